@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec3.h"
+
 /* Normals of unit length within this, which single precision of others passes. */
 static const double UNIT = 1e-5;
 
@@ -31,7 +33,7 @@ static int check_values(sp_context *context, const sp_pointshell *pointshell)
 {
     for (int64_t i = 0; i < pointshell->count; i++) {
         const double *n = pointshell->normals + 3 * i;
-        const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        const double length = sp_norm3(n);
         const int k = sp_pointshell_level_of(pointshell, i);
         if (!(fabs(length - 1) <= UNIT))
             return sp_fail(context, SP_INPUT, "normals: that of point %lld has the length %g, expected 1", (long long)i,

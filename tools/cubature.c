@@ -124,14 +124,12 @@ static void read_problem(cubature_problem *p)
                   (long long)p->basis.columns.count);
     tool_check(sp_fe_space_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
     tool_hold_rows(&p->mesh.mesh, &p->basis);
-    p->mass = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
-    p->stiffness = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
-    p->gravity = sp_pool_new(&p->pool, 3 * p->r, sizeof(double));
-    p->quotient = sp_pool_new(&p->pool, p->r, sizeof(double));
-    p->deviation = sp_pool_new(&p->pool, p->r, sizeof(double));
-    p->softer = sp_pool_new(&p->pool, p->r, sizeof(double));
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    p->mass = tool_allocate(&p->pool, p->r * p->r, sizeof(double));
+    p->stiffness = tool_allocate(&p->pool, p->r * p->r, sizeof(double));
+    p->gravity = tool_allocate(&p->pool, 3 * p->r, sizeof(double));
+    p->quotient = tool_allocate(&p->pool, p->r, sizeof(double));
+    p->deviation = tool_allocate(&p->pool, p->r, sizeof(double));
+    p->softer = tool_allocate(&p->pool, p->r, sizeof(double));
     tool_check(
         sp_reduced_mass(p->context, &p->body, p->basis.columns.lumped, p->r, p->basis.columns.U, p->mass, p->gravity),
         p->basis.path);

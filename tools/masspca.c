@@ -41,10 +41,8 @@ static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_fe_space
                          sp_metric *consistent, sp_metric *lumped)
 {
     int64_t rows = 3 * mesh->mesh.vertex_count;
-    double *diagonal = sp_pool_raw(pool, rows, sizeof *diagonal),
-           *mass = sp_pool_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
-    if (pool->failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *diagonal = tool_allocate_raw(pool, rows, sizeof *diagonal),
+           *mass = tool_allocate_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
     tool_check(sp_fe_space_mass_compressed(context, body, false, M), mesh->path);
     sp_fe_space_vertex_mass(body, mass);
     for (int64_t i = 0; i < rows; i++)
@@ -124,8 +122,8 @@ int main(int argc, char **argv)
     sp_pool pool = {0};
     candidates set;
     check_choices();
-    const char **paths = sp_pool_raw(&pool, tool_argument_count(), sizeof *paths);
-    for (int i = 1; paths && i < tool_argument_count(); i++)
+    const char **paths = tool_allocate_raw(&pool, tool_argument_count(), sizeof *paths);
+    for (int i = 1; i < tool_argument_count(); i++)
         paths[i - 1] = tool_argument(i);
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
@@ -139,12 +137,10 @@ int main(int argc, char **argv)
     candidates_scale(&set, (enum scaling)chosen.scaling, &body, metric, &consistent, &lumped);
 
     int64_t count = set.store.count, rows = set.store.rows;
-    double orthogonality, *value = sp_pool_new(&pool, count, sizeof *value);
+    double orthogonality, *value = tool_allocate(&pool, count, sizeof *value);
     source from = {.context = context,
                    .store = &set.store,
-                   .buffer = chosen.memory ? sp_pool_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
-    if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+                   .buffer = chosen.memory ? tool_allocate_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
     int64_t rank = reduce(context, metric, &set, value);
     json_t *result = tool_result_new();
     if (!chosen.raw) {

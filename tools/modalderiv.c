@@ -31,9 +31,7 @@ static const tool_option options[] = {
 
 static void add_pair(int64_t i, int64_t j, sp_list *list)
 {
-    int64_t *pair = sp_list_add(list, 2, sizeof *pair);
-    if (!pair)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *pair = tool_list_add(list, 2, sizeof *pair);
     pair[0] = i;
     pair[1] = j;
 }

@@ -196,10 +196,8 @@ int main(int argc, char **argv)
     p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     make_matrices(&p);
-    p.rigid = sp_pool_raw(&p.pool, 6 * n, sizeof *p.rigid);
-    p.node = sp_pool_raw(&p.pool, n, sizeof *p.node);
-    if (p.pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    p.rigid = tool_allocate_raw(&p.pool, 6 * n, sizeof *p.rigid);
+    p.node = tool_allocate_raw(&p.pool, n, sizeof *p.node);
     sp_fe_space_nodes(&p.body, p.node);
     tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
     if (p.rigid_count == 0)

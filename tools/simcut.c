@@ -24,12 +24,12 @@ static const tool_option options[] = {
 static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped,
                       const sp_mesh *written)
 {
-    int64_t before, pieces, doubled = 0, unheld, *label = cut_allocate(&p->pool, p->elements, sizeof *label);
-    uint8_t *prescribed = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_fixed;
+    int64_t before, pieces, doubled = 0, unheld, *label = tool_allocate(&p->pool, p->elements, sizeof *label);
+    uint8_t *prescribed = tool_allocate(&p->pool, cut->vertex_count, 1), *piece_fixed;
     double volume = 0;
     tool_check(sp_mesh_components(context, p->mesh, label, &before), NULL);
     tool_check(sp_mesh_components(context, cut, label, &pieces), NULL);
-    piece_fixed = cut_allocate(&p->pool, pieces, 1);
+    piece_fixed = tool_allocate(&p->pool, pieces, 1);
     unheld = pieces;
     for (int64_t i = 0; i < cut->fixed_count; i++)
         prescribed[cut->fixed[i]] = 1;

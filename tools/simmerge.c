@@ -13,11 +13,6 @@ typedef struct shard {
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
 } shard;
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 static void read_shard(sp_context *context, const char *path, shard *s)
 {
     static const char *const kinds[] = {"training", NULL};
@@ -105,10 +100,8 @@ static void join(int count, const shard *shards, sp_poses *whole)
 {
     int64_t r = shards[0].poses.r;
     *whole = (sp_poses){.r = r, .count = shards[0].total};
-    whole->q = sp_pool_raw(&whole->pool, r * whole->count, sizeof *whole->q);
-    whole->force = sp_pool_raw(&whole->pool, r * whole->count, sizeof *whole->force);
-    if (whole->pool.failed)
-        out_of_memory();
+    whole->q = tool_allocate_raw(&whole->pool, r * whole->count, sizeof *whole->q);
+    whole->force = tool_allocate_raw(&whole->pool, r * whole->count, sizeof *whole->force);
     for (int i = 0; i < count; i++) {
         const sp_poses *part = &shards[i].poses;
         memcpy(whole->q + r * shards[i].first, part->q, (size_t)(r * part->count) * sizeof *whole->q);
@@ -183,7 +176,7 @@ int main(int argc, char **argv)
     int count = tool_argument_count();
     shard *shards = calloc((size_t)count, sizeof *shards);
     if (!shards)
-        out_of_memory();
+        tool_out_of_memory();
     for (int i = 0; i < count; i++) {
         read_shard(context, tool_argument(i), &shards[i]);
         check_alike(&shards[0], &shards[i]);

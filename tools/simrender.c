@@ -193,9 +193,7 @@ static void judge(sp_context *context, const failure *failed, const char *path)
 
 static worker *workers_new(const tool_figure *figure, const tool_sheet *sheet, int count, sp_pool *pool)
 {
-    worker *workers = sp_pool_new(pool, count, sizeof *workers);
-    if (!workers)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    worker *workers = tool_allocate(pool, count, sizeof *workers);
     for (int k = 0; k < count; k++) {
         worker *w = &workers[k];
         w->context = *figure->context;

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     v.files =
         calloc((size_t)(arguments + chosen.meshes.count + chosen.modes.count + chosen.bases.count), sizeof *v.files);
     if (!v.files)
-        verify_out_of_memory();
+        tool_out_of_memory();
     for (int i = 0; i < arguments; i++)
         verify_read(&v, tool_argument(i), NULL, &v.files[v.count++]);
     for (int k = 0; k < 3; k++)

@@ -35,9 +35,7 @@ static const tool_option options[] = {
 static int64_t thin_out(sketch *s, const sketch_solution *solution, int64_t *kept)
 {
     int64_t m = solution->count, count;
-    double largest = 0, *distance = sp_pool_raw(&s->pool, (m + 1) * (m + 1), sizeof *distance);
-    if (!distance)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double largest = 0, *distance = tool_allocate_raw(&s->pool, (m + 1) * (m + 1), sizeof *distance);
     tool_check(sp_mass_distances(s->context, &s->metric, m, solution->q, distance), s->mesh.path);
     for (int64_t i = 0; i < m; i++)
         largest = fmax(largest, distance[m * (m + 1) + i]);
@@ -106,17 +104,13 @@ int main(int argc, char **argv)
     if (solution.total.residual > 1e-8)
         tool_warn(s.mesh.path, "the largest residual of an equilibrium is %.1e", solution.total.residual);
 
-    int64_t rows = 3 * s.mesh.mesh.vertex_count, *kept = sp_pool_raw(&s.pool, solution.count, sizeof *kept);
-    if (!kept)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t rows = 3 * s.mesh.mesh.vertex_count, *kept = tool_allocate_raw(&s.pool, solution.count, sizeof *kept);
     sp_columns columns = {.rows = rows, .count = thin_out(&s, &solution, kept)};
     if (columns.count == 0)
         tool_fail(SP_USAGE, NULL, "--shape-separation %g: every shape is that close to rest",
                   chosen.snapshot_separation);
-    columns.U = sp_pool_new(&s.pool, rows * columns.count, sizeof *columns.U);
-    columns.time = sp_pool_raw(&s.pool, columns.count, sizeof *columns.time);
-    if (s.pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    columns.U = tool_allocate(&s.pool, rows * columns.count, sizeof *columns.U);
+    columns.time = tool_allocate_raw(&s.pool, columns.count, sizeof *columns.time);
     for (int64_t c = 0; c < columns.count; c++) {
         sp_fe_space_scatter(&s.body, solution.q + kept[c] * s.n, columns.U + c * rows);
         columns.time[c] = s.time[solution.sample[kept[c]]];

@@ -69,9 +69,7 @@ static void apply_region_boxes(sp_mesh *mesh, const sp_material *standard)
         snprintf(name, sizeof name, "%.*s", (int)(comma - text), text);
         int64_t region = find_region(mesh, name);
         if (region < 0) {
-            sp_material *more = sp_pool_new(&mesh->pool, mesh->material_count + 1, sizeof *more);
-            if (!more)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            sp_material *more = tool_allocate(&mesh->pool, mesh->material_count + 1, sizeof *more);
             memcpy(more, mesh->materials, (size_t)mesh->material_count * sizeof *more);
             region = mesh->material_count++;
             more[region] = *standard;
@@ -88,9 +86,7 @@ static void drop_empty_regions(sp_mesh *mesh)
 {
     sp_pool pool = {0};
     int64_t elements = sp_mesh_element_count(mesh), kept = 0;
-    int64_t *number = sp_pool_new(&pool, mesh->material_count, sizeof *number);
-    if (!number)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *number = tool_allocate(&pool, mesh->material_count, sizeof *number);
     for (int64_t e = 0; e < elements; e++)
         number[mesh->region[e]] = 1;
     for (int64_t r = 0; r < mesh->material_count; r++)

@@ -8,7 +8,4 @@
 int matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count,
                    double *values) SP_MUST_USE;
 
-/* A little-endian 32-bit integer. */
-int32_t matrix_integer(const char *bytes);
-
 #endif

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-int32_t matrix_integer(const char *bytes)
+/* A little-endian 32-bit integer. */
+static int32_t matrix_integer(const char *bytes)
 {
     const unsigned char *b = (const unsigned char *)bytes;
     return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);

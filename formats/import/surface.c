@@ -1,6 +1,6 @@
 #include "formats/import/surface_internal.h"
 
-#include "geometry/pose.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "formats/import/volume_internal.h"
 
+#include "base/compare.h"
 #include "mesh/element_geometry.h"
 
 #include <math.h>
@@ -252,17 +253,11 @@ bool volume_orthotropic(const double p[9], double stiffness[21])
 
 /* ---- numbers of nodes and elements ---- */
 
-static int compare_integers(const void *a, const void *b)
-{
-    int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
-    return p < q ? -1 : p > q;
-}
-
 int64_t volume_distinct(int64_t *values, int64_t count)
 {
     int64_t kept = 0;
     if (count > 0)
-        qsort(values, (size_t)count, sizeof *values, compare_integers);
+        qsort(values, (size_t)count, sizeof *values, sp_compare_integers);
     for (int64_t i = 0; i < count; i++)
         if (kept == 0 || values[kept - 1] != values[i])
             values[kept++] = values[i];

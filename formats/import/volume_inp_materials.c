@@ -1,3 +1,4 @@
+#include "base/vec3.h"
 #include "formats/import/volume_inp_internal.h"
 
 #include <math.h>
@@ -188,20 +189,6 @@ done:
     return status;
 }
 
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int i = 0; i < 3; i++)
-        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static bool normalize(double a[3])
-{
-    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    for (int i = 0; i < 3; i++)
-        a[i] /= length;
-    return isfinite(1 / length) && isfinite(length);
-}
-
 /* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis
  * on a second line, and other systems, are told about where they are used. */
 int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
@@ -225,10 +212,10 @@ int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
         orientation.known = orientation.known && line == 0 && !sp_text_more(&inp->in.text);
     }
     memcpy(orientation.frame, point, 3 * sizeof *point);
-    cross(point, point + 3, orientation.frame + 6);
-    cross(orientation.frame + 6, point, orientation.frame + 3);
+    sp_cross3(point, point + 3, orientation.frame + 6);
+    sp_cross3(orientation.frame + 6, point, orientation.frame + 3);
     for (int i = 0; i < 3; i++)
-        orientation.known = normalize(orientation.frame + 3 * i) && orientation.known;
+        orientation.known = sp_normalize3(orientation.frame + 3 * i) && orientation.known;
     status = volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
 done:
     return status;

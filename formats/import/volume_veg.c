@@ -1,3 +1,4 @@
+#include "base/vec3.h"
 #include "formats/import/volume_internal.h"
 
 #include <math.h>
@@ -209,17 +210,14 @@ static bool frame_from_columns(const double R[9], double frame[9])
             axis[k] = R[3 * k + i];
         for (int j = 0; j <= i; j++) {
             const double *other = frame + 3 * j;
-            double dot = axis[0] * other[0] + axis[1] * other[1] + axis[2] * other[2];
+            double dot = sp_dot3(axis, other);
             if (!(fabs(dot - (i == j)) <= 1e-4))
                 return false;
             for (int k = 0; k < 3; k++)
                 axis[k] = i == j ? axis[k] / sqrt(dot) : axis[k] - dot * other[k];
         }
     }
-    const double *x = frame, *y = frame + 3, *z = frame + 6;
-    return (x[1] * y[2] - x[2] * y[1]) * z[0] + (x[2] * y[0] - x[0] * y[2]) * z[1] +
-               (x[0] * y[1] - x[1] * y[0]) * z[2] >
-           0;
+    return sp_determinant(frame, frame + 3, frame + 6) > 0;
 }
 
 /* The types of orthotropic material: how many Poisson's ratios and shear moduli are given, and whether R follows. With

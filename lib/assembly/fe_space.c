@@ -1,6 +1,7 @@
 #include "assembly/fe_space.h"
 
 #include "assembly/element.h"
+#include "base/compare.h"
 #include "geometry/morton.h"
 
 #include <math.h>
@@ -410,12 +411,6 @@ void sp_fe_space_free(sp_fe_space *space)
 
 /* ---- the sparse pattern ---- */
 
-static int compare_index(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Which vertices share an element with each vertex, itself included, sorted. */
 static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start,
                              int64_t **neighbour)
@@ -461,7 +456,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
                     (*neighbour)[at++] = corner[a];
                 }
         }
-        qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, compare_index);
+        qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, sp_compare_integers);
     }
     (*start)[vertices] = at;
     return SP_OK;
@@ -571,7 +566,7 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
             for (int c = 0; c < corners; c++) {
                 const int64_t *row = neighbour + start[corner[a]];
                 const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]),
-                                               sizeof *row, compare_index);
+                                               sizeof *row, sp_compare_integers);
                 offset[a * corners + c] = place[found - neighbour];
             }
     }

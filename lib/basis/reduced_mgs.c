@@ -1,3 +1,4 @@
+/* The baseline of basis/reduced_mgs.h. */
 #include "basis/reduced_mgs.h"
 
 #include "linear/dense.h"

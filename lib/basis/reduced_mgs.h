@@ -1,5 +1,6 @@
 /* Reduced mass-MGS (Yang 2015 §4.2, algorithm 2, corrected): Gram–Schmidt with inner products over few sample points.
- * The subject of US patent 10,474,927: compiled with the option yang2015 only. */
+ * A baseline, which exact block Gram–Schmidt (linear/store.h) is compared with. The subject of US patent 10,474,927:
+ * compiled with the option yang2015 only. */
 #ifndef SP_BASIS_REDUCED_MGS_H
 #define SP_BASIS_REDUCED_MGS_H
 

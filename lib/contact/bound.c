@@ -9,11 +9,6 @@
 /* Of lengths and coordinates; far above the rounding of places and distances (contact/traverse.c). */
 static const double ROUNDING = 1e-12;
 
-static double length3(const double x[3])
-{
-    return sqrt(sp_dot3(x, x));
-}
-
 void sp_bound_of_pointshell(const sp_contact_pointshell *pointshell, const double *q, sp_bound *bound)
 {
     const double reach = sp_contact_pointshell_reach(pointshell, q);
@@ -30,7 +25,7 @@ static void bound_of_box(const sp_box *box, sp_bound *bound)
         bound->centre[k] = 0.5 * box->low[k] + 0.5 * box->high[k];
         bound->half[k] = 0.5 * box->high[k] - 0.5 * box->low[k];
     }
-    bound->radius = bound->half[0] >= 0 ? length3(bound->half) : NAN;
+    bound->radius = bound->half[0] >= 0 ? sp_norm3(bound->half) : NAN;
 }
 
 void sp_bound_of_distance(const sp_distance *distance, sp_bound *bound)
@@ -45,7 +40,7 @@ void sp_bound_of_distance(const sp_distance *distance, sp_bound *bound)
         memcpy(bound->centre, distance->centre, sizeof bound->centre);
         for (int k = 0; k < 3; k++)
             bound->half[k] = distance->kind == SP_DISTANCE_BOX ? distance->half[k] : distance->radius;
-        bound->radius = distance->kind == SP_DISTANCE_BOX ? length3(distance->half) : distance->radius;
+        bound->radius = distance->kind == SP_DISTANCE_BOX ? sp_norm3(distance->half) : distance->radius;
         return;
     case SP_DISTANCE_GRID:
         box = distance->inside;
@@ -66,7 +61,7 @@ void sp_bound_place(const sp_bound *bound, const sp_pose *pose, sp_box *box)
     sp_rotate(R, bound->centre, centre);
     for (int k = 0; k < 3; k++)
         centre[k] += pose->x[k];
-    const double slack = ROUNDING * (length3(pose->x) + length3(bound->centre) + bound->radius);
+    const double slack = ROUNDING * (sp_norm3(pose->x) + sp_norm3(bound->centre) + bound->radius);
     for (int k = 0; k < 3; k++) {
         double half = 0;
         for (int j = 0; j < 3 && bound->radius < INFINITY; j++)
@@ -92,11 +87,11 @@ bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_dista
     for (int k = 0; k < 3; k++)
         scene[k] += pose->x[k] - field->x[k];
     sp_rotate_back(B, scene, x);
-    const double size = length3(pose->x) + length3(field->x) + length3(points->centre) + points->radius;
+    const double size = sp_norm3(pose->x) + sp_norm3(field->x) + sp_norm3(points->centre) + points->radius;
     if (distance->kind == SP_DISTANCE_PLANE)
         return sp_dot3(distance->normal, x) - distance->offset >
                points->radius + ROUNDING * (size + fabs(distance->offset));
-    const double reach = points->radius + ROUNDING * (size + length3(solid->centre) + solid->radius);
+    const double reach = points->radius + ROUNDING * (size + sp_norm3(solid->centre) + solid->radius);
     for (int k = 0; k < 3; k++) {
         x[k] -= solid->centre[k];
         const double beyond = fabs(x[k]) - solid->half[k];

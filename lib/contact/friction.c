@@ -29,7 +29,7 @@ static double without(const double n[3], double v[3])
     const double along = sp_dot3(n, v);
     for (int k = 0; k < 3; k++)
         v[k] -= along * n[k];
-    return sqrt(sp_dot3(v, v));
+    return sp_norm3(v);
 }
 
 /* The largest λ in [0, 1] with |f − λ d| ≤ most, where |f| ≤ most. */
@@ -88,8 +88,7 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
             memset(s, 0, sizeof s);
         sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, forces->at + 3 * i, place,
                                      v);
-        spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)),
-               n, s, v, f);
+        spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sp_norm3(force), n, s, v, f);
         sp_rotate_back(B, s, local);
         sp_friction_anchor *anchor = next++;
         *anchor = (sp_friction_anchor){.point = p};

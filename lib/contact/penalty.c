@@ -5,16 +5,6 @@
 
 #include "contact/deformed.h"
 
-int sp_contact_forces_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_pool *pool,
-                          sp_contact_forces *forces)
-{
-    *forces = (sp_contact_forces){.scale = 1};
-    forces->at = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
-    forces->normal = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
-    forces->force = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
-    return pool->failed ? sp_fail_memory(context) : SP_OK;
-}
-
 bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distance)
 {
     if (distance->kind == SP_DISTANCE_VOXMAP)

@@ -52,7 +52,7 @@ void sp_contact_relative_velocity(const sp_contact_pointshell *pointshell, const
                                   const sp_distance *distance, const sp_contact_state *field_state, int64_t point,
                                   const double at[3], const double place[3], double velocity[3]);
 
-/* Forces on the points of the shell. The arrays have room for all its points. */
+/* Forces on the points of the shell. The caller makes the arrays, with room for all points that were found. */
 typedef struct sp_contact_forces {
     int64_t count;
     double scale; /* L/l, or 1 */
@@ -63,10 +63,6 @@ typedef struct sp_contact_forces {
     double *force; /* [count, 3] world, N: −k d N with weight, scale and damping, on the shell; the other body feels the
                       opposite */
 } sp_contact_forces;
-
-/* Room from `pool`; SP_SYSTEM without memory. */
-int sp_contact_forces_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_pool *pool,
-                          sp_contact_forces *forces) SP_MUST_USE;
 
 /* From the points that a traversal found. */
 void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_pointshell *pointshell,

@@ -399,8 +399,8 @@ static void measure_lean(sp_contact_scene *scene, const encounter *e)
             other[k] += push * (n[k] - scale * g[k]);
         }
     }
-    scene->report.pushed += sqrt(sp_dot3(force, force));
-    scene->report.leant += sqrt(sp_dot3(other, other));
+    scene->report.pushed += sp_norm3(force);
+    scene->report.leant += sp_norm3(other);
 }
 
 /* Forces of a pair onto both bodies. */

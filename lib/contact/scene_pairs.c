@@ -1,6 +1,7 @@
 /* Which bodies of a world are near each other, and the points of each against the distances of the other. */
 #include "contact/scene_internal.h"
 
+#include "base/compare.h"
 #include "contact/bound.h"
 
 #include <math.h>
@@ -426,12 +427,6 @@ static int find_meeting(sp_contact_scene *scene)
     return SP_OK;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Where near pairs stand in the list of those that were asked for, ascending. */
 static const int64_t *list_orders(sp_contact_scene_pairs *near)
 {
@@ -442,7 +437,7 @@ static const int64_t *list_orders(sp_contact_scene_pairs *near)
     for (int64_t i = 0; i < count && orders; i++)
         orders[i] = listed_order(near, pair[2 * i], pair[2 * i + 1]);
     if (count && orders)
-        qsort(orders, (size_t)count, sizeof *orders, by_number);
+        qsort(orders, (size_t)count, sizeof *orders, sp_compare_integers);
     return orders;
 }
 

@@ -137,8 +137,7 @@ void sp_sphere_tree_move(sp_sphere_tree *tree, const sp_pose *pose, const double
     tree->q = q;
     tree->placed = false;
     tree->reach = sp_contact_pointshell_reach(pointshell, q);
-    tree->size = sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(pointshell->centre, pointshell->centre)) +
-                 pointshell->extent + tree->reach;
+    tree->size = sp_norm3(pose->x) + sp_norm3(pointshell->centre) + pointshell->extent + tree->reach;
     sp_quaternion_matrix(pose->q, tree->R);
 }
 
@@ -453,7 +452,7 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
     for (int64_t i = 0; i < s->points->count; i++) {
         const int32_t a = (int32_t)(key[i] >> 32), b = (int32_t)(key[i] & UINT32_MAX);
         const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b,
-                     d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sqrt(sp_dot3(d, d));
+                     d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sp_norm3(d);
         if (!(apart < reach) || !(apart > 0))
             continue;
         sp_sphere_contact *contact = sp_list_add(list, 1, sizeof *contact);

@@ -73,7 +73,7 @@ static void find_ball(sp_contact_pointshell *pointshell)
         const double d[3] = {pointshell->points[3 * p] - pointshell->centre[0],
                              pointshell->points[3 * p + 1] - pointshell->centre[1],
                              pointshell->points[3 * p + 2] - pointshell->centre[2]};
-        pointshell->extent = fmax(pointshell->extent, sqrt(sp_dot3(d, d)) * (1 + ROUNDING));
+        pointshell->extent = fmax(pointshell->extent, sp_norm3(d) * (1 + ROUNDING));
     }
 }
 
@@ -173,14 +173,6 @@ void sp_contact_pointshell_point(const sp_contact_pointshell *pointshell, int64_
         add_rows(pointshell->modes, pointshell->U + 3 * pointshell->modes * point, q, x);
 }
 
-static bool normalize(double n[3])
-{
-    const double length = sqrt(sp_dot3(n, n));
-    for (int k = 0; k < 3; k++)
-        n[k] /= length;
-    return length > 0 && length < INFINITY;
-}
-
 void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64_t point, const double *q,
                                   bool tangents, double normal[3])
 {
@@ -197,7 +189,7 @@ void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64
         sp_cross3(t[0], t[1], normal);
     } else
         add_rows(r, pointshell->dN + 3 * r * point, q, normal);
-    if (!normalize(normal))
+    if (!sp_normalize3(normal))
         memcpy(normal, rest, 3 * sizeof *normal);
 }
 
@@ -374,11 +366,6 @@ static void look(const sp_pose *pose, const sp_pose *field, view *v)
     sp_rotate_back(F, d, v->x);
 }
 
-static double length3(const double x[3])
-{
-    return sqrt(sp_dot3(x, x));
-}
-
 /* How far any point can have moved since the run before. From the beginning again where that is no use: after long
  * ways, and ways to or from where no number is. */
 static void travel(sp_traversal *t, const view *v, const double *q, const sp_distance *distance, double moved)
@@ -386,9 +373,9 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     const sp_contact_pointshell *pointshell = t->pointshell;
     const double reach = sp_contact_pointshell_reach(pointshell, q),
                  back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
-    const double body = fabs(distance->offset) + length3(distance->centre) + distance->radius +
-                        length3(distance->half); /* those that it has */
-    const double size = length3(v->x) + length3(pointshell->centre) + pointshell->extent + reach + body;
+    const double body = fabs(distance->offset) + sp_norm3(distance->centre) + distance->radius +
+                        sp_norm3(distance->half); /* those that it has */
+    const double size = sp_norm3(v->x) + sp_norm3(pointshell->centre) + pointshell->extent + reach + body;
     const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
     t->rounding = ROUNDING * size;
@@ -399,7 +386,7 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     }
     sp_quaternion_multiply(v->turn, back, turn);
     sp_quaternion_to_vector(turn, angle);
-    path += length3(way) + (pointshell->extent + fmax(reach, t->reach)) * length3(angle);
+    path += sp_norm3(way) + (pointshell->extent + fmax(reach, t->reach)) * sp_norm3(angle);
     for (int64_t j = 0; j < pointshell->modes; j++) {
         const double now = q ? q[j] : 0;
         path += pointshell->reach[j] * fabs(now - t->q[j]);

@@ -1,3 +1,4 @@
+/* The octree of voxmaps: a baseline, which distance fields are compared with (contact/voxmap.h). */
 #include "contact/voxmap.h"
 
 #include <math.h>

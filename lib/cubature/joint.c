@@ -1,4 +1,4 @@
-#include "cubature/joint.h"
+#include "cubature/joint_internal.h"
 
 #include "base/random.h"
 #include "linear/dense.h"
@@ -11,40 +11,15 @@
 
 static const double MINIMUM = 1e-10; /* KKT residual at which the minimum is reached */
 
-/* Elements with the score by which they are sorted. */
-typedef struct scored {
-    double score;
-    int64_t element;
-} scored;
-
-static int compare_scored(const void *a, const void *b)
+int sp_joint_compare_scored(const void *a, const void *b)
 {
-    const scored *x = a, *y = b;
+    const sp_joint_scored *x = a, *y = b;
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
     return (x->element > y->element) - (x->element < y->element);
 }
 
-typedef struct trainer {
-    sp_context *context;
-    sp_training *training;
-    const sp_cubature_parameters *parameters;
-    sp_cubature_report *report;
-    int64_t elements, rows;
-    double size;  /* ‖b‖ */
-    double part;  /* of it in what errors are relative to: 1 where all of the force is fitted */
-    double *norm; /* [elements] ‖a_e‖ of all, where known */
-    bool norms_known;
-    double *product, *some_norms; /* [elements] */
-    int64_t *list;                /* [elements + 1] */
-    scored *best;                 /* [elements] */
-    char *inside;                 /* [elements] in the working set */
-    bool replaying;
-} trainer;
-
-/* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is
- * the same as that of an undisturbed run. */
-static int64_t known_round(trainer *t)
+int64_t sp_joint_known_round(sp_joint_trainer *t)
 {
     const sp_cubature_log *log = t->parameters->log;
     if (!log || !t->replaying)
@@ -56,7 +31,7 @@ static int64_t known_round(trainer *t)
     return t->replaying ? count : -1;
 }
 
-static void remember(trainer *t, int64_t count)
+void sp_joint_remember(sp_joint_trainer *t, int64_t count)
 {
     const sp_cubature_log *log = t->parameters->log;
     if (!log)
@@ -65,8 +40,7 @@ static void remember(trainer *t, int64_t count)
     log->add(log->data, count + 1, t->list);
 }
 
-/* Products of all columns with ρ, and norms of all. */
-static int price_all(trainer *t, const double *rho)
+int sp_joint_price_all(sp_joint_trainer *t, const double *rho)
 {
     int status = sp_training_products(t->training, rho, t->elements, NULL, t->product, t->norms_known ? NULL : t->norm);
     t->norms_known |= status == SP_OK;
@@ -76,11 +50,11 @@ static int price_all(trainer *t, const double *rho)
 
 /* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into
  * t->best. Returns their number, or −1 with *status. */
-static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
+static int64_t score(sp_joint_trainer *t, const double *rho, int64_t count, int *status)
 {
     bool all = count == t->elements;
-    *status =
-        all ? price_all(t, rho) : sp_training_products(t->training, rho, count, t->list, t->product, t->some_norms);
+    *status = all ? sp_joint_price_all(t, rho)
+                  : sp_training_products(t->training, rho, count, t->list, t->product, t->some_norms);
     if (*status != SP_OK)
         return -1;
     int64_t found = 0;
@@ -88,20 +62,20 @@ static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
         int64_t e = t->list[k];
         double size = (all ? t->norm[e] : t->some_norms[k]) * t->size;
         if (!t->inside[e] && size > 0 && t->product[k] > 0)
-            t->best[found++] = (scored){t->product[k] / size, e};
+            t->best[found++] = (sp_joint_scored){t->product[k] / size, e};
     }
-    qsort(t->best, (size_t)found, sizeof *t->best, compare_scored);
+    qsort(t->best, (size_t)found, sizeof *t->best, sp_joint_compare_scored);
     return found;
 }
 
-static void list_all(trainer *t)
+static void list_all(sp_joint_trainer *t)
 {
     for (int64_t e = 0; e < t->elements; e++)
         t->list[e] = e;
 }
 
 /* `count` different elements outside of the working set, by a shuffle of which only the beginning is carried out. */
-static int64_t list_some(trainer *t, int64_t count, int64_t round)
+static int64_t list_some(sp_joint_trainer *t, int64_t count, int64_t round)
 {
     int64_t outside = 0;
     for (int64_t e = 0; e < t->elements; e++)
@@ -119,7 +93,7 @@ static int64_t list_some(trainer *t, int64_t count, int64_t round)
     return count;
 }
 
-static int offer(trainer *t, sp_nnls_set *set, int64_t count)
+static int offer(sp_joint_trainer *t, sp_nnls_set *set, int64_t count)
 {
     sp_pool scratch = {0};
     double *columns = sp_pool_raw(&scratch, t->rows * count, sizeof *columns);
@@ -133,15 +107,14 @@ static int offer(trainer *t, sp_nnls_set *set, int64_t count)
 }
 
 /* Only what has a weight stays in the working set. */
-static void forget_unused(trainer *t, sp_nnls_set *set)
+static void forget_unused(sp_joint_trainer *t, sp_nnls_set *set)
 {
     for (int64_t k = 0; k < sp_nnls_set_count(set); k++)
         t->inside[sp_nnls_set_ids(set)[k]] = sp_nnls_set_weights(set)[k] > 0;
     sp_nnls_set_drop(set);
 }
 
-/* How far to the tolerance, for people who wait: errors fall by powers, so in their logarithm. */
-static int show_progress(trainer *t, double error, int64_t count)
+int sp_joint_show_progress(sp_joint_trainer *t, double error, int64_t count)
 {
     const sp_cubature_parameters *p = t->parameters;
     double by_error = p->tolerance > 0 && error > 0 ? log(error) / log(fmin(p->tolerance, 0.999)) : 0,
@@ -149,23 +122,37 @@ static int show_progress(trainer *t, double error, int64_t count)
     return sp_progress(t->context, fmin(1, fmax(0, fmax(by_error, by_count))));
 }
 
+/* Whether the fit is as asked for: the tolerance is met, or there are as many elements as there may be. */
+static bool is_enough(sp_joint_trainer *t, const sp_nnls_report *fit)
+{
+    const sp_cubature_parameters *p = t->parameters;
+    const bool met = p->tolerance > 0 && fit->positive > 0 && t->part * fit->residual <= p->tolerance,
+               full = p->most > 0 && fit->positive >= p->most;
+    if (met || full)
+        t->report->reached = met || p->tolerance == 0;
+    return met || full;
+}
+
+/* Whether no element lowers the error any more: the best of those that were scored is at the minimum. */
+static bool is_minimum(sp_joint_trainer *t, int64_t found)
+{
+    if (found > 0 && !(t->best[0].score <= MINIMUM))
+        return false;
+    t->report->reached = t->parameters->tolerance == 0;
+    return true;
+}
+
 /* One element at a time. */
-static int train_greedy(trainer *t, sp_nnls_set *set)
+static int train_greedy(sp_joint_trainer *t, sp_nnls_set *set)
 {
     const sp_cubature_parameters *p = t->parameters;
     sp_nnls_parameters minimum = {0};
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
     for (int64_t round = 0;; round++) {
-        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
-            t->report->reached = true;
+        if (is_enough(t, &fit))
             break;
-        }
-        if (p->most > 0 && fit.positive >= p->most) {
-            t->report->reached = p->tolerance == 0;
-            break;
-        }
-        if (known_round(t) < 0) {
+        if (sp_joint_known_round(t) < 0) {
             int64_t asked = p->candidates > 0 ? list_some(t, p->candidates, round) : t->elements;
             bool all = p->candidates == 0;
             if (all)
@@ -177,25 +164,23 @@ static int train_greedy(trainer *t, sp_nnls_set *set)
             }
             if (status != SP_OK)
                 return status;
-            if (found == 0 || t->best[0].score <= MINIMUM) {
-                t->report->reached = p->tolerance == 0;
+            if (is_minimum(t, found))
                 break;
-            }
             t->list[0] = t->best[0].element;
-            remember(t, 1);
+            sp_joint_remember(t, 1);
         }
         SP_TRY(offer(t, set, 1));
         SP_TRY(sp_nnls_set_solve(set, &minimum, &fit));
         forget_unused(t, set);
         t->report->rounds++;
-        SP_TRY(show_progress(t, t->part * fit.residual, fit.positive));
+        SP_TRY(sp_joint_show_progress(t, t->part * fit.residual, fit.positive));
     }
 done:
     return status;
 }
 
 /* All elements, priced together. */
-static int train_nnls(trainer *t, sp_nnls_set *set)
+static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
 {
     enum { MOST_OFFERED = 256 };
     const double worth = 0.3, thrift = 0.5; /* offered: this part of the best score at least; the working set is left
@@ -204,28 +189,20 @@ static int train_nnls(trainer *t, sp_nnls_set *set)
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
     for (;;) {
-        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
-            t->report->reached = true;
+        if (is_enough(t, &fit))
             break;
-        }
-        if (p->most > 0 && fit.positive >= p->most) {
-            t->report->reached = p->tolerance == 0;
-            break;
-        }
-        int64_t count = known_round(t);
+        int64_t count = sp_joint_known_round(t);
         if (count < 0) {
             list_all(t);
             int64_t found = score(t, sp_nnls_set_residual(set), t->elements, &status);
             if (status != SP_OK)
                 return status;
-            if (found == 0 || t->best[0].score <= MINIMUM) {
-                t->report->reached = p->tolerance == 0;
+            if (is_minimum(t, found))
                 break;
-            }
             for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score;
                  count++)
                 t->list[count] = t->best[count].element;
-            remember(t, count);
+            sp_joint_remember(t, count);
         }
         SP_TRY(offer(t, set, count));
         /* the best score offered, from the set itself: the same in a replayed round */
@@ -241,124 +218,7 @@ static int train_nnls(trainer *t, sp_nnls_set *set)
         SP_TRY(sp_nnls_set_solve(set, &bounds, &fit));
         forget_unused(t, set);
         t->report->rounds++;
-        SP_TRY(show_progress(t, t->part * fit.residual, fit.positive));
-    }
-done:
-    return status;
-}
-
-/* ---- hard thresholding pursuit ---- */
-
-typedef struct pursuit {
-    int64_t count, *element; /* the support, increasing */
-    double *weight, *columns;
-    double *residual; /* b − A w */
-    double error;
-} pursuit;
-
-static int compare_index(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Fits the weights of the `count` elements in t->list. */
-static int fit_support(trainer *t, sp_pool *pool, int64_t count, pursuit *p)
-{
-    sp_nnls_report fit;
-    int status;
-    qsort(t->list, (size_t)count, sizeof *t->list, compare_index);
-    sp_pool_drop(pool, p->element);
-    sp_pool_drop(pool, p->weight);
-    sp_pool_drop(pool, p->columns);
-    p->count = count;
-    p->element = sp_pool_copy(pool, t->list, count, sizeof *p->element);
-    p->weight = sp_pool_new(pool, count, sizeof *p->weight);
-    p->columns = sp_pool_raw(pool, t->rows * count, sizeof *p->columns);
-    if (pool->failed)
-        return sp_fail_memory(t->context);
-    SP_TRY(sp_training_columns(t->training, count, p->element, p->columns));
-    SP_TRY(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training),
-                   &(sp_nnls_parameters){0}, p->weight, &fit));
-    memcpy(p->residual, sp_training_target(t->training), (size_t)t->rows * sizeof *p->residual);
-    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)count, -1, p->columns, (int)t->rows, p->weight, 1, 1,
-                p->residual, 1);
-    p->error = t->part * fit.residual;
-    t->report->rounds++;
-done:
-    return status;
-}
-
-/* The support after a gradient step in the weights of normalized columns, into t->list; returns its size. */
-static int64_t next_support(trainer *t, const pursuit *p, int64_t size, double *work, int *status)
-{
-    *status = price_all(t, p->residual);
-    if (*status != SP_OK)
-        return 0;
-    /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1
-     */
-    double along = 0, step = 1;
-    memset(work, 0, (size_t)t->rows * sizeof *work);
-    for (int64_t k = 0; k < p->count; k++) {
-        double norm = t->norm[p->element[k]], g = norm > 0 ? t->product[p->element[k]] / norm : 0;
-        along += g * g;
-        if (norm > 0)
-            cblas_daxpy((int)t->rows, g / norm, p->columns + k * t->rows, 1, work, 1);
-    }
-    double across = cblas_ddot((int)t->rows, work, 1, work, 1);
-    if (along > 1e-20 * t->size * t->size && across > 0)
-        step = along / across;
-    int64_t found = 0, inside = 0;
-    for (int64_t e = 0; e < t->elements; e++) {
-        while (inside < p->count && p->element[inside] < e)
-            inside++;
-        double norm = t->norm[e], weight = inside < p->count && p->element[inside] == e ? p->weight[inside] * norm : 0;
-        if (norm > 0 && weight + step * t->product[e] / norm > 0)
-            t->best[found++] = (scored){weight + step * t->product[e] / norm, e};
-    }
-    qsort(t->best, (size_t)found, sizeof *t->best, compare_scored);
-    for (int64_t k = 0; k < found && k < size; k++)
-        t->list[k] = t->best[k].element;
-    return found < size ? found : size;
-}
-
-static int train_htp(trainer *t, sp_pool *pool, pursuit *p)
-{
-    enum { STEPS = 10 };
-    const sp_cubature_parameters *parameters = t->parameters;
-    int64_t most = parameters->most > 0 ? parameters->most : t->elements, size = parameters->tolerance > 0 ? 4 : most;
-    double *work = sp_pool_raw(pool, t->rows, sizeof *work);
-    int status = SP_OK;
-    p->residual = sp_pool_copy(pool, sp_training_target(t->training), t->rows, sizeof *p->residual);
-    p->error = t->part;
-    if (pool->failed)
-        return sp_fail_memory(t->context);
-    for (;; size += size / 4 > 1 ? size / 4 : 1) {
-        size = size > most ? most : size;
-        for (int step = 0; step < STEPS; step++) {
-            double before = p->error;
-            int64_t count = known_round(t);
-            if (count < 0) {
-                count = next_support(t, p, size, work, &status);
-                if (status != SP_OK)
-                    return status;
-                remember(t, count);
-            }
-            if (count == 0)
-                return SP_OK; /* the minimum: no element helps */
-            SP_TRY(fit_support(t, pool, count, p));
-            SP_TRY(show_progress(t, p->error, count));
-            if (parameters->tolerance > 0 && p->error <= parameters->tolerance) {
-                t->report->reached = true;
-                return SP_OK;
-            }
-            if (step > 0 && p->error > 0.99 * before) /* as good as it gets with so many */
-                break;
-        }
-        if (size == most) {
-            t->report->reached = parameters->tolerance == 0;
-            return SP_OK;
-        }
+        SP_TRY(sp_joint_show_progress(t, t->part * fit.residual, fit.positive));
     }
 done:
     return status;
@@ -373,10 +233,11 @@ typedef struct chosen {
 
 static int compare_chosen(const void *a, const void *b)
 {
-    return compare_index(a, b); /* the element comes first */
+    return sp_compare_integers(a, b); /* the element comes first */
 }
 
-static int keep_weights(trainer *t, int64_t count, const int64_t *element, const double *weight, sp_cubature *cubature)
+static int keep_weights(sp_joint_trainer *t, int64_t count, const int64_t *element, const double *weight,
+                        sp_cubature *cubature)
 {
     sp_pool scratch = {0};
     chosen *list = sp_pool_raw(&scratch, count, sizeof *list);
@@ -401,7 +262,7 @@ static int keep_weights(trainer *t, int64_t count, const int64_t *element, const
 }
 
 /* Second weights, and the errors of both as they are. */
-static int judge(trainer *t, sp_cubature *cubature)
+static int judge(sp_joint_trainer *t, sp_cubature *cubature)
 {
     sp_pool scratch = {0};
     int64_t n = cubature->count, half = n > 1 ? (n + 1) / 2 : 1;
@@ -414,7 +275,7 @@ static int judge(trainer *t, sp_cubature *cubature)
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1,
                 residual, 1);
     t->report->error = t->part * cblas_dnrm2((int)t->rows, residual, 1) / t->size;
-    SP_TRY(price_all(t, residual));
+    SP_TRY(sp_joint_price_all(t, residual));
     for (int64_t e = 0, k = 0; e < t->elements; e++) {
         bool inside = k < n && cubature->element[k] == e;
         double miss = inside ? fabs(t->product[e]) : fmax(0, t->product[e]);
@@ -444,12 +305,12 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     sp_pool scratch = {0};
-    trainer t = {.context = context,
-                 .training = training,
-                 .parameters = parameters,
-                 .report = report,
-                 .elements = elements,
-                 .replaying = true};
+    sp_joint_trainer t = {.context = context,
+                          .training = training,
+                          .parameters = parameters,
+                          .report = report,
+                          .elements = elements,
+                          .replaying = true};
     sp_nnls_set *set = NULL;
     int status;
     *report = (sp_cubature_report){0};
@@ -475,8 +336,8 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
         goto done;
     }
     if (parameters->method == SP_CUBATURE_HTP) {
-        pursuit p = {0};
-        SP_TRY(train_htp(&t, &scratch, &p));
+        sp_joint_pursuit p = {0};
+        SP_TRY(sp_joint_train_htp(&t, &scratch, &p));
         SP_TRY(keep_weights(&t, p.count, p.element, p.weight, cubature));
     } else {
         SP_TRY(sp_nnls_set_new(context, t.rows, sp_training_target(training), 64, &set));

@@ -2,22 +2,12 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/morton.h"
 
 /* A triangle whose height is below this fraction of its longest side has no normal worth the name; its face lies within
  * half that height of its sides. */
 static const double FLAT = 1e-8;
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
 
 static sp_facet make_facet(const double corner[3][3])
 {
@@ -30,18 +20,18 @@ static sp_facet make_facet(const double corner[3][3])
         facet.e[2][k] = corner[2][k] - corner[1][k];
     }
     for (int i = 0; i < 3; i++) {
-        square[i] = dot(facet.e[i], facet.e[i]);
+        square[i] = sp_dot3(facet.e[i], facet.e[i]);
         longest = fmax(longest, square[i]);
         facet.inverse[i] = square[i] > 0 && isfinite(1 / square[i]) ? 1 / square[i] : 0;
     }
-    cross(facet.e[0], facet.e[1], normal);
-    const double area = sqrt(dot(normal, normal)); /* twice */
+    sp_cross3(facet.e[0], facet.e[1], normal);
+    const double area = sp_norm3(normal); /* twice */
     if (!(area > FLAT * longest) || !isfinite(1 / area))
         return facet;
     for (int k = 0; k < 3; k++)
         facet.normal[k] = normal[k] / area;
-    cross(facet.e[1], facet.normal, facet.dual[0]);
-    cross(facet.normal, facet.e[0], facet.dual[1]);
+    sp_cross3(facet.e[1], facet.normal, facet.dual[0]);
+    sp_cross3(facet.normal, facet.e[0], facet.dual[1]);
     for (int k = 0; k < 3; k++) {
         facet.dual[0][k] /= area;
         facet.dual[1][k] /= area;
@@ -167,9 +157,9 @@ SP_INLINE double facet_distance(const sp_facet *facet, const double point[3], do
         v[k] = point[k] - facet->a[k];
         u[k] = v[k] - facet->e[0][k];
     }
-    const double s = dot(facet->dual[0], v), t = dot(facet->dual[1], v);
+    const double s = sp_dot3(facet->dual[0], v), t = sp_dot3(facet->dual[1], v);
     if (s >= facet->least && t >= facet->least && s + t <= 1) {
-        const double height = dot(facet->normal, v);
+        const double height = sp_dot3(facet->normal, v);
         for (int k = 0; k < 3; k++)
             offset[k] = height * facet->normal[k];
         *on = SP_ON_FACE;
@@ -178,11 +168,11 @@ SP_INLINE double facet_distance(const sp_facet *facet, const double point[3], do
     for (int i = 0; i < 3; i++) {
         static const int side[3] = {0, 2, 1}, from[3] = {0, 0, 1}, to[3] = {1, 2, 2};
         const double *from_start = i == 2 ? u : v;
-        double along = dot(facet->e[i], from_start) * facet->inverse[i], w[3];
+        double along = sp_dot3(facet->e[i], from_start) * facet->inverse[i], w[3];
         along = along < 0 ? 0 : along > 1 ? 1 : along;
         for (int k = 0; k < 3; k++)
             w[k] = from_start[k] - along * facet->e[i][k];
-        const double square = dot(w, w);
+        const double square = sp_dot3(w, w);
         if (square < best) {
             best = square;
             *on = along <= 0 ? SP_ON_CORNER + from[i] : along >= 1 ? SP_ON_CORNER + to[i] : SP_ON_SIDE + side[i];

@@ -1,46 +1,30 @@
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/embed.h"
-
-static void subtract(const double *a, const double *b, double d[3])
-{
-    for (int k = 0; k < 3; k++)
-        d[k] = a[k] - b[k];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
 
 /* Squared distance of a point from a triangle [3, 3], which may be degenerate. */
 static double triangle_distance(const double corners[9], const double point[3])
 {
     double edge[3][3], from[3][3], normal[3], best = INFINITY;
     for (int i = 0; i < 3; i++) {
-        subtract(corners + 3 * ((i + 1) % 3), corners + 3 * i, edge[i]);
-        subtract(point, corners + 3 * i, from[i]);
+        sp_subtract3(corners + 3 * ((i + 1) % 3), corners + 3 * i, edge[i]);
+        sp_subtract3(point, corners + 3 * i, from[i]);
     }
-    cross(edge[0], edge[1], normal);
-    const double square = dot(normal, normal);
+    sp_cross3(edge[0], edge[1], normal);
+    const double square = sp_dot3(normal, normal);
     bool above = square > 0; /* the foot of the perpendicular lies in the triangle */
     for (int i = 0; i < 3; i++) {
-        double side[3], length = dot(edge[i], edge[i]), rest[3];
-        cross(edge[i], from[i], side);
-        above = above && dot(side, normal) >= 0;
-        double along = length > 0 ? fmin(fmax(dot(edge[i], from[i]) / length, 0), 1) : 0;
+        double side[3], length = sp_dot3(edge[i], edge[i]), rest[3];
+        sp_cross3(edge[i], from[i], side);
+        above = above && sp_dot3(side, normal) >= 0;
+        double along = length > 0 ? fmin(fmax(sp_dot3(edge[i], from[i]) / length, 0), 1) : 0;
         for (int k = 0; k < 3; k++)
             rest[k] = from[i][k] - along * edge[i][k];
-        best = fmin(best, dot(rest, rest));
+        best = fmin(best, sp_dot3(rest, rest));
     }
     if (above)
-        best = fmin(best, dot(normal, from[0]) * dot(normal, from[0]) / square);
+        best = fmin(best, sp_dot3(normal, from[0]) * sp_dot3(normal, from[0]) / square);
     return best;
 }
 

@@ -94,14 +94,3 @@ double sp_field_boundary(const sp_field *field)
     least *= 1 - 1e-7;
     return sqrt(fmax(0, least * least - 0.5 * field->spacing * field->spacing));
 }
-
-double sp_field_estimate(const sp_field *field, double boundary, const double point[3])
-{
-    double square = 0;
-    for (int k = 0; k < 3; k++) {
-        const double below = field->origin[k] - point[k], above = -below - field->spacing * (double)field->cells[k];
-        const double gap = fmax(0, fmax(below, above));
-        square += gap * gap;
-    }
-    return square > 0 ? sqrt(square) + boundary : sp_field_interpolate(field, point, NULL);
-}

@@ -54,9 +54,4 @@ double sp_field_interpolate(const sp_field *field, const double point[3], double
  * ≥ m² − h²/2. */
 double sp_field_boundary(const sp_field *field);
 
-/* What is known of a signed distance d(p): inside the box the interpolant; outside a lower bound, thesis eq. 3.14:
- * d(p) ≥ d_box + d_boundary, the distance from p to the box and sp_field_boundary. It holds where the surface lies in
- * the box and what lies outside the box is outside the surface. */
-double sp_field_estimate(const sp_field *field, double boundary, const double point[3]);
-
 #endif

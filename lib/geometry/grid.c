@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
+
 uint64_t *sp_grid_bits(sp_pool *pool, const sp_grid *grid)
 {
     return sp_pool_new(pool, sp_grid_rows(grid) * grid->words, sizeof(uint64_t));
@@ -205,7 +207,7 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
         return;
     }
     axis plane, xy[3], xz[3], yz[3];
-    double edge[3][3];
+    double edge[3][3], normal[3];
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++)
             edge[i][k] = corners[3 * ((i + 1) % 3) + k] - corners[3 * i + k];
@@ -213,9 +215,8 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
         xz[i] = axis_of((double[3]){-edge[i][2], 0, edge[i][0]}, corners);
         yz[i] = axis_of((double[3]){0, -edge[i][2], edge[i][1]}, corners);
     }
-    const double *e = edge[0], *f = edge[1];
-    plane =
-        axis_of((double[3]){e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]}, corners);
+    sp_cross3(edge[0], edge[1], normal);
+    plane = axis_of(normal, corners);
     for (int64_t z = first[2]; z <= last[2]; z++) {
         const double cz = (double)z + 0.5;
         interval in_y = box[1], in_layer = box[0];
@@ -236,4 +237,10 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
                 span(data, y, z, x_first, x_last);
         }
     }
+}
+
+void sp_grid_mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
+{
+    const sp_grid_marks *marks = data;
+    sp_grid_span_set(marks->grid, marks->bits, z * marks->grid->cells[1] + y, first, last, true);
 }

@@ -69,4 +69,11 @@ typedef void sp_grid_span(void *data, int64_t y, int64_t z, int64_t first, int64
 void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span,
                       void *data);
 
+/* A span for sp_grid_triangle: sets its cells; data is an sp_grid_marks. */
+typedef struct sp_grid_marks {
+    const sp_grid *grid;
+    uint64_t *bits;
+} sp_grid_marks;
+void sp_grid_mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last);
+
 #endif

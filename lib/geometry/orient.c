@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec3.h"
+
 /* Which of the doubled triangles stay is chosen for each component that is connected over edges with any number of
  * triangles, by the first of these that leaves something:
  *
@@ -80,30 +82,13 @@ static bool weld(sp_repair *r, const sp_surface *surface, sp_orient_report *repo
     return true;
 }
 
-static void subtract(const double *a, const double *b, double d[3])
-{
-    for (int k = 0; k < 3; k++)
-        d[k] = a[k] - b[k];
-}
-
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 void sp_repair_normal(const sp_repair *r, int64_t t, double normal[3])
 {
     const int64_t *v = r->triangles + 3 * t;
     double e[3], f[3];
-    subtract(r->points + 3 * v[1], r->points + 3 * v[0], e);
-    subtract(r->points + 3 * v[2], r->points + 3 * v[0], f);
-    cross(e, f, normal);
+    sp_subtract3(r->points + 3 * v[1], r->points + 3 * v[0], e);
+    sp_subtract3(r->points + 3 * v[2], r->points + 3 * v[0], f);
+    sp_cross3(e, f, normal);
 }
 
 static void find_degenerate(sp_repair *r, sp_orient_report *report)
@@ -112,11 +97,11 @@ static void find_degenerate(sp_repair *r, sp_orient_report *report)
         const int64_t *v = r->triangles + 3 * t;
         double n[3], e[3], f[3];
         sp_repair_normal(r, t, n);
-        subtract(r->points + 3 * v[1], r->points + 3 * v[0], e);
-        subtract(r->points + 3 * v[2], r->points + 3 * v[0], f);
+        sp_subtract3(r->points + 3 * v[1], r->points + 3 * v[0], e);
+        sp_subtract3(r->points + 3 * v[2], r->points + 3 * v[0], f);
         /* Zero within the rounding of the product, with fused multiplication and without. */
-        const double twice = sqrt(dot(n, n));
-        r->flat[t] = twice <= 4e-16 * sqrt(dot(e, e) * dot(f, f));
+        const double twice = sp_norm3(n);
+        r->flat[t] = twice <= 4e-16 * sqrt(sp_dot3(e, e) * sp_dot3(f, f));
         r->area[t] = r->flat[t] ? 0 : 0.5 * twice;
         r->live[t] = v[0] != v[1] && v[1] != v[2] && v[2] != v[0];
         report->degenerate += r->flat[t];

@@ -2,8 +2,7 @@
 #ifndef SP_GEOMETRY_POSE_H
 #define SP_GEOMETRY_POSE_H
 
-#include <math.h>
-#include <stdbool.h>
+#include "base/vec3.h"
 
 /* A point X of the body is at x + R(q) X in the world. */
 typedef struct sp_pose {
@@ -14,29 +13,6 @@ typedef struct sp_pose {
 static inline sp_pose sp_pose_identity(void)
 {
     return (sp_pose){{0, 0, 0}, {1, 0, 0, 0}};
-}
-
-/* For qsort and bsearch: points in the order of x, then y, then z. */
-static inline int sp_compare3(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x[k] != y[k])
-            return x[k] < y[k] ? -1 : 1;
-    return 0;
-}
-
-static inline double sp_dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* c = a × b; c may not be a or b. */
-static inline void sp_cross3(const double a[3], const double b[3], double c[3])
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* v [n] of unit length, without overflow; false where it is zero. */
@@ -85,7 +61,7 @@ static inline void sp_quaternion_matrix(const double q[4], double R[9])
 /* The rotation by |v| radians about v. */
 static inline void sp_quaternion_from_vector(const double v[3], double q[4])
 {
-    const double angle = sqrt(sp_dot3(v, v));
+    const double angle = sp_norm3(v);
     const double s = angle > 1e-8 ? sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
     q[0] = cos(0.5 * angle);
     for (int k = 0; k < 3; k++)
@@ -99,19 +75,6 @@ static inline void sp_quaternion_to_vector(const double q[4], double v[3])
     const double angle = 2 * atan2(sine, sign * q[0]), scale = sine > 1e-12 ? sign * angle / sine : 2 * sign;
     for (int k = 0; k < 3; k++)
         v[k] = scale * q[k + 1];
-}
-
-/* y = R x and y = Rᵀ x; y may not be x. */
-static inline void sp_rotate(const double R[9], const double x[3], double y[3])
-{
-    for (int i = 0; i < 3; i++)
-        y[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
-}
-
-static inline void sp_rotate_back(const double R[9], const double x[3], double y[3])
-{
-    for (int i = 0; i < 3; i++)
-        y[i] = R[i] * x[0] + R[3 + i] * x[1] + R[6 + i] * x[2];
 }
 
 /* From a to b along the shorter arc, t in [0, 1]: linear in x, spherical in q. */

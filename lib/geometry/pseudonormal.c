@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/edges.h"
 
 static int64_t root_of(int64_t *parent, int64_t i)
@@ -59,32 +60,15 @@ static bool one_fan_each(const sp_surface *surface, int64_t *fan, int64_t *fans)
     return true;
 }
 
-static void difference(const double *a, const double *b, double d[3])
-{
-    for (int k = 0; k < 3; k++)
-        d[k] = a[k] - b[k];
-}
-
-static double length(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
-static void cross(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
 static void face_normals(const sp_surface *surface, double *face)
 {
     for (int64_t t = 0; t < surface->triangle_count; t++) {
         const int64_t *v = surface->triangles + 3 * t;
         double e[3], f[3], n[3];
-        difference(surface->vertices + 3 * v[1], surface->vertices + 3 * v[0], e);
-        difference(surface->vertices + 3 * v[2], surface->vertices + 3 * v[0], f);
-        cross(e, f, n);
-        const double size = length(n);
+        sp_subtract3(surface->vertices + 3 * v[1], surface->vertices + 3 * v[0], e);
+        sp_subtract3(surface->vertices + 3 * v[2], surface->vertices + 3 * v[0], f);
+        sp_cross3(e, f, n);
+        const double size = sp_norm3(n);
         for (int k = 0; k < 3; k++)
             face[3 * t + k] = size > 0 ? n[k] / size : 0;
     }
@@ -94,10 +78,10 @@ static double corner_angle(const sp_surface *surface, int64_t corner)
 {
     const int64_t *v = surface->triangles + corner / 3 * 3;
     double e[3], f[3], n[3];
-    difference(surface->vertices + 3 * v[(corner + 1) % 3], surface->vertices + 3 * v[corner % 3], e);
-    difference(surface->vertices + 3 * v[(corner + 2) % 3], surface->vertices + 3 * v[corner % 3], f);
-    cross(e, f, n);
-    return atan2(length(n), e[0] * f[0] + e[1] * f[1] + e[2] * f[2]);
+    sp_subtract3(surface->vertices + 3 * v[(corner + 1) % 3], surface->vertices + 3 * v[corner % 3], e);
+    sp_subtract3(surface->vertices + 3 * v[(corner + 2) % 3], surface->vertices + 3 * v[corner % 3], f);
+    sp_cross3(e, f, n);
+    return atan2(sp_norm3(n), sp_dot3(e, f));
 }
 
 int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *manifold, sp_pseudonormals *normals)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/closest_internal.h"
 
 /* A ray that grazes the wall of a box must not miss it by rounding. */
@@ -11,22 +12,17 @@ typedef struct ray {
     double origin[3], direction[3], inverse[3], beyond;
 } ray;
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static bool meets_facet(const sp_facet *facet, const ray *r)
 {
     double from[3], at[3];
     for (int k = 0; k < 3; k++)
         from[k] = r->origin[k] - facet->a[k];
-    const double length = -dot(facet->normal, from) / dot(facet->normal, r->direction);
+    const double length = -sp_dot3(facet->normal, from) / sp_dot3(facet->normal, r->direction);
     if (!(length > r->beyond && isfinite(length)))
         return false;
     for (int k = 0; k < 3; k++)
         at[k] = from[k] + length * r->direction[k];
-    const double s = dot(facet->dual[0], at), t = dot(facet->dual[1], at);
+    const double s = sp_dot3(facet->dual[0], at), t = sp_dot3(facet->dual[1], at);
     return s >= facet->least && t >= facet->least && s + t <= 1;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "base/vec3.h"
 #include "geometry/ray.h"
 
 static const double PI = 3.14159265358979323846;
@@ -20,13 +21,10 @@ static double triangle_area(const sp_surface *patch, int64_t t, double normal[3]
     const double *b = patch->vertices + 3 * patch->triangles[3 * t + 1],
                  *c = patch->vertices + 3 * patch->triangles[3 * t + 2];
     double e[3], f[3];
-    for (int k = 0; k < 3; k++) {
-        e[k] = b[k] - a[k];
-        f[k] = c[k] - a[k];
-    }
-    for (int k = 0; k < 3; k++)
-        normal[k] = e[(k + 1) % 3] * f[(k + 2) % 3] - e[(k + 2) % 3] * f[(k + 1) % 3];
-    return 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    sp_subtract3(b, a, e);
+    sp_subtract3(c, a, f);
+    sp_cross3(e, f, normal);
+    return 0.5 * sp_norm3(normal);
 }
 
 /* A point of the triangle, evenly distributed for even u and v in [0,1]. */

@@ -67,21 +67,10 @@ static double *grid_positions(sp_pool *pool, const sp_grid *grid, const sp_surfa
     return position;
 }
 
-typedef struct marking {
-    const sp_grid *grid;
-    uint64_t *bits;
-} marking;
-
-static void mark_span(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
-{
-    const marking *to = data;
-    sp_grid_span_set(to->grid, to->bits, z * to->grid->cells[1] + y, first, last, true);
-}
-
 static void mark_surface(const sp_context *context, const sp_grid *grid, const sp_surface *surface,
                          const double *position, const sp_slabs *slabs, uint64_t *bits)
 {
-    marking to = {grid, bits};
+    sp_grid_marks marks = {grid, bits};
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
     for (int64_t slab = 0; slab < slabs->count; slab++) {
         int64_t z_begin, z_end;
@@ -89,7 +78,7 @@ static void mark_surface(const sp_context *context, const sp_grid *grid, const s
         for (int64_t i = slabs->start[slab]; i < slabs->start[slab + 1]; i++) {
             double corners[9];
             sp_triangle_corners(surface, position, slabs->list[i], corners);
-            sp_grid_triangle(grid, corners, z_begin, z_end, mark_span, &to);
+            sp_grid_triangle(grid, corners, z_begin, z_end, sp_grid_mark, &marks);
         }
     }
 }

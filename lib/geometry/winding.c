@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/morton.h"
 
 static const double PI = 3.14159265358979323846;
@@ -46,16 +47,11 @@ static void add_half_angle(angle_sum *sum, const double *corner, const double po
 {
     double v[3][3], length[3];
     for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++)
-            v[i][k] = corner[3 * i + k] - point[k];
-        length[i] = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+        sp_subtract3(corner + 3 * i, point, v[i]);
+        length[i] = sp_norm3(v[i]);
     }
     const double *a = v[0], *b = v[1], *c = v[2];
-    const double det =
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-    const double ab = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    const double bc = b[0] * c[0] + b[1] * c[1] + b[2] * c[2];
-    const double ca = c[0] * a[0] + c[1] * a[1] + c[2] * a[2];
+    const double det = sp_determinant(a, b, c), ab = sp_dot3(a, b), bc = sp_dot3(b, c), ca = sp_dot3(c, a);
     const double below = length[0] * length[1] * length[2] + ab * length[2] + bc * length[0] + ca * length[1];
     if (det == 0)
         return;
@@ -185,8 +181,7 @@ static moments build(sp_winding *winding, const sp_morton *order, int64_t first,
     double square = 0;
     for (int64_t i = 3 * first; i < 3 * end; i++) {
         const double *x = winding->corners + 3 * i;
-        double d[3] = {x[0] - sum.centre[0], x[1] - sum.centre[1], x[2] - sum.centre[2]};
-        double this = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        const double this = sp_distance_squared3(x, sum.centre);
         square = this > square ? this : square;
     }
     node->radius = sqrt(square);

@@ -276,13 +276,3 @@ int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double
 done:
     return status;
 }
-
-double sp_condense_nonzeros(const sp_condense *condense)
-{
-    return condense->common.lnz;
-}
-
-double sp_condense_flops(const sp_condense *condense)
-{
-    return condense->common.fl;
-}

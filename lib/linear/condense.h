@@ -26,8 +26,4 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix) SP_MUST_USE;
  * blocks, one block per thread at a time. Nothing is allocated for up to `extra` others. */
 int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double *Z) SP_MUST_USE;
 
-/* Nonzeros of the factor and flops of the factorization, from the analysis. */
-double sp_condense_nonzeros(const sp_condense *condense);
-double sp_condense_flops(const sp_condense *condense);
-
 #endif

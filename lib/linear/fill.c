@@ -1,3 +1,4 @@
+/* Orderings and their fill, for comparison only (linear/fill.h). */
 #include "linear/fill.h"
 
 #include "linear/internal.h"

@@ -1,5 +1,6 @@
 /* Orderings of sparse symmetric matrices, and the nonzeros of the Cholesky factor under each (thesis, section 2.8.1 and
- * Figure 2.10). Only patterns are looked at: no number of the matrix is read. */
+ * Figure 2.10). Only patterns are looked at: no number of the matrix is read. For comparison only: what factors are
+ * made with chooses its ordering itself (linear/cholesky.h). */
 #ifndef SP_LINEAR_FILL_H
 #define SP_LINEAR_FILL_H
 

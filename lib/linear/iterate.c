@@ -80,7 +80,16 @@ static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, doub
     return true;
 }
 
-int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+/* A run of a method from the residual that stands in w->residual and has this length, until its recurrence says that
+ * it is at most `enough` or the products are used up: adds to x, and to the products that it took, and gives the length
+ * that the recurrence has reached. False where it broke down without a step. */
+typedef bool method(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
+                    double *length, double *x);
+
+/* Runs of the method, each from the true residual of the one before, since what a recurrence says is true of exact
+ * products only. */
+static int64_t restarted(method *run, const sp_operator *A, sp_iteration *w, double tolerance, int64_t most,
+                         const double *b, double *x)
 {
     double size = cblas_dnrm2((int)w->n, b, 1), length = size;
     int64_t products = 0;
@@ -90,22 +99,8 @@ int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_
         return -1;
     while (length > tolerance * size) {
         double before = length;
-        int64_t k = 0;
-        if (products >= most)
+        if (products >= most || !run(A, w, tolerance * size, most, &products, &length, x))
             return -1;
-        for (int64_t i = 0; i < w->n; i++)
-            w->basis[i] = w->residual[i] / length;
-        w->right[0] = length;
-        while (k < w->restart && products < most && length > tolerance * size) {
-            arnoldi(A, w, k);
-            length = rotate(w, k++);
-            products++;
-            if (!isfinite(length))
-                return -1;
-        }
-        if (!take_step(A, w, k, x))
-            return -1;
-        /* what the recurrence says is true of exact products only */
         bool recurred = length <= tolerance * size;
         length = find_residual(A, w, b, x);
         products++;
@@ -117,11 +112,32 @@ int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_
     return products;
 }
 
-/* From the residual that stands there, with itself as the shadow: half-steps r − αv and s − ωt, until one is short
- * enough, the products are used up (then they are `most`), or a scalar product that divides is all rounding: |⟨a, b⟩| ≤
- * 1e-15 |a| |b|. Returns the length of the residual. */
-static double stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
-                         double *x)
+static bool minimized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
+                      double *length, double *x)
+{
+    int64_t k = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        w->basis[i] = w->residual[i] / *length;
+    w->right[0] = *length;
+    while (k < w->restart && *products<most && * length> enough) {
+        arnoldi(A, w, k);
+        *length = rotate(w, k++);
+        ++*products;
+        if (!isfinite(*length))
+            return false;
+    }
+    return take_step(A, w, k, x);
+}
+
+int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+{
+    return restarted(minimized, A, w, tolerance, most, b, x);
+}
+
+/* With the residual as its own shadow: half-steps r − αv and s − ωt, until one is short enough, the products are used
+ * up (then they are `most`), or a scalar product that divides is all rounding: |⟨a, b⟩| ≤ 1e-15 |a| |b|. */
+static bool stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
+                       double *reached, double *x)
 {
     const double rounding = 1e-15;
     int n = (int)w->n;
@@ -160,31 +176,13 @@ static double stabilized(const sp_operator *A, sp_iteration *w, double enough, i
         for (int i = 0; i < n; i++)
             w->direction[i] = w->residual[i] + beta * (w->direction[i] - omega * w->product[i]);
     }
-    return length;
+    *reached = length;
+    return true;
 }
 
 int64_t sp_bicgstab(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
 {
-    double size = cblas_dnrm2((int)w->n, b, 1), length = size;
-    int64_t products = 0;
-    memset(x, 0, (size_t)w->n * sizeof *x);
-    memcpy(w->residual, b, (size_t)w->n * sizeof *b);
-    if (!isfinite(size))
-        return -1;
-    while (length > tolerance * size) {
-        double before = length;
-        if (products >= most)
-            return -1;
-        bool recurred = stabilized(A, w, tolerance * size, most, &products, x) <= tolerance * size;
-        /* as above: only this is true of products as they are rounded */
-        length = find_residual(A, w, b, x);
-        products++;
-        if (recurred && length <= 2 * tolerance * size)
-            break;
-        if (!(length < 0.999 * before))
-            return -1;
-    }
-    return products;
+    return restarted(stabilized, A, w, tolerance, most, b, x);
 }
 
 int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b,

@@ -473,8 +473,13 @@ static int gram_new(sp_nnls_core *s)
     return SP_OK;
 }
 
-/* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could
- * still let columns come and go in a circle: each that comes again with a gradient near it raises that bar.
+/* ---- the descent ---- */
+
+/* Lawson and Hanson's algorithm from the present x, as a machine of the steps below: each begins with the gradient at
+ * x, from which the next follows (choose).
+ *
+ * A column enters above the rounding of its gradient; rounding could still let columns come and go in a circle: each
+ * that comes again with a gradient near it raises that bar.
  *
  * Towards the minimum itself columns enter together, twice as many each time that all stay, and a quarter as many, down
  * to one, where more than a quarter leaves: a gradient costs more than their entering, and one alone always lowers the
@@ -484,111 +489,224 @@ static int gram_new(sp_nnls_core *s)
  * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a
  * tolerance or a bound, about half of min(m, n) columns are expected; otherwise H is made when as much was spent
  * without. */
+enum step {
+    ENTER,       /* a column has entered: others beside it, and solve for all that are active */
+    SOLVE_AGAIN, /* for those that are active: their gradient, from H, is more than rounding and halves each time */
+    REFINE,      /* the weights, by the residual itself; gradients come from A from then on */
+    ADMIT_THIN,  /* columns that were set aside, since without them the minimum is missed */
+    LOOK_CLOSER, /* the residual is so near the tolerance that H cannot tell: gradients from A from then on */
+    END
+};
+
+typedef struct descent {
+    sp_nnls_core *s;
+    const sp_nnls_parameters *p;
+    bool alone;        /* columns enter one by one */
+    int64_t together;  /* so many may enter at once */
+    int64_t expected;  /* columns, of which the use of H is guessed */
+    int64_t limit;     /* of changes */
+    int64_t changes;   /* columns that entered or left */
+    int64_t steps;     /* gradients */
+    bool exact;        /* gradients come from A */
+    bool refined;      /* nothing has entered since REFINE */
+    double last;       /* `active` at the last SOLVE_AGAIN since a column entered, else INFINITY */
+    bool from_columns; /* this gradient came from A */
+    double noise;      /* the rounding of this gradient, raised */
+    double bar;        /* above which a column enters */
+    double active;     /* the largest gradient of an active column, either way */
+} descent;
+
+static descent descent_new(sp_nnls_core *s, const sp_nnls_parameters *p)
+{
+    int64_t expected = p->tolerance > 0 ? 0 : (s->m < s->n ? s->m : s->n) / 2;
+    return (descent){.s = s,
+                     .p = p,
+                     .alone = p->tolerance > 0 || p->most > 0 || p->least > 0,
+                     .together = 1,
+                     .expected = p->most > 0 && p->most < expected ? p->most : expected,
+                     .limit = 30 * s->n + 100,
+                     .last = INFINITY};
+}
+
+static bool has_all(const descent *d)
+{
+    return d->p->most > 0 && d->s->k >= d->p->most;
+}
+
+/* The gradient at x and its rounding; makes H where that is worth it. */
+static int find_gradient(descent *d)
+{
+    sp_nnls_core *s = d->s;
+    int status = SP_OK;
+    if (s->context->cancel && *s->context->cancel)
+        return sp_fail(s->context, SP_SYSTEM, "cancelled");
+    if (!s->H && !d->exact && gram_fits(s) && 2 * SLOW * (d->expected > d->steps ? d->expected : d->steps) >= s->n)
+        SP_TRY(gram_new(s));
+    d->from_columns = d->exact || !s->H;
+    if (d->from_columns)
+        gradient_exact(s);
+    else
+        gradient_gram(s);
+    double sum = 1;
+    for (int64_t i = 0; i < s->k; i++)
+        sum += s->x[s->S[i]];
+    d->noise = 4 * DBL_EPSILON * sum * s->raised;
+    d->bar = fmax(d->noise, d->p->least);
+done:
+    return status;
+}
+
+/* The column *j of the largest gradient above the bar that can enter does; those that cannot are set aside. −1: none.
+ */
+static int enter_steepest(sp_nnls_core *s, double bar, int64_t *j)
+{
+    int status = SP_OK;
+    while ((*j = steepest(s, bar)) >= 0) {
+        SP_TRY(make_room_active(s));
+        if (append(s, *j))
+            break;
+        set_aside(s, *j);
+    }
+done:
+    return status;
+}
+
+/* What follows from the gradient. The first column enters here: whether one can is what decides. */
+static int choose(descent *d, enum step *next)
+{
+    sp_nnls_core *s = d->s;
+    double tolerance = d->p->tolerance;
+    int64_t j = -1;
+    int status = SP_OK;
+    if (tolerance > 0 && s->residual * s->residual <= tolerance * tolerance + (d->from_columns ? 0 : 1e-13)) {
+        *next = d->from_columns ? END : LOOK_CLOSER;
+        return SP_OK;
+    }
+    *next = END;
+    if (d->changes > d->limit && d->from_columns)
+        return SP_OK;
+    d->active = worst_active(s);
+    if (!has_all(d) && d->changes <= d->limit)
+        SP_TRY(enter_steepest(s, d->bar, &j));
+    if (j >= 0)
+        *next = ENTER;
+    else if (!d->from_columns && d->active > d->noise && d->active < 0.5 * d->last)
+        *next = SOLVE_AGAIN;
+    else if (!d->refined)
+        *next = REFINE;
+    else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, d->p->least) && !has_all(d))
+        *next = ADMIT_THIN;
+done:
+    return status;
+}
+
+/* ENTER: the last active column has entered. */
+static int enter_others(descent *d)
+{
+    sp_nnls_core *s = d->s;
+    int64_t entered = 1, j = s->S[s->k - 1];
+    double bar = fmax(d->bar, worth * s->h[j]);
+    int status = SP_OK;
+    if (s->been[j] && s->h[j] < 64 * d->noise / s->raised)
+        s->raised = fmin(1.25 * s->raised, 64);
+    s->been[j] = true;
+    while (entered < d->together) {
+        SP_TRY(enter_steepest(s, bar, &j));
+        if (j < 0)
+            break;
+        s->been[j] = true;
+        entered++;
+    }
+    d->last = INFINITY;
+    d->refined = false;
+    int64_t left = move(s, entered, &d->changes);
+    if (!d->alone)
+        d->together = left == 0             ? (2 * d->together < TOGETHER ? 2 * d->together : TOGETHER)
+                      : 4 * left <= entered ? d->together
+                      : d->together > 4     ? d->together / 4
+                                            : 1;
+done:
+    return status;
+}
+
+static int take(descent *d, enum step step)
+{
+    switch (step) {
+    case ENTER:
+        return enter_others(d);
+    case SOLVE_AGAIN:
+        d->last = d->active;
+        move(d->s, 0, &d->changes);
+        break;
+    case REFINE:
+        leave_rounding(d->s, &d->changes);
+        refine(d->s, &d->changes);
+        d->refined = d->exact = true;
+        break;
+    case ADMIT_THIN:
+        d->s->least = last_dependent;
+        forget_aside(d->s);
+        break;
+    case LOOK_CLOSER:
+        d->exact = true;
+        break;
+    case END:
+        break;
+    }
+    return SP_OK;
+}
+
+/* Of a b of no length, or without columns. */
+static void report_empty(sp_nnls_core *s, double tolerance, sp_nnls_report *report)
+{
+    memset(s->w, 0, (size_t)s->n * sizeof *s->w);
+    memcpy(s->r, s->b, (size_t)s->m * sizeof *s->r);
+    report->residual = s->b_norm > 0;
+    report->reached = s->b_norm == 0 || tolerance == 0 || tolerance >= 1;
+}
+
+static int report_end(const descent *d, sp_nnls_report *report)
+{
+    const sp_nnls_core *s = d->s;
+    double tolerance = d->p->tolerance;
+    report->iterations = d->changes;
+    report->positive = s->k;
+    report->residual = s->residual;
+    report->kkt = kkt(s);
+    bool bounded = (has_all(d) || report->kkt <= d->p->least) && d->active <= accepted;
+    report->reached = tolerance > 0 ? s->residual <= tolerance : report->kkt <= accepted;
+    if (report->kkt > accepted && !bounded && !(tolerance > 0 && report->reached))
+        return sp_fail(
+            s->context, SP_NUMERICAL,
+            "nonnegative weights: rounding leaves a KKT residual of %.2g with %lld of %lld columns after %lld changes",
+            report->kkt, (long long)s->k, (long long)s->n, (long long)d->changes);
+    return SP_OK;
+}
+
 int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
 {
-    double tolerance = parameters->tolerance, last = INFINITY, active = 0;
-    int64_t most = parameters->most, changes = 0, limit = 30 * s->n + 100, steps = 0;
-    bool exact = false, refined = false, alone = tolerance > 0 || most > 0 || parameters->least > 0;
-    int64_t together = 1, expected = tolerance > 0 ? 0 : (s->m < s->n ? s->m : s->n) / 2;
-    expected = most > 0 && most < expected ? most : expected;
+    descent d = descent_new(s, parameters);
+    enum step step = END;
+    int status = SP_OK;
     *report = (sp_nnls_report){.reached = true};
     s->raised = 1;
     s->least = dependent;
     memset(s->been, 0, (size_t)s->n * sizeof *s->been);
     forget_aside(s);
     if (s->b_norm == 0 || s->n == 0) {
-        memset(s->w, 0, (size_t)s->n * sizeof *s->w);
-        memcpy(s->r, s->b, (size_t)s->m * sizeof *s->r);
-        report->residual = s->b_norm > 0;
-        report->reached = s->b_norm == 0 || tolerance == 0 || tolerance >= 1;
+        report_empty(s, parameters->tolerance, report);
         return SP_OK;
     }
-    int status = make_room_active(s);
-    if (status != SP_OK)
-        return status;
-    for (;; steps++) {
-        if (s->context->cancel && *s->context->cancel)
-            return sp_fail(s->context, SP_SYSTEM, "cancelled");
-        if (!s->H && !exact && gram_fits(s) && 2 * SLOW * (expected > steps ? expected : steps) >= s->n &&
-            (status = gram_new(s)) != SP_OK)
-            return status;
-        bool from_columns = exact || !s->H;
-        if (from_columns)
-            gradient_exact(s);
-        else
-            gradient_gram(s);
-        double sum = 1;
-        for (int64_t i = 0; i < s->k; i++)
-            sum += s->x[s->S[i]];
-        double noise = 4 * DBL_EPSILON * sum * s->raised, bar = fmax(noise, parameters->least);
-        if (tolerance > 0 && s->residual * s->residual <= tolerance * tolerance + (from_columns ? 0 : 1e-13)) {
-            if (from_columns)
-                break;
-            exact = true; /* near enough that H cannot tell */
-            continue;
-        }
-        if (changes > limit && from_columns)
-            break;
-        active = worst_active(s);
-        int64_t j = (most > 0 && s->k >= most) || changes > limit ? -1 : steepest(s, bar);
-        while (j >= 0) {
-            if ((status = make_room_active(s)) != SP_OK)
-                return status;
-            if (append(s, j))
-                break;
-            set_aside(s, j);
-            j = steepest(s, bar);
-        }
-        if (j >= 0) {
-            if (s->been[j] && s->h[j] < 64 * noise / s->raised)
-                s->raised = fmin(1.25 * s->raised, 64);
-            s->been[j] = true;
-            last = INFINITY;
-            refined = false;
-        } else if (!from_columns && active > noise && active < 0.5 * last) {
-            last = active; /* nothing enters: solve again for what is there */
-        } else if (!refined) {
-            leave_rounding(s, &changes);
-            refine(s, &changes);
-            refined = exact = true;
-            continue;
-        } else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, parameters->least) &&
-                   !(most > 0 && s->k >= most)) {
-            s->least = last_dependent;
-            forget_aside(s);
-            continue;
-        } else {
-            break;
-        }
-        int64_t entered = j >= 0;
-        while (j >= 0 && entered < together && (j = steepest(s, fmax(bar, worth * s->h[s->S[s->k - entered]]))) >= 0) {
-            if ((status = make_room_active(s)) != SP_OK)
-                return status;
-            if (append(s, j)) {
-                s->been[j] = true;
-                entered++;
-            } else
-                set_aside(s, j);
-        }
-        int64_t left = move(s, entered, &changes);
-        if (entered > 0 && !alone)
-            together = left == 0             ? (2 * together < TOGETHER ? 2 * together : TOGETHER)
-                       : 4 * left <= entered ? together
-                       : together > 4        ? together / 4
-                                             : 1;
-    }
-    report->iterations = changes;
-    report->positive = s->k;
-    report->residual = s->residual;
-    report->kkt = kkt(s);
-    bool bounded = ((most > 0 && s->k >= most) || report->kkt <= parameters->least) && active <= accepted;
-    report->reached = tolerance > 0 ? s->residual <= tolerance : report->kkt <= accepted;
-    if (report->kkt > accepted && !bounded && !(tolerance > 0 && report->reached))
-        return sp_fail(
-            s->context, SP_NUMERICAL,
-            "nonnegative weights: rounding leaves a KKT residual of %.2g with %lld of %lld columns after %lld changes",
-            report->kkt, (long long)s->k, (long long)s->n, (long long)changes);
-    return SP_OK;
+    SP_TRY(make_room_active(s));
+    do {
+        SP_TRY(find_gradient(&d));
+        SP_TRY(choose(&d, &step));
+        SP_TRY(take(&d, step));
+        d.steps++;
+    } while (step != END);
+    SP_TRY(report_end(&d, report));
+done:
+    return status;
 }
 
 /* ---- what is given ---- */

@@ -63,7 +63,8 @@ int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t r
     return SP_OK;
 }
 
-int64_t sp_store_width(const sp_store *store, int64_t first)
+/* Columns in the block that begins at `first`. */
+static int64_t block_width(const sp_store *store, int64_t first)
 {
     return store->count - first < WIDTH ? store->count - first : WIDTH;
 }
@@ -76,7 +77,7 @@ int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
         double *block = blocks_of(store)[b];
         if (b * WIDTH < store->count)
             status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH,
-                                         sp_store_width(store, b * WIDTH), block);
+                                         block_width(store, b * WIDTH), block);
         if (status == SP_OK) {
             sp_pool_drop(&store->pool, block);
             store->blocks.count = store->resident = b;
@@ -135,16 +136,15 @@ int sp_store_load(sp_context *context, const sp_store *store, int64_t first, dou
     if (*columns)
         return SP_OK;
     *columns = buffer;
-    return store->outside.load(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first),
-                               buffer);
+    return store->outside.load(context, store->outside.data, 0, store->rows, first, block_width(store, first), buffer);
 }
 
-int sp_store_save(sp_context *context, sp_store *store, int64_t first, const double *columns)
+/* Writes a block back that sp_store_load gave (nothing to do where it is in memory). */
+static int save_block(sp_context *context, sp_store *store, int64_t first, const double *columns)
 {
     if (in_memory(store, first))
         return SP_OK;
-    return store->outside.save(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first),
-                               columns);
+    return store->outside.save(context, store->outside.data, 0, store->rows, first, block_width(store, first), columns);
 }
 
 int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int64_t *index)
@@ -277,7 +277,7 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
     }
     memset(G, 0, (size_t)(count * count) * sizeof *G);
     for (int64_t first = 0; first < count; first += WIDTH) {
-        int64_t width = sp_store_width(store, first), here = first / WIDTH,
+        int64_t width = block_width(store, first), here = first / WIDTH,
                 near = here < store->resident ? here : store->resident; /* earlier blocks in memory */
         double *block, *other;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
@@ -309,10 +309,10 @@ int sp_store_scale(sp_context *context, sp_store *store, const double *factor)
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
-        for (int64_t c = 0; c < sp_store_width(store, first); c++)
+        for (int64_t c = 0; c < block_width(store, first); c++)
             for (int64_t i = 0; i < store->rows; i++)
                 block[c * store->rows + i] *= factor[first + c];
-        SP_TRY(sp_store_save(context, store, first, block));
+        SP_TRY(save_block(context, store, first, block));
     }
 done:
     sp_pool_free(&w.pool);
@@ -328,8 +328,8 @@ int sp_store_fix_signs(sp_context *context, sp_store *store)
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
-        sp_dense_fix_signs(store->rows, sp_store_width(store, first), block);
-        SP_TRY(sp_store_save(context, store, first, block));
+        sp_dense_fix_signs(store->rows, block_width(store, first), block);
+        SP_TRY(save_block(context, store, first, block));
     }
 done:
     sp_pool_free(&w.pool);
@@ -345,8 +345,8 @@ int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_stor
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
-        times(context, metric, sp_store_width(store, first), block, &w);
-        for (int64_t c = 0; c < sp_store_width(store, first); c++)
+        times(context, metric, block_width(store, first), block, &w);
+        for (int64_t c = 0; c < block_width(store, first); c++)
             square[first + c] =
                 fmax(0, sp_dense_dot(store->rows, block + c * store->rows, w.product + c * store->rows));
     }
@@ -385,7 +385,7 @@ done:
 static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first,
                                double *block, double *R, const workspace *w)
 {
-    int64_t rows = store->rows, width = sp_store_width(store, first);
+    int64_t rows = store->rows, width = block_width(store, first);
     int status = SP_OK;
     for (int64_t before = 0; before < first; before += WIDTH) {
         double *Q;
@@ -440,7 +440,7 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
     memset(R, 0, (size_t)(count * count) * sizeof *R);
     *rank = 0;
     for (int64_t first = 0; first < count; first += WIDTH) {
-        int64_t width = sp_store_width(store, first);
+        int64_t width = block_width(store, first);
         double *block, original[WIDTH], most_shrunk = 1, shrunk;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
@@ -479,7 +479,7 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
         }
         for (int64_t c = 0; c < width; c++)
             *rank += R[(first + c) * count + first + c] > 0;
-        SP_TRY(sp_store_save(context, store, first, block));
+        SP_TRY(save_block(context, store, first, block));
         SP_TRY(
             sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
     }
@@ -497,12 +497,12 @@ int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const s
         return status;
     *error = 0;
     for (int64_t first = 0; first < store->count; first += WIDTH) {
-        int64_t width = sp_store_width(store, first);
+        int64_t width = block_width(store, first);
         double *block, *other;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
         for (int64_t before = 0; before <= first; before += WIDTH) {
-            int64_t height = sp_store_width(store, before);
+            int64_t height = block_width(store, before);
             other = block;
             if (before < first)
                 SP_TRY(sp_store_load(context, store, before, w.other, &other));

@@ -54,11 +54,6 @@ int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t he
 int sp_store_load(sp_context *context, const sp_store *store, int64_t first, double *buffer,
                   double **columns) SP_MUST_USE;
 
-/* Writes a block back that sp_store_load gave (nothing to do where it is in memory). */
-int sp_store_save(sp_context *context, sp_store *store, int64_t first, const double *columns) SP_MUST_USE;
-
-int64_t sp_store_width(const sp_store *store, int64_t first); /* columns in the block that begins at `first` */
-
 /* Only these columns from now on, in this order; index [count] increasing. */
 int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int64_t *index) SP_MUST_USE;
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec3.h"
+
 static const char *const law_name[SP_LAW_COUNT] = {
     [SP_LAW_STVK] = "stvk",
     [SP_LAW_LINEAR] = "linear",
@@ -259,7 +261,7 @@ static int check_fibre(sp_context *context, const sp_material *material)
     if (material->fibre == SP_FIBRE_FUNG && !(material->fibre_exponent > 0 && isfinite(material->fibre_exponent)))
         return sp_fail(context, SP_INPUT, "material \"%s\": fibre exponent %g is not positive and finite", name,
                        material->fibre_exponent);
-    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    double length = sp_norm3(a);
     if (!(fabs(length - 1) <= 1e-6))
         return sp_fail(context, SP_INPUT,
                        "material \"%s\": the direction of the fibres has the length %.9g instead of 1", name, length);

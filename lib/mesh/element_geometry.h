@@ -1,13 +1,9 @@
-/* Determinants, centres and the faces' diagonals: what the files of this folder share. */
+/* Volumes, centres and the faces' diagonals: what the files of this folder share. */
 #ifndef SP_MESH_ELEMENT_GEOMETRY_H
 #define SP_MESH_ELEMENT_GEOMETRY_H
 
+#include "base/vec3.h"
 #include "mesh/mesh.h"
-
-static inline double sp_determinant(const double a[3], const double b[3], const double c[3])
-{
-    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
 
 /* Signed volume [m³] of the tetrahedron with these corners. */
 static inline double sp_tet_volume(const double *vertices, const int64_t tet[4])

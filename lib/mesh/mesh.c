@@ -1,5 +1,6 @@
 #include "mesh/mesh.h"
 
+#include "base/vec3.h"
 #include "mesh/element_geometry.h"
 
 #include <math.h>
@@ -95,11 +96,6 @@ static void grid_jacobians(const double edge[3][4][3], int n, const double *s, d
 static const double gauss2[2] = {-0.57735026918962576451, 0.57735026918962576451};    /* ±√(1/3) */
 static const double gauss3[3] = {-0.77459666924148337704, 0, 0.77459666924148337704}; /* ±√(3/5) */
 
-static double length(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
 /* True when det J > 0 everywhere for certain: at any point the columns of J are means of edges, so they differ from the
  * columns at the centre by at most δ, the largest distance of an edge from the mean of its four, and det J from its
  * value there by at most 3 δ m² with m the longest edge. Undistorted elements pass here, at a fraction of the cost. */
@@ -111,8 +107,8 @@ static bool surely_positive(const double edge[3][4][3])
         for (int i = 0; i < 4; i++) {
             const double *e = edge[axis][i];
             double off[3] = {e[0] - mean[axis][0], e[1] - mean[axis][1], e[2] - mean[axis][2]};
-            delta = fmax(delta, length(off));
-            longest = fmax(longest, length(e));
+            delta = fmax(delta, sp_norm3(off));
+            longest = fmax(longest, sp_norm3(e));
         }
     }
     double rounding = 1e-14 * longest;

@@ -1,6 +1,7 @@
 /* The gate for meshes that were read from files: nothing is used as an index before its range was checked. */
 #include "mesh/mesh.h"
 
+#include "base/vec3.h"
 #include "mesh/element_geometry.h"
 
 #include <math.h>
@@ -202,7 +203,7 @@ static int check_fibres(sp_context *context, const sp_mesh *mesh)
             if (!isfinite(a[i]))
                 return sp_fail(context, SP_INPUT, "fibre: element %lld: %c = %g is not finite", (long long)e, "xyz"[i],
                                a[i]);
-        double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+        double length = sp_norm3(a);
         if (own->fibre == SP_FIBRE_NONE && (a[0] != 0 || a[1] != 0 || a[2] != 0))
             return sp_fail(context, SP_INPUT,
                            "fibre: element %lld has a direction, but its region \"%s\" has no fibres", (long long)e,
@@ -256,7 +257,7 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
     if (!(fabs(sum - 1) <= 1e-9))
         return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1",
                        (long long)vertex, sum);
-    double distance = sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+    double distance = sp_norm3(off);
     if (!(distance <= largest_distance))
         return sp_fail(context, SP_INPUT,
                        "surface/weights: the weights of vertex %lld give a point %g m away from it, more than %g m",

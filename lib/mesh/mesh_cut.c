@@ -2,6 +2,7 @@
  * in common, the entries of its corners are joined. The trees are then the groups of all vertices at once. */
 #include "mesh/cut.h"
 
+#include "base/vec3.h"
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"
 
@@ -361,8 +362,7 @@ void sp_mesh_sides_of_plane(const sp_mesh *mesh, const double normal[3], double 
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double x[3];
         sp_element_centre(mesh, e, x);
-        if ((region < 0 || mesh->region[e] == region) &&
-            normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] > offset)
+        if ((region < 0 || mesh->region[e] == region) && sp_dot3(normal, x) > offset)
             side[e] += weight;
     }
 }

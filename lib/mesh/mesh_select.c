@@ -1,4 +1,5 @@
 /* Choosing vertices and elements by place or by number: anchors, regions, directions of fibres. */
+#include "base/vec3.h"
 #include "mesh/mesh.h"
 
 #include "mesh/element_geometry.h"
@@ -101,7 +102,7 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
     SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
-        if (normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] <= offset) {
+        if (sp_dot3(normal, x) <= offset) {
             constrained[v] |= (uint8_t)axes;
             ++*added;
         }
@@ -163,11 +164,6 @@ int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high
 
 static const double PI = 3.14159265358979323846;
 
-static double length_of(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
 /* The regions' directions, where the mesh has none by element. */
 static int spread_fibres(sp_context *context, sp_mesh *mesh)
 {
@@ -187,7 +183,7 @@ static int spread_fibres(sp_context *context, sp_mesh *mesh)
 
 int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_helix *helix)
 {
-    double low[3], high[3], size[3], axis[3], length = length_of(helix->axis);
+    double low[3], high[3], size[3], axis[3], length = sp_norm3(helix->axis);
     for (int c = 0; c < 3; c++)
         if (!isfinite(helix->axis[c]) || !isfinite(helix->centre[c]))
             return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c],
@@ -204,8 +200,7 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
         size[c] = high[c] - low[c];
         axis[c] = helix->axis[c] / length;
     }
-    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180),
-           on_axis = 1e-9 * length_of(size);
+    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180), on_axis = 1e-9 * sp_norm3(size);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
         if (mesh->region[e] != region)
@@ -215,7 +210,7 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
             x[c] -= helix->centre[c];
         for (int c = 0; c < 3; c++) /* axis × (x − centre), as long as x is from the axis */
             ring[c] = axis[(c + 1) % 3] * x[(c + 2) % 3] - axis[(c + 2) % 3] * x[(c + 1) % 3];
-        double distance = length_of(ring);
+        double distance = sp_norm3(ring);
         for (int c = 0; c < 3; c++)
             fibre[c] = distance > on_axis ? around * ring[c] / distance + along * axis[c] : axis[c];
     }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec3.h"
+
 void sp_supports_new(const sp_fe_space *body, sp_supports *supports)
 {
     *supports = (sp_supports){.body = body};
@@ -28,7 +30,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
     for (int64_t g = 0; g < count; g++) {
         sp_ground *ground = &supports->grounds[g];
         *ground = grounds[g];
-        const double *n = ground->normal, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        const double *n = ground->normal, length = sp_norm3(n);
         if (!(length > 0 && isfinite(length) && isfinite(ground->offset)))
             return sp_fail(context, SP_USAGE, "ground %lld has the normal %g, %g, %g and the offset %g m",
                            (long long)g + 1, n[0], n[1], n[2], ground->offset);
@@ -230,8 +232,7 @@ double sp_supports_begin(sp_supports *supports, const double *u)
                 continue;
             place(supports, u, v, x);
             if (slip(supports, g, v, x, along))
-                lost += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness *
-                        (along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+                lost += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness * sp_dot3(along, along);
             supports->touching[at] = depth(&supports->grounds[g], x) > 0;
             memcpy(supports->anchor + 3 * at, x, sizeof x);
         }
@@ -252,7 +253,7 @@ void sp_supports_apply_friction(const sp_supports *supports, const double *u1, d
             const double d = depth(ground, x);
             if (d <= 0)
                 continue;
-            double *w = v + 3 * i, along[3], across = n[0] * w[0] + n[1] * w[1] + n[2] * w[2], speed = 0;
+            double *w = v + 3 * i, along[3], across = sp_dot3(n, w), speed = 0;
             for (int c = 0; c < 3; c++) {
                 along[c] = w[c] - across * n[c];
                 speed += along[c] * along[c];

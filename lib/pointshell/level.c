@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/vec3.h"
 #include "geometry/isosurface.h"
 #include "geometry/winding.h"
 #include "pointshell/sample.h"
@@ -13,11 +14,6 @@ static const double OFFSET_CELLS = 1.4, LEAST_CELLS = 0.8660254037844387;
 static const double NEAR = 1e-9;
 
 enum { CELLS = 256, CELLS_MAX = 1024, STEPS = 200, PROBES = 4096 };
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static double diagonal(const sp_surface *surface, double *longest)
 {
@@ -234,14 +230,6 @@ void sp_level_free(sp_level *level)
 
 /* ---- moving points to it ---- */
 
-static bool unit(double v[3])
-{
-    const double length = sqrt(dot(v, v));
-    for (int k = 0; k < 3 && length > 0; k++)
-        v[k] /= length;
-    return length > 0;
-}
-
 /* The feature that a point of a triangle is on: a corner or side where it is on one but for rounding, which would
  * choose at random between the normals of its faces. */
 static int feature_at(const sp_level *level, int64_t triangle, const double point[3])
@@ -253,14 +241,15 @@ static int feature_at(const sp_level *level, int64_t triangle, const double poin
         const double *b = level->surface.vertices + 3 * level->surface.triangles[3 * triangle + (c + 1) % 3];
         const double v[3] = {point[0] - a[0], point[1] - a[1], point[2] - a[2]},
                      e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-        const double square = dot(v, v), along = dot(v, e);
+        const double square = sp_dot3(v, v), along = sp_dot3(v, e);
         if (square <= near)
             return SP_ON_CORNER + c;
-        if (square - along * along / dot(e, e) <= near + 1e-14 * square) { /* which only sorts out most: it cancels */
+        if (square - along * along / sp_dot3(e, e) <=
+            near + 1e-14 * square) { /* which only sorts out most: it cancels */
             double w[3];
             for (int k = 0; k < 3; k++)
-                w[k] = v[k] - along / dot(e, e) * e[k];
-            on = dot(w, w) <= near ? SP_ON_SIDE + c : on;
+                w[k] = v[k] - along / sp_dot3(e, e) * e[k];
+            on = sp_dot3(w, w) <= near ? SP_ON_SIDE + c : on;
         }
     }
     return on;
@@ -278,9 +267,9 @@ static double project_surface(const sp_level *level, double reach, double point[
     for (int k = 0; k < 3; k++)
         normal[k] = 0 - n[k]; /* no negative zeros */
     /* the sum of normals around a corner of a sheet folded on itself may vanish */
-    for (int k = 0; k < 3 && !(dot(normal, normal) > 1e-24); k++)
+    for (int k = 0; k < 3 && !(sp_dot3(normal, normal) > 1e-24); k++)
         normal[k] = -face[k];
-    unit(normal);
+    sp_normalize3(normal);
     return 0;
 }
 
@@ -302,7 +291,7 @@ static double project_offset(const sp_level *level, double reach, double toleran
         for (int k = 0; k < 3; k++)
             point[k] += rest * normal[k];
     }
-    unit(normal);
+    sp_normalize3(normal);
     return fabs(rest);
 }
 
@@ -313,7 +302,7 @@ static double project_field(const sp_level *level, double tolerance, double poin
     double rest = INFINITY, gradient[3];
     for (int step = 0; step < STEPS; step++) {
         rest = sp_field_interpolate(f, point, gradient) - level->value;
-        const double square = dot(gradient, gradient);
+        const double square = sp_dot3(gradient, gradient);
         if (fabs(rest) <= tolerance || !(square > 0))
             break;
         const double move =
@@ -327,10 +316,10 @@ static double project_field(const sp_level *level, double tolerance, double poin
         behind[k] -= 0.5 * f->spacing;
         normal[k] = sp_field_interpolate(f, behind, NULL) - sp_field_interpolate(f, ahead, NULL);
     }
-    if (!unit(normal)) {
+    if (!sp_normalize3(normal)) {
         for (int k = 0; k < 3; k++)
             normal[k] = -gradient[k];
-        if (!unit(normal))
+        if (!sp_normalize3(normal))
             normal[2] = 1;
     }
     return fabs(rest);
@@ -346,7 +335,7 @@ double sp_level_project(const sp_level *level, double reach, double tolerance, d
 
 double sp_level_clear(const sp_level *level, const double point[3], const double step[3])
 {
-    const double length = sqrt(dot(step, step)), keep = 0.5 * level->value;
+    const double length = sp_norm3(step), keep = 0.5 * level->value;
     /* interpolated distances may grow by up to √3 a metre */
     const double steepest = level->kind == SP_LEVEL_FIELD ? 2 : 1;
     double distance = level->value, way = 0;

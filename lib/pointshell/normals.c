@@ -19,7 +19,7 @@ void sp_pointshell_tangents(const double normal[3], double tangent[2][3])
         least = fabs(normal[k]) < fabs(normal[least]) ? k : least;
     axis[least] = 1;
     sp_cross3(axis, normal, tangent[0]);
-    const double length = sqrt(sp_dot3(tangent[0], tangent[0]));
+    const double length = sp_norm3(tangent[0]);
     for (int k = 0; k < 3; k++)
         tangent[0][k] /= length;
     sp_cross3(normal, tangent[0], tangent[1]);
@@ -252,7 +252,7 @@ int sp_pointshell_normals(sp_context *context, const sp_pointshell *pointshell, 
             by_cloud(pointshell, points[i], neighbours, i, q, normal);
         else
             by_neighbours(pointshell, points[i], neighbours, i, q, normal);
-        const double length = sqrt(sp_dot3(normal, normal));
+        const double length = sp_norm3(normal);
         for (int k = 0; k < 3 && length > 0; k++)
             normal[k] /= length;
     }

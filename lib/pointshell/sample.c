@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/vec3.h"
 #include "geometry/grid.h"
 #include "geometry/morton.h"
-#include "geometry/pose.h"
 
 enum { HALVINGS = 40 };
 
@@ -68,11 +69,6 @@ void sp_area_free(sp_area *area)
     *area = (sp_area){0};
 }
 
-static double side_square(const double a[3], const double b[3])
-{
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
-}
-
 void sp_area_point(const sp_area *area, double t, double point[3])
 {
     const double at = t * sp_area_total(area);
@@ -87,7 +83,8 @@ void sp_area_point(const sp_area *area, double t, double point[3])
         memcpy(x[c], corner(area->surface, area->triangle[low], c), sizeof x[c]);
     for (int i = 0; i < HALVINGS; i++) {
         /* across the longest side, so that pieces do not become slivers; a is the corner that both halves keep */
-        const double ab = side_square(x[0], x[1]), bc = side_square(x[1], x[2]), ca = side_square(x[2], x[0]);
+        const double ab = sp_distance_squared3(x[0], x[1]), bc = sp_distance_squared3(x[1], x[2]),
+                     ca = sp_distance_squared3(x[2], x[0]);
         const int a = bc >= ab && bc >= ca ? 0 : ca >= ab ? 1 : 2, b = (a + 1) % 3, c = (a + 2) % 3;
         f *= 2;
         const int keep = f < 1 ? b : c, give = f < 1 ? c : b;
@@ -160,17 +157,6 @@ static void in_grid(const sp_grid *grid, const sp_surface *surface, int64_t t, d
         corners[c] = (corner(surface, t, c / 3)[c % 3] - grid->origin[c % 3]) / grid->spacing;
 }
 
-typedef struct marks {
-    const sp_grid *grid;
-    uint64_t *bits;
-} marks;
-
-static void mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
-{
-    const marks *m = data;
-    sp_grid_span_set(m->grid, m->bits, z * m->grid->cells[1] + y, first, last, true);
-}
-
 int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points)
 {
     int status;
@@ -182,7 +168,7 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
     for (int64_t t = 0; t < surface->triangle_count && bits; t++) {
         double corners[9];
         in_grid(&grid, surface, t, corners);
-        sp_grid_triangle(&grid, corners, 0, grid.cells[2], mark, &(marks){&grid, bits});
+        sp_grid_triangle(&grid, corners, 0, grid.cells[2], sp_grid_mark, &(sp_grid_marks){&grid, bits});
     }
     for (int64_t row = 0; row < sp_grid_rows(&grid) && !pool.failed; row++)
         for (int64_t x = 0; x < grid.cells[0]; x++) {

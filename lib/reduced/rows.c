@@ -1,6 +1,7 @@
 #include "reduced/rows.h"
 
 #include "base/twofold.h"
+#include "base/vec3.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,11 +37,6 @@ static int alternating_sign(int s, int signs)
     return __builtin_parity(s & ~signs) ? -1 : 1;
 }
 
-static double length3(const double *v)
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 /* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms
  * that it sums. */
 static void sum_gradients(const double axis[3][3], const double place[3], double g[8][3], double *size)
@@ -56,7 +52,7 @@ static void sum_gradients(const double axis[3][3], const double place[3], double
                 continue;
             for (int i = 0; i < 3; i++)
                 g[s][i] += factor * axis[j][i];
-            size[s] += fabs(factor) * length3(axis[j]);
+            size[s] += fabs(factor) * sp_norm3(axis[j]);
         }
     }
 }
@@ -101,7 +97,7 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
         double sum = 0;
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
         for (int s = 1; s < 8; s++)
-            sum += size[s] * length3(X[s - 1]);
+            sum += size[s] * sp_norm3(X[s - 1]);
         if (sum > most)
             return true;
     }

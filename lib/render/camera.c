@@ -1,3 +1,4 @@
+#include "base/vec3.h"
 #include "render/internal.h"
 
 #include <math.h>
@@ -6,47 +7,22 @@ static const double PI = 3.14159265358979323846;
 static const double NEAR_FRACTION = 1e-3; /* of the distance from eye to target */
 static const double FILL = 0.94;          /* of the picture taken by a fitted box */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* hypot-like scaling, so that neither tiny nor huge lengths are lost in the squares. */
-static double normalize(double a[3])
-{
-    double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
-    if (!(largest > 0) || !isfinite(largest))
-        return 0;
-    double scaled[3] = {a[0] / largest, a[1] / largest, a[2] / largest};
-    double length = sqrt(dot(scaled, scaled));
-    for (int i = 0; i < 3; i++)
-        a[i] = scaled[i] / length;
-    return largest * length;
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* right and up beside the unit vector forward; `wanted` gives the direction of up. */
 static void complete_frame(const double forward[3], const double wanted[3], double right[3], double up[3])
 {
     double hint[3] = {wanted[0], wanted[1], wanted[2]};
-    normalize(hint);
-    cross(forward, hint, right);
-    if (!(dot(right, right) > 1e-12)) {
+    sp_normalize3_scaled(hint);
+    sp_cross3(forward, hint, right);
+    if (!(sp_dot3(right, right) > 1e-12)) {
         int least = fabs(forward[1]) <= fabs(forward[2]) ? 1 : 2;
         if (fabs(forward[0]) < fabs(forward[least]))
             least = 0;
         for (int i = 0; i < 3; i++)
             hint[i] = i == least;
-        cross(forward, hint, right);
+        sp_cross3(forward, hint, right);
     }
-    normalize(right);
-    cross(right, forward, up);
+    sp_normalize3_scaled(right);
+    sp_cross3(right, forward, up);
 }
 
 /* The distance from eye to target, 0 where they coincide. */
@@ -56,7 +32,7 @@ static double view_set(const sp_camera *camera, int64_t width, int64_t height, s
         view->eye[i] = camera->eye[i];
         view->forward[i] = camera->target[i] - camera->eye[i];
     }
-    double distance = normalize(view->forward);
+    double distance = sp_normalize3_scaled(view->forward);
     complete_frame(view->forward, camera->up, view->right, view->up);
     view->perspective = camera->angle > 0;
     view->near = view->perspective ? NEAR_FRACTION * distance : 0;
@@ -88,9 +64,9 @@ int sp_view_new(sp_context *context, const sp_camera *camera, int64_t width, int
 void sp_view_point(const sp_view *view, const double point[3], double out[3])
 {
     const double relative[3] = {point[0] - view->eye[0], point[1] - view->eye[1], point[2] - view->eye[2]};
-    out[0] = dot(view->right, relative);
-    out[1] = dot(view->up, relative);
-    out[2] = dot(view->forward, relative);
+    out[0] = sp_dot3(view->right, relative);
+    out[1] = sp_dot3(view->up, relative);
+    out[2] = sp_dot3(view->forward, relative);
 }
 
 void sp_camera_project(const sp_camera *camera, int64_t width, int64_t height, const double point[3], double pixel[3])
@@ -121,11 +97,11 @@ static double box_corners(const double low[3], const double high[3], const sp_vi
         half[0] = half[1] = half[2] = 0.5;
     for (int k = 0; k < 8; k++) {
         const double corner[3] = {k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1], k & 4 ? half[2] : -half[2]};
-        corners[k][0] = dot(corner, view->right);
-        corners[k][1] = dot(corner, view->up);
-        corners[k][2] = dot(corner, view->forward);
+        corners[k][0] = sp_dot3(corner, view->right);
+        corners[k][1] = sp_dot3(corner, view->up);
+        corners[k][2] = sp_dot3(corner, view->forward);
     }
-    return 2 * sqrt(dot(half, half));
+    return 2 * sp_norm3(half);
 }
 
 sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3],
@@ -133,7 +109,7 @@ sp_camera sp_camera_fit(const double low[3], const double high[3], const double 
 {
     sp_camera camera = {.angle = angle};
     sp_view view = {.forward = {-direction[0], -direction[1], -direction[2]}};
-    if (!(normalize(view.forward) > 0))
+    if (!(sp_normalize3_scaled(view.forward) > 0))
         view.forward[2] = -1;
     complete_frame(view.forward, up, view.right, view.up);
     double centre[3], corners[8][3];

@@ -1,5 +1,6 @@
 /* Normals at the corners of triangles: the faces around a vertex fall into groups joined across smooth edges, and each
  * group has one normal, the sum of its faces' normals weighted by their angles at the vertex. */
+#include "base/vec3.h"
 #include "render/internal.h"
 
 #include <math.h>
@@ -71,27 +72,14 @@ static void join(vertex_fan *fan, int32_t a, int32_t b, bool turned)
     fan->turned[root_b] = turned ^ turned_a ^ turned_b;
 }
 
-static void subtract(const double *a, const double *b, double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[i] - b[i];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Zero for a triangle without area. */
 static void face_normal(const double *vertices, const int64_t t[3], double normal[3])
 {
     double a[3], b[3];
-    subtract(vertices + 3 * t[1], vertices + 3 * t[0], a);
-    subtract(vertices + 3 * t[2], vertices + 3 * t[0], b);
-    normal[0] = a[1] * b[2] - a[2] * b[1];
-    normal[1] = a[2] * b[0] - a[0] * b[2];
-    normal[2] = a[0] * b[1] - a[1] * b[0];
-    double length = sqrt(dot(normal, normal));
+    sp_subtract3(vertices + 3 * t[1], vertices + 3 * t[0], a);
+    sp_subtract3(vertices + 3 * t[2], vertices + 3 * t[0], b);
+    sp_cross3(a, b, normal);
+    double length = sp_norm3(normal);
     for (int i = 0; i < 3; i++)
         normal[i] = length > 0 ? normal[i] / length : 0;
 }
@@ -99,10 +87,10 @@ static void face_normal(const double *vertices, const int64_t t[3], double norma
 static double corner_angle(const double *vertices, const int64_t t[3], int corner)
 {
     double a[3], b[3];
-    subtract(vertices + 3 * t[(corner + 1) % 3], vertices + 3 * t[corner], a);
-    subtract(vertices + 3 * t[(corner + 2) % 3], vertices + 3 * t[corner], b);
-    double lengths = sqrt(dot(a, a) * dot(b, b));
-    return lengths > 0 ? acos(fmax(-1, fmin(1, dot(a, b) / lengths))) : 0;
+    sp_subtract3(vertices + 3 * t[(corner + 1) % 3], vertices + 3 * t[corner], a);
+    sp_subtract3(vertices + 3 * t[(corner + 2) % 3], vertices + 3 * t[corner], b);
+    double lengths = sqrt(sp_dot3(a, a) * sp_dot3(b, b));
+    return lengths > 0 ? acos(fmax(-1, fmin(1, sp_dot3(a, b) / lengths))) : 0;
 }
 
 /* `corners` lists the corners (3 triangle + place) that meet at one vertex. */
@@ -125,7 +113,7 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         if (a->other != b->other || a->face == b->face)
             continue;
         bool turned = a->outgoing == b->outgoing;
-        double cosine = dot(face[corners[a->face] / 3], face[corners[b->face] / 3]);
+        double cosine = sp_dot3(face[corners[a->face] / 3], face[corners[b->face] / 3]);
         if ((turned ? -cosine : cosine) > CREASE_COSINE)
             join(fan, a->face, b->face, turned);
     }
@@ -139,7 +127,7 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
     for (int32_t i = 0; i < count; i++) {
         bool turned;
         const double *sum = fan->sum[find_root(fan, i, &turned)];
-        double length = sqrt(dot(sum, sum));
+        double length = sp_norm3(sum);
         for (int k = 0; k < 3; k++)
             normals[3 * corners[i] + k] =
                 (float)(length > 1e-12 ? (turned ? -sum[k] : sum[k]) / length : face[corners[i] / 3][k]);

@@ -1,4 +1,5 @@
 /* The look of the picture: lights fixed to the camera, a soft background, gamma. All sums are of linear light. */
+#include "base/vec3.h"
 #include "render/internal.h"
 
 #include <math.h>
@@ -107,13 +108,6 @@ typedef struct facet {
     vec normal[3], color[3];
 } facet;
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static float unit_range(float value)
 {
     return value > 0 ? value < 1 ? value : 1 : 0;
@@ -129,12 +123,10 @@ static void face_set(const sp_scene *scene, int32_t number, facet *face)
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             p[i][k] = scene->vertices[primitive->drawing][3 * t[i] + k];
-    for (int k = 0; k < 3; k++) {
-        u[k] = p[1][k] - p[0][k];
-        w[k] = p[2][k] - p[0][k];
-    }
-    cross(u, w, n);
-    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    sp_subtract3(p[1], p[0], u);
+    sp_subtract3(p[2], p[0], w);
+    sp_cross3(u, w, n);
+    double length = sp_norm3(n);
     double scale = length > 0 ? 1 / length : 0;
     face->geometric = (vec){(float)(n[0] * scale), (float)(n[1] * scale), (float)(n[2] * scale)};
     for (int i = 0; i < 3; i++) {
@@ -148,7 +140,7 @@ static void face_set(const sp_scene *scene, int32_t number, facet *face)
     if (!scene->view->perspective)
         p[0][2] = p[1][2] = p[2][2] = 1;
     for (int i = 0; i < 3; i++)
-        cross(p[(i + 1) % 3], p[(i + 2) % 3], face->weight[i]);
+        sp_cross3(p[(i + 1) % 3], p[(i + 2) % 3], face->weight[i]);
     face->primitive = number;
 }
 

@@ -59,12 +59,6 @@ static void add_scaled(double s, const double x[3], double y[3])
         y[k] += s * x[k];
 }
 
-static void subtract(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[k] - b[k];
-}
-
 /* y += a × b */
 static void add_cross(const double a[3], const double b[3], double y[3])
 {
@@ -104,7 +98,7 @@ static void column(const bone *joint, const double x[3], double J[3])
         memcpy(J, joint->w, 3 * sizeof *J);
         return;
     }
-    subtract(x, joint->c, arm);
+    sp_subtract3(x, joint->c, arm);
     sp_cross3(joint->w, arm, J);
 }
 
@@ -112,7 +106,7 @@ static void column(const bone *joint, const double x[3], double J[3])
 static void velocity(const bone *b, const double x[3], double v[3])
 {
     double arm[3];
-    subtract(x, b->g, arm);
+    sp_subtract3(x, b->g, arm);
     memcpy(v, b->v, 3 * sizeof *v);
     add_cross(b->omega, arm, v);
 }
@@ -135,7 +129,7 @@ static void move_pose(bone *b, const bone *parent, double theta)
         sp_quaternion_matrix(b->pose.q, b->R);
         double at[3];
         sp_rotate(b->R, b->at, at);
-        subtract(b->c, at, b->pose.x);
+        sp_subtract3(b->c, at, b->pose.x);
     } else {
         memcpy(b->pose.q, q, sizeof b->pose.q);
         memcpy(b->R, R, sizeof R);
@@ -163,7 +157,7 @@ static void move_velocity(bone *b, const bone *parent, double rate)
         velocity(parent, b->c, b->v);
     }
     add_scaled(rate, b->w, b->omega);
-    subtract(b->g, b->c, arm);
+    sp_subtract3(b->g, b->c, arm);
     add_cross(b->omega, arm, b->v);
 }
 
@@ -443,7 +437,7 @@ void sp_skeleton_place(const sp_skeleton *skeleton, double *u, double *v)
             double x[3];
             to_world(b, b->place + 3 * k, x);
             if (u)
-                subtract(x, b->place + 3 * k, u + 3 * b->vertex[k]);
+                sp_subtract3(x, b->place + 3 * k, u + 3 * b->vertex[k]);
             if (v)
                 velocity(b, x, v + 3 * b->vertex[k]);
         }
@@ -474,7 +468,7 @@ double sp_skeleton_spin(const sp_skeleton *skeleton)
 {
     double most = 0;
     for (int64_t b = 0; b < skeleton->count; b++)
-        most = fmax(most, sqrt(sp_dot3(skeleton->bones[b].omega, skeleton->bones[b].omega)));
+        most = fmax(most, sp_norm3(skeleton->bones[b].omega));
     return most;
 }
 
@@ -488,7 +482,7 @@ void sp_skeleton_energies(const sp_skeleton *skeleton, double t, double *kinetic
         T += 0.5 * (b->mass * sp_dot3(b->v, b->v) + sp_dot3(b->omega, moment));
         const double stretch = skeleton->theta[i] - b->rest;
         V += 0.5 * b->stiffness * stretch * stretch;
-        subtract(b->g, b->centre, fall);
+        sp_subtract3(b->g, b->centre, fall);
         V -= b->mass * sp_dot3(skeleton->gravity, fall);
         to_world(b, b->weight_centre, fall);
         add_scaled(-1, b->weight_centre, fall);
@@ -559,7 +553,7 @@ static void fill_inertia(sp_skeleton *s)
 static void acceleration(const bone *b, const double x[3], double a[3])
 {
     double arm[3], speed[3];
-    subtract(x, b->g, arm);
+    sp_subtract3(x, b->g, arm);
     memcpy(a, b->bias + 3, 3 * sizeof *a);
     add_cross(b->bias, arm, a);
     sp_cross3(b->omega, arm, speed);
@@ -583,7 +577,7 @@ static void accelerate(bone *b, const bone *parent, double rate)
         return;
     }
     add_cross(omega, along, alpha);
-    subtract(b->g, b->c, arm);
+    sp_subtract3(b->g, b->c, arm);
     add_cross(alpha, arm, a);
     sp_cross3(b->omega, arm, speed);
     add_cross(b->omega, speed, a);
@@ -607,7 +601,7 @@ static void fill_arriving(sp_skeleton *s, double h)
 static void push(bone *b, const double x[3], const double force[3])
 {
     double arm[3];
-    subtract(x, b->c, arm);
+    sp_subtract3(x, b->c, arm);
     add_scaled(1, force, b->force);
     add_cross(arm, force, b->moment);
 }

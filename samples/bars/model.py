@@ -9,8 +9,12 @@ Every cell is split into six tetrahedra of positive volume. Lengths in m.
 """
 
 import math
+import pathlib
 import sys
 from itertools import permutations
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 ALONG, ACROSS = 0.09, 4  # m, cells
 RADII, LENGTH, HEIGHT = (0.035, 0.065), 0.5, 0.5  # of the tube, m
@@ -74,12 +78,7 @@ def main():
     lines += ["%.9g %.9g %.9g 1" % vertex for vertex in vertices]
     lines += ["Tetrahedra", str(len(tetrahedra))]
     lines += ["%d %d %d %d 1" % tuple(v + 1 for v in tet) for tet in tetrahedra]
-    try:
-        print("\n".join(lines + ["End"]), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(lines + ["End"])
 
 
 if __name__ == "__main__":

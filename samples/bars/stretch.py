@@ -10,29 +10,15 @@ import csv
 import math
 import sys
 
-
-def read(path):
-    with open(path, encoding="utf-8") as text:
-        words = iter(text.read().split())
-    vertices, edges = [], set()
-    for word in words:
-        if word == "Vertices":
-            for _ in range(int(next(words))):
-                vertices.append([float(next(words)) for _ in range(3)])
-                next(words)
-        elif word == "Tetrahedra":
-            for _ in range(int(next(words))):
-                tet = sorted(int(next(words)) - 1 for _ in range(4))
-                edges.update((tet[a], tet[b]) for a in range(4) for b in range(a + 1, 4))
-                next(words)
-    return vertices, sorted(edges)
+from body import read
 
 
 def main():
     if len(sys.argv) != 3:
         print("usage: stretch.py body.mesh probes.csv", file=sys.stderr)
         return 2
-    vertices, edges = read(sys.argv[1])
+    vertices, tets = read(sys.argv[1])
+    edges = sorted({(tet[a], tet[b]) for tet in map(sorted, tets) for a in range(4) for b in range(a + 1, 4)})
     rest = [math.dist(vertices[a], vertices[b]) for a, b in edges]
     largest = last = 0.0
     with open(sys.argv[2], encoding="utf-8", newline="") as text:

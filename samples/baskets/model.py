@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """A woven basket of 0.4 m in OBJ on standard output: a bowl of strands that go over and under its staves, a thick rim, and an arched handle
 through it. Two closed surfaces that overlap."""
+import pathlib
+import sys
 from math import cos, hypot, pi, sin
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 AROUND = 48     # corners of a ring
 STAVES = 12     # pairs of them: a strand goes out and in so often
@@ -74,10 +79,8 @@ def main():
     vertices, faces = [], []
     bowl(vertices, faces)
     handle(vertices, faces)
-    for v in vertices:
-        print("v %.6g %.6g %.6g" % v)
-    for f in faces:
-        print("f", *(c + 1 for c in f))
+    return write_obj([(vertices, faces)], number="%.6g")
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,7 +10,11 @@ those of the bridge in Barbič & James 2005, Figure 3 (41361 and 59630).
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import cross, unit, write_obj
 
 LENGTH = 20.0
 TOWERS = (5.0, 15.0)  # x
@@ -68,11 +72,6 @@ def rectangle(width, height):
     return [(0.5 * width * p, 0.5 * height * q) for p, q in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
 
 
-def unit(vector):
-    length = math.hypot(*vector)
-    return tuple(component / length for component in vector)
-
-
 def sweep(path, profile, across=(0.0, 1.0, 0.0), scale=lambda t: 1.0):
     """A closed tube: the convex, counter-clockwise `profile` of (u, v), u along `across`, v square to it and to the path.
 
@@ -81,7 +80,7 @@ def sweep(path, profile, across=(0.0, 1.0, 0.0), scale=lambda t: 1.0):
     for i, point in enumerate(path):
         behind, ahead = path[max(i - 1, 0)], path[min(i + 1, len(path) - 1)]
         t = unit([b - a for a, b in zip(behind, ahead)])
-        up = [t[k - 2] * across[k - 1] - t[k - 1] * across[k - 2] for k in range(3)]
+        up = cross(t, across)
         size = scale(i / (len(path) - 1))
         vertices += [tuple(point[k] + size * (u * across[k] + v * up[k]) for k in range(3)) for u, v in profile]
     for a in range(0, len(vertices) - n, n):
@@ -174,19 +173,8 @@ def main():
     if len(sys.argv) > 1:
         print("usage: model.py > bridge.obj", file=sys.stderr)
         return 2
-    lines, count = ["# suspension bridge, m; polygon soup"], 0
-    for name, parts in (("deck", deck()), ("towers", towers()), ("cables", cables()), ("hangers", hangers())):
-        lines.append(f"g {name}")
-        for vertices, triangles in parts:
-            lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-            lines += ["f %d %d %d" % tuple(count + 1 + corner for corner in triangle) for triangle in triangles]
-            count += len(vertices)
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    parts = {"deck": deck(), "towers": towers(), "cables": cables(), "hangers": hangers()}
+    return write_obj(parts, "suspension bridge, m; polygon soup")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,11 @@ The deck is pulled at five places along it, in six strokes each: up, down, to bo
 The force grows as the power 1.5 of the way.
 """
 
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 PLACES = 12
 LARGEST = 400000.0  # N, as heavy as the vehicle
@@ -32,12 +36,7 @@ def main():
                     x, y, z = (component * force / len(edges) for component in direction)
                     lines.append("%.2f,%.2f,surface,%d,%.6g,%.6g,%.6g" % (sample * INTERVAL, (sample + 1) * INTERVAL, RING * station + edge, x, y, z))
                 sample += 1
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"sketch.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(lines)
 
 
 if __name__ == "__main__":

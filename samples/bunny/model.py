@@ -8,7 +8,11 @@
 It is turned about AXIS (x, y or z) by DEGREES before; it looks along x, and z is up.
 """
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import joined, mirrored, write_obj
 
 # centre, radii, and by how many degrees it is turned about y; with True also mirrored in y
 PARTS = [
@@ -55,19 +59,12 @@ def ellipsoid(centre, radii, degrees, rings=18, ring=24):
     return vertices, triangles
 
 
-def mirrored(part):
-    vertices, triangles = part
-    return [(x, -y, z) for x, y, z in vertices], [(a, c, b) for a, b, c in triangles]
-
-
 def own_model():
-    vertices, triangles = [], []
+    parts = []
     for centre, radii, degrees, both in PARTS:
         part = ellipsoid(centre, radii, degrees)
-        for v, t in (part, mirrored(part)) if both else (part,):
-            triangles += [[len(vertices) + c for c in corners] for corners in t]
-            vertices += v
-    return vertices, triangles
+        parts += [part, mirrored(part)] if both else [part]
+    return joined(parts)
 
 
 def other_model(path):
@@ -96,11 +93,9 @@ def main():
     if last == "dynamic":
         places = [turned(p, axis, degrees) for p in DYNAMIC]
         print("near:" + ";".join("%.5f,%.5f,%.5f" % (x, y, z + up) for x, y, z in places))
-        return
-    print("# bunny, m")
-    print("\n".join("v %.6f %.6f %.6f" % (x, y, z + up) for x, y, z in vertices))
-    print("\n".join("f %d %d %d" % tuple(c + 1 for c in t) for t in triangles))
+        return 0
+    return write_obj([([(x, y, z + up) for x, y, z in vertices], triangles)], "bunny, m")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,7 +7,11 @@ It stands on z = 0 and looks along +x: four tapered legs, a seat, two posts that
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 AROUND = 12
 
@@ -55,14 +59,7 @@ def main():
     if len(sys.argv) > 1:
         print("usage: model.py > chair.obj", file=sys.stderr)
         return 2
-    count = 0
-    for vertices, triangles in chair():
-        for vertex in vertices:
-            print("v %.6f %.6f %.6f" % vertex)
-        for triangle in triangles:
-            print("f %d %d %d" % tuple(count + 1 + corner for corner in triangle))
-        count += len(vertices)
-    return 0
+    return write_obj(chair())
 
 
 if __name__ == "__main__":

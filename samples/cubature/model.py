@@ -8,7 +8,11 @@ thin at the elbow (x = 0.24) and the wrist. Vertex 0 is the tip of the hand. Its
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import catmull_rom, write_obj
 
 RING = 32  # vertices of a cross-section
 
@@ -26,19 +30,6 @@ ARM = (
     (0.050, 0.056, 0.056),
     (0.000, 0.050, 0.050),
 )
-
-
-def catmull_rom(points, parts):
-    """The C1 cubic through `points`, `parts` pieces between neighbours."""
-    ends = [tuple(2 * a - b for a, b in zip(points[0], points[1])), *points]
-    ends.append(tuple(2 * a - b for a, b in zip(points[-1], points[-2])))
-    curve = []
-    for p, q, r, s in zip(ends, ends[1:], ends[2:], ends[3:]):
-        for k in range(parts):
-            t = k / parts
-            weights = (t * (t * (2 - t) - 1) / 2, (t * t * (3 * t - 5) + 2) / 2, t * (t * (4 - 3 * t) + 1) / 2, t * t * (t - 1) / 2)
-            curve.append(tuple(sum(w * v for w, v in zip(weights, four)) for four in zip(p, q, r, s)))
-    return [*curve, points[-1]]
 
 
 def tube(points, parts):
@@ -61,16 +52,7 @@ def main():
     if len(sys.argv) > 1:
         print("usage: model.py > arm.obj", file=sys.stderr)
         return 2
-    vertices, triangles = tube(ARM, 5)
-    lines = ["# arm, m; points along x, held at the shoulder x = 0"]
-    lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-    lines += ["f %d %d %d" % tuple(1 + v for v in triangle) for triangle in triangles]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj([tube(ARM, 5)], "arm, m; points along x, held at the shoulder x = 0")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,11 @@ is the tip of the upper jaw; the first line of the file also names the vertex at
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import cross, mirrored, unit, write_obj
 
 # Curves: control points (x, y, z, half width, half height), m. The sections stand square to the curve, their width along y.
 BODY = (  # from the nape over neck, chest, back and hips to the tail
@@ -87,15 +91,6 @@ def catmull_rom(points, count):
     return curve
 
 
-def unit(vector):
-    length = math.hypot(*vector)
-    return tuple(component / length for component in vector)
-
-
-def cross(a, b):
-    return tuple(a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3))
-
-
 def frame(curve, i):
     """The directions of a section's width, nearest to y, and of its height: the left and upper side of one who walks along."""
     behind, ahead = curve[max(i - 1, 0)], curve[min(i + 1, len(curve) - 1)]
@@ -149,11 +144,6 @@ def spike(base, tip, half_length, half_width, along):
         for u, v in ((half_length, 0.0), (0.0, half_width), (-half_length, 0.0), (0.0, -half_width))
     ]
     return corners + [tip], [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 2, 1), (0, 3, 2)]
-
-
-def mirrored(part):
-    vertices, triangles = part
-    return [(x, -y, z) for x, y, z in vertices], [(a, c, b) for a, b, c in triangles]
 
 
 def crest(count):
@@ -211,17 +201,7 @@ def main():
     parts = dragon()
     first = len(parts[0][0])
     back = first + max(range(len(parts[1][0])), key=lambda i: parts[1][0][i][2] if parts[1][0][i][0] > -0.3 else -1.0)
-    lines, count = ["# dragon, m; polygon soup; tip of the upper jaw: vertex 0, top of the back: vertex %d" % back], 0
-    for vertices, triangles in parts:
-        lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-        lines += ["f %d %d %d" % tuple(count + 1 + corner for corner in triangle) for triangle in triangles]
-        count += len(vertices)
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj(parts, "dragon, m; polygon soup; tip of the upper jaw: vertex 0, top of the back: vertex %d" % back)
 
 
 if __name__ == "__main__":

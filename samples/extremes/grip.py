@@ -9,9 +9,13 @@ of constant forces cannot turn the end by more than a right angle; a grip can.
 """
 
 import math
+import pathlib
 import struct
 import sys
 import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 STEPS, TURN = 54, 272.0  # degrees: the end lags behind by the stiffness of the springs
 STIFFNESS = 1e7  # N/m for each vertex; an element has E h = 6e5 N/m
@@ -42,12 +46,7 @@ def main():
             if x > end - 1e-6:
                 time = "%.2f,%.2f" % ((step - 1) / 100, step / 100)
                 lines.append("%s,spring,%d,%.9g,%.9g,%.9g,%g" % (time, number, x, c * y - s * z, s * y + c * z, STIFFNESS))
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"grip.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(lines)
 
 
 if __name__ == "__main__":

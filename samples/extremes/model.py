@@ -8,7 +8,11 @@ surface is one closed manifold of squares of edge CELL, cut into triangles, that
 end x = 0, then those of each further section, last those of the end x = LENGTH.
 """
 
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 CELL = 0.0625  # m
 ALONG, ACROSS, UP = 60, 8, 4  # cells: the beam is 3.75 m long, 0.5 m wide and 0.25 m high
@@ -24,7 +28,7 @@ def main():
             for k in range(UP + 1):
                 if i in (0, ALONG) or j in (0, ACROSS) or k in (0, UP):
                     vertices.append((CELL * i, CELL * (j - ACROSS / 2), CELL * (k - UP / 2)))
-                    number[i, j, k] = len(vertices)
+                    number[i, j, k] = len(vertices) - 1
     faces = []
 
     def square(*corners):
@@ -42,15 +46,7 @@ def main():
         for j in range(ACROSS):
             square((i, j, 0), (i, j + 1, 0), (i + 1, j + 1, 0), (i + 1, j, 0))
             square((i, j, UP), (i + 1, j, UP), (i + 1, j + 1, UP), (i, j + 1, UP))
-    lines = ["# beam, m; along x, held at x = 0"]
-    lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-    lines += ["f %d %d %d" % face for face in faces]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj([(vertices, faces)], "beam, m; along x, held at x = 0")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,11 @@ In STEPS steps of 0.01 s the force grows to FORCE (N) and turns by ANGLE (degree
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 TIP = 3320  # vertex of the model, counted from 0
 STEPS = 20
@@ -24,12 +28,7 @@ def main():
         force, angle = largest * (step / STEPS) ** 1.5, math.radians(turn * step / STEPS)
         time = "%.2f,%.2f" % ((step - 1) / 100, step / 100)
         lines.append("%s,surface,%d,%.1f,0,%.1f" % (time, TIP, -force * math.sin(angle), force * math.cos(angle)))
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"pull.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(lines)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,11 @@
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 AROUND = 64
 
@@ -32,11 +36,7 @@ def main():
         for k in range(AROUND):
             a, b = first + k, first + (k + 1) % AROUND
             triangles.append((centre, b, a) if end < 0 else (centre, a, b))
-    for vertex in vertices:
-        print("v %.9f %.9f %.9f" % vertex)
-    for triangle in triangles:
-        print("f %d %d %d" % tuple(corner + 1 for corner in triangle))
-    return 0
+    return write_obj([(vertices, triangles)], number="%.9f")
 
 
 if __name__ == "__main__":

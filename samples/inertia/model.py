@@ -8,7 +8,11 @@ one, and four legs. The head is x > 5, the feet stand on z = 0.
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import catmull_rom, write_obj
 
 RING = 24  # vertices of a cross-section
 
@@ -31,19 +35,6 @@ SPINE = (
 )
 LEG = ((0.00, 2.10, 0.42), (0.03, 1.50, 0.40), (0.05, 0.90, 0.34), (0.02, 0.50, 0.32), (0.06, 0.19, 0.38))
 LEGS = ((-1.25, -0.52), (-1.25, 0.52), (0.95, -0.48), (0.95, 0.48))  # x and y of their upper ends
-
-
-def catmull_rom(points, parts):
-    """The C1 cubic through `points`, `parts` pieces between neighbours."""
-    ends = [tuple(2 * a - b for a, b in zip(points[0], points[1])), *points]
-    ends.append(tuple(2 * a - b for a, b in zip(points[-1], points[-2])))
-    curve = []
-    for p, q, r, s in zip(ends, ends[1:], ends[2:], ends[3:]):
-        for k in range(parts):
-            t = k / parts
-            weights = (t * (t * (2 - t) - 1) / 2, (t * t * (3 * t - 5) + 2) / 2, t * (t * (4 - 3 * t) + 1) / 2, t * t * (t - 1) / 2)
-            curve.append(tuple(sum(w * v for w, v in zip(weights, four)) for four in zip(p, q, r, s)))
-    return [*curve, points[-1]]
 
 
 def tube(points, y, parts):
@@ -77,17 +68,7 @@ def main():
         return 2
     parts = [tube(SPINE, 0.0, 4)]
     parts += [tube([(x + dx, z, radius) for dx, z, radius in LEG], y, 4) for x, y in LEGS]
-    lines, before = ["# long-necked animal, m; looks along +x, stands on z = 0"], 1
-    for vertices, triangles in parts:
-        lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-        lines += ["f %d %d %d" % tuple(before + v for v in triangle) for triangle in triangles]
-        before += len(vertices)
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj(parts, "long-necked animal, m; looks along +x, stands on z = 0")
 
 
 if __name__ == "__main__":

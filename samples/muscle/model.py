@@ -10,9 +10,13 @@ The second writes the direction of the fibres of each tetrahedron of the mesh ma
 import array
 import ast
 import math
+import pathlib
 import struct
 import sys
 import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 AXIS = 0.036                # x of the muscle's axis
 LOW, HIGH = -0.006, 0.128   # z of its ends, inside the bones
@@ -74,17 +78,6 @@ def arm():
     }
 
 
-def write_model():
-    print("# an arm, m")
-    count = 1
-    for name, parts in arm().items():
-        print("g", name)
-        for vertices, triangles in parts:
-            print("\n".join("v %.6f %.6f %.6f" % tuple(v) for v in vertices))
-            print("\n".join("f %d %d %d" % tuple(count + c for c in t) for t in triangles))
-            count += len(vertices)
-
-
 def read(file, name):
     data = file.read(name + ".npy")
     length = struct.unpack("<H", data[8:10])[0]
@@ -121,6 +114,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["fibres"] and len(sys.argv) == 3:
         write_fibres(sys.argv[2])
     elif len(sys.argv) == 1:
-        write_model()
+        write_obj(arm(), "an arm, m")
     else:
         sys.exit("usage: model.py >arm.obj, or model.py fibres MESH.npz >fibre.npy")

@@ -8,8 +8,12 @@ The peg is a tapered plug of 0.2 m with a star of seven rounded lobes as its sec
 foot. The hole is the very same surface in a round block: pushed home, the peg touches everywhere.
 """
 
+import pathlib
 import sys
 from math import cos, pi, sin
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import ring_surface, write_obj
 
 AROUND, FOOT, FLANK = 280, 30, 110  # facets around, rings of the foot and of the flank
 DEPTH, TOP, BOTTOM = 0.20, 0.12, 0.075  # m: length, radius at the rim and at the foot
@@ -39,21 +43,6 @@ def rings():
         yield [(size * lobes(a) * b * cos(a), size * lobes(a) * b * sin(a), -DEPTH * (1.0 - t)) for a, b in zip(angles, bump)]
 
 
-def stack(sheets, faces):
-    """Faces between rings that follow each other, with their left side out where a ring is above the one before."""
-    vertices, before = [], None
-    for ring in sheets:
-        now = list(range(len(vertices) + 1, len(vertices) + 1 + len(ring)))
-        vertices += ring
-        if before:
-            for k in range(AROUND):
-                m = (k + 1) % AROUND
-                corners = [before[k % len(before)], before[m % len(before)], now[m % len(now)], now[k % len(now)]]
-                faces.append([c for j, c in enumerate(corners) if c not in corners[:j]])
-        before = now
-    return vertices
-
-
 def round_ring(radius, z):
     return [(radius * cos(2 * pi * k / AROUND), radius * sin(2 * pi * k / AROUND), z) for k in range(AROUND)]
 
@@ -62,20 +51,15 @@ def main():
     if sys.argv[1:] not in (["peg"], ["hole"]):
         print("usage: model.py peg|hole > out.obj", file=sys.stderr)
         return 2
-    faces = []
     if sys.argv[1] == "peg":  # with a grip above
         grip = [round_ring(r, z) for r, z in ((0.10, 0.01), (0.05, 0.03), (0.05, 0.06))] + [[(0.0, 0.0, 0.06)]]
-        vertices = stack(list(rings()) + grip, faces)
+        part = ring_surface(list(rings()) + grip)
     else:
         low = -DEPTH - 0.02 - UNDER
         outside = [[(0.0, 0.0, low)]] + [round_ring(BLOCK * s, low) for s in (0.25, 0.5, 0.75, 1.0)]
         outside += [round_ring(BLOCK, low + (0.0 - low) * k / 12) for k in range(1, 13)]
-        vertices = stack(outside + list(rings())[::-1], faces)
-    for v in vertices:
-        print("v %.7g %.7g %.7g" % v)
-    for f in faces:
-        print("f", *f)
-    return 0
+        part = ring_surface(outside + list(rings())[::-1])
+    return write_obj([part], number="%.7g")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,11 @@ pass each other more closely where they cross.
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import cross, unit, write_obj
 
 TURN = math.radians(300)
 PITCH = 1.0
@@ -44,15 +48,6 @@ def middle_line(count):
     return [place(half_length() * (2.0 * i / (count - 1) - 1.0)) for i in range(count)]
 
 
-def unit(vector):
-    length = math.hypot(*vector)
-    return [component / length for component in vector]
-
-
-def cross(a, b):
-    return [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)]
-
-
 def main():
     if len(sys.argv) > 1:
         print("usage: model.py > alpha.obj", file=sys.stderr)
@@ -83,17 +78,15 @@ def main():
         if i == 0:
             first = tuple(p - TUBE * t for p, t in zip(point, along))
         last = tuple(p + TUBE * t for p, t in zip(point, along))
-    for vertex in [first, last] + [vertex for ring in rings for vertex in ring]:
-        print("v %.9f %.9f %.9f" % vertex)
+    triangles = []
     for i in range(len(rings) - 1):
         for k in range(AROUND):
-            a, b = 3 + AROUND * i + k, 3 + AROUND * i + (k + 1) % AROUND
-            print("f %d %d %d\nf %d %d %d" % (a, b, b + AROUND, a, b + AROUND, a + AROUND))
-    end = 3 + AROUND * (len(rings) - 1)
+            a, b = 2 + AROUND * i + k, 2 + AROUND * i + (k + 1) % AROUND
+            triangles += [(a, b, b + AROUND), (a, b + AROUND, a + AROUND)]
+    end = 2 + AROUND * (len(rings) - 1)
     for k in range(AROUND):
-        print("f 1 %d %d" % (3 + (k + 1) % AROUND, 3 + k))
-        print("f 2 %d %d" % (end + k, end + (k + 1) % AROUND))
-    return 0
+        triangles += [(0, 2 + (k + 1) % AROUND, 2 + k), (1, end + k, end + (k + 1) % AROUND)]
+    return write_obj([([first, last] + [vertex for ring in rings for vertex in ring], triangles)], number="%.9f")
 
 
 if __name__ == "__main__":

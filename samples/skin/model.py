@@ -11,7 +11,11 @@ The axis is along x through y = 0, z = 0.025; all lengths in m.
 
 import json
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 LOW, HIGH = (0.0, -0.1, -0.1), (0.3, 0.1, 0.1)
 AXIS = 0.025  # z of the axis
@@ -55,12 +59,7 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1] not in made:
         print("usage: model.py box|turn|hand|bone", file=sys.stderr)
         return 2
-    try:
-        print("\n".join(made[sys.argv[1]]()), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(made[sys.argv[1]]())
 
 
 if __name__ == "__main__":

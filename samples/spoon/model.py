@@ -9,7 +9,11 @@ Figure 3: 3321 vertices and 6638 triangles. The first RING vertices are the hand
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_obj
 
 LENGTH = 2.5
 RING = 40  # vertices of a cross-section, a multiple of 4: both rims and both middles are vertices
@@ -178,15 +182,7 @@ def main():
         return 2
     *sections, tip = stations()
     vertices = [vertex for x in sections for vertex in section(x)] + [(tip, 0.0, middle_height(tip))]
-    lines = ["# spoon, m; handle's end at x = 0, tip at x = 2.5"]
-    lines += ["v %.6f %.6f %.6f" % vertex for vertex in vertices]
-    lines += ["f %d %d %d" % (a + 1, b + 1, c + 1) for a, b, c in triangles()]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj([(vertices, triangles())], "spoon, m; handle's end at x = 0, tip at x = 2.5")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,11 @@ far apart though the spoon stiffens; the longest pulls bend it as far as the pus
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import write_lines
 
 TIP = 3320  # vertex of the model, counted from 0
 STROKES, PLACES = 25, 14
@@ -29,12 +33,7 @@ def main():
             force = LARGEST * ((place + 1) / PLACES) ** 1.8
             y, z = force * math.sin(angle), force * math.cos(angle)
             lines.append("%.2f,%.2f,surface,%d,0,%.1f,%.1f" % (sample * INTERVAL, (sample + 1) * INTERVAL, TIP, y, z))
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"sketch.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_lines(lines)
 
 
 if __name__ == "__main__":

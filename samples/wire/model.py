@@ -8,7 +8,11 @@ A round wire, 6 mm thick, wound into a cone of four turns about the z axis with 
 """
 
 import math
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from soup import cross, unit, write_obj
 
 RING = 12  # vertices of a cross-section
 RADIUS = 0.003  # m
@@ -24,15 +28,6 @@ def curve():
         angle, radius = 2 * math.pi * turn, 0.10 - 0.018 * turn
         points.append((radius * math.cos(angle), radius * math.sin(angle), 0.05 * turn))
     return points
-
-
-def unit(v):
-    length = math.hypot(*v)
-    return tuple(x / length for x in v)
-
-
-def cross(a, b):
-    return tuple(a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3))
 
 
 def main():
@@ -55,15 +50,7 @@ def main():
         triangles += [(1, 2 + k, 2 + after), (0, last + after, last + k)]
         for a in range(2, last, RING):
             triangles += [(a + k, a + RING + k, a + after), (a + after, a + RING + k, a + RING + after)]
-    lines = ["# wire, m; vertex 0: the tip of its free end"]
-    lines += ["v %.7f %.7f %.7f" % v for v in vertices]
-    lines += ["f %d %d %d" % tuple(1 + v for v in t) for t in triangles]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError as error:
-        print(f"model.py: standard output: {error.strerror}", file=sys.stderr)
-        return 4
-    return 0
+    return write_obj([(vertices, triangles)], "wire, m; vertex 0: the tip of its free end", "%.7f")
 
 
 if __name__ == "__main__":

@@ -288,6 +288,7 @@ readme_block() {
 
 @test "the first commands of README run as printed" {
     mkdir -p checkout/samples/spoon
+    cp "$BATS_TEST_DIRNAME"/../../samples/soup.py checkout/samples
     cp "$BATS_TEST_DIRNAME"/../../samples/spoon/{model.py,impulse.csv} checkout/samples/spoon
     mkdir checkout/build
     ln -s "$(dirname "$(command -v simulate)")" checkout/build/tools

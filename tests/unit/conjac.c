@@ -492,7 +492,7 @@ static void mapping_is_the_derivative(void)
         for (int64_t i = 0; i < b.mesh.vertex_count; i++)
             if (b.body.dof[3 * i] < 0 && b.mesh.vertices[3 * i] > 0.15)
                 prescribed_v[3 * i] = 0.3, prescribed_v[3 * i + 1] = b.mesh.vertices[3 * i + 2];
-        b.condensed.prescribe(b.condensed.self, prescribed_u, prescribed_v);
+        b.condensed.vertices.prescribe(b.condensed.self, prescribed_u, prescribed_v);
         CHECK_OK(sp_conjac_system_settle(&b.condensed, external, 1e-13, 60, q));
         int64_t count = 0;
         const sp_velocity_step step = {.q = q,
@@ -504,7 +504,7 @@ static void mapping_is_the_derivative(void)
                                        .shift = shift,
                                        .indefinite = &count,
                                        .factorizations = &count};
-        CHECK_OK(b.condensed.velocity_step(b.condensed.self, &step));
+        CHECK_OK(b.condensed.vertices.velocity_step(b.condensed.self, &step));
         double *Z = malloc((size_t)(s * 7) * 8), error[3] = {0}, size = 0; /* J_s and w_s */
         memcpy(Z, self->Z, (size_t)(s * 7) * 8);
         for (int e = 0; e < 3; e++) {
@@ -519,7 +519,7 @@ static void mapping_is_the_derivative(void)
                         x[self->map.dynamic[k]] += by;
                     for (int64_t i = 0; i < rows; i++)
                         prescribed_u[i] = k == 6 ? by * prescribed_v[i] : 0;
-                    b.condensed.prescribe(b.condensed.self, prescribed_u, prescribed_v);
+                    b.condensed.vertices.prescribe(b.condensed.self, prescribed_u, prescribed_v);
                     CHECK_OK(sp_conjac_system_settle(&b.condensed, external, 1e-13, 60, x));
                 }
                 for (int64_t i = 0; i < s; i++) {
@@ -949,7 +949,7 @@ static void compressed_bar_takes_the_definite_matrix(void)
                 q[b.body.dof[3 * i]] = -0.4 * squeezed * b.mesh.vertices[3 * i];
             else
                 prescribed_u[3 * i] = -0.4 * squeezed * b.mesh.vertices[3 * i];
-        b.condensed.prescribe(b.condensed.self, prescribed_u, prescribed_v);
+        b.condensed.vertices.prescribe(b.condensed.self, prescribed_u, prescribed_v);
         int64_t indefinite = 0, factorizations = 0;
         const sp_velocity_step step = {.q = q,
                                        .v = zero,
@@ -960,7 +960,7 @@ static void compressed_bar_takes_the_definite_matrix(void)
                                        .shift = shift,
                                        .indefinite = &indefinite,
                                        .factorizations = &factorizations};
-        CHECK_OK(b.condensed.velocity_step(b.condensed.self, &step));
+        CHECK_OK(b.condensed.vertices.velocity_step(b.condensed.self, &step));
         CHECK(indefinite == squeezed && factorizations == 1 + squeezed, "%lld indefinite, %lld factorizations",
               (long long)indefinite, (long long)factorizations);
         CHECK(isfinite(norm(b.n, velocity)) && isfinite(norm(b.n, shift)), "not finite");

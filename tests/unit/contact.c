@@ -649,6 +649,14 @@ typedef struct scene {
     sp_contact_forces forces;
 } scene;
 
+static void new_forces(const sp_contact_pointshell *pointshell, sp_pool *pool, sp_contact_forces *forces)
+{
+    *forces = (sp_contact_forces){.scale = 1};
+    forces->at = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
+    forces->normal = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
+    forces->force = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
+}
+
 static scene new_scene(const sp_contact_pointshell *pointshell, const sp_distance *distance)
 {
     scene s = {.pointshell = pointshell,
@@ -657,7 +665,7 @@ static scene new_scene(const sp_contact_pointshell *pointshell, const sp_distanc
                .b = {.pose = sp_pose_identity()}};
     s.penalty = (sp_penalty){.stiffness = 1000, .limit = INFINITY};
     CHECK_OK(sp_traversal_new(&context, pointshell, &s.traversal));
-    CHECK_OK(sp_contact_forces_new(&context, pointshell, &s.pool, &s.forces));
+    new_forces(pointshell, &s.pool, &s.forces);
     return s;
 }
 

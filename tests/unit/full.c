@@ -336,7 +336,7 @@ static sp_external_loads make_oscillators(oscillators *o, int n, const double *l
                             .mass_solve = osc_mass_solve,
                             .tangent_times = osc_tangent,
                             .cubic = true,
-                            .body = &no_body,
+                            .vertices = {.space = &no_body},
                             .eigenvalue = o->lambda};
     return (sp_external_loads){.self = o, .mean = osc_mean};
 }

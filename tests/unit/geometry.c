@@ -1,4 +1,5 @@
-/* Voxels: which cubes meet a triangle, which are filled, what the mesh made of them promises. */
+/* Vectors; voxels: which cubes meet a triangle, which are filled, what the mesh made of them promises. */
+#include "base/vec3.h"
 #include "formats/import/surface.h"
 #include "geometry/grid.h"
 #include "geometry/voxelize.h"
@@ -738,9 +739,42 @@ static void torus(void)
     sp_surface_free(&s);
 }
 
+/* Against identities, on integers, which are exact. */
+static void vectors(void)
+{
+    const double a[3] = {3, -5, 7}, b[3] = {-2, 11, 4}, c[3] = {6, 1, -9};
+    double across[3], minus[3] = {3, -5, 7};
+    sp_cross3(a, b, across);
+    CHECK(sp_dot3(across, a) == 0 && sp_dot3(across, b) == 0, "not perpendicular");
+    CHECK(sp_dot3(across, across) == sp_dot3(a, a) * sp_dot3(b, b) - sp_dot3(a, b) * sp_dot3(a, b), "Lagrange");
+    CHECK(sp_determinant(a, b, c) == sp_dot3(across, c), "%g is not %g", sp_determinant(a, b, c), sp_dot3(across, c));
+    sp_subtract3(minus, b, minus);
+    CHECK(sp_distance_squared3(a, b) == sp_dot3(minus, minus), "in place");
+    CHECK(sp_norm3((double[]){2, 3, 6}) == 7 && sp_distance3((double[]){3, 4, 7}, (double[]){1, 1, 1}) == 7, "lengths");
+}
+
+static void unit_vectors(void)
+{
+    const double scale[] = {1, 1e-200, 1e200, 4e-320};
+    for (int i = 0; i < 4; i++) {
+        double v[3] = {2 * scale[i], 3 * scale[i], -6 * scale[i]};
+        CHECK_NEAR(sp_normalize3_scaled(v) / scale[i], 7, 1e-3); /* three digits are left of the last */
+        CHECK_NEAR(v[0], 2.0 / 7, i < 3 ? 1e-15 : 1e-3);
+        CHECK_NEAR(v[2], -6.0 / 7, i < 3 ? 1e-15 : 1e-3);
+    }
+    const double refused[][3] = {{0, 0, 0}, {INFINITY, 1, 0}, {1, -INFINITY, 0}};
+    for (int i = 0; i < 3; i++) {
+        double v[3] = {refused[i][0], refused[i][1], refused[i][2]};
+        CHECK(!sp_normalize3(v) && memcmp(v, refused[i], sizeof v) == 0, "case %d", i);
+        CHECK(sp_normalize3_scaled(v) == 0 && memcmp(v, refused[i], sizeof v) == 0, "case %d", i);
+    }
+}
+
 int main(void)
 {
     context = sp_context_default();
+    RUN(vectors);
+    RUN(unit_vectors);
     RUN(triangle_and_cubes);
     RUN(sphere_volume);
     RUN(sphere_repaired);

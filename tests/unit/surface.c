@@ -1,9 +1,9 @@
 /* The readers of triangle models: small models of each format, error messages, and the shared meshes, whose counts,
  * boxes and volumes their README states. */
 #include "geometry/surface.h"
+#include "base/compare.h"
 #include "formats/import/surface.h"
 #include "formats/import/text.h"
-#include "geometry/pose.h"
 #include "test.h"
 
 static sp_context context;

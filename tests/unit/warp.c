@@ -69,7 +69,7 @@ static void deform(const sp_mesh *mesh, bool turned, double bend, double size, c
         }
         for (int c = 0; c < 3; c++)
             y[c] += u ? size * u[3 * v + c] : 0;
-        sp_warp_turn(R, y, x);
+        sp_rotate(R, y, x);
         for (int c = 0; c < 3; c++)
             out[3 * v + c] = x[c] + (turned ? t[c] : 0) - X[c];
     }
@@ -153,7 +153,7 @@ static void small_strain_is_linear(void)
         oblique(R);
         sp_sparse_times(&context, &K, 1, u, q);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
-            sp_warp_turn(R, q + 3 * v, Ku + 3 * v);
+            sp_rotate(R, q + 3 * v, Ku + 3 * v);
         for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
             for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
                 sp_system system;
@@ -327,8 +327,8 @@ static double one_element(const sp_fe_space *body, int64_t element, const double
         double x[3];
         for (int c = 0; c < 3; c++)
             x[c] = X[3 * a + c] + u[3 * corner[a] + c];
-        sp_warp_turn_back(R, x, y + 3 * a);
-        sp_warp_turn_back(R, v + 3 * corner[a], z + 3 * a);
+        sp_rotate_back(R, x, y + 3 * a);
+        sp_rotate_back(R, v + 3 * corner[a], z + 3 * a);
         for (int c = 0; c < 3; c++)
             y[3 * a + c] -= X[3 * a + c];
     }
@@ -343,10 +343,10 @@ static double one_element(const sp_fe_space *body, int64_t element, const double
                 }
         for (int c = 0; c < 3; c++)
             sum += 0.5 * y[3 * a + c] * g[c];
-        sp_warp_turn(R, g, turned);
+        sp_rotate(R, g, turned);
         for (int c = 0; c < 3; c++)
             f[3 * corner[a] + c] += turned[c];
-        sp_warp_turn(R, h, turned);
+        sp_rotate(R, h, turned);
         for (int c = 0; c < 3; c++)
             product[3 * corner[a] + c] += turned[c];
     }
@@ -560,11 +560,11 @@ static void plain_force(const sp_warp_system *w, int64_t n, const double *K, con
             double x[3], y[3], z[3] = {0};
             for (int c = 0; c < 3; c++)
                 x[c] = w->X[3 * j + c] + u[3 * j + c] - now[c];
-            sp_warp_turn_back(R, x, y);
+            sp_rotate_back(R, x, y);
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++)
                     z[c] += K[(3 * j + d) * n + 3 * i + c] * (y[d] - w->X[3 * j + d] + rest[d]);
-            sp_warp_turn(R, z, x);
+            sp_rotate(R, z, x);
             for (int c = 0; c < 3; c++)
                 f[3 * i + c] += x[c];
         }
@@ -949,7 +949,7 @@ static void networks(void)
         for (int a = 0; a < corners; a++)
             for (int b = 0; b < corners; b++) {
                 const double *A = mesh.vertices + 3 * corner[a], *B = mesh.vertices + 3 * corner[b];
-                double d[3] = {A[0] - B[0], A[1] - B[1], A[2] - B[2]}, L = sp_warp_length(d), along = 0;
+                double d[3] = {A[0] - B[0], A[1] - B[1], A[2] - B[2]}, L = sp_norm3(d), along = 0;
                 if (a == b)
                     continue;
                 for (int c = 0; c < 3; c++)

@@ -9,11 +9,6 @@
 
 enum { MOST_COLUMNS = 1000000 };
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 /* ---- memory ---- */
 
 /* Bytes that `count` columns need when none of them is in memory. */
@@ -51,10 +46,8 @@ static void choose(candidates *set)
     const int64_t *number = list.data;
     for (int64_t i = 0; i < list.count; i++)
         set->numbers = number[i] >= set->numbers ? number[i] + 1 : set->numbers;
-    set->place = sp_pool_raw(&set->pool, set->numbers, sizeof *set->place);
-    set->next = sp_pool_raw(&set->pool, list.count, sizeof *set->next);
-    if (set->pool.failed)
-        out_of_memory();
+    set->place = tool_allocate_raw(&set->pool, set->numbers, sizeof *set->place);
+    set->next = tool_allocate_raw(&set->pool, list.count, sizeof *set->next);
     for (int64_t i = 0; i < set->numbers; i++)
         set->place[i] = -1;
     for (int64_t i = 0; i < list.count; i++) { /* a column may be named several times */
@@ -174,9 +167,7 @@ void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_spa
         .context = context, .mesh = mesh, .body = body, .metric = metric, .choice = *choice, .file_count = count};
     sp_store_outside outside = tool_scratch_new(tool_output_path(), metric->rows, &set->scratch);
     sp_store_new(metric->rows, &outside, &set->store);
-    set->files = sp_pool_new(&set->pool, count, sizeof *set->files);
-    if (!set->files)
-        out_of_memory();
+    set->files = tool_allocate(&set->pool, count, sizeof *set->files);
     choose(set);
     for (int64_t f = 0; f < count; f++) {
         set->files[f].path = paths[f];
@@ -188,9 +179,7 @@ void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_spa
         tool_fail(SP_USAGE, NULL, "--columns: %lld is out of range (1 to %lld)", (long long)set->numbers,
                   (long long)set->total);
     for (int64_t c = 0; !set->place && c < set->total; c++) {
-        int64_t *to = sp_list_add(&set->number, 1, sizeof *to);
-        if (!to)
-            out_of_memory();
+        int64_t *to = tool_list_add(&set->number, 1, sizeof *to);
         *to = c;
     }
     check_memory(set);

@@ -16,11 +16,6 @@ typedef struct weights {
     bool *rigid;       /* has no scale */
 } weights;
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 /* Eigenvalue where the files are one of modes and its derivatives, else as they are. */
 static enum scaling automatic(const candidates *set)
 {
@@ -56,12 +51,10 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_fe_spa
 {
     int64_t rows = set->store.rows, n = body->dof_count, count;
     sp_pool pool = {0};
-    double *motion = sp_pool_raw(&pool, 6 * n, sizeof *motion), *full = sp_pool_new(&pool, rows, sizeof *full),
-           *product = sp_pool_new(&pool, 6 * rows, sizeof *product);
-    double *column = sp_pool_raw(&pool, rows, sizeof *column),
-           *work = sp_pool_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
-    if (pool.failed)
-        out_of_memory();
+    double *motion = tool_allocate_raw(&pool, 6 * n, sizeof *motion), *full = tool_allocate(&pool, rows, sizeof *full),
+           *product = tool_allocate(&pool, 6 * rows, sizeof *product);
+    double *column = tool_allocate_raw(&pool, rows, sizeof *column),
+           *work = tool_allocate_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
     tool_check(sp_rigid_motions(set->context, body, M, motion, &count), set->mesh->path);
     for (int64_t k = 0; k < count; k++) {
         sp_fe_space_scatter(body, motion + k * n, full);
@@ -88,9 +81,7 @@ static void measure_quotients(candidates *set, weights *w, sp_fe_space *body, co
 {
     sp_sparse K, M;
     sp_pool pool = {0};
-    double *before = sp_pool_copy(&pool, w->square, set->store.count, sizeof *before);
-    if (pool.failed)
-        out_of_memory();
+    double *before = tool_allocate_copy(&pool, w->square, set->store.count, sizeof *before);
     tool_check(sp_fe_space_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
@@ -144,10 +135,8 @@ static void factors_by_product(const candidates *set, weights *w)
 {
     const candidate_file *source = w->modes, *file;
     int64_t columns = source->columns.count, column;
-    double lowest = INFINITY, *base = sp_pool_raw(&w->pool, columns, sizeof *base),
-           *made = sp_pool_raw(&w->pool, set->total, sizeof *made);
-    if (w->pool.failed)
-        out_of_memory();
+    double lowest = INFINITY, *base = tool_allocate_raw(&w->pool, columns, sizeof *base),
+           *made = tool_allocate_raw(&w->pool, set->total, sizeof *made);
     for (int64_t i = 0; i < columns; i++)
         base[i] = NAN; /* not among the candidates */
     for (int64_t c = 0; c < set->store.count; c++)
@@ -202,9 +191,7 @@ static const candidate_file *find_source(const candidates *set)
 
 static void leave_out_rigid(candidates *set, weights *w)
 {
-    int64_t count = 0, *kept = sp_pool_raw(&w->pool, set->store.count, sizeof *kept);
-    if (!kept)
-        out_of_memory();
+    int64_t count = 0, *kept = tool_allocate_raw(&w->pool, set->store.count, sizeof *kept);
     for (int64_t f = 0; f < set->file_count; f++) {
         int64_t rigid = 0, column;
         for (int64_t c = 0; c < set->store.count; c++)
@@ -230,19 +217,15 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, 
         scaling = automatic(set);
     if (scaling == SCALING_NONE)
         return;
-    w.square = sp_pool_raw(&w.pool, count, sizeof *w.square);
-    w.stiffness = sp_pool_raw(&w.pool, count, sizeof *w.stiffness);
-    w.factor = sp_pool_raw(&w.pool, count, sizeof *w.factor);
-    w.by_quotient = sp_pool_new(&w.pool, count, sizeof *w.by_quotient);
-    w.rigid = sp_pool_new(&w.pool, count, sizeof *w.rigid);
-    if (w.pool.failed)
-        out_of_memory();
+    w.square = tool_allocate_raw(&w.pool, count, sizeof *w.square);
+    w.stiffness = tool_allocate_raw(&w.pool, count, sizeof *w.stiffness);
+    w.factor = tool_allocate_raw(&w.pool, count, sizeof *w.factor);
+    w.by_quotient = tool_allocate(&w.pool, count, sizeof *w.by_quotient);
+    w.rigid = tool_allocate(&w.pool, count, sizeof *w.rigid);
     if (scaling == SCALING_EIGENVALUE) {
         w.modes = find_modes(set);
         const sp_columns *modes = &w.modes->columns;
-        w.mode = sp_pool_raw(&w.pool, modes->count, sizeof *w.mode);
-        if (!w.mode)
-            out_of_memory();
+        w.mode = tool_allocate_raw(&w.pool, modes->count, sizeof *w.mode);
         tool_check(sp_mode_weights(set->context, modes->count, modes->rigid, modes->eigenvalue, w.mode), w.modes->path);
         metric = modes->lumped ? lumped : consistent; /* what normalized the modes makes the others unit vectors */
     }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char magic[] = "Supple checkpoint 1\n";
@@ -39,13 +38,6 @@ static const char *volatile kept;
 static noreturn void system_failure(const tool_checkpoint *checkpoint, const char *what)
 {
     tool_fail(SP_SYSTEM, checkpoint->path, "cannot %s: %s", what, strerror(errno));
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* As many bytes as there are, up to count. */
@@ -86,7 +78,7 @@ static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
                             "parameters", tool.parameters, "seed", (json_int_t)tool.seed, "inputs", tool.inputs);
     char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
     if (!text)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     struct sha256_ctx hash;
     sha256_init(&hash);
     sha256_update(&hash, strlen(text), (const uint8_t *)text);
@@ -134,8 +126,8 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
         return NULL;
     tool_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
     if (!checkpoint)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = now()};
+        tool_out_of_memory();
+    *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = tool_seconds()};
     if (!strcmp(path, "-"))
         tool_fail(SP_USAGE, NULL, "--checkpoint: \"-\" is not a file that can be read again");
     checkpoint->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -220,11 +212,11 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
     write_bytes(checkpoint, value, sizeof value);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof value;
     tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
-    if (now() - checkpoint->synced < SYNC_SECONDS)
+    if (tool_seconds() - checkpoint->synced < SYNC_SECONDS)
         return;
     if (fdatasync(checkpoint->descriptor))
         system_failure(checkpoint, "write");
-    checkpoint->synced = now();
+    checkpoint->synced = tool_seconds();
 }
 
 void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
@@ -239,7 +231,7 @@ void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
              (long long)done, of, checkpoint->what);
     FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
     if (!stream)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     sp_print_plain(line, stream);
     fclose(stream);
     kept = text;
@@ -287,9 +279,7 @@ static void hash_alone(struct sha256_ctx before, int64_t count, const void *data
 static void read_list(const tool_checkpoint *checkpoint, int64_t count, sp_list *list)
 {
     list->count = 0;
-    void *to = sp_list_add(list, count, 1);
-    if (!to)
-        tool_fail(SP_SYSTEM, checkpoint->path, "out of memory");
+    void *to = tool_list_add(list, count, 1);
     if (read_bytes(checkpoint, to, count) != count)
         system_failure(checkpoint, "read");
 }

@@ -96,9 +96,7 @@ void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
                   "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) or (%lld, 2) is expected",
                   (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements,
                   (long long)elements);
-    mesh->factor = sp_pool_raw(&mesh->pool, 2 * elements, sizeof *mesh->factor);
-    if (!mesh->factor)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    mesh->factor = tool_allocate_raw(&mesh->pool, 2 * elements, sizeof *mesh->factor);
     for (int64_t e = 0; e < elements; e++)
         for (int i = 0; i < 2; i++)
             mesh->factor[2 * e + i] = matrix.value[matrix.columns == 2 ? i * elements + e : e];
@@ -116,9 +114,7 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
     json_t *json = sp_json_load(text, length, &error);
     if (!json)
         tool_fail(SP_INPUT, path, "line %d: %s", error.line, error.text);
-    sp_helix *helices = sp_pool_new(pool, mesh->material_count, sizeof *helices);
-    if (!helices)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    sp_helix *helices = tool_allocate(pool, mesh->material_count, sizeof *helices);
     tool_check(sp_materials_edit(context, json, mesh->material_count, mesh->materials, helices), path);
     json_decref(json);
     sp_pool_free(&scratch);
@@ -145,9 +141,7 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
     if (matrix.rows != elements || matrix.columns != 3)
         tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld, 3) is expected",
                   (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements);
-    mesh->fibre = sp_pool_raw(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
-    if (!mesh->fibre)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    mesh->fibre = tool_allocate_raw(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
     for (int64_t e = 0; e < elements; e++)
         for (int i = 0; i < 3; i++)
             mesh->fibre[3 * e + i] = matrix.value[i * elements + e];

@@ -75,9 +75,7 @@ int tool_edit_materials(sp_context *context, const tool_material_edits *edits, s
 {
     const tool_texts *const texts[KINDS] = {&edits->young, &edits->poisson, &edits->density};
     int status = SP_OK;
-    sp_material *materials = sp_pool_copy(&mesh->pool, mesh->materials, mesh->material_count, sizeof *materials);
-    if (!materials)
-        return sp_fail_memory(context);
+    sp_material *materials = tool_allocate_copy(&mesh->pool, mesh->materials, mesh->material_count, sizeof *materials);
     mesh->materials = materials;
     for (int kind = 0; kind < KINDS; kind++)
         for (int64_t i = 0; i < texts[kind]->count; i++)

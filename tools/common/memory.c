@@ -65,7 +65,7 @@ static void out_of_memory(void)
     while (sp_thread_is_spare()) /* the program does without what this thread prepares */
         pause();
     if (!tool.ended) /* what libraries do afterwards harms no output */
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
 }
 
 static void *checked(void *memory, size_t bytes)
@@ -148,3 +148,37 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 }
 
 #endif
+
+/* ---- memory of the programs themselves ---- */
+
+noreturn void tool_out_of_memory(void)
+{
+    tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+static void *needed(void *memory)
+{
+    if (!memory)
+        tool_out_of_memory();
+    return memory;
+}
+
+void *tool_allocate(sp_pool *pool, int64_t count, size_t size)
+{
+    return needed(sp_pool_new(pool, count, size));
+}
+
+void *tool_allocate_raw(sp_pool *pool, int64_t count, size_t size)
+{
+    return needed(sp_pool_raw(pool, count, size));
+}
+
+void *tool_allocate_copy(sp_pool *pool, const void *source, int64_t count, size_t size)
+{
+    return needed(sp_pool_copy(pool, source, count, size));
+}
+
+void *tool_list_add(sp_list *list, int64_t more, size_t size)
+{
+    return needed(sp_list_add(list, more, size));
+}

@@ -20,7 +20,7 @@ static char hint[400];
 static double started;
 static volatile sig_atomic_t progress_shown;
 
-static double now(void)
+double tool_seconds(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -39,7 +39,7 @@ static void show_progress(void *data, double fraction)
 {
     (void)data;
     static double last;
-    double time = now();
+    double time = tool_seconds();
     if (time - started < 1 || time - last < 0.25 || !(fraction > 0))
         return;
     last = time;
@@ -142,7 +142,7 @@ __attribute__((section(".preinit_array"), used)) static void (*const first_of_al
 
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
 {
-    started = now();
+    started = tool_seconds();
     sp_memory_prepare();
     tool.spec = spec;
     tool.context = sp_context_default();

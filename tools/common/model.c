@@ -26,13 +26,10 @@ void tool_mesh_surface(sp_context *context, const sp_mesh *mesh, sp_surface *sur
     tool_skin skin;
     tool_skin_open(context, mesh, false, &skin);
     *surface = (sp_surface){.vertex_count = skin.vertex_count, .triangle_count = skin.triangle_count, .group_count = 1};
-    surface->vertices = sp_pool_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
-    surface->triangles = sp_pool_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));
-    surface->group = sp_pool_new(&surface->pool, skin.triangle_count, sizeof(int64_t));
-    surface->groups = sp_pool_new(&surface->pool, 1, sizeof(char *));
-    if (surface->groups)
-        surface->groups[0] = sp_pool_copy(&surface->pool, "surface", 8, 1);
-    if (surface->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    surface->vertices = tool_allocate_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
+    surface->triangles = tool_allocate_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));
+    surface->group = tool_allocate(&surface->pool, skin.triangle_count, sizeof(int64_t));
+    surface->groups = tool_allocate(&surface->pool, 1, sizeof(char *));
+    surface->groups[0] = tool_allocate_copy(&surface->pool, "surface", 8, 1);
     tool_skin_close(&skin);
 }

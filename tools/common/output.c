@@ -51,7 +51,7 @@ static char *concatenate(const char *a, size_t a_length, const char *b)
 {
     char *text = malloc(a_length + strlen(b) + 1);
     if (!text)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     memcpy(text, a, a_length);
     strcpy(text + a_length, b);
     return text;
@@ -168,7 +168,7 @@ tool_output *tool_output_open(const char *path)
 {
     tool_output *output = calloc(1, sizeof *output);
     if (!output)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     output->path = concatenate(path, strlen(path), "");
     output->next = open_outputs;
     open_outputs = output;

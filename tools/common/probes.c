@@ -1,13 +1,9 @@
 #include "tools/common/probes.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_vertices(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* One entry at *at, appended to the list; moves *at behind it and a comma that follows. */
 static void parse_entry(const sp_mesh *mesh, const char *text, const char **at, sp_list *list)
@@ -23,9 +19,7 @@ static void parse_entry(const sp_mesh *mesh, const char *text, const char **at, 
         tool_fail(SP_USAGE, NULL, "--probe: %svertex %lld of %lld", surface ? "surface " : "", number, (long long)most);
     int corners = 1;
     const int64_t *corner = surface ? sp_mesh_corners(mesh, mesh->surface.element[number], &corners) : &one;
-    int64_t *to = sp_list_add(list, corners, sizeof *to);
-    if (!to)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *to = tool_list_add(list, corners, sizeof *to);
     memcpy(to, corner, (size_t)corners * sizeof *to);
     *at = *end ? end + 1 : end;
 }
@@ -36,13 +30,11 @@ int64_t tool_parse_probes(const sp_mesh *mesh, const char *text, sp_pool *pool, 
     for (const char *at = text; *at;)
         parse_entry(mesh, text, &at, &list);
     int64_t *vertex = list.data, kept = 0;
-    qsort(vertex, (size_t)list.count, sizeof *vertex, compare_vertices);
+    qsort(vertex, (size_t)list.count, sizeof *vertex, sp_compare_integers);
     for (int64_t i = 0; i < list.count; i++)
         if (i == 0 || vertex[i] != vertex[i - 1])
             vertex[kept++] = vertex[i];
-    *vertices = sp_pool_copy(pool, vertex, kept, sizeof *vertex);
-    if (!*vertices)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    *vertices = tool_allocate_copy(pool, vertex, kept, sizeof *vertex);
     sp_list_free(&list);
     return kept;
 }

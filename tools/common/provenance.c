@@ -123,9 +123,7 @@ static void read_rest(const char *path, int descriptor, int64_t most, const char
 {
     enum { STEP = 1 << 20 };
     for (ssize_t got = 1; got > 0;) {
-        char *to = sp_list_add(list, STEP, 1);
-        if (!to)
-            tool_fail(SP_SYSTEM, path, "out of memory");
+        char *to = tool_list_add(list, STEP, 1);
         do
             got = read(descriptor, to, STEP);
         while (got < 0 && errno == EINTR);
@@ -166,9 +164,7 @@ static char *read_bytes(const char *path, const char *option, int64_t most, cons
     }
     read_rest(path, descriptor, most, what, &list);
     tool_close_input(descriptor);
-    char *bytes = sp_pool_new(pool, list.count + 1, 1);
-    if (!bytes)
-        tool_fail(SP_SYSTEM, path, "out of memory");
+    char *bytes = tool_allocate(pool, list.count + 1, 1);
     memcpy(bytes, list.data, (size_t)list.count);
     *count = list.count;
     sp_list_free(&list);
@@ -230,7 +226,7 @@ json_t *tool_real(const char *key, double value)
                   "\"%s\" of the result is not finite: the inputs are too large or too small", key);
     json_t *number = json_real(value);
     if (!number)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     return number;
 }
 
@@ -239,9 +235,9 @@ json_t *tool_reals(const char *key, int64_t count, const double *values)
     json_t *array = json_array();
     for (int64_t i = 0; i < count; i++)
         if (json_array_append_new(array, tool_real(key, values[i])))
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
+            tool_out_of_memory();
     if (!array)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     return array;
 }
 

@@ -14,9 +14,7 @@ void tool_read_scene(sp_context *context, const char *path, tool_scene *scene)
 {
     *scene = (tool_scene){.path = path, .context = context};
     const char *slash = strrchr(path, '/');
-    char *folder = sp_pool_copy(&scene->pool, path, (int64_t)strlen(path) + 1, 1);
-    if (!folder)
-        tool_fail(SP_SYSTEM, path, "out of memory");
+    char *folder = tool_allocate_copy(&scene->pool, path, (int64_t)strlen(path) + 1, 1);
     folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
     scene->text = tool_read_json(path, "", &scene->pool, &scene->count);
     sp_hash_bytes(scene->count, scene->text, scene->hash);
@@ -34,9 +32,7 @@ void tool_scene_free(tool_scene *scene)
 const char *tool_scene_via(tool_scene *scene, const char *name, const char *key)
 {
     const size_t room = strlen(name) + strlen(key) + 2;
-    char *via = sp_pool_raw(&scene->pool, (int64_t)room, 1);
-    if (!via)
-        tool_fail(SP_SYSTEM, scene->path, "out of memory");
+    char *via = tool_allocate_raw(&scene->pool, (int64_t)room, 1);
     snprintf(via, room, "%s.%s", name, key);
     return via;
 }

@@ -9,13 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* ---- opening ---- */
 
 bool tool_is_motion(sp_context *context, const char *path)
@@ -63,7 +56,7 @@ static void match_bodies(const tool_scene_trajectory *world)
 static void find_start(tool_scene_trajectory *world)
 {
     const sp_scene *scene = &world->scene.scene;
-    world->start = need(sp_pool_new(&world->pool, scene->body_count, sizeof *world->start));
+    world->start = tool_allocate(&world->pool, scene->body_count, sizeof *world->start);
     for (int64_t b = 0; b < scene->body_count; b++) {
         const sp_scene_body *body = &scene->bodies[b];
         sp_path path;
@@ -120,8 +113,8 @@ static void look_room(tool_look *look, int64_t vertices, int64_t triangles)
 {
     look->vertex_count = vertices;
     look->triangle_count = triangles;
-    look->rest = need(sp_pool_raw(&look->pool, 3 * vertices, sizeof(double)));
-    look->triangles = need(sp_pool_raw(&look->pool, 3 * triangles, sizeof(int64_t)));
+    look->rest = tool_allocate_raw(&look->pool, 3 * vertices, sizeof(double));
+    look->triangles = tool_allocate_raw(&look->pool, 3 * triangles, sizeof(int64_t));
 }
 
 static void look_surface(tool_look *look, const sp_surface *surface)
@@ -145,7 +138,7 @@ static void look_mesh(tool_scene_trajectory *world, int64_t model, tool_look *lo
                                      .triangles = (int64_t *)skin.triangles});
     if (tool_scene_basis(&world->scene, model, &mesh, &basis)) {
         look->r = tool_scene_rank(&world->scene, model, &basis);
-        look->U = need(sp_pool_raw(&look->pool, look->r, 3 * (size_t)look->vertex_count * sizeof(double)));
+        look->U = tool_allocate_raw(&look->pool, look->r, 3 * (size_t)look->vertex_count * sizeof(double));
         for (int64_t j = 0; j < look->r; j++)
             tool_skin_values(&skin, 3, basis.columns.U + j * basis.columns.rows, look->U + j * 3 * look->vertex_count);
         sp_columns_free(&basis.columns);
@@ -249,10 +242,10 @@ void tool_scene_trajectory_look(tool_scene_trajectory *world)
     int64_t most = 0, vertices = 0, triangles = 0;
     if (!world->has_scene)
         tool_fail(SP_USAGE, NULL, "a motion is of bodies that its scene names: name the scene too");
-    world->looks = need(sp_pool_new(&world->pool, scene->model_count, sizeof *world->looks));
+    world->looks = tool_allocate(&world->pool, scene->model_count, sizeof *world->looks);
     for (int64_t m = 0; m < scene->model_count; m++)
         look_model(world, m, &world->looks[m]);
-    world->first_vertex = need(sp_pool_new(&world->pool, world->body_count + 1, sizeof *world->first_vertex));
+    world->first_vertex = tool_allocate(&world->pool, world->body_count + 1, sizeof *world->first_vertex);
     for (int64_t b = 0; b < world->body_count; b++) {
         const tool_look *look = &world->looks[scene->bodies[b].model];
         if (world->path && world->motion.bodies[b].r != look->r)
@@ -261,16 +254,16 @@ void tool_scene_trajectory_look(tool_scene_trajectory *world)
         world->first_vertex[b] = vertices;
         if (__builtin_add_overflow(vertices, look->vertex_count, &vertices) ||
             __builtin_add_overflow(triangles, look->triangle_count, &triangles))
-            need(NULL);
+            tool_out_of_memory();
         most = look->r > most ? look->r : most;
     }
     world->first_vertex[world->body_count] = world->vertex_count = vertices;
     world->triangle_count = triangles;
-    world->triangles = need(sp_pool_raw(&world->pool, triangles, 3 * sizeof *world->triangles));
-    world->body = need(sp_pool_raw(&world->pool, triangles, sizeof *world->body));
-    world->positions = need(sp_pool_raw(&world->pool, vertices, 3 * sizeof *world->positions));
-    world->velocities = need(sp_pool_raw(&world->pool, vertices, 3 * sizeof *world->velocities));
-    world->zero = need(sp_pool_new(&world->pool, most, sizeof *world->zero));
+    world->triangles = tool_allocate_raw(&world->pool, triangles, 3 * sizeof *world->triangles);
+    world->body = tool_allocate_raw(&world->pool, triangles, sizeof *world->body);
+    world->positions = tool_allocate_raw(&world->pool, vertices, 3 * sizeof *world->positions);
+    world->velocities = tool_allocate_raw(&world->pool, vertices, 3 * sizeof *world->velocities);
+    world->zero = tool_allocate(&world->pool, most, sizeof *world->zero);
     for (int64_t b = 0, at = 0; b < world->body_count; b++) {
         const tool_look *look = &world->looks[scene->bodies[b].model];
         for (int64_t i = 0; i < look->triangle_count; i++, at++) {
@@ -288,7 +281,7 @@ void tool_scene_trajectory_choose(const tool_scene_trajectory *world, const char
     const tool_frames frames = tool_frames_parse(text, every);
     for (int64_t f = 0; f < world->frame_count && f <= frames.last; f++)
         if (tool_frames_have(&frames, f)) {
-            int64_t *to = need(sp_list_add(list, 1, sizeof *to));
+            int64_t *to = tool_list_add(list, 1, sizeof *to);
             *to = f;
         }
     if (list->count == 0)
@@ -346,7 +339,7 @@ static void place_plane(const tool_scene_trajectory *world, const sp_scene_model
          : fabs(normal[1]) <= fabs(normal[2])                                     ? 1
                                                                                   : 2] = 1;
     sp_cross3(axis, normal, tangent[0]);
-    const double length = sqrt(sp_dot3(tangent[0], tangent[0]));
+    const double length = sp_norm3(tangent[0]);
     for (int k = 0; k < 3; k++) {
         const bool empty = !(world->low[k] <= world->high[k]);
         tangent[0][k] /= length;

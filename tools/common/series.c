@@ -60,9 +60,7 @@ void tool_parse_list(const char *option, const char *text, int64_t base, int64_t
         if (last - base >= count)
             tool_fail(SP_USAGE, NULL, "--%s: %lld is out of range (%lld to %lld)", option, (long long)last,
                       (long long)base, (long long)(base + count - 1));
-        int64_t *to = sp_list_add(list, last - first + 1, sizeof *to);
-        if (!to)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        int64_t *to = tool_list_add(list, last - first + 1, sizeof *to);
         for (int64_t i = first; i <= last; i++)
             *to++ = i - base;
         if (!*at++)
@@ -101,9 +99,7 @@ void tool_pattern_path(const char *pattern, int64_t number, sp_pool *pool, char 
     const char *percent = strchr(pattern, '%');
     int width = 0;
     size_t length = percent ? conversion(percent, &width) : 0, size = strlen(pattern) + 32;
-    *path = sp_pool_new(pool, (int64_t)size, 1);
-    if (!*path)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    *path = tool_allocate(pool, (int64_t)size, 1);
     if (!percent)
         strcpy(*path, pattern);
     else if (number < 0)

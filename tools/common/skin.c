@@ -29,9 +29,7 @@ static int compare_edges(const void *a, const void *b)
 
 static void collect_edges(tool_skin *skin, const int64_t *element)
 {
-    int64_t *edges = sp_pool_raw(&skin->pool, 3 * skin->triangle_count, 2 * sizeof *edges), count = 0, kept = 0;
-    if (!edges)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *edges = tool_allocate_raw(&skin->pool, 3 * skin->triangle_count, 2 * sizeof *edges), count = 0, kept = 0;
     for (int64_t t = 0; t < skin->triangle_count; t++)
         for (int s = 0; s < 3; s++) {
             int64_t a = skin->triangles[3 * t + s], b = skin->triangles[3 * t + (s + 1) % 3];
@@ -53,18 +51,14 @@ static void collect_edges(tool_skin *skin, const int64_t *element)
 static void open_boundary(sp_context *context, tool_skin *skin)
 {
     const sp_mesh *mesh = skin->mesh;
-    int64_t *triangles, *element, *number = sp_pool_new(&skin->pool, mesh->vertex_count, sizeof *number), count = 0;
+    int64_t *triangles, *element, *number = tool_allocate(&skin->pool, mesh->vertex_count, sizeof *number), count = 0;
     tool_check(sp_mesh_boundary(context, mesh, &skin->pool, &skin->triangle_count, &triangles, &element), NULL);
-    if (!number)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t i = 0; i < 3 * skin->triangle_count; i++)
         number[triangles[i]] = 1;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         count += number[v];
-    int64_t *vertex = sp_pool_raw(&skin->pool, count, sizeof *vertex);
-    double *rest = sp_pool_raw(&skin->pool, 3 * count, sizeof *rest);
-    if (skin->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *vertex = tool_allocate_raw(&skin->pool, count, sizeof *vertex);
+    double *rest = tool_allocate_raw(&skin->pool, 3 * count, sizeof *rest);
     for (int64_t v = 0, at = 0; v < mesh->vertex_count; v++)
         if (number[v]) {
             vertex[at] = v;

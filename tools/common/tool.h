@@ -139,8 +139,23 @@ void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
 /* One line on stderr unless --quiet: what was found, counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);
 
+/* s, of a clock that only goes forward: for differences. */
+double tool_seconds(void);
+
 /* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
 FILE *tool_stdout(void);
+
+/* ---- memory ---- */
+
+/* sp_pool_new, sp_pool_raw, sp_pool_copy and sp_list_add (base/memory.h) that end the program where those give NULL,
+ * which is left to be for counts that are negative or too large for any memory. */
+void *tool_allocate(sp_pool *pool, int64_t count, size_t size);
+void *tool_allocate_raw(sp_pool *pool, int64_t count, size_t size);
+void *tool_allocate_copy(sp_pool *pool, const void *source, int64_t count, size_t size);
+void *tool_list_add(sp_list *list, int64_t more, size_t size);
+
+/* For what other libraries did not allocate. */
+noreturn void tool_out_of_memory(void);
 
 /* ---- files in ---- */
 

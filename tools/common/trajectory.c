@@ -195,9 +195,7 @@ static void map_points(tool_trajectory *motion)
     const sp_trajectory *trajectory = &motion->trajectory;
     if (motion->point || !trajectory->vertex)
         return;
-    motion->point = sp_pool_raw(&motion->pool, motion->vertex_count, sizeof *motion->point);
-    if (!motion->point)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    motion->point = tool_allocate_raw(&motion->pool, motion->vertex_count, sizeof *motion->point);
     for (int64_t v = 0; v < motion->vertex_count; v++)
         motion->point[v] = -1;
     for (int64_t p = 0; p < trajectory->point_count; p++)
@@ -293,9 +291,7 @@ void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t
         tool_parse_list("columns", columns, 1, motion->frame_count, list);
     for (int64_t f = 0; !of_columns && f <= chosen.last && tool_trajectory_have(motion, f); f++)
         if (tool_frames_have(&chosen, f)) {
-            int64_t *to = sp_list_add(list, 1, sizeof *to);
-            if (!to)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            int64_t *to = tool_list_add(list, 1, sizeof *to);
             *to = f;
         }
     if (list->count == 0)
@@ -416,9 +412,7 @@ void tool_probes_parse(const tool_trajectory *motion, const char *option, const 
             tool_fail(SP_USAGE, NULL, "--%s: vertices of the surface need the mesh: name its file too", option);
         at += surface ? sizeof prefix - 1 : 0;
         size_t length = strcspn(at, ",");
-        char *range = sp_pool_new(&pool, (int64_t)length + 1, 1);
-        if (!range)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        char *range = tool_allocate(&pool, (int64_t)length + 1, 1);
         memcpy(range, at, length);
         sp_list numbers = {0};
         int64_t limit = surface ? motion->mesh.mesh.surface.vertex_count : motion->vertex_count;
@@ -426,9 +420,7 @@ void tool_probes_parse(const tool_trajectory *motion, const char *option, const 
             tool_fail(SP_INPUT, motion->mesh.path, "--%s: the mesh has no embedded surface", option);
         tool_parse_list(option, range, 0, limit, &numbers);
         for (int64_t i = 0; i < numbers.count; i++) {
-            tool_probe probe = {surface, ((int64_t *)numbers.data)[i]}, *to = sp_list_add(list, 1, sizeof *to);
-            if (!to)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            tool_probe probe = {surface, ((int64_t *)numbers.data)[i]}, *to = tool_list_add(list, 1, sizeof *to);
             *to = probe;
             check_probe(motion, option, probe);
         }

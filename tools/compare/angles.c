@@ -19,9 +19,7 @@ bool compare_angles(comparison *c)
     tool_read_columns(c->a, NULL, NULL, &mesh, &a);
     tool_read_columns(c->b, NULL, NULL, &mesh, &b);
     int64_t least = a.columns.count < b.columns.count ? a.columns.count : b.columns.count;
-    double *angle = sp_pool_new(&pool, least, sizeof *angle);
-    if (!angle)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *angle = tool_allocate(&pool, least, sizeof *angle);
     tool_check(sp_fe_space_new(c->context, &mesh.mesh, &body), c->mesh);
     tool_check(sp_fe_space_mass_compressed(c->context, &body, false, &mass), c->mesh);
     sp_metric metric = {.rows = a.columns.rows, .matrix = &mass, .dof = body.dof};

@@ -34,9 +34,7 @@ void compare_row(comparison *c, const char *format, ...)
         return;
     length = length < (int)sizeof line - 1 ? length : (int)sizeof line - 2;
     line[length++] = '\n';
-    char *to = sp_list_add(&c->table, length, 1);
-    if (!to)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    char *to = tool_list_add(&c->table, length, 1);
     memcpy(to, line, (size_t)length);
 }
 
@@ -104,14 +102,14 @@ static void next_index(const sp_array *array, int64_t *at)
     }
 }
 
-/* A factor per column of b, so that columns point the same way; NULL without memory. */
+/* A factor per column of b, so that columns point the same way. */
 static double *column_signs(const sp_array *a, const sp_array *b, sp_pool *pool)
 {
     int64_t columns = a->shape[1], at[SP_RANK_MAX] = {0};
-    double *sign = sp_pool_new(pool, columns, sizeof *sign);
-    for (int64_t i = 0; sign && i < a->count; i++, next_index(a, at))
+    double *sign = tool_allocate(pool, columns, sizeof *sign);
+    for (int64_t i = 0; i < a->count; i++, next_index(a, at))
         sign[at[1]] += value_at(a, offset_of(a, at)) * value_at(b, offset_of(b, at));
-    for (int64_t j = 0; sign && j < columns; j++)
+    for (int64_t j = 0; j < columns; j++)
         sign[j] = sign[j] < 0 ? -1 : 1;
     return sign;
 }

@@ -37,11 +37,6 @@ typedef struct motions {
     sp_pool pool;
 } motions;
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 /* ---- opening ---- */
 
 static void open_side(const comparison *c, const char *path, side *s)
@@ -81,9 +76,9 @@ static void find_common(motions *m)
                   (long long)m->b.motion.vertex_count);
     m->common = vertices;
     if (!m->a.whole || !m->b.whole) {
-        m->vertex = sp_pool_raw(&m->pool, vertices, sizeof *m->vertex);
+        m->vertex = tool_allocate_raw(&m->pool, vertices, sizeof *m->vertex);
         m->common = 0;
-        for (int64_t v = 0; m->vertex && v < vertices; v++)
+        for (int64_t v = 0; v < vertices; v++)
             if (knows(&m->a, v) && knows(&m->b, v))
                 m->vertex[m->common++] = v;
         if (m->common == 0)
@@ -91,12 +86,10 @@ static void find_common(motions *m)
     }
     side *sides[] = {&m->a, &m->b};
     for (int i = 0; i < 2; i++) {
-        sides[i]->u = sp_pool_raw(&m->pool, 3 * m->common, sizeof(double));
-        sides[i]->v = sp_pool_raw(&m->pool, 3 * m->common, sizeof(double));
-        sides[i]->value = sp_pool_new(&m->pool, m->c->probes->count + 1, sizeof(sp_list));
+        sides[i]->u = tool_allocate_raw(&m->pool, 3 * m->common, sizeof(double));
+        sides[i]->v = tool_allocate_raw(&m->pool, 3 * m->common, sizeof(double));
+        sides[i]->value = tool_allocate(&m->pool, m->c->probes->count + 1, sizeof(sp_list));
     }
-    if (m->pool.failed)
-        out_of_memory();
 }
 
 /* VERTEX:AXIS or surface:N:AXIS. */
@@ -104,13 +97,11 @@ static void parse_probes(motions *m)
 {
     const tool_texts *texts = m->c->probes;
     m->probe_count = texts->count;
-    m->probes = sp_pool_new(&m->pool, texts->count + 1, sizeof *m->probes);
-    for (int64_t i = 0; m->probes && i < texts->count; i++) {
+    m->probes = tool_allocate(&m->pool, texts->count + 1, sizeof *m->probes);
+    for (int64_t i = 0; i < texts->count; i++) {
         const char *text = texts->value[i], *colon = strrchr(text, ':');
         sp_list list = {0};
-        char *vertex = sp_pool_copy(&m->pool, text, (int64_t)strlen(text) + 1, 1);
-        if (!vertex)
-            out_of_memory();
+        char *vertex = tool_allocate_copy(&m->pool, text, (int64_t)strlen(text) + 1, 1);
         if (!colon || colon[1] < 'x' || colon[1] > 'z' || colon[2])
             tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:x, :y or :z", text);
         vertex[colon - text] = 0;
@@ -122,17 +113,13 @@ static void parse_probes(motions *m)
         tool_probes_parse(&m->b.motion, "probe", vertex, &list);
         sp_list_free(&list);
     }
-    if (m->pool.failed)
-        out_of_memory();
 }
 
 /* ---- frames ---- */
 
 static void keep(sp_list *list, double value)
 {
-    double *to = sp_list_add(list, 1, sizeof *to);
-    if (!to)
-        out_of_memory();
+    double *to = tool_list_add(list, 1, sizeof *to);
     *to = value;
 }
 

@@ -137,12 +137,10 @@ bool compare_projection(comparison *c)
     tool_check(sp_fe_space_new(c->context, &p.motion.mesh.mesh, &body), c->mesh);
     tool_check(sp_fe_space_mass_compressed(c->context, &body, false, &mass), c->mesh);
     p.metric = (sp_metric){.rows = p.basis.columns.rows, .matrix = &mass, .dof = body.dof};
-    p.field = sp_pool_raw(&pool, p.metric.rows * BLOCK, sizeof *p.field);
-    p.missed = sp_pool_raw(&pool, (p.count + 1) * BLOCK, sizeof *p.missed);
-    p.total = sp_pool_new(&pool, p.count + 1, sizeof *p.total);
-    p.worst = sp_pool_new(&pool, p.count + 1, sizeof *p.worst);
-    if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    p.field = tool_allocate_raw(&pool, p.metric.rows * BLOCK, sizeof *p.field);
+    p.missed = tool_allocate_raw(&pool, (p.count + 1) * BLOCK, sizeof *p.missed);
+    p.total = tool_allocate(&pool, p.count + 1, sizeof *p.total);
+    p.worst = tool_allocate(&pool, p.count + 1, sizeof *p.worst);
     tool_check(sp_projection_prepare(c->context, &p.metric, p.count, p.basis.columns.U, &rank), c->b);
     if (rank == 0)
         tool_fail(SP_INPUT, c->b, "all its columns are zero on what is not held");

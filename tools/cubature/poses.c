@@ -14,11 +14,6 @@
 
 enum { SHARD_STEP = 64 }; /* shards begin where blocks of poses do (cubature/training.c) */
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 /* Poses that grow: q, and the forces of those that came with them. */
 typedef struct pose_list {
     sp_list q, force; /* of double [r] */
@@ -27,9 +22,7 @@ typedef struct pose_list {
 
 static double *add(const cubature_problem *p, sp_list *list, int64_t count)
 {
-    double *added = sp_list_add(list, count * p->r, sizeof *added);
-    if (!added)
-        out_of_memory();
+    double *added = tool_list_add(list, count * p->r, sizeof *added);
     return added;
 }
 
@@ -73,11 +66,9 @@ static void make_projector(cubature_problem *p, mass_projector *to)
         return;
     tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
     sp_metric metric = {.rows = rows, .matrix = &M, .dof = p->body.dof};
-    double *work = sp_pool_raw(&p->pool, 2 * n * r, sizeof *work);
-    to->MU = sp_pool_new(&p->pool, rows * r, sizeof *to->MU);
-    to->factor = sp_pool_copy(&p->pool, p->mass, r * r, sizeof *to->factor);
-    if (p->pool.failed)
-        out_of_memory();
+    double *work = tool_allocate_raw(&p->pool, 2 * n * r, sizeof *work);
+    to->MU = tool_allocate(&p->pool, rows * r, sizeof *to->MU);
+    to->factor = tool_allocate_copy(&p->pool, p->mass, r * r, sizeof *to->factor);
     sp_metric_times(p->context, &metric, r, p->basis.columns.U, to->MU, work);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)r, to->factor, (int)r) != 0)
         tool_fail(SP_INPUT, p->basis.path, "its columns are not independent");
@@ -198,9 +189,7 @@ static void find_scale(cubature_problem *p)
         refuse_rigid(p, "measure", "leave such columns out, or take --metric force");
     if (rigid_column(p) >= 0)
         return;
-    p->energy_scale = sp_pool_raw(&p->pool, p->r, sizeof *p->energy_scale);
-    if (!p->energy_scale)
-        out_of_memory();
+    p->energy_scale = tool_allocate_raw(&p->pool, p->r, sizeof *p->energy_scale);
     for (int64_t j = 0; j < p->r; j++)
         p->energy_scale[j] = 1 / sqrt(own_stiffness(p, j));
 }
@@ -240,10 +229,8 @@ static void settle(cubature_problem *p, pose_list *list, sp_poses *poses)
 {
     poses->r = p->r;
     poses->count = list->q.count / p->r;
-    poses->q = sp_pool_copy(&poses->pool, list->q.data, list->q.count, sizeof(double));
-    poses->force = sp_pool_new(&poses->pool, list->q.count, sizeof(double));
-    if (poses->pool.failed)
-        out_of_memory();
+    poses->q = tool_allocate_copy(&poses->pool, list->q.data, list->q.count, sizeof(double));
+    poses->force = tool_allocate(&poses->pool, list->q.count, sizeof(double));
     memcpy(poses->force, list->force.data ? list->force.data : poses->q, (size_t)(list->known * p->r) * sizeof(double));
     sp_list_free(&list->q);
     sp_list_free(&list->force);
@@ -269,9 +256,7 @@ static int compare_numbers(const void *a, const void *b)
 static int64_t drop_resting(cubature_problem *p, sp_poses *poses)
 {
     int64_t kept = 0, count = poses->count;
-    double *size = sp_pool_raw(&p->pool, 2 * count, sizeof *size), *sorted = size + count;
-    if (!size)
-        out_of_memory();
+    double *size = tool_allocate_raw(&p->pool, 2 * count, sizeof *size), *sorted = size + count;
     for (int64_t t = 0; t < count; t++)
         sorted[t] = size[t] = cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
@@ -290,10 +275,8 @@ static void split(cubature_problem *p, int64_t some)
     int64_t count = poses->count, kept = 0;
     some = some > count / 2 ? count / 2 : some;
     out->r = p->r;
-    out->q = sp_pool_raw(&out->pool, some * p->r, sizeof(double));
-    out->force = sp_pool_raw(&out->pool, some * p->r, sizeof(double));
-    if (out->pool.failed)
-        out_of_memory();
+    out->q = tool_allocate_raw(&out->pool, some * p->r, sizeof(double));
+    out->force = tool_allocate_raw(&out->pool, some * p->r, sizeof(double));
     for (int64_t t = 0; t < count; t++)
         if (out->count < some && t == (2 * out->count + 1) * count / (2 * some)) {
             memcpy(out->q + out->count * p->r, poses->q + t * p->r, (size_t)p->r * sizeof(double));
@@ -403,10 +386,8 @@ void cubature_add_samples(cubature_problem *p, int64_t count, const double *cent
 {
     sp_poses grown = {.r = p->r, .count = p->poses.count + count};
     int64_t before = p->poses.count, shrunk;
-    grown.q = sp_pool_new(&grown.pool, grown.count * p->r, sizeof(double));
-    grown.force = sp_pool_new(&grown.pool, grown.count * p->r, sizeof(double));
-    if (grown.pool.failed)
-        out_of_memory();
+    grown.q = tool_allocate(&grown.pool, grown.count * p->r, sizeof(double));
+    grown.force = tool_allocate(&grown.pool, grown.count * p->r, sizeof(double));
     memcpy(grown.q, p->poses.q, (size_t)(before * p->r) * sizeof(double));
     memcpy(grown.force, p->poses.force, (size_t)(before * p->r) * sizeof(double));
     sp_poses_free(&p->poses);

@@ -10,19 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *cut_allocate(sp_pool *pool, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* After an option that gave sides below `most`: they are numbered in the order of their first elements. It has to have
  * divided something. */
 static void number_sides(cut_sides *p, int64_t most, const char *option, const char *text)
 {
-    int64_t *number = cut_allocate(&p->pool, most, sizeof *number), count = 0;
+    int64_t *number = tool_allocate(&p->pool, most, sizeof *number), count = 0;
     for (int64_t e = 0; e < p->elements; e++) {
         int64_t *of = &number[p->side[e]];
         if (!*of)
@@ -51,7 +43,7 @@ static void divide_by_file(sp_context *context, const char *path, cut_sides *p)
     if (matrix.rows != p->elements || matrix.columns != 1)
         tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) is expected",
                   (long long)matrix.rows, (long long)matrix.columns, (long long)p->elements, (long long)p->elements);
-    double *sorted = cut_allocate(&p->pool, p->elements, sizeof *sorted);
+    double *sorted = tool_allocate(&p->pool, p->elements, sizeof *sorted);
     memcpy(sorted, matrix.value, (size_t)p->elements * sizeof *sorted);
     qsort(sorted, (size_t)p->elements, sizeof *sorted, compare_numbers);
     for (int64_t i = 0; i < p->elements; i++)
@@ -79,7 +71,7 @@ static void divide_by_plane(cut_sides *p, const char *text, int64_t region)
 static void divide_by_list(cut_sides *p, const char *text)
 {
     sp_list list = {0};
-    uint8_t *listed = cut_allocate(&p->pool, p->elements, 1);
+    uint8_t *listed = tool_allocate(&p->pool, p->elements, 1);
     tool_parse_list("elements", text, 0, p->elements, &list);
     for (int64_t i = 0; i < list.count; i++)
         listed[((const int64_t *)list.data)[i]] = 1;
@@ -104,7 +96,7 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
     if (choice->region && region < 0)
         tool_fail(SP_USAGE, NULL, "--region: the mesh has no region \"%s\"", choice->region);
     *p = (cut_sides){.mesh = mesh, .elements = sp_mesh_element_count(mesh), .count = 1};
-    p->side = cut_allocate(&p->pool, p->elements, sizeof *p->side);
+    p->side = tool_allocate(&p->pool, p->elements, sizeof *p->side);
     if (choice->sides)
         divide_by_file(context, choice->sides, p);
     for (int64_t i = 0; i < choice->planes.count; i++)
@@ -116,11 +108,11 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
 bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, sp_pool *pool)
 {
     const int64_t elements = sp_mesh_element_count(mesh);
-    int64_t pieces, kept = 0, *label = cut_allocate(pool, elements, sizeof *label);
-    bool *keep = cut_allocate(pool, elements, sizeof *keep);
+    int64_t pieces, kept = 0, *label = tool_allocate(pool, elements, sizeof *label);
+    bool *keep = tool_allocate(pool, elements, sizeof *keep);
     sp_list list = {0};
     tool_check(sp_mesh_pieces_by_size(context, mesh, label, &pieces), NULL);
-    bool *listed = cut_allocate(pool, pieces, sizeof *listed);
+    bool *listed = tool_allocate(pool, pieces, sizeof *listed);
     tool_parse_list("keep", choice->keep, 1, pieces, &list);
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t piece = ((const int64_t *)list.data)[i];

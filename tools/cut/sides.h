@@ -25,7 +25,4 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
  * it names a piece that is not there, or all of them. */
 bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, sp_pool *pool);
 
-/* Zeroed; ends the process where memory is out. */
-void *cut_allocate(sp_pool *pool, int64_t count, size_t size);
-
 #endif

@@ -12,10 +12,8 @@
 static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M, double *weight)
 {
     int64_t n = p->body.dof_count, count = p->k - p->rigid;
-    double *u = sp_pool_raw(&p->pool, n, sizeof *u), *product = sp_pool_raw(&p->pool, n, sizeof *product),
+    double *u = tool_allocate_raw(&p->pool, n, sizeof *u), *product = tool_allocate_raw(&p->pool, n, sizeof *product),
            least = INFINITY;
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(&p->body, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
         sp_sparse_times(p->context, K, 1, u, product);
@@ -41,10 +39,9 @@ void derivatives_inertia(derivatives_problem *p)
     sp_inertia_derivatives_report report;
     tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
     tool_check(sp_elastic_stiffness(p->context, &p->body, &K), p->mesh.path);
-    double *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
-    int64_t *node = sp_pool_raw(&p->pool, n, sizeof *node);
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *rigid = tool_allocate_raw(&p->pool, 6 * n, sizeof *rigid),
+           *weight = tool_allocate_raw(&p->pool, count, sizeof *weight);
+    int64_t *node = tool_allocate_raw(&p->pool, n, sizeof *node);
     sp_fe_space_nodes(&p->body, node);
     tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
@@ -52,9 +49,7 @@ void derivatives_inertia(derivatives_problem *p)
                p->modes.path);
     p->count = orders.count;
     /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
-    double *all = sp_pool_raw(&p->pool, rows * (count + p->count), sizeof *all);
-    if (!all)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *all = tool_allocate_raw(&p->pool, rows * (count + p->count), sizeof *all);
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
     tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS,
                                         derivatives_permutation(p), &flexibility),

@@ -7,9 +7,7 @@ const int64_t *derivatives_permutation(derivatives_problem *p)
     const sp_columns *modes = &p->modes.columns;
     if (!modes->ordering)
         return NULL;
-    int64_t *permutation = sp_pool_raw(&p->pool, p->body.dof_count, sizeof *permutation);
-    if (!permutation)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *permutation = tool_allocate_raw(&p->pool, p->body.dof_count, sizeof *permutation);
     tool_check(sp_fe_space_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation),
                p->modes.path);
     return permutation;
@@ -19,9 +17,7 @@ void derivatives_all_pairs(derivatives_problem *p)
 {
     for (int64_t i = p->rigid; i < p->k; i++) /* of a free body both orders of a pair, since they differ */
         for (int64_t j = p->rigid ? p->rigid : i; j < p->k; j++) {
-            int64_t *pair = sp_list_add(&p->pairs, 2, sizeof *pair);
-            if (!pair)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            int64_t *pair = tool_list_add(&p->pairs, 2, sizeof *pair);
             pair[0] = i;
             pair[1] = j;
         }

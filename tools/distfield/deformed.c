@@ -26,9 +26,7 @@ void distfield_check_pose(const distfield_pose *pose, bool mesh)
 static double *parse_coordinates(const distfield_pose *pose, int64_t columns, sp_pool *pool)
 {
     const char *at = pose->coordinates;
-    double *q = sp_pool_new(pool, columns, sizeof *q);
-    if (!q)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *q = tool_allocate(pool, columns, sizeof *q);
     for (int64_t j = 0; *at; j++) {
         if (j == columns)
             tool_fail(SP_USAGE, pose->basis, "--coordinates has more numbers than the basis has columns, %lld",
@@ -58,9 +56,7 @@ double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh
     const sp_columns *basis = basis_of(pose, mesh);
     const int64_t rows = basis->rows;
     const double *q = parse_coordinates(pose, basis->count, pool);
-    double *u = sp_pool_new(pool, rows, sizeof *u);
-    if (!u)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *u = tool_allocate(pool, rows, sizeof *u);
     for (int64_t j = 0; j < basis->count; j++)
         for (int64_t i = 0; i < rows; i++)
             u[i] += q[j] * basis->U[j * rows + i];

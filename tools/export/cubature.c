@@ -16,13 +16,6 @@ typedef struct chosen_elements {
     sp_pool pool;
 } chosen_elements;
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 bool tool_export_has_cubature(sp_context *context, int count, const char *const *paths)
 {
     char kind[16];
@@ -112,7 +105,7 @@ static void write_table(const chosen_elements *c, const char *target)
 static const double *together(chosen_elements *c, const double *weight)
 {
     int64_t n = c->cubature.count, columns = c->cubature.modal ? c->cubature.r : 1;
-    double *to = need(sp_pool_raw(&c->pool, n * columns, sizeof *to));
+    double *to = tool_allocate_raw(&c->pool, n * columns, sizeof *to);
     for (int64_t e = 0; e < n; e++)
         for (int64_t j = 0; j < columns; j++)
             to[e * columns + j] = weight[j * n + e];
@@ -124,11 +117,11 @@ static const double *together(chosen_elements *c, const double *weight)
 static sp_vtu make_grid(chosen_elements *c)
 {
     const sp_mesh *mesh = &c->mesh.mesh;
-    int64_t n = c->cubature.count, *corners_of = need(sp_pool_raw(&c->pool, 8 * n, sizeof *corners_of)),
-            *point = need(sp_pool_raw(&c->pool, mesh->vertex_count, sizeof *point)), used = 0;
+    int64_t n = c->cubature.count, *corners_of = tool_allocate_raw(&c->pool, 8 * n, sizeof *corners_of),
+            *point = tool_allocate_raw(&c->pool, mesh->vertex_count, sizeof *point), used = 0;
     int64_t *at = corners_of;
     sp_vtu vtu = {.hex = corners_of};
-    double *vertices = need(sp_pool_raw(&c->pool, 3 * mesh->vertex_count, sizeof *vertices));
+    double *vertices = tool_allocate_raw(&c->pool, 3 * mesh->vertex_count, sizeof *vertices);
     memset(point, 0xff, (size_t)mesh->vertex_count * sizeof *point); /* −1 */
     for (int64_t e = 0; e < n; e++) {
         int corners;
@@ -151,7 +144,7 @@ static sp_vtu make_grid(chosen_elements *c)
 static void write_grid(chosen_elements *c, const char *target)
 {
     const sp_cubature *cubature = &c->cubature;
-    int64_t *region = need(sp_pool_raw(&c->pool, cubature->count, sizeof *region));
+    int64_t *region = tool_allocate_raw(&c->pool, cubature->count, sizeof *region);
     int components = cubature->modal ? (int)cubature->r : 1;
     for (int64_t e = 0; e < cubature->count; e++)
         region[e] = c->mesh.mesh.region[cubature->element[e]];

@@ -18,9 +18,7 @@ static void move_begin(const tool_trajectory *motion, moving_mesh *moving)
         tool_fail(SP_USAGE, NULL, "--volume needs the mesh: name its file too");
     tool_trajectory_need_all(motion);
     moving->vertices = moving->mesh.vertices =
-        sp_pool_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
-    if (!moving->vertices)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_allocate_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
 }
 
 /* m³; elements that are turned inside out count negative. */
@@ -107,10 +105,8 @@ void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_fr
         tool_fail(SP_USAGE, NULL, "%lld OBJ files need a pattern such as -o frame_%%04d.obj", (long long)list.count);
     tool_trajectory_need_all(motion);
     tool_skin_open(context, &motion->mesh.mesh, false, &skin);
-    double *u = sp_pool_raw(&pool, 3 * motion->vertex_count, sizeof *u),
-           *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
-    if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *u = tool_allocate_raw(&pool, 3 * motion->vertex_count, sizeof *u),
+           *positions = tool_allocate_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
     tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
         char *path;

@@ -12,11 +12,9 @@ static void full_gram(sp_context *context, const char *mesh_path, sp_fe_space *b
     sp_pool pool = {0};
     int64_t order = body->dof_count;
     tool_check(sp_fe_space_mass_compressed(context, body, false, &mass), mesh_path);
-    double *MU = sp_pool_raw(&pool, order * count, sizeof *MU),
-           *work = sp_pool_raw(&pool, 2 * order * count, sizeof *work),
-           *inner = sp_pool_raw(&pool, sp_dense_inner_work(count, count), sizeof *inner);
-    if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *MU = tool_allocate_raw(&pool, order * count, sizeof *MU),
+           *work = tool_allocate_raw(&pool, 2 * order * count, sizeof *work),
+           *inner = tool_allocate_raw(&pool, sp_dense_inner_work(count, count), sizeof *inner);
     sp_metric metric = {.rows = order, .matrix = &mass};
     sp_metric_times(context, &metric, count, U, MU, work);
     sp_dense_inner(context, order, count, U, count, MU, G, inner);
@@ -59,10 +57,8 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
     tool_check(sp_fe_space_new(context, &motion.mesh.mesh, &body), motion.mesh.path);
     int64_t order = body.dof_count;
     tool_check(sp_dense_fits(context, order, list.count), motion.columns.path);
-    double *U = sp_pool_raw(&pool, order * list.count, sizeof *U),
-           *G = sp_pool_raw(&pool, list.count * list.count, sizeof *G);
-    if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *U = tool_allocate_raw(&pool, order * list.count, sizeof *U),
+           *G = tool_allocate_raw(&pool, list.count * list.count, sizeof *G);
     for (int64_t c = 0; c < list.count; c++)
         for (int64_t i = 0; i < order; i++)
             U[c * order + i] = columns->U[number[c] * columns->rows + body.free[i]];

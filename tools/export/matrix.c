@@ -91,9 +91,7 @@ static void export_columns(sp_context *context, enum tool_matrix_format format, 
     tool_parse_list("columns", chosen, 1, columns.columns.count, &list);
     if (dot && !strcmp(dot, ".modalDeriv"))
         check_pairs(path, &columns.columns, list.count, list.data);
-    double *picked = sp_pool_raw(&pool, list.count, (size_t)rows * sizeof *picked);
-    if (!picked)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *picked = tool_allocate_raw(&pool, list.count, (size_t)rows * sizeof *picked);
     for (int64_t c = 0; c < list.count; c++)
         memcpy(picked + c * rows, columns.columns.U + ((int64_t *)list.data)[c] * rows, (size_t)rows * sizeof *picked);
     write_dense(context, format, target, columns.kind, rows, list.count, picked);
@@ -119,9 +117,7 @@ static void export_surface(sp_context *context, int count, const char *const *pa
     tool_parse_list("columns", chosen, 1, columns->count, &list);
     tool_skin_open(context, &motion.mesh.mesh, false, &skin);
     int64_t rows = 3 * skin.vertex_count;
-    double *values = sp_pool_raw(&pool, list.count, (size_t)rows * sizeof *values);
-    if (!values)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *values = tool_allocate_raw(&pool, list.count, (size_t)rows * sizeof *values);
     for (int64_t c = 0; c < list.count; c++)
         tool_skin_values(&skin, 3, columns->U + ((int64_t *)list.data)[c] * columns->rows, values + c * rows);
     write_dense(context, TOOL_MATRIX_VEGA_FLOAT, target, motion.columns.kind, rows, list.count, values);

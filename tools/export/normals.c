@@ -53,12 +53,10 @@ static void open_shell(comparison *c, tool_trajectory *motion)
     if (motion->trajectory.r < 1 || motion->trajectory.r > c->pointshell.modes)
         tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld",
                   (long long)motion->trajectory.r, c->path, (long long)c->pointshell.modes);
-    c->points = sp_pool_raw(&c->pool, c->pointshell.count, sizeof *c->points);
-    c->q = sp_pool_new(&c->pool, c->pointshell.modes, sizeof *c->q);
-    c->true_normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
-    c->normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
-    if (c->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    c->points = tool_allocate_raw(&c->pool, c->pointshell.count, sizeof *c->points);
+    c->q = tool_allocate(&c->pool, c->pointshell.modes, sizeof *c->q);
+    c->true_normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
+    c->normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
     for (int64_t p = 0; p < c->pointshell.count; p++)
         c->points[p] = p;
     tool_check(sp_pointshell_neighbours_new(c->context, &c->pointshell, c->pointshell.count, c->points, NEIGHBOURS,
@@ -81,8 +79,7 @@ static void measure(const comparison *c, double angle[2])
         const double *a = c->normals + 3 * p, *b = c->true_normals + 3 * p;
         double product[3];
         sp_cross3(a, b, product);
-        const double here =
-            sp_dot3(a, a) > 0 ? atan2(sqrt(sp_dot3(product, product)), sp_dot3(a, b)) * 57.29577951308232 : 180;
+        const double here = sp_dot3(a, a) > 0 ? atan2(sp_norm3(product), sp_dot3(a, b)) * 57.29577951308232 : 180;
         angle[0] += here / (double)c->pointshell.count;
         angle[1] = fmax(angle[1], here);
     }

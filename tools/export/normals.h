@@ -1,4 +1,5 @@
-/* How far the normals of a deformed pointshell are from the true ones (thesis §3.6.2–3.6.3, Figure 3.7). */
+/* How far the normals of a deformed pointshell are from the true ones (thesis §3.6.2–3.6.3, Figure 3.7): a
+ * comparison, nothing else uses it. */
 #ifndef TOOLS_EXPORT_NORMALS_H
 #define TOOLS_EXPORT_NORMALS_H
 

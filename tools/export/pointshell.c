@@ -102,12 +102,8 @@ static int write_vtu(sp_context *context, int descriptor, const sp_pointshell *p
     static const char *const xyz[3] = {"X", "Y", "Z"};
     const int64_t n = pointshell->count;
     sp_pool pool = {0};
-    int64_t *single = sp_pool_raw(&pool, n, sizeof *single), *level = sp_pool_raw(&pool, n, sizeof *level);
-    double *radius = sp_pool_raw(&pool, n, sizeof *radius);
-    if (pool.failed) {
-        sp_pool_free(&pool);
-        return sp_fail_memory(context);
-    }
+    int64_t *single = tool_allocate_raw(&pool, n, sizeof *single), *level = tool_allocate_raw(&pool, n, sizeof *level);
+    double *radius = tool_allocate_raw(&pool, n, sizeof *radius);
     for (int64_t p = 0; p < n; p++) {
         single[p] = p;
         level[p] = sp_pointshell_level_of(pointshell, p);

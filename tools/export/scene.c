@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* ---- CSV ---- */
 
 static const char *const force_words[6] = {"fx", "fy", "fz", "tx", "ty", "tz"}, *const pose_words[7] = {
@@ -134,9 +127,9 @@ static void write_contacts(const series *s, int64_t frame, const char *path)
     const double time = tool_scene_trajectory_time(s->world, frame);
     int64_t first, count = tool_scene_trajectory_contacts(s->world, frame, &first);
     sp_pool pool = {0};
-    int64_t *single = need(sp_pool_raw(&pool, count, sizeof *single)),
-            *bodies = need(sp_pool_raw(&pool, 2 * count, sizeof *bodies)),
-            *point = need(sp_pool_raw(&pool, count, sizeof *point));
+    int64_t *single = tool_allocate_raw(&pool, count, sizeof *single),
+            *bodies = tool_allocate_raw(&pool, 2 * count, sizeof *bodies),
+            *point = tool_allocate_raw(&pool, count, sizeof *point);
     for (int64_t c = 0; c < count; c++) {
         single[c] = c;
         bodies[2 * c] = motion->contact_body[2 * (first + c)];
@@ -168,8 +161,8 @@ static void write_series(series *s, const char *target, int64_t count, const int
         return;
     }
     tool_vtu_names(target, &s->pool, &pattern, &index);
-    const char **name = need(sp_pool_new(&s->pool, count, sizeof *name));
-    double *time = need(sp_pool_new(&s->pool, count, sizeof *time));
+    const char **name = tool_allocate(&s->pool, count, sizeof *name);
+    double *time = tool_allocate(&s->pool, count, sizeof *time);
     tool_output *output = tool_vtu_index_open(index);
     for (int64_t i = 0; i < count; i++) {
         char *path;
@@ -187,7 +180,7 @@ static const char *contacts_target(const char *target, sp_pool *pool)
 {
     const char *slash = strrchr(target, '/');
     const size_t room = strlen(target) + 10, folder = slash ? (size_t)(slash + 1 - target) : 0;
-    char *path = need(sp_pool_new(pool, (int64_t)room, 1));
+    char *path = tool_allocate(pool, (int64_t)room, 1);
     snprintf(path, room, "%.*scontacts_%s", (int)folder, target, target + folder);
     return path;
 }
@@ -200,7 +193,7 @@ static void export_vtu(tool_scene_trajectory *world, const tool_scene_trajectory
         tool_fail(SP_USAGE, NULL, "--coordinates means nothing in this format");
     tool_vtu_series(choice->target, count);
     tool_scene_trajectory_look(world);
-    s.model = need(sp_pool_raw(&s.pool, world->triangle_count, sizeof *s.model));
+    s.model = tool_allocate_raw(&s.pool, world->triangle_count, sizeof *s.model);
     for (int64_t t = 0; t < world->triangle_count; t++)
         s.model[t] = world->scene.scene.bodies[world->body[t]].model;
     for (int64_t i = 0; i < count; i++) {

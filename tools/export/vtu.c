@@ -27,16 +27,9 @@ typedef struct export_state {
     sp_activation *activations;
 } export_state;
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 static void *numbers(export_state *state, int64_t count)
 {
-    return need(sp_pool_new(&state->pool, count, sizeof(double)));
+    return tool_allocate(&state->pool, count, sizeof(double));
 }
 
 static void read_activations(export_state *state)
@@ -195,8 +188,8 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
     snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
     if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes") || !strcmp(file->kind, "derivatives"))
         word[strlen(word) - 1] = 0; /* each is one of them */
-    sp_vtu_array *arrays = need(sp_pool_new(&state->pool, count + 1, sizeof *arrays));
-    char(*name)[ARRAY_NAME] = need(sp_pool_new(&state->pool, count, sizeof *name));
+    sp_vtu_array *arrays = tool_allocate(&state->pool, count + 1, sizeof *arrays);
+    char(*name)[ARRAY_NAME] = tool_allocate(&state->pool, count, sizeof *name);
     sp_vtu vtu = start_file(state, arrays);
     for (int64_t i = 0; i < count; i++) {
         int64_t column = chosen[i];
@@ -233,8 +226,8 @@ void tool_vtu_names(const char *target, sp_pool *pool, char **pattern, char **in
     tool_pattern_path(target, -1, pool, &stem); /* without the number */
     if (ends_with(stem, ".vtu") || ends_with(stem, ".pvd"))
         stem[strlen(stem) - 4] = 0;
-    *pattern = need(sp_pool_new(pool, room, 1));
-    *index = need(sp_pool_new(pool, room, 1));
+    *pattern = tool_allocate(pool, room, 1);
+    *index = tool_allocate(pool, room, 1);
     snprintf(*pattern, (size_t)room, given ? "%s" : "%s_%%04d.vtu", given ? target : stem);
     for (size_t length = strlen(stem);
          given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
@@ -277,7 +270,7 @@ static void write_series(export_state *state, int64_t count, const int64_t *fram
 {
     char *pattern, *index;
     tool_vtu_names(state->choice->target, &state->pool, &pattern, &index);
-    const char **name = need(sp_pool_new(&state->pool, count, sizeof *name));
+    const char **name = tool_allocate(&state->pool, count, sizeof *name);
     double *time = numbers(state, count);
     tool_output *output = tool_vtu_index_open(index);
     for (int64_t i = 0; i < count; i++) {

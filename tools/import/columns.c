@@ -161,12 +161,10 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     int64_t n = body->dof_count, rigid_count;
     sp_sparse K;
     sp_pool scratch = {0};
-    double *R = sp_pool_raw(&scratch, 6 * n, sizeof *R), *work = sp_pool_raw(&scratch, 3 * n, sizeof *work);
+    double *R = tool_allocate_raw(&scratch, 6 * n, sizeof *R), *work = tool_allocate_raw(&scratch, 3 * n, sizeof *work);
     double *psi = work, *k = work + n, *m = work + 2 * n, worst = 0;
-    columns->eigenvalue = sp_pool_raw(pool, columns->count, sizeof(double));
-    columns->residual = sp_pool_raw(pool, columns->count, sizeof(double));
-    if (scratch.failed || pool->failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    columns->eigenvalue = tool_allocate_raw(pool, columns->count, sizeof(double));
+    columns->residual = tool_allocate_raw(pool, columns->count, sizeof(double));
     tool_check(sp_elastic_stiffness(context, body, &K), mesh->path);
     tool_check(sp_rigid_motions(context, body, M, R, &rigid_count), mesh->path);
     columns->rigid = count_rigid(context, M, body, rigid_count, R, columns, work);
@@ -226,7 +224,7 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
                          sp_columns *columns)
 {
     static const char *const kinds[] = {"modes", NULL};
-    int64_t k = 1, first = 0, m = columns->count, *pair = sp_pool_raw(pool, 2 * m, sizeof *pair);
+    int64_t k = 1, first = 0, m = columns->count, *pair = tool_allocate_raw(pool, 2 * m, sizeof *pair);
     while (k * (k + 1) / 2 < m)
         k++;
     if (k * (k + 1) / 2 != m)
@@ -246,8 +244,6 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
             memcpy(columns->mesh, modes.columns.mesh, sizeof columns->mesh);
         sp_columns_free(&modes.columns);
     }
-    if (!pair)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
     columns->pair = pair;
     columns->order = 1;
     for (int64_t i = 0; i < k; i++)

@@ -8,9 +8,7 @@
 static void take_modes(modes_problem *p, const sp_columns *modes, const double *vectors, derivatives_problem *d)
 {
     d->modes = (tool_columns){.columns = *modes, .path = tool_output_path(), .kind = "modes"};
-    d->modes.columns.U = sp_pool_new(&d->pool, modes->rows * modes->count, sizeof(double));
-    if (!d->modes.columns.U)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    d->modes.columns.U = tool_allocate(&d->pool, modes->rows * modes->count, sizeof(double));
     for (int64_t c = 0; c < modes->count; c++)
         sp_fe_space_scatter(&p->body, vectors + c * p->body.dof_count, d->modes.columns.U + c * modes->rows);
 }

@@ -61,10 +61,8 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
         for (; !choice->start_loads && !choice->start_file && fields < 6; fields++)
             field[fields] = (int)fields + (p->rigid_count ? 6 : 0);
     *count = fields + load_count + file.columns.count;
-    double *force = sp_pool_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n,
-           *field_of_file = sp_pool_raw(&p->pool, n, sizeof *field_of_file);
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *force = tool_allocate_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n,
+           *field_of_file = tool_allocate_raw(&p->pool, n, sizeof *field_of_file);
     tool_check(sp_inertia_forces(p->context, &p->body, fields, field, force), p->mesh.path);
     for (int64_t l = 0; l < load_count; l++, to += n)
         tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
@@ -80,10 +78,8 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
 {
     sp_flexibility *flexibility;
     int64_t count, n = p->body.dof_count;
-    double *u = modes_start_block(p, choice, &count), *before = sp_pool_raw(&p->pool, count, sizeof *before),
-           *product = sp_pool_raw(&p->pool, n, sizeof *product);
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *u = modes_start_block(p, choice, &count), *before = tool_allocate_raw(&p->pool, count, sizeof *before),
+           *product = tool_allocate_raw(&p->pool, n, sizeof *product);
     for (int64_t c = 0; c < count; c++)
         before[c] = sqrt(sp_dense_dot(n, u + c * n, u + c * n));
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS,

@@ -13,9 +13,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     if (count > n)
         tool_fail(SP_USAGE, NULL, "%lld columns: the mesh has only %lld free degrees of freedom", (long long)count,
                   (long long)n);
-    double *U = sp_pool_raw(&p->pool, n * count, sizeof *U);
-    if (!U)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *U = tool_allocate_raw(&p->pool, n * count, sizeof *U);
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED)
         tool_check(sp_sparse_inner_new(p->context, &p->body, choice->samples, &inner), p->mesh.path);
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid,

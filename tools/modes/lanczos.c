@@ -8,11 +8,9 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
     int64_t n = p->body.dof_count, k = choice->count, most = k + ROOM;
-    double *vector = sp_pool_raw(&p->pool, n * most, sizeof *vector);
-    double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue),
-           *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
-    if (p->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *vector = tool_allocate_raw(&p->pool, n * most, sizeof *vector);
+    double *eigenvalue = tool_allocate_raw(&p->pool, most, sizeof *eigenvalue),
+           *residual = tool_allocate_raw(&p->pool, most, sizeof *residual), worst = 0;
     sp_modes_parameters parameters = {.count = k,
                                       .keep = true,
                                       .room = ROOM,
@@ -53,9 +51,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     columns.lumped = p->lumped;
     columns.rigid = report.rigid;
     if (report.factor && p->own) { /* of another matrix it would be another one than that of the mesh's own */
-        columns.ordering = sp_pool_raw(&p->pool, n, sizeof *columns.ordering);
-        if (!columns.ordering)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        columns.ordering = tool_allocate_raw(&p->pool, n, sizeof *columns.ordering);
         columns.ordering_count =
             sp_fe_space_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
     }

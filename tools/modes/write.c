@@ -13,10 +13,8 @@ static int next_column(void *data, int64_t c, const double **column)
 sp_columns modes_columns(modes_problem *p, int64_t count, const double *vectors, modes_spread *spread)
 {
     const int64_t rows = 3 * p->mesh.mesh.vertex_count;
-    *spread =
-        (modes_spread){.body = &p->body, .vectors = vectors, .full = sp_pool_new(&p->pool, rows, sizeof *spread->full)};
-    if (!spread->full)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    *spread = (modes_spread){
+        .body = &p->body, .vectors = vectors, .full = tool_allocate(&p->pool, rows, sizeof *spread->full)};
     sp_columns columns = {.rows = rows, .count = count, .column = next_column, .column_data = spread};
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
     return columns;

@@ -1,5 +1,6 @@
 #include "tools/render/figure.h"
 
+#include "base/vec3.h"
 #include "linear/dense.h"
 
 #include <math.h>
@@ -8,25 +9,18 @@
 static const float PLAIN[3] = {0.36f, 0.46f, 0.60f}; /* linear RGB */
 static const float GHOST[3] = {0.75f, 0.75f, 0.75f};
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* Room for what is loaded of a frame. */
 static void make_frame(tool_figure *figure)
 {
     const sp_mesh *mesh = &figure->motion->mesh.mesh;
     sp_pool *pool = &figure->pool;
-    figure->u = need(sp_pool_new(pool, 3 * mesh->vertex_count, sizeof(double)));
-    figure->nodal = need(sp_pool_new(pool, 2 * mesh->vertex_count, sizeof(double)));
-    figure->positions = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(double)));
-    figure->value = need(sp_pool_raw(pool, figure->skin.vertex_count, sizeof(double)));
-    figure->rgb = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(float)));
+    figure->u = tool_allocate(pool, 3 * mesh->vertex_count, sizeof(double));
+    figure->nodal = tool_allocate(pool, 2 * mesh->vertex_count, sizeof(double));
+    figure->positions = tool_allocate_raw(pool, 3 * figure->skin.vertex_count, sizeof(double));
+    figure->value = tool_allocate_raw(pool, figure->skin.vertex_count, sizeof(double));
+    figure->rgb = tool_allocate_raw(pool, 3 * figure->skin.vertex_count, sizeof(float));
     if (figure->has_cage)
-        figure->cage_positions = need(sp_pool_raw(pool, 3 * figure->cage.vertex_count, sizeof(double)));
+        figure->cage_positions = tool_allocate_raw(pool, 3 * figure->cage.vertex_count, sizeof(double));
 }
 
 void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin)
@@ -38,7 +32,7 @@ void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figur
     make_frame(twin);
     if (figure->density)
         twin->density =
-            need(sp_pool_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double)));
+            tool_allocate_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double));
 }
 
 void tool_figure_twin_close(tool_figure *twin)
@@ -86,8 +80,8 @@ void tool_figure_open(tool_figure *figure)
         return;
     tool_check(sp_fe_space_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
     figure->has_body = true;
-    figure->density = need(sp_pool_raw(pool, elements, sizeof(double)));
-    figure->volume = need(sp_pool_raw(pool, elements, sizeof(double)));
+    figure->density = tool_allocate_raw(pool, elements, sizeof(double));
+    figure->volume = tool_allocate_raw(pool, elements, sizeof(double));
     for (int64_t e = 0; e < elements; e++)
         figure->volume[e] = sp_mesh_element_volume(mesh, e);
 }
@@ -116,9 +110,9 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
     tool_check(sp_fe_space_new(figure->context, &motion->mesh.mesh, &body), path);
     tool_check(sp_fe_space_mass_compressed(figure->context, &body, false, &mass), path);
     sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
-    double *product = need(sp_pool_raw(&pool, rows, sizeof *product)),
-           *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
-    figure->weight = need(sp_pool_new(&figure->pool, motion->frame_count, sizeof *figure->weight));
+    double *product = tool_allocate_raw(&pool, rows, sizeof *product),
+           *work = tool_allocate_raw(&pool, 2 * mass.order, sizeof *work);
+    figure->weight = tool_allocate(&figure->pool, motion->frame_count, sizeof *figure->weight);
     for (int64_t i = 0; i < count; i++) {
         double most = 0;
         tool_trajectory_displacement(motion, frame[i], figure->u);
@@ -167,7 +161,7 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
     if (figure->color != TOOL_COLOR_ENERGY)
         for (int64_t v = 0; v < vertices; v++) {
             const double *u = figure->u + 3 * v;
-            figure->nodal[v] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+            figure->nodal[v] = sp_norm3(u);
             most = fmax(most, figure->nodal[v]);
         }
     if (figure->relative && most > 0) {

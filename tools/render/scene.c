@@ -32,18 +32,11 @@ typedef struct picture {
     int64_t *mark_triangles;    /* [8, 3] of each */
 } picture;
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 static void paint_models(picture *p)
 {
     const tool_scene_trajectory *world = &p->world;
     const sp_scene *scene = &world->scene.scene;
-    p->color = need(sp_pool_raw(&p->pool, world->vertex_count, 3 * sizeof *p->color));
+    p->color = tool_allocate_raw(&p->pool, world->vertex_count, 3 * sizeof *p->color);
     for (int64_t b = 0; b < world->body_count; b++) {
         const int64_t model = scene->bodies[b].model;
         const float *rgb = world->looks[model].rest ? PALETTE[model % TOOL_COUNT(PALETTE)] : GROUND;
@@ -65,8 +58,7 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
         int64_t first, contacts = tool_scene_trajectory_contacts(world, frame[i], &first);
         most = contacts > most ? contacts : most;
         for (int64_t c = first; c < first + contacts; c++)
-            p->strongest = fmax(
-                p->strongest, sqrt(sp_dot3(world->motion.contact_force + 3 * c, world->motion.contact_force + 3 * c)));
+            p->strongest = fmax(p->strongest, sp_norm3(world->motion.contact_force + 3 * c));
         if (p->choice->box)
             continue;
         tool_scene_trajectory_load(world, frame[i]);
@@ -74,8 +66,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
     }
     for (int k = 0; k < 3; k++)
         p->diagonal = hypot(p->diagonal, world->low[k] <= world->high[k] ? world->high[k] - world->low[k] : 1);
-    p->mark = need(sp_pool_raw(&p->pool, most, 18 * sizeof *p->mark));
-    p->mark_triangles = need(sp_pool_raw(&p->pool, most, 24 * sizeof *p->mark_triangles));
+    p->mark = tool_allocate_raw(&p->pool, most, 18 * sizeof *p->mark);
+    p->mark_triangles = tool_allocate_raw(&p->pool, most, 24 * sizeof *p->mark_triangles);
     for (int64_t i = 0; i < most; i++) {
         static const int64_t octahedron[24] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
         for (int k = 0; k < 24; k++)
@@ -88,7 +80,7 @@ static void place_mark(const picture *p, int64_t contact, double corner[18])
 {
     const double *place = p->world.motion.contact_place + 3 * contact,
                  *force = p->world.motion.contact_force + 3 * contact;
-    const double length = sqrt(sp_dot3(force, force));
+    const double length = sp_norm3(force);
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, reach[3] = {HALF_MARK, HALF_MARK, HALF_MARK};
     if (p->choice->contacts == RENDER_FORCES && length > 0) {
         double helper[3] = {0, 0, 0};
@@ -96,7 +88,7 @@ static void place_mark(const picture *p, int64_t contact, double corner[18])
             axis[2][k] = force[k] / length;
         helper[fabs(axis[2][0]) < 0.6 ? 0 : 1] = 1;
         sp_cross3(helper, axis[2], axis[0]);
-        const double side = sqrt(sp_dot3(axis[0], axis[0]));
+        const double side = sp_norm3(axis[0]);
         for (int k = 0; k < 3; k++)
             axis[0][k] /= side;
         sp_cross3(axis[2], axis[0], axis[1]);

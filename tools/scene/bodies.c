@@ -134,7 +134,7 @@ static void list_pairs(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     run->pair_count = scene->pairs_given ? scene->pair_count : 0;
-    run->pairs = scene_allocate(run, run->pair_count, sizeof *run->pairs);
+    run->pairs = tool_allocate(&run->pool, run->pair_count, sizeof *run->pairs);
     for (int64_t i = 0; i < run->pair_count; i++)
         run->pairs[i] = (sp_contact_scene_pair){scene->pairs[i].pointshell, scene->pairs[i].field};
 }
@@ -191,14 +191,14 @@ static void make_batches(scene_run *run)
 {
     enum { FEWEST = 8 };
     const sp_scene *scene = &run->scene->scene;
-    run->batches = scene_allocate(run, scene->model_count, sizeof *run->batches);
+    run->batches = tool_allocate(&run->pool, scene->model_count, sizeof *run->batches);
     for (int64_t m = 0; m < scene->model_count && run->choice->semi_implicit; m++) {
         const scene_model *model = &run->models[m];
         sp_contact_scene_batch *batch = &run->batches[run->batch_count];
         if (!model->free || !model->polynomial_force || model->stiffness)
             continue;
-        int64_t *body = scene_allocate(run, scene->body_count, sizeof *body), count = 0;
-        sp_reduced_force *forces = scene_allocate(run, scene->body_count, sizeof *forces);
+        int64_t *body = tool_allocate(&run->pool, scene->body_count, sizeof *body), count = 0;
+        sp_reduced_force *forces = tool_allocate(&run->pool, scene->body_count, sizeof *forces);
         for (int64_t i = 0; i < scene->body_count; i++)
             if (scene->bodies[i].model == m && run->bodies[i].free) {
                 forces[count] = run->forces[i];
@@ -290,7 +290,7 @@ typedef struct alike {
 static void check_all(scene_run *run, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->scene->scene;
-    alike *fields = scene_allocate(run, 2 * scene->model_count, sizeof *fields);
+    alike *fields = tool_allocate(&run->pool, 2 * scene->model_count, sizeof *fields);
     for (int64_t i = 0; i < scene->body_count; i++) {
         alike *a = &fields[2 * scene->bodies[i].model + moves(&run->bodies[i])];
         if (!run->bodies[i].distance)
@@ -312,12 +312,12 @@ void scene_make_world(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
-    run->bodies = scene_allocate(run, n, sizeof *run->bodies);
-    run->distances = scene_allocate(run, n, sizeof *run->distances);
-    run->systems = scene_allocate(run, n, sizeof *run->systems);
-    run->paths = scene_allocate(run, n, sizeof *run->paths);
-    run->contexts = scene_allocate(run, n, sizeof *run->contexts);
-    run->forces = scene_allocate(run, n, sizeof *run->forces);
+    run->bodies = tool_allocate(&run->pool, n, sizeof *run->bodies);
+    run->distances = tool_allocate(&run->pool, n, sizeof *run->distances);
+    run->systems = tool_allocate(&run->pool, n, sizeof *run->systems);
+    run->paths = tool_allocate(&run->pool, n, sizeof *run->paths);
+    run->contexts = tool_allocate(&run->pool, n, sizeof *run->contexts);
+    run->forces = tool_allocate(&run->pool, n, sizeof *run->forces);
     make_rooms(run);
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);

@@ -101,8 +101,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
     if (r > full)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name,
                   (long long)r);
-    model->mass = scene_allocate(run, r * r, sizeof(double));
-    model->gravity = scene_allocate(run, 3 * r, sizeof(double));
+    model->mass = tool_allocate(&run->pool, r * r, sizeof(double));
+    model->gravity = tool_allocate(&run->pool, 3 * r, sizeof(double));
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < r; i++)
             model->mass[j * r + i] = model->polynomials.density * model->polynomials.mass[j * full + i];
@@ -110,8 +110,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
         model->gravity[i] = model->polynomials.density * model->polynomials.gravity[i];
     tool_check(sp_polynomial_force_new(run->context, &model->polynomials, r, &model->polynomial_force), path);
     if (model->m->kind == SP_SCENE_LINEAR) {
-        double *rest = scene_allocate(run, r, sizeof(double));
-        model->stiffness = scene_allocate(run, r * r, sizeof(double));
+        double *rest = tool_allocate(&run->pool, r, sizeof(double));
+        model->stiffness = tool_allocate(&run->pool, r * r, sizeof(double));
         sp_polynomial_force_evaluate(model->polynomial_force, rest, NULL, model->stiffness);
     }
 }
@@ -139,8 +139,8 @@ static void read_cubature(scene_run *run, scene_model *model)
                   "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their "
                   "momenta, not their energy",
                   model->m->name);
-    model->mass = scene_allocate(run, r * r, sizeof(double));
-    model->gravity = scene_allocate(run, 3 * r, sizeof(double));
+    model->mass = tool_allocate(&run->pool, r * r, sizeof(double));
+    model->gravity = tool_allocate(&run->pool, 3 * r, sizeof(double));
     tool_check(sp_reduced_mass(run->context, &model->body, model->lumped, r, model->basis.columns.U, model->mass,
                                model->gravity),
                path);
@@ -216,7 +216,7 @@ static void read_proxies(scene_run *run, const scene_model *model, const char *p
 {
     sp_pointshell pointshell;
     read_shell(run, model, path, key, &pointshell);
-    double *points = scene_allocate(run, 3 * pointshell.count, sizeof *points);
+    double *points = tool_allocate(&run->pool, 3 * pointshell.count, sizeof *points);
     memcpy(points, pointshell.points, (size_t)(3 * pointshell.count) * sizeof *points);
     domain->count = pointshell.count;
     domain->points = points;
@@ -228,8 +228,8 @@ static void read_domains(scene_run *run, scene_model *model)
 {
     const sp_scene_model *m = model->m;
     const int64_t count = m->domain_count + (m->proxies != NULL);
-    model->domains = scene_allocate(run, count, sizeof *model->domains);
-    model->domain_fields = scene_allocate(run, count, sizeof *model->domain_fields);
+    model->domains = tool_allocate(&run->pool, count, sizeof *model->domains);
+    model->domain_fields = tool_allocate(&run->pool, count, sizeof *model->domain_fields);
     if (m->proxies) {
         model->domains[0].field = &model->field;
         read_proxies(run, model, m->proxies, "proxies", &model->domains[0]);
@@ -282,7 +282,7 @@ static void read_distances(scene_run *run, scene_model *model)
 void scene_read_models(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
-    run->models = scene_allocate(run, scene->model_count, sizeof *run->models);
+    run->models = tool_allocate(&run->pool, scene->model_count, sizeof *run->models);
     for (int64_t i = 0; i < scene->model_count; i++)
         run->models[i].m = &scene->models[i];
     for (int64_t i = 0; i < scene->body_count; i++) {

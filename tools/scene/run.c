@@ -7,14 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-void *scene_allocate(scene_run *run, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&run->pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* ---- what is recorded ---- */
 
 typedef struct recorder {
@@ -32,12 +24,12 @@ static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *w
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
     int64_t offset = 0;
-    r->bodies = scene_allocate(run, n, sizeof *r->bodies);
-    r->pose = scene_allocate(run, n, sizeof *r->pose);
-    r->twist = scene_allocate(run, 6 * n, sizeof(double));
-    r->wrench = scene_allocate(run, 6 * n, sizeof(double));
-    r->q = scene_allocate(run, run->r, sizeof(double));
-    r->qdot = scene_allocate(run, run->r, sizeof(double));
+    r->bodies = tool_allocate(&run->pool, n, sizeof *r->bodies);
+    r->pose = tool_allocate(&run->pool, n, sizeof *r->pose);
+    r->twist = tool_allocate(&run->pool, 6 * n, sizeof(double));
+    r->wrench = tool_allocate(&run->pool, 6 * n, sizeof(double));
+    r->q = tool_allocate(&run->pool, run->r, sizeof(double));
+    r->qdot = tool_allocate(&run->pool, run->r, sizeof(double));
     for (int64_t i = 0; i < n; i++) {
         memcpy(r->bodies[i].name, scene->bodies[i].name, sizeof r->bodies[i].name);
         memcpy(r->bodies[i].model, scene->models[scene->bodies[i].model].name, sizeof r->bodies[i].model);
@@ -56,7 +48,7 @@ static void *more(sp_list *list, int64_t count, size_t size)
     list->count = 0;
     void *memory = sp_list_add(list, count, size);
     if (!memory && count)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     return memory;
 }
 
@@ -173,13 +165,6 @@ typedef struct timings {
     int64_t waiting;     /* characters in `text` that are still to be written */
     char text[1 << 16];
 } timings;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void flush_timings(timings *t)
 {
@@ -417,7 +402,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     scene_read_models(&run);
     scene_make_world(&run);
 
-    timings *times = scene_allocate(&run, 1, sizeof *times);
+    timings *times = tool_allocate(&run.pool, 1, sizeof *times);
     tool_output *output = tool_output_open(tool_output_path());
     times->output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
     if (times->output)
@@ -432,9 +417,9 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_state *recording = keep_recording(keep);
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {
-        const double start = now();
+        const double start = tool_seconds();
         tool_check(sp_contact_scene_step(run.world), path);
-        add_timing(times, now() - start, recording);
+        add_timing(times, tool_seconds() - start, recording);
         add_up(&sum, sp_contact_scene_reported(run.world), sp_contact_scene_time(run.world));
         count_step(&record, sp_contact_scene_reported(run.world));
         if (step % choice->every == 0 || step == choice->steps) {

@@ -69,9 +69,6 @@ typedef struct scene_run {
     sp_contact_scene *world;
 } scene_run;
 
-/* Zeroed memory that lasts as long as the run. */
-void *scene_allocate(scene_run *run, int64_t count, size_t size);
-
 /* Reads the files of all models that bodies use, and makes what those share. */
 void scene_read_models(scene_run *run);
 void scene_free_models(scene_run *run); /* after the world; and all that the run had */

@@ -27,13 +27,6 @@ struct simulate_keep {
     bool partial;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run *run)
 {
     if (!path)
@@ -42,9 +35,12 @@ simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run
         tool_fail(SP_INPUT, path, "--partial: there is no such checkpoint");
     simulate_keep *keep = calloc(1, sizeof *keep);
     if (!keep)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    *keep = (simulate_keep){
-        .run = *run, .path = path, .checkpoint = tool_checkpoint_open(path), .partial = partial, .opened = now()};
+        tool_out_of_memory();
+    *keep = (simulate_keep){.run = *run,
+                            .path = path,
+                            .checkpoint = tool_checkpoint_open(path),
+                            .partial = partial,
+                            .opened = tool_seconds()};
     keep->due = keep->opened + SHORTEST;
     keep->looked = keep->opened;
     tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
@@ -111,7 +107,7 @@ static bool is_due(simulate_keep *keep)
         return true;
     if (++keep->unseen < keep->most)
         return false;
-    const double time = now();
+    const double time = tool_seconds();
     keep->most = time - keep->looked < SHORT_STEP * (double)keep->unseen ? UNSEEN : 1;
     keep->looked = time;
     keep->unseen = 0;
@@ -125,18 +121,18 @@ void keep_step(simulate_keep *keep, int64_t done)
     const bool last = done == keep->run.steps;
     if (!is_due(keep) && !last)
         return;
-    const double begin = now();
+    const double begin = tool_seconds();
     keep->state.data.count = 0;
     visit(keep, &done, &keep->state);
     if (keep->state.failed || keep->recorded.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     /* the last one stands for the time until the outputs are written only */
     const sp_list *recorded = &keep->recorded.data, *state = &keep->state.data;
     tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count,
                          !last || begin - keep->opened > 1);
     keep->recorded.data.count = 0;
     tool_checkpoint_keeps(keep->checkpoint, done);
-    const double end = now(), pause = (end - begin) / MOST_COST;
+    const double end = tool_seconds(), pause = (end - begin) / MOST_COST;
     keep->due = end + (pause > SHORTEST ? pause : SHORTEST);
 }
 

@@ -88,9 +88,7 @@ static void read_viscosity(simulation *s)
     const sp_mesh *mesh = &s->mesh.mesh;
     if (texts->count == 0)
         return;
-    s->viscosity = sp_pool_new(&s->pool, mesh->material_count, sizeof *s->viscosity);
-    if (!s->viscosity)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    s->viscosity = tool_allocate(&s->pool, mesh->material_count, sizeof *s->viscosity);
     for (int64_t i = 0; i < texts->count; i++) {
         int64_t first, last;
         double values[2];

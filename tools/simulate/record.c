@@ -12,9 +12,7 @@ static void list_points(simulation *s)
     s->point = s->shape.vertex;
     if (!s->vertex_of)
         return;
-    int64_t *point = sp_pool_new(&s->pool, s->shape.point_count, sizeof *point);
-    if (!point)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    int64_t *point = tool_allocate(&s->pool, s->shape.point_count, sizeof *point);
     for (int64_t p = 0; p < s->shape.point_count; p++)
         point[p] = s->vertex_of[s->shape.vertex ? s->shape.vertex[p] : p];
     s->point = point;
@@ -35,10 +33,8 @@ void simulation_choose_record(simulation *s)
     else if (s->choice->probes)
         s->shape.point_count = tool_parse_probes(mesh, s->choice->probes, &s->pool, &s->shape.vertex);
     list_points(s);
-    s->u = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
-    s->udot = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
-    if (s->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
+    s->udot = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
 }
 
 /* Values at the recorded vertices: where these were in this mesh. */
@@ -72,9 +68,7 @@ static void visit_frame(const sp_trajectory_layout *shape, sp_frame *frame, sp_s
 void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time)
 {
     if (!s->kept_q)
-        s->kept_q = sp_pool_new(&s->pool, 2 * s->shape.r, sizeof *s->kept_q);
-    if (!s->kept_q)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        s->kept_q = tool_allocate(&s->pool, 2 * s->shape.r, sizeof *s->kept_q);
     sp_frame frame = {.q = s->kept_q, .qdot = s->kept_q + s->shape.r, .u = s->u, .udot = s->udot};
     visit_frame(&s->shape, &frame, kept);
     *time = frame.time;

@@ -29,14 +29,6 @@ typedef struct run {
     simulate_keep *keep; /* NULL: no checkpoint */
 } run;
 
-static void *room(run *r, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&r->stages[0].pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* ---- stages ---- */
 
 /* Reads what the mesh is cut into, so that every stage knows the vertices of the last. */
@@ -63,7 +55,7 @@ static void read_cuts(run *r, const simulate_vertices_choice *c)
     const simulation *last = &r->stages[r->stage_count - 1];
     const int64_t *later = NULL; /* of the last stage's vertices, in the stage after this */
     for (int64_t i = r->stage_count - 2; i >= 0; i--) {
-        int64_t *vertex = room(r, last->mesh.mesh.vertex_count, sizeof *vertex);
+        int64_t *vertex = tool_allocate(&r->stages[0].pool, last->mesh.mesh.vertex_count, sizeof *vertex);
         for (int64_t v = 0; v < last->mesh.mesh.vertex_count; v++)
             vertex[v] = r->stages[i + 1].origin[later ? later[v] : v];
         r->stages[i].vertex_of = later = vertex;
@@ -86,8 +78,9 @@ static double *carry(run *r, int64_t stage, const double *before, const double *
 {
     const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
     const int64_t rows = 3 * to->mesh.mesh.vertex_count, old = 3 * from->mesh.mesh.vertex_count;
-    double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies),
-           *q = room(r, to->model.system.n, sizeof *q);
+    double *full = tool_allocate(&r->stages[0].pool, old, sizeof *full),
+           *copies = tool_allocate(&r->stages[0].pool, rows, sizeof *copies),
+           *q = tool_allocate(&r->stages[0].pool, to->model.system.n, sizeof *q);
     if (prescribed)
         memcpy(full, prescribed, (size_t)old * sizeof *full);
     sp_fe_space_scatter(from->body, before, full);
@@ -147,7 +140,7 @@ static int64_t vertex_in(const simulation *s, int64_t vertex)
 /* Which components of its vertices a simulation holds, by vertex. */
 static uint8_t *held_axes(run *r, const sp_mesh *mesh)
 {
-    uint8_t *axes = room(r, mesh->vertex_count, sizeof *axes);
+    uint8_t *axes = tool_allocate(&r->stages[0].pool, mesh->vertex_count, sizeof *axes);
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         axes[mesh->fixed[i]] = mesh->fixed_axes[i];
     return axes;
@@ -160,7 +153,7 @@ static void list_held(run *r, sp_trajectory_layout *shape)
     const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0),
                   count = last->mesh.mesh.vertex_count;
     const uint8_t *axes = held_axes(r, &first->mesh.mesh);
-    sp_prescribed_record *prescribed = room(r, count, sizeof *prescribed);
+    sp_prescribed_record *prescribed = tool_allocate(&r->stages[0].pool, count, sizeof *prescribed);
     for (int64_t v = 0; v < count; v++) {
         const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
         int64_t stage = 0;
@@ -202,7 +195,7 @@ static void record_again(void *data, sp_state *kept)
     if (!s->vertices.skeleton)
         return;
     if (!r->joints)
-        r->joints = room(r, 2 * bones, sizeof *r->joints);
+        r->joints = tool_allocate(&r->stages[0].pool, 2 * bones, sizeof *r->joints);
     sp_state_reals(kept, r->joints, bones);
     sp_state_reals(kept, r->joints + bones, bones);
     if (!kept->failed)
@@ -385,7 +378,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
              .stages = stage,
              .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
     if (pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     for (int64_t i = 0; i < stages; i++)
         stage[i] = (simulation){.choice = choice, .context = context, .vertices.choice = vertices};
     prepare(&r, vertices);
@@ -414,7 +407,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     }
     const int64_t now = r.now;
     if (choice->model == SP_MODEL_CONJAC) {
-        r.external = room(&r, stage[now].model.system.n, sizeof *r.external);
+        r.external = tool_allocate(&stage[0].pool, stage[now].model.system.n, sizeof *r.external);
         r.forcing.mean(r.forcing.self, (double)(end - 1) * choice->step, (double)end * choice->step, r.external);
     }
     energy_judge(&stage[now], &r.energy);

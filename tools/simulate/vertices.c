@@ -11,14 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *room(simulation *s, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&s->pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those of enum sp_solver */
 
 void vertices_check_options(const simulate_choice *choice, const simulate_vertices_choice *c)
@@ -57,8 +49,8 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
 static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
-    bool *wanted = room(s, mesh->vertex_count, sizeof *wanted);
-    int64_t *vertex = room(s, mesh->vertex_count, sizeof *vertex);
+    bool *wanted = tool_allocate(&s->pool, mesh->vertex_count, sizeof *wanted);
+    int64_t *vertex = tool_allocate(&s->pool, mesh->vertex_count, sizeof *vertex);
     if (!strcmp(name, "fixed"))
         for (int64_t i = 0; i < mesh->fixed_count; i++)
             wanted[mesh->fixed[i]] = true;
@@ -113,7 +105,8 @@ static void read_skeleton(simulation *s)
     sp_skeleton_file *file = &s->vertices.bones;
     const char *path = s->vertices.choice->skeleton, *slash = strrchr(path, '/');
     int64_t length;
-    char *text = tool_read_json(path, "skeleton", &s->pool, &length), *folder = room(s, (int64_t)strlen(path) + 1, 1);
+    char *text = tool_read_json(path, "skeleton", &s->pool, &length),
+         *folder = tool_allocate(&s->pool, (int64_t)strlen(path) + 1, 1);
     memcpy(folder, path, slash == path ? 1 : slash ? (size_t)(slash - path) : 0);
     tool_check(sp_skeleton_file_parse(s->context, text, length, folder, &s->mesh.mesh, file), path);
     tool_named_in(path);
@@ -135,7 +128,7 @@ static void read_paths(simulation *s)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
-    v->paths = room(s, c->prescribe.count, sizeof *v->paths);
+    v->paths = tool_allocate(&s->pool, c->prescribe.count, sizeof *v->paths);
     for (int64_t i = 0; i < c->prescribe.count; i++) {
         int64_t length;
         const char *path = c->prescribe.file[i], *text = tool_read_bytes(path, "prescribe", &s->pool, &length);
@@ -161,8 +154,8 @@ static void copy_single(simulation *s)
     const simulate_vertices *before = &s->before->vertices;
     const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
     simulate_vertices *v = &s->vertices;
-    int64_t *which = room(s, old, sizeof *which); /* from 1 */
-    v->single = room(s, before->moves.vertex_count + all - old, sizeof *v->single);
+    int64_t *which = tool_allocate(&s->pool, old, sizeof *which); /* from 1 */
+    v->single = tool_allocate(&s->pool, before->moves.vertex_count + all - old, sizeof *v->single);
     for (int64_t i = 0; i < before->moves.vertex_count; i++) {
         v->single[v->moves.vertex_count++] = before->single[i];
         which[before->single[i].vertex] = i + 1;
@@ -179,8 +172,8 @@ static void copy_single(simulation *s)
 static void set_prescribed(simulation *s)
 {
     sp_mesh *mesh = &s->mesh.mesh;
-    bool *fixed = room(s, mesh->vertex_count, sizeof *fixed);
-    int64_t count = 0, *vertex = room(s, mesh->vertex_count, sizeof *vertex);
+    bool *fixed = tool_allocate(&s->pool, mesh->vertex_count, sizeof *fixed);
+    int64_t count = 0, *vertex = tool_allocate(&s->pool, mesh->vertex_count, sizeof *vertex);
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         fixed[mesh->fixed[i]] = true;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
@@ -199,8 +192,8 @@ void vertices_hold(simulation *s)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
-    sp_prescribed_rigid *rigid = room(s, c->prescribe.count, sizeof *rigid);
-    v->group = room(s, s->mesh.mesh.vertex_count, sizeof *v->group);
+    sp_prescribed_rigid *rigid = tool_allocate(&s->pool, c->prescribe.count, sizeof *rigid);
+    v->group = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *v->group);
     for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
         v->group[i] = VERTEX_STILL;
     v->moves =
@@ -236,7 +229,7 @@ void vertices_hold(simulation *s)
 static void describe_grounds(simulation *s, sp_model_description *description)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
-    sp_ground *grounds = room(s, c->grounds.count, sizeof *grounds);
+    sp_ground *grounds = tool_allocate(&s->pool, c->grounds.count, sizeof *grounds);
     if (!c->grounds.count)
         return;
     for (int64_t i = 0; i < c->grounds.count; i++) {
@@ -264,8 +257,8 @@ static void copy_dynamic(simulation *s)
     const simulate_vertices *before = &s->before->vertices;
     const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
     simulate_vertices *v = &s->vertices;
-    bool *dynamic = room(s, all, sizeof *dynamic);
-    v->dynamic = room(s, before->dynamic_count + all - old, sizeof *v->dynamic);
+    bool *dynamic = tool_allocate(&s->pool, all, sizeof *dynamic);
+    v->dynamic = tool_allocate(&s->pool, before->dynamic_count + all - old, sizeof *v->dynamic);
     for (int64_t i = 0; i < before->dynamic_count; i++)
         dynamic[before->dynamic[i]] = true;
     for (int64_t i = 0; i < all; i++)
@@ -279,7 +272,7 @@ static void choose_dynamic(simulation *s)
 {
     const char *text = s->vertices.choice->dynamic;
     simulate_vertices *v = &s->vertices;
-    int64_t *vertex = room(s, s->mesh.mesh.vertex_count, sizeof *vertex);
+    int64_t *vertex = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *vertex);
     char *end;
     v->dynamic = vertex;
     if (!strcmp(text, "none"))
@@ -288,7 +281,7 @@ static void choose_dynamic(simulation *s)
         int64_t points = 1;
         for (const char *at = text; *at; at++)
             points += *at == ';';
-        double *point = room(s, 3 * points, sizeof *point);
+        double *point = tool_allocate(&s->pool, 3 * points, sizeof *point);
         const char *at = text + 5;
         for (int64_t i = 0; i < points; i++)
             for (int c = 0; c < 3; c++) {
@@ -389,13 +382,13 @@ static void settle(simulation *s)
     simulate_vertices *v = &s->vertices;
     sp_system *system = &s->model.system;
     const sp_external_loads loads = sp_model_external(&s->model);
-    double *external = room(s, system->n, sizeof *external);
-    v->start = room(s, system->n, sizeof *v->start);
+    double *external = tool_allocate(&s->pool, system->n, sizeof *external);
+    v->start = tool_allocate(&s->pool, system->n, sizeof *v->start);
     if (loads.springs)
         loads.springs(loads.self, 0, s->choice->step);
     if (loads.prescribed) {
-        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
-               *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
+        double *u = tool_allocate(&s->pool, 3 * s->mesh.mesh.vertex_count, sizeof *u),
+               *rate = tool_allocate(&s->pool, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
         loads.prescribed(loads.self, 0, u, rate);
         system->vertices.prescribe(system->self, u, rate);
     }
@@ -413,7 +406,7 @@ void vertices_begin(simulation *s)
                   "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
                   (long long)added);
     if (c->skeleton) {
-        double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);
+        double *mass = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *mass);
         sp_fe_space_vertex_mass(s->body, mass);
         tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass,
                                    s->choice->gravity, v->bones.bone_count, v->bones.bones, v->bones.spring_count,
@@ -435,7 +428,7 @@ void vertices_record_joints(simulation *s, double time, const double *coordinate
         v->joint_output = tool_output_open(v->choice->joints);
         v->joints = open_memstream(&v->joint_text, &v->joint_length);
         if (!v->joints)
-            tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
+            tool_out_of_memory();
         fprintf(v->joints, "time");
         for (int64_t b = 0; b < v->bones.bone_count; b++)
             fprintf(v->joints, ",%s,%s/rate", v->bones.names[b], v->bones.names[b]); /* names have no "/" */
@@ -455,7 +448,7 @@ void vertices_write_joints(simulation *s)
     const int closed = fclose(v->joints);
     v->joints = NULL;
     if (closed)
-        tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
+        tool_out_of_memory();
     tool_output_bytes(v->joint_output, v->joint_text, (int64_t)v->joint_length);
     free(v->joint_text);
     v->joint_text = NULL;

@@ -17,9 +17,7 @@ void sketch_open(sp_context *context, const char *path, sketch *s)
     s->n = s->body.dof_count;
     tool_check(sp_fe_space_mass_compressed(context, &s->body, false, &s->M), path);
     s->metric = (sp_metric){.rows = s->n, .matrix = &s->M};
-    double *motion = sp_pool_raw(&s->pool, 6 * s->n, sizeof *motion);
-    if (!motion)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    double *motion = tool_allocate_raw(&s->pool, 6 * s->n, sizeof *motion);
     tool_check(sp_rigid_motions(context, &s->body, &s->M, motion, &free_motions), path);
     if (free_motions > 0)
         tool_fail(SP_INPUT, path, "it can move freely in %lld ways: without anchors no load is in equilibrium",
@@ -72,13 +70,11 @@ void sketch_select(sketch *s, const char *loads, double step, double separation,
     int64_t m = s->recorded, count;
     if (m == 0)
         tool_fail(SP_INPUT, loads, "it has no loads");
-    s->time = sp_pool_raw(&s->pool, m, sizeof *s->time);
-    s->force = sp_pool_raw(&s->pool, s->n * m, sizeof *s->force);
-    s->distance = sp_pool_raw(&s->pool, (m + 1) * (m + 1), sizeof *s->distance);
-    double *response = sp_pool_raw(&scratch, s->n * m, sizeof *response);
-    int64_t *kept = sp_pool_raw(&scratch, m, sizeof *kept);
-    if (s->pool.failed || scratch.failed)
-        tool_fail(SP_SYSTEM, loads, "out of memory for %lld samples", (long long)m);
+    s->time = tool_allocate_raw(&s->pool, m, sizeof *s->time);
+    s->force = tool_allocate_raw(&s->pool, s->n * m, sizeof *s->force);
+    s->distance = tool_allocate_raw(&s->pool, (m + 1) * (m + 1), sizeof *s->distance);
+    double *response = tool_allocate_raw(&scratch, s->n * m, sizeof *response);
+    int64_t *kept = tool_allocate_raw(&scratch, m, sizeof *kept);
     sp_external_loads forcing = sp_load_set_external(&loading);
     for (int64_t i = 0; i < m; i++) {
         s->time[i] = piece[2 * i];

@@ -94,9 +94,7 @@ static void enter(chain *c, const record *r, sketch_solution *solution)
 
 static void collect(sketch *s, const chain *c, sketch_solution *solution)
 {
-    solution->sample = sp_pool_raw(&s->pool, solution->count, sizeof *solution->sample);
-    if (!solution->sample)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    solution->sample = tool_allocate_raw(&s->pool, solution->count, sizeof *solution->sample);
     solution->q = c->q;
     for (int64_t i = 0, to = 0; i < s->count; i++)
         if (c->found[i]) {
@@ -116,15 +114,13 @@ void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoi
     int64_t m = s->count, bytes = (int64_t)sizeof(record) + s->n * (int64_t)sizeof(double), sample;
     chain c = {.sketch = s,
                .checkpoint = checkpoint,
-               .stored = sp_pool_raw(&scratch, bytes, 1),
-               .q = sp_pool_raw(&s->pool, s->n * m, sizeof *c.q),
-               .rest = sp_pool_new(&scratch, s->n, sizeof *c.rest),
-               .tried = sp_pool_new(&scratch, m, sizeof *c.tried),
-               .found = sp_pool_new(&scratch, m, sizeof *c.found),
-               .from = sp_pool_raw(&scratch, m, sizeof *c.from),
-               .nearest = sp_pool_raw(&scratch, m, sizeof *c.nearest)};
-    if (s->pool.failed || scratch.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory for %lld equilibria", (long long)m);
+               .stored = tool_allocate_raw(&scratch, bytes, 1),
+               .q = tool_allocate_raw(&s->pool, s->n * m, sizeof *c.q),
+               .rest = tool_allocate(&scratch, s->n, sizeof *c.rest),
+               .tried = tool_allocate(&scratch, m, sizeof *c.tried),
+               .found = tool_allocate(&scratch, m, sizeof *c.found),
+               .from = tool_allocate_raw(&scratch, m, sizeof *c.from),
+               .nearest = tool_allocate_raw(&scratch, m, sizeof *c.nearest)};
     tool_check(sp_equilibrium_new(s->context, &s->system, tolerance, iterations, &c.equilibrium), s->mesh.path);
     for (int64_t i = 0; i < m; i++) {
         c.from[i] = -1;

@@ -13,18 +13,6 @@ static const char *const names[MODELS] = {
     [SP_MODEL_POLYNOMIALS] = "reduced", [SP_MODEL_CUBATURE] = "cubature", [SP_MODEL_GALERKIN] = "galerkin",
     [SP_MODEL_MODAL] = "modal",         [SP_MODEL_NONLINEAR] = "full",    [SP_MODEL_LINEAR] = "linear"};
 
-static noreturn void out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- which models ---- */
 
 /* Which of MODEL_… --model names; without it those whose files are there, else galerkin. */
@@ -94,9 +82,7 @@ static void add_runs(validation *v, const bool wanted[MODELS])
 {
     sp_list ranks = {0};
     find_ranks(v, &ranks);
-    v->runs = sp_pool_new(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
-    if (!v->runs)
-        out_of_memory();
+    v->runs = tool_allocate(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
     for (int model = SP_MODEL_POLYNOMIALS; model <= SP_MODEL_GALERKIN;
          model += SP_MODEL_GALERKIN - SP_MODEL_POLYNOMIALS)
         for (int64_t i = 0; wanted[model] && i < ranks.count; i++)
@@ -122,9 +108,7 @@ static void parse_probe(validation *v, const char *text, validate_probe *probe)
     sp_list list = {0};
     if (!colon || colon < first || colon[1] < 'x' || colon[1] > 'z' || colon[2])
         tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:x, :y or :z", text);
-    char *number = sp_pool_new(&v->pool, colon - first + 1, 1);
-    if (!number)
-        out_of_memory();
+    char *number = tool_allocate(&v->pool, colon - first + 1, 1);
     memcpy(number, first, (size_t)(colon - first));
     if (surface && !mesh->surface.vertex_count)
         tool_fail(SP_INPUT, v->full.s.mesh.path, "--probe: the mesh has no embedded surface");
@@ -145,7 +129,7 @@ void validation_keep(sp_list *list, double value)
 {
     double *to = sp_list_add(list, 1, sizeof *to);
     if (!to)
-        out_of_memory();
+        tool_out_of_memory();
     *to = value;
 }
 
@@ -182,9 +166,7 @@ static void make_run(validation *v, validate_run *run)
     tool_check(
         sp_integrator_new(v->context, &run->s.model.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
         run->s.mesh.path);
-    run->value = sp_pool_new(&v->pool, v->probe_count, sizeof *run->value);
-    if (!run->value)
-        out_of_memory();
+    run->value = tool_allocate(&v->pool, v->probe_count, sizeof *run->value);
     if (run != &v->full)
         tool_check(sp_trajectory_error_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
 }
@@ -207,7 +189,7 @@ static void make_frames(validation *v)
     v->vertex = sp_pool_raw(&v->pool, n, sizeof *v->vertex);
     v->value = sp_pool_new(&v->pool, v->probe_count, sizeof *v->value);
     if (v->pool.failed)
-        out_of_memory();
+        tool_out_of_memory();
 }
 
 void validation_open(validation *v)
@@ -291,18 +273,18 @@ static double total_energy(validate_run *run)
 static int advance(validate_run *run, int64_t step)
 {
     int status = SP_OK;
-    double start = now();
+    double start = tool_seconds();
     while (status == SP_OK && sp_integrator_reported(run->integrator)->steps < step) {
         status = sp_integrator_step(run->integrator);
         if (status == SP_OK && run->s.cubature.nested) {
-            run->seconds += now() - start;
+            run->seconds += tool_seconds() - start;
             double error[SP_NORMS];
             sp_reduced_system_estimate(&run->s.model.system, sp_integrator_q(run->integrator), error);
             run->estimate = fmax(run->estimate, error[SP_NORM_ENERGY]);
-            start = now();
+            start = tool_seconds();
         }
     }
-    run->seconds += now() - start;
+    run->seconds += tool_seconds() - start;
     return status;
 }
 

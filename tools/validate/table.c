@@ -15,7 +15,7 @@ static SP_PRINTF(2, 3) void add_text(sp_list *table, const char *format, ...)
     va_end(arguments);
     char *to = length >= (int)sizeof text ? NULL : sp_list_add(table, length, 1);
     if (!to)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     memcpy(to, text, (size_t)length);
 }
 

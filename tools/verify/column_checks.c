@@ -10,12 +10,6 @@
 
 static const double ROUNDING = 1e3 * 0x1p-53; /* times the sum of absolute terms: what a long sum may lose */
 
-/* NaN stays. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 /* y = |A| |x|. */
 static void absolute_times(const sp_sparse *matrix, const double *x, double *y)
 {
@@ -38,7 +32,7 @@ static double orthonormality(int64_t k, const double *gram, int64_t *at)
     for (int64_t i = 0; i < k * k; i++) {
         double gap = fabs(gram[i] - (i % (k + 1) == 0));
         *at = gap > error || (isnan(gap) && !isnan(error)) ? i : *at;
-        error = worse(gap, error);
+        error = verify_worse(gap, error);
     }
     return error;
 }
@@ -50,9 +44,8 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
     const sp_columns *columns = &file->columns;
     int64_t k = columns->count, at = 0, rank = 0;
     sp_pool pool = {0};
-    double *gram = sp_pool_raw(&pool, k * k, sizeof *gram), *eigenvalue = sp_pool_raw(&pool, k, sizeof *eigenvalue);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *gram = tool_allocate_raw(&pool, k * k, sizeof *gram),
+           *eigenvalue = tool_allocate_raw(&pool, k, sizeof *eigenvalue);
     verify_reduced_matrix(v, columns, &mesh->body, mass, gram);
     double error = orthonormality(k, gram, &at);
     verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass",
@@ -100,9 +93,7 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     sp_pool pool = {0};
     int64_t components, rigid = 0;
     const int64_t *vertex_label = verify_piece_labels(v, mesh, &pool, &components);
-    double *gram = sp_pool_new(&pool, 36 * components, sizeof *gram), low[3], high[3], size = 0;
-    if (!gram)
-        verify_out_of_memory();
+    double *gram = tool_allocate(&pool, 36 * components, sizeof *gram), low[3], high[3], size = 0;
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++)
         size = fmax(size, high[c] - low[c]);
@@ -215,9 +206,7 @@ void verify_modes(verify *v, artefact *file)
                 (long long)columns->rigid, (long long)rigid);
     if (columns->ordering) {
         sp_pool pool = {0};
-        int64_t *permutation = sp_pool_raw(&pool, mesh->body.dof_count, sizeof *permutation);
-        if (!permutation)
-            verify_out_of_memory();
+        int64_t *permutation = tool_allocate_raw(&pool, mesh->body.dof_count, sizeof *permutation);
         const bool fits = sp_fe_space_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering,
                                                   permutation) == SP_OK;
         verify_fact(v, file, "ordering", fits, "%s",
@@ -233,10 +222,8 @@ void verify_modes(verify *v, artefact *file)
         find_matrix(v, file, mesh, "mass", &mass, &M)) {
         sp_pool pool = {0};
         double lambda1 = first_elastic(columns, K, M),
-               *work = sp_pool_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
+               *work = tool_allocate_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
         mode_errors errors = {0};
-        if (!work)
-            verify_out_of_memory();
         for (int64_t i = 0; i < columns->count; i++)
             measure_mode(columns, &mesh->body, K, M, v->context, lambda1, i, work, &errors);
         verify_number(v, file, "residual", errors.residual, errors.residual_limit);
@@ -425,9 +412,7 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
     derivative_span span = {0};
     sp_sparse mass;
     int64_t n = mesh->body.dof_count, rows = 3 * mesh->mesh.vertex_count;
-    double *R = sp_pool_raw(pool, 6 * n, sizeof *R), *full = sp_pool_new(pool, 6 * rows, sizeof *full);
-    if (pool->failed)
-        verify_out_of_memory();
+    double *R = tool_allocate_raw(pool, 6 * n, sizeof *R), *full = tool_allocate(pool, 6 * rows, sizeof *full);
     verify_mass_matrix(v, mesh, false, &mass);
     tool_check(sp_rigid_motions(v->context, &mesh->body, &mass, R, &span.count), mesh->path);
     for (int64_t c = 0; c < span.count; c++)
@@ -468,10 +453,8 @@ void verify_derivatives(verify *v, artefact *file)
     derivative_work w;
     double **each[] = {&w.plus, &w.minus, &w.level, &w.u, &w.product, &w.free, &w.absolute};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        *each[i] = sp_pool_raw(&pool, rows, sizeof(double));
-    w.row = sp_pool_raw(&pool, LEVELS * rows, sizeof(double));
-    if (pool.failed)
-        verify_out_of_memory();
+        *each[i] = tool_allocate_raw(&pool, rows, sizeof(double));
+    w.row = tool_allocate_raw(&pool, LEVELS * rows, sizeof(double));
     derivative_span span = {modes->columns.U, modes->columns.rigid ? used : 0};
     if (inertia)
         span = rigid_span(v, mesh, &pool);

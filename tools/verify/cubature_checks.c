@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 static double length(int64_t count, const double *a)
 {
     return sqrt(sp_dense_dot(count, a, a));
@@ -29,9 +24,7 @@ static void check_forces(verify *v, artefact *file, const sp_fe_space *body, con
             sampled = v->sample < poses->count ? v->sample : poses->count;
     double largest = 0, error = 0;
     sp_pool pool = {0};
-    double *u = sp_pool_raw(&pool, rows, sizeof *u), *f = sp_pool_raw(&pool, rows, sizeof *f);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *u = tool_allocate_raw(&pool, rows, sizeof *u), *f = tool_allocate_raw(&pool, rows, sizeof *f);
     for (int64_t i = 0; i < r * poses->count; i++)
         largest = fmax(largest, fabs(poses->force[i]));
     for (int64_t s = 0; s < sampled; s++) {
@@ -48,7 +41,7 @@ static void check_forces(verify *v, artefact *file, const sp_fe_space *body, con
                 terms += fabs(U[j * rows + i] * f[i]);
             }
             double apart = fabs(sum - poses->force[t * r + j]);
-            error = worse(terms > 0 ? apart / terms : apart, error);
+            error = verify_worse(terms > 0 ? apart / terms : apart, error);
         }
     }
     char name[100];
@@ -79,10 +72,8 @@ static double error_on(verify *v, const artefact *file, const sp_fe_space *body,
     double largest = 0, error;
     sp_training *training;
     sp_poses some = {.r = r};
-    some.q = sp_pool_raw(&some.pool, r * poses->count, sizeof *some.q);
-    some.force = sp_pool_raw(&some.pool, r * poses->count, sizeof *some.force);
-    if (some.pool.failed)
-        verify_out_of_memory();
+    some.q = tool_allocate_raw(&some.pool, r * poses->count, sizeof *some.q);
+    some.force = tool_allocate_raw(&some.pool, r * poses->count, sizeof *some.force);
     for (int64_t t = 0; t < poses->count; t++)
         largest = fmax(largest, length(r, poses->force + t * r));
     for (int64_t t = 0; t < poses->count; t++)
@@ -96,9 +87,7 @@ static double error_on(verify *v, const artefact *file, const sp_fe_space *body,
         return 0;
     }
     const char *metric = json_string_value(json_object_get(json_object_get(file->meta, "parameters"), "metric"));
-    double *scale = sp_pool_raw(&some.pool, r, sizeof *scale);
-    if (!scale)
-        verify_out_of_memory();
+    double *scale = tool_allocate_raw(&some.pool, r, sizeof *scale);
     for (int64_t j = 0; j < r; j++)
         scale[j] = metric && !strcmp(metric, "energy") ? 1 / sqrt(K[j * r + j]) : 1;
     sp_training_measure measure = {scale, file->cubature.stiffness};
@@ -215,12 +204,10 @@ void verify_cubature(verify *v, artefact *file)
                 (long long)cubature->element[cubature->count - 1], (long long)elements);
     const double *U = verify_fixed_columns(&basis->columns, &mesh->body, &pool);
     verify_reduced_mass(v, file, &mesh->body, cubature->lumped, cubature->r, U, cubature->mass, cubature->gravity);
-    double *K = sp_pool_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;
-    if (!K)
-        verify_out_of_memory();
+    double *K = tool_allocate_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;
     tool_check(sp_reduced_stiffness(v->context, &mesh->body, cubature->r, U, K), file->path);
     for (int64_t i = 0; cubature->stiffness && i < cubature->r * cubature->r; i++) {
-        apart = worse(fabs(K[i] - cubature->stiffness[i]), apart);
+        apart = verify_worse(fabs(K[i] - cubature->stiffness[i]), apart);
         largest = fmax(largest, fabs(K[i]));
     }
     if (cubature->stiffness)

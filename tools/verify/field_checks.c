@@ -1,4 +1,5 @@
 /* Distance fields: what holds between neighbours for any, and brute force where the model is there. */
+#include "base/vec3.h"
 #include "geometry/distance_field.h"
 #include "geometry/winding.h"
 #include "tools/common/model.h"
@@ -7,41 +8,32 @@
 #include <math.h>
 #include <string.h>
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static double segment_square(const double *a, const double *b, const double *p)
 {
     double e[3], v[3], w[3];
-    for (int k = 0; k < 3; k++) {
-        e[k] = b[k] - a[k];
-        v[k] = p[k] - a[k];
-    }
-    const double size = dot(e, e), t = size > 0 ? fmin(fmax(dot(e, v) / size, 0), 1) : 0;
+    sp_subtract3(b, a, e);
+    sp_subtract3(p, a, v);
+    const double size = sp_dot3(e, e), t = size > 0 ? fmin(fmax(sp_dot3(e, v) / size, 0), 1) : 0;
     for (int k = 0; k < 3; k++)
         w[k] = v[k] - t * e[k];
-    return dot(w, w);
+    return sp_dot3(w, w);
 }
 
 /* The foot on the plane where it lies in the triangle (by least squares in the two sides), else the nearest side. */
 static double triangle_square(const double *a, const double *b, const double *c, const double *p)
 {
     double e[3], f[3], v[3], w[3];
-    for (int k = 0; k < 3; k++) {
-        e[k] = b[k] - a[k];
-        f[k] = c[k] - a[k];
-        v[k] = p[k] - a[k];
-    }
-    const double ee = dot(e, e), ef = dot(e, f), ff = dot(f, f), determinant = ee * ff - ef * ef;
+    sp_subtract3(b, a, e);
+    sp_subtract3(c, a, f);
+    sp_subtract3(p, a, v);
+    const double ee = sp_dot3(e, e), ef = sp_dot3(e, f), ff = sp_dot3(f, f), determinant = ee * ff - ef * ef;
     if (determinant > 1e-12 * ee * ff) {
-        const double s = (ff * dot(e, v) - ef * dot(f, v)) / determinant,
-                     t = (ee * dot(f, v) - ef * dot(e, v)) / determinant;
+        const double s = (ff * sp_dot3(e, v) - ef * sp_dot3(f, v)) / determinant,
+                     t = (ee * sp_dot3(f, v) - ef * sp_dot3(e, v)) / determinant;
         for (int k = 0; k < 3; k++)
             w[k] = v[k] - s * e[k] - t * f[k];
         if (s >= 0 && t >= 0 && s + t <= 1)
-            return dot(w, w);
+            return sp_dot3(w, w);
     }
     return fmin(fmin(segment_square(a, b, p), segment_square(b, c, p)), segment_square(c, a, p));
 }

@@ -10,11 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-noreturn void verify_out_of_memory(void)
-{
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 /* ---- lines ---- */
 
 static void print_line(verify *v, const char *word, const artefact *file, const char *name, const char *format,

@@ -32,21 +32,14 @@ void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_fe_spa
 {
     int64_t k = columns->count;
     sp_pool pool = {0};
-    double *product = sp_pool_raw(&pool, columns->rows * k, sizeof *product);
-    double *inner = sp_pool_raw(&pool, sp_dense_inner_work(k, k), sizeof *inner),
-           *work = sp_pool_raw(&pool, 2 * matrix->order * k, sizeof *work);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *product = tool_allocate_raw(&pool, columns->rows * k, sizeof *product);
+    double *inner = tool_allocate_raw(&pool, sp_dense_inner_work(k, k), sizeof *inner),
+           *work = tool_allocate_raw(&pool, 2 * matrix->order * k, sizeof *work);
     tool_check(sp_dense_fits(v->context, columns->rows, k), NULL);
     sp_metric metric = {.rows = columns->rows, .matrix = matrix, .dof = body->dof};
     sp_metric_times(v->context, &metric, k, columns->U, product, work);
     sp_dense_inner(v->context, columns->rows, k, columns->U, k, product, reduced, inner);
     sp_pool_free(&pool);
-}
-
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
 }
 
 double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
@@ -55,14 +48,12 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
     double error = 0, gravity_error = 0, gravity_scale = 0, largest = 0;
     int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool pool = {0};
-    double *Mu = sp_pool_raw(&pool, rows, sizeof *Mu);
-    if (!Mu)
-        verify_out_of_memory();
+    double *Mu = tool_allocate_raw(&pool, rows, sizeof *Mu);
     for (int64_t j = 0; j < r; j++) {
         verify_mass_times(body, lumped, U + j * rows, Mu);
         for (int64_t i = 0; i < r; i++) {
-            error = worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
-            largest = worse(fabs(mass[j * r + i]), largest);
+            error = verify_worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
+            largest = verify_worse(fabs(mass[j * r + i]), largest);
         }
         for (int axis = 0; axis < 3; axis++) {
             double sum = 0, absolute = 0;
@@ -70,7 +61,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
                 sum += Mu[i];
                 absolute += fabs(Mu[i]);
             }
-            gravity_error = worse(fabs(sum - gravity[3 * j + axis]), gravity_error);
+            gravity_error = verify_worse(fabs(sum - gravity[3 * j + axis]), gravity_error);
             gravity_scale = fmax(gravity_scale, absolute);
         }
     }
@@ -82,9 +73,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
 
 const double *verify_fixed_columns(const sp_columns *columns, const sp_fe_space *body, sp_pool *pool)
 {
-    double *U = sp_pool_copy(pool, columns->U, columns->rows * columns->count, sizeof *U);
-    if (!U)
-        verify_out_of_memory();
+    double *U = tool_allocate_copy(pool, columns->U, columns->rows * columns->count, sizeof *U);
     for (int64_t j = 0; j < columns->count; j++)
         for (int64_t i = 0; i < columns->rows; i++)
             if (body->dof[i] < 0)
@@ -112,10 +101,8 @@ bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_
 
 const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool, int64_t *pieces)
 {
-    int64_t elements = sp_mesh_element_count(mesh), *element = sp_pool_raw(pool, elements, sizeof *element),
-            *vertex = sp_pool_raw(pool, mesh->vertex_count, sizeof *vertex);
-    if (pool->failed)
-        verify_out_of_memory();
+    int64_t elements = sp_mesh_element_count(mesh), *element = tool_allocate_raw(pool, elements, sizeof *element),
+            *vertex = tool_allocate_raw(pool, mesh->vertex_count, sizeof *vertex);
     tool_check(sp_mesh_components(v->context, mesh, element, pieces), NULL);
     for (int64_t i = 0; i < mesh->vertex_count; i++)
         vertex[i] = -1;
@@ -160,7 +147,7 @@ const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool)
 {
     const double *sum = sp_polynomials_gram(polynomials, pool);
     if (!sum)
-        verify_out_of_memory();
+        tool_out_of_memory();
     return sum;
 }
 

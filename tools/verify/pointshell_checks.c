@@ -1,6 +1,7 @@
 /* Pointshells: the tree by brute force on a sample, the spheres for all points, bounds for random coordinates, rows
  * where mesh and basis are there, and the surface where the model is. */
 #include "base/random.h"
+#include "base/vec3.h"
 #include "geometry/winding.h"
 #include "pointshell/level.h"
 #include "tools/verify/verify.h"
@@ -9,11 +10,6 @@
 #include <string.h>
 
 enum { MOTIONS = 8, RANDOM_STREAM = 900, PLACES = 9 };
-
-static double distance(const double *a, const double *b)
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
-}
 
 /* How many of a sample of points have a nearer one in the level above than their parent. */
 static void check_parents(verify *v, artefact *file)
@@ -24,10 +20,10 @@ static void check_parents(verify *v, artefact *file)
     for (int64_t i = 0; i < count; i++) {
         const int64_t p = first + (int64_t)(((double)i + 0.5) / (double)count * (double)rest),
                       above = s->cumulative[sp_pointshell_level_of(s, p) - 2];
-        const double stated = distance(s->points + 3 * p, s->points + 3 * s->parent[p]);
+        const double stated = sp_distance3(s->points + 3 * p, s->points + 3 * s->parent[p]);
         double best = INFINITY;
         for (int64_t c = 0; c < above; c++)
-            best = fmin(best, distance(s->points + 3 * p, s->points + 3 * c));
+            best = fmin(best, sp_distance3(s->points + 3 * p, s->points + 3 * c));
         wrong += !(stated <= best);
     }
     verify_fact(v, file, "parents nearest in the level above", wrong == 0, "%lld of %lld are not (0)", (long long)wrong,
@@ -40,11 +36,9 @@ static double worst_excess(const sp_pointshell *s, const double *q)
 {
     sp_pool pool = {0};
     const int64_t inner = sp_pointshell_inner(s);
-    double *at = sp_pool_copy(&pool, s->points, 3 * s->count, sizeof *at),
-           *radius = sp_pool_copy(&pool, s->radius, inner, sizeof *radius);
+    double *at = tool_allocate_copy(&pool, s->points, 3 * s->count, sizeof *at),
+           *radius = tool_allocate_copy(&pool, s->radius, inner, sizeof *radius);
     double worst = 0, extent = 0;
-    if (pool.failed)
-        verify_out_of_memory();
     for (int64_t i = 0; i < 3 * s->count && q; i++)
         for (int64_t j = 0; j < s->modes; j++)
             at[i] += s->U[i * s->modes + j] * q[j];
@@ -55,9 +49,9 @@ static double worst_excess(const sp_pointshell *s, const double *q)
         int64_t c = p;
         for (int k = s->levels - 1; k >= 1; k--) {
             c = c < s->cumulative[k - 1] ? c : s->parent[c];
-            worst = fmax(worst, distance(at + 3 * p, at + 3 * c) - radius[sp_pointshell_node(s, k, c)]);
+            worst = fmax(worst, sp_distance3(at + 3 * p, at + 3 * c) - radius[sp_pointshell_node(s, k, c)]);
         }
-        extent = fmax(extent, distance(at + 3 * p, at));
+        extent = fmax(extent, sp_distance3(at + 3 * p, at));
     }
     sp_pool_free(&pool);
     return extent > 0 ? worst / extent : worst;
@@ -68,11 +62,9 @@ static void check_bounds(verify *v, artefact *file)
 {
     const sp_pointshell *s = &file->pointshell;
     sp_pool pool = {0};
-    double *q = sp_pool_raw(&pool, s->modes, sizeof *q), worst = 0, size = 0;
-    if (!q)
-        verify_out_of_memory();
+    double *q = tool_allocate_raw(&pool, s->modes, sizeof *q), worst = 0, size = 0;
     for (int64_t p = 0; p < s->count; p++)
-        size = fmax(size, distance(s->points + 3 * p, s->points));
+        size = fmax(size, sp_distance3(s->points + 3 * p, s->points));
     for (int m = 0; m < MOTIONS; m++) {
         for (int64_t j = 0; j < s->modes; j++) {
             double largest = 0;
@@ -118,13 +110,11 @@ static void check_rows(verify *v, artefact *file)
         return;
     }
     sp_mesh_box(&mesh->mesh, low, high);
-    const double step = 1e-8 * distance(low, high);
+    const double step = 1e-8 * sp_distance3(low, high);
     sp_pointshell anew = {.count = PLACES * count, .levels = 1, .cumulative = {PLACES * count}};
-    anew.points = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
-    anew.normals = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
-    double *U = sp_pool_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
-    if (anew.pool.failed)
-        verify_out_of_memory();
+    anew.points = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
+    anew.normals = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
+    double *U = tool_allocate_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
     sp_mesh_fix(&mesh->mesh, r, U); /* as pointshell does */
     for (int64_t i = 0; i < anew.count; i++) {
         const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count),
@@ -181,7 +171,7 @@ static void check_surface(verify *v, artefact *file, bool offset)
     tool_check(sp_closest_new(v->context, &surface, &closest), file->path);
     tool_check(sp_winding_new(v->context, &oriented, &winding), file->path);
     sp_surface_box(&surface, low, high);
-    const double size = distance(low, high) + value;
+    const double size = sp_distance3(low, high) + value;
     for (int64_t i = 0; i < count; i++) {
         const int64_t p = (int64_t)(((double)i + 0.5) / (double)count * (double)s->count);
         const double *x = s->points + 3 * p, *n = s->normals + 3 * p;

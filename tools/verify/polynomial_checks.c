@@ -70,16 +70,11 @@ static void random_coordinates(model *m, uint64_t stream, double *q)
         q[i] *= 0.1 * size / largest;
 }
 
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 static double largest_of(int64_t count, const double *values)
 {
     double largest = 0;
     for (int64_t i = 0; i < count; i++)
-        largest = worse(fabs(values[i]), largest);
+        largest = verify_worse(fabs(values[i]), largest);
     return largest;
 }
 
@@ -87,7 +82,7 @@ static double distance(int64_t count, const double *a, const double *b)
 {
     double largest = 0;
     for (int64_t i = 0; i < count; i++)
-        largest = worse(fabs(a[i] - b[i]), largest);
+        largest = verify_worse(fabs(a[i] - b[i]), largest);
     return largest;
 }
 
@@ -109,13 +104,11 @@ static void check_forces(model *m)
     sp_polynomial_force *force;
     double projected = 0, run_time = 0, tangent = 0, *K, *plus, *minus, *terms, *sum;
     sp_pool pool = {0};
-    K = sp_pool_raw(&pool, m->r * m->r, sizeof *K);
-    plus = sp_pool_raw(&pool, m->r, sizeof *plus);
-    minus = sp_pool_raw(&pool, m->r, sizeof *minus);
-    terms = sp_pool_raw(&pool, m->r, sizeof *terms);
-    sum = sp_pool_raw(&pool, m->r, sizeof *sum);
-    if (pool.failed)
-        verify_out_of_memory();
+    K = tool_allocate_raw(&pool, m->r * m->r, sizeof *K);
+    plus = tool_allocate_raw(&pool, m->r, sizeof *plus);
+    minus = tool_allocate_raw(&pool, m->r, sizeof *minus);
+    terms = tool_allocate_raw(&pool, m->r, sizeof *terms);
+    sum = tool_allocate_raw(&pool, m->r, sizeof *sum);
     tool_check(sp_polynomial_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
     for (int trial = 0; trial < TRIALS; trial++) {
         random_coordinates(m, 2 * (uint64_t)trial, m->q);
@@ -126,9 +119,9 @@ static void check_forces(model *m)
         sp_elastic_force(v->context, &m->mesh->body, m->u, m->f);
         for (int64_t i = 0; i < m->r; i++)
             m->other[i] = sp_dense_dot(m->rows, m->basis->U + i * m->rows, m->f);
-        projected = worse(distance(m->r, m->reduced, m->other) / scale, projected);
+        projected = verify_worse(distance(m->r, m->reduced, m->other) / scale, projected);
         sp_polynomial_force_evaluate(force, m->q, m->other, K);
-        run_time = worse(distance(m->r, m->reduced, m->other) / scale, run_time);
+        run_time = verify_worse(distance(m->r, m->reduced, m->other) / scale, run_time);
         /* of a cubic, central differences of two widths give the exact derivative: (4 D(½) − D(1)) / 3 */
         memset(sum, 0, (size_t)m->r * sizeof *sum);
         for (int half = 0; half < 2; half++) {
@@ -143,7 +136,7 @@ static void check_forces(model *m)
                 sum[i] += weight * (plus[i] - minus[i]) / (2 * h);
         }
         symmetric_times(m->r, K, m->line, m->other);
-        tangent = worse(distance(m->r, sum, m->other) / scale, tangent);
+        tangent = verify_worse(distance(m->r, sum, m->other) / scale, tangent);
     }
     verify_number(v, m->file, "force is the projected one, of the sum of terms", projected, 1e-11);
     verify_number(v, m->file, "force at run time, of the sum of terms", run_time, 1e-11);
@@ -163,7 +156,7 @@ static void check_groups(verify *v, artefact *file)
         double sum = 0;
         for (int64_t g = 0; g < p->group_count; g++)
             sum += p->groups[g].mass[i];
-        error = worse(fabs(sum - p->mass[i]), error);
+        error = verify_worse(fabs(sum - p->mass[i]), error);
     }
     verify_number(v, file, "masses of the regions add up to the mass", error / largest_of(p->r * p->r, p->mass), 1e-12);
 }
@@ -178,7 +171,7 @@ static void check_group_gravities(verify *v, artefact *file, double terms)
         double sum = 0;
         for (int64_t g = 0; g < p->group_count; g++)
             sum += p->groups[g].gravity[i];
-        error = worse(fabs(sum - p->gravity[i]), error);
+        error = verify_worse(fabs(sum - p->gravity[i]), error);
     }
     verify_number(v, file, "gravities of the regions add up to the gravity", error / terms, 1e-11);
 }
@@ -189,12 +182,11 @@ static void check_gram(verify *v, artefact *file, const double *gram, int64_t N)
     double asymmetry = 0;
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < i; j++)
-            asymmetry = worse(fabs(gram[i * N + j] - gram[j * N + i]), asymmetry);
+            asymmetry = verify_worse(fabs(gram[i * N + j] - gram[j * N + i]), asymmetry);
     verify_number(v, file, "symmetric", asymmetry / largest_of(N * N, gram), 1e-12);
     sp_pool pool = {0};
-    double *linear = sp_pool_raw(&pool, r * r, sizeof *linear), *eigenvalue = sp_pool_raw(&pool, r, sizeof *eigenvalue);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *linear = tool_allocate_raw(&pool, r * r, sizeof *linear),
+           *eigenvalue = tool_allocate_raw(&pool, r, sizeof *eigenvalue);
     for (int64_t i = 0; i < r; i++)
         memcpy(linear + i * r, gram + i * N, (size_t)r * sizeof *linear);
     verify_eigenvalues(v, r, linear, eigenvalue);
@@ -218,13 +210,11 @@ void verify_polynomials(verify *v, artefact *file)
         double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f},
                **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
         for (int i = 0; i < 3; i++)
-            *of_N[i] = sp_pool_raw(&pool, N, sizeof(double));
+            *of_N[i] = tool_allocate_raw(&pool, N, sizeof(double));
         for (int i = 0; i < 2; i++)
-            *of_rows[i] = sp_pool_raw(&pool, rows, sizeof(double));
+            *of_rows[i] = tool_allocate_raw(&pool, rows, sizeof(double));
         for (int i = 0; i < 4; i++)
-            *of_r[i] = sp_pool_raw(&pool, r, sizeof(double));
-        if (pool.failed)
-            verify_out_of_memory();
+            *of_r[i] = tool_allocate_raw(&pool, r, sizeof(double));
         double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U,
                                            file->polynomials.mass, file->polynomials.gravity);
         check_group_gravities(v, file, terms);

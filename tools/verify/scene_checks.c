@@ -1,4 +1,5 @@
 /* Motions: times and orientations, energies, and the forces of recorded contacts against the wrenches of the bodies. */
+#include "base/vec3.h"
 #include "formats/scene_trajectory.h"
 #include "tools/verify/verify.h"
 
@@ -35,9 +36,7 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
     const int64_t b = motion->body_count;
     sp_pool pool = {0};
     double worst = 0;
-    double *sum = sp_pool_new(&pool, 4 * b, sizeof *sum); /* force, and lengths */
-    if (!sum)
-        verify_out_of_memory();
+    double *sum = tool_allocate(&pool, 4 * b, sizeof *sum); /* force, and lengths */
     for (int64_t f = 0; f < motion->frame_count; f++) {
         memset(sum, 0, (size_t)(4 * b) * sizeof *sum);
         for (int64_t c = motion->contact_begin[f]; c < motion->contact_begin[f + 1]; c++) {
@@ -46,13 +45,12 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
                 double *to = sum + 4 * motion->contact_body[2 * c + side];
                 for (int k = 0; k < 3; k++)
                     to[k] += side ? -force[k] : force[k];
-                to[3] += sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
+                to[3] += sp_norm3(force);
             }
         }
         for (int64_t i = 0; i < b; i++) {
             const double *stated = motion->wrench + 6 * (f * b + i), *found = sum + 4 * i;
-            const double scale =
-                fmax(found[3], sqrt(stated[0] * stated[0] + stated[1] * stated[1] + stated[2] * stated[2]));
+            const double scale = fmax(found[3], sp_norm3(stated));
             for (int k = 0; k < 3 && scale > 0; k++)
                 worst = fmax(worst, fabs(stated[k] - found[k]) / scale);
         }

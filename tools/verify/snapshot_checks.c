@@ -29,10 +29,8 @@ void verify_mesh_file(verify *v, artefact *file)
 {
     sp_pool pool = {0};
     sp_mesh *mesh = &file->mesh;
-    int64_t elements = sp_mesh_element_count(mesh), components, *label = sp_pool_new(&pool, elements, sizeof *label);
-    uint8_t *used = sp_pool_new(&pool, mesh->vertex_count, 1);
-    if (!label || !used)
-        verify_out_of_memory();
+    int64_t elements = sp_mesh_element_count(mesh), components, *label = tool_allocate(&pool, elements, sizeof *label);
+    uint8_t *used = tool_allocate(&pool, mesh->vertex_count, 1);
     int status = sp_mesh_check(v->context, mesh, 1e-3);
     verify_fact(v, file, "structure", status == SP_OK, "%s", status == SP_OK ? "as mesh.md says" : v->context->message);
     int64_t inverted = sp_mesh_inverted(mesh, false), unused = mesh->vertex_count;

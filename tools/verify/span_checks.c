@@ -16,10 +16,8 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
     int64_t k = columns->count, rank = 0, unused;
     sp_pool pool = {0};
     sp_sparse mass;
-    double *U = sp_pool_copy(&pool, columns->U, columns->rows * k, sizeof *U),
-           *singular = sp_pool_raw(&pool, k, sizeof *singular);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *U = tool_allocate_copy(&pool, columns->U, columns->rows * k, sizeof *U),
+           *singular = tool_allocate_raw(&pool, k, sizeof *singular);
     verify_mass_matrix(v, mesh, false, &mass);
     sp_metric metric = {.rows = columns->rows, .matrix = &mass, .dof = mesh->body.dof};
     sp_store store;
@@ -68,12 +66,11 @@ static void rigid_fields(const sp_mesh *mesh, int64_t count, const int64_t *vert
 double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *columns, int64_t count)
 {
     sp_pool pool = {0};
-    int64_t pieces, rows = columns->rows, *vertex = sp_pool_raw(&pool, mesh->vertex_count, sizeof *vertex);
-    double *left = sp_pool_new(&pool, 2 * count, sizeof *left), *size = left + count, worst = 0; /* sums of squares */
-    double *field = sp_pool_raw(&pool, 6 * rows, sizeof *field), *part = sp_pool_raw(&pool, rows * count, sizeof *part);
+    int64_t pieces, rows = columns->rows, *vertex = tool_allocate_raw(&pool, mesh->vertex_count, sizeof *vertex);
+    double *left = tool_allocate(&pool, 2 * count, sizeof *left), *size = left + count, worst = 0; /* sums of squares */
+    double *field = tool_allocate_raw(&pool, 6 * rows, sizeof *field),
+           *part = tool_allocate_raw(&pool, rows * count, sizeof *part);
     const int64_t *label = verify_piece_labels(v, mesh, &pool, &pieces);
-    if (pool.failed)
-        verify_out_of_memory();
     tool_check(sp_dense_fits(v->context, rows, count), NULL);
     for (int64_t piece = 0; piece < pieces && count > 0; piece++) {
         int64_t n = 0;
@@ -109,9 +106,7 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
     const sp_columns *columns = &file->columns;
     int64_t n = mesh->body.dof_count, r = columns->count, left = 0, angles = 0, found = 0;
     sp_pool pool = {0};
-    double *R = sp_pool_raw(&pool, 6 * n, sizeof *R), *U = sp_pool_raw(&pool, n * r, sizeof *U), angle[6];
-    if (pool.failed)
-        verify_out_of_memory();
+    double *R = tool_allocate_raw(&pool, 6 * n, sizeof *R), *U = tool_allocate_raw(&pool, n * r, sizeof *U), angle[6];
     for (int64_t c = 0; c < r; c++)
         sp_fe_space_gather(&mesh->body, columns->U + c * columns->rows, U + c * n);
     sp_metric metric = {.rows = n, .matrix = mass};
@@ -132,10 +127,8 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
     const sp_columns *columns = &file->columns;
     int64_t r = columns->count, rigid = count_in_span(v, file, mesh, mass);
     sp_pool pool = {0};
-    double *K = sp_pool_raw(&pool, r * r, sizeof *K), *M = sp_pool_raw(&pool, r * r, sizeof *M),
-           *eigenvalue = sp_pool_raw(&pool, r, sizeof *eigenvalue);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *K = tool_allocate_raw(&pool, r * r, sizeof *K), *M = tool_allocate_raw(&pool, r * r, sizeof *M),
+           *eigenvalue = tool_allocate_raw(&pool, r, sizeof *eigenvalue);
     verify_reduced_matrix(v, columns, &mesh->body, &mesh->stiffness, K);
     verify_reduced_matrix(v, columns, &mesh->body, mass, M);
     if (LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'N', 'L', (lapack_int)r, K, (lapack_int)r, M, (lapack_int)r, eigenvalue) !=

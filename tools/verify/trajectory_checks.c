@@ -1,5 +1,6 @@
 /* Trajectories: times, the balance of energy, and the energies computed anew from the recorded motion. */
 #include "assembly/elastic.h"
+#include "base/vec3.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/edit.h"
@@ -10,11 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
 
 static const char *parameter(const artefact *file, const char *name)
 {
@@ -56,7 +52,7 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
         double total = e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN],
                expected =
                    first[SP_ENERGY_KINETIC] + first[SP_ENERGY_STRAIN] + e[SP_ENERGY_WORK] - e[SP_ENERGY_DISSIPATED];
-        worst = worse(fabs(total - expected) / scale, worst);
+        worst = verify_worse(fabs(total - expected) / scale, worst);
         least =
             fmin(least, (any_sign ? e[SP_ENERGY_KINETIC] : fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN])) / scale);
     }
@@ -255,7 +251,7 @@ static void check_points(energies *e)
             double u = 0, stated = trajectory->u[frame * 3 * points + i];
             for (int64_t c = 0; c < trajectory->r; c++)
                 u += basis->U[c * basis->rows + row] * trajectory->q[frame * trajectory->r + c];
-            worst = worse(fabs(u - stated), worst);
+            worst = verify_worse(fabs(u - stated), worst);
             largest = fmax(largest, fabs(stated));
         }
     }
@@ -265,19 +261,15 @@ static void check_points(energies *e)
 /* Its own copy of the polynomials, for edits; all from `pool`. */
 static sp_polynomials *copy_polynomials(const sp_polynomials *p, sp_pool *pool)
 {
-    sp_polynomials *copy = sp_pool_copy(pool, p, 1, sizeof *copy);
-    if (!copy)
-        verify_out_of_memory();
-    copy->parts = sp_pool_copy(pool, p->parts, p->part_count, sizeof *p->parts);
-    copy->groups = p->group_count ? sp_pool_copy(pool, p->groups, p->group_count, sizeof *p->groups) : NULL;
-    copy->mass = sp_pool_copy(pool, p->mass, p->r * p->r, sizeof(double));
-    copy->gravity = sp_pool_copy(pool, p->gravity, 3 * p->r, sizeof(double));
+    sp_polynomials *copy = tool_allocate_copy(pool, p, 1, sizeof *copy);
+    copy->parts = tool_allocate_copy(pool, p->parts, p->part_count, sizeof *p->parts);
+    copy->groups = p->group_count ? tool_allocate_copy(pool, p->groups, p->group_count, sizeof *p->groups) : NULL;
+    copy->mass = tool_allocate_copy(pool, p->mass, p->r * p->r, sizeof(double));
+    copy->gravity = tool_allocate_copy(pool, p->gravity, 3 * p->r, sizeof(double));
     for (int64_t g = 0; copy->groups && g < p->group_count; g++) {
-        copy->groups[g].mass = sp_pool_copy(pool, p->groups[g].mass, p->r * p->r, sizeof(double));
-        copy->groups[g].gravity = sp_pool_copy(pool, p->groups[g].gravity, 3 * p->r, sizeof(double));
+        copy->groups[g].mass = tool_allocate_copy(pool, p->groups[g].mass, p->r * p->r, sizeof(double));
+        copy->groups[g].gravity = tool_allocate_copy(pool, p->groups[g].gravity, 3 * p->r, sizeof(double));
     }
-    if (pool->failed)
-        verify_out_of_memory();
     return copy;
 }
 
@@ -314,15 +306,11 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     if (!fits)
         return;
     e->U = verify_fixed_columns(e->basis, e->body, pool);
-    e->u = sp_pool_raw(pool, rows, sizeof *e->u);
-    e->w = sp_pool_raw(pool, rows, sizeof *e->w);
-    if (pool->failed)
-        verify_out_of_memory();
+    e->u = tool_allocate_raw(pool, rows, sizeof *e->u);
+    e->w = tool_allocate_raw(pool, rows, sizeof *e->w);
     sp_cubature own = cubature->cubature;
     if (own.stiffness) { /* of the materials as they are now */
-        own.stiffness = sp_pool_raw(pool, own.r * own.r, sizeof *own.stiffness);
-        if (!own.stiffness)
-            verify_out_of_memory();
+        own.stiffness = tool_allocate_raw(pool, own.r * own.r, sizeof *own.stiffness);
         tool_check(sp_reduced_stiffness(e->v->context, e->body, own.r, e->U, own.stiffness), path);
     }
     tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, &force), path);
@@ -341,9 +329,7 @@ static size_t parameter_count(const artefact *file, const char *name)
 /* [vertices] components that the mesh holds. */
 static const uint8_t *fixed_bits(const sp_mesh *mesh, sp_pool *pool)
 {
-    uint8_t *fixed = sp_pool_new(pool, mesh->vertex_count, 1);
-    if (!fixed)
-        verify_out_of_memory();
+    uint8_t *fixed = tool_allocate(pool, mesh->vertex_count, 1);
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         fixed[mesh->fixed[i]] = mesh->fixed_axes ? mesh->fixed_axes[i] : 7;
     return fixed;
@@ -379,11 +365,6 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
             return false;
     }
     return true;
-}
-
-static double squared_distance(const double a[3], const double b[3])
-{
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
 }
 
 /* Six times the volume over four points at most that are as far from one plane as can be; so do fewer for lines and
@@ -439,7 +420,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
         if (prescribed->group != group || prescribed->axes != 7 || prescribed->frames < frames)
             continue;
         for (int b = 0; b < bases; b++) {
-            const double *X = mesh->vertices + 3 * prescribed->vertex, before = squared_distance(X, rest[b]);
+            const double *X = mesh->vertices + 3 * prescribed->vertex, before = sp_distance_squared3(X, rest[b]);
             size = fmax(size, before);
             for (int64_t f = 0; f < frames; f++) {
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f;
@@ -448,7 +429,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
                     x[i] = X[i] + u[3 * prescribed->vertex + i];
                     y[i] = rest[b][i] + u[3 * base[b] + i];
                 }
-                worst = worse(fabs(squared_distance(x, y) - before), worst);
+                worst = verify_worse(fabs(sp_distance_squared3(x, y) - before), worst);
             }
         }
     }
@@ -462,10 +443,8 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
     const bool moved = parameter_count(file, "prescribe") > 0 ||
                        tool_meta_has_input(file->meta, "prescribe-vertices") ||
                        tool_meta_has_input(file->meta, "skeleton");
-    int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
+    int64_t *entry = tool_allocate_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
-    if (!entry)
-        verify_out_of_memory();
     for (int64_t i = 0; i < trajectory->vertex_count; i++)
         entry[i] = -1;
     for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
@@ -474,9 +453,9 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
     }
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
         for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
-            worst = worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
-                               fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
-                          worst);
+            worst = verify_worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
+                                      fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
+                                 worst);
     verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
     if (!moved && trajectory->prescribed_count == 0)
         return;
@@ -484,7 +463,7 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
                 moved == (trajectory->prescribed_count > 0) && names_agree(file, mesh, entry, trajectory),
                 "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->prescribed_count);
     for (int64_t g = 0; g < groups && g < trajectory->prescribed_count; g++)
-        rigid = worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
+        rigid = verify_worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
     if (groups > 0) {
         char name[100];
         snprintf(name, sizeof name, "rigid motion of %lld groups", (long long)groups);
@@ -531,7 +510,7 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f,
                              *udot = trajectory->udot + 3 * trajectory->vertex_count * f;
                 const int64_t there = 3 * mesh->origin[k / 3] + k % 3;
-                worst = worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
+                worst = verify_worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
             }
         verify_number(v, file, name, worst, 0);
         mesh = verify_find(v, mesh->cut_from);
@@ -574,19 +553,15 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     if (usable && reduced) {
         int64_t N = sp_polynomial_order(e.polynomials->r);
         e.gram = verify_gram_sum(e.polynomials, &pool);
-        e.z = sp_pool_raw(&pool, N, sizeof *e.z);
-        e.y = sp_pool_raw(&pool, N, sizeof *e.y);
-        if (pool.failed)
-            verify_out_of_memory();
+        e.z = tool_allocate_raw(&pool, N, sizeof *e.z);
+        e.y = tool_allocate_raw(&pool, N, sizeof *e.y);
         check_energies(&e, reduced_energies, scale);
     } else if (usable && full) {
         bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
         verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
                     (long long)mesh->mesh.vertex_count);
-        e.u = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
-        e.w = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
-        if (pool.failed)
-            verify_out_of_memory();
+        e.u = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
+        e.w = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
         if (fits && other)
             tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;

@@ -12,6 +12,8 @@
 #include "linear/dense.h"
 #include "tools/common/tool.h"
 
+#include <math.h>
+
 /* One file. What belongs to its kind is read once; trajectories are read by their check. */
 typedef struct artefact {
     const char *path;
@@ -72,6 +74,12 @@ artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_b
 bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surface *surface);
 
 /* ---- lines ---- */
+
+/* The larger of two measured numbers; NaN stays, which fmax would forget. */
+static inline double verify_worse(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
 
 /* Passes where measured ≤ limit (NaN does not). */
 void verify_number(verify *v, const artefact *file, const char *name, double measured, double limit);
@@ -145,7 +153,5 @@ const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool);
 /* Keeps the value that is largest relative to its own limit, and that limit; *worst_limit is 0 before the first. NaN is
  * kept. */
 void verify_keep_worst(double value, double limit, double *worst, double *worst_limit);
-
-noreturn void verify_out_of_memory(void);
 
 #endif

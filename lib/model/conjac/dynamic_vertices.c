@@ -1,5 +1,6 @@
 /* Choices of dynamic vertices (model/conjac/conjac.h). */
 #include "base/random.h"
+#include "base/vec3.h"
 #include "model/conjac/conjac.h"
 
 #include <math.h>
@@ -9,12 +10,6 @@
 static bool has_free(const sp_fe_space *body, int64_t vertex)
 {
     return body->dof[3 * vertex] >= 0 || body->dof[3 * vertex + 1] >= 0 || body->dof[3 * vertex + 2] >= 0;
-}
-
-static double squared(const double *x, const double *y)
-{
-    const double a = x[0] - y[0], b = x[1] - y[1], c = x[2] - y[2];
-    return a * a + b * b + c * c;
 }
 
 static int compare(const void *a, const void *b)
@@ -45,7 +40,7 @@ int sp_nearest_vertices(sp_context *context, const sp_fe_space *body, int64_t po
         double best = INFINITY;
         vertex[p] = -1; /* of several at the same distance the lowest */
         for (int64_t v = 0; v < mesh->vertex_count; v++) {
-            const double distance = squared(mesh->vertices + 3 * v, point + 3 * p);
+            const double distance = sp_distance_squared3(mesh->vertices + 3 * v, point + 3 * p);
             if (has_free(body, v) && (vertex[p] < 0 || distance < best)) {
                 best = distance;
                 vertex[p] = v;
@@ -71,7 +66,8 @@ static int64_t scatter(const sp_mesh *mesh, uint64_t seed, uint64_t stream, int6
         order[j] = order[i];
         order[i] = pick;
         int64_t k = 0;
-        while (k < found && squared(mesh->vertices + 3 * pick, mesh->vertices + 3 * vertex[k]) >= distance * distance)
+        while (k < found &&
+               sp_distance_squared3(mesh->vertices + 3 * pick, mesh->vertices + 3 * vertex[k]) >= distance * distance)
             k++;
         if (k == found)
             vertex[found++] = pick;
@@ -148,9 +144,12 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
     }
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (vertices * prescribed_count > 1 << 20)
     for (int64_t v = 0; v < vertices; v++) {
-        distance[v] = !has_free(body, v) ? -1 : prescribed_count ? INFINITY : squared(mesh->vertices + 3 * v, centre);
+        distance[v] = !has_free(body, v) ? -1
+                      : prescribed_count ? INFINITY
+                                         : sp_distance_squared3(mesh->vertices + 3 * v, centre);
         for (int64_t i = 0; i < prescribed_count && distance[v] >= 0; i++)
-            distance[v] = fmin(distance[v], squared(mesh->vertices + 3 * v, mesh->vertices + 3 * prescribed[i]));
+            distance[v] =
+                fmin(distance[v], sp_distance_squared3(mesh->vertices + 3 * v, mesh->vertices + 3 * prescribed[i]));
     }
     for (int64_t k = 0; k < count; k++) {
         int64_t best = -1; /* of several at the same distance the lowest */
@@ -160,7 +159,7 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
         vertex[k] = best;
         for (int64_t v = 0; v < vertices; v++)
             if (distance[v] >= 0) {
-                const double from = squared(mesh->vertices + 3 * v, mesh->vertices + 3 * best);
+                const double from = sp_distance_squared3(mesh->vertices + 3 * v, mesh->vertices + 3 * best);
                 distance[v] = k == 0 && prescribed_count == 0 ? from : fmin(distance[v], from);
             }
         distance[best] = -1;

@@ -312,7 +312,7 @@ static void turn_free(const sp_warp_system *w, bool back, const double *x, doubl
     for (int64_t i = 0; i < w->vertices; i++, dof += 3) {
         if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
             double turned[3];
-            (back ? sp_warp_turn_back : sp_warp_turn)(w->turn + 9 * i, x + dof[0], turned);
+            (back ? sp_rotate_back : sp_rotate)(w->turn + 9 * i, x + dof[0], turned);
             memcpy(y + dof[0], turned, sizeof turned);
             continue;
         }
@@ -637,7 +637,7 @@ static double rounding_of(const sp_warp_system *w)
             double square = 0;
             for (int c = 0; c < 9; c++)
                 square += w->K[9 * k + c] * w->K[9 * k + c];
-            row += sqrt(square) * (sp_warp_length(w->X + 3 * i) + sp_warp_length(w->X + 3 * (int64_t)w->column[k]));
+            row += sqrt(square) * (sp_norm3(w->X + 3 * i) + sp_norm3(w->X + 3 * (int64_t)w->column[k]));
         }
         sum += row * row;
     }
@@ -744,8 +744,8 @@ void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size
     internal_force(w, 0, w->f);
     sp_warp_rigid_at(w, w->x, &rigid);
     sp_warp_rigid_sums(w, &rigid, w->x, w->f, sum, torque);
-    *force_size = sp_warp_length(sum);
-    *torque_size = sp_warp_length(torque);
+    *force_size = sp_norm3(sum);
+    *torque_size = sp_norm3(torque);
 }
 
 void sp_warp_system_solves(const sp_system *system, int64_t *solves, int64_t *products)

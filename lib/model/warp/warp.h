@@ -7,6 +7,9 @@
  *     ELEMENT  f_e = R_e K_e (R_eᵀ x_e − X_e)               conserves linear momentum; angular momentum on tetrahedra
  * of isotropic materials with polar R
  *
+ * PAIR, rotations by frames of edges (warp_frames.c), networks and the solver GRADIENTS are baselines: as the paper has
+ * them, to be compared with.
+ *
  * PAIR conserves linear momentum, VERTEX neither. Eq. 13 as printed (c = C = 0) depends on where the origin is: Σ_j R_j
  * K_ij R_jᵀ t is not zero where rotations differ. Here c and C are the centres of mass now and at rest, so that
  * translations cost nothing. What cannot be mended: with R_j ≈ I + [ω_j] small motions feel K_ij (u_j − ω_j × (X_j −

@@ -91,7 +91,7 @@ static double excess(const sp_warp_system *w, int64_t i, int64_t k, const double
     double most = (1 + w->p.limit) * sqrt(rest_square(w, i, j));
     for (int c = 0; c < 3; c++)
         direction[c] = x[3 * i + c] - x[3 * j + c];
-    *length = sp_warp_length(direction);
+    *length = sp_norm3(direction);
     if (j == i || !(*length > most))
         return 0;
     for (int c = 0; c < 3; c++)
@@ -146,7 +146,7 @@ void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const doubl
             double T[9], part[3];
             if (!edge_stiffness(w, i, k, x, T))
                 continue;
-            sp_warp_turn(T, difference, part);
+            sp_rotate(T, difference, part);
             for (int c = 0; c < 3; c++)
                 y[3 * i + c] += part[c];
         }

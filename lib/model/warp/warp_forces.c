@@ -39,13 +39,13 @@ SP_CLONES static void vertex_rows(int64_t first, int64_t last, const int64_t *st
             const double *m = K + 9 * k, *far = x + 3 * column[k], *rest = X + 3 * column[k],
                          d[3] = {far[0] - x[3 * i], far[1] - x[3 * i + 1], far[2] - x[3 * i + 2]};
             double z[3];
-            sp_warp_turn_back(R, d, z);
+            sp_rotate_back(R, d, z);
             for (int c = 0; c < 3; c++)
                 z[c] -= s * (rest[c] - X[3 * i + c]);
             for (int c = 0; c < 3; c++)
                 sum[c] += m[3 * c] * z[0] + m[3 * c + 1] * z[1] + m[3 * c + 2] * z[2];
         }
-        sp_warp_turn(R, sum, y + 3 * i);
+        sp_rotate(R, sum, y + 3 * i);
     }
 }
 
@@ -58,7 +58,7 @@ SP_CLONES static void pair_rows(int64_t first, int64_t last, const int64_t *star
         for (int64_t k = start[i]; k < start[i + 1]; k++) {
             const double *m = K + 9 * k, *R = rotation + 9 * (int64_t)column[k], *v = z + 3 * column[k];
             double a[3];
-            sp_warp_turn(m, v, a);
+            sp_rotate(m, v, a);
             for (int c = 0; c < 3; c++)
                 sum[c] += R[3 * c] * a[0] + R[3 * c + 1] * a[1] + R[3 * c + 2] * a[2];
         }
@@ -106,7 +106,7 @@ static void all_rows(sp_warp_system *w, const double *x, double s, const double 
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
         for (int64_t i = 0; i < w->vertices; i++) {
             const double from[3] = {x[3 * i] - centre[0], x[3 * i + 1] - centre[1], x[3 * i + 2] - centre[2]};
-            sp_warp_turn_back(w->rotation + 9 * i, from, w->moved + 3 * i);
+            sp_rotate_back(w->rotation + 9 * i, from, w->moved + 3 * i);
             for (int c = 0; c < 3; c++)
                 w->moved[3 * i + c] -= s * (w->X[3 * i + c] - centre[3 + c]);
         }
@@ -376,7 +376,7 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
         double moment[3];
-        sp_warp_cross(r, f + 3 * i, moment);
+        sp_cross3(r, f + 3 * i, moment);
         for (int c = 0; c < 3; c++) {
             force[c] += f[3 * i + c];
             torque[c] += moment[c];
@@ -388,12 +388,12 @@ void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, c
 {
     double force[3], torque[3], turn[3];
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
-    sp_warp_turn(rigid->inverse, torque, turn);
+    sp_rotate(rigid->inverse, torque, turn);
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
         double across[3];
-        sp_warp_cross(turn, r, across);
+        sp_cross3(turn, r, across);
         for (int c = 0; c < 3; c++)
             f[3 * i + c] -= w->vertex_mass[i] * (force[c] / rigid->mass + across[c]);
     }

@@ -3,6 +3,7 @@
 #define SP_MODEL_WARP_WARP_INTERNAL_H
 
 #include "assembly/batch.h"
+#include "base/vec3.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 #include "model/warp/warp.h"
@@ -94,10 +95,15 @@ SP_INLINE int sp_warp_entries(int corners)
     return (9 * sp_pair_count(corners) + 3 * (corners - 1) + SP_LANES - 1) / SP_LANES * SP_LANES;
 }
 
-/* ---- rotations (warp_rotations.c) ---- */
+/* ---- frames of edges (warp_frames.c) ---- */
 
 /* Chooses the frames. */
 void sp_warp_frames(sp_warp_system *w);
+
+/* R = B' Bᵀ (eq. 16); false where the frame has no direction at x. */
+bool sp_warp_frame_rotation(const sp_warp_frame *frame, const double *x, double R[9]);
+
+/* ---- rotations (warp_rotations.c) ---- */
 
 /* R of every vertex at x [3·vertices] into rotation [vertices, 9]. A frame without a direction now (edges of no length,
  * or parallel) gives way to the polar decomposition, which is always defined (material/law.h): nothing is remembered
@@ -143,31 +149,5 @@ void sp_warp_edges(sp_warp_system *w);
 double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f);
 void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const double *v, double *y);
 void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale);
-
-/* ---- 3 × 3, row major ---- */
-
-SP_INLINE void sp_warp_turn(const double *R, const double *a, double *b) /* b = R a */
-{
-    for (int i = 0; i < 3; i++)
-        b[i] = R[3 * i] * a[0] + R[3 * i + 1] * a[1] + R[3 * i + 2] * a[2];
-}
-
-SP_INLINE void sp_warp_turn_back(const double *R, const double *a, double *b) /* b = Rᵀ a */
-{
-    for (int i = 0; i < 3; i++)
-        b[i] = R[i] * a[0] + R[3 + i] * a[1] + R[6 + i] * a[2];
-}
-
-SP_INLINE void sp_warp_cross(const double *a, const double *b, double *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-SP_INLINE double sp_warp_length(const double *a)
-{
-    return __builtin_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
 
 #endif

@@ -27,7 +27,8 @@ static void process(void *data)
     char output[40];
     snprintf(output, sizeof output, "bench-poly-%d.npz",
              j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
-    char *arguments[] = {j->program, "bench-mesh.npz", "bench-basis.npz", "-o", output, "-q", "-t", j->threads, NULL};
+    char mesh[] = "bench-mesh.npz", basis[] = "bench-basis.npz", to[] = "-o", quiet[] = "-q", threads[] = "-t";
+    char *arguments[] = {j->program, mesh, basis, to, output, quiet, threads, j->threads, NULL};
     pid_t child;
     int status;
     if (posix_spawn(&child, j->program, NULL, NULL, arguments, environ) !=

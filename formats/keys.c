@@ -15,7 +15,8 @@ size_t sp_keys_down(sp_key_reader *reader, const char *format, ...)
     const size_t before = strlen(reader->way);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reader->way + before, sizeof reader->way - before, format + (before == 0 && format[0] == '.'), arguments);
+    vsnprintf(reader->way + before, sizeof reader->way - before, before == 0 && format[0] == '.' ? format + 1 : format,
+              arguments);
     va_end(arguments);
     return before;
 }

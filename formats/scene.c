@@ -163,7 +163,7 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
         body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
     if (body->motion == SP_SCENE_FREE && model->shape == SP_SCENE_PLANE)
         return sp_keys_fail(&r->at, "free, but model %s is a plane, which has no inertia", model->name);
-    if (dynamic && model->kind == SP_SCENE_RIGID && !model->mesh && !model->density && !model->mass)
+    if (dynamic && model->kind == SP_SCENE_RIGID && !model->mesh && model->density == 0 && model->mass == 0)
         return sp_keys_fail(&r->at,
                             "%s needs a mass, and model %s has neither mesh, nor surface and density, nor mass, "
                             "mass_centre and inertia",

@@ -97,9 +97,9 @@ static void check_camera(void)
     for (int i = 0; chosen.box_given && i < 3; i++)
         if (!(chosen.box[i] <= chosen.box[i + 3]))
             tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen.box[i], chosen.box[i + 3]);
-    if (!(chosen.view[0] || chosen.view[1] || chosen.view[2]))
+    if (chosen.view[0] == 0 && chosen.view[1] == 0 && chosen.view[2] == 0)
         tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
-    if (!(chosen.up[0] || chosen.up[1] || chosen.up[2]))
+    if (chosen.up[0] == 0 && chosen.up[1] == 0 && chosen.up[2] == 0)
         tool_fail(SP_USAGE, NULL, "--up: 0,0,0 is no direction");
 }
 

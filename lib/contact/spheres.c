@@ -73,8 +73,8 @@ SP_INLINE wide wide_at(const float *x)
 SP_INLINE uint32_t bits_of(wide_mask m)
 {
     m &= (wide_mask){1, 2, 4, 8, 16, 32, 64, 128};
-    m |= __builtin_shuffle(m, (wide_mask){4, 5, 6, 7, 0, 1, 2, 3});
-    m |= __builtin_shuffle(m, (wide_mask){2, 3, 0, 1, 6, 7, 4, 5});
+    m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);
+    m |= __builtin_shufflevector(m, m, 2, 3, 0, 1, 6, 7, 4, 5);
     return (uint32_t)(m[0] | m[1]);
 }
 

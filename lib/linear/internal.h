@@ -3,8 +3,7 @@
 #define SP_LINEAR_INTERNAL_H
 
 #include "linear/cholesky.h"
-
-#include <cholmod.h>
+#include "linear/suitesparse.h"
 
 /* Settings of ours: it prints nothing and tries no other ordering than the one it is given. */
 void sp_cholmod_start(cholmod_common *common);

@@ -5,8 +5,8 @@
 #define SP_LINEAR_SUPERNODES_H
 
 #include "base/lanes.h"
+#include "linear/suitesparse.h"
 
-#include <cholmod.h>
 #include <stdbool.h>
 
 enum { SP_SUPERNODES_GROUPS = 3 }; /* at most so many lanes a row: 24 right sides */

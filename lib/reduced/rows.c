@@ -34,7 +34,7 @@ static const int corner_by_signs[8] = {0, 1, 3, 2, 4, 5, 7, 6};
 /* σ_s(a): +1 where an even number of the signs that s looks at are negative. */
 static int alternating_sign(int s, int signs)
 {
-    return __builtin_parity(s & ~signs) ? -1 : 1;
+    return __builtin_parity((unsigned)(s & ~signs)) ? -1 : 1;
 }
 
 /* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms

@@ -278,11 +278,10 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     local ending=.npz how count
     cd "$BODY"
     for how in '--method nnls --nested' '--method greedy --candidates 50' '--method htp' '--training-only' 'whole' 'poses'; do
-        line=(cubature mesh.npz mesh-basis.npz -q)
+        line=(cubature mesh.npz mesh-basis.npz --poses 200 -q)
         case $how in
         whole) line=(cubature tet.npz tet-basis.npz -q --tolerance 0.02) ;;
         poses) line=(cubature mesh.npz mesh-basis.npz --memory 1M -q) ;; # narrow blocks
-        # shellcheck disable=SC2206
         *) line+=($how) ;;
         esac
         "${line[@]}" -o first.npz || fault "$how: exit $?"
@@ -625,7 +624,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     local size cut method how
     cd "$BODY"
     for method in greedy nnls htp; do
-        how=(cubature mesh.npz mesh-basis.npz --method $method -q)
+        how=(cubature mesh.npz mesh-basis.npz --poses 100 --method $method -q)
         [ $method != greedy ] || how+=(--tolerance 0 -n 40)
         "${how[@]}" -o whole.npz
         ! "${how[@]}" --checkpoint $method.checkpoint -o /dev/full 2> /dev/null

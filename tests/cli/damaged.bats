@@ -87,7 +87,7 @@ inspected() {
 @test "members and keys that a page forbids, with a hash that fits" {
     forged() { # FILE STATEMENTS PATTERN COMMAND...
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" "$1" bad.npz "$2" || fault "forge.py: $2"
-        refused 3 "${@:4:1}: bad.npz: $3" "${@:4}"
+        refused 3 "$4: bad.npz: $3" "${@:4}"
     }
     local origin='m["origin"] = np.arange(len(m["vertices"]))'
     forged mesh.npz "$origin" 'it has the member origin, but "cut_from"' modes bad.npz -k 3 -q -o out.npz

@@ -138,12 +138,12 @@ load common
         while read -r name letter argument default; do
             case $argument in
             -) value= ;;
-            *'|'*) value==${argument%%|*} ;;
+            *'|'*) value="=${argument%%|*}" ;;
             *)
-                value==$default
+                value="=$default"
                 [ "$default" != - ] || case $name in
-                output | frames | columns) value==1 ;; # once each, by name
-                threads | rank) value==1 ;;
+                output | frames | columns) value="=1" ;; # once each, by name
+                threads | rank) value="=1" ;;
                 *) continue ;; # may be one that stands several times
                 esac
                 ;;

@@ -1,10 +1,11 @@
-"""kills.py COUNT [SEED]: kills every program that has checkpoints, COUNT times in all, at random moments, goes on each time with the same
+"""kills.py COUNT [SEED [RUNS]]: kills every program that has checkpoints, COUNT times in all, at random moments, goes on each time with the same
 command and another number of threads, and compares what comes out in the end with what an uninterrupted run writes. In a folder with the
-files that setup_suite.bash makes; the programs are those on PATH. checkpoint.bats calls it with few; by hand it takes 150 in 3 minutes.
+files that setup_suite.bash makes; RUNS is a regular expression that chooses among them; the programs are those on PATH. checkpoint.bats calls it with few; by hand it takes 150 in 3 minutes.
 
 Exit 1 where a byte differs or a program fails."""
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -83,8 +84,9 @@ def main():
     kills, draw = int(sys.argv[1]), random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     write_loads('many.csv')
     total_met = total_ended = 0
-    for i, run in enumerate(RUNS):
-        share = kills * (i + 1) // len(RUNS) - kills * i // len(RUNS)
+    runs = [run for run in RUNS if re.search(sys.argv[3] if len(sys.argv) > 3 else '', run)]
+    for i, run in enumerate(runs):
+        share = kills * (i + 1) // len(runs) - kills * i // len(runs)
         met, ended = interrupt(run, share, draw) if share else (0, 0)
         total_met += met
         total_ended += ended

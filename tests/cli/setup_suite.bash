@@ -1,12 +1,13 @@
-# Runs once before all files of tests: the inputs that they share.
+# Runs once before all files of tests: the inputs that they share. Where several bats run beside each other, SUPPLE_INPUTS names a folder
+# that share_inputs has filled for all of them (scripts/test).
 setup_suite() {
-    local here tool
+    local here tool inputs=${SUPPLE_INPUTS:-$BATS_SUITE_TMPDIR}
     here=$BATS_TEST_DIRNAME
     export SUPPLE_SOURCE SUPPLE_BUILD DATA HELP DAMAGED PYTHON
     SUPPLE_SOURCE=$(cd "$here/../.." && pwd)
     SUPPLE_BUILD=$(cd "${SUPPLE_BUILD:-$SUPPLE_SOURCE/build}" && pwd)
     PATH=$SUPPLE_BUILD/tools:$PATH
-    DATA=$BATS_SUITE_TMPDIR/data HELP=$BATS_SUITE_TMPDIR/help DAMAGED=$BATS_SUITE_TMPDIR/damaged
+    DATA=$inputs/data HELP=$inputs/help DAMAGED=$inputs/damaged
     PYTHON=python3
     for tool in python3 /usr/bin/python3; do # one with NumPy and SciPy, where there is one
         if "$tool" -c 'import numpy, scipy.sparse' 2>/dev/null; then
@@ -14,9 +15,24 @@ setup_suite() {
             break
         fi
     done
-    mkdir "$DATA" "$HELP" "$DAMAGED"
     # shellcheck source=data.bash
     source "$here/data.bash"
+    [ -n "${SUPPLE_INPUTS-}" ] || make_inputs
+}
+
+# Without bats, in a process of its own: fills the folder $1.
+share_inputs() {
+    BATS_TEST_DIRNAME=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+    BATS_SUITE_TMPDIR=$1
+    set -e
+    unset SUPPLE_INPUTS
+    mkdir -p "$1"
+    setup_suite
+}
+
+make_inputs() {
+    local here=$BATS_TEST_DIRNAME tool
+    mkdir "$DATA" "$HELP" "$DAMAGED"
     cd "$DATA"
     make_models .
     make_pipeline 6 6

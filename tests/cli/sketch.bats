@@ -94,7 +94,8 @@ long_run() {
     [ "$(result_of a.npz solved) $(result_of a.npz failed) $(result_of a.npz shapes)" = '2 1 2' ] || fault "$(siminfo a.npz)"
     siminfo a.npz | grep -q '^warning .*2\.5 s' || fault 'the result does not hold the warning'
     # the failure is remembered, too
-    ! sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 -q --checkpoint check -o /dev/full 2> /dev/null
+    try sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 -q --checkpoint check -o /dev/full
+    [ "$code" = 4 ] || fault "a full device: exit $code"
     [ -s check ] || fault 'no checkpoint'
     done_well sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 --checkpoint check -o b.npz
     same_bytes a.npz b.npz 'with a failure in the checkpoint'

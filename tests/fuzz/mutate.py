@@ -3,13 +3,15 @@
 mutations get past the container: .npy headers, values, keys of meta and result, members left out or exchanged. TIMES is a number of
 seconds, or of runs with an x behind it. Every run has to end with an exit code of 0 to 5 and, where it is not 0 or 1, one line that
 names the file (a numerical failure, 5, may name another, and so may what does not belong to the mutated file; a hint may follow). % is replaced by the name of an output, which has to be a
-file that simverify, beside PROGRAM, accepts where the code is 0, and not there where it is not. Prints executions and findings."""
+file that simverify, beside PROGRAM or at SUPPLE_VERIFY, accepts where the code is 0, and not there where it is not. SUPPLE_SERVE is the library of
+serve.c: programs then start once and run in forks of themselves. Prints executions and findings."""
 import hashlib
 import io
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ import zipfile
 runs = int(sys.argv[1][:-1]) if sys.argv[1].endswith('x') else None
 seconds, seed, source = float('inf') if runs else float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 program = sys.argv[4:]
+verifier = os.environ.get('SUPPLE_VERIFY', os.path.join(os.path.dirname(program[0]), 'simverify'))
 random.seed(seed)
 with zipfile.ZipFile(source) as archive:
     original = [(i.filename[:-4], archive.read(i)) for i in archive.infolist()]
@@ -98,17 +101,41 @@ def write(path):
             archive.writestr(zipfile.ZipInfo(name + '.npy'), data)
 
 
-def run(words):
-    try:
-        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
-        return done.returncode, done.stderr.decode('utf-8', 'replace')
-    except subprocess.TimeoutExpired:
-        return -1, 'more than 120 s'
+class Runner:
+    """A command line that is run again and again: its exit code, negative a signal's number, and what it wrote to stderr."""
+
+    def __init__(self, words, folder):
+        self.words, self.server = words, None
+        self.said = tempfile.TemporaryFile(dir=folder)
+        if 'SUPPLE_SERVE' in os.environ:
+            environment = dict(os.environ, LD_PRELOAD=os.environ['SUPPLE_SERVE'], SERVE_SECONDS='120')
+            environment['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'
+            self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, env=environment, bufsize=0)
+
+    def run(self):
+        self.said.seek(0)
+        self.said.truncate()
+        if self.server:
+            self.server.stdin.write(b'.')
+            code = os.waitstatus_to_exitcode(int.from_bytes(self.server.stdout.read(4), sys.byteorder))
+        else:
+            try:
+                code = subprocess.run(self.words, stdout=subprocess.DEVNULL, stderr=self.said, timeout=120).returncode
+            except subprocess.TimeoutExpired:
+                code = -signal.SIGALRM
+        self.said.seek(0)
+        return code, 'more than 120 s' if code == -signal.SIGALRM else self.said.read().decode('utf-8', 'replace')
+
+    def end(self):
+        if self.server:
+            self.server.stdin.close()
+            if self.server.wait() or self.server.stdout.read():
+                sys.exit('%s: the server failed' % self.words)
 
 
 def fault():
     """What is wrong with a run, None where nothing is."""
-    code, said = run([w.replace('@', path).replace('%', output) for w in program])
+    code, said = tested.run()
     codes[code] = codes.get(code, 0) + 1
     wrote = os.path.exists(output)
     if not 0 <= code <= 5:
@@ -119,7 +146,7 @@ def fault():
             return code, said
         return ('an output with exit code', code) if wrote else None
     if wrote and output.endswith('.npz'):
-        code, said = run([os.path.join(os.path.dirname(program[0]), 'simverify'), '--quiet', output])
+        code, said = verify.run()
         if code:
             return 'simverify refuses the output', code, said
     return None
@@ -129,6 +156,8 @@ count, findings, end, codes = 0, 0, time.time() + seconds, {}
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, 'bad.npz')
     output = os.path.join(folder, 'output.npz')
+    tested = Runner([w.replace('@', path).replace('%', output) for w in program], folder)
+    verify = Runner([verifier, '--quiet', output], folder)
     while count < runs if runs else time.time() < end:
         write(path)
         wrong = fault()
@@ -140,5 +169,7 @@ with tempfile.TemporaryDirectory() as folder:
             kept = 'finding-%s-%s-%d-%d.npz' % (os.path.basename(program[0]), os.path.basename(source)[:-4], seed, count)
             shutil.copy(path, os.path.join(os.environ.get('SUPPLE_FINDINGS', '.'), kept))
             print(kept, *wrong)
+    tested.end()
+    verify.end()
 print('%d executions, %d findings; exit codes %s' % (count, findings, ', '.join('%d: %d' % c for c in sorted(codes.items()))))
 sys.exit(findings > 0)

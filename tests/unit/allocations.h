@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_ALLOCATIONS_H
 #define TESTS_UNIT_ALLOCATIONS_H
 
+#include <malloc.h>
 #include <stddef.h>
 
 static long allocations;

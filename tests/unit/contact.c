@@ -271,7 +271,8 @@ static void coherence_changes_nothing(void)
                     for (uint64_t i = 0; i < 48; i++) {
                         sp_pose pose, at;
                         double q[MODES];
-                        path_at(path, i, (uint64_t)(SHELLS * f + s), 1 + 0.3 * (f % 4 + s % 2), &pose, &at, q);
+                        path_at((enum path)path, i, (uint64_t)(SHELLS * f + s), 1 + 0.3 * (f % 4 + s % 2), &pose, &at,
+                                q);
                         const bool rest = path == STILL ? i > 24 : path == JUMPING && i % 7 < 2;
                         const double *moved = deformable && !rest ? q : NULL;
                         const sp_traversal_result *b =
@@ -286,7 +287,7 @@ static void coherence_changes_nothing(void)
                         differ[path] += !same_contacts(a, b, pointshell->count);
                         plain[path] += a->visited;
                         sp_traversal_limits limits = COHERENT;
-                        limits.cold = (int64_t)(pointshell->count * sp_random_uniform(9, 60, i));
+                        limits.cold = (int64_t)((double)pointshell->count * sp_random_uniform(9, 60, i));
                         limits.warm = 2 * limits.cold;
                         a = sp_traversal_run(cut, &pose, moved, &at, &fields[f], 0, &limits);
                         limited += !same_contacts(a, b, pointshell->cumulative[a->deepest - 1]) && !a->complete;
@@ -1131,7 +1132,7 @@ static void voxmaps(void)
     sp_voxmap *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &grids[1], &voxmap));
     const sp_distance distance = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
-    int64_t deep = 0, near = 0, wrong = 0, visited = 0;
+    int64_t deep = 0, near = 0, wrong = 0;
     for (uint64_t i = 0; i < 60; i++) {
         const sp_contact_pointshell *pointshell = &shells[0][i % 3];
         scene s = new_scene(pointshell, &distance);
@@ -1142,7 +1143,6 @@ static void voxmaps(void)
         sp_traversal_limits limits = COHERENT;
         limits.proximity = i % 2;
         const sp_traversal_result *found = meet(&s, &limits);
-        visited += found->visited;
         sp_quaternion_matrix(s.a.pose.q, A);
         sp_quaternion_matrix(s.b.pose.q, B);
         int64_t next = 0;

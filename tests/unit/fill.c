@@ -119,7 +119,7 @@ static void random_patterns_agree_with_dense_elimination(void)
         for (int64_t i = 0; i < joins; i++)
             join(&p, below(n), below(n));
         for (int ordering = 0; ordering < SP_ORDERINGS; ordering++)
-            fill_of(&p, NULL, ordering, order);
+            fill_of(&p, NULL, (enum sp_ordering)ordering, order);
         shuffle(n, order);
         sp_sparse m = matrix_of(&p);
         double nonzeros;
@@ -196,7 +196,7 @@ static void cuthill_mckee_finds_the_band_of_a_grid(void)
             if (p.at[i * N + j] && place[i] - place[j] > band)
                 band = place[i] - place[j];
     CHECK(band < 2 * WIDTH, "neighbours are %lld places apart", (long long)band);
-    CHECK(fill <= N * (band + 1), "%g entries in a band of %lld", fill, (long long)band);
+    CHECK(fill <= N * (double)(band + 1), "%g entries in a band of %lld", fill, (long long)band);
     degree = fill_of(&p, NULL, SP_ORDERING_DEGREE, order);
     natural = fill_of(&p, NULL, SP_ORDERING_NATURAL, order);
     CHECK(degree < fill && fill < natural, "minimum degree %g, Cuthill-McKee %g, shuffled %g", degree, fill, natural);
@@ -247,7 +247,7 @@ static void a_pattern_of_one_triangle_is_ordered_too(void)
             p.at[below(N) * N + below(N)] = true;
         sp_sparse m = matrix_of(&p);
         for (int ordering = 0; ordering < SP_ORDERINGS; ordering++) {
-            CHECK_OK(sp_fill_order(&context, &m, NULL, ordering, order));
+            CHECK_OK(sp_fill_order(&context, &m, NULL, (enum sp_ordering)ordering, order));
             CHECK(is_permutation(N, order), "ordering %d is no permutation", ordering);
         }
         sp_sparse_free(&m);

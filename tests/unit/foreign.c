@@ -224,7 +224,7 @@ static void npy_that_is_none(void)
     for (int k = 0; k < 2; k++) {
         b = npy(1, DICTIONARY, -1);
         for (int i = 0; i < 18; i++)
-            add_number(&b, i != 7 ? i : k ? NAN : -INFINITY, 8, false);
+            add_number(&b, i != 7 ? (double)i : k ? (double)NAN : (double)-INFINITY, 8, false);
         REFUSE_MATRIX(sp_matrix_parse_npy, b, "value 7 is not finite");
     }
 #undef DICTIONARY
@@ -289,8 +289,8 @@ static void market_matrices(void)
     static const char *const good[] = {
         "%%MatrixMarket matrix array real general\n% a remark\n\n3 2\n0.25\n10.25\n20.25\n1.25\n11.25\n21.25\n",
         "%%matrixmarket MATRIX Array Real General\r\n3 2\r\n0.25 10.25\r\n20.25 1.25 11.25\r\n2.125e1",
-        "%%MatrixMarket matrix coordinate real general\n%\n3 2 6\n1 1 .25\n3 2 21.25\n1 2 1.25\n2 1 10.25\n3 1 "
-        "2025e-2\n2 2 11.25\n",
+        ("%%MatrixMarket matrix coordinate real general\n%\n3 2 6\n1 1 .25\n3 2 21.25\n1 2 1.25\n2 1 10.25\n3 1 "
+         "2025e-2\n2 2 11.25\n"),
     };
     for (int i = 0; i < 3; i++) {
         bytes b = text_bytes(good[i]);

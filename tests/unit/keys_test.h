@@ -274,7 +274,7 @@ static void row_of(const sp_key *key, char row[1000])
     else if (key->presence == SP_KEY_DEFAULT && key->type == SP_KEY_WORD)
         snprintf(standard, sizeof standard, "`%s`", key->words->word[0]);
     else if (key->presence == SP_KEY_DEFAULT && key->type == SP_KEY_BOOLEAN)
-        strcpy(standard, key->standard[0] ? "`true`" : "`false`");
+        strcpy(standard, key->standard[0] != 0 ? "`true`" : "`false`");
     else if (key->presence == SP_KEY_DEFAULT && isinf(key->standard[0]))
         strcpy(standard, "`null`");
     else if (key->presence == SP_KEY_DEFAULT) {

@@ -127,10 +127,10 @@ static void rotations(void)
         CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, m.pointshell.count, m.points, MOST, &near));
         for (int way = SP_NORMAL_GRADIENT; way <= SP_NORMAL_NEIGHBOURS; way++) {
             double *rest = sp_pool_new(&m.pointshell.pool, 3 * m.pointshell.count, sizeof *rest), worst = 0, least = 1;
-            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, way, m.pointshell.count, m.points, &near,
-                                           (double[]){0}, rest));
-            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, way, m.pointshell.count, m.points, &near,
-                                           (double[]){1}, m.normals));
+            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, (enum sp_pointshell_normal)way, m.pointshell.count,
+                                           m.points, &near, (double[]){0}, rest));
+            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, (enum sp_pointshell_normal)way, m.pointshell.count,
+                                           m.points, &near, (double[]){1}, m.normals));
             for (int64_t i = 0; i < m.pointshell.count; i++) {
                 double turned[3];
                 sp_rotate(F, rest + 3 * i, turned);
@@ -471,7 +471,8 @@ static void what_cannot_be(void)
     CHECK_OK(sp_pointshell_neighbours_new(&context, &few, 1, (int64_t[]){0}, 5, &near));
     CHECK(near.found[0] == 2, "%d", near.found[0]);
     for (int way = SP_NORMAL_CLOUD; way <= SP_NORMAL_NEIGHBOURS; way++) {
-        CHECK_OK(sp_pointshell_normals(&context, &few, way, 1, (int64_t[]){0}, &near, (double[]){0}, normal));
+        CHECK_OK(sp_pointshell_normals(&context, &few, (enum sp_pointshell_normal)way, 1, (int64_t[]){0}, &near,
+                                       (double[]){0}, normal));
         CHECK(normal[0] == 0 && normal[1] == 0 && normal[2] == 0, "way %d: %g %g %g", way, normal[0], normal[1],
               normal[2]);
     }

@@ -201,8 +201,8 @@ static void hostile_histories(void)
         "{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'x','sha256':'1'}]}",
         "{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'x','option':'a b','sha256':'#1'}]}",
         "{'tool':'modes','output':'$(x)','version':'1','parameters':{},'inputs':[]}",
-        "{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'x','sha256':'#a'}],'history':{"
-        "'#a':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'y','sha256':'#a'}]}}}",
+        ("{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'x','sha256':'#a'}],'history':{"
+         "'#a':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'y','sha256':'#a'}]}}}"),
         "{'tool':'modes','version':'1','parameters':{}}",
         "{'kind':'mesh'}",
     };

@@ -122,8 +122,8 @@ static void same_motion(void)
                     CHECK_OK(b.system.matrix_solve(b.system.self, b.weight, once));
                     sp_full_system_solves(&b.system, &solves, &products, &factorizations);
                     whole = (products - before) * (solves - 1);
-                    CHECK(before < 0.7 * (double)whole, "%lld products, and %lld were each to 1e-8", (long long)before,
-                          (long long)whole);
+                    CHECK((double)before < 0.7 * (double)whole, "%lld products, and %lld were each to 1e-8",
+                          (long long)before, (long long)whole);
                     free(once);
                 }
                 free_bar(&b);

@@ -133,6 +133,7 @@ struct buffer {
     int64_t count;
 };
 
+SP_PRINTF(2, 3)
 static inline void put_text(struct buffer *b, const char *format, ...)
 {
     va_list list;

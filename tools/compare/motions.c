@@ -187,7 +187,7 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
     int64_t matched = 0;
     side *a = &m->a, *b = &m->b, *lonely = NULL;
     bool has_a, has_b;
-    while ((has_a = bring(m, a)) & (has_b = bring(m, b))) {
+    while (has_a = bring(m, a), has_b = bring(m, b), has_a && has_b) {
         double at = tool_trajectory_time(&a->motion, a->frame), bt = tool_trajectory_time(&b->motion, b->frame);
         if (fabs(at - bt) > 1e-9 * fmax(fabs(at), fabs(bt))) {
             side *earlier = at < bt ? a : b;

@@ -28,12 +28,17 @@ static void add_number(sp_list *table, double value)
         add_text(table, ",%.10g", value);
 }
 
-static void print_number(FILE *stream, int width, const char *format, double value)
+/* A number, as the format has it; "-" where it is not one. */
+SP_PRINTF(3, 4)
+static void print_number(FILE *stream, int width, const char *format, ...)
 {
     char text[40];
-    snprintf(text, sizeof text, format, value);
+    va_list value;
+    va_start(value, format);
+    vsnprintf(text, sizeof text, format, value);
+    va_end(value);
     if (stream)
-        fprintf(stream, " %*s", width, isnan(value) ? "-" : text);
+        fprintf(stream, " %*s", width, strstr(text, "nan") ? "-" : text);
 }
 
 /* ---- rows ---- */

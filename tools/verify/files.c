@@ -12,6 +12,7 @@
 
 /* ---- lines ---- */
 
+SP_PRINTF(5, 0)
 static void print_line(verify *v, const char *word, const artefact *file, const char *name, const char *format,
                        va_list arguments)
 {

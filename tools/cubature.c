@@ -25,6 +25,8 @@ static const tool_option options[] = {
      .help = "at most N elements; modal without --tolerance: about N, 100 where N is not named"},
     {"candidates", 0, TOOL_INTEGER, &chosen.candidates, "N", "1000", .low = 0, .high = 1e9,
      .help = "greedy: random subset to choose from in each round; 0: all elements", .given = &chosen.candidates_given},
+    {"exchanges", 0, TOOL_INTEGER, &chosen.exchanges, "N", "0", .low = 0, .high = 1e6,
+     .help = "then exchange chosen elements, one at a time, for those that lower the error most, in at most N sweeps"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 10000,
      .help = "use the first R columns of the basis (default: all)"},
     {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8,
@@ -81,6 +83,7 @@ static void refuse_idle_options(void)
     } rules[] = {
         {chosen.candidates_given && chosen.method != METHOD_GREEDY, "--candidates belongs to --method greedy"},
         {chosen.incremental && chosen.tolerance_given, "--tolerance: --incremental takes --elements"},
+        {modal && chosen.exchanges, "--exchanges: the modal method places its elements evenly"},
         {modal && chosen.checkpoint, "--checkpoint: the modal method does not need it"},
         {!modal && chosen.incremental, "--incremental belongs to --method modal"},
         {!chosen.incremental && (chosen.change_given || chosen.no_adjustment),
@@ -99,8 +102,9 @@ static void refuse_idle_options(void)
          "--held-out-seed is for random poses, some of them held out"},
         {chosen.every != 1 && !files && !chosen.held_out_files.count, "--every is for files of poses"},
         {chosen.shard && !chosen.training_only, "--shard belongs to --training-only"},
-        {chosen.training_only && (chosen.tolerance_given || chosen.elements || chosen.nested || chosen.held_out_given ||
-                                  chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
+        {chosen.training_only &&
+             (chosen.tolerance_given || chosen.elements || chosen.exchanges || chosen.nested || chosen.held_out_given ||
+              chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
          "--training-only fits nothing: leave out the options of fitting and judging"},
         {chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements,
          "--tolerance 0 needs --elements with this method"},

@@ -1,6 +1,7 @@
 #include "cubature/joint_internal.h"
 
 #include "base/random.h"
+#include "cubature/exchange.h"
 #include "linear/dense.h"
 #include "linear/nnls.h"
 
@@ -224,6 +225,63 @@ done:
     return status;
 }
 
+/* ---- exchanges ---- */
+
+/* How many of t->list, as many as the support has and increasing, are not in it. */
+static int64_t count_new(const sp_joint_trainer *t, const sp_joint_pursuit *p)
+{
+    int64_t count = 0;
+    for (int64_t k = 0, i = 0; k < p->count; k++) {
+        while (i < p->count && p->element[i] < t->list[k])
+            i++;
+        count += i == p->count || p->element[i] != t->list[k];
+    }
+    return count;
+}
+
+/* Sweeps over the support, until one gains little. A sweep is a round of the log: it depends on the support alone. */
+static int exchange(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
+{
+    const double little = 0.01; /* of the error */
+    sp_exchange *work = NULL;
+    int status = SP_OK;
+    for (int64_t sweep = 0; sweep < t->parameters->exchanges; sweep++) {
+        const double before = p->error;
+        if (known_round(t) < 0) {
+            if (!work)
+                SP_TRY(sp_exchange_new(t->context, t->training, t->elements, t->parameters->memory, &work));
+            const int64_t passes = sp_exchange_passes(work);
+            memcpy(t->list, p->element, (size_t)p->count * sizeof *t->list);
+            SP_TRY(sp_exchange_sweep(work, p->count, t->list));
+            t->report->passes += sp_exchange_passes(work) - passes;
+            remember(t, p->count);
+        }
+        const int64_t exchanged = count_new(t, p);
+        SP_TRY(fit_support(t, pool, p->count, p));
+        t->report->exchanged += exchanged;
+        if (exchanged == 0 || p->error > (1 - little) * before)
+            break;
+    }
+    const double tolerance = t->parameters->tolerance;
+    t->report->reached = t->report->reached || (tolerance > 0 && p->error <= tolerance);
+done:
+    sp_exchange_free(work);
+    return status;
+}
+
+/* The support of what a working set chose. */
+static int take_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *set, sp_joint_pursuit *p)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < sp_nnls_set_count(set); k++)
+        if (sp_nnls_set_weights(set)[k] > 0)
+            t->list[count++] = sp_nnls_set_ids(set)[k];
+    p->residual = sp_pool_raw(pool, t->rows, sizeof *p->residual);
+    if (pool->failed)
+        return sp_fail_memory(t->context);
+    return fit_support(t, pool, count, p);
+}
+
 /* ---- what comes out ---- */
 
 typedef struct chosen {
@@ -316,7 +374,7 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
     *report = (sp_cubature_report){0};
     *cubature = (sp_cubature){.r = sp_training_coordinates(training)};
     if (!(parameters->tolerance >= 0 && parameters->tolerance < 1) || parameters->most < 0 ||
-        parameters->candidates < 0)
+        parameters->candidates < 0 || parameters->exchanges < 0)
         return sp_fail(context, SP_USAGE, "cubature: tolerance %g, at most %lld elements, %lld candidates",
                        parameters->tolerance, (long long)parameters->most, (long long)parameters->candidates);
     t.rows = sp_training_rows(training);
@@ -335,15 +393,21 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
         status = sp_fail_memory(context);
         goto done;
     }
+    sp_joint_pursuit p = {0};
     if (parameters->method == SP_CUBATURE_HTP) {
-        sp_joint_pursuit p = {0};
         SP_TRY(sp_joint_train_htp(&t, &scratch, &p));
-        SP_TRY(keep_weights(&t, p.count, p.element, p.weight, cubature));
     } else {
         SP_TRY(sp_nnls_set_new(context, t.rows, sp_training_target(training), 64, &set));
         SP_TRY(parameters->method == SP_CUBATURE_NNLS ? train_nnls(&t, set) : train_greedy(&t, set));
-        SP_TRY(keep_weights(&t, sp_nnls_set_count(set), sp_nnls_set_ids(set), sp_nnls_set_weights(set), cubature));
+        if (parameters->exchanges > 0)
+            SP_TRY(take_support(&t, &scratch, set, &p));
     }
+    if (parameters->exchanges > 0)
+        SP_TRY(exchange(&t, &scratch, &p));
+    if (parameters->method == SP_CUBATURE_HTP || parameters->exchanges > 0)
+        SP_TRY(keep_weights(&t, p.count, p.element, p.weight, cubature));
+    else
+        SP_TRY(keep_weights(&t, sp_nnls_set_count(set), sp_nnls_set_ids(set), sp_nnls_set_weights(set), cubature));
     SP_TRY(judge(&t, cubature));
 done:
     sp_nnls_set_free(set);

@@ -35,12 +35,15 @@ typedef struct sp_cubature_parameters {
     double tolerance;           /* stop at this relative error; 0: at the minimum or at `most` */
     int64_t most;               /* at most so many elements; 0: any number */
     int64_t candidates;         /* GREEDY: size of the random subset; 0: all elements */
+    int64_t exchanges;          /* sweeps of cubature/exchange.h after the choice, at most; 0: none */
+    int64_t memory;             /* bytes for the columns of all elements in them; 0: 1 GiB */
     bool nested;                /* make second weights on at most half of the elements */
     const sp_cubature_log *log; /* may be NULL */
 } sp_cubature_parameters;
 
 typedef struct sp_cubature_report {
     int64_t rounds, passes; /* passes: products with all columns */
+    int64_t exchanged;      /* elements that exchanges brought in; `rounds` has their sweeps too */
     double error;           /* ‖A w − b‖ / sp_training_whole */
     double kkt; /* how far w is from the minimum over all elements: max |a_e·(A w − b)| (w_e > 0) or max(0, −that) (w_e
                    = 0), relative to ‖a_e‖ ‖b‖ */

@@ -303,6 +303,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     done <<-'END'
 	--candidates belongs to --method greedy|--candidates 5
 	--candidates belongs to --method greedy|--candidates 5 --method htp
+	--training-only fits nothing|--training-only --exchanges 2
 	--checkpoint: the modal method does not need it|--method modal --checkpoint new
 	--incremental belongs to --method modal|--incremental
 	--change and --no-adjustment belong to --incremental|--change 0.1
@@ -625,7 +626,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     cd "$BODY"
     for method in greedy nnls htp; do
         how=(cubature mesh.npz mesh-basis.npz --poses 100 --method $method -q)
-        [ $method != greedy ] || how+=(--tolerance 0 -n 40)
+        [ $method != greedy ] || how+=(--tolerance 0 -n 40 --exchanges 3)
         "${how[@]}" -o whole.npz
         ! "${how[@]}" --checkpoint $method.checkpoint -o /dev/full 2> /dev/null
         [ -s $method.checkpoint ] || fault "$method: the checkpoint went although nothing was written"

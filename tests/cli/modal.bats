@@ -164,6 +164,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     refused 2 '--tolerance 0 needs --elements' "${modal[@]}" --tolerance 0 -o out.npz
     refused 2 '--incremental makes its own poses' "${modal[@]}" --incremental --poses 10 -o out.npz
     refused 2 '--candidates belongs to --method greedy' "${modal[@]}" --candidates 10 -o out.npz
+    refused 2 '--exchanges: the modal method places its elements evenly' "${modal[@]}" --exchanges 2 -o out.npz
     refused 2 '--checkpoint: the modal method does not need it' "${modal[@]}" --checkpoint x -o out.npz
     refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --basis basis.npz --poly poly.npz --jacobian exact -o out.npz
     refused 2 '--jacobian belongs to --model cubature' simfull mesh.npz --jacobian free -o out.npz

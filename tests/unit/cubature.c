@@ -493,6 +493,96 @@ static void methods(void)
         }
 }
 
+/* The least error of any support that differs from `element` [count] in one place. */
+static double best_exchange(const double *A, int64_t rows, int64_t elements, const double *b, int64_t count,
+                            const int64_t *element)
+{
+    double *columns = calloc((size_t)(rows * count), 8), *w = calloc((size_t)count, 8), least = INFINITY;
+    for (int64_t k = 0; k < count; k++)
+        for (int64_t e = 0; e < elements; e++) {
+            sp_nnls_report fit;
+            for (int64_t i = 0; i < count; i++)
+                memcpy(columns + i * rows, A + (i == k ? e : element[i]) * rows, (size_t)rows * 8);
+            CHECK_OK(sp_nnls(&context, rows, count, columns, rows, b, &(sp_nnls_parameters){0}, w, &fit));
+            least = fmin(least, fit.residual);
+        }
+    free(columns), free(w);
+    return least;
+}
+
+/* Exchanges lower the error of either choice, down to where no single one would help much more, found by trying all;
+ * the same elements from any number of threads, after a stop, and where the columns are not held in memory. */
+static void exchanges(void)
+{
+    enum { FEW = 7 };
+    held_block b;
+    sp_poses poses;
+    sp_training *training, *again;
+    make_block(1, 6, &b);
+    make_poses(&b, 20, 0.08, &poses);
+    CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
+    const int64_t rows = sp_training_rows(training), n = b.elements;
+    const double *target = sp_training_target(training);
+    double *A = calloc((size_t)(rows * n), 8);
+    int64_t *all = calloc((size_t)n, 8);
+    for (int64_t e = 0; e < n; e++)
+        all[e] = e;
+    CHECK_OK(sp_training_columns(training, n, all, A));
+    for (int method = 0; method < 3; method++) {
+        sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)method, .most = FEW};
+        memory log = {{0}, {0}, 0, 0, 0};
+        sp_cubature_log keep = {&log, next_round, add_round};
+        sp_cubature plain, first, other;
+        sp_cubature_report before, after, report;
+        CHECK_OK(sp_cubature_train(&context, &b.body, training, &parameters, &plain, &before));
+        parameters.exchanges = 50;
+        parameters.log = &keep;
+        CHECK_OK(sp_cubature_train(&context, &b.body, training, &parameters, &first, &after));
+        const double best = best_exchange(A, rows, n, target, first.count, first.element),
+                     could = best_exchange(A, rows, n, target, plain.count, plain.element);
+        CHECK(first.count <= FEW && after.error < before.error, "method %d: %g becomes %g", method, before.error,
+              after.error);
+        CHECK(after.error <= could * (1 + 1e-3), "method %d: %g, a single exchange gives %g", method, after.error,
+              could);
+        CHECK(best > 0.97 * after.error, "method %d: an exchange is left, %g of %g", method, best, after.error);
+        CHECK(after.exchanged > 0 && before.exchanged == 0, "%lld exchanged", (long long)after.exchanged);
+        for (int variant = 0; variant < 3; variant++) { /* threads; goes on from the middle; passes over the mesh */
+            const int64_t known = log.known;
+            context.threads = variant == 0 ? 3 : 1;
+            parameters.log = variant == 1 ? &keep : NULL;
+            parameters.memory = variant == 2 ? 1 : 0;
+            if (variant == 1) {
+                log.known -= 1;
+                log.at = log.round = 0;
+            }
+            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &again));
+            CHECK_OK(sp_cubature_train(&context, &b.body, again, &parameters, &other, &report));
+            sp_training_free(again);
+            CHECK(variant != 1 || log.known == known, "%lld rounds, not %lld", (long long)log.known, (long long)known);
+            CHECK(other.count == first.count && !memcmp(other.element, first.element, (size_t)first.count * 8),
+                  "method %d, variant %d: other elements", method, variant);
+            for (int64_t k = 0; k < first.count; k++)
+                CHECK(variant == 2 ? fabs(other.weight[k] / first.weight[k] - 1) < 1e-9
+                                   : other.weight[k] == first.weight[k],
+                      "method %d, variant %d: weight %.17g, not %.17g", method, variant, other.weight[k],
+                      first.weight[k]);
+            CHECK(report.exchanged == after.exchanged && report.rounds == after.rounds, "another report");
+            sp_cubature_free(&other);
+        }
+        context.threads = 1;
+        NOTE("method %d: error %.4f becomes %.4f by %lld exchanges; the best single one gives %.4f, then %.4f", method,
+             before.error, after.error, (long long)after.exchanged, could, best);
+        sp_cubature_free(&plain);
+        sp_cubature_free(&first);
+        sp_list_free(&log.numbers);
+        sp_list_free(&log.counts);
+    }
+    free(A), free(all);
+    sp_training_free(training);
+    sp_poses_free(&poses);
+    free_held_block(&b);
+}
+
 /* A body of StVK: the cubature's force is as near to that of its polynomials as its error says. */
 static void against_polynomials(void)
 {
@@ -596,6 +686,7 @@ int main(void)
     RUN(derivatives);
     RUN(minimum_of_the_whole_problem);
     RUN(methods);
+    RUN(exchanges);
     RUN(against_polynomials);
     RUN(sampling);
     return test_end();

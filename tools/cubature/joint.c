@@ -22,6 +22,8 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
                                          .tolerance = choice->tolerance,
                                          .most = choice->elements,
                                          .candidates = choice->candidates,
+                                         .exchanges = choice->exchanges,
+                                         .memory = choice->memory,
                                          .nested = choice->nested,
                                          .log = p->checkpoint ? &log : NULL};
     sp_cubature_report report;
@@ -44,6 +46,8 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
     json_object_set_new(result, "passes", json_integer(report.passes));
     json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
     json_object_set_new(result, "reached", json_boolean(report.reached));
+    if (choice->exchanges)
+        json_object_set_new(result, "exchanged", json_integer(report.exchanged));
     if (cubature->nested) {
         json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
         json_object_set_new(result, "nested_elements", json_integer(report.nested_count));

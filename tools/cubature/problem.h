@@ -17,7 +17,7 @@ enum cubature_linear { LINEAR_AUTO, LINEAR_SAMPLED, LINEAR_EXACT };
 /* The options. */
 typedef struct cubature_choice {
     int method, metric, linear, spectrum, worst;
-    int64_t r, samples, held_out, held_out_seed, elements, candidates, every, rounds, memory;
+    int64_t r, samples, held_out, held_out_seed, elements, candidates, exchanges, every, rounds, memory;
     double amplitude, deflection, tolerance, change;
     bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given,
         held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental,

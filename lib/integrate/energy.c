@@ -57,7 +57,8 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 
 int sp_step_energy(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, false, 8, 0, "Newton's method in the energy step"};
+    static const newton_problem problem = {residual, matrix, SP_NEWTON_RESIDUAL,
+                                           8,        0,      "Newton's method in the energy step"};
     double h = it->h;
     int status;
     it->loads->mean(it->loads->self, it->t0, it->t1, it->external);

@@ -176,7 +176,8 @@ int sp_step_implicit(sp_integrator *it)
     /* whole steps, then a search along lower potentials, which a definite matrix always finds */
     const bool potential = it->p.damping_stiffness == 0 && (it->p.kind != SP_NEWMARK || it->p.gamma > 0) &&
                            !it->system->nonconservative && !(it->rows && it->system->viscous_times);
-    const newton_problem problem = {residual, matrix, potential, false, 8, 0, what[it->p.kind]};
+    const newton_problem problem = {residual, matrix, potential ? SP_NEWTON_POTENTIAL : SP_NEWTON_RESIDUAL,
+                                    8,        0,      what[it->p.kind]};
     const bool euler = it->p.kind == SP_EULER;
     const double h = it->h;
     int status;

@@ -3,6 +3,7 @@
 #define SP_INTEGRATE_INTERNAL_H
 
 #include "integrate/integrate.h"
+#include "nonlinear/newton.h"
 #include "rigid/skeleton.h"
 
 #include <lapacke.h>
@@ -58,9 +59,7 @@ typedef struct newton_problem {
     double (*residual)(sp_integrator *it, const double *q, double *r);
     /* Builds S = ∂r/∂q at q. */
     void (*matrix)(sp_integrator *it, const double *q, bool definite);
-    bool potential; /* r is the gradient of what residual leaves in it->potential: line searches lower that instead of
-                       the residual */
-    bool minimizes; /* and of several solutions only one that lies no higher than the start is wanted */
+    enum sp_newton_merit merit; /* the potential, where there is one, is left in it->potential by residual */
     int free_steps; /* so many iterations take whole steps before line searches begin, from the start once more */
     double reuse;   /* the factor is kept while an iteration leaves at most this part of the residual; 0: a new one each
                        time */

@@ -61,17 +61,9 @@ int sp_static_reach(sp_integrator *it)
     /* whole steps first, and factors kept near the solution. Measured on a spoon of 10,173 coordinates, user time: 85
      * loads of a sketch 21.4 s with neither (8.6 factorizations a load), 16.3 s with the first (5.7), 13.0 s with both
      * (4.6) */
-    static const newton_problem minimum = {
-        residual, matrix, true, true, 25, 0.1, "Newton's method for the static state"};
-    static const newton_problem balance = {
-        residual,
-        matrix,
-        false,
-        false,
-        25,
-        0.1,
-        "Newton's method for the static state"}; /* without an energy: line searches lower the residual */
-    const newton_problem *problem = it->system->nonconservative ? &balance : &minimum;
+    const newton_problem problem = {
+        residual, matrix, it->system->nonconservative ? SP_NEWTON_RESIDUAL : SP_NEWTON_MINIMUM,
+        25,       0.1,    "Newton's method for the static state"};
     enum { SMALLEST = 1024 };
     double done = 0, part = 1;
     size_t bytes = (size_t)it->n * sizeof(double);
@@ -83,7 +75,7 @@ int sp_static_reach(sp_integrator *it)
             it->external1[i] = it->f0[i] + to * (it->external[i] - it->f0[i]);
         follow_held(it, it->v1, done, to);
         memcpy(it->a1, it->q1, bytes);
-        int status = sp_newton(it, problem, it->a1);
+        int status = sp_newton(it, &problem, it->a1);
         if (status == SP_NUMERICAL && part * SMALLEST > 1) {
             part *= 0.5;
             memcpy(it->q1, it->v1, bytes);

@@ -6,6 +6,7 @@
 #include "rigid/free.h"
 
 #include "linear/dense.h"
+#include "nonlinear/newton.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -51,15 +52,15 @@ struct sp_free_body {
     double *middle_f;                  /* [r] */
     double *mean_f, *damping;          /* [r] f̄ and h C (q₁ − q₀)/h */
     double *change;                    /* [r] q₁ − q₀ */
-    double *x, *trial, *dx, *residual; /* [n] */
+    double *x, *trial, *dx, *residual; /* [n] of Newton's method */
+    double *still;                     /* [n] unknowns of a step in which q stays where it is */
     double *before;                    /* [n] the velocities of the step before */
     sp_free_workspaces own;
     const sp_free_workspaces *workspaces;
     double *matrix, *square, *middle_K; /* [n, n], [r, r], [r, r]: the room of a step */
     int *pivot;
-    double norm, size; /* of the residual, and of the largest term in it */
-    double work;       /* J, of a force without an energy: done against it since the body was placed */
-    int64_t barred;    /* the element that an iterate of this step turned inside out; −1 */
+    double work;    /* J, of a force without an energy: done against it since the body was placed */
+    int64_t barred; /* the element that an iterate of this step turned inside out; −1 */
     sp_free_report report;
 };
 
@@ -201,18 +202,19 @@ static void evaluate_forces(sp_free_body *b)
         add_stiffness_times(b, beta, b->middle_K, b->change, b->damping);
 }
 
-/* The residual at x with its norm and the size of its terms; returns their quotient, NaN where the forces are no
- * numbers. */
-static double measure(sp_free_body *b, const double *x)
+/* The residual at x; without a value where the law of an inverted element has none. */
+static void residual(void *self, const double *x, double *r, sp_newton_residual *size)
 {
+    sp_free_body *b = self;
     const instant *now = &b->now, *next = &b->next;
     const double h = b->p.step;
-    double mean[3], sum[3], turned[3], *r = b->residual;
+    double mean[3], sum[3], turned[3];
     follow(b, x);
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, next->q) : -1;
     if (element >= 0) {
         b->barred = element;
-        return NAN;
+        size->norm = NAN;
+        return;
     }
     for (int c = 0; c < 3; c++) {
         mean[c] = 0.5 * (now->Omega[c] + next->Omega[c]);
@@ -221,13 +223,14 @@ static double measure(sp_free_body *b, const double *x)
     sp_cross3(sum, mean, turned);
     for (int c = 0; c < 3; c++)
         r[c] = next->Pi[c] - b->P[c] - 0.5 * h * turned[c];
-    b->size = fmax(sqrt(fmax(twice_kinetic(b, now), twice_kinetic(b, next))), weighted_norm(b, 0, 3, b->P));
+    size->scale = fmax(sqrt(fmax(twice_kinetic(b, now), twice_kinetic(b, next))), weighted_norm(b, 0, 3, b->P));
     if (b->r > 0) {
         evaluate_forces(b);
         for (int i = 0; i < b->r; i++)
             r[3 + i] = next->p[i] - now->p[i] + h * b->mean_f[i] + b->damping[i] - b->load[i];
-        b->size = fmax(b->size, fmax(h * weighted_norm(b, 3, b->r, b->mean_f),
-                                     fmax(weighted_norm(b, 3, b->r, b->damping), weighted_norm(b, 3, b->r, b->load))));
+        size->scale =
+            fmax(size->scale, fmax(h * weighted_norm(b, 3, b->r, b->mean_f),
+                                   fmax(weighted_norm(b, 3, b->r, b->damping), weighted_norm(b, 3, b->r, b->load))));
     }
     if (b->coupled)
         for (int i = 0; i < b->r; i++) {
@@ -238,8 +241,7 @@ static double measure(sp_free_body *b, const double *x)
             r[3 + i] -=
                 0.5 * h * (sp_dot3(now->Omega, JOmega) + sp_dot3(now->Omega, after) + sp_dot3(next->Omega, before));
         }
-    b->norm = weighted_norm(b, 0, b->n, r);
-    return b->size > 0 ? b->norm / b->size : b->norm;
+    size->norm = weighted_norm(b, 0, b->n, r);
 }
 
 /* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]; of a symmetric one, unless `both`, the part in which the row is no
@@ -344,9 +346,11 @@ static void fill_matrix(sp_free_body *b)
 
 /* Row major is the transpose for LAPACK. Rotation and deformation that do not act on one another are factored apart,
  * the second by Cholesky where it is symmetric and, as it is but for large deformations, positive definite. */
-static int factor(sp_free_body *b)
+static int factor(void *self, const double *x, bool definite)
 {
+    sp_free_body *b = self;
     int bad;
+    (void)x, (void)definite;
     b->definite = !b->force.unsymmetric && !b->coupled && b->r > 0;
     if (b->coupled) {
         fill_matrix(b);
@@ -369,45 +373,37 @@ static int factor(sp_free_body *b)
                    (long long)(b->report.steps + 1));
 }
 
-static void solve(sp_free_body *b)
+static int solve(void *self, const double *residual, double tolerance, double *dx)
 {
+    const sp_free_body *b = self;
     const int n = b->coupled ? b->n : 3, r = b->n - n;
-    memcpy(b->dx, b->residual, (size_t)b->n * sizeof *b->dx);
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, b->matrix, n, b->pivot, b->dx, b->n);
+    (void)tolerance;
+    memcpy(dx, residual, (size_t)b->n * sizeof *dx);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, b->matrix, n, b->pivot, dx, b->n);
     if (b->definite)
-        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', r, 1, b->square, r, b->dx + 3, r);
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', r, 1, b->square, r, dx + 3, r);
     else if (r > 0)
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', r, 1, b->square, r, b->pivot + 3, b->dx + 3, r);
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', r, 1, b->square, r, b->pivot + 3, dx + 3, r);
+    return SP_OK;
 }
 
-/* From x along dx: whole, or halved until the residual falls; close to the solution whole too, where only rounding
- * keeps it from falling.
- */
-static double advance(sp_free_body *b, bool whole, bool near)
+/* x −= J⁻¹ r with the factor at hand. */
+static int correct(sp_free_body *b)
 {
-    enum { HALVINGS = 12, MOST_HALVINGS = 40 }; /* the second towards numbers at all */
-    double s = 1, before = b->norm;
-    for (int halvings = 0;; s *= 0.5, halvings++) {
-        for (int k = 0; k < b->n; k++)
-            b->trial[k] = b->x[k] - s * b->dx[k];
-        double relative = measure(b, b->trial);
-        bool number = isfinite(relative), enough = number ? near || halvings >= HALVINGS : halvings == MOST_HALVINGS;
-        if (whole || enough || (number && (b->norm <= (1 - 1e-4 * s) * before || relative <= b->p.tolerance))) {
-            memcpy(b->x, b->trial, (size_t)b->n * sizeof *b->x);
-            return relative;
-        }
-    }
+    const int status = solve(b, b->residual, 0, b->dx);
+    cblas_daxpy(b->n, -1, b->dx, 1, b->x, 1);
+    follow(b, b->x);
+    return status;
 }
 
 /* One more correction with the factor at hand brings the residual from the tolerance down to rounding: over many steps
  * energy drifts by what is left. So small, it changes f by K dq. */
-static void polish(sp_free_body *b)
+static int polish(sp_free_body *b)
 {
-    solve(b);
-    cblas_daxpy(b->n, -1, b->dx, 1, b->x, 1);
-    follow(b, b->x);
+    const int status = correct(b);
     if (b->simpson)
         add_stiffness_times(b, -0.5 * b->p.step, b->next.K, b->dx + 3, b->next.f);
+    return status;
 }
 
 static int refuse_inverted(const sp_free_body *b, int64_t element)
@@ -418,75 +414,72 @@ static int refuse_inverted(const sp_free_body *b, int64_t element)
                    (long long)(b->report.steps + 1), (long long)element);
 }
 
+static int not_converged(void *self, double relative, int64_t iterations)
+{
+    const sp_free_body *b = self;
+    if (b->barred >= 0)
+        return refuse_inverted(b, b->barred);
+    if (!isfinite(relative))
+        return sp_fail(b->context, SP_NUMERICAL,
+                       "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
+                       (long long)(b->report.steps + 1));
+    return sp_fail(b->context, SP_NUMERICAL,
+                   "Newton's method did not converge in step %lld of a free body: residual %.1e after %lld "
+                   "iterations; take a smaller step",
+                   (long long)(b->report.steps + 1), relative, (long long)iterations);
+}
+
 /* Starts with velocities that go on changing as they did, then once more from standing still with a line search. */
 static int newton(sp_free_body *b)
 {
-    enum { WHOLE_STEPS = 8 };
-    bool whole = true, stagnated = false;
-    int64_t iterations = 0;
+    const sp_newton_problem problem = {.self = b,
+                                       .n = b->n,
+                                       .residual = residual,
+                                       .factor = factor,
+                                       .solve = solve,
+                                       .not_converged = not_converged,
+                                       .merit = SP_NEWTON_RESIDUAL,
+                                       .at_least_once = true,
+                                       .whole_steps = 8,
+                                       .tolerance = b->p.tolerance,
+                                       .iterations = b->p.iterations};
+    const sp_newton_vectors vectors = {.x = b->x, .r = b->residual, .dx = b->dx, .trial = b->trial};
+    sp_newton_report report;
     int status;
     for (int k = 0; k < b->n; k++)
         b->x[k] = 2 * (k < 3 ? b->now.Omega[k] : b->now.qdot[k - 3]) - b->before[k];
-    double relative = measure(b, b->x);
-    while (!stagnated && !(relative <= b->p.tolerance && (iterations > 0 || b->norm == 0))) {
-        bool lost = !isfinite(relative) || (whole && iterations >= WHOLE_STEPS) || iterations >= b->p.iterations;
-        if (lost && whole && iterations < b->p.iterations) {
-            whole = false;
-            for (int i = 0; i < b->r; i++)
-                b->x[3 + i] = -b->now.qdot[i];
-            memcpy(b->x, b->now.Omega, sizeof b->now.Omega);
-            relative = measure(b, b->x);
-            lost = !isfinite(relative);
-        }
-        if (lost && b->barred >= 0)
-            return refuse_inverted(b, b->barred);
-        if (lost && !isfinite(relative))
-            return sp_fail(b->context, SP_NUMERICAL,
-                           "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
-                           (long long)(b->report.steps + 1));
-        if (lost)
-            return sp_fail(b->context, SP_NUMERICAL,
-                           "Newton's method did not converge in step %lld of a free body: residual %.1e after %lld "
-                           "iterations; take a smaller step",
-                           (long long)(b->report.steps + 1), relative, (long long)iterations);
-        double before = b->norm;
-        bool near = relative <= 1e-6;
-        SP_TRY(factor(b));
-        solve(b);
-        relative = advance(b, whole, near);
-        iterations++;
-        stagnated =
-            near && relative > b->p.tolerance && relative <= 1e-6 && b->norm > (relative <= 1e-8 ? 0.5 : 0.9) * before;
-    }
-    if (iterations == 0)
+    memcpy(b->still, b->now.Omega, sizeof b->now.Omega);
+    for (int i = 0; i < b->r; i++)
+        b->still[3 + i] = -b->now.qdot[i];
+    SP_TRY(sp_newton_solve(&problem, b->still, &vectors, &report));
+    if (report.iterations == 0)
         memcpy(b->next.K, b->now.K, (size_t)(b->r * b->r) * sizeof *b->next.K);
-    else if (!stagnated)
-        polish(b);
-    b->report.stagnated += stagnated;
-    b->report.newton_iterations += iterations;
-    b->report.worst_iterations = iterations > b->report.worst_iterations ? iterations : b->report.worst_iterations;
-    b->report.worst_residual = fmax(b->report.worst_residual, relative);
-    status = SP_OK;
+    else if (!report.stagnated)
+        SP_TRY(polish(b));
+    b->report.stagnated += report.stagnated;
+    b->report.newton_iterations += report.iterations;
+    if (report.iterations > b->report.worst_iterations)
+        b->report.worst_iterations = report.iterations;
+    b->report.worst_residual = fmax(b->report.worst_residual, report.relative);
 done:
     return status;
 }
 
 static int one_iteration(sp_free_body *b)
 {
+    sp_newton_residual size = {0};
     int status;
     memcpy(b->x, b->now.Omega, sizeof b->now.Omega);
     for (int i = 0; i < b->r; i++)
         b->x[3 + i] = b->now.qdot[i];
-    double relative = measure(b, b->x);
-    if (!isfinite(relative) && b->barred >= 0)
+    residual(b, b->x, b->residual, &size);
+    if (!isfinite(size.norm) && b->barred >= 0)
         return refuse_inverted(b, b->barred);
-    if (!isfinite(relative))
+    if (!isfinite(size.norm))
         return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
                        (long long)(b->report.steps + 1));
-    SP_TRY(factor(b));
-    solve(b);
-    cblas_daxpy(b->n, -1, b->dx, 1, b->x, 1);
-    follow(b, b->x);
+    SP_TRY(factor(b, b->x, false));
+    SP_TRY(correct(b));
     b->report.newton_iterations++;
     b->report.worst_iterations = 1;
 done:
@@ -646,7 +639,7 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
     double **vectors[] = {&b->load, &b->middle, &b->middle_f, &b->mean_f, &b->damping, &b->change};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&b->pool, r, sizeof(double));
-    double **unknowns[] = {&b->weight, &b->before, &b->x, &b->trial, &b->dx, &b->residual};
+    double **unknowns[] = {&b->weight, &b->before, &b->x, &b->trial, &b->dx, &b->residual, &b->still};
     for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
         *unknowns[i] = sp_pool_new(&b->pool, n, sizeof(double));
     b->slope = sp_pool_new(&b->pool, SLOPES * r, sizeof(double));

@@ -13,6 +13,7 @@
  * e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,15 +22,16 @@ enum { REMEMBERED = 40 }; /* steps of BDF2: 3^-40 */
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
 {
     it->loads->mean(it->loads->self, t0, t1, f);
-    if (!it->loads->prescribed || it->p.kind == SP_STATIC || !isfinite(t1))
+    if (!it->loads->prescribed || !isfinite(t1))
         return;
+    assert(it->system->prescribed_inertia);
     /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
-    double *v0 = it->prescribed, *v1 = it->prescribed_rate;
-    memset(v0, 0, (size_t)it->rows * sizeof *v0);
-    memset(v1, 0, (size_t)it->rows * sizeof *v1);
-    it->loads->prescribed(it->loads->self, fmax(0, t0), it->scrap, v0);
-    it->loads->prescribed(it->loads->self, t1, it->scrap, v1);
-    for (int64_t i = 0; i < it->rows; i++)
+    double *v0 = it->prescribed.u_between, *v1 = it->prescribed.v_between;
+    memset(v0, 0, (size_t)it->prescribed.rows * sizeof *v0);
+    memset(v1, 0, (size_t)it->prescribed.rows * sizeof *v1);
+    it->loads->prescribed(it->loads->self, fmax(0, t0), it->prescribed.du, v0);
+    it->loads->prescribed(it->loads->self, t1, it->prescribed.du, v1);
+    for (int64_t i = 0; i < it->prescribed.rows; i++)
         v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
     it->system->prescribed_inertia(it->system->self, v1, f);
 }
@@ -48,102 +50,113 @@ static void impulse(sp_integrator *it, double from, double to, double *j)
 
 static void remember(sp_integrator *it, double from, double to)
 {
-    impulse(it, from, to, it->external);
+    impulse(it, from, to, it->load.force);
     for (int64_t i = 0; i < it->n; i++)
-        it->momentum[i] = (it->external[i] + 0.5 * it->momentum[i]) / 1.5;
+        it->load.momentum[i] = (it->load.force[i] + 0.5 * it->load.momentum[i]) / 1.5;
+}
+
+/* Newmark's γ; that of central differences is ½. */
+static double nodal_gamma(const sp_integrator *it)
+{
+    return it->p.kind == SP_NEWMARK ? it->p.gamma : 0.5;
+}
+
+static void start_nodal(sp_integrator *it, double t, double behind)
+{
+    load_memory *load = &it->load;
+    const double gamma = nodal_gamma(it);
+    /* γ = 1: over what does not count, where nothing else is there */
+    const double ahead = behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5;
+    load->interval = behind > 0 ? behind : it->p.step;
+    sp_mean_force(it, t - gamma * behind, t + ahead * load->interval, load->force);
+}
+
+static void start_backward(sp_integrator *it, double t, double behind)
+{
+    load_memory *load = &it->load;
+    const double h = it->p.step;
+    load->interval = h;
+    load->covered = behind > 0 ? t + 0.5 * h : t;
+    memset(load->momentum, 0, (size_t)it->n * sizeof *load->momentum);
+    for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
+        remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
+    sp_mean_force(it, t, t + 0.5 * h, load->force);
 }
 
 void sp_force_start(sp_integrator *it, double t, double behind)
 {
-    const double h = it->p.step, gamma = it->p.gamma;
-    it->ahead = it->covered = it->retimed = 0;
-    switch (it->p.kind) {
-    case SP_NEWMARK: /* γ = 1: over what does not count, where nothing else is there */
-        it->ahead = behind > 0 ? behind : h;
-        sp_mean_force(it, t - gamma * behind, t + (behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5) * it->ahead,
-                      it->external);
-        break;
-    case SP_CENTRAL:
-        it->ahead = h;
-        sp_mean_force(it, t - 0.5 * behind, t + 0.5 * h, it->external);
-        break;
-    case SP_BDF2:
-        it->ahead = h;
-        it->covered = behind > 0 ? t + 0.5 * h : t;
-        memset(it->momentum, 0, (size_t)it->n * sizeof *it->momentum);
-        for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
-            remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
-        sp_mean_force(it, t, t + 0.5 * h, it->external);
-        break;
-    default:
-        break;
-    }
+    load_memory *load = &it->load;
+    load->interval = load->covered = load->interval_before = 0;
+    if (it->scheme->loads == SP_LOADS_NODAL)
+        start_nodal(it, t, behind);
+    else if (it->scheme->loads == SP_LOADS_BACKWARD)
+        start_backward(it, t, behind);
 }
 
 void sp_force_restore(sp_integrator *it)
 {
     const size_t bytes = (size_t)it->n * sizeof(double);
-    if (it->retimed == 0)
+    if (it->load.interval_before == 0)
         return;
-    memcpy(it->external, it->external_before, bytes);
-    memcpy(it->a, it->a_before, bytes);
-    it->ahead = it->retimed;
-    it->retimed = 0;
+    memcpy(it->load.force, it->load.force_before, bytes);
+    memcpy(it->now.a, it->load.a_before, bytes);
+    it->load.interval = it->load.interval_before;
+    it->load.interval_before = 0;
 }
 
 int sp_force_retime(sp_integrator *it)
 {
-    const double h = it->h, part = 1 - it->p.gamma;
+    const double h = it->h, part = 1 - nodal_gamma(it);
     const size_t bytes = (size_t)it->n * sizeof(double);
-    double *change = it->external1, most = 0, size = 0;
-    if (it->p.kind != SP_NEWMARK || part < 1e-6)
+    double *change = it->load.next_force, most = 0, size = 0;
+    if (it->scheme->loads != SP_LOADS_NODAL || part < 1e-6)
         return SP_OK;
-    if (fabs(h - it->ahead) <= 1e-12 * h)
+    if (fabs(h - it->load.interval) <= 1e-12 * h)
         return SP_OK;
-    impulse(it, it->t0 + part * it->ahead, it->t0 + part * h, change);
+    impulse(it, it->t0 + part * it->load.interval, it->t0 + part * h, change);
     for (int64_t i = 0; i < it->n; i++) {
-        change[i] = (part * it->ahead * it->external[i] + change[i]) / (part * h) - it->external[i];
+        change[i] = (part * it->load.interval * it->load.force[i] + change[i]) / (part * h) - it->load.force[i];
         most = fmax(most, fabs(change[i]));
-        size = fmax(size, fabs(it->external[i]));
+        size = fmax(size, fabs(it->load.force[i]));
     }
-    if (most <= 1e-13 * fmax(1, it->ahead / h) * size) /* rounding, of loads that are constant */
+    if (most <= 1e-13 * fmax(1, it->load.interval / h) * size) /* rounding, of loads that are constant */
         return SP_OK;
-    memcpy(it->external_before, it->external, bytes);
-    memcpy(it->a_before, it->a, bytes);
-    it->retimed = it->ahead;
-    it->ahead = h;
+    memcpy(it->load.force_before, it->load.force, bytes);
+    memcpy(it->load.a_before, it->now.a, bytes);
+    it->load.interval_before = it->load.interval;
+    it->load.interval = h;
     for (int64_t i = 0; i < it->n; i++)
-        it->external[i] += change[i];
-    const int status = it->system->mass_solve(it->system->self, change, it->y);
+        it->load.force[i] += change[i];
+    const int status = it->system->mass_solve(it->system->self, change, it->product);
     for (int64_t i = 0; status == SP_OK && i < it->n; i++)
-        it->a[i] += it->chop * it->y[i];
+        it->now.a[i] += it->limit_scale * it->product[i];
     return status;
 }
 
 void sp_force_of_step(sp_integrator *it)
 {
-    const double h = it->h, gamma = it->p.gamma, to = it->t1 + 0.5 * h;
-    if (it->p.kind == SP_NEWMARK)
-        sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->external1);
-    else if (it->p.kind != SP_BDF2)
-        sp_mean_force(it, it->t0, it->t1, it->external1);
+    const double h = it->h, gamma = nodal_gamma(it), to = it->t1 + 0.5 * h;
+    if (it->scheme->loads == SP_LOADS_NODAL)
+        sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->load.next_force);
+    else if (it->scheme->loads == SP_LOADS_MEAN)
+        sp_mean_force(it, it->t0, it->t1, it->load.next_force);
     else {
         const double w = it->last_h > 0 ? h / it->last_h : 0, now = (1 + 2 * w) / (1 + w), before = w * w / (1 + w);
-        impulse(it, it->covered, to, it->external1);
+        impulse(it, it->load.covered, to, it->load.next_force);
         for (int64_t i = 0; i < it->n; i++) {
-            it->momentum1[i] = (it->external1[i] + 0.5 * it->momentum[i]) / 1.5;
-            it->external1[i] = (now * it->momentum1[i] - before * it->momentum[i]) / h;
+            it->load.next_momentum[i] = (it->load.next_force[i] + 0.5 * it->load.momentum[i]) / 1.5;
+            it->load.next_force[i] = (now * it->load.next_momentum[i] - before * it->load.momentum[i]) / h;
         }
     }
 }
 
 void sp_force_taken(sp_integrator *it)
 {
-    memcpy(it->external, it->external1, (size_t)it->n * sizeof *it->external);
-    it->ahead = it->h;
-    it->retimed = 0;
-    if (it->p.kind != SP_BDF2)
+    memcpy(it->load.force, it->load.next_force, (size_t)it->n * sizeof *it->load.force);
+    it->load.interval = it->h;
+    it->load.interval_before = 0;
+    if (it->scheme->loads != SP_LOADS_BACKWARD)
         return;
-    memcpy(it->momentum, it->momentum1, (size_t)it->n * sizeof *it->momentum);
-    it->covered = it->t1 + 0.5 * it->h;
+    memcpy(it->load.momentum, it->load.next_momentum, (size_t)it->n * sizeof *it->load.momentum);
+    it->load.covered = it->t1 + 0.5 * it->h;
 }

@@ -5,29 +5,19 @@
 
 typedef struct step_problem {
     sp_integrator *it;
-    const newton_problem *equations;
+    const step_equations *equations;
+    int64_t inverted; /* the first element that an iterate turned inside out so that forces have no value; −1: none */
 } step_problem;
-
-int sp_refuse_inverted(sp_integrator *it, const double *q)
-{
-    int64_t element = it->system->inverted ? it->system->inverted(it->system->self, q) : -1;
-    if (element < 0)
-        return SP_OK;
-    return sp_fail(it->context, SP_NUMERICAL,
-                   "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean",
-                   (long long)element, it->t1);
-}
 
 /* Where the residual has no value, an inverted element may be the reason. */
 static void residual(void *self, const double *q, double *r, sp_newton_residual *size)
 {
-    const step_problem *step = self;
+    step_problem *step = self;
     sp_integrator *it = step->it;
-    size->scale = step->equations->residual(it, q, r);
+    step->equations->residual(it, q, r, size);
     size->norm = sp_norm(it->n, r);
-    size->potential = it->potential;
     if (!isfinite(size->norm) && it->system->inverted)
-        it->barred = it->system->inverted(it->system->self, q);
+        step->inverted = it->system->inverted(it->system->self, q);
 }
 
 static int factor(void *self, const double *q, bool definite)
@@ -53,19 +43,19 @@ static int not_converged(void *self, double relative, int64_t iterations)
     const step_problem *step = self;
     const sp_integrator *it = step->it;
     double t = it->t0;
-    if (it->barred >= 0)
+    if (step->inverted >= 0)
         return sp_fail(it->context, SP_NUMERICAL,
                        "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, "
                        "or the law stable-neo-hookean",
-                       step->equations->what, t, (long long)it->barred);
+                       step->equations->name, t, (long long)step->inverted);
     if (!isfinite(relative))
         return sp_fail(it->context, SP_NUMERICAL,
                        "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has "
                        "grown without bound; take smaller steps",
-                       step->equations->what, t);
+                       step->equations->name, t);
     return sp_fail(it->context, SP_NUMERICAL,
                    "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step",
-                   step->equations->what, t, relative, (long long)iterations);
+                   step->equations->name, t, relative, (long long)iterations);
 }
 
 static void count(sp_integrator_report *total, const sp_newton_report *report, bool converged)
@@ -82,9 +72,9 @@ static void count(sp_integrator_report *total, const sp_newton_report *report, b
     total->worst_residual = fmax(total->worst_residual, report->relative);
 }
 
-int sp_newton(sp_integrator *it, const newton_problem *equations, const double *start)
+int sp_step_solve(sp_integrator *it, const step_equations *equations, const double *restart)
 {
-    step_problem step = {it, equations};
+    step_problem step = {it, equations, -1};
     const sp_newton_problem problem = {.self = &step,
                                        .n = it->n,
                                        .residual = residual,
@@ -93,16 +83,15 @@ int sp_newton(sp_integrator *it, const newton_problem *equations, const double *
                                        .not_converged = not_converged,
                                        .merit = equations->merit,
                                        .has_definite = true,
-                                       .whole_steps = equations->free_steps,
+                                       .whole_steps = equations->whole_steps,
                                        .reuse = equations->reuse,
                                        .tolerance = it->p.tolerance,
                                        .iterations = it->p.iterations,
                                        .rounding = it->system->rounding,
                                        .negligible = 1e-12};
-    const sp_newton_vectors vectors = {.x = it->q1, .r = it->r, .dx = it->dq, .trial = it->x};
+    const sp_newton_vectors vectors = {.x = it->next.q, .r = it->residual, .dx = it->correction, .trial = it->trial};
     sp_newton_report report;
-    it->barred = -1;
-    const int status = sp_newton_solve(&problem, start, &vectors, &report);
+    const int status = sp_newton_solve(&problem, restart, &vectors, &report);
     count(&it->report, &report, status == SP_OK);
     return status;
 }

@@ -105,8 +105,8 @@ typedef struct load_memory {
     double interval_before; /* Newmark: > 0: interval, force and acceleration were adapted to this step's length, and
                                were these before */
     double *force_before, *a_before; /* [n] */
-    int64_t
-        stiffened; /* central differences: the forcing's count of stiffening changes that stability was checked for */
+    /* Central differences: the loads' count of stiffening changes for which stability was checked last. */
+    int64_t stiffened;
 } load_memory;
 
 /* Energies since the start, J, and the work against an internal force that has no energy: its path integral. */

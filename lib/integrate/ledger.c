@@ -1,6 +1,7 @@
 /* Energies of a motion. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 void sp_ledger_mark(sp_integrator *it)
@@ -29,6 +30,7 @@ void sp_ledger_follow(sp_integrator *it)
 
 void sp_integrator_energies(sp_integrator *it, double energy[SP_WORK_COUNT])
 {
+    assert(it->system->mass_times);
     it->system->mass_times(it->system->self, it->now.v, it->product);
     energy[SP_WORK_KINETIC] = 0.5 * sp_dot(it->n, it->now.v, it->product);
     energy[SP_WORK_STORED] = it->system->force(it->system->self, it->now.q, NULL) + it->ledger.path_work;

@@ -130,17 +130,25 @@ static void move(iteration *it)
 
 /* ---- iterations ---- */
 
+/* Where no force acts, on a body that moves on as it is, the residual is a part of rounding; but then so is the
+ * correction of x. */
+static bool negligible(const iteration *it, double *correction)
+{
+    const int64_t n = it->problem->n;
+    if (it->problem->negligible == 0)
+        return false;
+    *correction = norm(n, it->v->dx) / fmax(norm(n, it->v->x), DBL_MIN);
+    return *correction <= it->problem->negligible;
+}
+
 /* After an iteration from a residual of the norm `before`, relative `relative_before`, with a new factor or not:
  * whether rounding ends the iterations, and whether the factor is used once more. */
 static void judge(iteration *it, double before, double relative_before, bool new_factor)
 {
     const sp_newton_problem *problem = it->problem;
     const bool above = it->relative > problem->tolerance;
-    /* Where no force acts, on a body that moves on as it is, the residual is a part of rounding; but then so is the
-     * correction of x. */
-    const double correction = norm(problem->n, it->v->dx) / fmax(norm(problem->n, it->v->x), DBL_MIN);
-    if (new_factor && problem->negligible > 0 && correction <= problem->negligible && it->size.norm > 0.5 * before &&
-        above) {
+    double correction;
+    if (new_factor && above && it->size.norm > 0.5 * before && negligible(it, &correction)) {
         it->stagnated = true;
         it->relative = fmin(it->relative, correction);
         return;

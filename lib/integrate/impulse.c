@@ -1,23 +1,25 @@
-/* The forces of steps, so that the impulse of any load is exact, for steps of any lengths.
+/* The external forces of steps, chosen so that the impulse of any load is exact for steps of any lengths.
  *
- * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n): F_n, the mean from γ h_n in front of its node to (1 − γ)
- * h_(n+1) behind it, counts with just that length. Where the step behind turns out to be another than F_n was made for,
- * w, it still owes (1 − γ) w F_n up to t_n + (1 − γ) w: it and the acceleration become those of what is owed up to t_n
- * + (1 − γ) h_(n+1). Central differences are the same with γ = ½.
+ * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n). F_n is the mean force from γ h_n before its time t_n to
+ * (1 − γ) h_(n+1) after it: the length of that interval is its weight in the sum. Where the next step has another
+ * length h_(n+1) than the length w that F_n was made for, F_n still owes the impulse (1 − γ) w F_n up to t_n + (1 − γ)
+ * w. It and the acceleration are then replaced by those of the impulse that is owed up to t_n + (1 − γ) h_(n+1).
+ * Central differences are the same with γ = ½.
  *
- * BDF2. Of the steps' changes of momentum e_n = M (v_n − v_(n−1)) by loads, with w = h_n / h_(n−1) (0 in the first
- * step, one of Euler),
+ * BDF2. The changes of momentum e_n = M (v_n − v_(n−1)) by loads satisfy, with w = h_n / h_(n−1) (0 in the first step,
+ * which is one of implicit Euler),
  *     ((1 + 2w) e_n − w² e_(n−1)) / (1 + w) = h_n F_n.
- * When loads end and steps stay as they are, e falls to a third in each, so that ½ e_n is still on its way. F_n is what
- * makes Σ e + ½ e_n the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since the start,
- * e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
+ * After loads have ended, with equal steps, each e is a third of the one before, so that ½ e_n is still to come. F_n is
+ * chosen so that Σ e + ½ e_n is the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since
+ * the start, e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
 #include "integrate/internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { REMEMBERED = 40 }; /* steps of BDF2: 3^-40 */
+/* Steps of BDF2 whose loads still matter when a motion is continued: the next one has a part of 3^-40. */
+enum { REMEMBERED = 40 };
 
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
 {
@@ -25,7 +27,7 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     if (!it->loads->prescribed || !isfinite(t1))
         return;
     assert(it->system->prescribed_inertia);
-    /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
+    /* M_fh (a + α v) of prescribed vertices that accelerate from v(t0) to v(t1), of which `mass_times` sees no part */
     double *v0 = it->prescribed.u_between, *v1 = it->prescribed.v_between;
     memset(v0, 0, (size_t)it->prescribed.rows * sizeof *v0);
     memset(v1, 0, (size_t)it->prescribed.rows * sizeof *v1);
@@ -36,7 +38,7 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     it->system->prescribed_inertia(it->system->self, v1, f);
 }
 
-/* ∫ f dt, N s; from > to: less what lies between. */
+/* j = ∫ f dt from `from` to `to`, N s, where either may be the earlier one. */
 static void impulse(sp_integrator *it, double from, double to, double *j)
 {
     const double low = fmin(from, to), high = fmax(from, to);
@@ -48,6 +50,7 @@ static void impulse(sp_integrator *it, double from, double to, double *j)
         j[i] *= to - from;
 }
 
+/* The change of momentum in the step that ends with the loads of [from, to]. */
 static void remember(sp_integrator *it, double from, double to)
 {
     impulse(it, from, to, it->load.force);
@@ -65,7 +68,7 @@ static void start_nodal(sp_integrator *it, double t, double behind)
 {
     load_memory *load = &it->load;
     const double gamma = nodal_gamma(it);
-    /* γ = 1: over what does not count, where nothing else is there */
+    /* with γ = 1 the force of the start has no weight: any interval serves */
     const double ahead = behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5;
     load->interval = behind > 0 ? behind : it->p.step;
     sp_mean_force(it, t - gamma * behind, t + ahead * load->interval, load->force);

@@ -2,6 +2,7 @@
  * are in step.c, schemes in files of their own. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,19 @@ void sp_integrator_free(sp_integrator *it)
 }
 
 /* ---- what lasts from step to step ---- */
+
+void sp_memory_add(sp_memory *memory, void *data, int64_t bytes)
+{
+    assert(memory->count < (int)(sizeof memory->part / sizeof *memory->part));
+    memory->part[memory->count].data = data;
+    memory->part[memory->count].bytes = bytes;
+    memory->count++;
+}
+
+void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n)
+{
+    sp_memory_add(memory, x, n * (int64_t)sizeof *x);
+}
 
 /* Beside the state, prescribed vertices, energies and counts. */
 static void remember(sp_integrator *it, sp_memory *memory)

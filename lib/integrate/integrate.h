@@ -80,7 +80,7 @@ typedef struct sp_integrator_report {
 
 typedef struct sp_integrator sp_integrator;
 
-/* Starts at time first_step · step from q and v [n] (copied; NULL: 0). The system, the forcing and the skeleton must
+/* Starts at time first_step · step from q and v [n] (copied; NULL: 0). The system, the loads and the skeleton must
  * outlive the integrator. SP_USAGE for parameters out of range, for a scheme that does not fit the system or its loads,
  * and for central differences with a step above the stability limit; SP_NUMERICAL where the accelerations at the start
  * cannot be found. */
@@ -103,7 +103,7 @@ int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
 int sp_integrator_continue(sp_integrator *integrator, sp_integrator *before) SP_MUST_USE;
 
 /* Saves or loads everything that the next steps depend on (base/state.h), with the state of the system and of the
- * skeleton. The forcing is visited before by the caller. */
+ * skeleton. The caller visits the loads before. */
 void sp_integrator_visit(sp_integrator *integrator, sp_state *state);
 
 /* The time in s, and q and v [n] then: the integrator's own, which the next step changes. */

@@ -44,6 +44,11 @@ typedef struct sp_memory {
     int count;
 } sp_memory;
 
+/* integrate.c */
+void sp_memory_add(sp_memory *memory, void *data, int64_t bytes);
+void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n);
+#define SP_MEMORY_ADD_VALUE(memory, value) sp_memory_add(memory, &(value), (int64_t)sizeof(value))
+
 typedef struct sp_scheme {
     const char *name;        /* as it stands in messages */
     unsigned needs, refuses; /* of enum sp_trait */
@@ -75,10 +80,6 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
 
 /* SP_USAGE where the scheme refuses springs. */
 int sp_scheme_allows_springs(const sp_integrator *it) SP_MUST_USE;
-
-void sp_memory_add(sp_memory *memory, void *data, int64_t bytes);
-void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n);
-#define SP_MEMORY_ADD_VALUE(memory, value) sp_memory_add(memory, &(value), (int64_t)sizeof(value))
 
 /* ---- the integrator ---- */
 

@@ -1,7 +1,7 @@
 /* The linearly implicit step of a mesh whose vertices are carried by the bones of a skeleton: joint rates are unknowns
  * beside the velocities of free degrees of freedom. Carried vertices move with c r, the joint rates r times the columns
- * c = border->columns. With S = M + h C + β h² K over all vertices, of which S_ff is the system's factored matrix, the
- * joints' own matrix A and right-hand side b (sp_joint_system),
+ * c of the joint system. With S = M + h C + β h² K over all vertices, of which S_ff is the system's factored matrix,
+ * the joints' own matrix A and right-hand side b (sp_joint_system),
  *
  *     z = S_ff⁻¹ (right-hand side),     X = S_ff⁻¹ (S c)_f,
  *     (A + cᵀ S (c − X)) r = b − cᵀ S z,     v₁ = z − X r. */

@@ -38,11 +38,13 @@ static const struct {
 static int check_traits(sp_context *context, const sp_scheme *scheme, unsigned traits)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        const char *message = rules[i].trait & scheme->needs & ~traits    ? rules[i].missing
-                              : rules[i].trait & scheme->refuses & traits ? rules[i].refused
-                                                                          : NULL;
-        if (message)
-            return sp_fail(context, SP_USAGE, message, scheme->name);
+        const bool missing = rules[i].trait & scheme->needs & ~traits,
+                   refused = rules[i].trait & scheme->refuses & traits;
+        const char *message = missing ? rules[i].missing : rules[i].refused;
+        if (!missing && !refused)
+            continue;
+        assert(message);
+        return sp_fail(context, SP_USAGE, message, scheme->name);
     }
     return SP_OK;
 }
@@ -93,17 +95,4 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
     if (loads->prescribed && !system->body)
         return sp_fail(context, SP_USAGE, "held vertices move in models of vertices only");
     return check_traits(context, sp_scheme_of(p->kind), traits_of(system, loads, p));
-}
-
-void sp_memory_add(sp_memory *memory, void *data, int64_t bytes)
-{
-    assert(memory->count < (int)(sizeof memory->part / sizeof *memory->part));
-    memory->part[memory->count].data = data;
-    memory->part[memory->count].bytes = bytes;
-    memory->count++;
-}
-
-void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n)
-{
-    sp_memory_add(memory, x, n * (int64_t)sizeof *x);
 }

@@ -247,17 +247,17 @@ static int exchange(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
     int status = SP_OK;
     for (int64_t sweep = 0; sweep < t->parameters->exchanges; sweep++) {
         const double before = p->error;
-        if (known_round(t) < 0) {
+        if (sp_joint_known_round(t) < 0) {
             if (!work)
                 SP_TRY(sp_exchange_new(t->context, t->training, t->elements, t->parameters->memory, &work));
             const int64_t passes = sp_exchange_passes(work);
             memcpy(t->list, p->element, (size_t)p->count * sizeof *t->list);
             SP_TRY(sp_exchange_sweep(work, p->count, t->list));
             t->report->passes += sp_exchange_passes(work) - passes;
-            remember(t, p->count);
+            sp_joint_remember(t, p->count);
         }
         const int64_t exchanged = count_new(t, p);
-        SP_TRY(fit_support(t, pool, p->count, p));
+        SP_TRY(sp_joint_fit_support(t, pool, p->count, p));
         t->report->exchanged += exchanged;
         if (exchanged == 0 || p->error > (1 - little) * before)
             break;
@@ -279,7 +279,7 @@ static int take_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *s
     p->residual = sp_pool_raw(pool, t->rows, sizeof *p->residual);
     if (pool->failed)
         return sp_fail_memory(t->context);
-    return fit_support(t, pool, count, p);
+    return sp_joint_fit_support(t, pool, count, p);
 }
 
 /* ---- what comes out ---- */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fits the weights of the `count` elements in t->list. */
-static int fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joint_pursuit *p)
+int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joint_pursuit *p)
 {
     sp_nnls_report fit;
     int status;
@@ -92,7 +91,7 @@ int sp_joint_train_htp(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
             }
             if (count == 0)
                 return SP_OK; /* the minimum: no element helps */
-            SP_TRY(fit_support(t, pool, count, p));
+            SP_TRY(sp_joint_fit_support(t, pool, count, p));
             SP_TRY(sp_joint_show_progress(t, p->error, count));
             if (parameters->tolerance > 0 && p->error <= parameters->tolerance) {
                 t->report->reached = true;

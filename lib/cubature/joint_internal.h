@@ -53,6 +53,9 @@ typedef struct sp_joint_pursuit {
     double error;
 } sp_joint_pursuit;
 
+/* Fits the weights of the `count` elements in t->list. */
+int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joint_pursuit *p) SP_MUST_USE;
+
 /* Trains; p starts as {0} and has what was chosen, from the pool. */
 int sp_joint_train_htp(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p) SP_MUST_USE;
 

@@ -2,53 +2,118 @@
  * part and that by strain rate take the velocity of the half step, so that no matrix but M is solved with. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 
-int sp_step_central(sp_integrator *it)
+typedef struct central_workspace {
+    double energy_scale; /* of work and first energy so far: far beyond it the motion has become unstable, J */
+} central_workspace;
+
+static void allocate(sp_integrator *it)
 {
-    double h = it->h, t1 = it->t1, alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
+    assert(it->system->mass_times && it->system->mass_solve && it->system->tangent_times);
+    it->workspace = sp_pool_new(&it->pool, 1, sizeof(central_workspace));
+}
+
+static void remember(sp_integrator *it, sp_memory *memory)
+{
+    SP_MEMORY_ADD_VALUE(memory, ((central_workspace *)it->workspace)->energy_scale);
+}
+
+static int start(sp_integrator *it)
+{
+    central_workspace *w = it->workspace;
+    double energy[SP_WORK_COUNT];
     int status;
-    sp_mean_force(it, t1 - 0.5 * h, t1 + 0.5 * h, it->external1);
+    SP_TRY(sp_check_stability(it));
+    SP_TRY(sp_balance_acceleration(it, it->load.force));
+    sp_integrator_energies(it, energy);
+    w->energy_scale = energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
+done:
+    return status;
+}
+
+static int force_changed(sp_integrator *it)
+{
+    const int64_t *stiffened = it->loads->stiffened;
+    return stiffened && *stiffened == it->load.stiffened ? SP_OK : sp_check_stability(it);
+}
+
+static int refuse_unstable(sp_integrator *it, double energy)
+{
+    central_workspace *w = it->workspace;
+    int status = SP_OK;
+    w->energy_scale = fmax(w->energy_scale, fabs(it->ledger.work));
+    if (!isfinite(energy))
+        SP_TRY(sp_refuse_inverted(it, it->next.q));
+    if (!isfinite(energy) || (w->energy_scale > 0 && energy > 1e6 * w->energy_scale && it->steps > 10))
+        status = sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", it->t1);
+done:
+    return status;
+}
+
+/* residual += βK v + D v at the end of the step, with the velocity of its middle. */
+static void add_lagged_damping(sp_integrator *it)
+{
+    const sp_system *system = it->system;
+    const double h = it->h, beta = it->p.damping_stiffness, *middle_v = it->next.v;
+    if (beta != 0)
+        system->tangent_times(system->self, it->next.q, middle_v, it->product);
+    if (system->viscous_times) {
+        system->viscous_times(system->self, it->next.q, middle_v, it->scratch);
+        it->ledger.dissipated += h * sp_dot(it->n, middle_v, it->scratch);
+        for (int64_t i = 0; i < it->n; i++)
+            it->residual[i] += it->scratch[i];
+    }
+    for (int64_t i = 0; beta != 0 && i < it->n; i++) {
+        it->ledger.dissipated += h * beta * middle_v[i] * it->product[i];
+        it->residual[i] += beta * it->product[i];
+    }
+}
+
+static int step(sp_integrator *it)
+{
+    const sp_system *system = it->system;
+    motion_state *now = &it->now, *next = &it->next; /* next->v: of the middle of the step */
+    const double h = it->h, alpha = it->p.damping_mass;
+    int status;
+    sp_force_of_step(it);
     for (int64_t i = 0; i < it->n; i++) {
-        it->v1[i] = it->v[i] + 0.5 * h * it->a[i];
-        it->q1[i] = it->q[i] + h * it->v1[i];
+        next->v[i] = now->v[i] + 0.5 * h * now->a[i];
+        next->q[i] = now->q[i] + h * next->v[i];
     }
     sp_prescribe(it, 1);
-    double energy = it->system->force(it->system->self, it->q1, it->r);
-    if (it->system->nonconservative) /* what a linear force would have stored */
-        energy += 0.5 * fabs(sp_dot(it->n, it->q1, it->r));
-    it->energy_scale = fmax(it->energy_scale, fabs(it->work));
-    if (!isfinite(energy))
-        SP_TRY(sp_refuse_inverted(it, it->q1));
-    if (!isfinite(energy) || (it->energy_scale > 0 && energy > 1e6 * it->energy_scale && it->steps > 10))
-        return sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", t1);
-    if (beta != 0)
-        it->system->tangent_times(it->system->self, it->q1, it->v1, it->y);
-    if (it->system->viscous_times) {
-        it->system->viscous_times(it->system->self, it->q1, it->v1, it->trial);
-        it->dissipated += h * sp_dot(it->n, it->v1, it->trial);
-        for (int64_t i = 0; i < it->n; i++)
-            it->r[i] += it->trial[i];
-    }
+    double energy = system->force(system->self, next->q, it->residual);
+    if (system->nonconservative) /* what a linear force would have stored */
+        energy += 0.5 * fabs(sp_dot(it->n, next->q, it->residual));
+    SP_TRY(refuse_unstable(it, energy));
+    add_lagged_damping(it);
     for (int64_t i = 0; i < it->n; i++) {
-        if (beta != 0) {
-            it->dissipated += h * beta * it->v1[i] * it->y[i];
-            it->r[i] += beta * it->y[i];
-        }
-        it->r[i] = it->external1[i] - it->r[i];
-        it->work += 0.5 * (it->external[i] + it->external1[i]) * (it->q1[i] - it->q[i]);
+        it->residual[i] = it->load.next_force[i] - it->residual[i];
+        it->ledger.work += 0.5 * (it->load.force[i] + it->load.next_force[i]) * (next->q[i] - now->q[i]);
     }
-    SP_TRY(it->system->mass_solve(it->system->self, it->r, it->a1));
+    SP_TRY(system->mass_solve(system->self, it->residual, next->a));
     if (alpha != 0) {
-        it->system->mass_times(it->system->self, it->v1, it->y);
-        it->dissipated += h * alpha * sp_dot(it->n, it->v1, it->y);
+        system->mass_times(system->self, next->v, it->product);
+        it->ledger.dissipated += h * alpha * sp_dot(it->n, next->v, it->product);
     }
     for (int64_t i = 0; i < it->n; i++) {
-        it->v[i] = (it->v1[i] + 0.5 * h * it->a1[i]) / (1 + 0.5 * h * alpha);
-        it->a[i] = it->a1[i] - alpha * it->v[i];
-        it->q[i] = it->q1[i];
+        now->v[i] = (next->v[i] + 0.5 * h * next->a[i]) / (1 + 0.5 * h * alpha);
+        now->a[i] = next->a[i] - alpha * now->v[i];
+        now->q[i] = next->q[i];
     }
     sp_force_taken(it);
 done:
     return status;
 }
+
+const sp_scheme sp_scheme_central = {.name = "central differences",
+                                     .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT,
+                                     .tolerance = 1e-10,
+                                     .has_acceleration = true,
+                                     .loads = SP_LOADS_NODAL,
+                                     .allocate = allocate,
+                                     .start = start,
+                                     .step = step,
+                                     .force_changed = force_changed,
+                                     .remember = remember};

@@ -3,79 +3,125 @@
  * Unknown: q₁. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-static void midpoint(const sp_integrator *it, const double *q1, double *middle)
+typedef struct energy_workspace {
+    double *force;         /* [n] f(q₀) */
+    double *end_force;     /* [n] f(q₁) */
+    double *middle;        /* [n] ½(q₀ + q₁) */
+    double *mean_velocity; /* [n] (q₁ − q₀)/h */
+} energy_workspace;
+
+static void allocate(sp_integrator *it)
 {
-    for (int64_t i = 0; i < it->n; i++)
-        middle[i] = 0.5 * (it->q[i] + q1[i]);
+    const sp_system *system = it->system;
+    assert(system->matrix_start && system->matrix_add && system->matrix_factor && system->matrix_solve);
+    assert(system->mass_times && system->tangent_times);
+    energy_workspace *w = it->workspace = sp_pool_new(&it->pool, 1, sizeof *w);
+    if (!w)
+        return;
+    double **vectors[] = {&w->force, &w->end_force, &w->middle, &w->mean_velocity};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
 }
 
-static double residual(sp_integrator *it, const double *q1, double *r)
+static void remember(sp_integrator *it, sp_memory *memory)
 {
-    double h = it->h, size;
-    double *middle = it->a1, *f1 = it->v1;
-    midpoint(it, q1, middle);
-    it->system->force(it->system->self, middle, r);
-    it->system->force(it->system->self, q1, f1);
-    for (int64_t i = 0; i < it->n; i++)
-        r[i] = (it->f0[i] + 4 * r[i] + f1[i]) / 6;
-    size = fmax(sp_norm(it->n, r), sp_norm(it->n, it->external));
-    for (int64_t i = 0; i < it->n; i++)
-        it->trial[i] = 2 / (h * h) * (q1[i] - it->q[i]) - 2 / h * it->v[i];
-    it->system->mass_times(it->system->self, it->trial, it->y);
-    size = fmax(size, sp_norm(it->n, it->y));
-    for (int64_t i = 0; i < it->n; i++)
-        r[i] += it->y[i] - it->external[i];
-    for (int64_t i = 0; i < it->n; i++)
-        f1[i] = (q1[i] - it->q[i]) / h; /* the mean velocity of the step */
-    if (sp_damping_force(it, middle, f1, it->y)) {
-        size = fmax(size, sp_norm(it->n, it->y));
-        for (int64_t i = 0; i < it->n; i++)
-            r[i] += it->y[i];
+    sp_memory_add_vector(memory, ((const energy_workspace *)it->workspace)->force, it->n);
+}
+
+static int evaluate_force(sp_integrator *it)
+{
+    it->system->force(it->system->self, it->now.q, ((const energy_workspace *)it->workspace)->force);
+    return SP_OK;
+}
+
+/* The middle of the step and the mean velocity that belong to a q₁. */
+static void follow(sp_integrator *it, const double *q1)
+{
+    const energy_workspace *w = it->workspace;
+    for (int64_t i = 0; i < it->n; i++) {
+        w->middle[i] = 0.5 * (it->now.q[i] + q1[i]);
+        w->mean_velocity[i] = (q1[i] - it->now.q[i]) / it->h;
     }
-    return size;
+}
+
+static void residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
+{
+    const energy_workspace *w = it->workspace;
+    const double h = it->h;
+    follow(it, q1);
+    it->system->force(it->system->self, w->middle, r);
+    it->system->force(it->system->self, q1, w->end_force);
+    for (int64_t i = 0; i < it->n; i++)
+        r[i] = (w->force[i] + 4 * r[i] + w->end_force[i]) / 6;
+    size->scale = fmax(sp_norm(it->n, r), sp_norm(it->n, it->load.force));
+    for (int64_t i = 0; i < it->n; i++)
+        it->scratch[i] = 2 / (h * h) * (q1[i] - it->now.q[i]) - 2 / h * it->now.v[i];
+    it->system->mass_times(it->system->self, it->scratch, it->product);
+    size->scale = fmax(size->scale, sp_norm(it->n, it->product));
+    for (int64_t i = 0; i < it->n; i++)
+        r[i] += it->product[i] - it->load.force[i];
+    if (sp_damping_force(it, w->middle, w->mean_velocity, it->product)) {
+        size->scale = fmax(size->scale, sp_norm(it->n, it->product));
+        for (int64_t i = 0; i < it->n; i++)
+            r[i] += it->product[i];
+    }
 }
 
 static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
-    double h = it->h, damping = it->p.damping_stiffness;
-    double *middle = it->a1, *mean = it->v1;
-    midpoint(it, q1, middle);
-    it->system->matrix_start(it->system->self, 2 / (h * h) + it->p.damping_mass / h);
-    it->system->matrix_add(it->system->self, middle, 1.0 / 3 + damping / h, 1.0 / 3, definite, NULL);
-    it->system->matrix_add(it->system->self, q1, 1.0 / 6, 1.0 / 6, definite, NULL);
-    if (it->system->viscous_add) /* as in the Newmark step */
-        it->system->viscous_add(it->system->self, middle, 1 / h);
-    if (damping != 0 && !definite && !it->system->constant) {
-        for (int64_t i = 0; i < it->n; i++)
-            mean[i] = (q1[i] - it->q[i]) / h;
-        sp_add_tangent_derivative(it, middle, mean, 0.5 * damping);
-    }
+    const energy_workspace *w = it->workspace;
+    const sp_system *system = it->system;
+    const double h = it->h, damping = it->p.damping_stiffness;
+    follow(it, q1);
+    system->matrix_start(system->self, 2 / (h * h) + it->p.damping_mass / h);
+    system->matrix_add(system->self, w->middle, 1.0 / 3 + damping / h, 1.0 / 3, definite, NULL);
+    system->matrix_add(system->self, q1, 1.0 / 6, 1.0 / 6, definite, NULL);
+    if (system->viscous_add) /* without ∂(D(q)v)/∂q, as in implicit.c */
+        system->viscous_add(system->self, w->middle, 1 / h);
+    if (damping != 0 && !definite && !system->constant)
+        sp_add_tangent_derivative(it, w->middle, w->mean_velocity, 0.5 * damping);
 }
 
-int sp_step_energy(sp_integrator *it)
+static int step(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, false, 8, 0, "Newton's method in the energy step"};
-    double h = it->h;
+    static const step_equations equations = {.residual = residual,
+                                             .matrix = matrix,
+                                             .merit = SP_NEWTON_RESIDUAL,
+                                             .whole_steps = 8,
+                                             .name = "Newton's method in the energy step"};
+    const energy_workspace *w = it->workspace;
+    const double h = it->h, *mean = w->mean_velocity;
     int status;
-    it->loads->mean(it->loads->self, it->t0, it->t1, it->external);
+    sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++)
-        it->q1[i] = it->q[i] + h * it->v[i];
-    SP_TRY(sp_newton(it, &problem, it->q));
-    double *middle = it->a1, *mean = it->v1;
-    midpoint(it, it->q1, middle);
-    for (int64_t i = 0; i < it->n; i++) {
-        mean[i] = (it->q1[i] - it->q[i]) / h;
-        it->work += it->external[i] * h * mean[i];
-    }
-    if (sp_damping_force(it, middle, mean, it->y))
-        it->dissipated += h * sp_dot(it->n, mean, it->y);
+        it->next.q[i] = it->now.q[i] + h * it->now.v[i];
+    SP_TRY(sp_step_solve(it, &equations, it->now.q));
+    follow(it, it->next.q);
     for (int64_t i = 0; i < it->n; i++)
-        it->v[i] = 2 * mean[i] - it->v[i];
-    memcpy(it->q, it->q1, (size_t)it->n * sizeof *it->q);
-    it->system->force(it->system->self, it->q, it->f0);
+        it->ledger.work += it->load.force[i] * h * mean[i];
+    if (sp_damping_force(it, w->middle, mean, it->product))
+        it->ledger.dissipated += h * sp_dot(it->n, mean, it->product);
+    for (int64_t i = 0; i < it->n; i++)
+        it->now.v[i] = 2 * mean[i] - it->now.v[i];
+    memcpy(it->now.q, it->next.q, (size_t)it->n * sizeof *it->now.q);
+    status = evaluate_force(it);
 done:
     return status;
 }
+
+const sp_scheme sp_scheme_energy = {.name = "the energy-conserving step",
+                                    .needs = SP_IS_CUBIC | SP_IS_CONSERVATIVE,
+                                    .refuses = SP_MOVES_VERTICES | SP_HAS_GROUNDS | SP_SOLVES_VELOCITIES |
+                                               SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT,
+                                    .tolerance = 1e-12,
+                                    .subdivides = true,
+                                    .loads = SP_LOADS_MEAN,
+                                    .allocate = allocate,
+                                    .start = evaluate_force,
+                                    .step = step,
+                                    .force_changed = evaluate_force,
+                                    .remember = remember};

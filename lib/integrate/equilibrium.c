@@ -40,22 +40,20 @@ int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const d
 {
     sp_integrator *it = equilibrium->it;
     size_t bytes = (size_t)it->n * sizeof *q;
-    memcpy(it->q, from, bytes);
-    memcpy(it->f0, from_load, bytes);
-    memcpy(it->external, load, bytes);
-    it->force_scale = 0;
+    memcpy(it->now.q, from, bytes);
+    sp_static_forget(it);
     it->report = (sp_integrator_report){0};
-    int status = sp_static_reach(it);
+    int status = sp_static_reach(it, from_load, load);
     const sp_integrator_report *r = &it->report;
     *report =
         (sp_equilibrium_report){r->load_steps, r->newton_iterations, r->factorizations, r->halvings, r->indefinite, 0};
     if (status != SP_OK)
         return status;
-    memcpy(q, it->q1, bytes);
-    it->system->force(it->system->self, q, it->r);
+    memcpy(q, it->next.q, bytes);
+    it->system->force(it->system->self, q, it->residual);
     for (int64_t i = 0; i < it->n; i++)
-        it->r[i] -= load[i];
+        it->residual[i] -= load[i];
     double size = sp_norm(it->n, load);
-    report->residual = sp_norm(it->n, it->r) / (size > 0 ? size : 1);
+    report->residual = sp_norm(it->n, it->residual) / (size > 0 ? size : 1);
     return SP_OK;
 }

@@ -2,6 +2,7 @@
  * step: exact for forces that change at the ends of steps alone. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* What an oscillator does over h: displacement G by a unit force, and displacement S and velocity V by a unit velocity;
@@ -49,20 +50,30 @@ static response respond(double lambda, double c, double h)
     return (response){(1 - cosine - half * sine) / lambda, sine, cosine - half * sine};
 }
 
-int sp_step_exact(sp_integrator *it)
+static int step(sp_integrator *it)
 {
-    sp_mean_force(it, it->t0, it->t1, it->external);
+    const double *eigenvalue = it->system->eigenvalue;
+    assert(eigenvalue);
+    sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++) {
         /* λ ≤ 0, a rigid mode to rounding, counts as 0 */
-        const double lambda = fmax(it->system->eigenvalue[i], 0),
-                     c = it->p.damping_mass + it->p.damping_stiffness * lambda, f = it->external[i];
-        const double q = it->q[i], v = it->v[i], pull = f - lambda * q;
+        const double lambda = fmax(eigenvalue[i], 0), c = it->p.damping_mass + it->p.damping_stiffness * lambda,
+                     f = it->load.force[i];
+        const double q = it->now.q[i], v = it->now.v[i], pull = f - lambda * q;
         const response to = respond(lambda, c, it->h);
         const double q1 = q + to.G * pull + to.S * v, v1 = to.S * pull + to.V * v, work = f * (q1 - q);
-        it->work += work;
-        it->dissipated += c > 0 ? 0.5 * (v * v + lambda * q * q - v1 * v1 - lambda * q1 * q1) + work : 0;
-        it->q[i] = q1;
-        it->v[i] = v1;
+        it->ledger.work += work;
+        it->ledger.dissipated += c > 0 ? 0.5 * (v * v + lambda * q * q - v1 * v1 - lambda * q1 * q1) + work : 0;
+        it->now.q[i] = q1;
+        it->now.v[i] = v1;
     }
     return SP_OK;
 }
+
+const sp_scheme sp_scheme_exact = {.name = "the exact step",
+                                   .needs = SP_HAS_OSCILLATORS,
+                                   .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT |
+                                              SP_HAS_VISCOSITY | SP_HAS_SPRINGS,
+                                   .tolerance = 1e-10,
+                                   .loads = SP_LOADS_MEAN,
+                                   .step = step};

@@ -1,211 +1,329 @@
-/* Implicit steps whose unknown is q₁ and whose velocity and acceleration are v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀)
- * + ab, with M a₁ + C(q₁) v₁ + f(q₁) = external₁: Newmark (thesis §2.9, β and γ as in integrate.h), implicit Euler, and
- * backward differences of second order, for steps of any lengths, used for q and for v. */
+/* Implicit steps with the unknown q₁: M a₁ + C(q₁) v₁ + f(q₁) = external₁, where velocity and acceleration at the end
+ * of the step are v₁ = cv (q₁ − q₀) + vb and a₁ = ca (q₁ − q₀) + ab. Newmark (thesis §2.9), implicit Euler, and
+ * backward differences of second order, which are used for q and for v, for steps of any lengths. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* cv, ca, vb and ab of this step. */
-static void prepare(sp_integrator *it)
+typedef struct implicit_workspace {
+    double cv, ca, *vb, *ab; /* vb, ab [n] */
+    double *last_q, *last_v; /* [n] at the start of the step before, for BDF2 */
+    double *restart;         /* [n] the extrapolated motion, where Newton's method restarts there */
+} implicit_workspace;
+
+static void allocate(sp_integrator *it)
 {
-    const double h = it->h, beta = it->p.beta, gamma = it->p.gamma;
-    if (it->p.kind == SP_NEWMARK) {
-        const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta,
-                     a6 = (1 - gamma / (2 * beta)) * h;
-        it->ca = 1 / (beta * h * h);
-        it->cv = gamma / (beta * h);
-        for (int64_t i = 0; i < it->n; i++) {
-            it->ab[i] = -a2 * it->v[i] - a3 * it->a[i];
-            it->vb[i] = a5 * it->v[i] + a6 * it->a[i];
-        }
+    const sp_system *system = it->system;
+    assert(system->matrix_start && system->matrix_add && system->matrix_factor && system->matrix_solve);
+    assert(system->mass_times && system->mass_solve && system->tangent_times);
+    implicit_workspace *w = it->workspace = sp_pool_new(&it->pool, 1, sizeof *w);
+    if (!w)
         return;
-    }
-    /* x₁' = ((1 + 2w) x₁ − (1 + w)² x₀ + w² x₋₁) / ((1 + w) h) with w = h / h₋₁; w = 0: Euler */
-    const double w = it->p.kind == SP_BDF2 && it->last_h > 0 ? h / it->last_h : 0, back = w * w / ((1 + w) * h);
-    it->cv = (1 + 2 * w) / ((1 + w) * h);
-    it->ca = it->cv * it->cv;
+    double **vectors[] = {&w->vb, &w->ab, &w->last_q, &w->last_v, &w->restart};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
+}
+
+static void remember(sp_integrator *it, sp_memory *memory)
+{
+    const implicit_workspace *w = it->workspace;
+    sp_memory_add_vector(memory, w->last_q, it->n);
+    sp_memory_add_vector(memory, w->last_v, it->n);
+}
+
+/* ---- velocity and acceleration at the end of the step ---- */
+
+static void newmark_rates(sp_integrator *it)
+{
+    implicit_workspace *w = it->workspace;
+    const double h = it->h, beta = it->p.beta, gamma = it->p.gamma;
+    const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta,
+                 a6 = (1 - gamma / (2 * beta)) * h;
+    w->ca = 1 / (beta * h * h);
+    w->cv = gamma / (beta * h);
     for (int64_t i = 0; i < it->n; i++) {
-        it->vb[i] = back == 0 ? 0 : back * (it->last_q[i] - it->q[i]);
-        it->ab[i] = it->cv * (it->vb[i] - it->v[i]) + (back == 0 ? 0 : back * (it->last_v[i] - it->v[i]));
+        w->ab[i] = -a2 * it->now.v[i] - a3 * it->now.a[i];
+        w->vb[i] = a5 * it->now.v[i] + a6 * it->now.a[i];
+    }
+}
+
+/* x₁' = ((1 + 2ω) x₁ − (1 + ω)² x₀ + ω² x₋₁) / ((1 + ω) h) with ω = h / h₋₁; ω = 0: Euler. */
+static void backward_rates(sp_integrator *it, double ratio)
+{
+    implicit_workspace *w = it->workspace;
+    const double h = it->h, back = ratio * ratio / ((1 + ratio) * h);
+    w->cv = (1 + 2 * ratio) / ((1 + ratio) * h);
+    w->ca = w->cv * w->cv;
+    for (int64_t i = 0; i < it->n; i++) {
+        w->vb[i] = back == 0 ? 0 : back * (w->last_q[i] - it->now.q[i]);
+        w->ab[i] = w->cv * (w->vb[i] - it->now.v[i]) + (back == 0 ? 0 : back * (w->last_v[i] - it->now.v[i]));
     }
 }
 
 /* Velocity and acceleration that belong to a q₁. */
 static void follow(sp_integrator *it, const double *q1)
 {
+    const implicit_workspace *w = it->workspace;
     for (int64_t i = 0; i < it->n; i++) {
-        const double step = q1[i] - it->q[i];
-        it->a1[i] = it->ca * step + it->ab[i];
-        it->v1[i] = it->cv * step + it->vb[i];
+        const double step = q1[i] - it->now.q[i];
+        it->next.a[i] = w->ca * step + w->ab[i];
+        it->next.v[i] = w->cv * step + w->vb[i];
     }
 }
 
-/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and s what accelerations are scaled by, 1 but for
- * those above their limit. Without βK(q)v it is the gradient of what is added to the potential, W(q₁) on entry: ½
- * a₁ᵀMa₁ / ca + s (W + ½α v₁ᵀMv₁ / cv − external₁·q₁). */
-static double finish_residual(sp_integrator *it, const double *q1, double *r)
+/* ---- the equations ---- */
+
+/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and the factor s of the limit of acceleration.
+ * Without βK(q)v it is the gradient of ½ a₁ᵀMa₁ / ca + s (W(q₁) + ½α v₁ᵀMv₁ / cv − external₁·q₁), with the energy W in
+ * size->potential on entry. */
+static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
 {
-    const double s = it->chop;
-    double size = s * fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
-    it->potential *= s;
-    it->system->mass_times(it->system->self, it->a1, it->y);
-    size = fmax(size, sp_norm(it->n, it->y));
-    it->potential += 0.5 / it->ca * sp_dot(it->n, it->a1, it->y) - s * sp_dot(it->n, it->external1, q1);
+    const implicit_workspace *w = it->workspace;
+    const double s = it->limit_scale, *external = it->load.next_force;
+    double scale = s * fmax(sp_norm(it->n, r), sp_norm(it->n, external)), potential = size->potential * s;
+    it->system->mass_times(it->system->self, it->next.a, it->product);
+    scale = fmax(scale, sp_norm(it->n, it->product));
+    potential += 0.5 / w->ca * sp_dot(it->n, it->next.a, it->product) - s * sp_dot(it->n, external, q1);
     for (int64_t i = 0; i < it->n; i++)
-        r[i] = it->y[i] + s * (r[i] - it->external1[i]);
-    if (sp_damping_force(it, q1, it->v1, it->y)) {
-        size = fmax(size, s * sp_norm(it->n, it->y));
-        it->potential += 0.5 * s / it->cv * sp_dot(it->n, it->v1, it->y);
+        r[i] = it->product[i] + s * (r[i] - external[i]);
+    if (sp_damping_force(it, q1, it->next.v, it->product)) {
+        scale = fmax(scale, s * sp_norm(it->n, it->product));
+        potential += 0.5 * s / w->cv * sp_dot(it->n, it->next.v, it->product);
         for (int64_t i = 0; i < it->n; i++)
-            r[i] += s * it->y[i];
+            r[i] += s * it->product[i];
     }
-    return size;
+    size->scale = scale;
+    size->potential = potential;
 }
 
-static double residual(sp_integrator *it, const double *q1, double *r)
+static void residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
 {
     follow(it, q1);
-    it->potential = it->system->force(it->system->self, q1, r);
-    return finish_residual(it, q1, r);
+    size->potential = it->system->force(it->system->self, q1, r);
+    finish_residual(it, q1, r, size);
 }
 
 static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
-    const double damping = it->p.damping_stiffness;
-    const double s = it->chop;
-    it->system->matrix_start(it->system->self, it->ca + s * it->cv * it->p.damping_mass);
-    it->system->matrix_add(it->system->self, q1, s * (1 + it->cv * damping), s, definite, NULL);
-    if (damping != 0 && !definite && !it->system->constant)
-        sp_add_tangent_derivative(it, q1, it->v1, s * damping);
+    const implicit_workspace *w = it->workspace;
+    const sp_system *system = it->system;
+    const double damping = it->p.damping_stiffness, s = it->limit_scale;
+    system->matrix_start(system->self, w->ca + s * w->cv * it->p.damping_mass);
+    system->matrix_add(system->self, q1, s * (1 + w->cv * damping), s, definite, NULL);
+    if (damping != 0 && !definite && !system->constant)
+        sp_add_tangent_derivative(it, q1, it->next.v, s * damping);
     /* ∂(D(q)v)/∂q is left out: it is not symmetric. With half the derivative of D along v, a symmetric part of it,
-     * Newton took as many iterations or more. Measured, means over a run, cantilever of 1 MPa, full and reduced, φ = ψ:
-     * steps up to 4 ms with 30 to 30,000 Pa s 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to 300 Pa s 4.2
-     * to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at 30,000 Pa s, where all motion is crept, up to 25 with
-     * either */
-    if (it->system->viscous_add)
-        it->system->viscous_add(it->system->self, q1, s * it->cv);
+     * Newton's method took as many iterations or more. Measured, means over a run, cantilever of 1 MPa, full and
+     * reduced, φ = ψ: steps up to 4 ms with 30 to 30,000 Pa s 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to
+     * 300 Pa s 4.2 to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at 30,000 Pa s, where all motion is creep,
+     * up to 25 with either. */
+    if (system->viscous_add)
+        system->viscous_add(system->self, q1, s * w->cv);
 }
 
-/* f += K_fh(q₀) times the way that held vertices go in this step: they take part in the iteration. */
-static void add_held_way(sp_integrator *it, double *f)
+/* Newton's method starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load
+ * that sets in suddenly throws the extrapolation far off, and prescribed vertices that have moved on may have turned
+ * elements inside out at q₀. Returns where it restarts. */
+static const double *predict(sp_integrator *it)
+{
+    const implicit_workspace *w = it->workspace;
+    const double h = it->h;
+    sp_newton_residual size;
+    residual(it, it->now.q, it->residual, &size);
+    const double still = sp_norm(it->n, it->residual);
+    for (int64_t i = 0; i < it->n; i++)
+        it->next.q[i] = it->now.q[i] + h * it->now.v[i] + 0.5 * h * h * it->now.a[i];
+    residual(it, it->next.q, it->residual, &size);
+    const double moved = sp_norm(it->n, it->residual);
+    if (isfinite(still) && !(moved < still))
+        memcpy(it->next.q, it->now.q, (size_t)it->n * sizeof *it->next.q);
+    if (isfinite(still))
+        return it->now.q;
+    memcpy(w->restart, it->next.q, (size_t)it->n * sizeof *it->next.q);
+    return w->restart;
+}
+
+/* Whole steps first, then a search along lower potentials, which a definite matrix always finds. */
+static int converge(sp_integrator *it, const char *name, bool has_potential)
+{
+    const bool potential = has_potential && it->p.damping_stiffness == 0 && !it->system->nonconservative &&
+                           !(it->prescribed.rows && it->system->viscous_times);
+    const step_equations equations = {.residual = residual,
+                                      .matrix = matrix,
+                                      .merit = potential ? SP_NEWTON_POTENTIAL : SP_NEWTON_RESIDUAL,
+                                      .whole_steps = 8,
+                                      .name = name};
+    return sp_step_solve(it, &equations, predict(it));
+}
+
+/* ---- one semi-implicit iteration ---- */
+
+/* f += K_fh(q₀) times the displacements of prescribed vertices in this step: they take part in the iteration. */
+static void add_prescribed_displacements(sp_integrator *it, double *f)
 {
     const sp_system *system = it->system;
-    memset(it->x, 0, (size_t)it->n * sizeof *it->x);
-    for (int64_t i = 0; i < it->rows; i++)
-        it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
-    system->vertices.prescribe(system->self, it->prescribed_u[0], it->scrap);
-    system->tangent_times(system->self, it->q, it->x, it->y);
+    const prescribed_vertices *p = &it->prescribed;
+    double *zero = it->trial;
+    memset(zero, 0, (size_t)it->n * sizeof *zero);
+    for (int64_t i = 0; i < p->rows; i++)
+        p->du[i] = p->u[1][i] - p->u[0][i];
+    system->vertices.prescribe(system->self, p->u[0], p->du);
+    system->tangent_times(system->self, it->now.q, zero, it->product);
     for (int64_t i = 0; i < it->n; i++)
-        f[i] += it->y[i];
-    system->vertices.prescribe(system->self, it->prescribed_u[0], it->prescribed_v[1]);
+        f[i] += it->product[i];
+    system->vertices.prescribe(system->self, p->u[0], p->v[1]);
 }
 
-/* One Newton iteration from q₀, force and stiffness in one evaluation, the papers' matrix. */
-static int semi_implicit(sp_integrator *it)
+/* One Newton iteration from q₀ with the papers' matrix; force and stiffness come from one evaluation. */
+static int iterate_once(sp_integrator *it)
 {
-    const double s = it->chop;
+    const implicit_workspace *w = it->workspace;
+    const sp_system *system = it->system;
+    const prescribed_vertices *p = &it->prescribed;
+    const double s = it->limit_scale, *q = it->now.q;
+    sp_newton_residual size;
     int status;
-    follow(it, it->q);
-    if (it->rows)
-        it->system->vertices.prescribe(it->system->self, it->prescribed_u[0], it->prescribed_v[1]);
-    it->system->matrix_start(it->system->self, it->ca + s * it->cv * it->p.damping_mass);
-    it->potential =
-        it->system->matrix_add(it->system->self, it->q, s * (1 + it->cv * it->p.damping_stiffness), s, false, it->r);
-    if (it->rows)
-        add_held_way(it, it->r);
-    if (it->system->viscous_add)
-        it->system->viscous_add(it->system->self, it->q, s * it->cv);
-    finish_residual(it, it->q, it->r);
-    SP_TRY(it->system->matrix_factor(it->system->self));
-    SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
+    follow(it, q);
+    if (p->rows) {
+        assert(system->vertices.prescribe);
+        system->vertices.prescribe(system->self, p->u[0], p->v[1]);
+    }
+    system->matrix_start(system->self, w->ca + s * w->cv * it->p.damping_mass);
+    size.potential =
+        system->matrix_add(system->self, q, s * (1 + w->cv * it->p.damping_stiffness), s, false, it->residual);
+    if (p->rows)
+        add_prescribed_displacements(it, it->residual);
+    if (system->viscous_add)
+        system->viscous_add(system->self, q, s * w->cv);
+    finish_residual(it, q, it->residual, &size);
+    SP_TRY(system->matrix_factor(system->self));
+    SP_TRY(system->matrix_solve(system->self, it->residual, it->correction));
     for (int64_t i = 0; i < it->n; i++)
-        it->q1[i] = it->q[i] - it->dq[i];
+        it->next.q[i] = q[i] - it->correction[i];
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
     sp_prescribe(it, 1);
-    status = sp_refuse_inverted(it, it->q1);
+    status = sp_refuse_inverted(it, it->next.q);
 done:
     return status;
 }
 
-/* Newton starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load that
- * sets in suddenly throws the extrapolation far off, and held vertices that have moved on may have turned elements
- * inside out at q₀. Returns where a second attempt begins. */
-static const double *predict(sp_integrator *it)
-{
-    const double h = it->h;
-    residual(it, it->q, it->r);
-    double still = sp_norm(it->n, it->r);
-    for (int64_t i = 0; i < it->n; i++)
-        it->q1[i] = it->q[i] + h * it->v[i] + 0.5 * h * h * it->a[i];
-    residual(it, it->q1, it->r);
-    const double moved = sp_norm(it->n, it->r);
-    if (isfinite(still) && !(moved < still))
-        memcpy(it->q1, it->q, (size_t)it->n * sizeof *it->q1);
-    if (isfinite(still))
-        return it->q;
-    memcpy(it->f0, it->q1, (size_t)it->n * sizeof *it->q1);
-    return it->f0;
-}
+/* ---- the steps ---- */
 
-/* What elastic, damping and external forces are scaled by in this step so that they would not accelerate q by more than
+/* The factor on elastic, damping and external forces in this step, so that they do not accelerate q by more than
  * allowed (thesis §3.10.2). */
 static int limit_acceleration(sp_integrator *it)
 {
     int status;
-    it->chop = 1;
+    it->limit_scale = 1;
     if (!(it->p.most_acceleration > 0))
         return SP_OK;
-    memcpy(it->a1, it->a, (size_t)it->n * sizeof *it->a);
-    status = sp_balance_acceleration(it, it->external1);
-    const double square = status == SP_OK ? sp_dot(it->n, it->r, it->a) : 0; /* r = M a */
-    memcpy(it->a, it->a1, (size_t)it->n * sizeof *it->a);
+    memcpy(it->next.a, it->now.a, (size_t)it->n * sizeof *it->now.a);
+    status = sp_balance_acceleration(it, it->load.next_force);
+    const double square = status == SP_OK ? sp_dot(it->n, it->residual, it->now.a) : 0; /* residual = M a */
+    memcpy(it->now.a, it->next.a, (size_t)it->n * sizeof *it->now.a);
     if (square > it->p.most_acceleration * it->p.most_acceleration) {
-        it->chop = it->p.most_acceleration / sqrt(square);
+        it->limit_scale = it->p.most_acceleration / sqrt(square);
         it->report.chopped++;
     }
     return status;
 }
 
-int sp_step_implicit(sp_integrator *it)
+/* Work and dissipation, by the trapezoidal rule or with the forces at the end of the step alone; damping_power: of the
+ * damping force at its start. */
+static void count_energies(sp_integrator *it, bool trapezoidal, double damping_power)
 {
-    static const char *const what[] = {[SP_NEWMARK] = "Newton's method in the Newmark step",
-                                       [SP_EULER] = "Newton's method in the step of implicit Euler",
-                                       [SP_BDF2] = "Newton's method in the BDF2 step"};
-    /* whole steps, then a search along lower potentials, which a definite matrix always finds */
-    const bool potential = it->p.damping_stiffness == 0 && (it->p.kind != SP_NEWMARK || it->p.gamma > 0) &&
-                           !it->system->nonconservative && !(it->rows && it->system->viscous_times);
-    const newton_problem problem = {residual, matrix, potential, false, 8, 0, what[it->p.kind]};
-    const bool euler = it->p.kind == SP_EULER;
-    const double h = it->h;
+    const double *force = it->load.force, *next_force = it->load.next_force;
+    for (int64_t i = 0; i < it->n; i++)
+        it->ledger.work += it->limit_scale * (trapezoidal ? 0.5 * (force[i] + next_force[i]) : next_force[i]) *
+                           (it->next.q[i] - it->now.q[i]);
+    if (!sp_damping_force(it, it->next.q, it->next.v, it->product))
+        return;
+    const double power = sp_dot(it->n, it->next.v, it->product);
+    it->ledger.dissipated += it->h * (trapezoidal ? 0.5 * (damping_power + power) : power);
+}
+
+static void accept(sp_integrator *it)
+{
+    const implicit_workspace *w = it->workspace;
+    const size_t bytes = (size_t)it->n * sizeof(double);
+    memcpy(w->last_q, it->now.q, bytes);
+    memcpy(w->last_v, it->now.v, bytes);
+    memcpy(it->now.q, it->next.q, bytes);
+    memcpy(it->now.v, it->next.v, bytes);
+    memcpy(it->now.a, it->next.a, bytes);
+    sp_force_taken(it);
+}
+
+/* The step whose rates are set. name: of the method, for messages. has_potential: its residual is a gradient where
+ * forces have energies. */
+static int step(sp_integrator *it, const char *name, bool has_potential, bool trapezoidal)
+{
     int status;
-    prepare(it);
     sp_force_of_step(it);
     SP_TRY(limit_acceleration(it));
-    const double dissipated = sp_damping_force(it, it->q, it->v, it->y) ? sp_dot(it->n, it->v, it->y) : 0;
+    const double damping_power =
+        sp_damping_force(it, it->now.q, it->now.v, it->product) ? sp_dot(it->n, it->now.v, it->product) : 0;
     sp_prescribe(it, 1);
-    if (it->p.semi_implicit)
-        SP_TRY(semi_implicit(it));
-    else {
-        const double *begin = predict(it);
-        SP_TRY(sp_newton(it, &problem, begin));
-    }
-    follow(it, it->q1);
-    for (int64_t i = 0; i < it->n; i++)
-        it->work +=
-            it->chop * (euler ? it->external1[i] : 0.5 * (it->external[i] + it->external1[i])) * (it->q1[i] - it->q[i]);
-    if (sp_damping_force(it, it->q1, it->v1, it->y)) {
-        const double now = sp_dot(it->n, it->v1, it->y);
-        it->dissipated += h * (euler ? now : 0.5 * (dissipated + now));
-    }
-    const size_t bytes = (size_t)it->n * sizeof(double);
-    memcpy(it->last_q, it->q, bytes);
-    memcpy(it->last_v, it->v, bytes);
-    memcpy(it->q, it->q1, bytes);
-    memcpy(it->v, it->v1, bytes);
-    memcpy(it->a, it->a1, bytes);
-    sp_force_taken(it);
+    SP_TRY(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
+    follow(it, it->next.q);
+    count_energies(it, trapezoidal, damping_power);
+    accept(it);
 done:
     return status;
 }
+
+static int step_newmark(sp_integrator *it)
+{
+    newmark_rates(it);
+    return step(it, "Newton's method in the Newmark step", it->p.gamma > 0, true);
+}
+
+static int step_euler(sp_integrator *it)
+{
+    backward_rates(it, 0);
+    return step(it, "Newton's method in the step of implicit Euler", true, false);
+}
+
+static int step_bdf2(sp_integrator *it)
+{
+    backward_rates(it, it->last_h > 0 ? it->h / it->last_h : 0);
+    return step(it, "Newton's method in the BDF2 step", true, true);
+}
+
+static int start_newmark(sp_integrator *it)
+{
+    return sp_balance_acceleration(it, it->load.force);
+}
+
+const sp_scheme sp_scheme_newmark = {.name = "Newmark",
+                                     .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON,
+                                     .tolerance = 1e-10,
+                                     .subdivides = true,
+                                     .has_acceleration = true,
+                                     .loads = SP_LOADS_NODAL,
+                                     .allocate = allocate,
+                                     .start = start_newmark,
+                                     .step = step_newmark,
+                                     .remember = remember};
+
+const sp_scheme sp_scheme_euler = {.name = "implicit Euler",
+                                   .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT,
+                                   .tolerance = 1e-10,
+                                   .subdivides = true,
+                                   .loads = SP_LOADS_MEAN,
+                                   .allocate = allocate,
+                                   .step = step_euler,
+                                   .remember = remember};
+
+const sp_scheme sp_scheme_bdf2 = {.name = "BDF2",
+                                  .refuses =
+                                      SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT | SP_HAS_FRICTION,
+                                  .tolerance = 1e-10,
+                                  .subdivides = true,
+                                  .loads = SP_LOADS_BACKWARD,
+                                  .allocate = allocate,
+                                  .step = step_bdf2,
+                                  .remember = remember};

@@ -1,40 +1,44 @@
-/* The forces of steps, so that the impulse of any load is exact, for steps of any lengths.
+/* The external forces of steps, chosen so that the impulse of any load is exact for steps of any lengths.
  *
- * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n): F_n, the mean from γ h_n in front of its node to (1 − γ)
- * h_(n+1) behind it, counts with just that length. Where the step behind turns out to be another than F_n was made for,
- * w, it still owes (1 − γ) w F_n up to t_n + (1 − γ) w: it and the acceleration become those of what is owed up to t_n
- * + (1 − γ) h_(n+1). Central differences are the same with γ = ½.
+ * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n). F_n is the mean force from γ h_n before its time t_n to
+ * (1 − γ) h_(n+1) after it: the length of that interval is its weight in the sum. Where the next step has another
+ * length h_(n+1) than the length w that F_n was made for, F_n still owes the impulse (1 − γ) w F_n up to t_n + (1 − γ)
+ * w. It and the acceleration are then replaced by those of the impulse that is owed up to t_n + (1 − γ) h_(n+1).
+ * Central differences are the same with γ = ½.
  *
- * BDF2. Of the steps' changes of momentum e_n = M (v_n − v_(n−1)) by loads, with w = h_n / h_(n−1) (0 in the first
- * step, one of Euler),
+ * BDF2. The changes of momentum e_n = M (v_n − v_(n−1)) by loads satisfy, with w = h_n / h_(n−1) (0 in the first step,
+ * which is one of implicit Euler),
  *     ((1 + 2w) e_n − w² e_(n−1)) / (1 + w) = h_n F_n.
- * When loads end and steps stay as they are, e falls to a third in each, so that ½ e_n is still on its way. F_n is what
- * makes Σ e + ½ e_n the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since the start,
- * e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
+ * After loads have ended, with equal steps, each e is a third of the one before, so that ½ e_n is still to come. F_n is
+ * chosen so that Σ e + ½ e_n is the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since
+ * the start, e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
 #include "integrate/internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { REMEMBERED = 40 }; /* steps of BDF2: 3^-40 */
+/* Steps of BDF2 whose loads still matter when a motion is continued: the next one has a part of 3^-40. */
+enum { REMEMBERED = 40 };
 
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
 {
     it->loads->mean(it->loads->self, t0, t1, f);
-    if (!it->loads->prescribed || it->p.kind == SP_STATIC || !isfinite(t1))
+    if (!it->loads->prescribed || !isfinite(t1))
         return;
-    /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
-    double *v0 = it->prescribed, *v1 = it->prescribed_rate;
-    memset(v0, 0, (size_t)it->rows * sizeof *v0);
-    memset(v1, 0, (size_t)it->rows * sizeof *v1);
-    it->loads->prescribed(it->loads->self, fmax(0, t0), it->scrap, v0);
-    it->loads->prescribed(it->loads->self, t1, it->scrap, v1);
-    for (int64_t i = 0; i < it->rows; i++)
+    assert(it->system->vertices.prescribed_inertia);
+    /* M_fh (a + α v) of prescribed vertices that accelerate from v(t0) to v(t1), of which `mass_times` sees no part */
+    double *v0 = it->prescribed.u_between, *v1 = it->prescribed.v_between;
+    memset(v0, 0, (size_t)it->prescribed.rows * sizeof *v0);
+    memset(v1, 0, (size_t)it->prescribed.rows * sizeof *v1);
+    it->loads->prescribed(it->loads->self, fmax(0, t0), it->prescribed.du, v0);
+    it->loads->prescribed(it->loads->self, t1, it->prescribed.du, v1);
+    for (int64_t i = 0; i < it->prescribed.rows; i++)
         v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
     it->system->vertices.prescribed_inertia(it->system->self, v1, f);
 }
 
-/* ∫ f dt, N s; from > to: less what lies between. */
+/* j = ∫ f dt from `from` to `to`, N s, where either may be the earlier one. */
 static void impulse(sp_integrator *it, double from, double to, double *j)
 {
     const double low = fmin(from, to), high = fmax(from, to);
@@ -46,104 +50,116 @@ static void impulse(sp_integrator *it, double from, double to, double *j)
         j[i] *= to - from;
 }
 
+/* The change of momentum in the step that ends with the loads of [from, to]. */
 static void remember(sp_integrator *it, double from, double to)
 {
-    impulse(it, from, to, it->external);
+    impulse(it, from, to, it->load.force);
     for (int64_t i = 0; i < it->n; i++)
-        it->momentum[i] = (it->external[i] + 0.5 * it->momentum[i]) / 1.5;
+        it->load.momentum[i] = (it->load.force[i] + 0.5 * it->load.momentum[i]) / 1.5;
+}
+
+/* Newmark's γ; that of central differences is ½. */
+static double nodal_gamma(const sp_integrator *it)
+{
+    return it->p.kind == SP_NEWMARK ? it->p.gamma : 0.5;
+}
+
+static void start_nodal(sp_integrator *it, double t, double behind)
+{
+    load_memory *load = &it->load;
+    const double gamma = nodal_gamma(it);
+    /* with γ = 1 the force of the start has no weight: any interval serves */
+    const double ahead = behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5;
+    load->interval = behind > 0 ? behind : it->p.step;
+    sp_mean_force(it, t - gamma * behind, t + ahead * load->interval, load->force);
+}
+
+static void start_backward(sp_integrator *it, double t, double behind)
+{
+    load_memory *load = &it->load;
+    const double h = it->p.step;
+    load->interval = h;
+    load->covered = behind > 0 ? t + 0.5 * h : t;
+    memset(load->momentum, 0, (size_t)it->n * sizeof *load->momentum);
+    for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
+        remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
+    sp_mean_force(it, t, t + 0.5 * h, load->force);
 }
 
 void sp_force_start(sp_integrator *it, double t, double behind)
 {
-    const double h = it->p.step, gamma = it->p.gamma;
-    it->ahead = it->covered = it->retimed = 0;
-    switch (it->p.kind) {
-    case SP_NEWMARK: /* γ = 1: over what does not count, where nothing else is there */
-        it->ahead = behind > 0 ? behind : h;
-        sp_mean_force(it, t - gamma * behind, t + (behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5) * it->ahead,
-                      it->external);
-        break;
-    case SP_CENTRAL:
-        it->ahead = h;
-        sp_mean_force(it, t - 0.5 * behind, t + 0.5 * h, it->external);
-        break;
-    case SP_BDF2:
-        it->ahead = h;
-        it->covered = behind > 0 ? t + 0.5 * h : t;
-        memset(it->momentum, 0, (size_t)it->n * sizeof *it->momentum);
-        for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
-            remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
-        sp_mean_force(it, t, t + 0.5 * h, it->external);
-        break;
-    default:
-        break;
-    }
+    load_memory *load = &it->load;
+    load->interval = load->covered = load->interval_before = 0;
+    if (it->scheme->loads == SP_LOADS_NODAL)
+        start_nodal(it, t, behind);
+    else if (it->scheme->loads == SP_LOADS_BACKWARD)
+        start_backward(it, t, behind);
 }
 
 void sp_force_restore(sp_integrator *it)
 {
     const size_t bytes = (size_t)it->n * sizeof(double);
-    if (it->retimed == 0)
+    if (it->load.interval_before == 0)
         return;
-    memcpy(it->external, it->external_before, bytes);
-    memcpy(it->a, it->a_before, bytes);
-    it->ahead = it->retimed;
-    it->retimed = 0;
+    memcpy(it->load.force, it->load.force_before, bytes);
+    memcpy(it->now.a, it->load.a_before, bytes);
+    it->load.interval = it->load.interval_before;
+    it->load.interval_before = 0;
 }
 
 int sp_force_retime(sp_integrator *it)
 {
-    const double h = it->h, part = 1 - it->p.gamma;
+    const double h = it->h, part = 1 - nodal_gamma(it);
     const size_t bytes = (size_t)it->n * sizeof(double);
-    double *change = it->external1, most = 0, size = 0;
-    if (it->p.kind != SP_NEWMARK || part < 1e-6)
+    double *change = it->load.next_force, most = 0, size = 0;
+    if (it->scheme->loads != SP_LOADS_NODAL || part < 1e-6)
         return SP_OK;
-    if (fabs(h - it->ahead) <= 1e-12 * h)
+    if (fabs(h - it->load.interval) <= 1e-12 * h)
         return SP_OK;
-    impulse(it, it->t0 + part * it->ahead, it->t0 + part * h, change);
+    impulse(it, it->t0 + part * it->load.interval, it->t0 + part * h, change);
     for (int64_t i = 0; i < it->n; i++) {
-        change[i] = (part * it->ahead * it->external[i] + change[i]) / (part * h) - it->external[i];
+        change[i] = (part * it->load.interval * it->load.force[i] + change[i]) / (part * h) - it->load.force[i];
         most = fmax(most, fabs(change[i]));
-        size = fmax(size, fabs(it->external[i]));
+        size = fmax(size, fabs(it->load.force[i]));
     }
-    if (most <= 1e-13 * fmax(1, it->ahead / h) * size) /* rounding, of loads that are constant */
+    if (most <= 1e-13 * fmax(1, it->load.interval / h) * size) /* rounding, of loads that are constant */
         return SP_OK;
-    memcpy(it->external_before, it->external, bytes);
-    memcpy(it->a_before, it->a, bytes);
-    it->retimed = it->ahead;
-    it->ahead = h;
+    memcpy(it->load.force_before, it->load.force, bytes);
+    memcpy(it->load.a_before, it->now.a, bytes);
+    it->load.interval_before = it->load.interval;
+    it->load.interval = h;
     for (int64_t i = 0; i < it->n; i++)
-        it->external[i] += change[i];
-    const int status = it->system->mass_solve(it->system->self, change, it->y);
+        it->load.force[i] += change[i];
+    const int status = it->system->mass_solve(it->system->self, change, it->product);
     for (int64_t i = 0; status == SP_OK && i < it->n; i++)
-        it->a[i] += it->chop * it->y[i];
+        it->now.a[i] += it->limit_scale * it->product[i];
     return status;
 }
 
 void sp_force_of_step(sp_integrator *it)
 {
-    const double h = it->h, gamma = it->p.gamma, to = it->t1 + 0.5 * h;
-    if (it->p.kind == SP_NEWMARK)
-        sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->external1);
-    else if (it->p.kind != SP_BDF2)
-        sp_mean_force(it, it->t0, it->t1, it->external1);
+    const double h = it->h, gamma = nodal_gamma(it), to = it->t1 + 0.5 * h;
+    if (it->scheme->loads == SP_LOADS_NODAL)
+        sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->load.next_force);
+    else if (it->scheme->loads == SP_LOADS_MEAN)
+        sp_mean_force(it, it->t0, it->t1, it->load.next_force);
     else {
         const double w = it->last_h > 0 ? h / it->last_h : 0, now = (1 + 2 * w) / (1 + w), before = w * w / (1 + w);
-        impulse(it, it->covered, to, it->external1);
+        impulse(it, it->load.covered, to, it->load.next_force);
         for (int64_t i = 0; i < it->n; i++) {
-            it->momentum1[i] = (it->external1[i] + 0.5 * it->momentum[i]) / 1.5;
-            it->external1[i] = (now * it->momentum1[i] - before * it->momentum[i]) / h;
+            it->load.next_momentum[i] = (it->load.next_force[i] + 0.5 * it->load.momentum[i]) / 1.5;
+            it->load.next_force[i] = (now * it->load.next_momentum[i] - before * it->load.momentum[i]) / h;
         }
     }
 }
 
 void sp_force_taken(sp_integrator *it)
 {
-    memcpy(it->external, it->external1, (size_t)it->n * sizeof *it->external);
-    it->ahead = it->h;
-    it->retimed = 0;
-    if (it->p.kind != SP_BDF2)
+    memcpy(it->load.force, it->load.next_force, (size_t)it->n * sizeof *it->load.force);
+    it->load.interval = it->h;
+    it->load.interval_before = 0;
+    if (it->scheme->loads != SP_LOADS_BACKWARD)
         return;
-    memcpy(it->momentum, it->momentum1, (size_t)it->n * sizeof *it->momentum);
-    it->covered = it->t1 + 0.5 * it->h;
+    memcpy(it->load.momentum, it->load.next_momentum, (size_t)it->n * sizeof *it->load.momentum);
+    it->load.covered = it->t1 + 0.5 * it->h;
 }

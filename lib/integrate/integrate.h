@@ -1,5 +1,11 @@
-/* Time integration of an sp_system. Every integrator keeps a state (q, v, a) and the energies, and takes one step at a
- * time. */
+/* Time integration of a system of n coordinates q (model/system.h),
+ *
+ *     M q̈ + (C(q) + D(q)) q̇ + f(q) = F(t),   C = αM + βK(q),   K = ∂f/∂q,
+ *
+ * with the mass matrix M, the internal force f, Rayleigh damping C, damping by strain rate D and the external force F.
+ * An integrator holds q, q̇ and, where the scheme needs it, q̈, together with the energies, and takes steps of a constant
+ * length h. Loads enter each scheme by their means over intervals, so that the impulse of any load is exact. Nothing is
+ * allocated in a step. An integrator is used by one thread at a time. */
 #ifndef SP_INTEGRATE_INTEGRATE_H
 #define SP_INTEGRATE_INTEGRATE_H
 
@@ -7,96 +13,117 @@
 #include "model/system.h"
 
 enum sp_integrator_kind {
-    SP_NEWMARK, /* implicit Newmark (thesis §2.9); converged Newton, or one semi-implicit iteration as in the papers */
-    SP_ENERGY, /* conserves energy exactly: q₁ − q₀ = h(v₀+v₁)/2, M(v₁−v₀) = −h f̄, f̄ by Simpson's rule along the step,
-                  exact for cubic f */
-    SP_CENTRAL, /* central differences (leapfrog), stable for h ≤ 2/ω_max */
-    SP_STATIC,  /* static equilibrium under the mean loads of each step; no inertia, no damping */
-    SP_EULER,   /* implicit Euler, converged Newton: first order, damps every motion that the step does not resolve */
-    SP_BDF2,    /* backward differences of second order, converged Newton; the first step is implicit Euler */
-    SP_LINEAR_EULER, /* linearly implicit Euler: one solve a step at q₀, with the factor β before h²K (Weidner et al.
-                        2020, eq. 10); systems of vertices only (model/system.h) */
-    SP_EXACT, /* oscillators, each integrated exactly under the mean load of the step; systems with eigenvalues only */
+    /* Implicit Newmark (thesis §2.9) with β and γ: converged Newton iterations, or one semi-implicit iteration as in
+     * the papers. */
+    SP_NEWMARK,
+    /* Conserves energy exactly: q₁ − q₀ = h (v₀ + v₁)/2 and M (v₁ − v₀) = h (F − f̄ − damping), where f̄ is the mean of f
+     * along the step by Simpson's rule, exact for a force that is cubic in q. Refuses other forces, prescribed vertices
+     * and grounds. */
+    SP_ENERGY,
+    /* Central differences (leapfrog), explicit: stable for h ≤ 2/ω_max, less with damping. */
+    SP_CENTRAL,
+    /* Static equilibrium under the mean loads of each step, without inertia and damping. */
+    SP_STATIC,
+    /* Implicit Euler, converged Newton iterations: first order, damps every motion that the step does not resolve. */
+    SP_EULER,
+    /* Backward differences of second order, converged Newton iterations; the first step is implicit Euler. Refuses
+     * friction. */
+    SP_BDF2,
+    /* Linearly implicit Euler with a factor β before h²K: one linear solve a step, at q₀ (Baraff and Witkin 1998;
+     * Weidner et al. 2020, eq. 10). Systems of vertices only; the only scheme for skeletons and for condensed models.
+     */
+    SP_LINEAR_EULER,
+    /* Each oscillator integrated exactly under the mean load of the step. Systems with eigenvalues only. */
+    SP_EXACT,
 };
 
 typedef struct sp_integrator_parameters {
     enum sp_integrator_kind kind;
-    double step;        /* s, > 0 */
-    double beta, gamma; /* Newmark; β > 0. ¼ and ½: no numerical damping in linear problems. LINEAR_EULER: β > 0, stable
-                           in linear problems for every step from ½ on */
-    double damping_mass;      /* 1/s, α of C = αM + βK(q) */
-    double damping_stiffness; /* s */
-    bool semi_implicit; /* Newmark: exactly one Newton iteration from q₀ with the papers' matrix (no H:v term) */
-    double tolerance;   /* Newton: residual relative to the largest force term; 0: 1e-10, energy 1e-12 */
-    int64_t iterations; /* at most, per step; 0: 50 */
-    double most_acceleration; /* Newmark: of √(q̈ᵀMq̈), by forces that are scaled down for a step where they would bring
-                                 more (thesis §3.10.2); 0: no limit */
-    int halvings; /* 0 to 40: a step that does not converge is taken in parts, down to its 2^halvings-th; 0: never. Not
-                   * STATIC, which goes through the loads so by itself, nor CENTRAL and EXACT. Newmark and BDF2 take
-                   * means of loads about the ends of parts: exact impulses only where parts are alike */
-    int64_t first_step;           /* it starts at this many steps, not at time 0 */
-    struct sp_skeleton *skeleton; /* LINEAR_EULER: bones that carry held vertices, moved along (rigid/skeleton.h);
-                                     must outlive the integrator. NULL: none */
+    double step;         /* h > 0, s */
+    double beta, gamma;  /* Newmark: β in (0, 1], γ in [0, 1]; ¼ and ½ have no numerical damping in linear problems.
+                            Linearly implicit Euler: β > 0; from ½ on every h is stable in linear problems */
+    double damping_mass; /* α ≥ 0, 1/s */
+    double damping_stiffness; /* β of Rayleigh damping ≥ 0, s */
+    bool semi_implicit; /* Newmark: one Newton iteration from q₀ with the papers' matrix, which lacks ∂(βK(q)v)/∂q */
+    double tolerance;   /* Newton's method: residual relative to the largest force term; 0: 1e-10, energy 1e-12 */
+    int64_t iterations; /* Newton's method: at most, in each step; 0: 50 */
+    /* Newmark: the largest √(q̈ᵀMq̈). Where elastic, damping and external forces would cause more, they are scaled down
+     * for that step (thesis §3.10.2); 0: no limit. */
+    double most_acceleration;
+    /* Sub-stepping: a step that does not converge is taken in parts, down to its 2^halvings-th, 0 to 40; 0: never.
+     * Static solutions go through the loads in parts by themselves; central differences and exact steps have none.
+     * Newmark and BDF2 take means of loads about the ends of parts: impulses are exact where parts are alike. */
+    int halvings;
+    int64_t first_step;           /* number of the first step, ≥ 0: the motion starts at first_step · step */
+    struct sp_skeleton *skeleton; /* linearly implicit Euler: bones that carry vertices and move with the mesh
+                                     (rigid/skeleton.h); must outlive the integrator. NULL: none */
 } sp_integrator_parameters;
 
 enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP_WORK_COUNT };
 
+/* Counts since the start. */
 typedef struct sp_integrator_report {
-    int64_t steps, newton_iterations, worst_iterations;
-    int64_t factorizations; /* of Newton's matrix */
-    int64_t load_steps;     /* static: equilibria on the way, the last of each step included */
-    int64_t stagnated; /* steps whose residual stopped falling above the tolerance, but below 1e-6, or with corrections
-                          below 1e-12 of q, which then stand for it: rounding */
-    int64_t halvings;  /* of line searches */
-    int64_t chopped;   /* steps whose forces were scaled down to the limit of acceleration */
-    int64_t parted;    /* steps that were taken in parts … */
-    double smallest_part;   /* … and the smallest of these, of a step; 1 where there were none */
-    int64_t indefinite;     /* factorizations that needed the definite variant of K */
-    double worst_residual;  /* relative, over all steps */
-    double stability_limit; /* central: 2/ω_max at rest [s]; else 0 */
+    int64_t steps;
+    int64_t newton_iterations, worst_iterations; /* in all, and most in one solve */
+    int64_t factorizations;                      /* of Newton's matrix */
+    int64_t load_steps;    /* static: equilibria, those on the way to the loads of a step included */
+    int64_t stagnated;     /* solves that rounding ended above the tolerance: with a residual below 1e-6, or corrections
+                              below 1e-12 of q (nonlinear/newton.h) */
+    int64_t halvings;      /* of step lengths in line searches */
+    int64_t chopped;       /* steps whose forces were scaled down by the limit of acceleration */
+    int64_t parted;        /* steps that were taken in parts */
+    double smallest_part;  /* the smallest part, as a fraction of a step; 1 where there were none */
+    int64_t indefinite;    /* factorizations that needed the positive definite approximation of K */
+    double worst_residual; /* relative, over all solves */
+    double stability_limit; /* central: the largest stable h at rest, s; else 0 */
 } sp_integrator_report;
 
 typedef struct sp_integrator sp_integrator;
 
-/* Starts at time first_step · step from q, v [n] (copied; NULL: 0). SP_USAGE for parameters that make no sense, for
- * central differences with a step above the stability limit, for the energy step of a system that has no energy. The
- * system and the forcing must outlive the integrator. */
+/* Starts at time first_step · step from q and v [n] (copied; NULL: 0). The system, the loads and the skeleton must
+ * outlive the integrator. SP_USAGE for parameters out of range, for a scheme that does not fit the system or its loads,
+ * and for central differences with a step above the stability limit; SP_NUMERICAL where the accelerations at the start
+ * cannot be found. */
 int sp_integrator_new(sp_context *context, const sp_system *system, const sp_external_loads *loads,
                       const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **integrator) SP_MUST_USE;
 void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
 
-/* One step. SP_NUMERICAL when Newton does not converge, with the time and the residual; the state stays that of the
- * step before, or of the last part of the step that was done. */
+/* One step. SP_NUMERICAL, with the time and the residual, where Newton's method does not converge, the matrix cannot be
+ * factored, an element that the law does not allow to be inverted is, or the motion has become unstable. The state is
+ * then that of the step before or, with sub-stepping, of the last part that was done. */
 int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
 
-/* Goes on from where another one was: its time, energies and counts, for a system that has changed since. Before the
- * first step of a new one, which starts at that time (first_step), since forces are looked at there. Where that has the
- * same system (system->self) and the same q and v, its steps are those that the other one would have taken, to the last
- * bit; else accelerations are found anew, BDF2 starts with a step of Euler, and what the change brings of kinetic and
- * stored energy, as that of vertices which were held and are let go, is work. SP_USAGE for another time step. */
+/* Continues the motion of another integrator, with its time, energies and counts, for a system that has changed since.
+ * To be called before the first step of a new integrator that starts at that time (first_step), because loads are
+ * evaluated there. Where both have the same system (system->self) and the same q and v, the steps are those that the
+ * other one would have taken, to the last bit. Else accelerations are found anew, BDF2 starts with a step of implicit
+ * Euler, and the change of kinetic and stored energy, as that of vertices that are no longer fixed, counts as work.
+ * SP_USAGE for another time step. */
 int sp_integrator_continue(sp_integrator *integrator, sp_integrator *before) SP_MUST_USE;
 
-/* All that the next steps take from those before (base/state.h), the system's own state included, after that of the
- * forcing. */
+/* Saves or loads everything that the next steps depend on (base/state.h), with the state of the system and of the
+ * skeleton. The caller visits the loads before. */
 void sp_integrator_visit(sp_integrator *integrator, sp_state *state);
 
+/* The time in s, and q and v [n] then: the integrator's own, which the next step changes. */
 double sp_integrator_time(const sp_integrator *integrator);
-const double *sp_integrator_q(const sp_integrator *integrator); /* [n] */
+const double *sp_integrator_q(const sp_integrator *integrator);
 const double *sp_integrator_v(const sp_integrator *integrator);
 
-/* Where held vertices are now and how fast they move, u and v [3·vertices], zero at free components; NULL where none
- * moves. After a failed step as the state. */
+/* Displacement [3·vertices] m and velocity [3·vertices] m/s of prescribed vertices now, 0 at free components; NULL
+ * where no vertex moves. After a failed step as the state. */
 const double *sp_integrator_prescribed(const sp_integrator *integrator);
 const double *sp_integrator_prescribed_velocity(const sp_integrator *integrator);
 
-/* Kinetic and stored energy now (one force evaluation), work of external forces and dissipation since the start [J].
- * Where held vertices move, kinetic energy is that of the free degrees of freedom, the work that of the internal forces
- * over the motion of the held ones (not of damping forces) and of M_fh (a + αv) of the held ones over that of the free
- * ones as well. Of a system without an energy what counts as stored is the work done against the internal force since
- * the start, by the trapezoidal rule over the steps. */
+/* Kinetic and stored energy now (one evaluation of the force), and the work of external forces and the dissipation
+ * since the start, J. With prescribed vertices the kinetic energy is that of the free degrees of freedom, and the work
+ * includes that of the internal forces (not of damping forces) over the motion of prescribed vertices, and that of the
+ * inertia −M_fh (a + αv) of prescribed vertices over the motion of free ones. Where the internal force has no energy,
+ * the stored energy is the work done against it since the start, by the trapezoidal rule over the steps. */
 void sp_integrator_energies(sp_integrator *integrator, double energy[SP_WORK_COUNT]);
 
+/* The integrator's own. */
 const sp_integrator_report *sp_integrator_reported(const sp_integrator *integrator);
 
 #endif

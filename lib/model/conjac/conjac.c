@@ -1,5 +1,6 @@
 #include "linear/dense.h"
 #include "model/conjac/conjac_internal.h"
+#include "nonlinear/newton.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -307,66 +308,83 @@ int64_t sp_conjac_system_added(const sp_system *system)
     return ((const sp_conjac *)system->self)->map.added;
 }
 
-/* W(q) − external · q and the residual (external − f)_s; the largest of the forces in `size`. */
-static double potential(sp_conjac *self, const double *external, const double *q, double *residual, double *size)
+/* (f − external)_s = 0, the gradient of W(q) − external · q by the quasistatic components q_s. */
+typedef struct balance {
+    sp_conjac *condensed;
+    const double *external;
+    double *q; /* [n], of which q_s follow the iterations */
+    double largest,
+        largest_here; /* forces: at the iterates so far, and with those where the residual is evaluated, N */
+} balance;
+
+static void residual(void *self, const double *x, double *r, sp_newton_residual *size)
 {
-    const double energy = self->full.force(self->full.self, q, self->f);
-    *size = fmax(*size, fmax(norm(self->full.n, external), norm(self->full.n, self->f)));
-    for (int64_t i = 0; i < self->map.s; i++)
-        residual[i] = external[self->map.quasistatic[i]] - self->f[self->map.quasistatic[i]];
-    return energy - sp_dense_dot(self->full.n, external, q);
+    balance *b = self;
+    const sp_conjac *condensed = b->condensed;
+    const int64_t n = condensed->full.n, s = condensed->map.s, *quasistatic = condensed->map.quasistatic;
+    for (int64_t i = 0; i < s; i++)
+        b->q[quasistatic[i]] = x[i];
+    const double energy = condensed->full.force(condensed->full.self, b->q, condensed->f);
+    for (int64_t i = 0; i < s; i++)
+        r[i] = condensed->f[quasistatic[i]] - b->external[quasistatic[i]];
+    b->largest_here = fmax(b->largest, fmax(norm(n, b->external), norm(n, condensed->f)));
+    *size = (sp_newton_residual){.norm = isfinite(energy) ? norm(s, r) : NAN,
+                                 .scale = b->largest_here,
+                                 .potential = energy - sp_dense_dot(n, b->external, b->q)};
+}
+
+static int factor(void *self, const double *x, bool definite)
+{
+    balance *b = self;
+    int64_t factorizations = 0;
+    (void)x; /* q has it */
+    b->largest = b->largest_here;
+    return sp_conjac_assemble(b->condensed, b->q, definite, &factorizations);
+}
+
+static int solve(void *self, const double *r, double tolerance, double *dx)
+{
+    sp_conjac *condensed = ((balance *)self)->condensed;
+    (void)tolerance;
+    memcpy(dx, r, (size_t)condensed->map.s * sizeof *dx);
+    return sp_conjac_condensation_solve(&condensed->map, false, 1, dx);
+}
+
+static int not_converged(void *self, double relative, int64_t iterations)
+{
+    const balance *b = self;
+    return sp_fail(b->condensed->context, SP_NUMERICAL,
+                   "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left",
+                   (long long)iterations, relative * b->largest_here, b->largest_here);
 }
 
 int sp_conjac_system_settle(sp_system *system, const double *external, double tolerance, int64_t iterations, double *q)
 {
     sp_conjac *self = system->self;
-    enum { HALVINGS = 40 };
-    const int64_t s = self->map.s, n = self->full.n;
-    double size = 0, last = INFINITY, energy = potential(self, external, q, self->residual, &size),
-           *direction = self->xs, *trial = self->x;
-    int status = SP_OK;
-    tolerance = tolerance > 0 ? tolerance : 1e-10;
-    iterations = iterations > 0 ? iterations : 50;
-    for (int64_t k = 0;; k++) {
-        const double left = norm(s, self->residual);
-        if (left <= tolerance * size)
-            return SP_OK;
-        if (left <= 1e-8 * size && (k == iterations || left > 0.5 * last))
-            return SP_OK;
-        last = left;
-        if (k == iterations || !isfinite(left) || !isfinite(energy))
-            return sp_fail(self->context, SP_NUMERICAL,
-                           "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left",
-                           (long long)k, left, size);
-        SP_TRY(assemble(self, q));
-        memcpy(direction, self->residual, (size_t)s * sizeof *direction);
-        SP_TRY(sp_conjac_condensation_solve(&self->map, false, 1, direction));
-        const double slope = sp_dense_dot(s, self->residual, direction); /* the potential falls so fast */
-        double part = 1;
-        int halving = 0;
-        for (; halving < HALVINGS; halving++, part *= 0.5) {
-            double most = size;
-            memcpy(trial, q, (size_t)n * sizeof *trial);
-            for (int64_t i = 0; i < s; i++)
-                trial[self->map.quasistatic[i]] += part * direction[i];
-            const double there = potential(self, external, trial, self->residual, &most);
-            /* near the balance differences of energies are rounding: the residual decides */
-            const bool level = fabs(there - energy) <= 1e-12 * (fabs(there) + fabs(energy)) ||
-                               part * slope <= 1e-10 * (fabs(there) + fabs(energy));
-            if (there <= energy - 1e-4 * part * slope || (level && norm(s, self->residual) < left)) {
-                energy = there;
-                size = most;
-                break;
-            }
-        }
-        if (halving == HALVINGS && left <= 1e-8 * size)
-            return SP_OK;
-        if (halving == HALVINGS)
-            return sp_fail(self->context, SP_NUMERICAL,
-                           "the quasistatic vertices found no balance: %g of %g N are left and no step leads on", left,
-                           size);
-        memcpy(q, trial, (size_t)n * sizeof *q);
+    const int64_t s = self->map.s;
+    balance b = {.condensed = self, .external = external, .q = q};
+    const sp_newton_problem problem = {.self = &b,
+                                       .n = s,
+                                       .residual = residual,
+                                       .factor = factor,
+                                       .solve = solve,
+                                       .not_converged = not_converged,
+                                       .merit = SP_NEWTON_MINIMUM,
+                                       .has_definite = true,
+                                       .tolerance = tolerance > 0 ? tolerance : 1e-10,
+                                       .iterations = iterations > 0 ? iterations : 50};
+    sp_pool pool = {0};
+    sp_newton_vectors vectors;
+    sp_newton_report report;
+    double **all[] = {&vectors.x, &vectors.r, &vectors.dx, &vectors.trial};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *all[i] = sp_pool_new(&pool, s, sizeof(double));
+    int status = pool.failed ? sp_fail_memory(self->context) : SP_OK;
+    if (status == SP_OK) {
+        for (int64_t i = 0; i < s; i++)
+            vectors.x[i] = q[self->map.quasistatic[i]];
+        status = sp_newton_solve(&problem, NULL, &vectors, &report);
     }
-done:
+    sp_pool_free(&pool);
     return status;
 }

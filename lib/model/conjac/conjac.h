@@ -67,9 +67,9 @@ int64_t sp_conjac_system_added(const sp_system *system);
 int sp_conjac_system_inertia(sp_system *system, const double *q, double *inertia) SP_MUST_USE;
 
 /* q of the other free components so that (external − f)_s = 0 with the dynamic ones as they are (step 1 of the paper's
- * algorithm): Newton with a line search in the potential, until ‖(external − f)_s‖ ≤ tolerance (0: 1e-10) times the
- * largest force met, or rounding stops it below 1e-8. SP_NUMERICAL where that is not reached in so many iterations (0:
- * 50). */
+ * algorithm): Newton's method with a line search in the potential (nonlinear/newton.h), until ‖(external − f)_s‖ ≤
+ * tolerance (0: 1e-10) times the largest force met, or rounding stops it below 1e-6 of that. SP_NUMERICAL where that is
+ * not reached in so many iterations (0: 50). */
 int sp_conjac_system_settle(sp_system *system, const double *external, double tolerance, int64_t iterations,
                             double *q) SP_MUST_USE;
 

@@ -59,10 +59,10 @@ static const tool_spec spec = {
     .summary = "Errors of reduced-order models against the full-order model. Exit 0: within the limit, 1: not.",
     .tables = tables,
     .common = TOOL_THREADS,
-    .examples = "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 --loads "
-                "pull.csv --dt 0.01 --steps 500\n"
-                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz --model "
-                "cubature,galerkin --loads pull.csv --csv table.csv\n",
+    .examples = "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 \\\n"
+                "    --loads pull.csv --dt 0.01 --steps 500\n"
+                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz \\\n"
+                "    --model cubature,galerkin --loads pull.csv --csv table.csv\n",
 };
 
 int main(int argc, char **argv)

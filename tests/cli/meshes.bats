@@ -187,7 +187,7 @@ walk() {
     done_well siminfo $mesh
     done_well siminfo --fill K.npz
     ending=.npz
-    mv full-newmark.npz full.npz
+    mv nonlinear-newmark.npz full.npz
     for model in 'full.npz -o full.csv --probe 4' 'full.npz -o full.vtu --fields --frames 2' 'full.npz -o frame_%d.obj --frames 1-2' 'modes.npz -o modes.vtu' \
         'inertia.npz --to gram -o gram.csv'; do
         # shellcheck disable=SC2086

@@ -91,7 +91,7 @@ def simulate(tools, folder, scene, runs, steps=STEPS):
         json.dump(scene, file)
     least = None
     for _ in range(runs):
-        command = [f"{tools}/simulate", "scene.json", "--dt", str(STEP), "--steps", str(steps), "--semi-implicit", "-q", "-t", "1"]
+        command = [f"{tools}/simscene", "scene.json", "--dt", str(STEP), "--steps", str(steps), "--semi-implicit", "-q", "-t", "1"]
         subprocess.run(command + ["--timings", "times.csv", "-o", "motion.npz"], cwd=folder, check=True)
         with open(f"{folder}/times.csv") as file:
             seconds = [float(row["seconds"]) for row in csv.DictReader(file)]

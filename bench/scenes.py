@@ -59,13 +59,13 @@ def run(tools, folder, threads):
     motion, times = os.path.join(folder, "motion.npz"), os.path.join(folder, "times.csv")
     child = os.fork()
     if child == 0:
-        code = subprocess.call([os.path.join(tools, "simulate"), os.path.join(folder, "scene.json"), "--dt", "0.001", "--steps", str(STEPS), "--every", str(STEPS // 4),
+        code = subprocess.call([os.path.join(tools, "simscene"), os.path.join(folder, "scene.json"), "--dt", "0.001", "--steps", str(STEPS), "--every", str(STEPS // 4),
                                 "--timings", times, "-t", str(threads), "-q", "-o", motion])
         with open(os.path.join(folder, "memory"), "w") as out:
             out.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1048576))
         os._exit(code)
     if os.waitpid(child, 0)[1]:
-        sys.exit("simulate failed")
+        sys.exit("simscene failed")
     with open(times) as file:
         seconds = [float(row["seconds"]) for row in csv.DictReader(file)]
     table = os.path.join(folder, "motion.csv")

@@ -1,5 +1,5 @@
-/* What readers and writers of files in blocks share (trajectory.md, motion.md): members "series/000017", one of each
- * series to a block. */
+/* What readers and writers of files in blocks share (trajectory.md, scene_trajectory.md): members "series/000017", one
+ * of each series to a block. */
 #ifndef SP_FORMATS_BLOCKS_H
 #define SP_FORMATS_BLOCKS_H
 

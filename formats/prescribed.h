@@ -1,4 +1,4 @@
-/* Motions of held vertices that people write: CSV lines `t,vertex,ux,uy,uz` (moves.md). */
+/* Motions of held vertices that people write: CSV lines `t,vertex,ux,uy,uz` (prescribed.md). */
 #ifndef SP_FORMATS_PRESCRIBED_H
 #define SP_FORMATS_PRESCRIBED_H
 

@@ -1,5 +1,5 @@
-/* Files of kind motion (motion.md): how the bodies of a scene moved and touched, written while it is computed, readable
- * while it comes. */
+/* Files of kind motion (scene_trajectory.md): how the bodies of a scene moved and touched, written while it is
+ * computed, readable while it comes. */
 #ifndef SP_FORMATS_SCENE_TRAJECTORY_H
 #define SP_FORMATS_SCENE_TRAJECTORY_H
 

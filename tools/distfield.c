@@ -130,11 +130,12 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
-    .examples = "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o "
-                "bridge-field.npz\n"
-                "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 -o moved-field.npz\n"
-                "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level "
-                "0.01 -o grown.obj\n",
+    .examples = "  distfield dragon.obj -n 256 -o dragon-field.npz\n"
+                "  distfield bridge.npz --sign offset -o bridge-field.npz\n"
+                "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 \\\n"
+                "    -o moved-field.npz\n"
+                "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n"
+                "  simexport dragon-field.npz --level 0.01 -o grown.obj\n",
 };
 
 int main(int argc, char **argv)

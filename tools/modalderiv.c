@@ -89,7 +89,8 @@ static const tool_spec spec = {
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
-                "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n",
+                "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 \\\n"
+                "    -o deriv.npz\n",
 };
 
 int main(int argc, char **argv)

@@ -96,10 +96,16 @@ static const tool_option output_options[] = {
 
 static const tool_table tables[] = {
     {.title = "Model", .options = model_options, .count = TOOL_COUNT(model_options)},
-    {.title = "Materials", .options = tool_material_edit_options, .count = TOOL_MATERIAL_EDIT_COUNT, .base = &chosen.edits},
+    {.title = "Materials",
+     .options = tool_material_edit_options,
+     .count = TOOL_MATERIAL_EDIT_COUNT,
+     .base = &chosen.edits},
     {.title = "Time integration", .options = integration_options, .count = TOOL_COUNT(integration_options)},
     {.title = "Time integration", .options = simulate_time_options, .count = SIMULATE_TIME_COUNT, .base = &chosen},
-    {.title = "Time integration", .options = simulate_substep_options, .count = SIMULATE_SUBSTEP_COUNT, .base = &chosen},
+    {.title = "Time integration",
+     .options = simulate_substep_options,
+     .count = SIMULATE_SUBSTEP_COUNT,
+     .base = &chosen},
     {.title = "Time integration", .options = solver_options, .count = TOOL_COUNT(solver_options)},
     {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen},
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},

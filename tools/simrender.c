@@ -392,13 +392,16 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_ANY_FORMAT | TOOL_THREADS,
-    .examples = "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy "
-                "--every 4 -o frame_%04d.png\n"
+    .examples = "  simrender spoon.npz -o spoon.png\n"
+                "  simrender spoon.npz basis.npz traj.npz --color energy --every 4 \\\n"
+                "    -o frame_%04d.png\n"
                 "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
-                "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
+                "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest \\\n"
+                "    -o derivatives.png\n"
                 "  simrender field.npz --slice z=0.5 -o slice.png\n"
                 "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
-                "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n",
+                "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 \\\n"
+                "    -o frame_%04d.png\n",
 };
 
 int main(int argc, char **argv)

@@ -41,11 +41,23 @@ static const tool_option output_options[] = {
 
 static const tool_table tables[] = {
     {.title = "Models", .options = model_options, .count = TOOL_COUNT(model_options)},
-    {.title = "Materials", .options = tool_material_edit_options, .count = TOOL_MATERIAL_EDIT_COUNT, .base = &chosen.motion.edits},
+    {.title = "Materials",
+     .options = tool_material_edit_options,
+     .count = TOOL_MATERIAL_EDIT_COUNT,
+     .base = &chosen.motion.edits},
     {.title = "Time integration", .options = integration_options, .count = TOOL_COUNT(integration_options)},
-    {.title = "Time integration", .options = simulate_time_options, .count = SIMULATE_TIME_COUNT, .base = &chosen.motion},
-    {.title = "Time integration", .options = simulate_substep_options, .count = SIMULATE_SUBSTEP_COUNT, .base = &chosen.motion},
-    {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen.motion},
+    {.title = "Time integration",
+     .options = simulate_time_options,
+     .count = SIMULATE_TIME_COUNT,
+     .base = &chosen.motion},
+    {.title = "Time integration",
+     .options = simulate_substep_options,
+     .count = SIMULATE_SUBSTEP_COUNT,
+     .base = &chosen.motion},
+    {.title = "Loads and damping",
+     .options = simulate_load_options,
+     .count = SIMULATE_LOAD_COUNT,
+     .base = &chosen.motion},
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
     {0},
@@ -59,10 +71,10 @@ static const tool_spec spec = {
     .summary = "Errors of reduced-order models against the full-order model. Exit 0: within the limit, 1: not.",
     .tables = tables,
     .common = TOOL_THREADS,
-    .examples = "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 --loads "
-                "pull.csv --dt 0.01 --steps 500\n"
-                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz --model "
-                "cubature,galerkin --loads pull.csv --csv table.csv\n",
+    .examples = "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 \\\n"
+                "    --loads pull.csv --dt 0.01 --steps 500\n"
+                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz \\\n"
+                "    --model cubature,galerkin --loads pull.csv --csv table.csv\n",
 };
 
 int main(int argc, char **argv)

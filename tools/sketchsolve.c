@@ -80,7 +80,8 @@ static const tool_spec spec = {
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
-                "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint -o shapes.npz\n",
+                "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint \\\n"
+                "    -o shapes.npz\n",
 };
 
 int main(int argc, char **argv)

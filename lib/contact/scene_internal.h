@@ -1,4 +1,4 @@
-/* What world.c and scene_spheres.c share. Internal to lib/contact. */
+/* What scene.c and scene_spheres.c share. Internal to lib/contact. */
 #ifndef SP_CONTACT_SCENE_INTERNAL_H
 #define SP_CONTACT_SCENE_INTERNAL_H
 

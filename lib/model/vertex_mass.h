@@ -1,4 +1,4 @@
-/* The mass of a body's free degrees of freedom, for systems of all vertices. Internal to lib/dynamics. */
+/* The mass of a body's free degrees of freedom, for systems of all vertices. Internal to lib/model. */
 #ifndef SP_MODEL_VERTEX_MASS_H
 #define SP_MODEL_VERTEX_MASS_H
 

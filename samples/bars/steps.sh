@@ -5,12 +5,12 @@ tube=$1 mesh=$2 work=$3 ground=$4 damping=$5
 for young in 2e6 1e6 5e5 2e5 1e5; do
     for model in frame polar nonlinear; do
         case $model in
-        nonlinear) options='--model full --solver jacobi' ;;
+        nonlinear) options='--solver jacobi' ;;
         *) options="--model warp --rotation $model --solver gradients --correct-ghost" ;;
         esac
         for step in 1 2 5 10 20 30; do
             run=$work/fall-$model-$young-$step
-            if simulate "$tube" $options --solver-tolerance 1e-3 --young $young --integrator linear-euler --beta 1 --lumping lumped --gravity 0,0,-9.81 --ground 0,0,1,0 --ground-stiffness $ground \
+            if simfull "$tube" $options --solver-tolerance 1e-3 --young $young --integrator linear-euler --beta 1 --lumping lumped --gravity 0,0,-9.81 --ground 0,0,1,0 --ground-stiffness $ground \
                 --damping-mass $damping --dt ${step}e-3 --steps $((5000 / step)) --every $(((19 + step) / step)) -q -o "$run.npz" 2>"$run.err"; then
                 kinetic=$(simexport "$run.npz" -q --to csv -o - | awk -F, 'NR > 1 && !($2 <= most) { most = $2 } END { print most }')
                 defeats=$(siminfo "$run.npz" | awk '$1 == "indefinite_matrices" { print $2; exit } $2 == "indefinite_matrices" { print $3; exit }')

@@ -2,7 +2,7 @@
 """Writes a bunny as an OBJ: ellipsoids that stick into one another, m, as large as fits on a table, its lowest point at z = HEIGHT.
 
     python3 model.py HEIGHT AXIS DEGREES >bunny.obj
-    python3 model.py HEIGHT AXIS DEGREES dynamic     places of the dynamic vertices for simulate --dynamic
+    python3 model.py HEIGHT AXIS DEGREES dynamic     places of the dynamic vertices for simfull --dynamic
     python3 model.py HEIGHT AXIS DEGREES MODEL.obj   another model, 0.12 m high, y up, in place of this one
 
 It is turned about AXIS (x, y or z) by DEGREES before; it looks along x, and z is up.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# smallest.sh OUT.csv RELEASE MOST ARGUMENT...   takes beta = 0.1, 0.2, ... until simulate with the arguments is stable in the sense of
+# smallest.sh OUT.csv RELEASE MOST ARGUMENT...   takes beta = 0.1, 0.2, ... until simfull with the arguments is stable in the sense of
 # stable.awk; leaves its frames in OUT.csv and prints that beta. Where none up to MOST is: no frames but the names, and "-".
 set -eu
 out=$1 release=$2 most=$3

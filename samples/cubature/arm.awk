@@ -1,4 +1,4 @@
-# awk -f arm.awk NAME.row ... MODEL.ms ... direct-full.csv
+# awk -f arm.awk NAME.row ... MODEL.ms ... galerkin-full.csv
 # What cubature of each variant and tolerance does to the forces and to the motion of the arm.
 
 BEGIN {
@@ -16,9 +16,9 @@ function percent(x) { return x == "-" ? "failed" : sprintf(x < 0.0995 ? "%.2f %%
 
 END {
     printf "%-10s%10s%10s%10s%10s%11s%11s%11s%11s%10s\n", "tolerance", "elements", "fitted", "held out", "nested", "position", "velocity", "position", "velocity", "ms/step"
-    printf "%-10s%10s%10s%10s%10s%22s%22s\n", "", "", "", "", "", "against direct", "against full"
+    printf "%-10s%10s%10s%10s%10s%22s%22s\n", "", "", "", "", "", "against galerkin", "against full"
     printf "%-50s%11s%11s%11s%11s%10s\n", "full", "", "", "", "", ms["full"]
-    printf "%-50s%11s%11s%11s%11s%10s\n", "direct, r = 30", "", "", percent(basis[1]), percent(basis[2]), ms["direct"]
+    printf "%-50s%11s%11s%11s%11s%10s\n", "galerkin, r = 30", "", "", percent(basis[1]), percent(basis[2]), ms["galerkin"]
     for (i = 1; i <= rows; i++) {
         split(row[i], f, " ")
         split(f[1], part, "-")

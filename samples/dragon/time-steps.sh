@@ -1,5 +1,5 @@
 #!/bin/sh
-# time-steps.sh STEPS ARGUMENT...   runs simulate with the arguments for one step and for STEPS steps, in turn, three times or
+# time-steps.sh STEPS PROGRAM ARGUMENT...   runs the program with the arguments for one step and for STEPS steps, in turn, three times or
 # more until two seconds are over; prints the milliseconds that each of the other steps takes, by the fastest run of each.
 # So reading and preparing drop out.
 set -eu
@@ -10,7 +10,7 @@ begin=$(date +%s) round=0
 while [ $round -lt 3 ] || [ $(($(date +%s) - begin)) -lt 2 ]; do
     for count in 1 "$steps"; do
         start=$(date +%s%N)
-        simulate -q "$@" --steps "$count" -o - >/dev/null
+        "$@" -q --steps "$count" -o - >/dev/null
         echo "$count $((($(date +%s%N) - start) / 1000))"
     done
     round=$((round + 1))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print places in the bar of 10 x 3 x 3 cm as simulate --dynamic near: takes them, N of them evenly between its ends.
+"""Print places in the bar of 10 x 3 x 3 cm as simfull --dynamic near: takes them, N of them evenly between its ends.
 
     python3 vertices.py N
 

@@ -25,7 +25,7 @@ END {
     row("    all of it (paper: wall time on 8 cores)", sprintf("%.1f", s["modes"] + s["derivatives"] + s["basis"] + s["cub"]), 48)
     row("    (mass-PCA in place of the random projection)", s["pca"], "")
     row("milliseconds a step", sprintf("%.0f", 1000 * s["motion"] / steps), "")
-    row("    with the forces of all elements", sprintf("%.0f", 1000 * s["direct"] / checked), "")
+    row("    with the forces of all elements", sprintf("%.0f", 1000 * s["galerkin"] / checked), "")
     row("position, velocity in " checked " steps against the forces of all elements", percent(error["p"]) ", " percent(error["v"]), "")
     row("missed of the linear motion: basis by random projection", percent(missed["basis"]), "")
     row("    by mass-PCA", percent(missed["pca"]), "")

@@ -289,16 +289,16 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     printf 't,vertex,ux,uy,uz\n0,170,0,0,0\n0.05,170,0.01,0,0\n' > drag.csv
     # dampers on moved vertices put in what is not counted, but not without end
     simfull mesh.npz --model linear --prescribe-vertices drag.csv --damping-stiffness 1e-6 --beta 0.3 --gamma 0.3 --dt 0.01 --steps 200 -o dragged.npz 2> err || fault "$(cat err)"
-    grep -q '^simulate: mesh.npz: at t = .* s the motion has .* J that nothing put in' err || fault "$(cat err)"
+    grep -q '^simfull: mesh.npz: at t = .* s the motion has .* J that nothing put in' err || fault "$(cat err)"
     for how in 1e-6 0.1 10; do
         simfull mesh.npz --model linear --prescribe-vertices drag.csv --damping-stiffness $how --dt 0.01 --steps 100 -o dragged.npz 2> err || fault "$(cat err)"
         grep -q 'nothing put in' err && fault "damping $how: $(cat err)"
     done
     # beta below 1/2 is unstable, 1 and Newmark are not; semi-implicit steps are far off where forces are large
     simfull mesh.npz --model linear --integrator linear-euler --beta 0.3 --loads push.csv --dt 0.01 --steps 30 -o wild.npz 2> err || fault "$(cat err)"
-    grep -q '^simulate: mesh.npz: at t = 0.3 s the motion has .* J that nothing put in, beside .* J that were' err || fault "$(cat err)"
+    grep -q '^simfull: mesh.npz: at t = 0.3 s the motion has .* J that nothing put in, beside .* J that were' err || fault "$(cat err)"
     simfull mesh.npz --semi-implicit --loads strike.csv --dt 0.05 --steps 20 -o rough.npz 2> err || fault "$(cat err)"
-    grep -q '^simulate: mesh.npz: semi-implicit steps are [0-9]* % off the energy balance' err || fault "$(cat err)"
+    grep -q '^simfull: mesh.npz: semi-implicit steps are [0-9]* % off the energy balance' err || fault "$(cat err)"
     "$PYTHON" - <<-'END' || fault 'no warnings in the results'
 	import json, numpy as np
 	for name, text in (('wild', 'nothing put in'), ('rough', 'off the energy balance')):
@@ -307,10 +307,10 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
 	e = np.load('wild.npz')['energy/000000'] # what the message says
 	assert (e[:, 0] + e[:, 1] - e[:, 2]).max() > 0.5 * e[:, 2].max()
 	END
-    for how in '--model linear --integrator linear-euler --beta 1' '--model linear' '--model full' '--model full --integrator bdf2' '--model warp' '--model modal --basis modes.npz --integrator exact' \
-        '--basis basis.npz --poly poly.npz' '--basis basis.npz --poly poly.npz --semi-implicit' '--model full --integrator energy' '--model conjac --integrator linear-euler --dynamic farthest:2'; do
+    for how in 'simfull --model linear --integrator linear-euler --beta 1' 'simfull --model linear' simfull 'simfull --integrator bdf2' 'simfull --model warp' 'simulate --model modal --basis modes.npz --integrator exact' \
+        'simulate --basis basis.npz --poly poly.npz' 'simulate --basis basis.npz --poly poly.npz --semi-implicit' 'simfull --integrator energy' 'simfull --model conjac --integrator linear-euler --dynamic farthest:2'; do
         # shellcheck disable=SC2086
-        simulate mesh.npz $how --loads push.csv --dt 0.01 --steps 30 -o calm.npz 2> err || fault "$how: $(cat err)"
+        $how mesh.npz --loads push.csv --dt 0.01 --steps 30 -o calm.npz 2> err || fault "$how: $(cat err)"
         grep -q 'nothing put in\|energy balance:' err && fault "$how: $(cat err)"
     done
     no_faults

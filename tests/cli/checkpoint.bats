@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Checkpoints of simulate, and what signals say: runs that are killed, stopped, or find their checkpoint damaged. Those of cubature and sketchsolve: cubature.bats, sketch.bats. kills.py kills all
+# Checkpoints of simulate, simfull and simscene, and what signals say: runs that are killed, stopped, or find their checkpoint damaged. Those of cubature and sketchsolve: cubature.bats, sketch.bats. kills.py kills all
 # of them at random moments.
 
 load common
@@ -80,17 +80,17 @@ goes_on() {
 @test "every model, killed again and again: the same bytes" {
     local line
     while read -r line; do
-        goes_on simulate $line
+        goes_on $line
     done <<-'END'
-	mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --integrator bdf2 --dt 0.002 --steps 200000 --every 500
-	mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 15000 --every 100
-	mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 5000 --every 100
-	mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.002 --steps 800000 --every 3000
-	mesh.npz --model full --solver reused --loads loads.csv --dt 0.002 --steps 700 --every 30
-	mesh.npz --model linear --loads loads.csv --integrator central --dt 0.0001 --steps 20000 --every 100
-	mesh.npz --model warp --warp element --loads loads.csv --dt 0.002 --steps 500 --every 30
-	mesh.npz --model full --gravity 0,0,-9.81 --dt 0.002 --steps 300 --every 7 --cut 0.3=cut.npz
-	loose.npz --model conjac --dynamic farthest:5 --integrator linear-euler --skeleton bones.json --gravity 0,0,-9.81 --ground 0,0,1,-1 --friction 0.2 --dt 0.002 --steps 600 --every 4
+	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --integrator bdf2 --dt 0.002 --steps 200000 --every 500
+	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 15000 --every 100
+	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 5000 --every 100
+	simulate mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.002 --steps 800000 --every 3000
+	simfull mesh.npz --solver reused --loads loads.csv --dt 0.002 --steps 700 --every 30
+	simfull mesh.npz --model linear --loads loads.csv --integrator central --dt 0.0001 --steps 20000 --every 100
+	simfull mesh.npz --model warp --warp element --loads loads.csv --dt 0.002 --steps 500 --every 30
+	simfull mesh.npz --gravity 0,0,-9.81 --dt 0.002 --steps 300 --every 7 --cut 0.3=cut.npz
+	simfull loose.npz --model conjac --dynamic farthest:5 --integrator linear-euler --skeleton bones.json --gravity 0,0,-9.81 --ground 0,0,1,-1 --friction 0.2 --dt 0.002 --steps 600 --every 4
 	END
     no_faults
 }
@@ -171,7 +171,7 @@ goes_on() {
     rm -f cut.npz
     refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' ${LONG/0.001/0.002} -q --checkpoint killed.checkpoint -o out.npz
     refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' ${LONG/800000/800001} -q --checkpoint killed.checkpoint -o out.npz
-    refused 3 '^simscene: killed.checkpoint: it is the checkpoint of another run' simulate pile.json -q --checkpoint killed.checkpoint -o out.npz
+    refused 3 '^simscene: killed.checkpoint: it is the checkpoint of another run' simscene pile.json -q --checkpoint killed.checkpoint -o out.npz
     cp loads.csv other.csv
     sed -i 's/-90/-91/' loads.csv
     refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' $LONG -q --checkpoint killed.checkpoint -o out.npz
@@ -225,7 +225,7 @@ with open("damaged.checkpoint", "r+b") as file:
     $LONG -q --checkpoint killed.checkpoint -o out.npz || fault "exit $?"
     same_bytes whole.npz out.npz 'after --partial'
     holds out.npz "'partial_steps' not in r"
-    refused 2 '^simscene: --partial writes what a checkpoint keeps: name it' simulate pile.json --partial -o new.npz
+    refused 2 '^simscene: --partial applies with --checkpoint$' simscene pile.json --partial -o new.npz
     refused 3 '^simulate: no.checkpoint: --partial: there is no such checkpoint' $LONG --checkpoint no.checkpoint --partial -o new.npz
     kill_at 100 pile.checkpoint simscene pile.json --dt 0.0005 --steps 12000 --every 40 -q -o run.npz
     rm -f .supple-*

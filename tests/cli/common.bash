@@ -59,6 +59,8 @@ command_of() {
     pointshell) line=(pointshell mesh.npz --basis basis.npz --points 300) ;;
     distfield) line=(distfield bar.obj -n 12) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
+    simfull) line=(simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3) ;;
+    simscene) line=(simscene scene.json --steps 5) ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
@@ -148,17 +150,35 @@ holds() {
 	END
 }
 
-# The options of a tool from its --help, one per line: name, letter, argument, default; "-" where there is none.
-options_of() {
-    local text next name= letter argument default
+# The options of a tool from its --help, one per line: name, letter, argument ("-" where there is none), and the text in one line.
+entries_of() {
+    local text name= letter argument= said more
     while IFS= read -r text; do
-        if [[ $text =~ ^\ \ (-(.),|\ \ \ )\ --([a-z0-9-]+)(\ ([^ ]+))? ]]; then
-            [ -z "$name" ] || echo "$name $letter $argument $default"
-            name=${BASH_REMATCH[3]} letter=${BASH_REMATCH[2]:--} argument=${BASH_REMATCH[5]:--} default=-
+        if [[ $text =~ ^\ \ (-(.),|\ \ \ )\ --([a-z0-9-]+)(\ ([^ ]+))?(.*) ]]; then
+            [ -z "$name" ] || echo "$name $letter $argument$said"
+            name=${BASH_REMATCH[3]} letter=${BASH_REMATCH[2]:--} argument=${BASH_REMATCH[5]:--} said=
+            text=${BASH_REMATCH[6]}
+        elif [ -z "$text" ]; then
+            [ -z "$name" ] || echo "$name $letter $argument$said"
+            name=
+            continue
+        elif [[ $argument == *'|' ]]; then # a list of choices goes on in the next line
+            read -r more text <<< "$text"
+            argument+=$more
         fi
-        [[ ! $text =~ \(default\ ([^\ ]+)\)$ ]] || default=${BASH_REMATCH[1]}
-        [ -n "$text" ] || { [ -z "$name" ] || echo "$name $letter $argument $default"; name=; }
+        read -r text <<< "$text"
+        said+=${text:+ $text}
     done < "$HELP/$1"
+}
+
+# The same without the text, but with the default; "-" where there is none.
+options_of() {
+    local name letter argument text default
+    while read -r name letter argument text; do
+        default=-
+        [[ ! $text =~ \(default\ ([^\ ]+)\)$ ]] || default=${BASH_REMATCH[1]}
+        echo "$name $letter $argument $default"
+    done < <(entries_of "$1")
 }
 
 # slots KIND: the commands that take a file of this kind, which is put for @.
@@ -175,6 +195,7 @@ slots() {
         echo "cubature @ basis.npz"
         echo "sketchsolve @ --loads sketch.csv"
         echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
+        echo "simfull @ --steps 1"
         ;;
     modes)
         echo "modalderiv mesh.npz @"

@@ -74,7 +74,7 @@ holds() {
     simverify mesh.npz large.npz > out || fault "$(grep FAIL out)"
     simverify small.npz > out || fault "$(grep FAIL out)"
     # a cut, not a selection, is what simulate takes
-    refused 3 '^simfull: large.npz: it does not say which mesh it was cut from' simulate pair.npz --cut 0=large.npz -q -o out.npz
+    refused 3 '^simfull: large.npz: it does not say which mesh it was cut from' simfull pair.npz --cut 0=large.npz -q -o out.npz
     refused 2 '^simcut: --keep: 3 is out of range' simcut pair.npz --keep 3 -o out.npz
     refused 2 '^simcut: --keep: 1-2 names every piece, of 2' simcut pair.npz --keep 1-2 -o out.npz
     refused 2 '^simcut: --keep: piece 1 stands twice' simcut pair.npz --keep 1,1 -o out.npz

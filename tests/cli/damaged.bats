@@ -174,8 +174,8 @@ packed() {
 @test "JSON that is deep or long" {
     "$PYTHON" -c 'print("[" * 1000 + "]" * 1000)' > deep.json
     "$PYTHON" -c 'print("[" + "{}," * 3000000 + "{}]")' > long.json
-    refused 3 '^simscene: deep.json: line 1, column 65: it is nested more than 64 levels deep' simulate deep.json -q -o out.npz
-    refused 3 '^simscene: long.json: line 1, column [0-9]*: it has more than 2 million values' simulate long.json -q -o out.npz
+    refused 3 '^simscene: deep.json: line 1, column 65: it is nested more than 64 levels deep' simscene deep.json -q -o out.npz
+    refused 3 '^simscene: long.json: line 1, column [0-9]*: it has more than 2 million values' simscene long.json -q -o out.npz
     no_faults
 }
 
@@ -190,19 +190,19 @@ packed() {
     }
     try limited voxelize hole.obj -q -o out.npz
     [ "$code: $err" = '3: voxelize: hole.obj: it has 102400 MiB, but 0 MiB on the disk: it consists of holes' ] || fault "$code: $err"
-    for line in 'voxelize bar.obj --materials hole.json' 'simscene hole.json' 'simulate path.json' 'simimport hole.obj --format veg' 'sketchsolve mesh.npz --loads hole.csv'; do
+    for line in 'voxelize bar.obj --materials hole.json' 'simscene hole.json' 'simscene path.json' 'simimport hole.obj --format veg' 'sketchsolve mesh.npz --loads hole.csv'; do
         # shellcheck disable=SC2086
         try limited $line -q -o out.npz
         [ "$code" = 3 ] && [[ $err =~ ^${line%% *}:\ hole.*:\ it\ has.*\ it\ consists\ of\ holes$ ]] || fault "$line: $code: $err"
     done
     try limited simscene long.json -q -o out.npz
-    [ "$code: $err" = '3: simulate: long.json: it has more than 64 MiB, the most that is read of JSON' ] || fault "$code: $err"
+    [ "$code: $err" = '3: simscene: long.json: it has more than 64 MiB, the most that is read of JSON' ] || fault "$code: $err"
     no_faults
 }
 
 @test "scenes that name devices" {
     "$PYTHON" -c 'import json; s = json.load(open("scene.json")); s["coupling"]["path"] = "/dev/zero"; json.dump(s, open("zero.json", "w"))'
-    refused 3 '^simscene: /dev/zero: cannot open: it is a device' simulate zero.json -q -o out.npz
+    refused 3 '^simscene: /dev/zero: cannot open: it is a device' simscene zero.json -q -o out.npz
     refused 3 '^voxelize: /dev/zero: cannot open: it is a device' voxelize /dev/zero -q -o out.npz
     no_faults
 }

@@ -23,7 +23,7 @@ load common
             [ -z "$err" ] || fault "$tool $word: $err"
             cmp -s "$stdout" "$HELP/$tool" || fault "$tool $word: another text than --help"
         done
-        [[ $(< "$HELP/$tool") == "Usage: $tool "*Options:*--quiet*--help*--version*"Exit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical failure."* ]] ||
+        [[ $(< "$HELP/$tool") == "Usage: $tool "*ptions:*--quiet*--help*--version*"Exit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system,"$'\n'"5 numerical failure. Manual: man $tool" ]] ||
             fault "$tool --help: something is missing"
         for word in --version -v; do
             try "$tool" "$word"
@@ -70,8 +70,120 @@ load common
         refused 2 'unknown option --no-such' "${line[@]}" --no-such
         refused 2 'unknown option --no-such=5' "${line[@]}" --no-such=5
         refused 2 'unknown option -Z' "${line[@]}" -Z
-        refused 2 'unknown option --quie' "${line[@]}" --quie
+        refused 2 'unknown option --quie$' "${line[@]}" --quie
+        [ "${err#*$'\n'}" = 'did you mean --quiet?' ] || fault "$tool --quie: $err"
     done
+    no_faults
+}
+
+@test "a misspelt option is answered by the one that is near, others by a word on --help" {
+    local tool word near
+    while read -r tool word near; do
+        refused 2 "unknown option $word\$" "$tool" input "$word"
+        [ -z "$near" ] || near="did you mean --$near?"
+        [ "${err#*$'\n'}" = "${near:-try $tool --help}" ] || fault "$tool $word: $err"
+    done <<-'END'
+	modes --cout count
+	modes --counts count
+	modes --kount=3 count
+	simfull --perscribe prescribe
+	simfull --presribe=tip=path.csv prescribe
+	simfull --move
+	simulate --step steps
+	simulate --ground=0,0,1,0
+	simulate --cubs=x cub
+	simscene --contract contacts
+	simscene --loads
+	simvalidate --probes probe
+	END
+    no_faults
+}
+
+@test "--help is never wider than 80 columns" {
+    local tool text LC_ALL=C.UTF-8
+    for tool in $(tools); do
+        while IFS= read -r text; do
+            [ ${#text} -le 80 ] || fault "$tool --help: ${#text} columns: $text"
+        done < "$HELP/$tool"
+    done
+    no_faults
+}
+
+# sample NAME: sets `words` to an option with a value that its type takes.
+sample() {
+    case ${argument_of[$1]} in
+    -) words=("--$1") ;;
+    *'|'*) words=("--$1" "${argument_of[$1]%%|*}") ;;
+    X,Y,Z) words=("--$1" 1,1,1) ;;
+    E,F) words=("--$1" 1,1) ;;
+    NX,NY,NZ,D) words=("--$1" 1,1,1,1) ;;
+    *=MESH | *=CSV) words=("--$1" 1=none) ;;
+    *) words=("--$1" 1) ;;
+    esac
+}
+
+# choose NAME LIST WANTED: the first word of a choice that is listed (WANTED yes) or is not (no), in `word`.
+choose() {
+    local each list=" $(tr , ' ' <<< "$2") "
+    word=
+    for each in ${argument_of[$1]//|/ }; do
+        if [ "$([[ $list == *" $each "* ]] && echo yes || echo no)" = "$3" ]; then
+            word=$each
+            return
+        fi
+    done
+    fault "--$1: no word for $2"
+}
+
+# meets CONDITION HOLDS: adds to `given` what makes a condition of --help hold (yes) or fail (no): "--ground", "not --cut", "--model a or b",
+# "not --integrator a or b".
+meets() {
+    local positive=yes word words
+    [[ ! $1 =~ ^(not )?--([a-z0-9-]+)(\ (.*))?$ ]] && fault "condition $1" && return
+    [ -z "${BASH_REMATCH[1]}" ] || positive=no
+    local name=${BASH_REMATCH[2]} list=${BASH_REMATCH[4]// or /,} wanted=$([ $positive = "$2" ] && echo yes || echo no)
+    if [ -n "$list" ]; then
+        choose "$name" "$list" "$wanted"
+        given+=("--$name" "$word")
+    elif [ "$wanted" = yes ]; then
+        sample "$name"
+        given+=("${words[@]}")
+    fi
+}
+
+@test "an option where it does not apply is refused, by the conditions of --help" {
+    local tool name letter argument text i j count=0 pattern words given conditions
+    for tool in simulate simfull simscene simvalidate; do
+        local -A argument_of=()
+        while read -r name letter argument text; do
+            argument_of[$name]=$argument
+        done < <(entries_of "$tool")
+        while read -r name letter argument text; do
+            conditions=()
+            while [[ $text =~ \[((not )?--[^]]*)\](.*) ]]; do
+                conditions+=("${BASH_REMATCH[1]}")
+                text=${BASH_REMATCH[3]}
+            done
+            for i in "${!conditions[@]}"; do
+                given=()
+                for j in "${!conditions[@]}"; do # the others hold
+                    meets "${conditions[j]}" "$([ "$i" = "$j" ] && echo no || echo yes)"
+                done
+                sample "$name"
+                case ${conditions[i]} in
+                'not --'*' '*) pattern="does not apply to ${conditions[i]#not }" ;;
+                'not --'*) pattern="does not apply beside ${conditions[i]#not }" ;;
+                *' '*) pattern="applies to ${conditions[i]}" ;;
+                *) pattern="applies with ${conditions[i]}" ;;
+                esac
+                refused 2 "^$tool: --$name $pattern\$" "$tool" input "${given[@]}" "${words[@]}"
+                count=$((count + 1))
+            done
+        done < <(entries_of "$tool")
+    done
+    [ $count -gt 50 ] || fault "only $count conditions were found in the help texts"
+    # and one that the words of a choice have
+    refused 2 '^simulate: --integrator exact applies to --model modal$' simulate input --integrator exact -o out.npz
     no_faults
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# simulate --joints: the coordinates of a skeleton's joints.
+# simfull --joints: the coordinates of a skeleton's joints.
 
 load common
 
@@ -37,8 +37,8 @@ skeleton() {
 
 @test "--joints: refusals" {
     skeleton
-    refused 2 'simfull: --joints .*without --skeleton' simulate mesh.npz --joints joints.csv -o out.npz
-    refused 2 'simulate: --joints ' simulate mesh.npz --basis basis.npz --poly poly.npz --joints joints.csv -o out.npz
+    refused 2 '^simfull: --joints applies with --skeleton$' simfull mesh.npz --joints joints.csv -o out.npz
+    refused 2 '^simulate: unknown option --joints$' simulate mesh.npz --basis basis.npz --poly poly.npz --joints joints.csv -o out.npz
     refused 4 'none/joints.csv' simfull mesh.npz -q --integrator linear-euler --skeleton arm.json --steps 1000000 --every 1000000 --joints none/joints.csv -o out.npz # before the steps
     no_faults
 }

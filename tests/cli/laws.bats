@@ -116,10 +116,10 @@ fibres() {
     refused 3 '^polycoef: gum.npz: region "body" has no polynomials: the law neo-hookean' polycoef gum.npz gum-basis.npz -q -o out.npz
     run polycoef gum.npz gum-basis.npz -q -o out.npz
     [[ $output == *cubature* ]] || fault "no hint: $output"
-    refused 2 '^simfull: gum.npz: --integrator energy is exact only .* neo-hookean of region "body"' simulate gum.npz --integrator energy -q -o out.npz
+    refused 2 '^simfull: gum.npz: --integrator energy is exact only .* neo-hookean of region "body"' simfull gum.npz --integrator energy -q -o out.npz
     refused 2 '^simulate: gum.npz: --integrator energy is exact only ' simulate gum.npz --basis gum-basis.npz --model galerkin --integrator energy -q -o out.npz
     simfull gum.npz --model linear --integrator energy --steps 2 -q -o linear.npz || fault 'the linear model is cubic'
-    simulate gum.npz --basis gum-basis.npz --model galerkin --gravity 0,0,-9.81 --steps 3 -q -o direct.npz || fault 'direct'
+    simulate gum.npz --basis gum-basis.npz --model galerkin --gravity 0,0,-9.81 --steps 3 -q -o galerkin.npz || fault 'galerkin'
     no_faults
 }
 
@@ -299,9 +299,9 @@ bytes_of() {
     polycoef quad.npz quad-basis.npz -q -o quad-poly.npz || fault polycoef
     cubature quad.npz quad-basis.npz --poses 50 -q -o quad-cub.npz || fault cubature
     simverify quad.npz quad-modes.npz quad-deriv.npz quad-basis.npz quad-poly.npz -q > verify.txt 2>&1 || fault "simverify: $(cat verify.txt)"
-    for c in '--model full' '--basis quad-basis.npz --model galerkin' '--basis quad-basis.npz --poly quad-poly.npz' '--basis quad-basis.npz --model cubature --cub quad-cub.npz'; do
+    for c in simfull 'simulate --basis quad-basis.npz --model galerkin' 'simulate --basis quad-basis.npz --poly quad-poly.npz' 'simulate --basis quad-basis.npz --model cubature --cub quad-cub.npz'; do
         # shellcheck disable=SC2086
-        simulate quad.npz $c --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz || fault "simulate $c"
+        $c quad.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz || fault "$c"
     done
     refused 3 '^polycoef: quad.npz: region body is not isotropic' polycoef quad.npz quad-basis.npz --by-constant -q -o out.npz
     fibres "$keys: [0, 0, 1]"

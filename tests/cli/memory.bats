@@ -31,7 +31,6 @@ commands() {
 	cubature mesh.npz basis.npz --poses 20 --training-only -q -o out.npz
 	pointshell field.npz --points 60 -q -o out.npz
 	distfield wedge.stl -n 8 -q -o out.npz
-	simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
 	simfull mesh.npz --integrator static --gravity 0,0,-9.81 --steps 1 -q -o out.npz
 	simfull mesh.npz --solver jacobi --integrator euler --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz
 	simfull mesh.npz --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 3 --joints out.csv -q -o out.npz
@@ -85,7 +84,7 @@ commands() {
         (ulimit -v $limit && timeout 100 simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz) 2> err || code=$?
         [ $code != 0 ] || echo old > out.npz
         case "$code $(< err)" in
-        '0 ' | '4 simulate: out of memory' | '4 simulate: cannot create a thread: '*) ;;
+        '0 ' | '4 simfull: out of memory' | '4 simfull: cannot create a thread: '*) ;;
         *) fault "ulimit -v $limit: exit $code: $(< err)" ;;
         esac
         [ "$(< out.npz)" = old ] || fault "ulimit -v $limit: the old output was changed"

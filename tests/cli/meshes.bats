@@ -151,7 +151,7 @@ make_mixed() {
 
 # walk MESH LOADS: every tool on a mesh, held or free, in a folder of its own, and the certificates of all that it made.
 walk() {
-    local mesh=$1.npz modes=4 model integrator options ending=.npz
+    local mesh=$1.npz modes=4 model integrator options program ending=.npz
     mkdir "$1" && cd "$1" && ln -s ../*.csv "../$mesh" . || return
     [[ $1 != free* ]] || modes=9
     done_well modes $mesh -q -k $modes --certify --write-stiffness K.npz --write-mass M.npz -o modes.npz
@@ -163,18 +163,20 @@ walk() {
     done_well masspca $mesh modes.npz deriv.npz -q --method random -r 6 -o random.npz
     done_well polycoef $mesh basis.npz -q --by-region -o regions.npz
     done_well polycoef $mesh basis.npz -q --by-constant -o poly.npz
-    for model in 'reduced --basis basis.npz --poly poly.npz' 'direct --basis basis.npz' full linear 'full --lumping lumped'; do
+    for model in 'reduced --basis basis.npz --poly poly.npz' 'galerkin --basis basis.npz' nonlinear linear 'nonlinear --lumping lumped'; do
         for integrator in newmark energy central static 'newmark --semi-implicit'; do
             options='--dt 1e-5 --damping-mass 0.1 --damping-stiffness 1e-4'
             [ "$integrator" != static ] || options=
             [[ $1-$integrator != free*-static && $model-$integrator != *lumped-static ]] || continue
+            program=simfull
+            [[ $model != *basis* ]] || program=simulate
             # shellcheck disable=SC2086
-            done_well simulate $mesh -q --model $model --integrator $integrator $options --steps 3 --loads "$2" -o "${model// /_}-${integrator// /_}.npz"
+            done_well $program $mesh -q --model $model --integrator $integrator $options --steps 3 --loads "$2" -o "${model// /_}-${integrator// /_}.npz"
         done
     done
     ending=
-    # the polynomials are the direct projection
-    done_well simcompare reduced_--basis_basis.npz_--poly_poly.npz-newmark.npz direct_--basis_basis.npz-newmark.npz --basis basis.npz -q --rtol 1e-8 --atol 1e-12
+    # the polynomials are the Galerkin projection
+    done_well simcompare reduced_--basis_basis.npz_--poly_poly.npz-newmark.npz galerkin_--basis_basis.npz-newmark.npz --basis basis.npz -q --rtol 1e-8 --atol 1e-12
     done_well simverify -q $mesh modes.npz lumped.npz inertia.npz deriv.npz basis.npz ordered.npz random.npz regions.npz poly.npz K.npz M.npz ./*newmark*.npz ./*energy.npz ./*central.npz
     if [[ $1 != free* ]]; then
         ending=.npz
@@ -185,7 +187,7 @@ walk() {
     done_well siminfo $mesh
     done_well siminfo --fill K.npz
     ending=.npz
-    mv full-newmark.npz full.npz
+    mv nonlinear-newmark.npz full.npz
     for model in 'full.npz -o full.csv --probe 4' 'full.npz -o full.vtu --fields --frames 2' 'full.npz -o frame_%d.obj --frames 1-2' 'modes.npz -o modes.vtu' \
         'inertia.npz --to gram -o gram.csv'; do
         # shellcheck disable=SC2086

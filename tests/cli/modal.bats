@@ -166,9 +166,9 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     refused 2 '--candidates belongs to --method greedy' "${modal[@]}" --candidates 10 -o out.npz
     refused 2 '--exchanges: the modal method places its elements evenly' "${modal[@]}" --exchanges 2 -o out.npz
     refused 2 '--checkpoint: the modal method does not need it' "${modal[@]}" --checkpoint x -o out.npz
-    refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --basis basis.npz --poly poly.npz --jacobian exact -o out.npz
-    refused 2 '--jacobian belongs to --model cubature' simfull mesh.npz --jacobian free -o out.npz
-    refused 2 '--jacobian belongs to integrators that iterate' simulate "${model[@]}" --cub modal.npz --integrator central --jacobian free -o out.npz
+    refused 2 '^simulate: --jacobian applies to --model cubature$' simulate mesh.npz --basis basis.npz --poly poly.npz --jacobian exact -o out.npz
+    refused 2 '^simfull: unknown option --jacobian$' simfull mesh.npz --jacobian free -o out.npz
+    refused 2 '^simulate: --jacobian does not apply to --integrator central$' simulate "${model[@]}" --cub modal.npz --integrator central --jacobian free -o out.npz
     refused 2 'energy-conserving step needs an internal force that has an energy' simulate "${model[@]}" --cub modal.npz --integrator energy -o out.npz
     no_faults
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# simulate against values at finite strain that others published, and against CalculiX where that is installed.
+# simfull against values at finite strain that others published, and against CalculiX where that is installed.
 
 load common
 

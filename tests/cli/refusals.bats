@@ -237,9 +237,9 @@ load common
     refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz -o out.npz
     refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz --model galerkin -o out.npz
     refused 2 '^simulate: a reduced model needs --poly' simulate mesh.npz --basis basis.npz -o out.npz
-    refused 2 '^simulate: --poly belongs to --model reduced' simulate mesh.npz --model galerkin --basis basis.npz --poly poly.npz -o out.npz
-    refused 2 '^simulate: --lumping belongs to' simulate mesh.npz --model galerkin --basis basis.npz --lumping lumped -o out.npz
-    refused 2 'belong to --model reduced' simfull mesh.npz --basis basis.npz -o out.npz
+    refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --model galerkin --basis basis.npz --poly poly.npz -o out.npz
+    refused 2 '^simulate: unknown option --lumping$' simulate mesh.npz --model galerkin --basis basis.npz --lumping lumped -o out.npz
+    refused 2 '^simfull: unknown option --basis$' simfull mesh.npz --basis basis.npz -o out.npz
     refused 2 '^simulate: basis.npz: --rank 7: the basis has 6 columns' "${reduced[@]}" -r 7 -o out.npz
     for word in '--dt 0' '--dt -1' '--dt nan' '--dt inf' '--steps 0' '--every 0' '--damping-mass -1' '--beta 2' '--gamma -1' '--tolerance 0' '--iterations 0' '--gravity 0,0' \
         '--gravity 0,0,inf' '--probe 999999' '--probe x' '--probe surface:8' '--probe 3,,4' '--record nothing'; do
@@ -247,7 +247,7 @@ load common
         refused 2 "^simulate: ${word%% *}: " "${reduced[@]}" $word -o out.npz
     done
     refused 2 '^simulate: --record probes needs --probe' "${reduced[@]}" --record probes -o out.npz
-    refused 2 '^simfull: --record coordinates' simulate mesh.npz --record coordinates -o out.npz
+    refused 2 '^simfull: --record: "coordinates" is not one of all.probes$' simfull mesh.npz --record coordinates -o out.npz
     no_faults
 }
 
@@ -257,8 +257,8 @@ load common
     refused 2 '^modes: --printed means nothing for an anchored body' modes mesh.npz --method krylov --printed -k 6 -o out.npz
     refused 2 '^masspca: --seed means nothing without --method random' masspca mesh.npz modes.npz --seed 3 -o out.npz
     refused 2 '^masspca: --every means nothing without a trajectory' masspca mesh.npz modes.npz --every 2 -o out.npz
-    refused 2 '^simfull: --lumping belongs to motions' simulate mesh.npz --integrator static --lumping lumped -o out.npz
-    refused 2 '^simfull: --friction means nothing in statics' simulate mesh.npz --integrator static --ground 0,0,1,-9 --friction 0.2 -o out.npz
+    refused 2 '^simfull: --lumping does not apply to --integrator static$' simfull mesh.npz --integrator static --lumping lumped -o out.npz
+    refused 2 '^simfull: --friction does not apply to --integrator static$' simfull mesh.npz --integrator static --ground 0,0,1,-9 --friction 0.2 -o out.npz
     refused 2 '^simexport: --partial means nothing without a trajectory' simexport mesh.npz basis.npz --partial -o x.obj
     refused 2 '^simrender: --partial means nothing without a trajectory' simrender mesh.npz basis.npz --partial -o x.png
     refused 2 '^simrender: --range means nothing without --color' simrender mesh.npz modes.npz --columns 1 --range 0,1 -o x.png
@@ -271,13 +271,13 @@ load common
 }
 
 @test "central differences above their limit, Newton that does not converge" {
-    refused 2 '^simulate: mesh.npz: the time step 1 s is above the limit of central differences, 2/omega = 0.00[0-9]+ s' \
+    refused 2 '^simfull: mesh.npz: the time step 1 s is above the limit of central differences, 2/omega = 0.00[0-9]+ s' \
         simfull mesh.npz --integrator central --dt 1 -o out.npz
-    refused 5 '^simfull: mesh.npz: .*Newton.* 1 iteration' simulate mesh.npz -q --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
-    refused 5 '^simfull: mesh.npz: ' simulate mesh.npz -q --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
-    refused 5 '^simfull: mesh.npz: Newton.s method in the Newmark step did not converge at t = .* s: forces are beyond the range of numbers' simulate mesh.npz -q --beta 0.1 --gravity 0,0,-9.81 --dt 0.01 --steps 500 -o out.npz
+    refused 5 '^simfull: mesh.npz: .*Newton.* 1 iteration' simfull mesh.npz -q --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
+    refused 5 '^simfull: mesh.npz: ' simfull mesh.npz -q --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
+    refused 5 '^simfull: mesh.npz: Newton.s method in the Newmark step did not converge at t = .* s: forces are beyond the range of numbers' simfull mesh.npz -q --beta 0.1 --gravity 0,0,-9.81 --dt 0.01 --steps 500 -o out.npz
     refused 3 '^simvalidate: free.npz: nothing holds the mesh: statics finds no equilibrium' simvalidate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1
-    refused 3 '^simulate: free.npz: nothing holds the mesh: statics finds no equilibrium; fix vertices or attach springs' simfull free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
+    refused 3 '^simfull: free.npz: nothing holds the mesh: statics finds no equilibrium; fix vertices or attach springs' simfull free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
     no_faults
 }
 
@@ -324,11 +324,24 @@ load common
     no_faults
 }
 
-@test "siminfo --script knows all options that write a file" {
-    # shellcheck disable=SC2013
-    for option in $(cat "$HELP"/* | grep -iE '^ .*--[a-z-]+ (FILE|CSV)' | grep -E 'write|also' | grep -oE -- '--[a-z-]+' | sort -u); do
-        grep -q "\"${option#--}\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name $option"
+@test "siminfo --script knows all options that write a file, and those of words with files" {
+    local tool name letter argument text count=0 keyed
+    keyed=$(sed -n 's/.* keyed\[\] = {\(.*\)};/\1/p' "$SUPPLE_SOURCE/tools/info/script.c")
+    for tool in $(tools); do
+        while read -r name letter argument text; do
+            case $argument in
+            FILE | CSV)
+                [[ $text != *write* && $text != *also* ]] && continue
+                grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name --$name"
+                ;;
+            # KEY=FILE: what stands behind = is a file that is read
+            [A-Z]*=CSV | [A-Z]*=MESH | [A-Z]*=FILE) [[ $keyed == *"\"$name\""* ]] || fault "tools/info/script.c does not know that --$name is $argument" ;;
+            *) continue ;;
+            esac
+            count=$((count + 1))
+        done < <(entries_of "$tool")
     done
+    [ $count -ge 10 ] || fault "only $count options"
     no_faults
 }
 
@@ -385,7 +398,7 @@ shows_nothing() {
     printf '{"name": "%s", "law": "%s"}' "$value" "$value" > body.json
     sed "2s/all/$value/" loads.csv > bad.csv
     shows_nothing 'text' 'voxelize bad.obj -n 4 -o new.npz' 'simimport bad.veg -o new.npz' 'simimport bad.inp -o new.npz' 'simimport bad.msh -o new.npz' 'siminfo new.npz' \
-        'simfull bad.json --steps 1 -o new.npz' 'voxelize bar.obj -n 4 --materials body.json -o new.npz' 'simulate mesh.npz --loads bad.csv --steps 1 -o new.npz' \
+        'simscene bad.json --steps 1 -o new.npz' 'voxelize bar.obj -n 4 --materials body.json -o new.npz' 'simulate mesh.npz --loads bad.csv --steps 1 -o new.npz' \
         "modes $value.npz -o new.npz" "simimport block.veg --$value" "simexport mesh.npz -o new.$value" "simexport mesh.npz --to $value"
     no_faults
 }

@@ -60,20 +60,19 @@ every_writer() {
     no_faults
 }
 
-@test "simulate: every model and integrator with 1, 2 and 4 threads" {
+@test "simulate and simfull: every model and integrator with 1, 2 and 4 threads" {
     local how count ending=.npz
     cd "$BODY"
-    for how in '--basis basis.npz --poly poly.npz --integrator energy' '--basis basis.npz --poly poly.npz --record all' '--model full' '--model full --integrator energy' \
-        '--model full --lumping lumped --integrator central --dt 1e-4' '--model full --integrator static' '--model linear' \
-        '--model full --viscosity 300,200' '--model galerkin --basis basis.npz --viscosity 300,200'; do
-        line=(simulate mesh.npz --loads loads.csv --steps 3)
+    for how in 'simulate --basis basis.npz --poly poly.npz --integrator energy' 'simulate --basis basis.npz --poly poly.npz --record all' simfull 'simfull --integrator energy' \
+        'simfull --lumping lumped --integrator central --dt 1e-4' 'simfull --integrator static' 'simfull --model linear' \
+        'simfull --viscosity 300,200' 'simulate --model galerkin --basis basis.npz --viscosity 300,200'; do
         # shellcheck disable=SC2206
-        line+=($how)
+        line=($how mesh.npz --loads loads.csv --steps 3)
         "${line[@]}" -q -o first.npz || fault "$how: exit $?"
         for count in 1 2 4; do
-            again "$how, $count threads" simulate "${line[@]}" --threads $count
+            again "$how, $count threads" "${how%% *}" "${line[@]}" --threads $count
         done
-        again "$how, variables of clusters" simulate env "${variables[@]}" "${line[@]}"
+        again "$how, variables of clusters" "${how%% *}" env "${variables[@]}" "${line[@]}"
     done
     no_faults
 }

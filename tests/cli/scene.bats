@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# simulate of scenes: bodies that touch.
+# simscene: bodies that touch.
 
 load common
 
@@ -72,7 +72,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     simscene scene.json -q --dt 0.001 --steps 200 --contacts --threads 2 -o two.npz
     simscene scene.json -q --dt 0.001 --steps 200 --contacts --threads 4 --timings times.csv -o four.npz
     same_bytes one.npz two.npz threads
-    refused 4 'simscene: missing/times.csv: cannot write' simulate scene.json -q --dt 0.001 --steps 1000000 --timings missing/times.csv -o out.npz # before the steps
+    refused 4 'simscene: missing/times.csv: cannot write' simscene scene.json -q --dt 0.001 --steps 1000000 --timings missing/times.csv -o out.npz # before the steps
     same_bytes one.npz four.npz "timings in the output"
     [ "$(wc -l < times.csv)" = 201 ] || fault "$(wc -l < times.csv) lines of timings"
     ending= done_well simverify one.npz
@@ -95,7 +95,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     sed 's/parts/parts\/..\/parts/' below.json > about.json
     cp below.json ./-below.json
     for name in below.json ./below.json .//./below.json "$PWD/below.json"; do
-        simulate "$name" -q --steps 2 -o "one-${#name}.npz"
+        simscene "$name" -q --steps 2 -o "one-${#name}.npz"
         same_bytes one-10.npz "one-${#name}.npz" "$name"
     done
     simscene ./-below.json -q --steps 2 -o dash.npz
@@ -371,10 +371,12 @@ EOF
     one='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free"}'
     scene '"stiffness": 100' "$FLOOR, $BALL" "$one"
     run() { refused "$@" simscene scene.json --dt 0.001 --steps 2 -o out.npz; }
-    refused 2 '--model means nothing for a scene' simfull scene.json -o out.npz
-    refused 2 '--loads means nothing' simscene scene.json --loads loads.csv -o out.npz
-    refused 2 'newmark or energy' simscene scene.json --integrator static -o out.npz
-    refused 2 '--contacts means nothing for a mesh' simulate mesh.npz --contacts -o out.npz
+    refused 2 'unknown option --model$' simscene scene.json --model reduced -o out.npz
+    refused 2 'unknown option --loads$' simscene scene.json --loads loads.csv -o out.npz
+    refused 2 '--integrator: "static" is not one of newmark.energy$' simscene scene.json --integrator static -o out.npz
+    refused 2 'unknown option --contacts$' simulate mesh.npz --contacts -o out.npz
+    refused 3 '^simscene: mesh.npz: ' simscene mesh.npz -o out.npz
+    refused 3 '^simfull: scene.json: ' simfull scene.json -o out.npz
     refused 3 'no-such.json: cannot open' simscene no-such.json -o out.npz
     echo '{"models": ' > bad.json
     refused 3 'bad.json: line 2' simscene bad.json -o out.npz
@@ -382,9 +384,9 @@ EOF
     run 3 'scene.json: contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one'
     scene '"stiffness": 100' "$FLOOR, $BALL" "${one/free/flying}"
     run 3 'scene.json: bodies\[1\].motion: "flying"'
-    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-pointshell/none}" "$one"
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/none}" "$one"
     run 3 'none.npz: cannot open'
-    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-pointshell/mesh}" "$one"
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/mesh}" "$one"
     run 3 'mesh.npz'
     scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"twin.npz\", \"basis\": \"twin-basis.npz\", \"polynomials\": \"poly.npz\"}" '{"name": "soft", "model": "soft"}'
     run 3 'poly.npz: it was made from another mesh'
@@ -411,7 +413,7 @@ EOF
     needs_plain_build "they take address space"
     (ulimit -v 2000000 && timeout 3 simscene scene.json --steps 1000000000 --every 1000000000 --dt 1e-6 -t 1 -q -o long.npz) 2> err || code=$?
     [ "$code" = 124 ] || fault "exit $code: $(< err)"
-    simscene scene.json --steps 5000 --every 5000 --dt 1e-6 --timings times.csv -q -o short.npz || fault 'simulate --timings'
+    simscene scene.json --steps 5000 --every 5000 --dt 1e-6 --timings times.csv -q -o short.npz || fault 'simscene --timings'
     [ "$(wc -l < times.csv)" = 5001 ] && [ "$(head -n 1 times.csv)" = step,seconds ] || fault "times.csv: $(wc -l < times.csv) lines"
     awk -F, 'NR > 1 && ($1 != NR - 1 || !($2 > 0)) {exit 1}' times.csv || fault 'times.csv: a line is not that of its step'
     no_faults

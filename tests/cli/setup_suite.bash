@@ -64,7 +64,7 @@ make_inputs() {
     damage K
     damage field
     damage shell
-    rm "$DAMAGED"/pointshell/{drop-dTs,meta-hash}.npz "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz "$DAMAGED"/basis/drop-singular_value.npz "$DAMAGED"/cub/drop-{nested,stiffness}.npz "$DAMAGED"/K/{drop-dof,meta-hash}.npz
+    rm "$DAMAGED"/shell/{drop-dTs,meta-hash}.npz "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz "$DAMAGED"/basis/drop-singular_value.npz "$DAMAGED"/cub/drop-{nested,stiffness}.npz "$DAMAGED"/K/{drop-dof,meta-hash}.npz
 }
 
 damage() {

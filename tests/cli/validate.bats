@@ -91,18 +91,18 @@ make_block() {
         # shellcheck disable=SC2086
         done_well simvalidate block.npz --basis U.npz --gravity 5,-30,10 $options --ranks 18,36 --csv t.csv
         for name in position largest energy; do
-            table direct $name | tail -n 1 | at_most 1e-8 || fault "$options: $name: $(cat t.csv)"
-            table direct $name | head -n 1 | at_most 0.01 && fault "$options: half of the coordinates are as good: $(cat t.csv)"
+            table galerkin $name | tail -n 1 | at_most 1e-8 || fault "$options: $name: $(cat t.csv)"
+            table galerkin $name | head -n 1 | at_most 0.01 && fault "$options: half of the coordinates are as good: $(cat t.csv)"
         done
-        [[ $options == *static* ]] || table direct velocity | tail -n 1 | at_most 1e-8 || fault "$options: velocity: $(cat t.csv)"
-        [[ $options != *static* ]] || [ -z "$(table direct velocity | tr -d '\n')" ] || fault "statics have velocities: $(cat t.csv)"
+        [[ $options == *static* ]] || table galerkin velocity | tail -n 1 | at_most 1e-8 || fault "$options: velocity: $(cat t.csv)"
+        [[ $options != *static* ]] || [ -z "$(table galerkin velocity | tr -d '\n')" ] || fault "statics have velocities: $(cat t.csv)"
     done
     done_well simvalidate block.npz --basis U.npz --gravity 5,-30,10 --steps 50 --model galerkin,linear --limit 1000 --csv t.csv
     table linear position | at_most 0.02 && fault "the motion is a small one: $(cat t.csv)"
     no_faults
 }
 
-@test "errors fall with the coordinates and with the elements; cubature beside direct" {
+@test "errors fall with the coordinates and with the elements; cubature beside Galerkin projection" {
     local motion=(--loads loads.csv --gravity 0,6,-9.81 --dt 0.01 --steps 30) # along both of its sides
     # shellcheck source=data.bash
     source "$SUPPLE_SOURCE/tests/cli/data.bash"
@@ -114,15 +114,15 @@ make_block() {
     done
     ending=
     done_well simvalidate mesh.npz --basis basis.npz --poly poly.npz "${cubs[@]}" --model reduced,cubature,galerkin --ranks 1,3,6 "${motion[@]}" --csv t.csv
-    [ "$(table direct r | tr '\n' ' ')" = '1 3 6 ' ] || fault "ranks: $(cat t.csv)"
+    [ "$(table galerkin r | tr '\n' ' ')" = '1 3 6 ' ] || fault "ranks: $(cat t.csv)"
     [ "$(table cubature elements | sort -n | tr '\n' ' ')" = "$(table cubature elements | tr '\n' ' ')" ] || fault "elements: $(cat t.csv)"
-    for model in direct cubature; do
+    for model in galerkin cubature; do
         table $model position | sort -gruc || fault "$model: the error does not fall: $(cat t.csv)"
     done
     # for a linear material polynomials and projection are one model; rounding stops both
-    paste <(table direct position) <(table reduced position) | awk '{ if (($1 - $2) ^ 2 > (1e-6 * $1) ^ 2) bad = 1 } END { exit bad || NR != 3 }' || fault "polynomials: $(cat t.csv)"
+    paste <(table galerkin position) <(table reduced position) | awk '{ if (($1 - $2) ^ 2 > (1e-6 * $1) ^ 2) bad = 1 } END { exit bad || NR != 3 }' || fault "polynomials: $(cat t.csv)"
     # the best cubature is nearly as good as its basis
-    paste <(table direct position | tail -n 1) <(table cubature position | tail -n 1) | awk '{ exit $2 > 1.2 * $1 }' || fault "cubature: $(cat t.csv)"
+    paste <(table galerkin position | tail -n 1) <(table cubature position | tail -n 1) | awk '{ exit $2 > 1.2 * $1 }' || fault "cubature: $(cat t.csv)"
     # a verdict
     try simvalidate mesh.npz --basis basis.npz --ranks 1,6 "${motion[@]}" --limit 0.5 -q
     [ "$code$err" = 1 ] && [ ! -s "$stdout" ] || fault "--limit 0.5: exit $code $err"
@@ -145,7 +145,7 @@ make_block() {
     table cubature position | at_most 0.3 || fault "error: $(cat t.csv)"
     [ -n "$(table cubature estimate)" ] && [ -z "$(table full estimate)" ] || fault "estimate: $(cat t.csv)"
     done_well simvalidate neo.npz --basis b.npz "${motion[@]}" --young 2e6 --csv t.csv
-    [ "$(cut -d , -f 1,2 t.csv | tail -n 1)" = direct,5 ] || fault "default: $(cat t.csv)"
+    [ "$(cut -d , -f 1,2 t.csv | tail -n 1)" = galerkin,5 ] || fault "default: $(cat t.csv)"
     no_faults
 }
 
@@ -155,8 +155,8 @@ make_block() {
     ending=
     done_well simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]}" --every 4 --probe 30:z --csv a.csv
     done_well simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference full.npz --probe 30:z --csv b.csv
-    [ "$(table reference position b.csv)$(table reference us_per_step b.csv)$(table direct factor b.csv | tr -d '\n')" = '' ] || fault "of a file: $(cat b.csv)"
-    diff <(without_times a.csv | grep direct) <(without_times b.csv | grep direct) > difference || fault "another table: $(< difference)"
+    [ "$(table reference position b.csv)$(table reference us_per_step b.csv)$(table galerkin factor b.csv | tr -d '\n')" = '' ] || fault "of a file: $(cat b.csv)"
+    diff <(without_times a.csv | grep galerkin) <(without_times b.csv | grep galerkin) > difference || fault "another table: $(< difference)"
     simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference - --csv c.csv -q < full.npz || fault 'standard input'
     cat full.npz | simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference - --probe 30:z --csv c.csv -q || fault 'a pipe'
     same_bytes <(without_times b.csv) <(without_times c.csv) 'a pipe'
@@ -171,7 +171,7 @@ make_block() {
     refused 2 'its frame 1 at 0.04 s is not at a step of --dt 0.03 s' "${other[@]}" "${motion[@]:0:4}" --dt 0.03
     refused 2 '--steps and --every' "${other[@]}" "${motion[@]}"
     refused 2 '--steps and --every' "${other[@]}" "${motion[@]:0:6}" --every 2
-    refused 2 '--lumping belongs to' "${other[@]}" "${motion[@]:0:6}" --lumping lumped
+    refused 2 '--lumping applies to the full-order and linear models, of which none is run$' "${other[@]}" "${motion[@]:0:6}" --lumping lumped
     refused 3 '^simvalidate: traj.npz: it holds 0 of [0-9]* vertices: record it with --record all' simvalidate mesh.npz --basis basis.npz --loads loads.csv --reference traj.npz
     refused 3 '^simvalidate: basis.npz: ' simvalidate mesh.npz --basis basis.npz --reference basis.npz
     refused 3 '^simvalidate: full.npz: ' simvalidate twin.npz --basis twin-basis.npz --reference full.npz
@@ -201,24 +201,24 @@ make_block() {
     done_well cubature mesh.npz basis.npz -q -o c.npz
     refused 2 'a model in a basis needs --basis' simvalidate mesh.npz
     refused 2 'a model in a basis needs --basis' simvalidate mesh.npz --poly poly.npz
-    refused 2 '--basis belongs to' simvalidate mesh.npz --basis basis.npz --model linear
+    refused 2 '--basis applies to --model reduced, cubature and galerkin$' simvalidate mesh.npz --basis basis.npz --model linear
     refused 2 '--model reduced needs --poly' simvalidate mesh.npz --basis basis.npz --model reduced
-    refused 2 '--poly belongs to' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model galerkin
+    refused 2 '--poly applies to --model reduced$' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model galerkin
     refused 2 '--model cubature needs --cub' simvalidate mesh.npz --basis basis.npz --model cubature
-    refused 2 '--cub belongs to' simvalidate mesh.npz --basis basis.npz --cub c.npz --model galerkin
-    refused 2 '--ranks belongs to' simvalidate mesh.npz --basis basis.npz --cub c.npz --ranks 3
-    for word in full nonsense reduced,, ',direct' 'direct ' dir; do
-        refused 2 '--model: ".*" is not one of reduced, cubature, direct, linear' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model "$word"
+    refused 2 '--cub applies to --model cubature$' simvalidate mesh.npz --basis basis.npz --cub c.npz --model galerkin
+    refused 2 '--ranks applies to --model reduced and galerkin$' simvalidate mesh.npz --basis basis.npz --cub c.npz --ranks 3
+    for word in full nonsense reduced,, ',galerkin' 'galerkin ' dir; do
+        refused 2 '--model: ".*" is not one of reduced, cubature, galerkin, linear' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model "$word"
     done
-    refused 2 '--model names direct twice' simvalidate mesh.npz --basis basis.npz --model galerkin,galerkin
+    refused 2 '--model names galerkin twice' simvalidate mesh.npz --basis basis.npz --model galerkin,galerkin
     for word in 0 7 x 3-2 1,,2 -1; do
         refused 2 '--ranks' simvalidate mesh.npz --basis basis.npz --ranks "$word"
     done
     for word in x 30 30:w 30:xy :z surface:z surface:99999:z 99999:y 1-2:x; do
         refused 2 '--probe' simvalidate mesh.npz --basis basis.npz --probe "$word"
     done
-    refused 2 '^simvalidate: --beta belongs to --integrator newmark' simvalidate mesh.npz --basis basis.npz --integrator energy --beta 0.3
-    refused 2 '^simvalidate: --gamma and --semi-implicit belong to --integrator newmark' simvalidate mesh.npz --basis basis.npz --integrator energy --gamma 0.3
+    refused 2 '^simvalidate: --beta applies to --integrator newmark$' simvalidate mesh.npz --basis basis.npz --integrator energy --beta 0.3
+    refused 2 '^simvalidate: --gamma applies to --integrator newmark$' simvalidate mesh.npz --basis basis.npz --integrator energy --gamma 0.3
     for word in linear-euler exact; do # of models that are not validated
         refused 2 "^simvalidate: --integrator: .*$word.* is not one of newmark.energy.central.static.euler.bdf2$" simvalidate mesh.npz --basis basis.npz --integrator $word
     done
@@ -240,8 +240,8 @@ make_block() {
     run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --halvings 0 --model galerkin,linear --ranks 1,36)
     try "${run[@]}" --csv t.csv
     [ "$code" = 5 ] || fault "exit $code: $err"
-    [[ $err == *'direct, 36 coordinates: Newton'*'did not converge' ]] || fault "it says: $err"
-    [ "$(table direct position | tail -n 1)" = '' ] || fault "$(cat t.csv)"
+    [[ $err == *'galerkin, 36 coordinates: Newton'*'did not converge' ]] || fault "it says: $err"
+    [ "$(table galerkin position | tail -n 1)" = '' ] || fault "$(cat t.csv)"
     table linear position | at_most 1 || fault "linear: $(cat t.csv)"
     try "${run[@]}" -q
     [ "$code" = 5 ] && [ ${#lines[@]} = 1 ] || fault "quiet: exit $code: $err"
@@ -253,8 +253,8 @@ make_block() {
 @test "plot-validation draws what there is" {
     local plot=$SUPPLE_SOURCE/scripts/plot-validation head=model,r,elements,position,velocity
     command -v gnuplot > /dev/null || skip "no gnuplot"
-    printf '%s\n' $head full,9,5,, reduced,1,,0.5,0.6 reduced,3,,0.05,0.07 cubature,3,4,0.3,0.5 cubature,3,9,0.06,0.08 direct,3,5,0.049,0.06 linear,9,5,2,inf > both.csv
-    printf '%s\n' $head reference,,,, direct,2,5,0.2, direct,4,5,0, direct,8,5,0.01, > statics.csv
+    printf '%s\n' $head full,9,5,, reduced,1,,0.5,0.6 reduced,3,,0.05,0.07 cubature,3,4,0.3,0.5 cubature,3,9,0.06,0.08 galerkin,3,5,0.049,0.06 linear,9,5,2,inf > both.csv
+    printf '%s\n' $head reference,,,, galerkin,2,5,0.2, galerkin,4,5,0, galerkin,8,5,0.01, > statics.csv
     for name in both statics; do
         "$plot" out.png "It's \"$name\"" $name.csv 2> err || fault "$name: exit $?: $(< err)"
         size=$(od -An -v -tu1 -j 16 -N 8 out.png | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }') # of the PNG's header

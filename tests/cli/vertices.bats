@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Models of every vertex, and of single modes, in simulate: warp, conjac, modal; vertices and bones that move, grounds, activation, cuts, solvers. What others
+# Full-order models in simfull, and modal ones in simulate: warp, conjac, modal; vertices and bones that move, grounds, activation, cuts, solvers. What others
 # (simverify, simexport, simcompare, simvalidate) make of such motions.
 
 load common
@@ -61,52 +61,52 @@ setup() {
     ending=.npz
 }
 
-# By every model: `what` it is made of, and options that it needs.
+# Every model and integrator: the program and its options.
 every_model() {
     cat <<-'END'
-	full --integrator newmark
-	full --integrator newmark --semi-implicit
-	full --integrator euler
-	full --integrator bdf2
-	full --integrator energy
-	full --integrator central
-	full --integrator static
-	full --integrator linear-euler --beta 0.5
-	full --solver jacobi
-	full --solver reused --solver-tolerance 1e-10
-	full --lumping lumped --integrator linear-euler
-	linear --integrator newmark
-	linear --integrator bdf2 --viscosity 30,20
-	linear --integrator linear-euler
-	linear --solver jacobi --integrator euler
-	warp
-	warp --integrator linear-euler --rotation polar
-	warp --warp pair --integrator euler
-	warp --warp element --rotation polar --integrator bdf2
-	warp --network --stretch-limit 0.001,3 --lumping lumped
-	conjac --integrator linear-euler --dynamic none
-	conjac --integrator linear-euler --dynamic 24,20,174 --corrections 1
-	conjac --integrator linear-euler --dynamic near:3,1,1;3,0,0;1,1,1 --settle
-	conjac --integrator linear-euler --dynamic farthest:6 --stabilization 1
-	conjac --integrator linear-euler --dynamic random:5,0.4 --seed 3 --beta 0.5
-	modal --basis grip-modes.npz
-	modal --basis grip-modes.npz --integrator exact --rank 3
-	modal --basis grip-modes.npz --integrator energy --record all
-	modal --basis grip-modes.npz --integrator static
-	modal --basis grip-modes.npz --integrator central
-	warp --integrator linear-euler --solver gradients
+	simfull --integrator newmark
+	simfull --integrator newmark --semi-implicit
+	simfull --integrator euler
+	simfull --integrator bdf2
+	simfull --integrator energy
+	simfull --integrator central
+	simfull --integrator static
+	simfull --integrator linear-euler --beta 0.5
+	simfull --solver jacobi
+	simfull --solver reused --solver-tolerance 1e-10
+	simfull --lumping lumped --integrator linear-euler
+	simfull --model linear --integrator newmark
+	simfull --model linear --integrator bdf2 --viscosity 30,20
+	simfull --model linear --integrator linear-euler
+	simfull --model linear --solver jacobi --integrator euler
+	simfull --model warp
+	simfull --model warp --integrator linear-euler --rotation polar
+	simfull --model warp --warp pair --integrator euler
+	simfull --model warp --warp element --rotation polar --integrator bdf2
+	simfull --model warp --network --stretch-limit 0.001,3 --lumping lumped
+	simfull --model conjac --integrator linear-euler --dynamic none
+	simfull --model conjac --integrator linear-euler --dynamic 24,20,174 --corrections 1
+	simfull --model conjac --integrator linear-euler --dynamic near:3,1,1;3,0,0;1,1,1 --settle
+	simfull --model conjac --integrator linear-euler --dynamic farthest:6 --stabilization 1
+	simfull --model conjac --integrator linear-euler --dynamic random:5,0.4 --seed 3 --beta 0.5
+	simulate --model modal --basis grip-modes.npz
+	simulate --model modal --basis grip-modes.npz --integrator exact --rank 3
+	simulate --model modal --basis grip-modes.npz --integrator energy --record all
+	simulate --model modal --basis grip-modes.npz --integrator static
+	simulate --model modal --basis grip-modes.npz --integrator central
+	simfull --model warp --integrator linear-euler --solver gradients
 	END
 }
 
 @test "every model and integrator: a motion, the same in a second run and for any number of threads, which simverify certifies" {
-    local line n=0 made=()
-    while read -r line; do
+    local line n=0 made=() program
+    while read -r program line; do
         n=$((n + 1))
         # shellcheck disable=SC2086
-        done_well simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q -o m$n.npz
+        done_well $program grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 $line -q -o m$n.npz
         made+=(m$n.npz)
         # shellcheck disable=SC2086
-        simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q --threads $((n % 4 ? 1 : 4)) -o again.npz && cmp -s m$n.npz again.npz || fault "$line: other threads"
+        $program grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 $line -q --threads $((n % 4 ? 1 : 4)) -o again.npz && cmp -s m$n.npz again.npz || fault "$program $line: other threads"
     done < <(every_model)
     [ $n = 31 ] || fault "$n models"
     ending=
@@ -137,11 +137,11 @@ every_model() {
 @test "a modal model: exact by its solution, and what the linear one comes to" {
     needs_numpy
     printf 't0,t1,kind,id,fx,fy,fz\n0.02,0.05,vertex,20,0,3000,-7000\n' > push.csv
-    local run=(simulate grip.npz --gravity 1,2,-9.81 --loads push.csv --damping-mass 0.7 --damping-stiffness 3e-4 -q)
-    done_well "${run[@]}" --model modal --basis grip-modes.npz --integrator exact --dt 0.01 --steps 12 -o exact.npz
-    done_well "${run[@]}" --model modal --basis grip-modes.npz --integrator newmark --dt 0.001 --steps 120 --every 10 -o newmark.npz
-    done_well "${run[@]}" --model linear --dt 0.001 --steps 120 --every 10 -o l1.npz
-    done_well "${run[@]}" --model linear --dt 0.0005 --steps 240 --every 20 -o l2.npz
+    local run=(grip.npz --gravity 1,2,-9.81 --loads push.csv --damping-mass 0.7 --damping-stiffness 3e-4 -q)
+    done_well simulate "${run[@]}" --model modal --basis grip-modes.npz --integrator exact --dt 0.01 --steps 12 -o exact.npz
+    done_well simulate "${run[@]}" --model modal --basis grip-modes.npz --integrator newmark --dt 0.001 --steps 120 --every 10 -o newmark.npz
+    done_well simfull "${run[@]}" --model linear --dt 0.001 --steps 120 --every 10 -o l1.npz
+    done_well simfull "${run[@]}" --model linear --dt 0.0005 --steps 240 --every 20 -o l2.npz
     "$PYTHON" - <<-'END' || fault 'the oscillators'
 	from frames import *
 	mesh, modes, M = np.load('grip.npz'), np.load('grip-modes.npz'), np.load('M4.npz')
@@ -181,7 +181,7 @@ every_model() {
     done
     for kind in linear warp 'conjac --dynamic farthest:4'; do
         # shellcheck disable=SC2086
-        done_well simulate grip.npz --model $kind --integrator linear-euler --dt 0.002 --steps 17 --every 3 --prescribe tip=path.csv --prescribe-vertices single.csv -q -o "${kind%% *}.npz"
+        done_well simfull grip.npz --model $kind --integrator linear-euler --dt 0.002 --steps 17 --every 3 --prescribe tip=path.csv --prescribe-vertices single.csv -q -o "${kind%% *}.npz"
         made+=("${kind%% *}.npz")
     done
     # the whole body goes along, without strain
@@ -192,7 +192,7 @@ every_model() {
     printf 't,vertex,ux,uy,uz\n0,7,0,0,0\n0.01,7,0.02,0,0\n' > slide.csv
     printf 't,vertex,ux,uy,uz\n0,7,0,1,0\n' > across.csv
     done_well simfull slide.npz --dt 0.001 --steps 10 --gravity 0,0,-9.81 --prescribe-vertices slide.csv -q -o slid.npz
-    refused 3 '^simfull: across.csv: line 2: uy: 1 m, but vertex 7 is free along y in the mesh' simulate slide.npz --prescribe-vertices across.csv -o out.npz
+    refused 3 '^simfull: across.csv: line 2: uy: 1 m, but vertex 7 is free along y in the mesh' simfull slide.npz --prescribe-vertices across.csv -o out.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'they are not'
 	import sys
 	from frames import *
@@ -310,15 +310,15 @@ every_model() {
 @test "cuts: copies together, then apart; what goes on, and what is recorded" {
     needs_numpy
     local kind made=()
-    local run=(simulate grip.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q)
+    local run=(simfull grip.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q)
     for kind in newmark energy euler bdf2 central linear-euler; do
-        done_well "${run[@]}" --model full --integrator $kind --cut 0.0104=cut.npz -o $kind.npz
+        done_well "${run[@]}" --integrator $kind --cut 0.0104=cut.npz -o $kind.npz
         made+=($kind.npz)
     done
-    done_well "${run[@]}" --model full -o whole.npz
-    done_well "${run[@]}" --model full --cut 0.004=cut.npz --cut 0.01=cut2.npz --every 4 -o twice.npz
+    done_well "${run[@]}" -o whole.npz
+    done_well "${run[@]}" --cut 0.004=cut.npz --cut 0.01=cut2.npz --every 4 -o twice.npz
     # at the start: the cut mesh from the start
-    done_well "${run[@]}" --model full --cut 0=cut.npz -o start.npz
+    done_well "${run[@]}" --cut 0=cut.npz -o start.npz
     done_well simfull cut.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q -o piece.npz
     for kind in linear warp 'conjac --dynamic farthest:8'; do
         # shellcheck disable=SC2086
@@ -335,7 +335,7 @@ every_model() {
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n0.5,3,0,0,1,0,0,0\n' > draw.csv
     done_well simfull gum.npz --dt 0.01 --steps 52 --every 13 --prescribe tip=draw.csv --cut 0.5=gum-cut.npz -q -o drawn.npz
     holds drawn.npz 'r["energy_balance"] < 1e-3'
-    done_well "${run[@]}" --model full --cut 0.01=cut.npz --record probes --probe 180,17,surface:3 -o probes.npz
+    done_well "${run[@]}" --cut 0.01=cut.npz --record probes --probe 180,17,surface:3 -o probes.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'the cuts'
 	import sys
 	from frames import *
@@ -414,9 +414,9 @@ every_model() {
     echo '[{"name": "body", "density": 1000, "young": 1e6, "poisson": 0.3}, {"name": "tip", "density": 1e-9, "young": 1e-3, "poisson": 0.3}]' > light.json
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials light.json -o rod.npz
     echo '{"bones": [{"name": "rod", "joint": "revolute", "at": [0, 7, 0.5], "axis": [0, 3, 0], "regions": ["body"], "start": 0.3, "rate": -0.5}]}' > hinge.json
-    for model in full 'conjac --dynamic farthest:3' 'conjac --dynamic none'; do
+    for model in nonlinear 'conjac --dynamic farthest:3' 'conjac --dynamic none'; do
         # shellcheck disable=SC2086
-        done_well simulate rod.npz --model $model --integrator linear-euler --skeleton hinge.json --gravity 0,0,-9.81 --dt 0.01 --steps 100 -q -o "rod ${model##* }.npz"
+        done_well simfull rod.npz --model $model --integrator linear-euler --skeleton hinge.json --gravity 0,0,-9.81 --dt 0.01 --steps 100 -q -o "rod ${model##* }.npz"
         made+=("rod ${model##* }.npz")
     done
     # two bones and what is between them: the spring draws the hand up
@@ -457,11 +457,11 @@ every_model() {
     # a bone too heavy to be slowed turns at 60 rad/s: 0.18 rad in a step of 3 ms, 0.3 in one of 5 ms
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --young 1e4 --poisson 0.45 --density 1e-2 -o flesh.npz
     echo '{"bones": [{"joint": "revolute", "name": "a", "at": [0, 0.5, 0.5], "axis": [0, 1, 0], "mass": 5000, "centre": [0.5, 0.5, 0.5], "rate": 60, "box": [[-1, -1, -1], [0.6, 9, 9]]}]}' > fast.json
-    local motion=(flesh.npz --model full --integrator linear-euler --beta 1 --skeleton fast.json)
-    simulate "${motion[@]}" --dt 0.003 --steps 200 -o follows.npz 2> err || fault "$(cat err)"
+    local motion=(flesh.npz --integrator linear-euler --beta 1 --skeleton fast.json)
+    simfull "${motion[@]}" --dt 0.003 --steps 200 -o follows.npz 2> err || fault "$(cat err)"
     grep -q 'rad in a step' err && fault "3 ms: $(cat err)"
-    simulate "${motion[@]}" --dt 0.005 --steps 120 -o lost.npz 2> err || fault "$(cat err)"
-    grep -q '^simulate: fast.json: a bone turned 0.3 rad in a step: beyond 0.2 .*; take steps of 0.0033 s$' err || fault "5 ms: $(cat err)"
+    simfull "${motion[@]}" --dt 0.005 --steps 120 -o lost.npz 2> err || fault "$(cat err)"
+    grep -q '^simfull: fast.json: a bone turned 0.3 rad in a step: beyond 0.2 .*; take steps of 0.0033 s$' err || fault "5 ms: $(cat err)"
     "$PYTHON" - <<-'END' || fault 'strain energies are not apart'
 	from frames import *
 	# that of the arc goes with the fourth power of the turn, a factor of 8
@@ -540,6 +540,7 @@ every_model() {
     local line n=0 threads
     voxelize bar.obj -q -n 10 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials muscle.json -o fine.npz
     simcut fine.npz --plane 1,0,0,1.5 -q -o fine-cut.npz
+    simcut fine-cut.npz --plane 0,1,0,0.5 -q -o fine-cut2.npz
     mkdir again parts
     cp bar.obj muscle.json path.csv single.csv act.csv hand.csv again
     cp hand.csv again/up.csv
@@ -550,26 +551,27 @@ every_model() {
         n=$((n + 1))
         # shellcheck disable=SC2086
         for threads in 1 2 4; do
-            simulate fine.npz --dt 0.001 --steps 4 --gravity 0,0,-9.81 --model $line -q --threads $threads -o r$threads.npz || fault "$line: exit $?"
+            simfull fine.npz --dt 0.001 --steps 4 --gravity 0,0,-9.81 $line -q --threads $threads -o r$threads.npz || fault "$line: exit $?"
             same_bytes r1.npz r$threads.npz "$line, $threads threads"
         done
         siminfo --script r1.npz > again/remake.sh || fault "$line: siminfo --script: exit $?"
         (cd again && sh remake.sh > said 2>&1) || fault "$line: the script: $(tail -n 3 again/said)"
         same_bytes r1.npz again/r1.npz "$line, remade"
     done <<-'END'
-	full --prescribe tip=path.csv --prescribe fixed=path.csv --cut 0.002=fine-cut.npz --loads push.csv --activation act.csv
-	full --integrator linear-euler --skeleton parts/frame.json --solver reused --activation act.csv
-	conjac --integrator linear-euler --dynamic random:12,0.3 --seed 4 --settle --prescribe-vertices single.csv --cut 0.001=fine-cut.npz --ground 0,0,1,-0.5 --friction 0.4
-	conjac --integrator linear-euler --dynamic farthest:9 --skeleton parts/frame.json --corrections 1 --beta 0.5
-	linear --integrator bdf2 --solver jacobi --solver-tolerance 1e-9 --ground=0,0,2,-1 --ground=0,1,1,-0.9 --ground-alpha 0.2 --prescribe-vertices single.csv
-	warp --stretch-limit 0.01,2 --prescribe tip=path.csv --cut 0.002=fine-cut.npz
-	warp --warp element --rotation polar --integrator linear-euler --loads push.csv
+	--prescribe tip=path.csv --prescribe fixed=path.csv --cut 0.002=fine-cut.npz --loads push.csv --activation act.csv
+	--integrator linear-euler --skeleton parts/frame.json --solver reused --activation act.csv
+	--model conjac --integrator linear-euler --dynamic random:12,0.3 --seed 4 --settle --prescribe-vertices single.csv --cut 0.001=fine-cut.npz --ground 0,0,1,-0.5 --friction 0.4
+	--model conjac --integrator linear-euler --dynamic farthest:9 --skeleton parts/frame.json --corrections 1 --beta 0.5
+	--model linear --integrator bdf2 --solver jacobi --solver-tolerance 1e-9 --ground=0,0,2,-1 --ground=0,1,1,-0.9 --ground-alpha 0.2 --prescribe-vertices single.csv
+	--model warp --stretch-limit 0.01,2 --prescribe tip=path.csv --cut 0.002=fine-cut.npz
+	--model warp --warp element --rotation polar --integrator linear-euler --loads push.csv
+	--prescribe tip=path.csv --cut 0.001=fine-cut.npz --cut 0.003=fine-cut2.npz
 	END
-    [ $n = 7 ] || fault "$n runs"
+    [ $n = 8 ] || fault "$n runs"
     # only where vertices are chosen at random does the seed count, and only there is it recorded
-    for line in 'full' 'conjac --dynamic none --integrator linear-euler'; do
+    for line in '' '--model conjac --dynamic none --integrator linear-euler'; do
         # shellcheck disable=SC2086
-        simulate grip.npz --steps 1 --model $line -q -o seedless.npz
+        simfull grip.npz --steps 1 $line -q -o seedless.npz
         holds seedless.npz '"seed" not in m'
     done
     simfull grip.npz --steps 1 --model conjac --dynamic random:3,0 --integrator linear-euler -q -o seed.npz
@@ -586,110 +588,111 @@ every_model() {
 }
 
 @test "usage errors" {
-    local pattern words n=0
-    while IFS='|' read -r pattern words; do
+    local pattern program words n=0
+    while IFS='|' read -r pattern program; do
         n=$((n + 1))
+        read -r program words <<< "$program"
         # shellcheck disable=SC2086
-        refused 2 "^simulate: $pattern" simulate grip.npz --steps 4 --dt 0.001 $words -q -o out.npz
-        [[ $err != *$'\n'* ]] || fault "$words: more than one line: $err"
+        refused 2 "^$program: $pattern" $program grip.npz --steps 4 --dt 0.001 $words -q -o out.npz
+        [[ $err != *$'\n'* || $pattern == unknown* ]] || fault "$program $words: more than one line: $err"
     done <<-'END'
-	--moved stands 1 times and --move 0 times: each --moved names what one --move moves$|--model full --moved tip
-	--moved stands 0 times and --move 1 times|--model full --move path.csv
-	--moved stands 2 times and --move 1 times|--model full --moved tip --prescribe fixed=path.csv
-	--moved: the mesh has no region "top"; "fixed" names its held vertices$|--model full --prescribe top=path.csv
-	--moved: vertex 5 of "body" is moved by something else already$|--model full --prescribe tip=path.csv --prescribe body=path.csv
-	--moved: vertex 0 of "fixed" is moved by something else already$|--model full --prescribe fixed=path.csv --prescribe fixed=path.csv
-	--cut stands 1 times and --cut-at 0 times: each --cut has its time$|--model full --cut cut.npz
-	--cut stands 0 times and --cut-at 1 times|--model full --cut-at 0
-	--cut-at: "soon" is not a time in seconds$|--model full --cut soon=cut.npz
-	--cut-at: "0.1," is not a time|--model full --cut 0.1,=cut.npz
-	--cut-at: "-1" is not a time|--model full --cut -1=cut.npz
-	--cut-at: "inf" is not a time|--model full --cut inf=cut.npz
-	--cut-at: 0.004 s does not come before the end of the motion at 0.004 s$|--model full --cut 0.004=cut.npz
-	--cut-at: 1e300 s does not come before|--model full --cut 1e300=cut.npz
-	--cut-at: the cut at 0.001 s comes after a later one$|--model full --cut 0.002=cut.npz --cut 0.001=cut2.npz
-	--skeleton moves by --integrator linear-euler$|--model full --skeleton bones.json
-	--skeleton: a body with bones cannot be cut$|--model full --integrator linear-euler --skeleton bones.json --cut 0=cut.npz
-	--ground: "0,0,1" is not NX,NY,NZ,D$|--model full --ground 0,0,1
-	--ground: "0,0,1,0," is not|--model full --ground 0,0,1,0,
-	--ground: "0,0,1,0,1" is not|--model full --ground 0,0,1,0,1
-	--ground: "0,0,nan,0" is not|--model full --ground 0,0,nan,0
-	--ground: "0,0,1,inf" is not|--model full --ground 0,0,1,inf
-	--ground: ground 1 has the normal 0, 0, 0|--model full --ground 0,0,0,1
-	--ground-stiffness means nothing without --ground$|--model full --ground-stiffness 5
-	--ground-alpha means nothing without --ground$|--model full --ground-alpha 0.5
-	--friction means nothing without --ground$|--model full --friction 0.5
-	--friction: -1 is out of range|--model full --ground 0,0,1,0 --friction -1
-	grip.npz: BDF2 has no friction|--model full --ground 0,0,1,0 --friction 1 --integrator bdf2
-	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|--model full --ground 0,0,1,0 --integrator energy
-	grip.npz: the energy-conserving step is for bodies|--model full --prescribe tip=path.csv --integrator energy
-	--moved means nothing for a model in a basis$|--model modal --basis grip-modes.npz --prescribe tip=path.csv
-	--cut means nothing for a model in a basis$|--model modal --basis grip-modes.npz --cut 0=cut.npz
-	--ground means nothing for a model in a basis$|--model modal --basis grip-modes.npz --ground 0,0,1,0
-	--solver means nothing for a model that is not full, linear or warp$|--model conjac --integrator linear-euler --dynamic 3 --solver jacobi
-	--solver direct: a warp model is solved by iterations: jacobi, reused or gradients$|--model warp --solver direct
-	--solver gradients is for --model warp; others. matrices are symmetric, and jacobi is conjugate gradients$|--model full --solver gradients
-	--solver-tolerance means nothing where nothing is solved by iterations$|--model full --solver-tolerance 1e-9
-	--warp means nothing for a model that is not warp$|--model full --warp vertex
-	--rotation means nothing|--model conjac --dynamic none --integrator linear-euler --rotation polar
-	--network means nothing|--model linear --network
-	--correct-ghost means nothing|--model full --correct-ghost
-	--stretch-limit means nothing|--model full --stretch-limit 0.1,2
-	--stretch-limit: -0.1,2 is out of range|--model warp --stretch-limit -0.1,2
-	grip.npz: a network of springs has no elements to warp|--model warp --warp element --network
-	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is held$|--model warp --correct-ghost
-	grip.npz: the energy-conserving step |--model warp --integrator energy
-	--viscosity belongs to |--model warp --viscosity 1,1
-	--viscosity belongs to |--model modal --basis grip-modes.npz --viscosity 1,1
-	--dynamic means nothing for a model that is not conjac$|--model full --dynamic 3
-	--settle means nothing|--model full --settle
-	--stabilization means nothing|--model warp --stabilization 0.5
-	--corrections means nothing|--model linear --corrections 2
-	--seed means nothing where no vertices are chosen at random$|--model full --seed 2
-	--seed means nothing where no vertices are chosen at random$|--model conjac --integrator linear-euler --dynamic farthest:3 --seed 2
-	--model conjac moves by --integrator linear-euler$|--model conjac --dynamic none
-	--model conjac needs --dynamic$|--model conjac --integrator linear-euler
-	--dynamic: 175 is out of range \(0 to 174\)$|--model conjac --integrator linear-euler --dynamic 175
-	--dynamic: dynamic vertex 21 is held$|--model conjac --integrator linear-euler --dynamic 20-21
-	--dynamic: dynamic vertex 20 is named twice$|--model conjac --integrator linear-euler --dynamic 20,20
-	--dynamic: "some" is not|--model conjac --integrator linear-euler --dynamic some
-	--dynamic: "near:1,2" is not near:X,Y,Z|--model conjac --integrator linear-euler --dynamic near:1,2
-	--dynamic: "near:1,2,3;" is not|--model conjac --integrator linear-euler --dynamic near:1,2,3;
-	--dynamic: "near:1,2,nan" is not|--model conjac --integrator linear-euler --dynamic near:1,2,nan
-	--dynamic: "farthest:0" is not farthest:N|--model conjac --integrator linear-euler --dynamic farthest:0
-	--dynamic: "farthest:176" is not|--model conjac --integrator linear-euler --dynamic farthest:176
-	--dynamic: 151 dynamic vertices asked for: the body has 150 that are not held$|--model conjac --integrator linear-euler --dynamic farthest:151
-	--dynamic: "random:3" is not random:N,DISTANCE|--model conjac --integrator linear-euler --dynamic random:3
-	--dynamic: "random:3,-1" is not|--model conjac --integrator linear-euler --dynamic random:3,-1
-	--dynamic: "random:3,1,2" is not|--model conjac --integrator linear-euler --dynamic random:3,1,2
-	--stabilization: 1.5 is out of range|--model conjac --integrator linear-euler --dynamic none --stabilization 1.5
-	--activation means nothing for a model whose stiffness is computed once$|--model linear --activation act.csv
-	--activation means nothing|--model warp --activation act.csv
-	--activation means nothing|--model modal --basis grip-modes.npz --activation act.csv
-	--integrator exact belongs to --model modal$|--model full --integrator exact
-	--integrator linear-euler belongs to models of every vertex$|--model modal --basis grip-modes.npz --integrator linear-euler
-	--halvings belongs to implicit integrators$|--model full --integrator central --halvings 1
-	--halvings belongs to implicit integrators$|--model modal --basis grip-modes.npz --integrator exact --halvings 1
-	--halvings: 21 is out of range|--model full --halvings 21
-	--beta belongs to --integrator newmark and linear-euler$|--model full --integrator euler --beta 0.3
-	--beta: 0 is out of range, of linear-euler above 0$|--model full --integrator linear-euler --beta 0
-	--beta: 1.5 is out of range, of newmark above 0 and up to 1$|--model full --beta 1.5
-	--gamma and --semi-implicit belong to --integrator newmark$|--model full --integrator bdf2 --semi-implicit
-	--tolerance and --iterations belong to|--model full --integrator linear-euler --tolerance 1e-3
-	a modal model needs the modes as --basis$|--model modal
-	--poly belongs to --model reduced$|--model modal --basis grip-modes.npz --poly poly.npz
-	--young, --poisson and --density belong to|--model modal --basis grip-modes.npz --young 3e6
-	--lumping belongs to|--model modal --basis grip-modes.npz --lumping lumped
-	grip-modes.npz: --rank 5: the basis has 4 columns$|--model modal --basis grip-modes.npz --rank 5
+	--prescribe: "tip" is not REGION=CSV$|simfull --prescribe tip
+	--prescribe: "=path.csv" is not REGION=CSV$|simfull --prescribe =path.csv
+	--prescribe: "tip=" is not REGION=CSV$|simfull --prescribe tip= --prescribe fixed=path.csv
+	--prescribe: the mesh has no region "top"; "fixed" names its held vertices$|simfull --prescribe top=path.csv
+	--prescribe: vertex 5 of "body" is moved by something else already$|simfull --prescribe tip=path.csv --prescribe body=path.csv
+	--prescribe: vertex 0 of "fixed" is moved by something else already$|simfull --prescribe fixed=path.csv --prescribe fixed=path.csv
+	--cut: "cut.npz" is not TIME=MESH$|simfull --cut cut.npz
+	--cut: "0=" is not TIME=MESH$|simfull --cut 0=
+	--cut: "soon" is not a time in seconds$|simfull --cut soon=cut.npz
+	--cut: "0.1," is not a time|simfull --cut 0.1,=cut.npz
+	--cut: "-1" is not a time|simfull --cut -1=cut.npz
+	--cut: "inf" is not a time|simfull --cut inf=cut.npz
+	--cut: 0.004 s does not come before the end of the motion at 0.004 s$|simfull --cut 0.004=cut.npz
+	--cut: 1e300 s does not come before|simfull --cut 1e300=cut.npz
+	--cut: the cut at 0.001 s comes after a later one$|simfull --cut 0.002=cut.npz --cut 0.001=cut2.npz
+	--skeleton applies to --integrator linear-euler$|simfull --skeleton bones.json
+	--skeleton does not apply beside --cut$|simfull --integrator linear-euler --skeleton bones.json --cut 0=cut.npz
+	--ground: "0,0,1" is not NX,NY,NZ,D$|simfull --ground 0,0,1
+	--ground: "0,0,1,0," is not|simfull --ground 0,0,1,0,
+	--ground: "0,0,1,0,1" is not|simfull --ground 0,0,1,0,1
+	--ground: "0,0,nan,0" is not|simfull --ground 0,0,nan,0
+	--ground: "0,0,1,inf" is not|simfull --ground 0,0,1,inf
+	--ground: ground 1 has the normal 0, 0, 0|simfull --ground 0,0,0,1
+	--ground-stiffness applies with --ground$|simfull --ground-stiffness 5
+	--ground-alpha applies with --ground$|simfull --ground-alpha 0.5
+	--friction applies with --ground$|simfull --friction 0.5
+	--friction: -1 is out of range|simfull --ground 0,0,1,0 --friction -1
+	grip.npz: BDF2 has no friction|simfull --ground 0,0,1,0 --friction 1 --integrator bdf2
+	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|simfull --ground 0,0,1,0 --integrator energy
+	grip.npz: the energy-conserving step is for bodies|simfull --prescribe tip=path.csv --integrator energy
+	unknown option --prescribe$|simulate --model modal --basis grip-modes.npz --prescribe tip=path.csv
+	unknown option --cut$|simulate --model modal --basis grip-modes.npz --cut 0=cut.npz
+	unknown option --ground$|simulate --model modal --basis grip-modes.npz --ground 0,0,1,0
+	--solver does not apply to --model conjac$|simfull --model conjac --integrator linear-euler --dynamic 3 --solver jacobi
+	--solver direct: a warp model is solved by iterations: jacobi, reused or gradients$|simfull --model warp --solver direct
+	--solver gradients applies to --model warp; the matrices of other models are symmetric, and jacobi is conjugate gradients$|simfull --solver gradients
+	--solver-tolerance means nothing where no system is solved by iterations$|simfull --solver-tolerance 1e-9
+	--warp applies to --model warp$|simfull --warp vertex
+	--rotation applies to --model warp$|simfull --model conjac --dynamic none --integrator linear-euler --rotation polar
+	--network applies to --model warp$|simfull --model linear --network
+	--correct-ghost applies to --model warp$|simfull --correct-ghost
+	--stretch-limit applies to --model warp$|simfull --stretch-limit 0.1,2
+	--stretch-limit: -0.1,2 is out of range|simfull --model warp --stretch-limit -0.1,2
+	grip.npz: a network of springs has no elements to warp|simfull --model warp --warp element --network
+	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is held$|simfull --model warp --correct-ghost
+	grip.npz: the energy-conserving step |simfull --model warp --integrator energy
+	--viscosity applies to --model nonlinear or linear$|simfull --model warp --viscosity 1,1
+	--viscosity applies to --model reduced or cubature or galerkin$|simulate --model modal --basis grip-modes.npz --viscosity 1,1
+	--dynamic applies to --model conjac$|simfull --dynamic 3
+	--settle applies to --model conjac$|simfull --settle
+	--stabilization applies to --model conjac$|simfull --model warp --stabilization 0.5
+	--corrections applies to --model conjac$|simfull --model linear --corrections 2
+	--seed means nothing where no vertices are chosen at random$|simfull --seed 2
+	--seed means nothing where no vertices are chosen at random$|simfull --model conjac --integrator linear-euler --dynamic farthest:3 --seed 2
+	--model conjac needs --integrator linear-euler$|simfull --model conjac --dynamic none
+	--model conjac needs --dynamic$|simfull --model conjac --integrator linear-euler
+	--dynamic: 175 is out of range \(0 to 174\)$|simfull --model conjac --integrator linear-euler --dynamic 175
+	--dynamic: dynamic vertex 21 is held$|simfull --model conjac --integrator linear-euler --dynamic 20-21
+	--dynamic: dynamic vertex 20 is named twice$|simfull --model conjac --integrator linear-euler --dynamic 20,20
+	--dynamic: "some" is not|simfull --model conjac --integrator linear-euler --dynamic some
+	--dynamic: "near:1,2" is not near:X,Y,Z|simfull --model conjac --integrator linear-euler --dynamic near:1,2
+	--dynamic: "near:1,2,3;" is not|simfull --model conjac --integrator linear-euler --dynamic near:1,2,3;
+	--dynamic: "near:1,2,nan" is not|simfull --model conjac --integrator linear-euler --dynamic near:1,2,nan
+	--dynamic: "farthest:0" is not farthest:N|simfull --model conjac --integrator linear-euler --dynamic farthest:0
+	--dynamic: "farthest:176" is not|simfull --model conjac --integrator linear-euler --dynamic farthest:176
+	--dynamic: 151 dynamic vertices asked for: the body has 150 that are not held$|simfull --model conjac --integrator linear-euler --dynamic farthest:151
+	--dynamic: "random:3" is not random:N,DISTANCE|simfull --model conjac --integrator linear-euler --dynamic random:3
+	--dynamic: "random:3,-1" is not|simfull --model conjac --integrator linear-euler --dynamic random:3,-1
+	--dynamic: "random:3,1,2" is not|simfull --model conjac --integrator linear-euler --dynamic random:3,1,2
+	--stabilization: 1.5 is out of range|simfull --model conjac --integrator linear-euler --dynamic none --stabilization 1.5
+	--activation applies to --model nonlinear or conjac$|simfull --model linear --activation act.csv
+	--activation applies to --model nonlinear or conjac$|simfull --model warp --activation act.csv
+	--activation applies to --model cubature or galerkin$|simulate --model modal --basis grip-modes.npz --activation act.csv
+	--integrator: "exact" is not one of newmark.energy.central.static.euler.bdf2.linear-euler$|simfull --integrator exact
+	--integrator: "linear-euler" is not one of newmark.energy.central.static.euler.bdf2.exact$|simulate --model modal --basis grip-modes.npz --integrator linear-euler
+	--halvings does not apply to --integrator central or static$|simfull --integrator central --halvings 1
+	--halvings does not apply to --integrator central or exact or static$|simulate --model modal --basis grip-modes.npz --integrator exact --halvings 1
+	--halvings: 21 is out of range|simfull --halvings 21
+	--beta applies to --integrator newmark or linear-euler$|simfull --integrator euler --beta 0.3
+	--beta: 0 is out of range, of linear-euler above 0$|simfull --integrator linear-euler --beta 0
+	--beta: 1.5 is out of range, of newmark above 0 and up to 1$|simfull --beta 1.5
+	--semi-implicit applies to --integrator newmark$|simfull --integrator bdf2 --semi-implicit
+	--tolerance does not apply to --integrator central or linear-euler$|simfull --integrator linear-euler --tolerance 1e-3
+	a modal model needs the modes as --basis$|simulate --model modal
+	--poly applies to --model reduced$|simulate --model modal --basis grip-modes.npz --poly poly.npz
+	--young does not apply to --model modal$|simulate --model modal --basis grip-modes.npz --young 3e6
+	unknown option --lumping$|simulate --model modal --basis grip-modes.npz --lumping lumped
+	grip-modes.npz: --rank 5: the basis has 4 columns$|simulate --model modal --basis grip-modes.npz --rank 5
 	END
     [ $n = 88 ] || fault "$n lines"
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv
     refused 2 '^simulate: spring.csv: springs couple the modes of a modal model' simulate grip.npz --model modal --basis grip-modes.npz --loads spring.csv -q -o out.npz
-    refused 5 '^simfull: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz
+    refused 5 '^simfull: --dynamic: 90 dynamic vertices 1 m apart were not found' simfull grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz
     echo '{}' > scene.json
-    for words in '--moved tip' '--prescribe-vertices single.csv' '--skeleton bones.json' '--cut cut.npz' '--warp pair' '--dynamic none' '--seed 3' '--solver direct' '--activation act.csv' '--friction 1'; do
+    for words in '--prescribe tip=path.csv' '--prescribe-vertices single.csv' '--skeleton bones.json' '--cut 0=cut.npz' '--warp pair' '--dynamic none' '--seed 3' '--solver direct' '--activation act.csv' '--friction 1'; do
         # shellcheck disable=SC2086
-        refused 2 "^simscene: ${words%% *} means nothing for a scene" simulate scene.json $words -q -o out.npz
+        refused 2 "^simscene: unknown option ${words%% *}$" simscene scene.json $words -q -o out.npz
     done
     # the runs of simvalidate know nothing of these
     for words in linear-euler exact; do
@@ -698,9 +701,29 @@ every_model() {
     simfull grip.npz --steps 2 --dt 0.001 --prescribe tip=path.csv -q -o moved.npz
     simfull grip.npz --steps 2 --dt 0.001 --ground 0,0,1,-0.45 -q -o ground.npz
     simfull grip.npz --steps 2 --dt 0.001 --cut 0.001=cut.npz -q -o parted.npz
-    refused 2 '^simvalidate: moved.npz: it was simulated with --move, ' simvalidate grip.npz --model linear --reference moved.npz --dt 0.001
+    refused 2 '^simvalidate: moved.npz: it was simulated with --prescribe, ' simvalidate grip.npz --model linear --reference moved.npz --dt 0.001
     refused 2 '^simvalidate: ground.npz: it was simulated with --ground, ' simvalidate grip.npz --model linear --reference ground.npz --dt 0.001
     refused 2 '^simvalidate: parted.npz: it was simulated with --cut, ' simvalidate cut.npz --model linear --reference parted.npz --dt 0.001
+    no_faults
+}
+
+@test "--prescribe and --cut divide at the last =, and siminfo makes it again" {
+    local ending=.npz
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box 'tip=x',2.5,-inf,-inf,inf,inf,inf -o named.npz
+    cp path.csv way=.csv
+    done_well simfull named.npz --dt 0.001 --steps 3 --prescribe tip=x=path.csv --prescribe fixed=path.csv -q -o moved.npz
+    holds moved.npz 'm["parameters"]["prescribe"] == ["tip=x", "fixed"] and [i["name"] for i in m["inputs"] if i.get("option") == "prescribe"] == ["path.csv", "path.csv"]'
+    mkdir again
+    cp bar.obj path.csv again
+    siminfo --script moved.npz > again/remake.sh || fault "siminfo --script: exit $?"
+    (cd again && sh remake.sh > said 2>&1) || fault "the script: $(tail -n 3 again/said)"
+    same_bytes moved.npz again/moved.npz remade
+    # what is in front of the last = is the word
+    refused 2 '^simfull: --prescribe: the mesh has no region "tip=x=way"; ' simfull named.npz --prescribe tip=x=way=.csv -o out.npz
+    refused 2 '^simfull: --prescribe: "tip=" is not REGION=CSV$' simfull named.npz --prescribe tip= -o out.npz
+    refused 2 '^simfull: --prescribe: "=" is not REGION=CSV$' simfull named.npz --prescribe = -o out.npz
+    refused 2 '^simfull: --cut: "0=a" is not a time in seconds$' simfull named.npz --cut 0=a=b.npz -o out.npz
+    refused 2 '^simfull: --cut: "=cut.npz" is not TIME=MESH$' simfull named.npz --cut==cut.npz -o out.npz
     no_faults
 }
 
@@ -712,15 +735,15 @@ every_model() {
     # stretched to 1.2 along x: E = 0.22, and with lambda = mu = 0.4 MPa W = 1.5 lambda E^2 of a sixth of a cubic metre; linear: E = 0.2
     { echo t,vertex,ux,uy,uz; for v in 0 2 3; do echo "0,$v,0,0,0"; done; echo 0,1,0,0,0; echo 1,1,0.2,0,0; } > pull.csv
     for integrator in static newmark euler bdf2 central linear-euler; do
-        for model in full linear; do
-            done_well simulate one.npz --model $model --integrator $integrator --prescribe-vertices pull.csv --dt 0.01 --steps 100 -q -o pulled.npz
+        for model in nonlinear linear; do
+            done_well simfull one.npz --model $model --integrator $integrator --prescribe-vertices pull.csv --dt 0.01 --steps 100 -q -o pulled.npz
             energy=$(siminfo pulled.npz | sed -n 's/.*energy_last \[[^,]*, \([^,]*\), .*/\1/p')
-            [[ $energy == $([ $model = full ] && echo 4840.0 || echo 4000.0) ]] || fault "$model $integrator: stored energy $energy J"
+            [[ $energy == $([ $model = nonlinear ] && echo 4840.0 || echo 4000.0) ]] || fault "$model $integrator: stored energy $energy J"
         done
     done
     simverify one.npz pulled.npz > out 2> /dev/null || fault "$(grep FAIL out)"
     # nothing to solve for: other models and a mesh that nothing moves are refused
-    refused 3 '^simfull: one.npz: every vertex is fixed' simulate one.npz --model warp --prescribe-vertices pull.csv -q -o out.npz
+    refused 3 '^simfull: one.npz: every vertex is fixed' simfull one.npz --model warp --prescribe-vertices pull.csv -q -o out.npz
     no_faults
 }
 
@@ -730,17 +753,17 @@ every_model() {
     printf '2 4 0\n0 0 1 2 3\n1 4 5 6 7\n' > two.ele
     simimport two.node -q -o two.npz
     simimport two.node --fix-vertices 0-2 -q -o held.npz
-    local static='--model full --integrator static --gravity 0,0,-1 --dt 1 --steps 1 -q -o'
+    local static='--integrator static --gravity 0,0,-1 --dt 1 --steps 1 -q -o'
     # shellcheck disable=SC2086
     {
-        refused 3 '^simulate: two.npz: nothing holds the piece with vertex 0: statics finds no equilibrium of it; fix vertices' simulate two.npz $static out.npz
-        refused 3 '^simulate: held.npz: nothing holds the piece with vertex 4: ' simulate held.npz $static out.npz
+        refused 3 '^simfull: two.npz: nothing holds the piece with vertex 0: statics finds no equilibrium of it; fix vertices' simfull two.npz $static out.npz
+        refused 3 '^simfull: held.npz: nothing holds the piece with vertex 4: ' simfull held.npz $static out.npz
         # a spring leaves it rotations; three hold it
         printf '0,9,spring,%d,%s,1e6\n' 4 5,0,0 > loads.csv
         printf '0,9,vertex,7,0,1,0\n' >> loads.csv
-        refused 3 '^simulate: held.npz: what is held leaves rigid motions to the piece with vertex [4-7]: ' simulate held.npz $static out.npz --loads loads.csv
+        refused 3 '^simfull: held.npz: what is held leaves rigid motions to the piece with vertex [4-7]: ' simfull held.npz $static out.npz --loads loads.csv
         printf '0,9,spring,%d,%s,1e6\n' 5 6,0,0 6 5,1,0 >> loads.csv
-        done_well simulate held.npz $static held-motion.npz --loads loads.csv
+        done_well simfull held.npz $static held-motion.npz --loads loads.csv
     }
     no_faults
 }
@@ -749,7 +772,7 @@ every_model() {
     local pattern text
     while IFS='|' read -r pattern text; do
         printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n%b' "$text" > bad.csv
-        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate grip.npz --prescribe tip=bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simfull grip.npz --prescribe tip=bad.csv -q -o out.npz
     done <<-'END'
 	7 fields, expected t,x,y,z,qw,qx,qy,qz$|1,0,0,0,1,0,0
 	t: 0 s after 0 s, expected more$|0,0,0,0,1,0,0,0
@@ -758,7 +781,7 @@ every_model() {
 	END
     while IFS='|' read -r pattern text; do
         printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n%b' "$text" > bad.csv
-        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate grip.npz --prescribe-vertices bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simfull grip.npz --prescribe-vertices bad.csv -q -o out.npz
     done <<-'END'
 	4 fields, expected t,vertex,ux,uy,uz$|1,20,0,0
 	vertex: vertex 175 of 175$|1,175,0,0,0
@@ -767,36 +790,33 @@ every_model() {
 	END
     while IFS='|' read -r pattern text; do
         printf 't,region,tension\n0,body,0\n%b' "$text" > bad.csv
-        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate muscle.npz --activation bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simfull muscle.npz --activation bad.csv -q -o out.npz
     done <<-'END'
 	2 fields, expected t,region,tension$|1,body
 	region: "legs" is not a region of the mesh$|1,legs,3
 	tension: -3 Pa is negative$|1,body,-3
 	END
-    refused 3 '^simfull: act.csv: line 2: region: "body" has no fibres$' simulate grip.npz --activation act.csv -q -o out.npz
+    refused 3 '^simfull: act.csv: line 2: region: "body" has no fibres$' simfull grip.npz --activation act.csv -q -o out.npz
     printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n' > tip.csv
-    refused 3 '^simfull: tip.csv: vertex 20 is moved by something else already$' simulate grip.npz --prescribe tip=path.csv --prescribe-vertices tip.csv -q -o out.npz
-    refused 3 '^simfull: bones.json: vertex [0-9]+ is moved by something else already$' simulate grip.npz --integrator linear-euler --skeleton bones.json --prescribe tip=path.csv -q -o out.npz
-    for text in move move-vertices skeleton activation cut; do
-        pattern="--$text none.txt"
-        [ $text != move ] || pattern+=' --moved tip'
-        [ $text != cut ] || pattern+=' --cut-at 0'
+    refused 3 '^simfull: tip.csv: vertex 20 is moved by something else already$' simfull grip.npz --prescribe tip=path.csv --prescribe-vertices tip.csv -q -o out.npz
+    refused 3 '^simfull: bones.json: vertex [0-9]+ is moved by something else already$' simfull grip.npz --integrator linear-euler --skeleton bones.json --prescribe tip=path.csv -q -o out.npz
+    for text in '--prescribe tip=' '--prescribe-vertices ' '--skeleton ' '--activation ' '--cut 0='; do
         # shellcheck disable=SC2086
-        refused 3 '^simfull: none.txt: cannot open: No such file' simulate grip.npz --integrator linear-euler $pattern -q -o out.npz
+        refused 3 '^simfull: none.txt: cannot open: No such file' simfull grip.npz --integrator linear-euler ${text}none.txt -q -o out.npz
     done
     : > empty.csv
-    refused 3 '^simfull: empty.csv: the path has no lines' simulate grip.npz --prescribe tip=empty.csv -q -o out.npz
-    refused 3 '^simfull: path.csv: line 1, column 1: ' simulate grip.npz --integrator linear-euler --skeleton path.csv -q -o out.npz
+    refused 3 '^simfull: empty.csv: the path has no lines' simfull grip.npz --prescribe tip=empty.csv -q -o out.npz
+    refused 3 '^simfull: path.csv: line 1, column 1: ' simfull grip.npz --integrator linear-euler --skeleton path.csv -q -o out.npz
     sed 's/hand.csv/none.csv/' bones.json > handless.json
-    refused 3 '^simfull: none.csv: cannot open' simulate loose.npz --integrator linear-euler --skeleton handless.json -q -o out.npz
+    refused 3 '^simfull: none.csv: cannot open' simfull loose.npz --integrator linear-euler --skeleton handless.json -q -o out.npz
     sed 's/"mass": 3/"mass": -3/' bones.json > heavy.json
-    refused 3 '^simfull: heavy.json: bones\[0\].mass: -3 kg, expected at least 0$' simulate loose.npz --integrator linear-euler --skeleton heavy.json -q -o out.npz
+    refused 3 '^simfull: heavy.json: bones\[0\].mass: -3 kg, expected at least 0$' simfull loose.npz --integrator linear-euler --skeleton heavy.json -q -o out.npz
     # meshes that are no cuts of this one
-    refused 3 '^simfull: loose.npz: it does not say which mesh it was cut from$' simulate grip.npz --cut 0=loose.npz -q -o out.npz
-    refused 3 '^simfull: halves.npz: it was made from another mesh \(' simulate grip.npz --cut 0=halves.npz -q -o out.npz
-    refused 3 '^simfull: cut2.npz: it was made from another mesh \(' simulate grip.npz --cut 0=cut2.npz -q -o out.npz
-    refused 3 '^simfull: grip-modes.npz: it is a file of kind modes, expected mesh$' simulate grip.npz --cut 0=grip-modes.npz -q -o out.npz
-    refused 3 '^simfull: bar.obj: ' simulate grip.npz --cut 0=bar.obj -q -o out.npz
+    refused 3 '^simfull: loose.npz: it does not say which mesh it was cut from$' simfull grip.npz --cut 0=loose.npz -q -o out.npz
+    refused 3 '^simfull: halves.npz: it was made from another mesh \(' simfull grip.npz --cut 0=halves.npz -q -o out.npz
+    refused 3 '^simfull: cut2.npz: it was made from another mesh \(' simfull grip.npz --cut 0=cut2.npz -q -o out.npz
+    refused 3 '^simfull: grip-modes.npz: it is a file of kind modes, expected mesh$' simfull grip.npz --cut 0=grip-modes.npz -q -o out.npz
+    refused 3 '^simfull: bar.obj: ' simfull grip.npz --cut 0=bar.obj -q -o out.npz
     # of a modal model
     masspca grip.npz grip-modes.npz -q -o columns.npz
     modes loose.npz -k 8 -q -o loose-modes.npz
@@ -805,11 +825,11 @@ every_model() {
     "$PYTHON" -c 'import numpy as np; f = np.load("grip-modes.npz"); np.savez("foreign.npz", U=f["U"], eigenvalue=f["eigenvalue"])' 2> /dev/null &&
         refused 3 '^simulate: foreign.npz: it is not a file of modes' simulate grip.npz --model modal --basis foreign.npz -q -o out.npz
     # pieces that nothing holds in place: at once, and before anything is computed those of a cut
-    refused 3 '^simfull: --dynamic: the piece with vertex 0 could go anywhere ' simulate loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
-    refused 3 '^simfull: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simulate grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut 0.05=cut.npz -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece with vertex 0 could go anywhere ' simfull loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simfull grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut 0.05=cut.npz -q -o out.npz
     # a run that fails in the middle
     printf 't,vertex,ux,uy,uz\n0.01,17,0,0,0\n0.02,17,1e200,0,0\n' > far.csv
-    refused 5 '^simfull: grip.npz: ' simulate grip.npz --dt 0.004 --steps 20 --prescribe-vertices far.csv -q -o out.npz
-    refused 3 '^simulate: loose.npz: nothing holds the mesh: statics finds no equilibrium; ' simfull loose.npz --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
+    refused 5 '^simfull: grip.npz: ' simfull grip.npz --dt 0.004 --steps 20 --prescribe-vertices far.csv -q -o out.npz
+    refused 3 '^simfull: loose.npz: nothing holds the mesh: statics finds no equilibrium; ' simfull loose.npz --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
     no_faults
 }

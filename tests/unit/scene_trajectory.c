@@ -1,5 +1,5 @@
-/* Files of kind motion: what is written is read again, blocks have the sizes that motion.md says, cut files give their
- * whole blocks, and what the reader refuses. */
+/* Files of kind motion: what is written is read again, blocks have the sizes that scene_trajectory.md says, cut files
+ * give their whole blocks, and what the reader refuses. */
 #include "formats/scene_trajectory.h"
 
 #include "formats_test.h"

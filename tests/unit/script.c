@@ -6,7 +6,7 @@
 
 static sp_context context;
 
-static const char tools[] = "simimport modes modalderiv masspca";
+static const char tools[] = "simimport modes modalderiv masspca simfull";
 
 /* Hashes are 64 times one digit. */
 static const char *hash(char digit)
@@ -183,6 +183,28 @@ static void several_outputs(void)
     free(text);
 }
 
+/* KEY=FILE: keys are parameters, files inputs of the same option, in the same order; each pair is quoted as a word. */
+static void keys_with_files(void)
+{
+    int status;
+    char *text = script_of("{'tool':'simfull','version':'1','parameters':{'model':'nonlinear','prescribe':['tip','a=b "
+                           "c'],'cut':['0.5']},"
+                           "'inputs':[{'name':'m.npz','sha256':'#1'},{'name':'c.npz','sha256':'#2','option':'cut'},"
+                           "{'name':'p.csv','sha256':'#3','option':'prescribe'},{'name':'q.csv','sha256':'#4','option':"
+                           "'prescribe'}]}",
+                           "t.npz", &status);
+    CHECK(status == SP_OK, "%s", context.message);
+    CHECK_LINE(text, "simfull m.npz --cut 0.5=c.npz --prescribe tip=p.csv --prescribe 'a=b c=q.csv' --model nonlinear "
+                     "-o t.npz");
+    free(text);
+    text = script_of("{'tool':'simfull','version':'1','parameters':{'prescribe':['tip']},'inputs':[{'name':'standard "
+                     "input','sha256':'#1','option':'prescribe'}]}",
+                     "t.npz", &status);
+    CHECK(status == SP_OK, "%s", context.message);
+    CHECK_LINE(text, "simfull --prescribe tip=- -o t.npz < standard-input");
+    free(text);
+}
+
 /* Meta is what others wrote: nothing in it may become a command, leave the folder, or go round forever. */
 static void hostile_histories(void)
 {
@@ -203,6 +225,14 @@ static void hostile_histories(void)
         "{'tool':'modes','output':'$(x)','version':'1','parameters':{},'inputs':[]}",
         ("{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'x','sha256':'#a'}],'history':{"
          "'#a':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'y','sha256':'#a'}]}}}"),
+        "{'tool':'simfull','version':'1','parameters':{},'inputs':[{'name':'x','option':'cut','sha256':'#1'}]}",
+        ("{'tool':'simfull','version':'1','parameters':{'cut':['0']},'inputs':[{'name':'x','option':'cut','sha256':'#1'"
+         "}"
+         ",{'name':'y','option':'cut','sha256':'#2'}]}"),
+        ("{'tool':'simfull','version':'1','parameters':{'cut':[1]},'inputs':[{'name':'x','option':'cut','sha256':'#1'}]"
+         "}"),
+        ("{'tool':'simfull','version':'1','parameters':{'cut':['a\\u0007b']},'inputs':[{'name':'x','option':'cut',"
+         "'sha256':'#1'}]}"),
         "{'tool':'modes','version':'1','parameters':{}}",
         "{'kind':'mesh'}",
     };
@@ -247,6 +277,7 @@ int main(void)
     RUN(names_that_clash);
     RUN(pipes);
     RUN(several_outputs);
+    RUN(keys_with_files);
     RUN(hostile_histories);
     RUN(quoting);
     return test_end();

@@ -107,7 +107,7 @@ int tool_material_edits_recorded(sp_context *context, const json_t *meta, tool_m
     tool_texts *const texts[KINDS] = {&edits->young, &edits->poisson, &edits->density};
     int status = SP_OK;
     *edits = (tool_material_edits){0};
-    if (!tool || strcmp(tool, "simulate"))
+    if (!tool || (strcmp(tool, "simulate") && strcmp(tool, "simfull")))
         return SP_OK;
     for (int kind = 0; kind < KINDS; kind++)
         SP_TRY(take_texts(context, parameters, option_of[kind], texts[kind]));

@@ -26,7 +26,7 @@ int tool_parse_region(sp_context *context, const char *option, const char *text,
  * SP_USAGE for what cannot be. */
 int tool_edit_materials(sp_context *context, const tool_material_edits *edits, sp_mesh *mesh) SP_MUST_USE;
 
-/* The edits among the parameters of a file that simulate wrote, as its meta records them. The texts stay meta's. */
+/* The edits among the parameters of a file of simulate or simfull, as its meta records them. The texts stay meta's. */
 int tool_material_edits_recorded(sp_context *context, const json_t *meta, tool_material_edits *edits) SP_MUST_USE;
 
 #endif

@@ -645,6 +645,15 @@ static int print_left(FILE *stream, const tool_option *option)
     return column;
 }
 
+/* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
+static bool is_void(const condition *c)
+{
+    for (size_t i = 0; c->words && i < c->length; i += strcspn(c->words + i, ", ") + 1)
+        if (is_offered(c->of, c->words + i, strcspn(c->words + i, ", ")))
+            return false;
+    return c->words != NULL;
+}
+
 static void print_option(FILE *stream, const tool_option *option)
 {
     int column = print_left(stream, option);
@@ -659,6 +668,8 @@ static void print_option(FILE *stream, const tool_option *option)
         condition c;
         while (at && next_condition(&at, &c)) {
             char text[200], words[240];
+            if (is_void(&c))
+                continue;
             describe(&c, text, sizeof text);
             snprintf(words, sizeof words, c.negative ? "[not %s]" : "[%s]", text);
             column = print_wrapped(stream, words, HELP_INDENT, column);
@@ -687,7 +698,7 @@ void tool_options_help(FILE *stream)
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
     fprintf(stream,
-            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical\n"
-            "failure. Manual: man %s\n",
+            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system,\n"
+            "5 numerical failure. Manual: man %s\n",
             spec->name);
 }

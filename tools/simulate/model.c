@@ -46,7 +46,7 @@ static void read_polynomial_file(simulation *s)
 static void read_polynomials(simulation *s)
 {
     if (!s->choice->polynomials)
-        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or direct)");
+        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or galerkin)");
     if (!s->shared)
         read_polynomial_file(s);
     s->r = s->choice->r ? s->choice->r : s->polynomials.r;

@@ -232,7 +232,7 @@ every_model() {
 	    assert abs(u[:, 17] - step * [0.1, 0.02, -0.1]).max() < 1e-15 and abs(u[:, 24] - [0, 0, 0.01]).max() == 0, name
 	    assert abs(u[:, 0] - np.minimum(t, 0.03)[:, None] * [0, 1, 0]).max() < 1e-15 and abs(u[:, mesh['fixed'][1:]]).max() == 0, name
 	    assert abs(v[1:4, 17] - [5, 1, -5]).max() < 1e-13 and abs(v[4:, 17]).max() == 0, name
-	    assert abs(v[:, 17]).max() == 5 and 'moved' in f['meta']['parameters']
+	    assert abs(v[:, 17]).max() == 5 and 'prescribe' in f['meta']['parameters']
 	f, path = traj('whole.npz'), np.loadtxt('whole.csv', delimiter=',', skiprows=1)
 	path[:, 4:] /= np.linalg.norm(path[:, 4:], axis=1)[:, None]
 	for k, now in enumerate(f['time']):
@@ -247,7 +247,7 @@ every_model() {
     [ "$(grep -c '^ok .*rigid motion of 1 groups' "$stdout")" = 10 ] && [ "$(grep -c '^ok .*what is moved: ' "$stdout")" = 11 ] || fault "$(grep -v '^note' "$stdout")"
     # what is not so
     local i changes=('m["u/000000"][3, int(m["held/vertex"][-1])] += 1e-9' 'm["u/000000"][2, 7, 1] = 1e-300' 'm["held/group"][3] = -1' 'm["held/group"][0] = 0' 'm["udot/000000"][4, 100, 0] += 0.1' \
-        'meta["parameters"]["moved"] = ["fixed"]' 'meta["parameters"]["moved"] = []; meta["inputs"] = meta["inputs"][:1]' 'm["held/frames"][-1] = 2' \
+        'meta["parameters"]["prescribe"] = ["fixed"]' 'meta["parameters"]["prescribe"] = []; meta["inputs"] = meta["inputs"][:1]' 'm["held/frames"][-1] = 2' \
         'for n in ("vertex", "axes", "group", "frames"): del m["held/" + n]')
     "$PYTHON" -c 'import sys; from frames import *; forge("newmark.npz", sys.argv[1:])' "${changes[@]}"
     for i in "${!changes[@]}"; do
@@ -388,7 +388,7 @@ every_model() {
     ending=
     done_well simverify -q grip.npz cut.npz cut2.npz off.npz whole.npz twice.npz start.npz free.npz both.npz "${made[@]}"
     [ "$(grep -c '^ok .*copies together before the cut at' "$stdout")" = 14 ] && ! grep -q '^skip' "$stdout" || fault "$(grep -v '^note' "$stdout")"
-    local i changes=('m["u/000000"][5, 180] += 1e-12' 'meta["parameters"]["cut-at"] = ["0.02"]' 'meta["parameters"]["cut-at"] = []' 'meta["inputs"] = meta["inputs"][:1]')
+    local i changes=('m["u/000000"][5, 180] += 1e-12' 'meta["parameters"]["cut"] = ["0.02"]' 'meta["parameters"]["cut"] = []' 'meta["inputs"] = meta["inputs"][:1]')
     "$PYTHON" -c 'import sys; from frames import *; forge("newmark.npz", sys.argv[1:])' "${changes[@]}"
     for i in "${!changes[@]}"; do
         try simverify -q grip.npz cut.npz "forged$i.npz"

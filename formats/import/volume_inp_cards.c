@@ -41,7 +41,7 @@ static bool add_parameters(struct inp *inp, struct inp_card *card)
 static bool parse_card(struct inp *inp, struct inp_card *card)
 {
     sp_word name;
-    *card = (struct inp_card){.where = volume_here(&inp->in)};
+    *card = (struct inp_card){.where = sp_volume_here(&inp->in)};
     bool more = sp_text_field(&inp->in.text, ',', &name);
     inp_pack(name, card->name, INP_CARD);
     return more && add_parameters(inp, card);
@@ -58,7 +58,7 @@ const sp_word *inp_parameter(const struct inp_card *card, const char *key)
 int inp_next_line(struct inp *inp, bool *found)
 {
     int status = SP_OK;
-    while ((*found = volume_line(&inp->in)) && *inp->in.line == '*') {
+    while ((*found = sp_volume_line(&inp->in)) && *inp->in.line == '*') {
         struct inp_card card;
         parse_card(inp, &card);
         if (strcmp(card.name, "*INCLUDE") != 0) {
@@ -67,8 +67,8 @@ int inp_next_line(struct inp *inp, bool *found)
         }
         const sp_word *file = inp_parameter(&card, "INPUT");
         if (!file)
-            return volume_fail_here(&inp->in, "*INCLUDE without INPUT=");
-        SP_TRY(volume_include(&inp->in, *file));
+            return sp_volume_fail_here(&inp->in, "*INCLUDE without INPUT=");
+        SP_TRY(sp_volume_include(&inp->in, *file));
     }
 done:
     return status;
@@ -105,7 +105,7 @@ int inp_need_parameter(struct inp *inp, const struct inp_card *card, const char 
 {
     const sp_word *found = inp_parameter(card, key);
     if (!found || found->length == 0)
-        return volume_fail(&inp->in, card->where, "%s without %s=", card->name, key);
+        return sp_volume_fail(&inp->in, card->where, "%s without %s=", card->name, key);
     *value = *found;
     return SP_OK;
 }

@@ -33,17 +33,17 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
         return SP_OK;
     }
     if (!sp_word_integer(field, &first) || first < 1)
-        return volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
     last = first;
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && (!sp_word_integer(field, &last) || last < first))
-        return volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
-                                (long long)first);
+        return sp_volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
+                                   (long long)first);
     for (int64_t d = first; d <= last && d <= 3; d++)
         condition->components |= 1 << (d - 1);
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && !sp_word_number(field, &condition->value))
-        return volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     return SP_OK;
 }
 
@@ -56,10 +56,10 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
     condition->target = inp_unquote(condition->target);
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_integer(field, &component) || component < 1)
-        return volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_number(field, &condition->value))
-        return volume_fail_here(&inp->in, "'%s' is no finite force", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no finite force", sp_word_show(field, shown));
     if (component <= 3)
         condition->components = 1 << (component - 1);
     return SP_OK;
@@ -81,16 +81,16 @@ int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load
     }
     if (load && inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
         inp->amplitude = true;
-        volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
+        sp_volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
     }
     for (;;) {
         struct inp_condition condition = {0};
         SP_TRY(inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        condition.where = volume_here(&inp->in);
+        condition.where = sp_volume_here(&inp->in);
         SP_TRY(load ? parse_load(inp, &condition) : parse_boundary(inp, &condition));
-        SP_TRY(volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
+        SP_TRY(sp_volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
     }
 done:
     return status;
@@ -103,17 +103,17 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     int64_t id;
     met->count = 0;
     if (!sp_word_integer(condition->target, &id)) {
-        const struct volume_set *set = volume_sets_find(&inp->nsets, condition->target);
+        const struct sp_volume_set *set = sp_volume_sets_find(&inp->nsets, condition->target);
         if (!set)
-            return volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
-                               sp_word_show(condition->target, shown));
-        return volume_sets_resolve(&inp->in, &inp->nsets, set, met);
+            return sp_volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
+                                  sp_word_show(condition->target, shown));
+        return sp_volume_sets_resolve(&inp->in, &inp->nsets, set, met);
     }
-    int64_t index = volume_ids_find(&inp->in.node_ids, id);
+    int64_t index = sp_volume_ids_find(&inp->in.node_ids, id);
     if (index < 0)
-        return volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
+        return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
     inp->nsets.visit++;
-    return volume_sets_meet(&inp->in, &inp->nsets, index, met);
+    return sp_volume_sets_meet(&inp->in, &inp->nsets, index, met);
 }
 
 int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
@@ -136,13 +136,13 @@ int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         moved += condition[i].components && condition[i].value != 0;
     }
     if (moved)
-        volume_note(
+        sp_volume_note(
             &inp->in,
             "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
             (long long)moved);
     if (lost)
-        volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
-                    (long long)lost);
+        sp_volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
+                       (long long)lost);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
@@ -181,12 +181,13 @@ int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
                 continue;
             }
             struct entry entry = {vertex, condition[i].components / 2, condition[i].value};
-            SP_TRY(volume_push(&inp->in, &entries, &entry, sizeof entry));
+            SP_TRY(sp_volume_push(&inp->in, &entries, &entry, sizeof entry));
         }
     }
     if (lost)
-        volume_note(&inp->in, "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
-                    (long long)lost);
+        sp_volume_note(&inp->in,
+                       "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
+                       (long long)lost);
     loads->count = entries.count;
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);

@@ -1,5 +1,5 @@
 /* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions.
- * Everything returns a status; errors are told with the line they are on (volume_fail). */
+ * Everything returns a status; errors are told with the line they are on (sp_volume_fail). */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 
@@ -48,9 +48,9 @@ struct inp_orientation {
 };
 
 struct inp {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     const sp_material *material;
-    struct volume_sets nsets, elsets;
+    struct sp_volume_sets nsets, elsets;
     sp_list boundaries, loads, materials, sections, orientations;
     int step;
     bool part, second_step, boundary_in_step, amplitude;

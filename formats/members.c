@@ -18,7 +18,11 @@ sp_array *sp_members_find(const sp_members *members, const char *name)
     return NULL;
 }
 
-static const char *const type_words[] = {"f8", "f4", "i8", "i4", "u1", "S", "another type"};
+const char *sp_type_word(enum sp_type type)
+{
+    static const char *const words[] = {"f8", "f4", "i8", "i4", "u1", "S", "another type"};
+    return words[type];
+}
 
 static int widen(sp_context *context, sp_members *members, sp_array *array)
 {
@@ -79,8 +83,8 @@ int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type
 {
     const char *name = array->name;
     if (array->type != type && !(type == SP_I8 && array->type == SP_I4) && !(type == SP_F8 && array->type == SP_F4))
-        return sp_fail(context, SP_INPUT, "%s: its values are %s, expected %s", name, type_words[array->type],
-                       type_words[type]);
+        return sp_fail(context, SP_INPUT, "%s: its values are %s, expected %s", name, sp_type_word(array->type),
+                       sp_type_word(type));
     if (array->rank != rank)
         return sp_fail(context, SP_INPUT, "%s: it has %d dimensions, expected %d", name, array->rank, rank);
     for (int i = 0; i < rank; i++)

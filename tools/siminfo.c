@@ -1,5 +1,5 @@
 /* siminfo: what is in a file, and how it was made. */
-#include "formats/known.h"
+#include "formats/kinds.h"
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"
 #include "tools/info/script.h"

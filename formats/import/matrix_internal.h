@@ -5,10 +5,10 @@
 #include "formats/import/matrix.h"
 
 /* Numbers of `size` bytes (4 or 8, IEEE 754) at `bytes` to doubles; SP_INPUT names the first that is not finite. */
-int matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count,
-                   double *values) SP_MUST_USE;
+int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count,
+                      double *values) SP_MUST_USE;
 
 /* A little-endian 32-bit integer. */
-int32_t matrix_integer(const char *bytes);
+int32_t sp_matrix_integer(const char *bytes);
 
 #endif

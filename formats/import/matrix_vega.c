@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-int32_t matrix_integer(const char *bytes)
+int32_t sp_matrix_integer(const char *bytes)
 {
     const unsigned char *b = (const unsigned char *)bytes;
     return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
 }
 
-int matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count, double *values)
+int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count, double *values)
 {
     for (int64_t i = 0; i < count; i++) {
         const unsigned char *b = (const unsigned char *)bytes + i * size;
@@ -36,7 +36,7 @@ int sp_matrix_parse_vega(sp_context *context, const char *bytes, int64_t count, 
     if (count < HEADER)
         return sp_fail(context, SP_INPUT, "it has %lld bytes, a matrix of VegaFEM begins with two 32-bit integers",
                        (long long)count);
-    int64_t rows = matrix_integer(bytes), columns = matrix_integer(bytes + 4);
+    int64_t rows = sp_matrix_integer(bytes), columns = sp_matrix_integer(bytes + 4);
     if (rows < 1 || columns < 1)
         return sp_fail(context, SP_INPUT, "it begins with %lld rows and %lld columns, no matrix of VegaFEM",
                        (long long)rows, (long long)columns);
@@ -48,7 +48,7 @@ int sp_matrix_parse_vega(sp_context *context, const char *bytes, int64_t count, 
             "it has %lld bytes behind its header, %lld rows and %lld columns need 8 or 4 for each of %lld values",
             (long long)body, (long long)rows, (long long)columns, (long long)values);
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
-    return matrix->value ? matrix_numbers(context, bytes + HEADER, size, false, values, matrix->value)
+    return matrix->value ? sp_matrix_numbers(context, bytes + HEADER, size, false, values, matrix->value)
                          : sp_fail_memory(context);
 }
 
@@ -59,9 +59,9 @@ int sp_cubic_parse(sp_context *context, const char *bytes, int64_t count, sp_cub
     if (count < HEADER)
         return sp_fail(context, SP_INPUT, "it has %lld bytes, a .cub file begins with four 32-bit integers",
                        (long long)count);
-    int64_t stated[4], r = matrix_integer(bytes);
+    int64_t stated[4], r = sp_matrix_integer(bytes);
     for (int i = 0; i < 4; i++)
-        stated[i] = matrix_integer(bytes + 4 * i);
+        stated[i] = sp_matrix_integer(bytes + 4 * i);
     if (r < 1 || r > MOST)
         return sp_fail(context, SP_INPUT, "it begins with %lld coordinates, polynomials take 1 to %d", (long long)r,
                        MOST);
@@ -79,7 +79,7 @@ int sp_cubic_parse(sp_context *context, const char *bytes, int64_t count, sp_cub
     double *block[3] = {force->linear, force->quadratic, force->cubic};
     const char *at = bytes + HEADER;
     for (int i = 0; i < 3; at += 8 * r * columns[i], i++)
-        SP_TRY(matrix_numbers(context, at, 8, false, r * columns[i], block[i]));
+        SP_TRY(sp_matrix_numbers(context, at, 8, false, r * columns[i], block[i]));
 done:
     if (status != SP_OK)
         sp_cubic_free(force);

@@ -31,15 +31,15 @@ static int parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
     int64_t set;
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, key, &name));
-    if (sets == &inp->nsets && inp_parameter(card, "ELSET"))
+    SP_TRY(sp_inp_need_parameter(inp, card, key, &name));
+    if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
         return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
     SP_TRY(sp_volume_sets_need(&inp->in, sets, name, &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        if (inp_parameter(card, "GENERATE")) {
+        if (sp_inp_parameter(card, "GENERATE")) {
             SP_TRY(parse_generate(inp, sets, set));
             continue;
         }
@@ -49,7 +49,7 @@ static int parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
             if (field.length == 0)
                 continue;
             if (!sp_word_integer(field, &member.first)) {
-                const struct sp_volume_set *other = sp_volume_sets_find(sets, inp_unquote(field));
+                const struct sp_volume_set *other = sp_volume_sets_find(sets, sp_inp_unquote(field));
                 if (!other)
                     return sp_volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
                                                sp_word_show(field, shown));
@@ -80,12 +80,12 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
-    if (inp_parameter(card, "SYSTEM") && !sp_word_is(*inp_parameter(card, "SYSTEM"), "R"))
+    if (sp_inp_parameter(card, "SYSTEM") && !sp_word_is(*sp_inp_parameter(card, "SYSTEM"), "R"))
         return sp_volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
-    if (inp_parameter(card, "NSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, *inp_parameter(card, "NSET"), &set));
+    if (sp_inp_parameter(card, "NSET"))
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, *sp_inp_parameter(card, "NSET"), &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         sp_word field;
@@ -150,7 +150,7 @@ static int parse_element(struct inp *inp, int width, int64_t set)
         /* A comma at the end of a line announces that the next one goes on. */
         if (field.length || (width > 0 && corners == width))
             break;
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         more = true;
@@ -172,16 +172,16 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "TYPE", &name));
-    inp_pack(name, type, sizeof type);
+    SP_TRY(sp_inp_need_parameter(inp, card, "TYPE", &name));
+    sp_inp_pack(name, type, sizeof type);
     int width = type_width(type);
     if (width < 0)
         return sp_volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)",
                               sp_word_show(name, shown));
-    if (inp_parameter(card, "ELSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, *inp_parameter(card, "ELSET"), &set));
+    if (sp_inp_parameter(card, "ELSET"))
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, *sp_inp_parameter(card, "ELSET"), &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         SP_TRY(parse_element(inp, width, set));
@@ -222,7 +222,7 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
     if (one_of(card->name, material) && inp->materials.count)
         ((struct inp_material *)inp->materials.data)[inp->materials.count - 1].other = true;
     for (int64_t line = 0;; line++) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         if (line == 0 && one_of(card->name, noted))
@@ -242,14 +242,14 @@ static int parse_cards(struct inp *inp)
     char shown[SP_TEXT_QUOTE];
     int status;
     for (;;) {
-        SP_TRY(inp_next_line(inp, &found));
+        SP_TRY(sp_inp_next_line(inp, &found));
         if (!found)
             return SP_OK;
         if (*inp->in.line != '*') {
             sp_text_rest(&inp->in.text, &rest);
             return sp_volume_fail_here(&inp->in, "a card like *NODE is expected, not '%s'", sp_word_show(rest, shown));
         }
-        SP_TRY(inp_read_card(inp, &card));
+        SP_TRY(sp_inp_read_card(inp, &card));
         if (strcmp(card.name, "*STEP") == 0 && ++inp->step == 2) {
             sp_volume_note(&inp->in, "only the first step is read");
             return SP_OK;
@@ -263,25 +263,25 @@ static int parse_cards(struct inp *inp)
         else if (strcmp(card.name, "*ELSET") == 0)
             status = parse_set(inp, &card, &inp->elsets, "ELSET");
         else if (strcmp(card.name, "*MATERIAL") == 0)
-            status = inp_parse_material(inp, &card);
+            status = sp_inp_parse_material(inp, &card);
         else if (strcmp(card.name, "*ELASTIC") == 0)
-            status = inp_parse_elastic(inp, &card);
+            status = sp_inp_parse_elastic(inp, &card);
         else if (strcmp(card.name, "*DENSITY") == 0)
-            status = inp_parse_density(inp, &card);
+            status = sp_inp_parse_density(inp, &card);
         else if (strcmp(card.name, "*HYPERELASTIC") == 0 &&
-                 (inp_parameter(&card, "NEOHOOKE") || inp_parameter(&card, "MOONEY-RIVLIN")))
-            status = inp_parse_hyperelastic(inp, &card);
+                 (sp_inp_parameter(&card, "NEOHOOKE") || sp_inp_parameter(&card, "MOONEY-RIVLIN")))
+            status = sp_inp_parse_hyperelastic(inp, &card);
         else if (strcmp(card.name, "*DAMPING") == 0)
-            status = inp_parse_damping(inp, &card);
+            status = sp_inp_parse_damping(inp, &card);
         else if (strcmp(card.name, "*ORIENTATION") == 0)
-            status = inp_parse_orientation(inp, &card);
+            status = sp_inp_parse_orientation(inp, &card);
         else if (strcmp(card.name, "*SOLIDSECTION") == 0) {
-            status = inp_parse_section(inp, &card);
+            status = sp_inp_parse_section(inp, &card);
             /* A thickness may follow. */
             for (found = status == SP_OK; found && status == SP_OK;)
-                status = inp_data_line(inp, &found);
+                status = sp_inp_data_line(inp, &found);
         } else if (strcmp(card.name, "*BOUNDARY") == 0 || strcmp(card.name, "*CLOAD") == 0)
-            status = inp_parse_conditions(inp, &card, strcmp(card.name, "*CLOAD") == 0);
+            status = sp_inp_parse_conditions(inp, &card, strcmp(card.name, "*CLOAD") == 0);
         else
             status = parse_other(inp, &card);
         if (status != SP_OK)
@@ -305,7 +305,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
                               (long long)element[twice].id);
     SP_TRY(
         sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
-    SP_TRY(inp_assign_materials(inp));
+    SP_TRY(sp_inp_assign_materials(inp));
     if (inp->passed_over)
         sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->passed_over);
     SP_TRY(sp_volume_build(&inp->in, true, mesh));
@@ -322,9 +322,9 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
         if (inp->in.vertex[i] >= 0)
             ids[inp->in.vertex[i]] = node[i].id;
     SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
-    SP_TRY(inp_fix_vertices(inp, mesh));
+    SP_TRY(sp_inp_fix_vertices(inp, mesh));
     if (loads)
-        SP_TRY(inp_collect_loads(inp, mesh, loads));
+        SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
         sp_volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
                        (long long)inp->loads.count);

@@ -12,7 +12,7 @@ static int named_condition(sp_word field)
     } known[] = {{"ENCASTRE", 7}, {"PINNED", 7}, {"XSYMM", 1},  {"YSYMM", 2},
                  {"ZSYMM", 4},    {"XASYMM", 6}, {"YASYMM", 5}, {"ZASYMM", 3}};
     char name[INP_KEY];
-    inp_pack(field, name, sizeof name);
+    sp_inp_pack(field, name, sizeof name);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0)
             return known[i].components;
@@ -25,7 +25,7 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     char shown[SP_TEXT_QUOTE];
     int64_t first, last;
     sp_text_field(&inp->in.text, ',', &condition->target);
-    condition->target = inp_unquote(condition->target);
+    condition->target = sp_inp_unquote(condition->target);
     sp_text_field(&inp->in.text, ',', &field);
     int named = named_condition(field);
     if (named >= 0) {
@@ -53,7 +53,7 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
     char shown[SP_TEXT_QUOTE];
     int64_t component;
     sp_text_field(&inp->in.text, ',', &condition->target);
-    condition->target = inp_unquote(condition->target);
+    condition->target = sp_inp_unquote(condition->target);
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_integer(field, &component) || component < 1)
         return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
@@ -65,27 +65,27 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
     return SP_OK;
 }
 
-int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load)
+int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load)
 {
     bool found;
     int status;
-    const sp_word *op = inp_parameter(card, "OP");
+    const sp_word *op = sp_inp_parameter(card, "OP");
     char packed[INP_KEY] = "";
     if (op)
-        inp_pack(*op, packed, sizeof packed);
+        sp_inp_pack(*op, packed, sizeof packed);
     /* Only the first *BOUNDARY of a step may replace what was there before. */
     if (!load && inp->step == 1) {
         if (strcmp(packed, "NEW") == 0 && !inp->boundary_in_step)
             inp->boundaries.count = 0;
         inp->boundary_in_step = true;
     }
-    if (load && inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
+    if (load && sp_inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
         inp->amplitude = true;
         sp_volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
     }
     for (;;) {
         struct inp_condition condition = {0};
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         condition.where = sp_volume_here(&inp->in);
@@ -116,7 +116,7 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     return sp_volume_sets_meet(&inp->in, &inp->nsets, index, met);
 }
 
-int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
+int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
 {
     const struct inp_condition *condition = inp->boundaries.data;
     sp_list met = {0};
@@ -161,7 +161,7 @@ done:
     return status;
 }
 
-int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
+int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
 {
     struct entry {
         int64_t vertex;

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-int inp_parse_material(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_material(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material material = {.material = *inp->material, .where = card->where};
     const struct inp_material *known = inp->materials.data;
     sp_word name = {0};
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "NAME", &name));
+    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &name));
     SP_TRY(sp_volume_name(&inp->in, card->where, name, "material", material.material.name));
     for (int64_t i = 0; i < inp->materials.count; i++)
         if (strcasecmp(known[i].material.name, material.material.name) == 0)
@@ -39,7 +39,7 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
     int status;
     for (int i = 0; i < count; i++) {
         if (i % PER_LINE == 0) {
-            SP_TRY(inp_data_line(inp, &found));
+            SP_TRY(sp_inp_data_line(inp, &found));
             if (!found && i == 0)
                 return sp_volume_fail(&inp->in, card->where, "%s has no data", card->name);
             if (!found)
@@ -51,14 +51,14 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
         if (!sp_word_number(field, &value[i]))
             return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     }
-    SP_TRY(inp_data_line(inp, &found));
+    SP_TRY(sp_inp_data_line(inp, &found));
     if (found)
         return sp_volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
 done:
     return status;
 }
 
-int inp_parse_density(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_density(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
     int64_t where = 0;
@@ -109,9 +109,9 @@ done:
     return status;
 }
 
-int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
 {
-    const sp_word *type = inp_parameter(card, "TYPE");
+    const sp_word *type = sp_inp_parameter(card, "TYPE");
     char shown[SP_TEXT_QUOTE], packed[INP_KEY] = "ISO";
     struct inp_material *material = NULL;
     int64_t where = 0;
@@ -122,7 +122,7 @@ int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
                               material->material.name);
     if (type)
-        inp_pack(*type, packed, sizeof packed);
+        sp_inp_pack(*type, packed, sizeof packed);
     material->elastic = true;
     for (size_t i = 0; i < sizeof directed_types / sizeof directed_types[0]; i++)
         if (strncmp(packed, directed_types[i].type, strlen(directed_types[i].type)) == 0)
@@ -142,12 +142,12 @@ done:
 
 /* C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1;
  * other kinds are told about where they are used. */
-int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
     int64_t where = 0;
     double value[3] = {0};
-    int count = inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
+    int count = sp_inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
@@ -168,7 +168,7 @@ done:
 }
 
 /* Rayleigh damping stands in the card itself. */
-int inp_parse_damping(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
 {
     static const char *const key[2] = {"ALPHA", "BETA"};
     char shown[SP_TEXT_QUOTE];
@@ -176,14 +176,14 @@ int inp_parse_damping(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(last_material(inp, card, &material));
     for (int i = 0; i < 2; i++) {
-        const sp_word *word = inp_parameter(card, key[i]);
+        const sp_word *word = sp_inp_parameter(card, key[i]);
         double value = 0;
         if (word && (!sp_word_number(*word, &value) || value < 0))
             return sp_volume_fail(&inp->in, card->where, "*DAMPING: '%s' is no %s", sp_word_show(*word, shown), key[i]);
         *(i ? &material->material.damping_stiffness : &material->material.damping_mass) = value;
     }
     for (bool found = true; found;)
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
 done:
     return status;
 }
@@ -204,18 +204,18 @@ static bool normalize(double a[3])
 
 /* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis
  * on a second line, and other systems, are told about where they are used. */
-int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
 {
-    const sp_word *system = inp_parameter(card, "SYSTEM");
+    const sp_word *system = sp_inp_parameter(card, "SYSTEM");
     struct inp_orientation orientation = {.known = !system ||
                                                    (system->length && (*system->at == 'R' || *system->at == 'r'))};
     double point[6] = {0};
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "NAME", &orientation.name));
+    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &orientation.name));
     for (int line = 0;; line++) {
         sp_word field;
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         for (int i = 0; line == 0 && i < 6; i++) {
@@ -234,15 +234,15 @@ done:
     return status;
 }
 
-int inp_parse_section(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_section(struct inp *inp, const struct inp_card *card)
 {
     struct inp_section section = {.where = card->where};
-    const sp_word *orientation = inp_parameter(card, "ORIENTATION");
+    const sp_word *orientation = sp_inp_parameter(card, "ORIENTATION");
     int status;
     if (orientation)
         section.orientation = *orientation;
-    SP_TRY(inp_need_parameter(inp, card, "ELSET", &section.set));
-    SP_TRY(inp_need_parameter(inp, card, "MATERIAL", &section.material));
+    SP_TRY(sp_inp_need_parameter(inp, card, "ELSET", &section.set));
+    SP_TRY(sp_inp_need_parameter(inp, card, "MATERIAL", &section.material));
     SP_TRY(sp_volume_push(&inp->in, &inp->sections, &section, sizeof section));
 done:
     return status;
@@ -276,7 +276,7 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     return SP_OK;
 }
 
-int inp_assign_materials(struct inp *inp)
+int sp_inp_assign_materials(struct inp *inp)
 {
     const struct inp_section *section = inp->sections.data;
     struct inp_material *material = inp->materials.data;

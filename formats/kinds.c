@@ -29,6 +29,15 @@ bool sp_rule_numbered(const sp_member_rule *rule)
     return length > 2 && !strcmp(rule->name + length - 2, "/B");
 }
 
+void sp_rule_member(const sp_member_rule *rule, int64_t i, char name[SP_MEMBER_NAME])
+{
+    const int length = (int)strlen(rule->name);
+    if (sp_rule_numbered(rule))
+        snprintf(name, SP_MEMBER_NAME, "%.*s%06lld", length - 1, rule->name, (long long)i);
+    else
+        snprintf(name, SP_MEMBER_NAME, "%s", rule->name);
+}
+
 static bool names_it(const sp_member_rule *rule, const char *member)
 {
     const size_t stem = strlen(rule->name) - 1;
@@ -206,10 +215,14 @@ static int check_range(sp_context *context, const sp_kind *kind, const sp_member
         const double least = rule->increasing && i > 0 ? fmax(low, value_of(array, i - 1) + 1) : low;
         if (value >= least && value <= high && !(rule->above && value == low))
             continue;
-        char place[100], range[100];
+        char place[100], number[32], range[100];
         print_place(array, i, place);
         print_range(rule, least, high, range);
-        return sp_fail(context, SP_INPUT, "%s: value %s is %.17g, expected %s", array->name, place, value, range);
+        if (array->type == SP_I8)
+            snprintf(number, sizeof number, "%lld", (long long)((const int64_t *)array->data)[i]);
+        else
+            snprintf(number, sizeof number, "%.9g", value);
+        return sp_fail(context, SP_INPUT, "%s: value %s is %s, expected %s", array->name, place, number, range);
     }
     return SP_OK;
 }
@@ -262,10 +275,12 @@ static int misplaced(sp_context *context, const sp_kind *kind, const sp_member_r
 
 static int missing(sp_context *context, const sp_kind *kind, const sp_member_rule *rule)
 {
-    const char *what = rule->with && !sp_kind_rule(kind, rule->with) ? "\" of meta" : "";
-    return sp_fail(context, SP_INPUT, "member %s is missing%s%s%s", rule->name,
-                   rule->with ? *what ? ", which goes with \"" : ", which goes with " : "",
-                   rule->with ? rule->with : "", what);
+    if (!rule->with)
+        return sp_fail(context, SP_INPUT, "member %s is missing", rule->name);
+    return sp_fail(context, SP_INPUT,
+                   sp_kind_rule(kind, rule->with) ? "member %s is missing, which goes with %s"
+                                                  : "member %s is missing, which goes with \"%s\" of meta",
+                   rule->name, rule->with);
 }
 
 static int read_member(sp_context *context, sp_file *file, const sp_kind *kind, const sp_member_rule *rule,
@@ -289,16 +304,6 @@ done:
     return status;
 }
 
-/* The name of member i of a rule. */
-static void member_name(const sp_member_rule *rule, int64_t i, char name[SP_MEMBER_NAME])
-{
-    const int length = (int)strlen(rule->name);
-    if (sp_rule_numbered(rule))
-        snprintf(name, SP_MEMBER_NAME, "%.*s%06lld", length - 1, rule->name, (long long)i);
-    else
-        snprintf(name, SP_MEMBER_NAME, "%s", rule->name);
-}
-
 int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *object)
 {
     int status = SP_OK;
@@ -312,7 +317,7 @@ int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *
         for (int64_t i = 0; rule->each && (place = rule->each(object, i)); i++) {
             char name[SP_MEMBER_NAME];
             sp_array *array;
-            member_name(rule, i, name);
+            sp_rule_member(rule, i, name);
             SP_TRY(sp_rule_take(context, &file->members, kind, rule, name, object, &array));
             *place = array->data;
         }
@@ -368,7 +373,7 @@ int sp_kind_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
         void **place;
         for (int64_t i = 0; rule->each && (place = rule->each((void *)object, i)); i++) {
             char name[SP_MEMBER_NAME];
-            member_name(rule, i, name);
+            sp_rule_member(rule, i, name);
             SP_TRY(sp_rule_write(context, writer, kind, rule, name, object, *place));
         }
         if (!rule->each && !sp_rule_numbered(rule) && is_written(kind, rule, object, meta))

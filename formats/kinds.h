@@ -94,6 +94,9 @@ int sp_rule_shape(const sp_kind *kind, const char *text, const void *object, int
 /* A rule of a member in numbered pieces ("q/B"). */
 bool sp_rule_numbered(const sp_member_rule *rule);
 
+/* The name of its member i. */
+void sp_rule_member(const sp_member_rule *rule, int64_t i, char name[SP_MEMBER_NAME]);
+
 /* Writes meta, then the members of the object in the order of the table, but numbered ones without `each`: optional
  * ones where the pointer is not NULL and there are values, others where they belong. The caller ends with the result.
  */

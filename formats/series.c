@@ -1,6 +1,5 @@
 #include "formats/series.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +7,14 @@ enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
 
 /* ---- the series of a kind ---- */
 
-/* The series from here on, the rule without a name behind the last. */
-static const sp_member_rule *next_series(const sp_member_rule *rule)
+/* Series i of the kind, NULL behind the last. */
+static const sp_member_rule *series_of(const sp_kind *kind, int i)
 {
-    while (rule->name && !sp_rule_numbered(rule))
-        rule++;
-    return rule;
+    for (const sp_member_rule *rule = kind->rules; rule->name; rule++)
+        if (sp_rule_numbered(rule) && i-- == 0)
+            return rule;
+    return NULL;
 }
-
-#define FOR_SERIES(i, rule, kind)                                                                                      \
-    int i = 0;                                                                                                         \
-    for (const sp_member_rule *rule = next_series((kind)->rules); rule->name; rule = next_series(rule + 1), i++)
 
 static bool by_frames(const sp_member_rule *rule)
 {
@@ -55,11 +51,6 @@ static void **pointer_of(const sp_member_rule *rule, void *object)
     return (void **)((char *)object + rule->at);
 }
 
-static void block_member(const sp_member_rule *rule, int64_t block, char name[SP_MEMBER_NAME])
-{
-    snprintf(name, SP_MEMBER_NAME, "%.*s%06lld", (int)strlen(rule->name) - 1, rule->name, (long long)block);
-}
-
 /* ---- writing ---- */
 
 struct sp_series_writer {
@@ -67,56 +58,63 @@ struct sp_series_writer {
     sp_writer *writer;
     const sp_kind *kind;
     void *object;
-    sp_pool pool;
     int64_t block, room, count; /* number of the block, its frames when full, those that it has */
     int64_t width[SP_SERIES_MOST];
-    void *data[SP_SERIES_MOST];   /* by frames */
-    sp_list rows[SP_SERIES_MOST]; /* others; none yet: data, which is not NULL */
+    sp_list rows[SP_SERIES_MOST]; /* of the block; by frames: with room for all of them */
     bool failed;                  /* nothing more goes to the file */
 };
+
+static void free_writer(sp_series_writer *series)
+{
+    for (int i = 0; i < SP_SERIES_MOST; i++)
+        sp_list_free(&series->rows[i]);
+    free(series);
+}
 
 int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind, const json_t *meta, void *object,
                     sp_series_writer **result)
 {
     sp_series_writer *series = calloc(1, sizeof *series);
+    const sp_member_rule *rule;
     int64_t bytes = 0;
+    int status;
     if (!series)
         return sp_fail_memory(context);
     *series = (sp_series_writer){.context = context, .writer = writer, .kind = kind, .object = object};
-    FOR_SERIES(i, rule, kind)
-    {
+    for (int i = 0; (rule = series_of(kind, i)); i++) {
         series->width[i] = width_of(kind, rule, object, meta);
         bytes += rule->apart ? 0 : series->width[i] * (int64_t)size_of(rule);
     }
     /* From the size of a frame alone, so that the same frames give the same bytes. */
-    series->room = BLOCK_BYTES / bytes < 1              ? 1
-                   : BLOCK_BYTES / bytes > BLOCK_FRAMES ? BLOCK_FRAMES
-                                                        : BLOCK_BYTES / bytes;
-    FOR_SERIES(k, rule, kind)
-    series->data[k] = sp_pool_raw(&series->pool, by_frames(rule) ? series->room * series->width[k] : 1, size_of(rule));
-    int status = series->pool.failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, object);
-    if (status != SP_OK) {
-        sp_pool_free(&series->pool);
-        free(series);
-        return status;
+    const int64_t fit = BLOCK_BYTES / bytes;
+    series->room = fit < 1 ? 1 : fit > BLOCK_FRAMES ? BLOCK_FRAMES : fit;
+    for (int i = 0; (rule = series_of(kind, i)); i++) {
+        if (by_frames(rule) && !sp_list_add(&series->rows[i], series->room * series->width[i], size_of(rule))) {
+            free_writer(series);
+            return sp_fail_memory(context);
+        }
+        series->rows[i].count = 0;
     }
+    SP_TRY(sp_kind_write(context, writer, kind, meta, object));
     *result = series;
     return SP_OK;
+done:
+    free_writer(series);
+    return status;
 }
 
 static int write_block(sp_series_writer *series)
 {
+    const sp_member_rule *rule;
     int status = SP_OK;
-    FOR_SERIES(i, rule, series->kind)
-    {
+    for (int i = 0; (rule = series_of(series->kind, i)); i++) {
         char name[SP_MEMBER_NAME];
         if (series->width[i] == 0)
             continue;
-        *length_of(series->kind, rule, series->object) =
-            by_frames(rule) ? series->count : series->rows[i].count / series->width[i];
-        block_member(rule, series->block, name);
+        *length_of(series->kind, rule, series->object) = series->rows[i].count / series->width[i];
+        sp_rule_member(rule, series->block, name);
         SP_TRY(sp_rule_write(series->context, series->writer, series->kind, rule, name, series->object,
-                             series->rows[i].count ? series->rows[i].data : series->data[i]));
+                             series->rows[i].data));
         series->rows[i].count = 0;
     }
     series->block++;
@@ -128,20 +126,16 @@ done:
 
 int sp_series_append(sp_series_writer *series, const void *const *from, int64_t rows)
 {
-    FOR_SERIES(i, rule, series->kind)
-    {
-        const bool frames = by_frames(rule);
-        const size_t size = size_of(rule);
-        const int64_t values = series->width[i] * (frames ? 1 : rows);
-        if (values == 0)
-            continue;
-        void *to = frames ? (char *)series->data[i] + (size_t)(series->count * values) * size
-                          : sp_list_add(&series->rows[i], values, size);
-        if (!to) {
+    const sp_member_rule *rule;
+    for (int i = 0; (rule = series_of(series->kind, i)); i++) {
+        const int64_t values = series->width[i] * (by_frames(rule) ? 1 : rows);
+        void *to = values ? sp_list_add(&series->rows[i], values, size_of(rule)) : NULL;
+        if (to)
+            memcpy(to, from[i], (size_t)values * size_of(rule));
+        else if (values) {
             series->failed = true;
             return sp_fail_memory(series->context);
         }
-        memcpy(to, from[i], (size_t)values * size);
     }
     return ++series->count == series->room ? write_block(series) : SP_OK;
 }
@@ -151,10 +145,7 @@ int sp_series_finish(sp_series_writer *series)
     int status = SP_OK;
     if (series->count && !series->failed)
         status = write_block(series);
-    for (int i = 0; i < SP_SERIES_MOST; i++)
-        sp_list_free(&series->rows[i]);
-    sp_pool_free(&series->pool);
-    free(series);
+    free_writer(series);
     return status;
 }
 
@@ -235,7 +226,7 @@ static int take_head(sp_series_stream *stream, const sp_member_rule *rule, sp_ar
 static int take_series(sp_series_stream *stream, const sp_member_rule *rule, const sp_array *array, void *object)
 {
     char due[SP_MEMBER_NAME];
-    block_member(rule, stream->blocks, due);
+    sp_rule_member(rule, stream->blocks, due);
     if (strcmp(array->name, due))
         return sp_fail(stream->context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name,
                        (long long)stream->blocks);
@@ -272,9 +263,9 @@ static int check_times(sp_series_stream *stream, const double *time, int64_t cou
 /* Forgets the block before; returns the members that one has. */
 static int begin_block(sp_series_stream *stream, void *object, int64_t length)
 {
+    const sp_member_rule *rule;
     int members = 0;
-    FOR_SERIES(i, rule, stream->kind)
-    {
+    for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
         *pointer_of(rule, object) = NULL;
         *length_of(stream->kind, rule, object) = length;
         members += width_of(stream->kind, rule, object, stream->meta) > 0;
@@ -299,7 +290,7 @@ static int end(sp_series_stream *stream, void *object)
 
 int sp_series_next(sp_series_stream *stream, void *object)
 {
-    const sp_member_rule *time = next_series(stream->kind->rules);
+    const sp_member_rule *time = series_of(stream->kind, 0);
     asking by = {stream, object};
     int status = SP_OK;
     if (stream->ended)
@@ -349,11 +340,11 @@ void sp_series_close(sp_series_stream *stream)
 
 int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
 {
+    const sp_member_rule *rule;
     int status;
     do {
         SP_TRY(sp_series_next(stream, object));
-        FOR_SERIES(i, rule, stream->kind)
-        {
+        for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
             const void *from = *pointer_of(rule, object);
             const int64_t values =
                 *length_of(stream->kind, rule, object) * width_of(stream->kind, rule, object, stream->meta);
@@ -364,8 +355,7 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
                 return sp_fail_memory(stream->context);
         }
     } while (!stream->ended);
-    FOR_SERIES(i, rule, stream->kind)
-    {
+    for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
         const int64_t width = width_of(stream->kind, rule, object, stream->meta);
         *pointer_of(rule, object) = owned[i].data;
         if (width)

@@ -323,6 +323,14 @@ has_members() {
     no_faults
 }
 
+@test "siminfo: what each member is, in which unit" {
+    siminfo mesh.npz | grep -q '^  vertices  *f8  *([0-9]*, 3) .* bytes  rest positions \[m\]$' || fault "$(siminfo mesh.npz)"
+    siminfo --members traj.npz | grep -q '^  qdot/000000  *f8 .* bytes  their rates \[1/s\]$' || fault "$(siminfo --members traj.npz)"
+    "$PYTHON" -c 'import numpy as np; np.savez("other.npz", vertices=np.zeros(3))'
+    siminfo other.npz | grep -q '^  vertices  *f8  *(3,) .* bytes$' || fault "$(siminfo other.npz)"
+    no_faults
+}
+
 @test "simverify and simcompare: yes is 0, no is 1" {
     [ -e "$HELP/simverify" ] && [ -e "$HELP/simcompare" ] || skip "no simverify or simcompare"
     ending=

@@ -180,7 +180,7 @@ static double value_of(const sp_array *array, int64_t i)
     }
 }
 
-/* Where value i stands: "3", "(1, 2)". */
+/* Value i by its place: "value 3", "value (1, 2)"; "it" where there is one alone. */
 static void print_place(const sp_array *array, int64_t i, char text[100])
 {
     int64_t index[SP_RANK_MAX] = {0};
@@ -189,7 +189,11 @@ static void print_place(const sp_array *array, int64_t i, char text[100])
         index[axis] = i % array->shape[axis];
         i /= array->shape[axis];
     }
-    int used = snprintf(text, 100, array->rank > 1 ? "(%lld" : "%lld", (long long)index[0]);
+    int used = snprintf(text, 100,
+                        array->rank > 1 ? "value (%lld"
+                        : array->rank   ? "value %lld"
+                                        : "it",
+                        (long long)index[0]);
     for (int k = 1; k < array->rank; k++)
         used += snprintf(text + used, 100 - (size_t)used, ", %lld", (long long)index[k]);
     if (array->rank > 1)
@@ -222,7 +226,7 @@ static int check_range(sp_context *context, const sp_kind *kind, const sp_member
             snprintf(number, sizeof number, "%lld", (long long)((const int64_t *)array->data)[i]);
         else
             snprintf(number, sizeof number, "%.9g", value);
-        return sp_fail(context, SP_INPUT, "%s: value %s is %s, expected %s", array->name, place, number, range);
+        return sp_fail(context, SP_INPUT, "%s: %s is %s, expected %s", array->name, place, number, range);
     }
     return SP_OK;
 }

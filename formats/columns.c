@@ -1,67 +1,14 @@
 #include "formats/columns.h"
 
-#include <math.h>
+#include "formats/kind_tables.h"
+
 #include <string.h>
 
-enum kind { MODES, DERIVATIVES, SHAPES, BASIS, KIND_COUNT };
+/* ---- the tables ---- */
 
-static const char *const kind_name[KIND_COUNT] = {"modes", "derivatives", "shapes", "basis"};
-
-/* KIND_COUNT where the name is none of these; "" (a foreign file) is shapes. */
-static enum kind kind_of(const char *name)
+static int64_t vertices(const void *object)
 {
-    enum kind kind = MODES;
-    if (!*name)
-        return SHAPES;
-    while (kind < KIND_COUNT && strcmp(name, kind_name[kind]))
-        kind++;
-    return kind;
-}
-
-/* One value per column, not negative where that is asked. */
-static int take_values(sp_context *context, sp_file *file, const char *name, bool signed_values, sp_columns *columns,
-                       double **values)
-{
-    sp_array *array;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, false, 1, &columns->count, &array));
-    *values = array->data;
-    for (int64_t i = 0; i < columns->count && !signed_values; i++)
-        if ((*values)[i] < 0)
-            return sp_fail(context, SP_INPUT, "%s: value %lld is %g, it may not be negative", name, (long long)i,
-                           (*values)[i]);
-done:
-    return status;
-}
-
-static int take_pairs(sp_context *context, sp_file *file, sp_columns *columns)
-{
-    sp_array *array;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, &array));
-    columns->pair = array->data;
-    for (int64_t i = 0; i < 2 * columns->count; i++)
-        if (columns->pair[i] < 0)
-            return sp_fail(context, SP_INPUT, "pair: row %lld names mode %lld", (long long)(i / 2),
-                           (long long)columns->pair[i]);
-done:
-    return status;
-}
-
-static int take_ordering(sp_context *context, sp_file *file, sp_columns *columns)
-{
-    const int64_t any = -1;
-    sp_array *array;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, "ordering", SP_I8, false, 1, &any, &array));
-    columns->ordering = array->data;
-    columns->ordering_count = array->count;
-    for (int64_t i = 0; i < array->count; i++)
-        if (columns->ordering[i] < 0 || columns->ordering[i] >= columns->rows / 3)
-            return sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld of %lld", (long long)i,
-                           (long long)columns->ordering[i], (long long)(columns->rows / 3));
-done:
-    return status;
+    return ((const sp_columns *)object)->rows / 3;
 }
 
 static int check_size(sp_context *context, int64_t rows, int64_t count)
@@ -72,6 +19,75 @@ static int check_size(sp_context *context, int64_t rows, int64_t count)
             "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column",
             (long long)rows, (long long)count);
     return SP_OK;
+}
+
+static int check_columns(sp_context *context, const sp_array *array, void *object)
+{
+    (void)object;
+    return check_size(context, array->shape[0], array->shape[1]);
+}
+
+static int write_columns(sp_writer *writer, const char *name, const void *object)
+{
+    const sp_columns *columns = object;
+    return sp_writer_columns(writer, name, columns->rows, columns->count, columns->column, columns->column_data);
+}
+
+#define AT(member) .at = offsetof(sp_columns, member)
+
+static const sp_symbol symbols[] = {{"3 nv", .at = offsetof(sp_columns, rows), .given = true},
+                                    {"r", .at = offsetof(sp_columns, count)},
+                                    {"nf", .at = offsetof(sp_columns, ordering_count)},
+                                    {"nv", .follows = vertices},
+                                    {0}};
+
+#define COLUMNS FORTRAN, AT(U), .check = check_columns, .write = write_columns
+
+static const sp_member_rule modes[] = {
+    {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "1/√kg", .meaning = "modes in columns"},
+    {"eigenvalue", "r", SP_F8, AT(eigenvalue), .unit = "rad²/s²", .meaning = "λ = ω² of Kψ = λMψ, ascending"},
+    {"residual", "r", SP_F8, AT(residual), FROM(0), .meaning = "≥ 0: ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂)"},
+    {"ordering", "nf", SP_I8, OPTIONAL, AT(ordering), BELOW("nv"),
+     .meaning = "the vertices with a degree of freedom that is not held"},
+    {0}};
+
+static const sp_member_rule derivatives[] = {
+    {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "1/(kg·m)", .meaning = "derivatives Φ in columns"},
+    {"pair", "r, 2", SP_I8, OPTIONAL, AT(pair), FROM(0), .meaning = "modes (i, j) of Φᵢⱼ, ≥ 0"},
+    {0}};
+
+static const sp_member_rule shapes[] = {
+    {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"},
+    {"time", "r", SP_F8, OPTIONAL, AT(time), FROM(0), .unit = "s",
+     .meaning = "≥ 0: when in a recording each shape belongs to"},
+    {0}};
+
+static const sp_member_rule basis[] = {
+    {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "1/√kg", .meaning = "basis vectors in columns"},
+    {"singular_value", "r", SP_F8, OPTIONAL, AT(singular_value), FROM(0), .meaning = "≥ 0, descending"},
+    {0}};
+
+static const sp_member_rule foreign[] = {
+    {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"}, {0}};
+#undef AT
+
+const sp_kind sp_kind_modes = {"modes", symbols, modes};
+const sp_kind sp_kind_derivatives = {"derivatives", symbols, derivatives};
+const sp_kind sp_kind_shapes = {"shapes", symbols, shapes};
+const sp_kind sp_kind_basis = {"basis", symbols, basis};
+
+/* A file of others is shapes, of which nothing but U is looked at. */
+static const sp_kind kind_foreign = {"", symbols, foreign};
+
+/* NULL where the name is none of these. */
+static const sp_kind *kind_of(const char *name)
+{
+    static const sp_kind *const kinds[] = {&sp_kind_modes, &sp_kind_derivatives, &sp_kind_shapes, &sp_kind_basis,
+                                           &kind_foreign};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i]->name, name))
+            return kinds[i];
+    return NULL;
 }
 
 /* ---- U in pieces ---- */
@@ -145,86 +161,51 @@ void sp_columns_pieces_free(sp_columns_pieces *pieces)
 
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns)
 {
-    enum kind kind = kind_of(sp_file_kind(file));
-    sp_array *array;
+    const sp_kind *kind = kind_of(sp_file_kind(file));
     int64_t order = 0;
     int status;
-    *columns = (sp_columns){0};
-    if (kind == KIND_COUNT)
+    *columns = (sp_columns){.rows = rows};
+    if (!kind)
         return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis",
                        sp_file_kind(file));
-    array = sp_members_find(&file->members, "U");
-    if (array && !array->data && array->count) /* diverted */
-        SP_TRY(sp_array_check(context, array, SP_F8, 2, (int64_t[]){rows, -1}));
-    else
-        SP_TRY(sp_members_take(context, &file->members, "U", SP_F8, true, 2, (int64_t[]){rows, -1}, &array));
-    columns->rows = array->shape[0];
-    columns->count = array->shape[1];
-    columns->U = array->data;
-    SP_TRY(check_size(context, columns->rows, columns->count));
+    SP_TRY(sp_kind_read(context, file, kind, columns));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
-    if (kind == MODES || kind == BASIS)
+    if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         SP_TRY(sp_json_mass(context, file->meta, true, &columns->lumped));
-    if (kind == MODES) {
-        SP_TRY(take_values(context, file, "eigenvalue", true, columns, &columns->eigenvalue));
-        SP_TRY(take_values(context, file, "residual", false, columns, &columns->residual));
+    if (kind == &sp_kind_modes)
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
-        if (sp_members_find(&file->members, "ordering"))
-            SP_TRY(take_ordering(context, file, columns));
-    } else if (kind == DERIVATIVES) {
+    if (kind == &sp_kind_derivatives) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
         columns->order = (int)order;
         if (json_object_get(file->meta, "source"))
             SP_TRY(sp_json_integer(context, file->meta, "source", 1, INT64_C(1) << 40, &columns->source));
-        if (order == 1 || sp_members_find(&file->members, "pair"))
-            SP_TRY(take_pairs(context, file, columns));
-    } else if (kind == BASIS && sp_members_find(&file->members, "singular_value"))
-        SP_TRY(take_values(context, file, "singular_value", false, columns, &columns->singular_value));
-    if (kind == SHAPES && *sp_file_kind(file) && sp_members_find(&file->members, "time"))
-        SP_TRY(take_values(context, file, "time", false, columns, &columns->time));
+        if (order == 1 && !columns->pair)
+            status = sp_fail(context, SP_INPUT, "member pair is missing, which derivatives of order 1 have");
+    }
+done:
+    if (status != SP_OK) {
+        *columns = (sp_columns){0};
+        return status;
+    }
     columns->pool = file->members.pool;
     file->members = (sp_members){0};
-done:
-    if (status != SP_OK)
-        *columns = (sp_columns){0};
-    return status;
+    return SP_OK;
 }
 
 int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns)
 {
     const char *name = json_string_value(json_object_get(meta, "kind"));
-    enum kind kind = name ? kind_of(name) : SHAPES;
+    const sp_kind *kind = kind_of(name ? name : "shapes");
     bool failed = columns->mesh[0] && json_object_set_new(meta, "mesh", json_string(columns->mesh));
-    if (kind == MODES || kind == BASIS)
+    if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         failed |= sp_json_set_mass(meta, columns->lumped);
-    if (kind == MODES)
+    if (kind == &sp_kind_modes)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
-    if (kind == DERIVATIVES)
+    if (kind == &sp_kind_derivatives)
         failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
-    if (kind == DERIVATIVES && columns->source)
+    if (kind == &sp_kind_derivatives && columns->source)
         failed |= json_object_set_new(meta, "source", json_integer(columns->source)) != 0;
-    if (failed)
-        return sp_fail_memory(context);
-    int status;
-    SP_TRY(sp_file_write_meta(writer, meta));
-    if (columns->U)
-        SP_TRY(sp_writer_numbers(writer, "U", true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
-    else
-        SP_TRY(sp_writer_columns(writer, "U", columns->rows, columns->count, columns->column, columns->column_data));
-    if (columns->eigenvalue)
-        SP_TRY(sp_writer_numbers(writer, "eigenvalue", false, 1, &columns->count, columns->eigenvalue));
-    if (columns->residual)
-        SP_TRY(sp_writer_numbers(writer, "residual", false, 1, &columns->count, columns->residual));
-    if (columns->ordering)
-        SP_TRY(sp_writer_array(writer, "ordering", SP_I8, false, 1, &columns->ordering_count, columns->ordering));
-    if (columns->pair)
-        SP_TRY(sp_writer_array(writer, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, columns->pair));
-    if (columns->singular_value)
-        SP_TRY(sp_writer_numbers(writer, "singular_value", false, 1, &columns->count, columns->singular_value));
-    if (columns->time)
-        SP_TRY(sp_writer_numbers(writer, "time", false, 1, &columns->count, columns->time));
-done:
-    return status;
+    return failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, columns);
 }
 
 void sp_columns_free(sp_columns *columns)

@@ -24,6 +24,9 @@ typedef struct sp_array {
     void *data;
 } sp_array;
 
+/* "f8". */
+const char *sp_type_word(enum sp_type type);
+
 /* The SHA-256 of these bytes, in hexadecimal. */
 void sp_hash_bytes(int64_t count, const void *bytes, char hash[SP_HASH_LENGTH]);
 

@@ -1,6 +1,6 @@
 #include "formats/file.h"
 
-#include "formats/known.h"
+#include "formats/kinds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,18 +152,16 @@ static int check_names(sp_context *context, const sp_list *list)
     return status;
 }
 
-/* Our own files say their hash; for others it was computed on the way. */
-static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
+int sp_file_hash(sp_context *context, sp_reader *reader, const json_t *meta, const json_t *result,
+                 char hash[SP_HASH_LENGTH])
 {
-    if (!file->meta || !json_object_get(file->meta, "tool") || file->truncated) {
-        sp_reader_hash(reader, file->hash);
+    sp_reader_hash(reader, hash);
+    if (sp_reader_truncated(reader) || !json_object_get(meta, "tool"))
         return SP_OK;
-    }
-    const sp_array *last = file->members.count ? &file->members.arrays[file->members.count - 1] : NULL;
-    if (!last || strcmp(last->name, "result"))
+    if (!result)
         return sp_fail(context, SP_INPUT, "its last member is not result: the file is cut short");
-    int status = sp_json_hash(context, file->result, "sha256", file->hash);
-    if (status == SP_OK && !file->hash[0])
+    int status = sp_json_hash(context, result, "sha256", hash);
+    if (status == SP_OK && !hash[0])
         status = sp_fail(context, SP_INPUT, "result: \"sha256\" is missing");
     return status;
 }
@@ -234,7 +232,7 @@ static int rest(sp_context *context, sp_reader *reader, const sp_array *first, b
         status = sp_fail_memory(context);
         goto done;
     }
-    status = find_hash(context, reader, file);
+    status = sp_file_hash(context, reader, file->meta, file->result, file->hash);
 done:
     sp_list_free(&list);
     if (status != SP_OK)
@@ -271,7 +269,12 @@ int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, 
 
 int sp_file_read_everything(sp_context *context, int descriptor, sp_file *file)
 {
-    return read_all(context, descriptor, NULL, true, false, is_any, file);
+    return sp_file_read_some(context, descriptor, false, is_any, file);
+}
+
+int sp_file_read_some(sp_context *context, int descriptor, bool partial, wanted_members *wanted, sp_file *file)
+{
+    return read_all(context, descriptor, NULL, true, partial, wanted, file);
 }
 
 void sp_file_free(sp_file *file)

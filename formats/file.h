@@ -27,8 +27,11 @@ typedef struct sp_file {
 int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial,
                  sp_file *file) SP_MUST_USE;
 
-/* The same of a file of any kind, foreign or not, with the data of every member. */
+/* The same of a file of any kind, foreign or not, with the data of every member, or of those that `wanted` says: `data`
+ * is the file, whose meta is known from its second member on. */
 int sp_file_read_everything(sp_context *context, int descriptor, sp_file *file) SP_MUST_USE;
+int sp_file_read_some(sp_context *context, int descriptor, bool partial, bool (*wanted)(void *data, const char *name),
+                      sp_file *file) SP_MUST_USE;
 void sp_file_free(sp_file *file);
 
 /* The same in two steps, from a reader that stays the caller's: the first member, which says the kind (sp_file_kind),
@@ -45,6 +48,11 @@ const char *sp_file_kind(const sp_file *file);
  * must be passed in; it is not consumed when it is not a meta member and *meta stays NULL. */
 int sp_file_meta(sp_context *context, sp_reader *reader, const sp_array *first, const char *const *kinds,
                  json_t **meta) SP_MUST_USE;
+
+/* The hash of a file whose reader has said end: what result (NULL: there is none) states in files made by us, computed
+ * for others and for one that was cut. */
+int sp_file_hash(sp_context *context, sp_reader *reader, const json_t *meta, const json_t *result,
+                 char hash[SP_HASH_LENGTH]) SP_MUST_USE;
 
 /* Writes meta first. `meta` stays the caller's. */
 int sp_file_write_meta(sp_writer *writer, const json_t *meta) SP_MUST_USE;

@@ -1,6 +1,7 @@
 #include "formats/mesh.h"
 
-#include <math.h>
+#include "formats/kind_tables.h"
+
 #include <string.h>
 
 static const double SURFACE_TOLERANCE =
@@ -212,110 +213,115 @@ static json_t *material_to_json(const sp_material *material)
     return object;
 }
 
-/* ---- reading ---- */
+/* ---- the table; values are checked by sp_mesh_check ---- */
 
-static int take(sp_context *context, sp_file *file, const char *name, enum sp_type type, int rank, int64_t extent,
-                int64_t width, int64_t *count, void *data)
+/* With the vertices of the mesh that this one was made of. */
+typedef struct mesh_file {
+    sp_mesh mesh;
+    int64_t *origin, *kept;
+} mesh_file;
+
+static int64_t elements(const void *object)
 {
-    sp_array *array;
-    int64_t shape[2] = {extent, width};
-    int status = sp_members_take(context, &file->members, name, type, false, rank, shape, &array);
-    if (status == SP_OK) {
-        *(void **)data = array->data;
-        *count = array->shape[0];
-    }
-    return status;
+    return sp_mesh_element_count(&((const mesh_file *)object)->mesh);
 }
 
-/* cut_from: the hash of the mesh that it was cut from, empty where it was not. */
-static int check_cut(sp_context *context, const sp_file *file, char cut_from[SP_HASH_LENGTH])
+static int64_t weight_count(const void *object)
 {
-    int status = sp_json_hash(context, file->meta, "cut_from", cut_from);
-    bool has_origin = sp_members_find(&file->members, "origin") != NULL;
-    if (status == SP_OK && (*cut_from != 0) != has_origin)
-        status = sp_fail(context, SP_INPUT,
-                         has_origin ? "it has the member origin, but \"cut_from\" in meta is missing"
-                                    : "it was cut from another mesh, but origin is missing");
-    return status;
+    return ((const mesh_file *)object)->mesh.hex_count > 0 ? 8 : 4;
+}
+
+#define AT(member) .at = offsetof(mesh_file, member)
+static const sp_symbol symbols[] = {{"nv", .at = offsetof(mesh_file, mesh.vertex_count)},
+                                    {"nh", .at = offsetof(mesh_file, mesh.hex_count)},
+                                    {"nt", .at = offsetof(mesh_file, mesh.tet_count)},
+                                    {"ne", .follows = elements},
+                                    {"nf", .at = offsetof(mesh_file, mesh.fixed_count)},
+                                    {"ns", .at = offsetof(mesh_file, mesh.surface.vertex_count)},
+                                    {"nd", .at = offsetof(mesh_file, mesh.surface.triangle_count)},
+                                    {"nw", .follows = weight_count},
+                                    {0}};
+
+static const sp_member_rule rules[] = {
+    {"vertices", "nv, 3", SP_F8, AT(mesh.vertices), .unit = "m", .meaning = "rest positions"},
+    {"hex", "nh, 8", SP_I8, OPTIONAL, AT(mesh.hex), .meaning = "corners in VTK/Abaqus order"},
+    {"tet", "nt, 4", SP_I8, OPTIONAL, AT(mesh.tet), .meaning = "corners"},
+    {"region", "ne", SP_I8, AT(mesh.region), .meaning = "index into `materials`"},
+    {"factor", "ne, 2", SP_F8, OPTIONAL, AT(mesh.factor), .meaning = "> 0: on λ and μ of the element's law"},
+    {"fibre", "ne, 3", SP_F8, OPTIONAL, AT(mesh.fibre), .meaning = "the direction of the element's fibres"},
+    {"fixed", "nf", SP_I8, AT(mesh.fixed), .meaning = "anchored vertices, strictly increasing"},
+    {"fixed_axes", "nf", SP_U1, OPTIONAL, AT(mesh.fixed_axes), .meaning = "held components: bit 0 x, bit 1 y, bit 2 z"},
+    {"surface/vertices", "ns, 3", SP_F8, OPTIONAL, AT(mesh.surface.vertices), .unit = "m", .meaning = "rest positions"},
+    {"surface/triangles", "nd, 3", SP_I8, WITH("surface/vertices"), AT(mesh.surface.triangles),
+     .meaning = "into `surface/vertices`"},
+    {"surface/element", "ns", SP_I8, WITH("surface/vertices"), AT(mesh.surface.element),
+     .meaning = "the element that carries the vertex"},
+    {"surface/weights", "ns, nw", SP_F8, WITH("surface/vertices"), AT(mesh.surface.weights),
+     .meaning = "of that element's corners"},
+    {"origin", "nv", SP_I8, WITH("cut_from"), AT(origin),
+     .meaning = "the vertex of the other mesh that each is or is a copy of"},
+    {"kept", "nv", SP_I8, WITH("kept_from"), AT(kept), .meaning = "the vertex of the other mesh that each is"},
+    {0}};
+#undef AT
+
+const sp_kind sp_kind_mesh = {"mesh", symbols, rules};
+
+/* ---- reading ---- */
+
+/* Extent of a member that may be absent. */
+static int64_t rows_of(const sp_file *file, const char *name)
+{
+    const sp_array *array = sp_members_find(&file->members, name);
+    return array ? array->shape[0] : 0;
 }
 
 int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
 {
     int status;
-    int64_t count, elements;
     double quadrature;
+    char hash[SP_HASH_LENGTH];
+    mesh_file in = {0};
     *mesh = (sp_mesh){0};
-    SP_TRY(take(context, file, "vertices", SP_F8, 2, -1, 3, &mesh->vertex_count, &mesh->vertices));
-    if (sp_members_find(&file->members, "hex"))
-        SP_TRY(take(context, file, "hex", SP_I8, 2, -1, 8, &mesh->hex_count, &mesh->hex));
-    if (sp_members_find(&file->members, "tet"))
-        SP_TRY(take(context, file, "tet", SP_I8, 2, -1, 4, &mesh->tet_count, &mesh->tet));
-    elements = sp_mesh_element_count(mesh);
-    if (elements == 0) {
-        status = sp_fail(context, SP_INPUT, "the mesh has neither hex nor tet elements");
-        goto done;
-    }
-    SP_TRY(take(context, file, "region", SP_I8, 1, elements, 0, &count, &mesh->region));
-    if (sp_members_find(&file->members, "factor"))
-        SP_TRY(take(context, file, "factor", SP_F8, 2, elements, 2, &count, &mesh->factor));
-    if (sp_members_find(&file->members, "fibre"))
-        SP_TRY(take(context, file, "fibre", SP_F8, 2, elements, 3, &count, &mesh->fibre));
-    SP_TRY(take(context, file, "fixed", SP_I8, 1, -1, 0, &mesh->fixed_count, &mesh->fixed));
-    if (sp_members_find(&file->members, "fixed_axes"))
-        SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
-    sp_embedded_surface *surface = &mesh->surface;
-    surface->width = mesh->hex_count ? 8 : 4;
-    static const char *const surface_members[] = {"surface/vertices", "surface/triangles", "surface/element",
-                                                  "surface/weights"};
-    bool has_surface = false;
-    for (int i = 0; i < 4; i++)
-        has_surface |= sp_members_find(&file->members, surface_members[i]) != NULL;
-    if (has_surface) {
-        SP_TRY(take(context, file, "surface/vertices", SP_F8, 2, -1, 3, &surface->vertex_count, &surface->vertices));
-        SP_TRY(
-            take(context, file, "surface/triangles", SP_I8, 2, -1, 3, &surface->triangle_count, &surface->triangles));
-        SP_TRY(take(context, file, "surface/element", SP_I8, 1, surface->vertex_count, 0, &count, &surface->element));
-        SP_TRY(take(context, file, "surface/weights", SP_F8, 2, surface->vertex_count, surface->width, &count,
-                    &surface->weights));
-    }
-    char cut_from[SP_HASH_LENGTH];
-    SP_TRY(check_cut(context, file, cut_from));
+    SP_TRY(sp_json_hash(context, file->meta, "cut_from", hash));
+    SP_TRY(sp_json_hash(context, file->meta, "kept_from", hash));
+    if (rows_of(file, "hex") == 0 && rows_of(file, "tet") == 0)
+        return sp_fail(context, SP_INPUT, "the mesh has neither hex nor tet elements");
+    SP_TRY(sp_kind_read(context, file, &sp_kind_mesh, &in));
+    in.mesh.surface.width = (int)weight_count(&in);
     SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
-    if (quadrature != 2 && quadrature != 3) {
-        status = sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
-        goto done;
-    }
-    mesh->quadrature = (int)quadrature;
+    if (quadrature != 2 && quadrature != 3)
+        return sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
+    in.mesh.quadrature = (int)quadrature;
     SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
-                                  &mesh->material_count, &mesh->materials));
+                                  &in.mesh.material_count, &in.mesh.materials));
+    if (!in.mesh.fixed_axes) {
+        in.mesh.fixed_axes = sp_pool_raw(&file->members.pool, in.mesh.fixed_count, 1);
+        if (!in.mesh.fixed_axes)
+            return sp_fail_memory(context);
+        memset(in.mesh.fixed_axes, 7, (size_t)in.mesh.fixed_count);
+    }
+    SP_TRY(sp_mesh_check(context, &in.mesh, SURFACE_TOLERANCE));
+    *mesh = in.mesh;
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
-    if (!mesh->fixed_axes) {
-        mesh->fixed_axes = sp_pool_raw(&mesh->pool, mesh->fixed_count, 1);
-        if (!mesh->fixed_axes) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
-        memset(mesh->fixed_axes, 7, (size_t)mesh->fixed_count);
-    }
-    status = sp_mesh_check(context, mesh, SURFACE_TOLERANCE);
 done:
-    if (status != SP_OK)
-        sp_mesh_free(mesh);
     return status;
 }
 
 int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH],
                         int64_t *count, int64_t **origin)
 {
-    int64_t old = 0, *from;
+    int64_t old = 0;
+    sp_array *array;
     int status;
     *count = 0;
     *origin = NULL;
-    SP_TRY(check_cut(context, file, cut_from));
+    SP_TRY(sp_json_hash(context, file->meta, "cut_from", cut_from));
     if (!*cut_from)
         return SP_OK;
-    SP_TRY(take(context, file, "origin", SP_I8, 1, -1, 0, count, &from));
+    SP_TRY(sp_kind_take(context, &file->members, &sp_kind_mesh, "origin", &array));
+    const int64_t *from = array->data;
+    *count = array->count;
     while (old < *count && from[old] == old)
         old++;
     for (int64_t v = old; v < *count; v++) {
@@ -337,10 +343,9 @@ done:
 
 /* ---- writing ---- */
 
-int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)
+static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, const mesh_file *file)
 {
-    const sp_embedded_surface *surface = &mesh->surface;
-    int64_t elements = sp_mesh_element_count(mesh);
+    const sp_mesh *mesh = &file->mesh;
     bool partly_fixed = false;
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         partly_fixed |= mesh->fixed_axes[i] != 7;
@@ -351,56 +356,29 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     failed |= json_object_set_new(meta, "materials", materials) != 0;
     if (failed)
         return sp_fail_memory(context);
-    int status;
-    SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_numbers(writer, "vertices", false, 2, (int64_t[]){mesh->vertex_count, 3}, mesh->vertices));
-    if (mesh->hex_count)
-        SP_TRY(sp_writer_array(writer, "hex", SP_I8, false, 2, (int64_t[]){mesh->hex_count, 8}, mesh->hex));
-    if (mesh->tet_count)
-        SP_TRY(sp_writer_array(writer, "tet", SP_I8, false, 2, (int64_t[]){mesh->tet_count, 4}, mesh->tet));
-    SP_TRY(sp_writer_array(writer, "region", SP_I8, false, 1, &elements, mesh->region));
-    if (mesh->factor)
-        SP_TRY(sp_writer_numbers(writer, "factor", false, 2, (int64_t[]){elements, 2}, mesh->factor));
-    if (mesh->fibre)
-        SP_TRY(sp_writer_numbers(writer, "fibre", false, 2, (int64_t[]){elements, 3}, mesh->fibre));
-    SP_TRY(sp_writer_array(writer, "fixed", SP_I8, false, 1, &mesh->fixed_count, mesh->fixed));
-    if (partly_fixed)
-        SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));
-    if (surface->vertex_count) {
-        SP_TRY(sp_writer_numbers(writer, "surface/vertices", false, 2, (int64_t[]){surface->vertex_count, 3},
-                                 surface->vertices));
-        SP_TRY(sp_writer_array(writer, "surface/triangles", SP_I8, false, 2, (int64_t[]){surface->triangle_count, 3},
-                               surface->triangles));
-        SP_TRY(sp_writer_array(writer, "surface/element", SP_I8, false, 1, &surface->vertex_count, surface->element));
-        SP_TRY(sp_writer_numbers(writer, "surface/weights", false, 2,
-                                 (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
-    }
-done:
-    return status;
+    mesh_file out = *file;
+    if (!partly_fixed)
+        out.mesh.fixed_axes = NULL;
+    return sp_kind_write(context, writer, &sp_kind_mesh, meta, &out);
 }
 
-/* A mesh that was made of another one, whose hash stands in meta under `key`, with the vertex of that mesh that each
- * vertex is from in a member of its own. */
-static int write_descendant(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *key,
-                            const char *hash, const char *member, const int64_t *vertex)
+int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)
 {
-    int status;
-    if (json_object_set_new(meta, key, json_string(hash)))
-        return sp_fail_memory(context);
-    SP_TRY(sp_mesh_write(context, writer, meta, mesh));
-    SP_TRY(sp_writer_array(writer, member, SP_I8, false, 1, &mesh->vertex_count, vertex));
-done:
-    return status;
+    return write_mesh(context, writer, meta, &(mesh_file){.mesh = *mesh});
 }
 
 int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from,
                       const int64_t *origin)
 {
-    return write_descendant(context, writer, meta, mesh, "cut_from", cut_from, "origin", origin);
+    if (json_object_set_new(meta, "cut_from", json_string(cut_from)))
+        return sp_fail_memory(context);
+    return write_mesh(context, writer, meta, &(mesh_file){.mesh = *mesh, .origin = (int64_t *)origin});
 }
 
 int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from,
                        const int64_t *kept)
 {
-    return write_descendant(context, writer, meta, mesh, "kept_from", kept_from, "kept", kept);
+    if (json_object_set_new(meta, "kept_from", json_string(kept_from)))
+        return sp_fail_memory(context);
+    return write_mesh(context, writer, meta, &(mesh_file){.mesh = *mesh, .kept = (int64_t *)kept});
 }

@@ -1,6 +1,7 @@
 #include "formats/polynomials.h"
 
-#include <math.h>
+#include "formats/kind_tables.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -12,15 +13,71 @@ enum {
 
 static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
 
-/* "gram" alone, or numbered in the order of meta's parts. */
-static void part_member(const sp_polynomials *polynomials, int64_t part, char name[SP_MEMBER_NAME])
+/* With the masses of regions as the file has them. */
+typedef struct polynomials_file {
+    sp_polynomials p;
+    double *group_mass, *group_gravity;
+} polynomials_file;
+
+static int64_t order_of_gram(const void *object)
 {
-    const sp_polynomial_part *first = polynomials->parts;
-    if (polynomials->part_count == 1 && first->constant == SP_CONSTANT_ALL && !strcmp(first->group, "all"))
-        strcpy(name, "gram");
-    else
-        snprintf(name, SP_MEMBER_NAME, "gram/%06lld", (long long)part);
+    return sp_polynomial_order(((const polynomials_file *)object)->p.r);
 }
+
+/* "gram" is the only part of a file; others are numbered. */
+static bool is_single(const sp_polynomials *p)
+{
+    return p->part_count == 1 && p->parts->constant == SP_CONSTANT_ALL && !strcmp(p->parts->group, "all");
+}
+
+static void **single_part(void *object, int64_t i)
+{
+    sp_polynomials *p = &((polynomials_file *)object)->p;
+    return i == 0 && is_single(p) ? (void **)&p->parts->gram : NULL;
+}
+
+static void **numbered_part(void *object, int64_t i)
+{
+    sp_polynomials *p = &((polynomials_file *)object)->p;
+    return i < p->part_count && !is_single(p) ? (void **)&p->parts[i].gram : NULL;
+}
+
+static int check_groups(sp_context *context, const sp_array *array, void *object)
+{
+    const sp_polynomials *p = &((polynomials_file *)object)->p;
+    int status = SP_OK;
+    for (int64_t g = 0; g < p->group_count && status == SP_OK; g++) {
+        char what[SP_MEMBER_NAME];
+        snprintf(what, sizeof what, "group_mass: matrix %lld", (long long)g);
+        status = sp_check_symmetric(context, what, p->r, (const double *)array->data + g * p->r * p->r);
+    }
+    return status;
+}
+
+#define AT(member) .at = offsetof(polynomials_file, member)
+static const sp_member_rule rules[] = {
+    {"mass", "r, r", SP_F8, FORTRAN, AT(p.mass), .symmetric = true, .unit = "kg", .meaning = "UᵀMU"},
+    {"gravity", "r, 3", SP_F8, AT(p.gravity), .unit = "kg", .meaning = "UᵀM eₓ, UᵀM e_y, UᵀM e_z"},
+    {"gram", "N, N", SP_F8, FORTRAN, WITH("parts"), .each = single_part, .symmetric = true, .unit = "J",
+     .meaning = "symmetric: where the file has one part, of group `all` and constant `all`"},
+    {"gram/B", "N, N", SP_F8, FORTRAN, WITH("parts"), .each = numbered_part, .symmetric = true, .unit = "J, m³",
+     .meaning = "else: `gram/000000`, `gram/000001`, …"},
+    {"group_mass", "g, r, r", SP_F8, WITH("groups"), AT(group_mass), .check = check_groups, .unit = "kg",
+     .meaning = "the part of `mass` of each of the groups"},
+    {"group_gravity", "g, r, 3", SP_F8, WITH("groups"), AT(group_gravity), .unit = "kg",
+     .meaning = "likewise of `gravity`"},
+    {0}};
+#undef AT
+
+const sp_kind sp_kind_polynomials = {
+    "polynomials",
+    (const sp_symbol[]){{"r", .at = offsetof(polynomials_file, p.r), .given = true},
+                        {"g", .at = offsetof(polynomials_file, p.group_count), .given = true},
+                        {"N", .follows = order_of_gram},
+                        {0}},
+    rules};
+
+/* ---- meta ---- */
 
 static int part_from_json(sp_context *context, const json_t *json, sp_polynomial_part *part)
 {
@@ -64,12 +121,6 @@ static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polyno
                 return sp_fail(context, SP_INPUT, "meta: the part of group %s, constant %s stands twice", part->group,
                                constant_name[part->constant]);
     }
-    for (int64_t i = 0; i < count; i++) {
-        char name[SP_MEMBER_NAME];
-        part_member(polynomials, i, name);
-        SP_TRY(sp_members_take_symmetric(context, &file->members, name, sp_polynomial_order(polynomials->r),
-                                         &polynomials->parts[i].gram));
-    }
 done:
     return status;
 }
@@ -93,34 +144,25 @@ done:
     return status;
 }
 
-/* The masses of the regions, where the file has them. */
+/* The regions whose masses the file has apart, where it has. */
 static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polynomials)
 {
     const json_t *list = json_object_get(file->meta, "groups");
-    int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0, r = polynomials->r;
-    sp_array *mass, *gravity;
+    int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
     int status = SP_OK;
     if (!list)
         return SP_OK;
     if (count < 1 || count > MOST_GROUPS)
         return sp_fail(context, SP_INPUT, "meta: \"groups\" is no array, empty or too long");
-    SP_TRY(sp_members_take(context, &file->members, "group_mass", SP_F8, false, 3, (int64_t[]){count, r, r}, &mass));
-    SP_TRY(
-        sp_members_take(context, &file->members, "group_gravity", SP_F8, false, 3, (int64_t[]){count, r, 3}, &gravity));
     polynomials->groups = sp_pool_new(&file->members.pool, count, sizeof *polynomials->groups);
     if (!polynomials->groups)
         return sp_fail_memory(context);
     for (int64_t g = 0; g < count; g++) {
         sp_polynomial_group *group = &polynomials->groups[g];
-        char what[SP_MEMBER_NAME];
         SP_TRY(group_from_json(context, json_array_get(list, (size_t)g), group));
         for (int64_t k = 0; k < g; k++)
             if (!strcmp(group->name, polynomials->groups[k].name))
                 return sp_fail(context, SP_INPUT, "meta: group %s stands twice in \"groups\"", group->name);
-        group->mass = (double *)mass->data + g * r * r;
-        group->gravity = (double *)gravity->data + g * 3 * r;
-        snprintf(what, sizeof what, "group_mass: matrix %lld", (long long)g);
-        SP_TRY(sp_check_symmetric(context, what, r, group->mass));
     }
     polynomials->group_count = count;
 done:
@@ -129,7 +171,8 @@ done:
 
 int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
 {
-    sp_array *array;
+    polynomials_file in = {0};
+    sp_polynomials *p = &in.p;
     int status;
     *polynomials = (sp_polynomials){0};
     if (strcmp(sp_file_kind(file), "polynomials"))
@@ -137,57 +180,35 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
                        file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
-    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &polynomials->r));
-    SP_TRY(sp_json_number(context, file->meta, "density", &polynomials->density));
-    SP_TRY(sp_json_mass(context, file->meta, false, &polynomials->lumped));
-    if (!(polynomials->density > 0)) {
-        status = sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", polynomials->density);
-        goto done;
-    }
-    SP_TRY(sp_members_take_symmetric(context, &file->members, "mass", polynomials->r, &polynomials->mass));
-    SP_TRY(
-        sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
-    polynomials->gravity = array->data;
-    SP_TRY(read_parts(context, file, polynomials));
-    SP_TRY(read_groups(context, file, polynomials));
+    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &p->r));
+    SP_TRY(sp_json_number(context, file->meta, "density", &p->density));
+    SP_TRY(sp_json_mass(context, file->meta, false, &p->lumped));
+    if (!(p->density > 0))
+        return sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", p->density);
     const json_t *symmetrized = json_object_get(file->meta, "symmetrized");
-    if (symmetrized && !json_is_boolean(symmetrized)) {
-        status = sp_fail(context, SP_INPUT, "meta: \"symmetrized\" is neither true nor false");
-        goto done;
+    if (symmetrized && !json_is_boolean(symmetrized))
+        return sp_fail(context, SP_INPUT, "meta: \"symmetrized\" is neither true nor false");
+    p->symmetrized = json_is_true(symmetrized);
+    SP_TRY(read_parts(context, file, p));
+    SP_TRY(read_groups(context, file, p));
+    SP_TRY(sp_kind_read(context, file, &sp_kind_polynomials, &in));
+    for (int64_t g = 0; g < p->group_count; g++) {
+        p->groups[g].mass = in.group_mass + g * p->r * p->r;
+        p->groups[g].gravity = in.group_gravity + g * 3 * p->r;
     }
-    polynomials->symmetrized = json_is_true(symmetrized);
+    *polynomials = *p;
     polynomials->pool = file->members.pool;
     file->members = (sp_members){0};
 done:
-    if (status != SP_OK)
-        *polynomials = (sp_polynomials){0};
-    return status;
-}
-
-static int write_groups(sp_context *context, sp_writer *writer, const sp_polynomials *polynomials)
-{
-    int64_t r = polynomials->r, count = polynomials->group_count;
-    sp_pool scratch = {0};
-    double *mass = sp_pool_raw(&scratch, count * r * r, sizeof *mass),
-           *gravity = sp_pool_raw(&scratch, count * 3 * r, sizeof *gravity);
-    int status = SP_OK;
-    if (scratch.failed)
-        status = sp_fail_memory(context);
-    for (int64_t g = 0; status == SP_OK && g < count; g++) {
-        memcpy(mass + g * r * r, polynomials->groups[g].mass, (size_t)(r * r) * sizeof *mass);
-        memcpy(gravity + g * 3 * r, polynomials->groups[g].gravity, (size_t)(3 * r) * sizeof *gravity);
-    }
-    if (status == SP_OK)
-        status = sp_writer_numbers(writer, "group_mass", false, 3, (int64_t[]){count, r, r}, mass);
-    if (status == SP_OK)
-        status = sp_writer_numbers(writer, "group_gravity", false, 3, (int64_t[]){count, r, 3}, gravity);
-    sp_pool_free(&scratch);
     return status;
 }
 
 int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_polynomials *polynomials)
 {
-    int64_t r = polynomials->r, order = sp_polynomial_order(r);
+    const int64_t r = polynomials->r, groups = polynomials->group_count;
+    sp_pool scratch = {0};
+    polynomials_file out = {*polynomials, sp_pool_raw(&scratch, groups * r * r, sizeof *out.group_mass),
+                            sp_pool_raw(&scratch, groups * 3 * r, sizeof *out.group_gravity)};
     json_t *list = json_array();
     bool failed = json_object_set_new(meta, "r", json_integer(r)) ||
                   json_object_set_new(meta, "density", json_real(polynomials->density));
@@ -200,25 +221,18 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
     failed |= sp_json_set_mass(meta, polynomials->lumped);
     if (polynomials->symmetrized)
         failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
-    list = polynomials->group_count ? json_array() : NULL;
-    for (int64_t g = 0; g < polynomials->group_count; g++)
-        failed |= json_array_append_new(list, json_pack("{s:s, s:f}", "group", polynomials->groups[g].name, "density",
-                                                        polynomials->groups[g].density)) != 0;
+    list = groups ? json_array() : NULL;
+    for (int64_t g = 0; g < groups && !scratch.failed; g++) {
+        const sp_polynomial_group *group = &polynomials->groups[g];
+        failed |=
+            json_array_append_new(list, json_pack("{s:s, s:f}", "group", group->name, "density", group->density)) != 0;
+        memcpy(out.group_mass + g * r * r, group->mass, (size_t)(r * r) * sizeof *group->mass);
+        memcpy(out.group_gravity + g * 3 * r, group->gravity, (size_t)(3 * r) * sizeof *group->gravity);
+    }
     if (list)
         failed |= json_object_set_new(meta, "groups", list) != 0;
-    if (failed)
-        return sp_fail_memory(context);
-    int status;
-    SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_numbers(writer, "mass", true, 2, (int64_t[]){r, r}, polynomials->mass));
-    SP_TRY(sp_writer_numbers(writer, "gravity", false, 2, (int64_t[]){r, 3}, polynomials->gravity));
-    for (int64_t i = 0; i < polynomials->part_count; i++) {
-        char name[SP_MEMBER_NAME];
-        part_member(polynomials, i, name);
-        SP_TRY(sp_writer_numbers(writer, name, true, 2, (int64_t[]){order, order}, polynomials->parts[i].gram));
-    }
-    if (polynomials->group_count)
-        SP_TRY(write_groups(context, writer, polynomials));
-done:
+    int status = failed || scratch.failed ? sp_fail_memory(context)
+                                          : sp_kind_write(context, writer, &sp_kind_polynomials, meta, &out);
+    sp_pool_free(&scratch);
     return status;
 }

@@ -3,8 +3,8 @@
 #ifndef SP_FORMATS_SCENE_TRAJECTORY_H
 #define SP_FORMATS_SCENE_TRAJECTORY_H
 
-#include "formats/file.h"
 #include "formats/scene.h"
+#include "formats/series.h"
 
 typedef struct sp_scene_trajectory_body {
     char name[SP_SCENE_NAME], model[SP_SCENE_NAME];
@@ -88,11 +88,12 @@ typedef struct sp_scene_trajectory {
     int64_t *counts;                  /* [frame_count, 4] */
     double *hand;                     /* [frame_count, 7]; NULL where not coupled */
     double *coupling, *device;        /* [frame_count, 6] */
+    int64_t contact_count;            /* of all frames */
     int64_t *contact_begin;           /* [frame_count + 1] into: */
     int32_t *contact_body;            /* [contacts, 2] */
     int32_t *contact_point;
     double *contact_place, *contact_force; /* [contacts, 3] */
-    sp_list owned[16];                     /* what time … contact_force point into */
+    sp_list owned[SP_SERIES_MOST];         /* what time … contact_force point into */
 } sp_scene_trajectory;
 
 /* Checks shapes, finite values, increasing times, unit quaternions (within 1e-6), bodies and points of contacts in

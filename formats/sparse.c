@@ -1,71 +1,80 @@
 #include "formats/sparse.h"
 
+#include "formats/kind_tables.h"
+
 #include <string.h>
 
 static const double SYMMETRY = 1e-9;
 
-/* csr or csc: which of the two does not matter to a symmetric matrix. */
-static int check_format(sp_context *context, sp_file *file)
+/* The members as they stand in the file. */
+typedef struct sparse_file {
+    int64_t entries, starts;
+    int64_t *index, *start, *shape, *dof;
+    const char *format;
+    double *value;
+} sparse_file;
+
+static int64_t row_count(const void *object)
 {
-    sp_array *array;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, "format", SP_BYTES, false, 0, NULL, &array));
+    const int64_t starts = ((const sparse_file *)object)->starts;
+    return starts < 0 ? -1 : starts - 1;
+}
+
+/* csr or csc: which of the two does not matter to a symmetric matrix. */
+static int check_format(sp_context *context, const sp_array *array, void *object)
+{
+    (void)object;
     if (array->size != 3 || (memcmp(array->data, "csr", 3) && memcmp(array->data, "csc", 3)))
         return sp_fail(context, SP_INPUT, "format: it is %.*s, expected csr or csc", array->size < 8 ? array->size : 8,
                        (const char *)array->data);
-done:
-    return status;
+    return SP_OK;
 }
 
-/* Counts that agree, so that nobody who follows `start` can leave the arrays. */
-static int take_rows(sp_context *context, sp_file *file, sp_sparse *matrix)
+/* The extents agree, and indptr goes from 0 to the number of entries and nowhere down, so that nobody who follows it
+ * can leave the arrays. */
+static int check_rows(sp_context *context, const sp_array *array, void *object)
 {
-    sp_array *shape, *start, *index, *value;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, "shape", SP_I8, false, 1, (int64_t[]){2}, &shape));
-    const int64_t *extent = shape->data;
+    const sparse_file *in = object;
+    const int64_t *extent = array->data, *start = in->start, rows = row_count(object);
     if (extent[0] != extent[1] || extent[0] < 1)
         return sp_fail(context, SP_INPUT, "shape: the matrix is %lld by %lld, expected a square one",
                        (long long)extent[0], (long long)extent[1]);
-    SP_TRY(sp_members_take(context, &file->members, "indptr", SP_I8, false, 1, NULL, &start));
-    SP_TRY(sp_members_take(context, &file->members, "indices", SP_I8, false, 1, NULL, &index));
-    SP_TRY(sp_members_take(context, &file->members, "data", SP_F8, false, 1, &index->count, &value));
-    if (start->count - 1 != extent[0])
+    if (extent[0] != rows)
         return sp_fail(context, SP_INPUT, "indptr: it has %lld values, expected one more than the %lld rows",
-                       (long long)start->count, (long long)extent[0]);
-    matrix->order = extent[0];
-    matrix->start = start->data;
-    matrix->index = index->data;
-    matrix->value = value->data;
-    for (int64_t i = 0; i < matrix->order; i++)
-        if (matrix->start[i + 1] < matrix->start[i])
-            return sp_fail(context, SP_INPUT, "indptr: it falls from %lld to %lld in row %lld",
-                           (long long)matrix->start[i], (long long)matrix->start[i + 1], (long long)i);
-    if (matrix->start[0] != 0 || matrix->start[matrix->order] != index->count)
-        return sp_fail(context, SP_INPUT, "indptr: it goes from %lld to %lld, expected 0 to %lld",
-                       (long long)matrix->start[0], (long long)matrix->start[matrix->order], (long long)index->count);
-done:
-    return status;
+                       (long long)in->starts, (long long)extent[0]);
+    for (int64_t i = 0; i < rows; i++)
+        if (start[i + 1] < start[i])
+            return sp_fail(context, SP_INPUT, "indptr: it falls from %lld to %lld in row %lld", (long long)start[i],
+                           (long long)start[i + 1], (long long)i);
+    if (start[0] != 0 || start[rows] != in->entries)
+        return sp_fail(context, SP_INPUT, "indptr: it goes from %lld to %lld, expected 0 to %lld", (long long)start[0],
+                       (long long)start[rows], (long long)in->entries);
+    return SP_OK;
 }
 
-static int take_dof(sp_context *context, sp_file *file, int64_t order, int64_t **dof)
-{
-    sp_array *array;
-    int status;
-    SP_TRY(sp_members_take(context, &file->members, "dof", SP_I8, false, 1, &order, &array));
-    int64_t *list = array->data;
-    for (int64_t i = 0; i < order; i++)
-        if (list[i] < (i ? list[i - 1] + 1 : 0) || list[i] == INT64_MAX)
-            return sp_fail(context, SP_INPUT, "dof: value %lld is %lld, expected increasing numbers from 0",
-                           (long long)i, (long long)list[i]);
-    *dof = list;
-done:
-    return status;
-}
+#define AT(member) .at = offsetof(sparse_file, member)
+static const sp_member_rule rules[] = {
+    {"indices", "nnz", SP_I8, AT(index), .meaning = "column of each entry, strictly increasing in a row"},
+    {"indptr", "n + 1", SP_I8, AT(start), .meaning = "where each row begins"},
+    {"format", "", SP_BYTES, AT(format), .check = check_format, .meaning = "`csr`"},
+    {"shape", "2", SP_I8, AT(shape), .check = check_rows, .meaning = "n, n; n ≥ 1"},
+    {"data", "nnz", SP_F8, AT(value), .unit = "N/m, kg", .meaning = "the entries of K, of M"},
+    {"dof", "n", SP_I8, OPTIONAL, AT(dof), WITHIN(0, 0x1p50), .increasing = true,
+     .meaning = "the degree of freedom of each row"},
+    {0}};
+#undef AT
+
+const sp_kind sp_kind_sparse = {"sparse",
+                                (const sp_symbol[]){{"nnz", .at = offsetof(sparse_file, entries)},
+                                                    {"n + 1", .at = offsetof(sparse_file, starts)},
+                                                    {"n", .follows = row_count},
+                                                    {0}},
+                                rules};
 
 int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8])
 {
     const char *kind = sp_file_kind(file), *name = "";
+    sparse_file in = {0};
     int status;
     *matrix = (sp_sparse){0};
     *dof = NULL;
@@ -79,10 +88,12 @@ int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_
         }
     }
     strcpy(which, name);
-    SP_TRY(check_format(context, file));
-    SP_TRY(take_rows(context, file, matrix));
-    if (sp_members_find(&file->members, "dof"))
-        SP_TRY(take_dof(context, file, matrix->order, dof));
+    SP_TRY(sp_kind_read(context, file, &sp_kind_sparse, &in));
+    matrix->order = row_count(&in);
+    matrix->start = in.start;
+    matrix->index = in.index;
+    matrix->value = in.value;
+    *dof = in.dof;
     SP_TRY(sp_sparse_check(context, matrix, SYMMETRY));
     matrix->pool = file->members.pool;
     file->members = (sp_members){0};
@@ -97,19 +108,15 @@ done:
 int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_sparse *matrix, const int64_t *dof,
                     const char *which)
 {
-    int64_t entries = matrix->start[matrix->order], starts = matrix->order + 1;
+    const sparse_file out = {.entries = matrix->start[matrix->order],
+                             .starts = matrix->order + 1,
+                             .index = matrix->index,
+                             .start = matrix->start,
+                             .shape = (int64_t[]){matrix->order, matrix->order},
+                             .dof = (int64_t *)dof,
+                             .format = "csr",
+                             .value = matrix->value};
     if (json_object_set_new(meta, "matrix", json_string(which)))
         return sp_fail_memory(context);
-    int status;
-    SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_array(writer, "indices", SP_I8, false, 1, &entries, matrix->index));
-    SP_TRY(sp_writer_array(writer, "indptr", SP_I8, false, 1, &starts, matrix->start));
-    SP_TRY(sp_writer_bytes(writer, "format", "csr"));
-    SP_TRY(
-        sp_writer_array(writer, "shape", SP_I8, false, 1, (int64_t[]){2}, (int64_t[]){matrix->order, matrix->order}));
-    SP_TRY(sp_writer_numbers(writer, "data", false, 1, &entries, matrix->value));
-    if (dof)
-        SP_TRY(sp_writer_array(writer, "dof", SP_I8, false, 1, &matrix->order, dof));
-done:
-    return status;
+    return sp_kind_write(context, writer, &sp_kind_sparse, meta, &out);
 }

@@ -3,7 +3,7 @@
 #ifndef SP_FORMATS_TRAJECTORY_H
 #define SP_FORMATS_TRAJECTORY_H
 
-#include "formats/file.h"
+#include "formats/series.h"
 
 enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED, SP_ENERGY_COUNT };
 
@@ -68,8 +68,8 @@ typedef struct sp_trajectory {
     double *energy;                   /* [frame_count, 4] */
     bool estimates, energy_estimates;
     double *estimate,
-        *energy_estimate; /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
-    sp_list owned[8];     /* what time … estimate point into */
+        *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
+    sp_list owned[SP_SERIES_MOST]; /* what time … estimate point into */
 } sp_trajectory;
 
 /* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a

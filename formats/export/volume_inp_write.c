@@ -41,12 +41,12 @@ static void write_number(sp_stream *stream, int64_t written, int64_t number)
 static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[SP_NAME_LENGTH])
 {
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
-        end = volume_run_end(mesh, e);
+        end = sp_volume_run_end(mesh, e);
         sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n", e < mesh->hex_count ? "C3D8" : "C3D4",
                         name[mesh->region[e]]);
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld, ", (long long)i + 1);
-            volume_write_corners(stream, mesh, i, 1, ", ");
+            sp_volume_write_corners(stream, mesh, i, 1, ", ");
             sp_stream_print(stream, "\n");
         }
     }
@@ -123,7 +123,7 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     bool *used;
     int status;
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
-    SP_TRY(volume_used_regions(context, mesh, &pool, &used));
+    SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "*NODE, NSET=NALL\n");
     for (int64_t v = 0; v < mesh->vertex_count; v++) {

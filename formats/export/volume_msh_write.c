@@ -23,14 +23,14 @@ static void write_2(sp_stream *stream, const sp_mesh *mesh)
     sp_stream_print(stream, "$Nodes\n%lld\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_stream_print(stream, "%lld ", (long long)v + 1);
-        volume_write_point(stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(stream, "\n");
     }
     sp_stream_print(stream, "$EndNodes\n$Elements\n%lld\n", (long long)sp_mesh_element_count(mesh));
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         long long region = (long long)mesh->region[e] + 1;
         sp_stream_print(stream, "%lld %d 2 %lld %lld ", (long long)e + 1, type_of(mesh, e), region, region);
-        volume_write_corners(stream, mesh, e, 1, " ");
+        sp_volume_write_corners(stream, mesh, e, 1, " ");
         sp_stream_print(stream, "\n");
     }
     sp_stream_print(stream, "$EndElements\n");
@@ -45,29 +45,29 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh)
     sp_stream_print(stream, "$Entities\n0 0 0 %lld\n", (long long)mesh->material_count);
     for (int64_t m = 0; m < mesh->material_count; m++) {
         sp_stream_print(stream, "%lld ", (long long)m + 1);
-        volume_write_point(stream, low, " ");
+        sp_volume_write_point(stream, low, " ");
         sp_stream_print(stream, " ");
-        volume_write_point(stream, high, " ");
+        sp_volume_write_point(stream, high, " ");
         sp_stream_print(stream, " 1 %lld 0\n", (long long)m + 1);
     }
     sp_stream_print(stream, "$EndEntities\n$Nodes\n1 %lld 1 %lld\n3 1 0 %lld\n", nodes, nodes, nodes);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         sp_stream_print(stream, "%lld\n", (long long)v + 1);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
-        volume_write_point(stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(stream, "\n");
     }
     /* A block for each run of one type and region keeps the order of the elements. */
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e = volume_run_end(mesh, e))
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e = sp_volume_run_end(mesh, e))
         runs++;
     sp_stream_print(stream, "$EndNodes\n$Elements\n%lld %lld 1 %lld\n", runs, elements, elements);
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
-        end = volume_run_end(mesh, e);
+        end = sp_volume_run_end(mesh, e);
         sp_stream_print(stream, "3 %lld %d %lld\n", (long long)mesh->region[e] + 1, type_of(mesh, e),
                         (long long)(end - e));
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld ", (long long)i + 1);
-            volume_write_corners(stream, mesh, i, 1, " ");
+            sp_volume_write_corners(stream, mesh, i, 1, " ");
             sp_stream_print(stream, "\n");
         }
     }

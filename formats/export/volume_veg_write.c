@@ -135,20 +135,20 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
                        "the mesh has %lld hexahedra and %lld tetrahedra, and a .veg file holds one type of element",
                        (long long)mesh->hex_count, (long long)mesh->tet_count);
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
-    SP_TRY(volume_used_regions(context, mesh, &pool, &used));
+    SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     SP_TRY(check_materials(context, mesh, used));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "*VERTICES\n%lld 3 0 0\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_stream_print(&stream, "%lld ", (long long)v + 1);
-        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
     sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->hex_count ? "CUBIC" : "TET",
                     (long long)sp_mesh_element_count(mesh), mesh->hex_count ? 8 : 4);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         sp_stream_print(&stream, "%lld ", (long long)e + 1);
-        volume_write_corners(&stream, mesh, e, 1, " ");
+        sp_volume_write_corners(&stream, mesh, e, 1, " ");
         sp_stream_print(&stream, "\n");
     }
     for (int64_t m = 0; m < mesh->material_count; m++)

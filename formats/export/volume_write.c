@@ -7,12 +7,12 @@
 
 enum { VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
 
-void volume_write_point(sp_stream *stream, const double x[3], const char *between)
+void sp_volume_write_point(sp_stream *stream, const double x[3], const char *between)
 {
     sp_stream_print(stream, "%.17g%s%.17g%s%.17g", x[0], between, x[1], between, x[2]);
 }
 
-void volume_write_corners(sp_stream *stream, const sp_mesh *mesh, int64_t element, int64_t base, const char *between)
+void sp_volume_write_corners(sp_stream *stream, const sp_mesh *mesh, int64_t element, int64_t base, const char *between)
 {
     int count;
     const int64_t *corner = sp_mesh_corners(mesh, element, &count);
@@ -20,7 +20,7 @@ void volume_write_corners(sp_stream *stream, const sp_mesh *mesh, int64_t elemen
         sp_stream_print(stream, "%s%lld", a ? between : "", (long long)(corner[a] + base));
 }
 
-int64_t volume_run_end(const sp_mesh *mesh, int64_t element)
+int64_t sp_volume_run_end(const sp_mesh *mesh, int64_t element)
 {
     int64_t last = element < mesh->hex_count ? mesh->hex_count : sp_mesh_element_count(mesh), end = element + 1;
     while (end < last && mesh->region[end] == mesh->region[element])
@@ -28,7 +28,7 @@ int64_t volume_run_end(const sp_mesh *mesh, int64_t element)
     return end;
 }
 
-int volume_used_regions(sp_context *context, const sp_mesh *mesh, sp_pool *pool, bool **used)
+int sp_volume_used_regions(sp_context *context, const sp_mesh *mesh, sp_pool *pool, bool **used)
 {
     *used = sp_pool_new(pool, mesh->material_count, sizeof **used);
     if (!*used)
@@ -83,7 +83,7 @@ static void medit_elements(sp_stream *stream, const sp_mesh *mesh, const char *s
         return;
     sp_stream_print(stream, "%s\n%lld\n", section, (long long)(end - first));
     for (int64_t e = first; e < end; e++) {
-        volume_write_corners(stream, mesh, e, 1, " ");
+        sp_volume_write_corners(stream, mesh, e, 1, " ");
         sp_stream_print(stream, " %lld\n", (long long)mesh->region[e] + 1);
     }
 }
@@ -94,7 +94,7 @@ int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
-        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, " 0\n");
     }
     medit_elements(&stream, mesh, "Hexahedra", 0, mesh->hex_count);
@@ -114,14 +114,14 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
                     "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
                     (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
-        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
     sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells,
                     (long long)(9 * mesh->hex_count + 5 * mesh->tet_count));
     for (int64_t e = 0; e < cells; e++) {
         sp_stream_print(&stream, e < mesh->hex_count ? "8 " : "4 ");
-        volume_write_corners(&stream, mesh, e, 0, " ");
+        sp_volume_write_corners(&stream, mesh, e, 0, " ");
         sp_stream_print(&stream, "\n");
     }
     sp_stream_print(&stream, "CELL_TYPES %lld\n", (long long)cells);
@@ -153,7 +153,7 @@ int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *me
     sp_stream_print(&stream, "%lld 3 0 0\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_stream_print(&stream, "%lld ", (long long)v + 1);
-        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
     return sp_stream_end(context, &stream);
@@ -169,7 +169,7 @@ int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh 
     sp_stream_print(&stream, "%lld 4 1\n", (long long)mesh->tet_count);
     for (int64_t e = 0; e < mesh->tet_count; e++) {
         sp_stream_print(&stream, "%lld ", (long long)e + 1);
-        volume_write_corners(&stream, mesh, e, 1, " ");
+        sp_volume_write_corners(&stream, mesh, e, 1, " ");
         sp_stream_print(&stream, " %lld\n", (long long)mesh->region[e] + 1);
     }
     return sp_stream_end(context, &stream);

@@ -5,7 +5,7 @@
 #include "formats/import/matrix.h"
 
 /* Numbers of `size` bytes (4 or 8, IEEE 754) at `bytes` to doubles; SP_INPUT names the first that is not finite. */
-int matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count,
-                   double *values) SP_MUST_USE;
+int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count,
+                      double *values) SP_MUST_USE;
 
 #endif

@@ -79,7 +79,7 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(matrix_numbers(context, bytes + end, size, *type == '>', header.count, values));
+    SP_TRY(sp_matrix_numbers(context, bytes + end, size, *type == '>', header.count, values));
     if (!header.fortran)
         turn(matrix->rows, matrix->columns, values, matrix->value);
 done:

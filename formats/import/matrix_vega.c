@@ -10,7 +10,7 @@ static int32_t matrix_integer(const char *bytes)
     return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
 }
 
-int matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count, double *values)
+int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big_endian, int64_t count, double *values)
 {
     for (int64_t i = 0; i < count; i++) {
         const unsigned char *b = (const unsigned char *)bytes + i * size;
@@ -49,7 +49,7 @@ int sp_matrix_parse_vega(sp_context *context, const char *bytes, int64_t count, 
             "it has %lld bytes behind its header, %lld rows and %lld columns need 8 or 4 for each of %lld values",
             (long long)body, (long long)rows, (long long)columns, (long long)values);
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
-    return matrix->value ? matrix_numbers(context, bytes + HEADER, size, false, values, matrix->value)
+    return matrix->value ? sp_matrix_numbers(context, bytes + HEADER, size, false, values, matrix->value)
                          : sp_fail_memory(context);
 }
 
@@ -80,7 +80,7 @@ int sp_cubic_parse(sp_context *context, const char *bytes, int64_t count, sp_cub
     double *block[3] = {force->linear, force->quadratic, force->cubic};
     const char *at = bytes + HEADER;
     for (int i = 0; i < 3; at += 8 * r * columns[i], i++)
-        SP_TRY(matrix_numbers(context, at, 8, false, r * columns[i], block[i]));
+        SP_TRY(sp_matrix_numbers(context, at, 8, false, r * columns[i], block[i]));
 done:
     if (status != SP_OK)
         sp_cubic_free(force);

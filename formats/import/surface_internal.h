@@ -22,6 +22,10 @@ typedef struct sp_surface_builder {
 void sp_surface_polygon(sp_surface_builder *builder);
 int sp_surface_corner(sp_surface_builder *builder, int64_t vertex) SP_MUST_USE;
 
+/* Moves what was read into arrays of the right size. */
+int sp_surface_finish(sp_surface_builder *builder, sp_surface *surface) SP_MUST_USE;
+void sp_surface_builder_free(sp_surface_builder *builder);
+
 int sp_surface_parse_obj(sp_surface_builder *builder, const char *bytes, int64_t count,
                          enum sp_surface_groups groups) SP_MUST_USE;
 int sp_surface_parse_ply(sp_surface_builder *builder, const char *bytes, int64_t count) SP_MUST_USE;

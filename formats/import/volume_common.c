@@ -13,10 +13,10 @@ enum { MOST_FILES = 1000, FILE_BIT = 44 };
 
 /* ---- the file and its includes ---- */
 
-int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count,
-                 const char *comment, const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_start(struct sp_volume_reader *reader, sp_context *context, const char *bytes, int64_t count,
+                    const char *comment, const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
 {
-    *reader = (struct volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
+    *reader = (struct sp_volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
     *mesh = (sp_mesh){0};
     if (notes)
         notes->count = notes->inverted[0] = notes->folded[0] = 0;
@@ -26,7 +26,7 @@ int volume_start(struct volume_reader *reader, sp_context *context, const char *
     return SP_OK;
 }
 
-int volume_finish(struct volume_reader *reader, int status, sp_mesh *mesh)
+int sp_volume_finish(struct sp_volume_reader *reader, int status, sp_mesh *mesh)
 {
     sp_list_free(&reader->names);
     sp_list_free(&reader->nodes);
@@ -40,14 +40,14 @@ int volume_finish(struct volume_reader *reader, int status, sp_mesh *mesh)
 }
 
 /* Comments are whole lines in these formats: behind a number the mark is an error. */
-static bool is_comment(const struct volume_reader *reader)
+static bool is_comment(const struct sp_volume_reader *reader)
 {
     size_t length = strlen(reader->comment);
     return length > 0 && (size_t)(reader->text.stop - reader->text.at) >= length &&
            memcmp(reader->text.at, reader->comment, length) == 0;
 }
 
-bool volume_line(struct volume_reader *reader)
+bool sp_volume_line(struct sp_volume_reader *reader)
 {
     if (reader->again) {
         reader->again = false;
@@ -67,7 +67,7 @@ bool volume_line(struct volume_reader *reader)
     return true;
 }
 
-int volume_include(struct volume_reader *reader, sp_word name)
+int sp_volume_include(struct sp_volume_reader *reader, sp_word name)
 {
     sp_context *context = reader->context;
     char file[256], shown[SP_TEXT_QUOTE];
@@ -75,23 +75,23 @@ int volume_include(struct volume_reader *reader, sp_word name)
     int64_t count;
     int status;
     if (name.length < 1 || name.length >= (int64_t)sizeof file || memchr(name.at, 0, (size_t)name.length))
-        return volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes",
-                                (int)sizeof file - 1);
+        return sp_volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes",
+                                   (int)sizeof file - 1);
     snprintf(file, sizeof file, "%.*s", (int)name.length, name.at);
     sp_word_show(name, shown);
     if (!reader->includes || !reader->includes->open)
-        return volume_fail_here(reader, "the file %s is included, but there is no way to open it", shown);
+        return sp_volume_fail_here(reader, "the file %s is included, but there is no way to open it", shown);
     if (reader->depth == VOLUME_DEPTH - 1)
-        return volume_fail_here(reader, "includes are nested more than %d deep", VOLUME_DEPTH - 1);
+        return sp_volume_fail_here(reader, "includes are nested more than %d deep", VOLUME_DEPTH - 1);
     if (reader->names.count == MOST_FILES)
-        return volume_fail_here(reader, "more than %d includes", MOST_FILES);
+        return sp_volume_fail_here(reader, "more than %d includes", MOST_FILES);
     SP_TRY(reader->includes->open(reader->includes->data, context, file, &bytes, &count));
     if (count < 0 || count >> FILE_BIT)
-        return volume_fail_here(reader, "%s has %lld bytes", shown, (long long)count);
+        return sp_volume_fail_here(reader, "%s has %lld bytes", shown, (long long)count);
     char *kept = sp_pool_copy(&reader->pool, shown, sizeof shown, 1);
     if (!kept)
         return sp_fail_memory(context);
-    SP_TRY(volume_push(reader, &reader->names, &kept, sizeof kept));
+    SP_TRY(sp_volume_push(reader, &reader->names, &kept, sizeof kept));
     reader->outer[reader->depth].text = reader->text;
     reader->outer[reader->depth++].file = reader->file;
     reader->file = reader->names.count;
@@ -102,12 +102,12 @@ done:
 
 /* ---- messages ---- */
 
-int64_t volume_here(const struct volume_reader *reader)
+int64_t sp_volume_here(const struct sp_volume_reader *reader)
 {
     return reader->file << FILE_BIT | sp_text_place(&reader->text);
 }
 
-int volume_fail_here(const struct volume_reader *reader, const char *format, ...)
+int sp_volume_fail_here(const struct sp_volume_reader *reader, const char *format, ...)
 {
     char message[sizeof reader->context->message];
     va_list list;
@@ -117,7 +117,7 @@ int volume_fail_here(const struct volume_reader *reader, const char *format, ...
     return sp_text_fail(reader->context, &reader->text, "%s", message);
 }
 
-int volume_fail(const struct volume_reader *reader, int64_t where, const char *format, ...)
+int sp_volume_fail(const struct sp_volume_reader *reader, int64_t where, const char *format, ...)
 {
     char message[sizeof reader->context->message];
     va_list list;
@@ -131,7 +131,7 @@ int volume_fail(const struct volume_reader *reader, int64_t where, const char *f
     return sp_text_fail(reader->context, &there, "%s", message);
 }
 
-void volume_note(struct volume_reader *reader, const char *format, ...)
+void sp_volume_note(struct sp_volume_reader *reader, const char *format, ...)
 {
     sp_notes *notes = reader->notes;
     if (!notes || notes->count >= (int)(sizeof notes->line / sizeof notes->line[0]))
@@ -144,48 +144,48 @@ void volume_note(struct volume_reader *reader, const char *format, ...)
 
 /* ---- words across lines ---- */
 
-bool volume_more(struct volume_reader *reader)
+bool sp_volume_more(struct sp_volume_reader *reader)
 {
     return sp_text_more(&reader->text) || sp_text_line(&reader->text);
 }
 
-int volume_fail_end(const struct volume_reader *reader, const char *section)
+int sp_volume_fail_end(const struct sp_volume_reader *reader, const char *section)
 {
-    return volume_fail_here(reader, "the file ends inside %s", section);
+    return sp_volume_fail_here(reader, "the file ends inside %s", section);
 }
 
-int volume_next_word(struct volume_reader *reader, const char *section, sp_word *word)
+int sp_volume_next_word(struct sp_volume_reader *reader, const char *section, sp_word *word)
 {
-    return volume_more(reader) && sp_text_word(&reader->text, word) ? SP_OK : volume_fail_end(reader, section);
+    return sp_volume_more(reader) && sp_text_word(&reader->text, word) ? SP_OK : sp_volume_fail_end(reader, section);
 }
 
-int volume_next_integer(struct volume_reader *reader, const char *section, int64_t *value)
+int sp_volume_next_integer(struct sp_volume_reader *reader, const char *section, int64_t *value)
 {
-    return volume_more(reader) ? sp_text_need_integer(reader->context, &reader->text, section, value)
-                               : volume_fail_end(reader, section);
+    return sp_volume_more(reader) ? sp_text_need_integer(reader->context, &reader->text, section, value)
+                                  : sp_volume_fail_end(reader, section);
 }
 
-int volume_next_number(struct volume_reader *reader, const char *section, double *value)
+int sp_volume_next_number(struct sp_volume_reader *reader, const char *section, double *value)
 {
-    return volume_more(reader) ? sp_text_need_number(reader->context, &reader->text, section, value)
-                               : volume_fail_end(reader, section);
+    return sp_volume_more(reader) ? sp_text_need_number(reader->context, &reader->text, section, value)
+                                  : sp_volume_fail_end(reader, section);
 }
 
-int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count,
-                       int64_t each)
+int sp_volume_check_count(const struct sp_volume_reader *reader, const char *section, const char *what, int64_t count,
+                          int64_t each)
 {
     int64_t left = reader->text.end - reader->text.at;
     if (count < 0)
-        return volume_fail_here(reader, "%s announces %lld %s", section, (long long)count, what);
+        return sp_volume_fail_here(reader, "%s announces %lld %s", section, (long long)count, what);
     if (count > left / each)
-        return volume_fail_here(reader, "%s announces %lld %s, but only %lld bytes follow", section, (long long)count,
-                                what, (long long)left);
+        return sp_volume_fail_here(reader, "%s announces %lld %s, but only %lld bytes follow", section,
+                                   (long long)count, what, (long long)left);
     return SP_OK;
 }
 
 /* ---- what records consist of ---- */
 
-int volume_push(struct volume_reader *reader, sp_list *list, const void *item, size_t size)
+int sp_volume_push(struct sp_volume_reader *reader, sp_list *list, const void *item, size_t size)
 {
     void *added = sp_list_add(list, 1, size);
     if (!added)
@@ -194,40 +194,41 @@ int volume_push(struct volume_reader *reader, sp_list *list, const void *item, s
     return SP_OK;
 }
 
-int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const char *what, char name[SP_NAME_LENGTH])
+int sp_volume_name(struct sp_volume_reader *reader, int64_t where, sp_word word, const char *what,
+                   char name[SP_NAME_LENGTH])
 {
     char shown[SP_TEXT_QUOTE];
     if (word.length < 1)
-        return volume_fail(reader, where, "the name of the %s is missing", what);
+        return sp_volume_fail(reader, where, "the name of the %s is missing", what);
     sp_word_show(word, shown);
     if (word.length >= SP_NAME_LENGTH)
-        return volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what,
-                           (long long)word.length, SP_NAME_LENGTH - 1);
+        return sp_volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what,
+                              (long long)word.length, SP_NAME_LENGTH - 1);
     for (int64_t i = 0; i < word.length; i++)
         if ((unsigned char)word.at[i] < ' ' || word.at[i] == 127)
-            return volume_fail(reader, where, "the name %s of the %s contains control characters", shown, what);
+            return sp_volume_fail(reader, where, "the name %s of the %s contains control characters", shown, what);
     if (!sp_word_utf8(word))
-        return volume_fail(reader, where, "the name %s of the %s is not UTF-8", shown, what);
+        return sp_volume_fail(reader, where, "the name %s of the %s is not UTF-8", shown, what);
     memcpy(name, word.at, (size_t)word.length);
     memset(name + word.length, 0, (size_t)(SP_NAME_LENGTH - word.length));
     return SP_OK;
 }
 
-int volume_check_isotropic(struct volume_reader *reader, int64_t where, double young, double poisson)
+int sp_volume_check_isotropic(struct sp_volume_reader *reader, int64_t where, double young, double poisson)
 {
     if (!(young > 0))
-        return volume_fail(reader, where, "Young's modulus %g is not positive", young);
+        return sp_volume_fail(reader, where, "Young's modulus %g is not positive", young);
     if (!(poisson > -1 && poisson < 0.5))
-        return volume_fail(reader, where, "Poisson's ratio %g is not between -1 and 0.5", poisson);
+        return sp_volume_fail(reader, where, "Poisson's ratio %g is not between -1 and 0.5", poisson);
     return SP_OK;
 }
 
-int volume_check_density(struct volume_reader *reader, int64_t where, double density)
+int sp_volume_check_density(struct sp_volume_reader *reader, int64_t where, double density)
 {
-    return density > 0 ? SP_OK : volume_fail(reader, where, "density %g is not positive", density);
+    return density > 0 ? SP_OK : sp_volume_fail(reader, where, "density %g is not positive", density);
 }
 
-bool volume_orthotropic(const double p[9], double stiffness[21])
+bool sp_volume_orthotropic(const double p[9], double stiffness[21])
 {
     double a = 1 / p[0], b = 1 / p[1], c = 1 / p[2];
     double ab = -p[3] / p[0], bc = -p[4] / p[1], ca = -p[5] / p[2];
@@ -253,7 +254,7 @@ bool volume_orthotropic(const double p[9], double stiffness[21])
 
 /* ---- numbers of nodes and elements ---- */
 
-int64_t volume_distinct(int64_t *values, int64_t count)
+int64_t sp_volume_distinct(int64_t *values, int64_t count)
 {
     int64_t kept = 0;
     if (count > 0)
@@ -266,16 +267,16 @@ int64_t volume_distinct(int64_t *values, int64_t count)
 
 static int compare_ids(const void *a, const void *b)
 {
-    const struct volume_id *p = a, *q = b;
+    const struct sp_volume_id *p = a, *q = b;
     if (p->id != q->id)
         return p->id < q->id ? -1 : 1;
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride,
-                     struct volume_ids *ids, int64_t *twice)
+int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const void *first, size_t stride,
+                        struct sp_volume_ids *ids, int64_t *twice)
 {
-    *ids = (struct volume_ids){.count = count};
+    *ids = (struct sp_volume_ids){.count = count};
     *twice = -1;
 #define NUMBER(i) (*(const int64_t *)(const void *)((const char *)first + (size_t)(i)*stride))
     int64_t low = INT64_MAX, high = INT64_MIN, span = 0;
@@ -302,7 +303,7 @@ int volume_ids_build(struct volume_reader *reader, int64_t count, const void *fi
         return sp_fail_memory(reader->context);
     bool ascending = true;
     for (int64_t i = 0; i < count; i++) {
-        ids->sorted[i] = (struct volume_id){NUMBER(i), i};
+        ids->sorted[i] = (struct sp_volume_id){NUMBER(i), i};
         ascending = ascending && (i == 0 || ids->sorted[i - 1].id < ids->sorted[i].id);
     }
 #undef NUMBER
@@ -314,7 +315,7 @@ int volume_ids_build(struct volume_reader *reader, int64_t count, const void *fi
     return SP_OK;
 }
 
-int64_t volume_ids_find(const struct volume_ids *ids, int64_t id)
+int64_t sp_volume_ids_find(const struct sp_volume_ids *ids, int64_t id)
 {
     if (ids->span > 0) {
         int64_t offset;
@@ -334,18 +335,18 @@ int64_t volume_ids_find(const struct volume_ids *ids, int64_t id)
 
 /* ---- from records to a mesh ---- */
 
-static int number_nodes(struct volume_reader *reader)
+static int number_nodes(struct sp_volume_reader *reader)
 {
-    const struct volume_node *node = reader->nodes.data;
+    const struct sp_volume_node *node = reader->nodes.data;
     int64_t twice;
-    int status = volume_ids_build(reader, reader->nodes.count, node, sizeof *node, &reader->node_ids, &twice);
+    int status = sp_volume_ids_build(reader, reader->nodes.count, node, sizeof *node, &reader->node_ids, &twice);
     if (status == SP_OK && twice >= 0)
-        status = volume_fail(reader, node[twice].where, "vertex %lld is defined twice", (long long)node[twice].id);
+        status = sp_volume_fail(reader, node[twice].where, "vertex %lld is defined twice", (long long)node[twice].id);
     return status;
 }
 
 /* By the number and the place that the user finds in the file. */
-static void name_element(const struct volume_reader *reader, const struct volume_element *element, char *name,
+static void name_element(const struct sp_volume_reader *reader, const struct sp_volume_element *element, char *name,
                          size_t size)
 {
     int64_t file = element->where >> FILE_BIT, place = element->where & ((INT64_C(1) << FILE_BIT) - 1);
@@ -354,10 +355,10 @@ static void name_element(const struct volume_reader *reader, const struct volume
 }
 
 /* Of an element that turning does not help; its corners are indices of nodes. */
-static void explain_folded(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh,
-                           int64_t number)
+static void explain_folded(struct sp_volume_reader *reader, const struct sp_volume_element *element,
+                           const sp_mesh *mesh, int64_t number)
 {
-    const struct volume_node *node = reader->nodes.data;
+    const struct sp_volume_node *node = reader->nodes.data;
     char *text = reader->notes->folded;
     size_t size = sizeof reader->notes->folded;
     name_element(reader, element, text, size);
@@ -377,7 +378,7 @@ static void explain_folded(struct volume_reader *reader, const struct volume_ele
 }
 
 /* Keeps the first element that is turned the wrong way or flat, and the first that turning does not help. */
-static void note_shape(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh,
+static void note_shape(struct sp_volume_reader *reader, const struct sp_volume_element *element, const sp_mesh *mesh,
                        int64_t number)
 {
     sp_notes *notes = reader->notes;
@@ -389,10 +390,10 @@ static void note_shape(struct volume_reader *reader, const struct volume_element
         explain_folded(reader, element, mesh, number);
 }
 
-int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
+int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
 {
-    struct volume_node *node = reader->nodes.data;
-    struct volume_element *element = reader->elements.data;
+    struct sp_volume_node *node = reader->nodes.data;
+    struct sp_volume_element *element = reader->elements.data;
     int64_t nodes = reader->nodes.count, low = INT64_MAX, high = INT64_MIN;
     int status = number_nodes(reader);
     if (status != SP_OK)
@@ -409,9 +410,9 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         mesh->hex_count += element[e].width == 8;
         mesh->tet_count += element[e].width == 4;
         for (int64_t a = 0; a < element[e].width; a++) {
-            int64_t index = volume_ids_find(&reader->node_ids, element[e].corner[a]);
+            int64_t index = sp_volume_ids_find(&reader->node_ids, element[e].corner[a]);
             if (index < 0)
-                return volume_fail(
+                return sp_volume_fail(
                     reader, element[e].where,
                     "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
                     (long long)element[e].id, (long long)element[e].corner[a], (long long)nodes,
@@ -428,8 +429,8 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         if (reader->vertex[i] == 0)
             reader->vertex[i] = mesh->vertex_count++;
     if (mesh->vertex_count < nodes)
-        volume_note(reader, "%lld of %lld vertices belong to no element and are dropped",
-                    (long long)(nodes - mesh->vertex_count), (long long)nodes);
+        sp_volume_note(reader, "%lld of %lld vertices belong to no element and are dropped",
+                       (long long)(nodes - mesh->vertex_count), (long long)nodes);
     mesh->vertices = sp_pool_raw(&mesh->pool, mesh->vertex_count, 3 * sizeof *mesh->vertices);
     mesh->hex = sp_pool_raw(&mesh->pool, mesh->hex_count, 8 * sizeof *mesh->hex);
     mesh->tet = sp_pool_raw(&mesh->pool, mesh->tet_count, 4 * sizeof *mesh->tet);
@@ -460,7 +461,7 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
 }
 
 /* The name of a group, made different from those of the regions before it. */
-static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct volume_group_name *name,
+static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct sp_volume_group_name *name,
                        const sp_material *others, int64_t count, sp_material *material)
 {
     char wanted[SP_NAME_LENGTH];
@@ -485,11 +486,11 @@ static void name_group(const char *prefix, int64_t tag, int64_t name_count, cons
         }
 }
 
-int volume_groups(struct volume_reader *reader, const char *prefix, const sp_material *material, int64_t name_count,
-                  const struct volume_group_name *names, sp_list *materials)
+int sp_volume_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
+                     int64_t name_count, const struct sp_volume_group_name *names, sp_list *materials)
 {
     enum { MOST = 10000 };
-    struct volume_element *element = reader->elements.data;
+    struct sp_volume_element *element = reader->elements.data;
     int64_t elements = reader->elements.count, count = 0;
     int status;
     int64_t *tag = sp_pool_raw(&reader->pool, elements, sizeof *tag);
@@ -498,14 +499,14 @@ int volume_groups(struct volume_reader *reader, const char *prefix, const sp_mat
     for (int64_t e = 0; e < elements; e++)
         if (count == 0 || tag[count - 1] != element[e].group)
             tag[count++] = element[e].group;
-    int64_t twice, distinct = volume_distinct(tag, count);
-    struct volume_ids ids;
+    int64_t twice, distinct = sp_volume_distinct(tag, count);
+    struct sp_volume_ids ids;
     if (distinct > MOST)
         return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d",
                        (long long)distinct, prefix, MOST);
-    SP_TRY(volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
+    SP_TRY(sp_volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
     for (int64_t e = 0; e < elements; e++)
-        element[e].group = volume_ids_find(&ids, element[e].group);
+        element[e].group = sp_volume_ids_find(&ids, element[e].group);
     sp_material *list = sp_list_add(materials, distinct, sizeof *list);
     if (!list)
         return sp_fail_memory(reader->context);
@@ -517,7 +518,7 @@ done:
     return status;
 }
 
-int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials)
+int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials)
 {
     int64_t *number = sp_pool_new(&reader->pool, count, sizeof *number), elements = sp_mesh_element_count(mesh);
     if (!number)

@@ -4,7 +4,7 @@
 
 /* ---- sets ---- */
 
-static int parse_generate(struct inp *inp, struct volume_sets *sets, int64_t set)
+static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int64_t set)
 {
     sp_word field;
     char shown[SP_TEXT_QUOTE];
@@ -13,51 +13,51 @@ static int parse_generate(struct inp *inp, struct volume_sets *sets, int64_t set
     for (bool more = true; n < 3 && more; n++) {
         more = sp_text_field(&inp->in.text, ',', &field);
         if (field.length && !sp_word_integer(field, &value[n]))
-            return volume_fail_here(&inp->in, "'%s' is no number", sp_word_show(field, shown));
+            return sp_volume_fail_here(&inp->in, "'%s' is no number", sp_word_show(field, shown));
     }
     if (n < 2 || value[2] < 1 || value[0] < 0 || value[1] < value[0])
-        return volume_fail_here(&inp->in, "GENERATE takes first, last and a positive step");
-    return volume_sets_add(
+        return sp_volume_fail_here(&inp->in, "GENERATE takes first, last and a positive step");
+    return sp_volume_sets_add(
         &inp->in, sets, set,
-        (struct volume_member){
-            .first = value[0], .last = value[1], .step = value[2], .where = volume_here(&inp->in), .set = -1});
+        (struct sp_volume_member){
+            .first = value[0], .last = value[1], .step = value[2], .where = sp_volume_here(&inp->in), .set = -1});
 }
 
 /* *NSET and *ELSET. */
-static int parse_set(struct inp *inp, const struct inp_card *card, struct volume_sets *sets, const char *key)
+static int parse_set(struct inp *inp, const struct inp_card *card, struct sp_volume_sets *sets, const char *key)
 {
     sp_word name = {0}, field;
     char shown[SP_TEXT_QUOTE];
     int64_t set;
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, key, &name));
-    if (sets == &inp->nsets && inp_parameter(card, "ELSET"))
-        return volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
-    SP_TRY(volume_sets_need(&inp->in, sets, name, &set));
+    SP_TRY(sp_inp_need_parameter(inp, card, key, &name));
+    if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
+        return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
+    SP_TRY(sp_volume_sets_need(&inp->in, sets, name, &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        if (inp_parameter(card, "GENERATE")) {
+        if (sp_inp_parameter(card, "GENERATE")) {
             SP_TRY(parse_generate(inp, sets, set));
             continue;
         }
         for (bool more = true; more;) {
             more = sp_text_field(&inp->in.text, ',', &field);
-            struct volume_member member = {.step = 1, .where = volume_here(&inp->in), .set = -1, .listed = true};
+            struct sp_volume_member member = {.step = 1, .where = sp_volume_here(&inp->in), .set = -1, .listed = true};
             if (field.length == 0)
                 continue;
             if (!sp_word_integer(field, &member.first)) {
-                const struct volume_set *other = volume_sets_find(sets, inp_unquote(field));
+                const struct sp_volume_set *other = sp_volume_sets_find(sets, sp_inp_unquote(field));
                 if (!other)
-                    return volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
-                                            sp_word_show(field, shown));
-                member.set = other - (const struct volume_set *)sets->list.data;
+                    return sp_volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
+                                               sp_word_show(field, shown));
+                member.set = other - (const struct sp_volume_set *)sets->list.data;
                 member.upto = other->members.count;
             }
             member.last = member.first;
-            SP_TRY(volume_sets_add(&inp->in, sets, set, member));
+            SP_TRY(sp_volume_sets_add(&inp->in, sets, set, member));
         }
     }
 done:
@@ -67,11 +67,11 @@ done:
 /* ---- nodes and elements ---- */
 
 /* Adds a number to the set that a *NODE or *ELEMENT card names (set ≥ 0). */
-static int number_to_set(struct inp *inp, struct volume_sets *sets, int64_t set, int64_t number)
+static int number_to_set(struct inp *inp, struct sp_volume_sets *sets, int64_t set, int64_t number)
 {
-    struct volume_member member = {
-        .first = number, .last = number, .step = 1, .where = volume_here(&inp->in), .set = -1};
-    return set < 0 ? SP_OK : volume_sets_add(&inp->in, sets, set, member);
+    struct sp_volume_member member = {
+        .first = number, .last = number, .step = 1, .where = sp_volume_here(&inp->in), .set = -1};
+    return set < 0 ? SP_OK : sp_volume_sets_add(&inp->in, sets, set, member);
 }
 
 static int parse_nodes(struct inp *inp, const struct inp_card *card)
@@ -80,29 +80,29 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
-    if (inp_parameter(card, "SYSTEM") && !sp_word_is(*inp_parameter(card, "SYSTEM"), "R"))
-        return volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
-    if (inp_parameter(card, "NSET"))
-        SP_TRY(volume_sets_need(&inp->in, &inp->nsets, *inp_parameter(card, "NSET"), &set));
+    if (sp_inp_parameter(card, "SYSTEM") && !sp_word_is(*sp_inp_parameter(card, "SYSTEM"), "R"))
+        return sp_volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
+    if (sp_inp_parameter(card, "NSET"))
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, *sp_inp_parameter(card, "NSET"), &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         sp_word field;
         bool more;
-        struct volume_node node = {.where = volume_here(&inp->in)};
+        struct sp_volume_node node = {.where = sp_volume_here(&inp->in)};
         sp_text_field(&inp->in.text, ',', &field);
         if (!sp_word_integer(field, &node.id) || node.id < 0)
-            return volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
+            return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         for (int k = 0; k < 3; k++) {
             more = sp_text_field(&inp->in.text, ',', &field);
             if (field.length == 0 && !more)
-                return volume_fail_here(&inp->in, "node %lld has %d of 3 coordinates", (long long)node.id, k);
+                return sp_volume_fail_here(&inp->in, "node %lld has %d of 3 coordinates", (long long)node.id, k);
             /* An empty field between others means 0. */
             if (field.length && !sp_word_number(field, &node.x[k]))
-                return volume_fail_here(&inp->in, "'%s' is no finite coordinate", sp_word_show(field, shown));
+                return sp_volume_fail_here(&inp->in, "'%s' is no finite coordinate", sp_word_show(field, shown));
         }
-        SP_TRY(volume_push(&inp->in, &inp->in.nodes, &node, sizeof node));
+        SP_TRY(sp_volume_push(&inp->in, &inp->in.nodes, &node, sizeof node));
         SP_TRY(number_to_set(inp, &inp->nsets, set, node.id));
     }
 done:
@@ -130,36 +130,36 @@ static int parse_element(struct inp *inp, int width, int64_t set)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word field;
-    struct volume_element element = {.where = volume_here(&inp->in), .group = -1, .width = width};
+    struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .width = width};
     int64_t corners = 0;
     bool found, more = sp_text_field(&inp->in.text, ',', &field);
     int status;
     if (!sp_word_integer(field, &element.id) || element.id < 0)
-        return volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
     for (;;) {
         while (more) {
             more = sp_text_field(&inp->in.text, ',', &field);
             if (field.length == 0 || width == 0)
                 continue;
             if (corners == width)
-                return volume_fail_here(&inp->in, "element %lld has more than %d corners", (long long)element.id,
-                                        width);
+                return sp_volume_fail_here(&inp->in, "element %lld has more than %d corners", (long long)element.id,
+                                           width);
             if (!sp_word_integer(field, &element.corner[corners++]))
-                return volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
+                return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         }
         /* A comma at the end of a line announces that the next one goes on. */
         if (field.length || (width > 0 && corners == width))
             break;
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         more = true;
     }
     if (corners < width)
-        return volume_fail(&inp->in, element.where, "element %lld has %lld of %d corners", (long long)element.id,
-                           (long long)corners, width);
+        return sp_volume_fail(&inp->in, element.where, "element %lld has %lld of %d corners", (long long)element.id,
+                              (long long)corners, width);
     inp->passed_over += width == 0;
-    SP_TRY(volume_push(&inp->in, &inp->in.elements, &element, sizeof element));
+    SP_TRY(sp_volume_push(&inp->in, &inp->in.elements, &element, sizeof element));
     status = number_to_set(inp, &inp->elsets, set, element.id);
 done:
     return status;
@@ -172,16 +172,16 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "TYPE", &name));
-    inp_pack(name, type, sizeof type);
+    SP_TRY(sp_inp_need_parameter(inp, card, "TYPE", &name));
+    sp_inp_pack(name, type, sizeof type);
     int width = type_width(type);
     if (width < 0)
-        return volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)",
-                           sp_word_show(name, shown));
-    if (inp_parameter(card, "ELSET"))
-        SP_TRY(volume_sets_need(&inp->in, &inp->elsets, *inp_parameter(card, "ELSET"), &set));
+        return sp_volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)",
+                              sp_word_show(name, shown));
+    if (sp_inp_parameter(card, "ELSET"))
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, *sp_inp_parameter(card, "ELSET"), &set));
     for (;;) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         SP_TRY(parse_element(inp, width, set));
@@ -213,22 +213,22 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
     bool found;
     int status;
     if (one_of(card->name, wrong))
-        return volume_fail(&inp->in, card->where, "%s is not supported", card->name);
+        return sp_volume_fail(&inp->in, card->where, "%s is not supported", card->name);
     if (strcmp(card->name, "*PART") == 0) {
         if (inp->part)
-            return volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
+            return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
         inp->part = true;
     }
     if (one_of(card->name, material) && inp->materials.count)
         ((struct inp_material *)inp->materials.data)[inp->materials.count - 1].other = true;
     for (int64_t line = 0;; line++) {
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         if (line == 0 && one_of(card->name, noted))
-            volume_note(&inp->in, "%s is passed over", card->name);
+            sp_volume_note(&inp->in, "%s is passed over", card->name);
         if (strcmp(card->name, "*INSTANCE") == 0)
-            return volume_fail_here(&inp->in, "an *INSTANCE that is moved is not supported");
+            return sp_volume_fail_here(&inp->in, "an *INSTANCE that is moved is not supported");
     }
 done:
     return status;
@@ -242,16 +242,16 @@ static int parse_cards(struct inp *inp)
     char shown[SP_TEXT_QUOTE];
     int status;
     for (;;) {
-        SP_TRY(inp_next_line(inp, &found));
+        SP_TRY(sp_inp_next_line(inp, &found));
         if (!found)
             return SP_OK;
         if (*inp->in.line != '*') {
             sp_text_rest(&inp->in.text, &rest);
-            return volume_fail_here(&inp->in, "a card like *NODE is expected, not '%s'", sp_word_show(rest, shown));
+            return sp_volume_fail_here(&inp->in, "a card like *NODE is expected, not '%s'", sp_word_show(rest, shown));
         }
-        SP_TRY(inp_read_card(inp, &card));
+        SP_TRY(sp_inp_read_card(inp, &card));
         if (strcmp(card.name, "*STEP") == 0 && ++inp->step == 2) {
-            volume_note(&inp->in, "only the first step is read");
+            sp_volume_note(&inp->in, "only the first step is read");
             return SP_OK;
         }
         if (strcmp(card.name, "*NODE") == 0)
@@ -263,25 +263,25 @@ static int parse_cards(struct inp *inp)
         else if (strcmp(card.name, "*ELSET") == 0)
             status = parse_set(inp, &card, &inp->elsets, "ELSET");
         else if (strcmp(card.name, "*MATERIAL") == 0)
-            status = inp_parse_material(inp, &card);
+            status = sp_inp_parse_material(inp, &card);
         else if (strcmp(card.name, "*ELASTIC") == 0)
-            status = inp_parse_elastic(inp, &card);
+            status = sp_inp_parse_elastic(inp, &card);
         else if (strcmp(card.name, "*DENSITY") == 0)
-            status = inp_parse_density(inp, &card);
+            status = sp_inp_parse_density(inp, &card);
         else if (strcmp(card.name, "*HYPERELASTIC") == 0 &&
-                 (inp_parameter(&card, "NEOHOOKE") || inp_parameter(&card, "MOONEY-RIVLIN")))
-            status = inp_parse_hyperelastic(inp, &card);
+                 (sp_inp_parameter(&card, "NEOHOOKE") || sp_inp_parameter(&card, "MOONEY-RIVLIN")))
+            status = sp_inp_parse_hyperelastic(inp, &card);
         else if (strcmp(card.name, "*DAMPING") == 0)
-            status = inp_parse_damping(inp, &card);
+            status = sp_inp_parse_damping(inp, &card);
         else if (strcmp(card.name, "*ORIENTATION") == 0)
-            status = inp_parse_orientation(inp, &card);
+            status = sp_inp_parse_orientation(inp, &card);
         else if (strcmp(card.name, "*SOLIDSECTION") == 0) {
-            status = inp_parse_section(inp, &card);
+            status = sp_inp_parse_section(inp, &card);
             /* A thickness may follow. */
             for (found = status == SP_OK; found && status == SP_OK;)
-                status = inp_data_line(inp, &found);
+                status = sp_inp_data_line(inp, &found);
         } else if (strcmp(card.name, "*BOUNDARY") == 0 || strcmp(card.name, "*CLOAD") == 0)
-            status = inp_parse_conditions(inp, &card, strcmp(card.name, "*CLOAD") == 0);
+            status = sp_inp_parse_conditions(inp, &card, strcmp(card.name, "*CLOAD") == 0);
         else
             status = parse_other(inp, &card);
         if (status != SP_OK)
@@ -293,22 +293,23 @@ done:
 
 static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads)
 {
-    const struct volume_node *node = inp->in.nodes.data;
-    const struct volume_element *element = inp->in.elements.data;
+    const struct sp_volume_node *node = inp->in.nodes.data;
+    const struct sp_volume_element *element = inp->in.elements.data;
     const struct inp_material *known = inp->materials.data;
-    struct volume_ids element_ids;
+    struct sp_volume_ids element_ids;
     int64_t twice, count = inp->sections.count ? inp->materials.count : 1;
     int status;
-    SP_TRY(volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
+    SP_TRY(sp_volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
     if (twice >= 0)
-        return volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
-                           (long long)element[twice].id);
-    SP_TRY(volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
-    SP_TRY(inp_assign_materials(inp));
+        return sp_volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
+                              (long long)element[twice].id);
+    SP_TRY(
+        sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
+    SP_TRY(sp_inp_assign_materials(inp));
     if (inp->passed_over)
-        volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->passed_over);
-    SP_TRY(volume_build(&inp->in, true, mesh));
-    SP_TRY(volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
+        sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->passed_over);
+    SP_TRY(sp_volume_build(&inp->in, true, mesh));
+    SP_TRY(sp_volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
     sp_material *materials = sp_pool_copy(&inp->in.pool, inp->material, 1, sizeof *materials);
     if (inp->sections.count)
         materials = sp_pool_new(&inp->in.pool, count, sizeof *materials);
@@ -320,18 +321,18 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     for (int64_t i = 0; i < inp->in.nodes.count; i++)
         if (inp->in.vertex[i] >= 0)
             ids[inp->in.vertex[i]] = node[i].id;
-    SP_TRY(volume_regions(&inp->in, mesh, count, materials));
-    SP_TRY(inp_fix_vertices(inp, mesh));
+    SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
+    SP_TRY(sp_inp_fix_vertices(inp, mesh));
     if (loads)
-        SP_TRY(inp_collect_loads(inp, mesh, loads));
+        SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
-        volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
-                    (long long)inp->loads.count);
+        sp_volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
+                       (long long)inp->loads.count);
     for (int i = 0; i < 2; i++) {
-        const struct volume_sets *sets = i ? &inp->nsets : &inp->elsets;
+        const struct sp_volume_sets *sets = i ? &inp->nsets : &inp->elsets;
         if (sets->unknown)
-            volume_note(&inp->in, "sets name %s that are not defined, such as %lld: they are passed over", sets->what,
-                        (long long)sets->unknown_first);
+            sp_volume_note(&inp->in, "sets name %s that are not defined, such as %lld: they are passed over",
+                           sets->what, (long long)sets->unknown_first);
     }
     if (node_id)
         *node_id = ids;
@@ -349,12 +350,12 @@ int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, c
         *node_id = NULL;
     if (loads)
         *loads = (sp_nodal_loads){0};
-    SP_TRY(volume_start(&inp.in, context, bytes, count, "**", includes, mesh, notes));
+    SP_TRY(sp_volume_start(&inp.in, context, bytes, count, "**", includes, mesh, notes));
     SP_TRY(parse_cards(&inp));
     SP_TRY(make_mesh(&inp, mesh, node_id, loads));
 done:
-    volume_sets_free(&inp.nsets);
-    volume_sets_free(&inp.elsets);
+    sp_volume_sets_free(&inp.nsets);
+    sp_volume_sets_free(&inp.elsets);
     sp_list_free(&inp.boundaries);
     sp_list_free(&inp.loads);
     sp_list_free(&inp.materials);
@@ -362,5 +363,5 @@ done:
     sp_list_free(&inp.orientations);
     if (status != SP_OK && loads)
         *loads = (sp_nodal_loads){0};
-    return volume_finish(&inp.in, status, mesh);
+    return sp_volume_finish(&inp.in, status, mesh);
 }

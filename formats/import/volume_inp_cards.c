@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void inp_pack(sp_word word, char *packed, int size)
+void sp_inp_pack(sp_word word, char *packed, int size)
 {
     int n = 0;
     for (int64_t i = 0; i < word.length && n < size - 1; i++)
@@ -11,7 +11,7 @@ void inp_pack(sp_word word, char *packed, int size)
     packed[n] = 0;
 }
 
-sp_word inp_unquote(sp_word word)
+sp_word sp_inp_unquote(sp_word word)
 {
     if (word.length >= 2 && *word.at == '"' && word.at[word.length - 1] == '"')
         return (sp_word){word.at + 1, word.length - 2};
@@ -30,9 +30,9 @@ static bool add_parameters(struct inp *inp, struct inp_card *card)
         parts.at = field.at;
         parts.stop = field.at + field.length;
         sp_text_field(&parts, '=', &key);
-        inp_pack(key, card->parameter[card->count].key, INP_KEY);
+        sp_inp_pack(key, card->parameter[card->count].key, INP_KEY);
         sp_text_rest(&parts, &card->parameter[card->count].value);
-        card->parameter[card->count].value = inp_unquote(card->parameter[card->count].value);
+        card->parameter[card->count].value = sp_inp_unquote(card->parameter[card->count].value);
         card->count++;
     }
     return field.length == 0;
@@ -41,13 +41,13 @@ static bool add_parameters(struct inp *inp, struct inp_card *card)
 static bool parse_card(struct inp *inp, struct inp_card *card)
 {
     sp_word name;
-    *card = (struct inp_card){.where = volume_here(&inp->in)};
+    *card = (struct inp_card){.where = sp_volume_here(&inp->in)};
     bool more = sp_text_field(&inp->in.text, ',', &name);
-    inp_pack(name, card->name, INP_CARD);
+    sp_inp_pack(name, card->name, INP_CARD);
     return more && add_parameters(inp, card);
 }
 
-const sp_word *inp_parameter(const struct inp_card *card, const char *key)
+const sp_word *sp_inp_parameter(const struct inp_card *card, const char *key)
 {
     for (int i = 0; i < card->count; i++)
         if (strcmp(card->parameter[i].key, key) == 0)
@@ -55,31 +55,31 @@ const sp_word *inp_parameter(const struct inp_card *card, const char *key)
     return NULL;
 }
 
-int inp_next_line(struct inp *inp, bool *found)
+int sp_inp_next_line(struct inp *inp, bool *found)
 {
     int status = SP_OK;
-    while ((*found = volume_line(&inp->in)) && *inp->in.line == '*') {
+    while ((*found = sp_volume_line(&inp->in)) && *inp->in.line == '*') {
         struct inp_card card;
         parse_card(inp, &card);
         if (strcmp(card.name, "*INCLUDE") != 0) {
             inp->in.text.at = inp->in.line;
             return SP_OK;
         }
-        const sp_word *file = inp_parameter(&card, "INPUT");
+        const sp_word *file = sp_inp_parameter(&card, "INPUT");
         if (!file)
-            return volume_fail_here(&inp->in, "*INCLUDE without INPUT=");
-        SP_TRY(volume_include(&inp->in, *file));
+            return sp_volume_fail_here(&inp->in, "*INCLUDE without INPUT=");
+        SP_TRY(sp_volume_include(&inp->in, *file));
     }
 done:
     return status;
 }
 
-int inp_read_card(struct inp *inp, struct inp_card *card)
+int sp_inp_read_card(struct inp *inp, struct inp_card *card)
 {
     bool found, more = parse_card(inp, card);
     int status = SP_OK;
     while (more) {
-        SP_TRY(inp_next_line(inp, &found));
+        SP_TRY(sp_inp_next_line(inp, &found));
         const char *line = inp->in.line;
         if (found && (*line == '*' || !memchr(line, '=', (size_t)(inp->in.text.stop - line))))
             inp->in.again = true;
@@ -91,9 +91,9 @@ done:
     return status;
 }
 
-int inp_data_line(struct inp *inp, bool *found)
+int sp_inp_data_line(struct inp *inp, bool *found)
 {
-    int status = inp_next_line(inp, found);
+    int status = sp_inp_next_line(inp, found);
     if (status == SP_OK && *found && *inp->in.line == '*') {
         inp->in.again = true;
         *found = false;
@@ -101,11 +101,11 @@ int inp_data_line(struct inp *inp, bool *found)
     return status;
 }
 
-int inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value)
+int sp_inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value)
 {
-    const sp_word *found = inp_parameter(card, key);
+    const sp_word *found = sp_inp_parameter(card, key);
     if (!found || found->length == 0)
-        return volume_fail(&inp->in, card->where, "%s without %s=", card->name, key);
+        return sp_volume_fail(&inp->in, card->where, "%s without %s=", card->name, key);
     *value = *found;
     return SP_OK;
 }

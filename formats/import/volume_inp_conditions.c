@@ -12,7 +12,7 @@ static int named_condition(sp_word field)
     } known[] = {{"ENCASTRE", 7}, {"PINNED", 7}, {"XSYMM", 1},  {"YSYMM", 2},
                  {"ZSYMM", 4},    {"XASYMM", 6}, {"YASYMM", 5}, {"ZASYMM", 3}};
     char name[INP_KEY];
-    inp_pack(field, name, sizeof name);
+    sp_inp_pack(field, name, sizeof name);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0)
             return known[i].components;
@@ -25,7 +25,7 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     char shown[SP_TEXT_QUOTE];
     int64_t first, last;
     sp_text_field(&inp->in.text, ',', &condition->target);
-    condition->target = inp_unquote(condition->target);
+    condition->target = sp_inp_unquote(condition->target);
     sp_text_field(&inp->in.text, ',', &field);
     int named = named_condition(field);
     if (named >= 0) {
@@ -33,17 +33,17 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
         return SP_OK;
     }
     if (!sp_word_integer(field, &first) || first < 1)
-        return volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
     last = first;
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && (!sp_word_integer(field, &last) || last < first))
-        return volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
-                                (long long)first);
+        return sp_volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
+                                   (long long)first);
     for (int64_t d = first; d <= last && d <= 3; d++)
         condition->components |= 1 << (d - 1);
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && !sp_word_number(field, &condition->value))
-        return volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     return SP_OK;
 }
 
@@ -53,44 +53,44 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
     char shown[SP_TEXT_QUOTE];
     int64_t component;
     sp_text_field(&inp->in.text, ',', &condition->target);
-    condition->target = inp_unquote(condition->target);
+    condition->target = sp_inp_unquote(condition->target);
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_integer(field, &component) || component < 1)
-        return volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_number(field, &condition->value))
-        return volume_fail_here(&inp->in, "'%s' is no finite force", sp_word_show(field, shown));
+        return sp_volume_fail_here(&inp->in, "'%s' is no finite force", sp_word_show(field, shown));
     if (component <= 3)
         condition->components = 1 << (component - 1);
     return SP_OK;
 }
 
-int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load)
+int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load)
 {
     bool found;
     int status;
-    const sp_word *op = inp_parameter(card, "OP");
+    const sp_word *op = sp_inp_parameter(card, "OP");
     char packed[INP_KEY] = "";
     if (op)
-        inp_pack(*op, packed, sizeof packed);
+        sp_inp_pack(*op, packed, sizeof packed);
     /* Only the first *BOUNDARY of a step may replace what was there before. */
     if (!load && inp->step == 1) {
         if (strcmp(packed, "NEW") == 0 && !inp->boundary_in_step)
             inp->boundaries.count = 0;
         inp->boundary_in_step = true;
     }
-    if (load && inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
+    if (load && sp_inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
         inp->amplitude = true;
-        volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
+        sp_volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
     }
     for (;;) {
         struct inp_condition condition = {0};
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        condition.where = volume_here(&inp->in);
+        condition.where = sp_volume_here(&inp->in);
         SP_TRY(load ? parse_load(inp, &condition) : parse_boundary(inp, &condition));
-        SP_TRY(volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
+        SP_TRY(sp_volume_push(&inp->in, load ? &inp->loads : &inp->boundaries, &condition, sizeof condition));
     }
 done:
     return status;
@@ -103,20 +103,20 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     int64_t id;
     met->count = 0;
     if (!sp_word_integer(condition->target, &id)) {
-        const struct volume_set *set = volume_sets_find(&inp->nsets, condition->target);
+        const struct sp_volume_set *set = sp_volume_sets_find(&inp->nsets, condition->target);
         if (!set)
-            return volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
-                               sp_word_show(condition->target, shown));
-        return volume_sets_resolve(&inp->in, &inp->nsets, set, met);
+            return sp_volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
+                                  sp_word_show(condition->target, shown));
+        return sp_volume_sets_resolve(&inp->in, &inp->nsets, set, met);
     }
-    int64_t index = volume_ids_find(&inp->in.node_ids, id);
+    int64_t index = sp_volume_ids_find(&inp->in.node_ids, id);
     if (index < 0)
-        return volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
+        return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
     inp->nsets.visit++;
-    return volume_sets_meet(&inp->in, &inp->nsets, index, met);
+    return sp_volume_sets_meet(&inp->in, &inp->nsets, index, met);
 }
 
-int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
+int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
 {
     const struct inp_condition *condition = inp->boundaries.data;
     sp_list met = {0};
@@ -136,13 +136,13 @@ int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         moved += condition[i].components && condition[i].value != 0;
     }
     if (moved)
-        volume_note(
+        sp_volume_note(
             &inp->in,
             "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
             (long long)moved);
     if (lost)
-        volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
-                    (long long)lost);
+        sp_volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
+                       (long long)lost);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
@@ -161,7 +161,7 @@ done:
     return status;
 }
 
-int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
+int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
 {
     struct entry {
         int64_t vertex;
@@ -181,12 +181,13 @@ int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
                 continue;
             }
             struct entry entry = {vertex, condition[i].components / 2, condition[i].value};
-            SP_TRY(volume_push(&inp->in, &entries, &entry, sizeof entry));
+            SP_TRY(sp_volume_push(&inp->in, &entries, &entry, sizeof entry));
         }
     }
     if (lost)
-        volume_note(&inp->in, "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
-                    (long long)lost);
+        sp_volume_note(&inp->in,
+                       "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
+                       (long long)lost);
     loads->count = entries.count;
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);

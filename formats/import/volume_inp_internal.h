@@ -1,5 +1,5 @@
 /* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions.
- * Everything returns a status; errors are told with the line they are on (volume_fail). */
+ * Everything returns a status; errors are told with the line they are on (sp_volume_fail). */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 
@@ -48,9 +48,9 @@ struct inp_orientation {
 };
 
 struct inp {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     const sp_material *material;
-    struct volume_sets nsets, elsets;
+    struct sp_volume_sets nsets, elsets;
     sp_list boundaries, loads, materials, sections, orientations;
     int step;
     bool part, second_step, boundary_in_step, amplitude;
@@ -60,54 +60,54 @@ struct inp {
 /* ---- cards (volume_inp_cards.c) ---- */
 
 /* Capitals without blanks; what does not fit in `size` with its NUL is cut. */
-void inp_pack(sp_word word, char *packed, int size);
+void sp_inp_pack(sp_word word, char *packed, int size);
 
 /* Without the double quotes around it, if any. */
-sp_word inp_unquote(sp_word word);
+sp_word sp_inp_unquote(sp_word word);
 
 /* The value of a parameter, "" where it has none; NULL where the card does not have it. */
-const sp_word *inp_parameter(const struct inp_card *card, const char *key);
+const sp_word *sp_inp_parameter(const struct inp_card *card, const char *key);
 
 /* That of one that the card must have, with a value. */
-int inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value) SP_MUST_USE;
+int sp_inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value) SP_MUST_USE;
 
 /* The next line with *INCLUDE followed; found = false at the end. */
-int inp_next_line(struct inp *inp, bool *found) SP_MUST_USE;
+int sp_inp_next_line(struct inp *inp, bool *found) SP_MUST_USE;
 
 /* The card of the current line; where that ends with a comma and the next one holds NAME=value, that line belongs to
  * it. */
-int inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
+int sp_inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
 
 /* The next data line of a card; found = false at the next card or the end. */
-int inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
+int sp_inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
 
 /* ---- materials and sections (volume_inp_materials.c) ---- */
 
 /* *MATERIAL, and the cards of constants of the one that came last. */
-int inp_parse_material(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
-int inp_parse_density(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
-int inp_parse_elastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
-int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE; /* NEO HOOKE, MOONEY-RIVLIN */
-int inp_parse_damping(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_material(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_density(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE; /* NEO HOOKE, MOONEY-RIVLIN */
+int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
 /* *ORIENTATION: axes by two points. */
-int inp_parse_orientation(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
 /* *SOLID SECTION: which elements are of which material. */
-int inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int sp_inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
 /* After the whole file: gives every element its group, the number of its section's material, or 0 where there is no
  * section at all. The sets of elements must have been indexed. */
-int inp_assign_materials(struct inp *inp) SP_MUST_USE;
+int sp_inp_assign_materials(struct inp *inp) SP_MUST_USE;
 
 /* ---- boundary conditions and loads (volume_inp_conditions.c) ---- */
 
 /* The lines of *BOUNDARY or, with `load`, of *CLOAD. */
-int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load) SP_MUST_USE;
+int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load) SP_MUST_USE;
 
 /* After the mesh is made and the sets of nodes are indexed: the fixed components and the loads of its vertices,
  * allocated in its pool. */
-int inp_fix_vertices(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
-int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads) SP_MUST_USE;
+int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
+int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads) SP_MUST_USE;
 
 #endif

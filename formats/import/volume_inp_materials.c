@@ -4,18 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-int inp_parse_material(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_material(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material material = {.material = *inp->material, .where = card->where};
     const struct inp_material *known = inp->materials.data;
     sp_word name = {0};
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "NAME", &name));
-    SP_TRY(volume_name(&inp->in, card->where, name, "material", material.material.name));
+    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &name));
+    SP_TRY(sp_volume_name(&inp->in, card->where, name, "material", material.material.name));
     for (int64_t i = 0; i < inp->materials.count; i++)
         if (strcasecmp(known[i].material.name, material.material.name) == 0)
-            return volume_fail(&inp->in, card->where, "material %s is defined twice", material.material.name);
-    SP_TRY(volume_push(&inp->in, &inp->materials, &material, sizeof material));
+            return sp_volume_fail(&inp->in, card->where, "material %s is defined twice", material.material.name);
+    SP_TRY(sp_volume_push(&inp->in, &inp->materials, &material, sizeof material));
 done:
     return status;
 }
@@ -24,7 +24,7 @@ done:
 static int last_material(struct inp *inp, const struct inp_card *card, struct inp_material **material)
 {
     if (inp->materials.count == 0)
-        return volume_fail(&inp->in, card->where, "%s before any *MATERIAL", card->name);
+        return sp_volume_fail(&inp->in, card->where, "%s before any *MATERIAL", card->name);
     *material = (struct inp_material *)inp->materials.data + inp->materials.count - 1;
     return SP_OK;
 }
@@ -40,26 +40,26 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
     int status;
     for (int i = 0; i < count; i++) {
         if (i % PER_LINE == 0) {
-            SP_TRY(inp_data_line(inp, &found));
+            SP_TRY(sp_inp_data_line(inp, &found));
             if (!found && i == 0)
-                return volume_fail(&inp->in, card->where, "%s has no data", card->name);
+                return sp_volume_fail(&inp->in, card->where, "%s has no data", card->name);
             if (!found)
-                return volume_fail(&inp->in, card->where, "%s has %d of %d constants", card->name, i, count);
+                return sp_volume_fail(&inp->in, card->where, "%s has %d of %d constants", card->name, i, count);
             if (i == 0)
-                *where = volume_here(&inp->in);
+                *where = sp_volume_here(&inp->in);
         }
         sp_text_field(&inp->in.text, ',', &field);
         if (!sp_word_number(field, &value[i]))
-            return volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
+            return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     }
-    SP_TRY(inp_data_line(inp, &found));
+    SP_TRY(sp_inp_data_line(inp, &found));
     if (found)
-        return volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
+        return sp_volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
 done:
     return status;
 }
 
-int inp_parse_density(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_density(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
     int64_t where = 0;
@@ -67,7 +67,7 @@ int inp_parse_density(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(last_material(inp, card, &material));
     SP_TRY(read_constants(inp, card, 1, &value, &where));
-    SP_TRY(volume_check_density(&inp->in, where, value));
+    SP_TRY(sp_volume_check_density(&inp->in, where, value));
     material->density = true;
     material->material.density = value;
 done:
@@ -98,21 +98,21 @@ static int parse_directed(struct inp *inp, const struct inp_card *card, const st
     memcpy(material->frame, identity, sizeof identity);
     memset(material->stiffness, 0, sizeof material->stiffness);
     if (*type->type == 'E') /* E1 E2 E3, nu12 nu13 nu23, G12 G13 G23 */
-        definite = volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5],
-                                                 value[4] * value[2] / value[0], value[6], value[8], value[7]},
-                                      material->stiffness);
+        definite = sp_volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5],
+                                                    value[4] * value[2] / value[0], value[6], value[8], value[7]},
+                                         material->stiffness);
     for (int i = 0; i < type->count && *type->type != 'E'; i++)
         material->stiffness[type->to[i]] = value[i];
     if (!definite || sp_material_check(inp->in.context, material) != SP_OK)
-        status = volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
-                             type->count);
+        status = sp_volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
+                                type->count);
 done:
     return status;
 }
 
-int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
 {
-    const sp_word *type = inp_parameter(card, "TYPE");
+    const sp_word *type = sp_inp_parameter(card, "TYPE");
     char shown[SP_TEXT_QUOTE], packed[INP_KEY] = "ISO";
     struct inp_material *material = NULL;
     int64_t where = 0;
@@ -120,20 +120,20 @@ int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
-        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
-                           material->material.name);
+        return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
+                              material->material.name);
     if (type)
-        inp_pack(*type, packed, sizeof packed);
+        sp_inp_pack(*type, packed, sizeof packed);
     material->elastic = true;
     for (size_t i = 0; i < sizeof directed_types / sizeof directed_types[0]; i++)
         if (strncmp(packed, directed_types[i].type, strlen(directed_types[i].type)) == 0)
             return parse_directed(inp, card, &directed_types[i], &material->material);
     if (strncmp(packed, "ISO", 3))
-        return volume_fail(&inp->in, card->where,
-                           "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
-                           sp_word_show(*type, shown));
+        return sp_volume_fail(&inp->in, card->where,
+                              "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
+                              sp_word_show(*type, shown));
     SP_TRY(read_constants(inp, card, 2, value, &where));
-    SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
+    SP_TRY(sp_volume_check_isotropic(&inp->in, where, value[0], value[1]));
     material->material.law = SP_LAW_STVK;
     material->material.young = value[0];
     material->material.poisson = value[1];
@@ -143,22 +143,22 @@ done:
 
 /* C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1;
  * other kinds are told about where they are used. */
-int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
     int64_t where = 0;
     double value[3] = {0};
-    int count = inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
+    int count = sp_inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
-        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
-                           material->material.name);
+        return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
+                              material->material.name);
     SP_TRY(read_constants(inp, card, count, value, &where));
     double d1 = value[count - 1], c01 = count == 3 ? value[1] : 0;
     if (!(d1 > 0 && isfinite(1 / d1)))
-        return volume_fail(&inp->in, where, "D1 = %g is not positive (a default for it is not supported)", d1);
+        return sp_volume_fail(&inp->in, where, "D1 = %g is not positive (a default for it is not supported)", d1);
     if (!(value[0] + c01 > 0))
-        return volume_fail(&inp->in, where, "C10 + C01 = %g is not positive", value[0] + c01);
+        return sp_volume_fail(&inp->in, where, "C10 + C01 = %g is not positive", value[0] + c01);
     material->elastic = true;
     material->material.law = SP_LAW_MOONEY_RIVLIN;
     material->material.mooney[0] = c01;
@@ -169,7 +169,7 @@ done:
 }
 
 /* Rayleigh damping stands in the card itself. */
-int inp_parse_damping(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
 {
     static const char *const key[2] = {"ALPHA", "BETA"};
     char shown[SP_TEXT_QUOTE];
@@ -177,32 +177,32 @@ int inp_parse_damping(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(last_material(inp, card, &material));
     for (int i = 0; i < 2; i++) {
-        const sp_word *word = inp_parameter(card, key[i]);
+        const sp_word *word = sp_inp_parameter(card, key[i]);
         double value = 0;
         if (word && (!sp_word_number(*word, &value) || value < 0))
-            return volume_fail(&inp->in, card->where, "*DAMPING: '%s' is no %s", sp_word_show(*word, shown), key[i]);
+            return sp_volume_fail(&inp->in, card->where, "*DAMPING: '%s' is no %s", sp_word_show(*word, shown), key[i]);
         *(i ? &material->material.damping_stiffness : &material->material.damping_mass) = value;
     }
     for (bool found = true; found;)
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
 done:
     return status;
 }
 
 /* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis
  * on a second line, and other systems, are told about where they are used. */
-int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
 {
-    const sp_word *system = inp_parameter(card, "SYSTEM");
+    const sp_word *system = sp_inp_parameter(card, "SYSTEM");
     struct inp_orientation orientation = {.known = !system ||
                                                    (system->length && (*system->at == 'R' || *system->at == 'r'))};
     double point[6] = {0};
     bool found;
     int status;
-    SP_TRY(inp_need_parameter(inp, card, "NAME", &orientation.name));
+    SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &orientation.name));
     for (int line = 0;; line++) {
         sp_word field;
-        SP_TRY(inp_data_line(inp, &found));
+        SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             break;
         for (int i = 0; line == 0 && i < 6; i++) {
@@ -216,21 +216,21 @@ int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
     sp_cross3(orientation.frame + 6, point, orientation.frame + 3);
     for (int i = 0; i < 3; i++)
         orientation.known = sp_normalize3(orientation.frame + 3 * i) && orientation.known;
-    status = volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
+    status = sp_volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
 done:
     return status;
 }
 
-int inp_parse_section(struct inp *inp, const struct inp_card *card)
+int sp_inp_parse_section(struct inp *inp, const struct inp_card *card)
 {
     struct inp_section section = {.where = card->where};
-    const sp_word *orientation = inp_parameter(card, "ORIENTATION");
+    const sp_word *orientation = sp_inp_parameter(card, "ORIENTATION");
     int status;
     if (orientation)
         section.orientation = *orientation;
-    SP_TRY(inp_need_parameter(inp, card, "ELSET", &section.set));
-    SP_TRY(inp_need_parameter(inp, card, "MATERIAL", &section.material));
-    SP_TRY(volume_push(&inp->in, &inp->sections, &section, sizeof section));
+    SP_TRY(sp_inp_need_parameter(inp, card, "ELSET", &section.set));
+    SP_TRY(sp_inp_need_parameter(inp, card, "MATERIAL", &section.material));
+    SP_TRY(sp_volume_push(&inp->in, &inp->sections, &section, sizeof section));
 done:
     return status;
 }
@@ -244,74 +244,76 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     if (material->material.law != SP_LAW_LINEAR)
         return SP_OK;
     if (material->orientation.at && !sp_word_same(material->orientation, section->orientation))
-        return volume_fail(&inp->in, section->where,
-                           "the material %s has sections of different orientations: give each a material of its own",
-                           material->material.name);
+        return sp_volume_fail(&inp->in, section->where,
+                              "the material %s has sections of different orientations: give each a material of its own",
+                              material->material.name);
     material->orientation = section->orientation.length ? section->orientation : sp_word_of("");
     if (section->orientation.length == 0)
         return SP_OK;
     while (o >= 0 && !sp_word_same(orientation[o].name, section->orientation))
         o--;
     if (o < 0)
-        return volume_fail(&inp->in, section->where, "the orientation %s is not defined",
-                           sp_word_show(section->orientation, shown));
+        return sp_volume_fail(&inp->in, section->where, "the orientation %s is not defined",
+                              sp_word_show(section->orientation, shown));
     if (!orientation[o].known)
-        return volume_fail(&inp->in, section->where,
-                           "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
-                           sp_word_show(section->orientation, shown));
+        return sp_volume_fail(&inp->in, section->where,
+                              "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
+                              sp_word_show(section->orientation, shown));
     memcpy(material->material.frame, orientation[o].frame, sizeof orientation[o].frame);
     return SP_OK;
 }
 
-int inp_assign_materials(struct inp *inp)
+int sp_inp_assign_materials(struct inp *inp)
 {
     const struct inp_section *section = inp->sections.data;
     struct inp_material *material = inp->materials.data;
-    struct volume_element *element = inp->in.elements.data;
+    struct sp_volume_element *element = inp->in.elements.data;
     char shown[SP_TEXT_QUOTE];
     sp_list met = {0};
     int status = SP_OK;
     for (int64_t s = 0; s < inp->sections.count; s++) {
-        const struct volume_set *set = volume_sets_find(&inp->elsets, section[s].set);
+        const struct sp_volume_set *set = sp_volume_sets_find(&inp->elsets, section[s].set);
         int64_t m = 0;
         while (m < inp->materials.count && !sp_word_same(section[s].material, sp_word_of(material[m].material.name)))
             m++;
         if (!set)
-            status = volume_fail(&inp->in, section[s].where, "the set of elements %s is not defined",
-                                 sp_word_show(section[s].set, shown));
+            status = sp_volume_fail(&inp->in, section[s].where, "the set of elements %s is not defined",
+                                    sp_word_show(section[s].set, shown));
         else if (m == inp->materials.count)
-            status = volume_fail(&inp->in, section[s].where, "the material %s is not defined",
-                                 sp_word_show(section[s].material, shown));
+            status = sp_volume_fail(&inp->in, section[s].where, "the material %s is not defined",
+                                    sp_word_show(section[s].material, shown));
         else if (!material[m].elastic)
-            status = volume_fail(&inp->in, material[m].where,
-                                 "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN",
-                                 material[m].material.name);
+            status =
+                sp_volume_fail(&inp->in, material[m].where,
+                               "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN",
+                               material[m].material.name);
         else if ((status = orient_material(inp, &section[s], &material[m])) == SP_OK)
-            status = volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
+            status = sp_volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
             int64_t e = ((int64_t *)met.data)[i];
             if (element[e].group >= 0 && element[e].group != m)
-                status = volume_fail(&inp->in, section[s].where, "element %lld already has the material %s",
-                                     (long long)element[e].id, material[element[e].group].material.name);
+                status = sp_volume_fail(&inp->in, section[s].where, "element %lld already has the material %s",
+                                        (long long)element[e].id, material[element[e].group].material.name);
             element[e].group = m;
         }
         if (status != SP_OK)
             break;
         if (!material[m].density)
-            volume_note(&inp->in, "the material %s has no *DENSITY: %g is taken", material[m].material.name,
-                        inp->material->density);
+            sp_volume_note(&inp->in, "the material %s has no *DENSITY: %g is taken", material[m].material.name,
+                           inp->material->density);
         if (material[m].other)
-            volume_note(&inp->in, "the material %s is not only elastic: the rest is passed over",
-                        material[m].material.name);
+            sp_volume_note(&inp->in, "the material %s is not only elastic: the rest is passed over",
+                           material[m].material.name);
     }
     if (inp->sections.count == 0)
-        volume_note(&inp->in, "the file has no *SOLID SECTION: all elements take the material %s", inp->material->name);
+        sp_volume_note(&inp->in, "the file has no *SOLID SECTION: all elements take the material %s",
+                       inp->material->name);
     for (int64_t e = 0; status == SP_OK && e < inp->in.elements.count; e++) {
         if (inp->sections.count == 0)
             element[e].group = 0;
         if (element[e].width && element[e].group < 0)
-            status = volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION",
-                                 (long long)element[e].id);
+            status = sp_volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION",
+                                    (long long)element[e].id);
     }
     sp_list_free(&met);
     return status;

@@ -24,7 +24,7 @@ int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, s
                 goto done;
             --*number;
         }
-    int64_t distinct = volume_distinct(list.data, list.count);
+    int64_t distinct = sp_volume_distinct(list.data, list.count);
     int64_t *kept = sp_pool_copy(pool, list.data, distinct, sizeof *kept);
     if (!kept) {
         status = sp_fail_memory(context);

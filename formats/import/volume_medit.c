@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 struct medit {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     char section[SP_TEXT_QUOTE];
     int64_t passed_over;        /* sections */
     char passed[SP_TEXT_QUOTE]; /* the first of them */
@@ -23,10 +23,10 @@ static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t 
 {
     int status;
     if (*seen)
-        return volume_fail_here(&medit->in, "%s stands twice", medit->section);
+        return sp_volume_fail_here(&medit->in, "%s stands twice", medit->section);
     *seen = true;
-    SP_TRY(volume_next_integer(&medit->in, medit->section, count));
-    SP_TRY(volume_check_count(&medit->in, medit->section, "records", *count, each));
+    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, count));
+    SP_TRY(sp_volume_check_count(&medit->in, medit->section, "records", *count, each));
 done:
     return status;
 }
@@ -34,8 +34,8 @@ done:
 /* Where the next record begins. */
 static int64_t next_place(struct medit *medit)
 {
-    volume_more(&medit->in);
-    return volume_here(&medit->in);
+    sp_volume_more(&medit->in);
+    return sp_volume_here(&medit->in);
 }
 
 static int parse_vertices(struct medit *medit)
@@ -43,15 +43,15 @@ static int parse_vertices(struct medit *medit)
     int64_t count, reference;
     int status;
     SP_TRY(begin_section(medit, &medit->vertices_seen, 7, &count)); /* "0 0 0 0" */
-    struct volume_node *node = sp_list_add(&medit->in.nodes, count, sizeof *node);
+    struct sp_volume_node *node = sp_list_add(&medit->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(medit->in.context);
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i + 1;
         node[i].where = next_place(medit);
         for (int k = 0; k < 3; k++)
-            SP_TRY(volume_next_number(&medit->in, medit->section, &node[i].x[k]));
-        SP_TRY(volume_next_integer(&medit->in, medit->section, &reference));
+            SP_TRY(sp_volume_next_number(&medit->in, medit->section, &node[i].x[k]));
+        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &reference));
     }
 done:
     return status;
@@ -62,14 +62,14 @@ static int parse_elements(struct medit *medit, bool *seen, int64_t width)
     int64_t count;
     int status;
     SP_TRY(begin_section(medit, seen, 2 * width + 1, &count));
-    struct volume_element *element = sp_list_add(&medit->in.elements, count, sizeof *element);
+    struct sp_volume_element *element = sp_list_add(&medit->in.elements, count, sizeof *element);
     if (!element)
         return sp_fail_memory(medit->in.context);
     for (int64_t i = 0; i < count; i++) {
-        element[i] = (struct volume_element){.id = i + 1, .where = next_place(medit), .width = width};
+        element[i] = (struct sp_volume_element){.id = i + 1, .where = next_place(medit), .width = width};
         for (int64_t a = 0; a < width; a++)
-            SP_TRY(volume_next_integer(&medit->in, medit->section, &element[i].corner[a]));
-        SP_TRY(volume_next_integer(&medit->in, medit->section, &element[i].group));
+            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element[i].corner[a]));
+        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element[i].group));
     }
 done:
     return status;
@@ -91,15 +91,15 @@ static int pass_over(struct medit *medit)
     int status;
     if (medit->passed_over++ == 0)
         snprintf(medit->passed, sizeof medit->passed, "%s", medit->section);
-    SP_TRY(volume_next_integer(&medit->in, medit->section, &count));
-    for (; volume_more(&medit->in) && sp_text_word(text, &word); words++)
+    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &count));
+    for (; sp_volume_more(&medit->in) && sp_text_word(text, &word); words++)
         if (is_keyword(word)) {
             text->at = word.at;
             break;
         }
     if (count < 0 || words < count)
-        return volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section,
-                                (long long)count, (long long)words);
+        return sp_volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section,
+                                   (long long)count, (long long)words);
 done:
     return status;
 }
@@ -110,13 +110,13 @@ static int parse_header(struct medit *medit)
     sp_word word;
     int status;
     snprintf(medit->section, sizeof medit->section, "MeshVersionFormatted");
-    SP_TRY(volume_next_word(&medit->in, medit->section, &word));
+    SP_TRY(sp_volume_next_word(&medit->in, medit->section, &word));
     if (!sp_word_same(word, sp_word_of(medit->section)))
         return sp_fail(medit->in.context, SP_INPUT,
                        "the file does not begin with MeshVersionFormatted: it is no Medit file in text");
-    SP_TRY(volume_next_integer(&medit->in, medit->section, &version));
+    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &version));
     if (version < 1 || version > 4)
-        return volume_fail_here(&medit->in, "version %lld is not supported (1 to 4 are)", (long long)version);
+        return sp_volume_fail_here(&medit->in, "version %lld is not supported (1 to 4 are)", (long long)version);
 done:
     return status;
 }
@@ -127,15 +127,15 @@ static int parse_section(struct medit *medit)
     int64_t dimension;
     sp_word word;
     int status;
-    SP_TRY(volume_next_word(&medit->in, "the file", &word));
+    SP_TRY(sp_volume_next_word(&medit->in, "the file", &word));
     sp_word_show(word, shown);
     if (!is_keyword(word))
-        return volume_fail_here(&medit->in, "a section like Vertices is expected, not '%s'", shown);
+        return sp_volume_fail_here(&medit->in, "a section like Vertices is expected, not '%s'", shown);
     snprintf(medit->section, sizeof medit->section, "%s", shown);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if (sp_word_same(word, sp_word_of(refused[i])))
-            return volume_fail_here(&medit->in, "%s are not supported (linear tetrahedra and hexahedra are)",
-                                    medit->section);
+            return sp_volume_fail_here(&medit->in, "%s are not supported (linear tetrahedra and hexahedra are)",
+                                       medit->section);
     if (sp_word_same(word, sp_word_of("Vertices")))
         return parse_vertices(medit);
     if (sp_word_same(word, sp_word_of("Tetrahedra")))
@@ -147,9 +147,9 @@ static int parse_section(struct medit *medit)
         return SP_OK;
     if (!sp_word_same(word, sp_word_of("Dimension")))
         return pass_over(medit);
-    SP_TRY(volume_next_integer(&medit->in, medit->section, &dimension));
+    SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &dimension));
     if (dimension != 3)
-        return volume_fail_here(&medit->in, "the dimension is %lld instead of 3", (long long)dimension);
+        return sp_volume_fail_here(&medit->in, "the dimension is %lld instead of 3", (long long)dimension);
 done:
     return status;
 }
@@ -160,24 +160,24 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
     struct medit medit = {0};
     sp_list materials = {0};
     int status;
-    SP_TRY(volume_start(&medit.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(sp_volume_start(&medit.in, context, bytes, count, "", NULL, mesh, notes));
     sp_text_open(&medit.in.text, bytes, count, "#", "", false);
     SP_TRY(parse_header(&medit));
-    while (!medit.ended && volume_more(&medit.in))
+    while (!medit.ended && sp_volume_more(&medit.in))
         SP_TRY(parse_section(&medit));
     if (!medit.vertices_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no Vertices");
         goto done;
     }
     if (!medit.ended)
-        volume_note(&medit.in, "the file does not end with End; it may be cut off");
+        sp_volume_note(&medit.in, "the file does not end with End; it may be cut off");
     if (medit.passed_over)
-        volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.passed_over,
-                    medit.passed);
-    SP_TRY(volume_groups(&medit.in, "region", material, 0, NULL, &materials));
-    SP_TRY(volume_build(&medit.in, true, mesh));
-    SP_TRY(volume_regions(&medit.in, mesh, materials.count, materials.data));
+        sp_volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.passed_over,
+                       medit.passed);
+    SP_TRY(sp_volume_groups(&medit.in, "region", material, 0, NULL, &materials));
+    SP_TRY(sp_volume_build(&medit.in, true, mesh));
+    SP_TRY(sp_volume_regions(&medit.in, mesh, materials.count, materials.data));
 done:
     sp_list_free(&materials);
-    return volume_finish(&medit.in, status, mesh);
+    return sp_volume_finish(&medit.in, status, mesh);
 }

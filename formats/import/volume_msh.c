@@ -11,13 +11,13 @@ struct msh_entity {
 };
 
 struct msh {
-    struct volume_reader in; /* in.text.binary: the file is binary */
-    const char *section;     /* for messages */
-    bool swap;               /* binary in the other byte order */
+    struct sp_volume_reader in; /* in.text.binary: the file is binary */
+    const char *section;        /* for messages */
+    bool swap;                  /* binary in the other byte order */
     int major, minor;
     int size_bytes;   /* of the counts of version 4: 4 or 8 */
     sp_list entities; /* struct msh_entity, volumes of version 4 */
-    sp_list names;    /* struct volume_group_name, physical volumes */
+    sp_list names;    /* struct sp_volume_group_name, physical volumes */
     int64_t passed_over;
     bool nodes_seen, elements_seen;
 };
@@ -39,14 +39,15 @@ static const struct msh_type {
 static int integer(struct msh *msh, int bytes, int64_t *value)
 {
     if (!msh->in.text.binary) {
-        int status = volume_next_integer(&msh->in, msh->section, value);
+        int status = sp_volume_next_integer(&msh->in, msh->section, value);
         if (status == SP_OK && bytes == 4 && (*value > INT32_MAX || *value < -INT32_MAX))
-            return volume_fail_here(&msh->in, "%lld in %s does not fit into 32 bits", (long long)*value, msh->section);
+            return sp_volume_fail_here(&msh->in, "%lld in %s does not fit into 32 bits", (long long)*value,
+                                       msh->section);
         return status;
     }
     const char *from = sp_text_bytes(&msh->in.text, bytes);
     if (!from)
-        return volume_fail_end(&msh->in, msh->section);
+        return sp_volume_fail_end(&msh->in, msh->section);
     if (bytes == 4) {
         uint32_t v;
         memcpy(&v, from, sizeof v);
@@ -64,12 +65,12 @@ static int real(struct msh *msh, double *value)
     int64_t bits = 0;
     int status;
     if (!msh->in.text.binary)
-        return volume_next_number(&msh->in, msh->section, value);
+        return sp_volume_next_number(&msh->in, msh->section, value);
     SP_TRY(integer(msh, 8, &bits));
     memcpy(value, &bits, sizeof bits);
     if (!isfinite(*value)) {
         msh->in.text.at -= sizeof bits;
-        return volume_fail_here(&msh->in, "a number in %s is not finite", msh->section);
+        return sp_volume_fail_here(&msh->in, "a number in %s is not finite", msh->section);
     }
 done:
     return status;
@@ -79,8 +80,8 @@ done:
 static int64_t next_place(struct msh *msh)
 {
     if (!msh->in.text.binary)
-        volume_more(&msh->in);
-    return volume_here(&msh->in);
+        sp_volume_more(&msh->in);
+    return sp_volume_here(&msh->in);
 }
 
 /* A count of things of at least text_bytes or binary_bytes each. */
@@ -88,8 +89,8 @@ static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_b
                     int64_t *count)
 {
     int status = integer(msh, bytes, count);
-    return status == SP_OK ? volume_check_count(&msh->in, msh->section, what, *count,
-                                                msh->in.text.binary ? binary_bytes : text_bytes)
+    return status == SP_OK ? sp_volume_check_count(&msh->in, msh->section, what, *count,
+                                                   msh->in.text.binary ? binary_bytes : text_bytes)
                            : status;
 }
 
@@ -99,11 +100,11 @@ static int end_section(struct msh *msh)
 {
     sp_word word;
     char shown[SP_TEXT_QUOTE], due[64];
-    int status = volume_next_word(&msh->in, msh->section, &word);
+    int status = sp_volume_next_word(&msh->in, msh->section, &word);
     snprintf(due, sizeof due, "$End%s", msh->section + 1);
     if (status == SP_OK && !sp_word_is(word, due)) {
         msh->in.text.at = word.at;
-        status = volume_fail_here(&msh->in, "%s stands where %s is due", sp_word_show(word, shown), due);
+        status = sp_volume_fail_here(&msh->in, "%s stands where %s is due", sp_word_show(word, shown), due);
     }
     return status;
 }
@@ -117,7 +118,7 @@ static int parse_format(struct msh *msh)
     int64_t type, bytes, one = 0;
     int status;
     msh->section = "$MeshFormat";
-    SP_TRY(volume_next_word(&msh->in, msh->section, &word));
+    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
     if (sp_word_is(word, "$NOD") || sp_word_is(word, "$PARA"))
         return sp_fail(msh->in.context, SP_INPUT,
                        "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it "
@@ -126,27 +127,27 @@ static int parse_format(struct msh *msh)
     if (!sp_word_is(word, "$MeshFormat"))
         return sp_fail(msh->in.context, SP_INPUT,
                        "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
-    SP_TRY(volume_next_word(&msh->in, msh->section, &word));
+    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
-        return volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)",
-                                sp_word_show(word, shown));
+        return sp_volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)",
+                                   sp_word_show(word, shown));
     msh->major = (int)version;
     msh->minor = (int)lround(10 * (version - msh->major));
-    SP_TRY(volume_next_integer(&msh->in, msh->section, &type));
-    SP_TRY(volume_next_integer(&msh->in, msh->section, &bytes));
+    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &type));
+    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &bytes));
     if (type != 0 && type != 1)
-        return volume_fail_here(&msh->in, "file type %lld is neither 0 (text) nor 1 (binary)", (long long)type);
+        return sp_volume_fail_here(&msh->in, "file type %lld is neither 0 (text) nor 1 (binary)", (long long)type);
     if (bytes != 8 && !(msh->major == 4 && bytes == 4))
-        return volume_fail_here(&msh->in, "data size %lld is not supported", (long long)bytes);
+        return sp_volume_fail_here(&msh->in, "data size %lld is not supported", (long long)bytes);
     msh->size_bytes = (int)bytes;
     if (type == 1) {
         sp_text_seek(text, text->next);
         text->binary = true;
-        int64_t where = volume_here(&msh->in);
+        int64_t where = sp_volume_here(&msh->in);
         SP_TRY(integer(msh, 4, &one));
         msh->swap = one != 1;
         if (one != 1 && one != 0x01000000)
-            return volume_fail(&msh->in, where, "the mark of the byte order is %lld instead of 1", (long long)one);
+            return sp_volume_fail(&msh->in, where, "the mark of the byte order is %lld instead of 1", (long long)one);
     }
     SP_TRY(end_section(msh));
 done:
@@ -158,21 +159,21 @@ static int parse_names(struct msh *msh)
 {
     int64_t count, dimension;
     int status;
-    SP_TRY(volume_next_integer(&msh->in, msh->section, &count));
-    SP_TRY(volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
+    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &count));
+    SP_TRY(sp_volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
     for (int64_t i = 0; i < count; i++) {
-        struct volume_group_name name = {0};
+        struct sp_volume_group_name name = {0};
         sp_word word;
-        SP_TRY(volume_next_integer(&msh->in, msh->section, &dimension));
-        SP_TRY(volume_next_integer(&msh->in, msh->section, &name.tag));
+        SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &dimension));
+        SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &name.tag));
         sp_text_rest(&msh->in.text, &word);
         if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
-            return volume_fail_here(&msh->in, "a name in quotes is missing");
+            return sp_volume_fail_here(&msh->in, "a name in quotes is missing");
         if (dimension != 3)
             continue;
         word = (sp_word){word.at + 1, word.length - 2};
-        SP_TRY(volume_name(&msh->in, volume_here(&msh->in), word, "physical volume", name.name));
-        SP_TRY(volume_push(&msh->in, &msh->names, &name, sizeof name));
+        SP_TRY(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
+        SP_TRY(sp_volume_push(&msh->in, &msh->names, &name, sizeof name));
     }
     SP_TRY(end_section(msh));
 done:
@@ -198,7 +199,7 @@ static int parse_entities(struct msh *msh)
     int64_t counts[4], bounding, physicals;
     int status;
     if (msh->major != 4)
-        return volume_fail_here(&msh->in, "$Entities in a file of version 2");
+        return sp_volume_fail_here(&msh->in, "$Entities in a file of version 2");
     for (int d = 0; d < 4; d++)
         SP_TRY(count_of(msh, msh->size_bytes, "entities", ASCII_RECORD, 4, &counts[d]));
     for (int d = 0; d < 4; d++)
@@ -216,10 +217,10 @@ static int parse_entities(struct msh *msh)
             if (d < 3)
                 continue;
             if (physicals > 1)
-                volume_note(&msh->in,
-                            "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
-                            (long long)entity.tag, (long long)physicals, (long long)entity.physical);
-            SP_TRY(volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
+                sp_volume_note(&msh->in,
+                               "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
+                               (long long)entity.tag, (long long)physicals, (long long)entity.physical);
+            SP_TRY(sp_volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
         }
     SP_TRY(end_section(msh));
 done:
@@ -230,10 +231,10 @@ done:
 static int head_2(struct msh *msh, const char *what, int64_t each, int64_t *count)
 {
     int status;
-    SP_TRY(volume_next_integer(&msh->in, msh->section, count));
+    SP_TRY(sp_volume_next_integer(&msh->in, msh->section, count));
     if (msh->in.text.binary)
         sp_text_seek(&msh->in.text, msh->in.text.next);
-    SP_TRY(volume_check_count(&msh->in, msh->section, what, *count, each));
+    SP_TRY(sp_volume_check_count(&msh->in, msh->section, what, *count, each));
 done:
     return status;
 }
@@ -243,7 +244,7 @@ static int read_nodes_2(struct msh *msh)
     int64_t count;
     int status;
     SP_TRY(head_2(msh, "nodes", msh->in.text.binary ? 28 : ASCII_RECORD, &count));
-    struct volume_node *node = sp_list_add(&msh->in.nodes, count, sizeof *node);
+    struct sp_volume_node *node = sp_list_add(&msh->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(msh->in.context);
     for (int64_t i = 0; i < count; i++) {
@@ -258,7 +259,7 @@ done:
 
 /* A block of nodes of version 4: tags first in 4.1, tag and position together in 4.0; `extra` parametric coordinates.
  */
-static int read_node_block(struct msh *msh, struct volume_node *node, int64_t count, int extra)
+static int read_node_block(struct msh *msh, struct sp_volume_node *node, int64_t count, int extra)
 {
     double unused;
     int status = SP_OK;
@@ -304,9 +305,9 @@ static int block_line(struct msh *msh, const char *what, int64_t text_bytes, int
     SP_TRY(integer(msh, 4, third));
     SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, count));
     if (*dimension < 0 || *dimension > 3)
-        return volume_fail_here(&msh->in, "a block of %s has dimension %lld", what, (long long)*dimension);
+        return sp_volume_fail_here(&msh->in, "a block of %s has dimension %lld", what, (long long)*dimension);
     if (*count > left)
-        return volume_fail_here(&msh->in, "the blocks have more %s than %s announces", what, msh->section);
+        return sp_volume_fail_here(&msh->in, "the blocks have more %s than %s announces", what, msh->section);
 done:
     return status;
 }
@@ -317,7 +318,7 @@ static int read_nodes_4(struct msh *msh)
         binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
     int status;
     SP_TRY(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
-    struct volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
+    struct sp_volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
     if (!node)
         return sp_fail_memory(msh->in.context);
     for (int64_t b = 0; b < blocks; b++) {
@@ -327,7 +328,8 @@ static int read_nodes_4(struct msh *msh)
         total -= count;
     }
     if (total > 0)
-        return volume_fail_here(&msh->in, "the blocks of $Nodes have %lld nodes less than announced", (long long)total);
+        return sp_volume_fail_here(&msh->in, "the blocks of $Nodes have %lld nodes less than announced",
+                                   (long long)total);
 done:
     return status;
 }
@@ -340,20 +342,21 @@ static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *widt
             *nodes = msh_types[i].nodes;
             *width = type == 4 || type == 5 ? *nodes : 0;
             if (*width == 0 && msh_types[i].dimension == 3)
-                return volume_fail(&msh->in, where,
-                                   "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra "
-                                   "and hexahedra are)",
-                                   (long long)type, (long long)*nodes);
+                return sp_volume_fail(
+                    &msh->in, where,
+                    "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra "
+                    "and hexahedra are)",
+                    (long long)type, (long long)*nodes);
             return SP_OK;
         }
-    return volume_fail(&msh->in, where, "elements of type %lld are unknown", (long long)type);
+    return sp_volume_fail(&msh->in, where, "elements of type %lld are unknown", (long long)type);
 }
 
 /* The nodes of one element, in integers of `bytes` bytes; taken when it is of a supported type. */
 static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int64_t width, int64_t nodes,
                         int bytes)
 {
-    struct volume_element element = {.id = id, .where = where, .group = group, .width = width};
+    struct sp_volume_element element = {.id = id, .where = where, .group = group, .width = width};
     int64_t corner;
     int status;
     for (int64_t a = 0; a < nodes; a++) {
@@ -365,7 +368,7 @@ static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t grou
         msh->passed_over++;
         return SP_OK;
     }
-    SP_TRY(volume_push(&msh->in, &msh->in.elements, &element, sizeof element));
+    SP_TRY(sp_volume_push(&msh->in, &msh->in.elements, &element, sizeof element));
 done:
     return status;
 }
@@ -400,14 +403,14 @@ static int read_elements_2(struct msh *msh)
             SP_TRY(integer(msh, 4, &follow));
         SP_TRY(integer(msh, 4, &tags));
         if (tags < 0 || tags > 100000)
-            return volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
+            return sp_volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
         SP_TRY(find_type(msh, where, type, &width, &nodes));
         if (follow < 1 || follow > count - i)
-            return volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
-                               (long long)(count - i));
+            return sp_volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
+                                  (long long)(count - i));
         for (int64_t j = 0; j < follow; j++) {
             if (binary) {
-                where = volume_here(&msh->in);
+                where = sp_volume_here(&msh->in);
                 SP_TRY(integer(msh, 4, &id));
             }
             SP_TRY(read_tags(msh, tags, &physical));
@@ -435,8 +438,8 @@ static int read_elements_4(struct msh *msh)
         total -= count;
     }
     if (total > 0)
-        return volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced",
-                                (long long)total);
+        return sp_volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced",
+                                   (long long)total);
 done:
     return status;
 }
@@ -447,7 +450,8 @@ static int pass_over(struct msh *msh, int64_t where, sp_word name)
     sp_text *text = &msh->in.text;
     char shown[SP_TEXT_QUOTE], end[SP_NAME_LENGTH + 8];
     if (name.length < 2 || name.length > SP_NAME_LENGTH || *name.at != '$')
-        return volume_fail(&msh->in, where, "a section like $Nodes is expected, not '%s'", sp_word_show(name, shown));
+        return sp_volume_fail(&msh->in, where, "a section like $Nodes is expected, not '%s'",
+                              sp_word_show(name, shown));
     snprintf(end, sizeof end, "$End%.*s", (int)name.length - 1, name.at + 1);
     if (text->binary) {
         const char *found = memmem(text->at, (size_t)(text->end - text->at), end, strlen(end));
@@ -459,7 +463,7 @@ static int pass_over(struct msh *msh, int64_t where, sp_word name)
         while (sp_text_line(text))
             if (sp_text_match(text, end))
                 return SP_OK;
-    return volume_fail(&msh->in, where, "the section %s does not end", sp_word_show(name, shown));
+    return sp_volume_fail(&msh->in, where, "the section %s does not end", sp_word_show(name, shown));
 }
 
 static int parse_section(struct msh *msh)
@@ -467,15 +471,15 @@ static int parse_section(struct msh *msh)
     sp_text *text = &msh->in.text;
     sp_word name;
     char shown[SP_TEXT_QUOTE];
-    int64_t where = volume_here(&msh->in);
+    int64_t where = sp_volume_here(&msh->in);
     int status;
-    SP_TRY(volume_next_word(&msh->in, msh->section, &name));
+    SP_TRY(sp_volume_next_word(&msh->in, msh->section, &name));
     bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
     if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
-        return volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
-                           sp_word_show(name, shown));
+        return sp_volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
+                              sp_word_show(name, shown));
     if ((nodes && msh->nodes_seen) || (elements && msh->elements_seen))
-        return volume_fail(&msh->in, where, "%s stands twice", nodes ? "$Nodes" : "$Elements");
+        return sp_volume_fail(&msh->in, where, "%s stands twice", nodes ? "$Nodes" : "$Elements");
     bool entities = sp_word_is(name, "$Entities"), names = sp_word_is(name, "$PhysicalNames");
     if (!nodes && !elements && !entities && !names)
         return pass_over(msh, where, name);
@@ -502,17 +506,17 @@ done:
 static int entities_to_physical(struct msh *msh)
 {
     const struct msh_entity *entity = msh->entities.data;
-    struct volume_element *element = msh->in.elements.data;
-    struct volume_ids ids;
+    struct sp_volume_element *element = msh->in.elements.data;
+    struct sp_volume_ids ids;
     int64_t twice;
-    int status = volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice);
+    int status = sp_volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice);
     if (status != SP_OK)
         return status;
     if (twice >= 0)
         return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice",
                        (long long)entity[twice].tag);
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
-        int64_t index = volume_ids_find(&ids, element[e].group);
+        int64_t index = sp_volume_ids_find(&ids, element[e].group);
         element[e].group = index < 0 ? 0 : entity[index].physical;
     }
     return SP_OK;
@@ -522,31 +526,31 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
                         sp_mesh *mesh, sp_notes *notes)
 {
     struct msh msh = {0};
-    struct volume_element *element;
+    struct sp_volume_element *element;
     sp_list materials = {0};
     int status;
-    SP_TRY(volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(sp_volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_format(&msh));
-    while (volume_more(&msh.in))
+    while (sp_volume_more(&msh.in))
         SP_TRY(parse_section(&msh));
     if (!msh.nodes_seen || !msh.elements_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
         goto done;
     }
     if (msh.passed_over)
-        volume_note(&msh.in, "%lld points, lines and faces are passed over", (long long)msh.passed_over);
+        sp_volume_note(&msh.in, "%lld points, lines and faces are passed over", (long long)msh.passed_over);
     if (msh.major == 4)
         SP_TRY(entities_to_physical(&msh));
     /* The sign is the orientation of a group. */
     element = msh.in.elements.data;
     for (int64_t e = 0; e < msh.in.elements.count; e++)
         element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
-    SP_TRY(volume_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, &materials));
-    SP_TRY(volume_build(&msh.in, true, mesh));
-    SP_TRY(volume_regions(&msh.in, mesh, materials.count, materials.data));
+    SP_TRY(sp_volume_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, &materials));
+    SP_TRY(sp_volume_build(&msh.in, true, mesh));
+    SP_TRY(sp_volume_regions(&msh.in, mesh, materials.count, materials.data));
 done:
     sp_list_free(&msh.entities);
     sp_list_free(&msh.names);
     sp_list_free(&materials);
-    return volume_finish(&msh.in, status, mesh);
+    return sp_volume_finish(&msh.in, status, mesh);
 }

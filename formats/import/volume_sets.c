@@ -1,40 +1,41 @@
 #include "formats/import/volume_sets.h"
 
-struct volume_set *volume_sets_find(const struct volume_sets *sets, sp_word name)
+struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name)
 {
-    struct volume_set *set = sets->list.data;
+    struct sp_volume_set *set = sets->list.data;
     for (int64_t i = sets->list.count - 1; i >= 0; i--)
         if (sp_word_same(set[i].name, name))
             return &set[i];
     return NULL;
 }
 
-int volume_sets_need(struct volume_reader *reader, struct volume_sets *sets, sp_word name, int64_t *number)
+int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, sp_word name, int64_t *number)
 {
-    struct volume_set *set = volume_sets_find(sets, name);
+    struct sp_volume_set *set = sp_volume_sets_find(sets, name);
     if (!set) {
         *number = sets->list.count;
-        return volume_push(reader, &sets->list, &(struct volume_set){.name = name}, sizeof *set);
+        return sp_volume_push(reader, &sets->list, &(struct sp_volume_set){.name = name}, sizeof *set);
     }
-    *number = set - (struct volume_set *)sets->list.data;
+    *number = set - (struct sp_volume_set *)sets->list.data;
     return SP_OK;
 }
 
-int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int64_t set, struct volume_member member)
+int sp_volume_sets_add(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t set,
+                       struct sp_volume_member member)
 {
-    sp_list *list = &((struct volume_set *)sets->list.data)[set].members;
-    struct volume_member *last = list->count ? (struct volume_member *)list->data + list->count - 1 : NULL;
+    sp_list *list = &((struct sp_volume_set *)sets->list.data)[set].members;
+    struct sp_volume_member *last = list->count ? (struct sp_volume_member *)list->data + list->count - 1 : NULL;
     /* Numbers that a card defines one after another make one range. */
     if (last && !member.listed && member.set < 0 && !last->listed && last->set < 0 && last->step == 1 &&
         member.step == 1 && last->last < INT64_MAX && member.first == last->last + 1) {
         last->last = member.last;
         return SP_OK;
     }
-    return volume_push(reader, list, &member, sizeof member);
+    return sp_volume_push(reader, list, &member, sizeof member);
 }
 
-int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids,
-                      int64_t count, const void *numbers, size_t stride)
+int sp_volume_sets_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, const struct sp_volume_ids *ids,
+                         int64_t count, const void *numbers, size_t stride)
 {
     sets->ids = ids;
     sets->numbers = numbers;
@@ -44,58 +45,59 @@ int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, co
     return sets->stamp ? SP_OK : sp_fail_memory(reader->context);
 }
 
-int volume_sets_meet(struct volume_reader *reader, struct volume_sets *sets, int64_t index, sp_list *met)
+int sp_volume_sets_meet(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index, sp_list *met)
 {
     if (index < 0 || sets->stamp[index] == sets->visit)
         return SP_OK;
     sets->stamp[index] = sets->visit;
-    return volume_push(reader, met, &index, sizeof index);
+    return sp_volume_push(reader, met, &index, sizeof index);
 }
 
 /* A range is walked by its numbers or by the records, whichever are fewer. */
-static int meet_range(struct volume_reader *reader, struct volume_sets *sets, const struct volume_member *member,
-                      sp_list *met)
+static int meet_range(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
+                      const struct sp_volume_member *member, sp_list *met)
 {
     int64_t steps = (member->last - member->first) / member->step;
     int status = SP_OK;
     if (steps < sets->count) {
         for (int64_t i = 0; status == SP_OK && i <= steps; i++)
-            status = volume_sets_meet(reader, sets, volume_ids_find(sets->ids, member->first + i * member->step), met);
+            status =
+                sp_volume_sets_meet(reader, sets, sp_volume_ids_find(sets->ids, member->first + i * member->step), met);
         return status;
     }
     for (int64_t i = 0; status == SP_OK && i < sets->count; i++) {
         int64_t id = *(const int64_t *)(const void *)((const char *)sets->numbers + (size_t)i * sets->stride);
         if (id >= member->first && id <= member->last && (id - member->first) % member->step == 0)
-            status = volume_sets_meet(reader, sets, i, met);
+            status = sp_volume_sets_meet(reader, sets, i, met);
     }
     return status;
 }
 
 /* Sets inside sets are walked with a list of what is still to be done, each member of a set once: neither the depth nor
  * the repetitions of a file matter. */
-int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted,
-                        sp_list *met)
+int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
+                           const struct sp_volume_set *wanted, sp_list *met)
 {
     sp_list work = {0};
-    struct volume_set *set = sets->list.data;
+    struct sp_volume_set *set = sets->list.data;
     int status = SP_OK;
     met->count = 0;
     sets->visit++;
-    struct volume_member task = {.set = wanted - set, .upto = wanted->members.count};
-    SP_TRY(volume_push(reader, &work, &task, sizeof task));
+    struct sp_volume_member task = {.set = wanted - set, .upto = wanted->members.count};
+    SP_TRY(sp_volume_push(reader, &work, &task, sizeof task));
     while (work.count > 0) {
-        struct volume_member next = ((struct volume_member *)work.data)[--work.count];
-        struct volume_set *s = &set[next.set];
+        struct sp_volume_member next = ((struct sp_volume_member *)work.data)[--work.count];
+        struct sp_volume_set *s = &set[next.set];
         int64_t from = s->visit == sets->visit ? s->done : 0;
         if (next.upto <= from)
             continue;
         s->visit = sets->visit;
         s->done = next.upto;
         for (int64_t i = from; i < next.upto; i++) {
-            const struct volume_member *member = (struct volume_member *)s->members.data + i;
+            const struct sp_volume_member *member = (struct sp_volume_member *)s->members.data + i;
             if (member->set >= 0) {
-                SP_TRY(volume_push(reader, &work, member, sizeof *member));
-            } else if (member->listed && volume_ids_find(sets->ids, member->first) < 0) {
+                SP_TRY(sp_volume_push(reader, &work, member, sizeof *member));
+            } else if (member->listed && sp_volume_ids_find(sets->ids, member->first) < 0) {
                 if (sets->unknown++ == 0)
                     sets->unknown_first = member->first;
             } else
@@ -107,9 +109,9 @@ done:
     return status;
 }
 
-void volume_sets_free(struct volume_sets *sets)
+void sp_volume_sets_free(struct sp_volume_sets *sets)
 {
     for (int64_t i = 0; i < sets->list.count; i++)
-        sp_list_free(&((struct volume_set *)sets->list.data)[i].members);
+        sp_list_free(&((struct sp_volume_set *)sets->list.data)[i].members);
     sp_list_free(&sets->list);
 }

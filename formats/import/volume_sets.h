@@ -6,47 +6,48 @@
 #include "formats/import/volume_internal.h"
 
 /* The numbers first, first + step, …, last, or (set ≥ 0) the first `upto` members of another set. */
-struct volume_member {
+struct sp_volume_member {
     int64_t first, last, step, where, set, upto;
     bool listed; /* by hand, so that a number that does not exist is worth a note */
 };
 
-struct volume_set {
+struct sp_volume_set {
     sp_word name;
-    sp_list members;     /* struct volume_member */
+    sp_list members;     /* struct sp_volume_member */
     int64_t visit, done; /* of the resolution `visit`: how many members are done */
 };
 
 /* The sets of nodes, or those of elements. */
-struct volume_sets {
-    const char *what;             /* "nodes" or "elements", for messages */
-    sp_list list;                 /* struct volume_set */
-    const struct volume_ids *ids; /* from numbers to records */
-    const void *numbers;          /* first of `count` records of `stride` bytes that begin with their int64_t number */
+struct sp_volume_sets {
+    const char *what;                /* "nodes" or "elements", for messages */
+    sp_list list;                    /* struct sp_volume_set */
+    const struct sp_volume_ids *ids; /* from numbers to records */
+    const void *numbers; /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;
     int64_t count, visit, *stamp;   /* [count] the resolution that last met the record */
     int64_t unknown, unknown_first; /* how many listed numbers have no record, and one of them */
 };
 
 /* Names of .inp files do not tell capitals from small letters. */
-struct volume_set *volume_sets_find(const struct volume_sets *sets, sp_word name);
+struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name);
 
 /* The number of the set of this name, which is made where there is none yet. */
-int volume_sets_need(struct volume_reader *reader, struct volume_sets *sets, sp_word name, int64_t *number);
+int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, sp_word name, int64_t *number);
 
-int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int64_t set, struct volume_member member);
+int sp_volume_sets_add(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t set,
+                       struct sp_volume_member member);
 
-/* Before the first volume_sets_resolve: the records that the sets are about. */
-int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids,
-                      int64_t count, const void *numbers, size_t stride);
+/* Before the first sp_volume_sets_resolve: the records that the sets are about. */
+int sp_volume_sets_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, const struct sp_volume_ids *ids,
+                         int64_t count, const void *numbers, size_t stride);
 
 /* Indices met [int64_t] of all records of a set, each once. Listed numbers that have no record are counted. */
-int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted,
-                        sp_list *met);
+int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
+                           const struct sp_volume_set *wanted, sp_list *met);
 
 /* Adds one index to met unless this resolution has it already; −1 is left out. */
-int volume_sets_meet(struct volume_reader *reader, struct volume_sets *sets, int64_t index, sp_list *met);
+int sp_volume_sets_meet(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index, sp_list *met);
 
-void volume_sets_free(struct volume_sets *sets);
+void sp_volume_sets_free(struct sp_volume_sets *sets);
 
 #endif

@@ -8,7 +8,7 @@
 enum { MOST_FIELDS = 1000 };
 
 struct tetgen {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     int64_t attributes; /* of an element, used as regions */
 };
 
@@ -16,20 +16,20 @@ struct tetgen {
 static int parse_header(struct tetgen *tetgen, const char *const *what, int needed, int count, int64_t *value)
 {
     sp_text *text = &tetgen->in.text;
-    int64_t begin = volume_here(&tetgen->in);
+    int64_t begin = sp_volume_here(&tetgen->in);
     int status = SP_OK;
-    if (!volume_line(&tetgen->in))
-        return volume_fail(&tetgen->in, begin, "the line with the counts is missing");
+    if (!sp_volume_line(&tetgen->in))
+        return sp_volume_fail(&tetgen->in, begin, "the line with the counts is missing");
     for (int i = 0; i < count; i++) {
         value[i] = 0;
         if (i >= needed && !sp_text_more(text))
             continue;
         SP_TRY(sp_text_need_integer(tetgen->in.context, text, what[i], &value[i]));
         if (value[i] < 0 || (i > 0 && value[i] > MOST_FIELDS))
-            return volume_fail_here(&tetgen->in, "%s: %lld is no such number", what[i], (long long)value[i]);
+            return sp_volume_fail_here(&tetgen->in, "%s: %lld is no such number", what[i], (long long)value[i]);
     }
     if (sp_text_more(text))
-        return volume_fail_here(&tetgen->in, "the line with the counts has more than %d numbers", count);
+        return sp_volume_fail_here(&tetgen->in, "the line with the counts has more than %d numbers", count);
 done:
     return status;
 }
@@ -44,15 +44,15 @@ static int next_record(struct tetgen *tetgen, const char *what, int64_t i, int64
                        int64_t *number)
 {
     int status;
-    if (!volume_line(&tetgen->in))
-        return volume_fail(&tetgen->in, header, "%lld %s are announced, %lld follow", (long long)count, plural(what),
-                           (long long)i);
+    if (!sp_volume_line(&tetgen->in))
+        return sp_volume_fail(&tetgen->in, header, "%lld %s are announced, %lld follow", (long long)count, plural(what),
+                              (long long)i);
     SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, what, number));
     if (i == 0)
         *base = *number == 0 ? 0 : 1;
     if (*number != *base + i)
-        return volume_fail_here(&tetgen->in, "%s %lld stands where %lld is due", what, (long long)*number,
-                                (long long)(*base + i));
+        return sp_volume_fail_here(&tetgen->in, "%s %lld stands where %lld is due", what, (long long)*number,
+                                   (long long)(*base + i));
 done:
     return status;
 }
@@ -65,7 +65,7 @@ static int end_record(struct tetgen *tetgen, const char *what, int64_t number, i
     for (int64_t i = 0; i < unused; i++)
         SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "attribute or marker", &value));
     if (sp_text_more(&tetgen->in.text))
-        return volume_fail_here(&tetgen->in, "%s %lld has more numbers than are announced", what, (long long)number);
+        return sp_volume_fail_here(&tetgen->in, "%s %lld has more numbers than are announced", what, (long long)number);
 done:
     return status;
 }
@@ -73,9 +73,9 @@ done:
 /* That nothing follows the last record. */
 static int end_file(struct tetgen *tetgen, const char *what, int64_t count, int64_t file)
 {
-    if (volume_line(&tetgen->in) && tetgen->in.file == file)
-        return volume_fail_here(&tetgen->in, "more than the %lld %s that are announced", (long long)count,
-                                plural(what));
+    if (sp_volume_line(&tetgen->in) && tetgen->in.file == file)
+        return sp_volume_fail_here(&tetgen->in, "more than the %lld %s that are announced", (long long)count,
+                                   plural(what));
     return SP_OK;
 }
 
@@ -86,17 +86,17 @@ static int parse_nodes(struct tetgen *tetgen)
     int64_t head[4], base = 1, file = tetgen->in.file;
     int status;
     SP_TRY(parse_header(tetgen, what, 2, 4, head));
-    int64_t header = volume_here(&tetgen->in);
+    int64_t header = sp_volume_here(&tetgen->in);
     if (head[1] != 3)
-        return volume_fail_here(&tetgen->in, "the dimension is %lld instead of 3", (long long)head[1]);
+        return sp_volume_fail_here(&tetgen->in, "the dimension is %lld instead of 3", (long long)head[1]);
     for (int64_t i = 0; i < head[0]; i++) {
-        struct volume_node node;
+        struct sp_volume_node node;
         SP_TRY(next_record(tetgen, "vertex", i, head[0], header, &base, &node.id));
-        node.where = volume_here(&tetgen->in);
+        node.where = sp_volume_here(&tetgen->in);
         for (int k = 0; k < 3; k++)
             SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, axis[k], &node.x[k]));
         SP_TRY(end_record(tetgen, "vertex", node.id, head[2] + head[3]));
-        SP_TRY(volume_push(&tetgen->in, &tetgen->in.nodes, &node, sizeof node));
+        SP_TRY(sp_volume_push(&tetgen->in, &tetgen->in.nodes, &node, sizeof node));
     }
     SP_TRY(end_file(tetgen, "vertex", head[0], file));
 done:
@@ -104,13 +104,13 @@ done:
 }
 
 /* The region of an element: its first attribute, which TetGen writes as a real number. */
-static int parse_region(struct tetgen *tetgen, struct volume_element *element)
+static int parse_region(struct tetgen *tetgen, struct sp_volume_element *element)
 {
     double value;
     int status;
     SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "region of the element", &value));
     if (!(value >= -1e15 && value <= 1e15) || value != (double)(int64_t)value)
-        return volume_fail_here(
+        return sp_volume_fail_here(
             &tetgen->in, "the attribute %g of element %lld is no whole number, as the number of its region must be",
             value, (long long)element->id);
     element->group = (int64_t)value;
@@ -124,21 +124,21 @@ static int parse_elements(struct tetgen *tetgen)
     int64_t head[3], base = 1, file = tetgen->in.file;
     int status;
     SP_TRY(parse_header(tetgen, what, 2, 3, head));
-    int64_t header = volume_here(&tetgen->in);
+    int64_t header = sp_volume_here(&tetgen->in);
     if (head[1] != 4)
-        return volume_fail_here(&tetgen->in, "elements of %lld corners are not supported (tetrahedra of 4 are)",
-                                (long long)head[1]);
+        return sp_volume_fail_here(&tetgen->in, "elements of %lld corners are not supported (tetrahedra of 4 are)",
+                                   (long long)head[1]);
     tetgen->attributes = head[2];
     for (int64_t i = 0; i < head[0]; i++) {
-        struct volume_element element = {.width = 4};
+        struct sp_volume_element element = {.width = 4};
         SP_TRY(next_record(tetgen, "element", i, head[0], header, &base, &element.id));
-        element.where = volume_here(&tetgen->in);
+        element.where = sp_volume_here(&tetgen->in);
         for (int a = 0; a < 4; a++)
             SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "corner", &element.corner[a]));
         if (head[2] > 0)
             SP_TRY(parse_region(tetgen, &element));
         SP_TRY(end_record(tetgen, "element", element.id, head[2] > 0 ? head[2] - 1 : 0));
-        SP_TRY(volume_push(&tetgen->in, &tetgen->in.elements, &element, sizeof element));
+        SP_TRY(sp_volume_push(&tetgen->in, &tetgen->in.elements, &element, sizeof element));
     }
     SP_TRY(end_file(tetgen, "element", head[0], file));
 done:
@@ -166,19 +166,19 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
     char other[256];
     bool elements;
     int status;
-    SP_TRY(volume_start(&tetgen.in, context, bytes, count, "", includes, mesh, notes));
+    SP_TRY(sp_volume_start(&tetgen.in, context, bytes, count, "", includes, mesh, notes));
     sp_text_open(&tetgen.in.text, bytes, count, "#", "", false);
     SP_TRY(name_other(&tetgen, name, other, &elements));
     SP_TRY(elements ? parse_elements(&tetgen) : parse_nodes(&tetgen));
-    SP_TRY(volume_include(&tetgen.in, sp_word_of(other)));
+    SP_TRY(sp_volume_include(&tetgen.in, sp_word_of(other)));
     SP_TRY(elements ? parse_nodes(&tetgen) : parse_elements(&tetgen));
     if (tetgen.attributes > 1)
-        volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region",
-                    (long long)tetgen.attributes);
-    SP_TRY(volume_groups(&tetgen.in, "region", material, 0, NULL, &materials));
-    SP_TRY(volume_build(&tetgen.in, true, mesh));
-    SP_TRY(volume_regions(&tetgen.in, mesh, materials.count, materials.data));
+        sp_volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region",
+                       (long long)tetgen.attributes);
+    SP_TRY(sp_volume_groups(&tetgen.in, "region", material, 0, NULL, &materials));
+    SP_TRY(sp_volume_build(&tetgen.in, true, mesh));
+    SP_TRY(sp_volume_regions(&tetgen.in, mesh, materials.count, materials.data));
 done:
     sp_list_free(&materials);
-    return volume_finish(&tetgen.in, status, mesh);
+    return sp_volume_finish(&tetgen.in, status, mesh);
 }

@@ -19,7 +19,7 @@ struct veg_region {
 };
 
 struct veg {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     sp_list materials, sets, members, regions;
     bool vertices_seen, elements_seen;
 };
@@ -28,10 +28,10 @@ struct veg {
 static int next_line(struct veg *veg, bool *found)
 {
     int status = SP_OK;
-    while ((*found = volume_line(&veg->in)) && sp_text_match(&veg->in.text, "*INCLUDE")) {
+    while ((*found = sp_volume_line(&veg->in)) && sp_text_match(&veg->in.text, "*INCLUDE")) {
         sp_word name;
         sp_text_rest(&veg->in.text, &name);
-        SP_TRY(volume_include(&veg->in, name));
+        SP_TRY(sp_volume_include(&veg->in, name));
     }
 done:
     return status;
@@ -52,9 +52,9 @@ static int data_line(struct veg *veg, bool *found)
 static int need_line(struct veg *veg, const char *what)
 {
     bool found;
-    int64_t where = volume_here(&veg->in);
+    int64_t where = sp_volume_here(&veg->in);
     int status = data_line(veg, &found);
-    return status == SP_OK && !found ? volume_fail(&veg->in, where, "%s is missing", what) : status;
+    return status == SP_OK && !found ? sp_volume_fail(&veg->in, where, "%s is missing", what) : status;
 }
 
 /* Names are compared without blanks, as VegaFEM does. */
@@ -65,7 +65,7 @@ static int blank_free_name(struct veg *veg, sp_word word, const char *what, char
     for (int64_t i = 0; i < word.length && n <= SP_NAME_LENGTH; i++)
         if (word.at[i] != ' ' && word.at[i] != '\t')
             packed[n++] = word.at[i];
-    return volume_name(&veg->in, volume_here(&veg->in), (sp_word){packed, n}, what, name);
+    return sp_volume_name(&veg->in, sp_volume_here(&veg->in), (sp_word){packed, n}, what, name);
 }
 
 /* A header "count width [attributes [markers]]": how many records follow and how many fields each may have. */
@@ -79,10 +79,10 @@ static int parse_header(struct veg *veg, const char *what, int64_t width, int64_
     SP_TRY(need_line(veg, "the line with the count"));
     for (int i = 0; i < 4 && sp_text_word(text, &word); i++)
         if (!sp_word_integer(word, &value[i]) || value[i] < 0 || (i >= 2 && value[i] > 1000))
-            return volume_fail_here(&veg->in, "'%s' is no count", sp_word_show(word, shown));
+            return sp_volume_fail_here(&veg->in, "'%s' is no count", sp_word_show(word, shown));
     if (value[1] != width)
-        return volume_fail_here(&veg->in, "%s of %lld numbers instead of %lld", what, (long long)value[1],
-                                (long long)width);
+        return sp_volume_fail_here(&veg->in, "%s of %lld numbers instead of %lld", what, (long long)value[1],
+                                   (long long)width);
     *count = value[0];
     *fields = 1 + width + value[2] + value[3];
 done:
@@ -97,8 +97,8 @@ static int parse_number(struct veg *veg, const char *what, int64_t i, int64_t *b
     if (i == 0 && (*number == 0 || *number == 1))
         *base = *number;
     if (*number != *base + i)
-        return volume_fail_here(&veg->in, "%s %lld stands where %lld is due", what, (long long)*number,
-                                (long long)(*base + i));
+        return sp_volume_fail_here(&veg->in, "%s %lld stands where %lld is due", what, (long long)*number,
+                                   (long long)(*base + i));
 done:
     return status;
 }
@@ -110,7 +110,7 @@ static int next_record(struct veg *veg, const char *what, int64_t i, int64_t cou
     int status = data_line(veg, &found);
     if (status == SP_OK && !found)
         status =
-            volume_fail(&veg->in, where, "%lld %s are announced, %lld follow", (long long)count, what, (long long)i);
+            sp_volume_fail(&veg->in, where, "%lld %s are announced, %lld follow", (long long)count, what, (long long)i);
     return status;
 }
 
@@ -123,7 +123,7 @@ static int end_record(struct veg *veg, int64_t used, int64_t fields)
         n++;
     if (n <= fields)
         return SP_OK;
-    return volume_fail_here(&veg->in, "%lld numbers instead of %lld", (long long)n, (long long)fields);
+    return sp_volume_fail_here(&veg->in, "%lld numbers instead of %lld", (long long)n, (long long)fields);
 }
 
 static int parse_vertices(struct veg *veg)
@@ -134,22 +134,22 @@ static int parse_vertices(struct veg *veg)
     int64_t count, fields, base = 1;
     int status;
     if (veg->vertices_seen)
-        return volume_fail_here(&veg->in, "*VERTICES stands twice");
+        return sp_volume_fail_here(&veg->in, "*VERTICES stands twice");
     veg->vertices_seen = true;
     SP_TRY(parse_header(veg, "vertices", 3, &count, &fields));
-    int64_t header = volume_here(&veg->in);
+    int64_t header = sp_volume_here(&veg->in);
     for (int64_t i = 0; i < count; i++) {
-        struct volume_node node;
+        struct sp_volume_node node;
         SP_TRY(next_record(veg, "vertices", i, count, header));
-        node.where = volume_here(&veg->in);
+        node.where = sp_volume_here(&veg->in);
         SP_TRY(parse_number(veg, "vertex", i, &base, &node.id));
         for (int k = 0; k < 3; k++) {
             if (!sp_text_more(text))
-                return volume_fail_here(&veg->in, "vertex %lld has %d of 3 coordinates", (long long)node.id, k);
+                return sp_volume_fail_here(&veg->in, "vertex %lld has %d of 3 coordinates", (long long)node.id, k);
             SP_TRY(sp_text_need_number(context, text, axis[k], &node.x[k]));
         }
         SP_TRY(end_record(veg, 4, fields));
-        SP_TRY(volume_push(&veg->in, &veg->in.nodes, &node, sizeof node));
+        SP_TRY(sp_volume_push(&veg->in, &veg->in.nodes, &node, sizeof node));
     }
 done:
     return status;
@@ -169,7 +169,7 @@ static int parse_elements(struct veg *veg)
     sp_word type = {0};
     int status;
     if (veg->elements_seen)
-        return volume_fail_here(&veg->in, "*ELEMENTS stands twice");
+        return sp_volume_fail_here(&veg->in, "*ELEMENTS stands twice");
     veg->elements_seen = true;
     SP_TRY(need_line(veg, "the type of the elements"));
     sp_text_word(text, &type);
@@ -178,23 +178,23 @@ static int parse_elements(struct veg *veg)
     else if (begins(type, "CUBIC") || begins(type, "HEX"))
         width = 8;
     else
-        return volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)",
-                                sp_word_show(type, shown));
+        return sp_volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)",
+                                   sp_word_show(type, shown));
     SP_TRY(parse_header(veg, "elements", width, &count, &fields));
-    int64_t header = volume_here(&veg->in);
+    int64_t header = sp_volume_here(&veg->in);
     for (int64_t i = 0; i < count; i++) {
-        struct volume_element element = {.width = width, .group = -1};
+        struct sp_volume_element element = {.width = width, .group = -1};
         SP_TRY(next_record(veg, "elements", i, count, header));
-        element.where = volume_here(&veg->in);
+        element.where = sp_volume_here(&veg->in);
         SP_TRY(parse_number(veg, "element", i, &base, &element.id));
         for (int64_t a = 0; a < width; a++) {
             if (!sp_text_more(text))
-                return volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
-                                        (long long)a, (long long)width);
+                return sp_volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
+                                           (long long)a, (long long)width);
             SP_TRY(sp_text_need_integer(context, text, "corner", &element.corner[a]));
         }
         SP_TRY(end_record(veg, 1 + width, fields));
-        SP_TRY(volume_push(&veg->in, &veg->in.elements, &element, sizeof element));
+        SP_TRY(sp_volume_push(&veg->in, &veg->in.elements, &element, sizeof element));
     }
 done:
     return status;
@@ -242,19 +242,20 @@ static int set_orthotropic(struct veg *veg, int type, const double *value, sp_ma
     double p[9] = {E[0], E[1], E[2]};
     for (int i = 0; i < 3; i++)
         if (!(E[i] > 0))
-            return volume_fail_here(&veg->in, "Young's modulus %g is not positive", E[i]);
+            return sp_volume_fail_here(&veg->in, "Young's modulus %g is not positive", E[i]);
     for (int i = 0; i < 3; i++) {
         double Ei = E[i], Ej = E[(i + 1) % 3];
         p[3 + i] = ratios == 3 ? nu[i] : nu[0] * sqrt(Ei / Ej);
         p[6 + i] = ratios == 3 ? G[i] : (shears ? G[0] : 1) * sqrt(Ei * Ej) / (2 * (1 + nu[0]));
     }
     material->law = SP_LAW_LINEAR;
-    if (ratios == 1 && volume_check_isotropic(&veg->in, volume_here(&veg->in), E[0], nu[0]) != SP_OK)
+    if (ratios == 1 && sp_volume_check_isotropic(&veg->in, sp_volume_here(&veg->in), E[0], nu[0]) != SP_OK)
         return SP_INPUT;
-    if (!volume_orthotropic(p, material->stiffness))
-        return volume_fail_here(&veg->in, "the orthotropic constants give a stiffness that is not positive definite");
+    if (!sp_volume_orthotropic(p, material->stiffness))
+        return sp_volume_fail_here(&veg->in,
+                                   "the orthotropic constants give a stiffness that is not positive definite");
     if (!frame_from_columns(R, material->frame))
-        return volume_fail_here(&veg->in, "the nine numbers R are no rotation");
+        return sp_volume_fail_here(&veg->in, "the nine numbers R are no rotation");
     return SP_OK;
 }
 
@@ -262,7 +263,7 @@ static int parse_material(struct veg *veg)
 {
     enum { MOST = 19 }; /* density and ORTHOTROPIC_N3G3R9 */
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    struct volume_reader *in = &veg->in;
+    struct sp_volume_reader *in = &veg->in;
     char shown[SP_TEXT_QUOTE];
     sp_material material = {0};
     sp_word word;
@@ -273,7 +274,7 @@ static int parse_material(struct veg *veg)
     SP_TRY(blank_free_name(veg, word, "material", material.name));
     for (int64_t i = 0; i < veg->materials.count; i++)
         if (strcmp(((sp_material *)veg->materials.data)[i].name, material.name) == 0)
-            return volume_fail_here(in, "material %s is defined twice", sp_word_show(word, shown));
+            return sp_volume_fail_here(in, "material %s is defined twice", sp_word_show(word, shown));
     SP_TRY(need_line(veg, "the line with the material's type and parameters"));
     sp_text_word(&in->text, &word);
     for (; count <= MOST && sp_text_more(&in->text); count++)
@@ -288,31 +289,31 @@ static int parse_material(struct veg *veg)
             due = 4 + orthotropic_type[i].ratios + orthotropic_type[i].shears + (orthotropic_type[i].rotation ? 9 : 0);
         }
     if (due < 0)
-        return volume_fail_here(in, "unknown type of material '%s' (ENU, MOONEYRIVLIN and ORTHOTROPIC are known)",
-                                sp_word_show(word, shown));
+        return sp_volume_fail_here(in, "unknown type of material '%s' (ENU, MOONEYRIVLIN and ORTHOTROPIC are known)",
+                                   sp_word_show(word, shown));
     if (count != due)
-        return volume_fail_here(in, "%s takes %d numbers, not %d", sp_word_show(word, shown), due, count);
+        return sp_volume_fail_here(in, "%s takes %d numbers, not %d", sp_word_show(word, shown), due, count);
     material.density = value[0];
-    SP_TRY(volume_check_density(in, volume_here(in), material.density));
+    SP_TRY(sp_volume_check_density(in, sp_volume_here(in), material.density));
     if (orthotropic >= 0)
         SP_TRY(set_orthotropic(veg, orthotropic, value + 1, &material));
     else if (due == 3) {
         material.law = SP_LAW_STVK;
         material.young = value[1];
         material.poisson = value[2];
-        SP_TRY(volume_check_isotropic(in, volume_here(in), value[1], value[2]));
+        SP_TRY(sp_volume_check_isotropic(in, sp_volume_here(in), value[1], value[2]));
     } else {
         material.law = SP_LAW_MOONEY_RIVLIN;
         memcpy(material.mooney, value + 1, sizeof material.mooney);
     }
-    SP_TRY(volume_push(in, &veg->materials, &material, sizeof material));
+    SP_TRY(sp_volume_push(in, &veg->materials, &material, sizeof material));
 done:
     return status;
 }
 
 static int parse_set(struct veg *veg)
 {
-    struct volume_reader *in = &veg->in;
+    struct sp_volume_reader *in = &veg->in;
     char shown[SP_TEXT_QUOTE];
     struct veg_set set = {.first = veg->members.count};
     sp_word name;
@@ -321,45 +322,45 @@ static int parse_set(struct veg *veg)
     sp_text_rest(&in->text, &name);
     SP_TRY(blank_free_name(veg, name, "set", set.name));
     if (strcmp(set.name, "allElements") == 0)
-        return volume_fail_here(in, "the set allElements always means all elements");
+        return sp_volume_fail_here(in, "the set allElements always means all elements");
     for (int64_t i = 0; i < veg->sets.count; i++)
         if (strcmp(((struct veg_set *)veg->sets.data)[i].name, set.name) == 0)
-            return volume_fail_here(in, "set %s is defined twice", sp_word_show(name, shown));
+            return sp_volume_fail_here(in, "set %s is defined twice", sp_word_show(name, shown));
     for (;;) {
         SP_TRY(data_line(veg, &found));
         if (!found)
             break;
         while (sp_text_more(&in->text)) {
-            struct veg_member member = {.where = volume_here(in)};
+            struct veg_member member = {.where = sp_volume_here(in)};
             SP_TRY(sp_text_need_integer(in->context, &in->text, "element of the set", &member.number));
-            SP_TRY(volume_push(in, &veg->members, &member, sizeof member));
+            SP_TRY(sp_volume_push(in, &veg->members, &member, sizeof member));
         }
     }
     set.end = veg->members.count;
-    SP_TRY(volume_push(in, &veg->sets, &set, sizeof set));
+    SP_TRY(sp_volume_push(in, &veg->sets, &set, sizeof set));
 done:
     return status;
 }
 
 static int parse_region(struct veg *veg)
 {
-    struct volume_reader *in = &veg->in;
+    struct sp_volume_reader *in = &veg->in;
     struct veg_region region;
     sp_word set;
     int status;
     SP_TRY(need_line(veg, "the line 'set, material' of the region"));
-    region.where = volume_here(in);
+    region.where = sp_volume_here(in);
     sp_text_rest(&in->text, &set);
     const char *comma = memchr(set.at, ',', (size_t)set.length);
     if (!comma)
-        return volume_fail_here(in, "a region is 'set, material'");
+        return sp_volume_fail_here(in, "a region is 'set, material'");
     sp_word material = {comma + 1, set.at + set.length - comma - 1};
     set.length = comma - set.at;
     if (memchr(material.at, ',', (size_t)material.length))
-        return volume_fail_here(in, "a region is 'set, material'");
+        return sp_volume_fail_here(in, "a region is 'set, material'");
     SP_TRY(blank_free_name(veg, set, "set", region.set));
     SP_TRY(blank_free_name(veg, material, "material", region.material));
-    SP_TRY(volume_push(in, &veg->regions, &region, sizeof region));
+    SP_TRY(sp_volume_push(in, &veg->regions, &region, sizeof region));
 done:
     return status;
 }
@@ -388,7 +389,8 @@ static int parse_sections(struct veg *veg)
             i++;
         if (i == SECTIONS) {
             sp_text_rest(&veg->in.text, &rest);
-            return volume_fail_here(&veg->in, "a keyword like *SET is expected, not '%s'", sp_word_show(rest, shown));
+            return sp_volume_fail_here(&veg->in, "a keyword like *SET is expected, not '%s'",
+                                       sp_word_show(rest, shown));
         }
         SP_TRY(sections[i].parse(veg));
     }
@@ -398,20 +400,20 @@ done:
 
 /* Gives the elements of a region their material; a set that is not named allElements goes first. owner [elements] is
  * the region that took each element, −1 none. */
-static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t number, int64_t *owner)
+static int assign_region(struct veg *veg, const struct sp_volume_ids *ids, int64_t number, int64_t *owner)
 {
     const struct veg_region *region = (struct veg_region *)veg->regions.data + number;
     const struct veg_region *regions = veg->regions.data;
     const struct veg_set *set = NULL;
-    struct volume_element *element = veg->in.elements.data;
+    struct sp_volume_element *element = veg->in.elements.data;
     const struct veg_member *member = veg->members.data;
     int64_t material = 0;
     const sp_material *materials = veg->materials.data;
     while (material < veg->materials.count && strcmp(materials[material].name, region->material))
         material++;
     if (material == veg->materials.count)
-        return volume_fail(&veg->in, region->where, "the region names the material %s, which is not defined",
-                           region->material);
+        return sp_volume_fail(&veg->in, region->where, "the region names the material %s, which is not defined",
+                              region->material);
     if (strcmp(region->set, "allElements") == 0) {
         for (int64_t e = 0; e < veg->in.elements.count; e++)
             if (owner[e] < 0) {
@@ -424,16 +426,17 @@ static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t 
         if (strcmp(((struct veg_set *)veg->sets.data)[i].name, region->set) == 0)
             set = (struct veg_set *)veg->sets.data + i;
     if (!set)
-        return volume_fail(&veg->in, region->where, "the region names the set %s, which is not defined", region->set);
+        return sp_volume_fail(&veg->in, region->where, "the region names the set %s, which is not defined",
+                              region->set);
     for (int64_t i = set->first; i < set->end; i++) {
-        int64_t e = volume_ids_find(ids, member[i].number);
+        int64_t e = sp_volume_ids_find(ids, member[i].number);
         if (e < 0)
-            return volume_fail(&veg->in, member[i].where, "set %s names element %lld of %lld", set->name,
-                               (long long)member[i].number, (long long)veg->in.elements.count);
+            return sp_volume_fail(&veg->in, member[i].where, "set %s names element %lld of %lld", set->name,
+                                  (long long)member[i].number, (long long)veg->in.elements.count);
         if (owner[e] >= 0 && owner[e] != number)
-            return volume_fail(&veg->in, region->where,
-                               "element %lld of the set %s is already in the region of the set %s",
-                               (long long)member[i].number, set->name, regions[owner[e]].set);
+            return sp_volume_fail(&veg->in, region->where,
+                                  "element %lld of the set %s is already in the region of the set %s",
+                                  (long long)member[i].number, set->name, regions[owner[e]].set);
         owner[e] = number;
         element[e].group = material;
     }
@@ -442,12 +445,12 @@ static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t 
 
 static int assign_regions(struct veg *veg)
 {
-    struct volume_ids ids;
-    struct volume_element *element = veg->in.elements.data;
+    struct sp_volume_ids ids;
+    struct sp_volume_element *element = veg->in.elements.data;
     const struct veg_region *region = veg->regions.data;
     int64_t twice, count = veg->in.elements.count, whole = -1;
     int status;
-    SP_TRY(volume_ids_build(&veg->in, count, element, sizeof *element, &ids, &twice));
+    SP_TRY(sp_volume_ids_build(&veg->in, count, element, sizeof *element, &ids, &twice));
     int64_t *owner = sp_pool_raw(&veg->in.pool, count, sizeof *owner);
     if (!owner)
         return sp_fail_memory(veg->in.context);
@@ -456,7 +459,7 @@ static int assign_regions(struct veg *veg)
         if (strcmp(region[i].set, "allElements") != 0)
             SP_TRY(assign_region(veg, &ids, i, owner));
         else if (whole >= 0)
-            return volume_fail(&veg->in, region[i].where, "two regions take allElements");
+            return sp_volume_fail(&veg->in, region[i].where, "two regions take allElements");
         else
             whole = i;
     }
@@ -464,8 +467,8 @@ static int assign_regions(struct veg *veg)
         SP_TRY(assign_region(veg, &ids, whole, owner));
     for (int64_t e = 0; e < count; e++)
         if (owner[e] < 0)
-            return volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions",
-                               (long long)element[e].id, (long long)veg->regions.count);
+            return sp_volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions",
+                                  (long long)element[e].id, (long long)veg->regions.count);
 done:
     return status;
 }
@@ -475,7 +478,7 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
 {
     struct veg veg = {0};
     int status;
-    SP_TRY(volume_start(&veg.in, context, bytes, count, "#", includes, mesh, notes));
+    SP_TRY(sp_volume_start(&veg.in, context, bytes, count, "#", includes, mesh, notes));
     sp_text_blanks(&veg.in.text, ",");
     SP_TRY(parse_sections(&veg));
     if (!veg.vertices_seen || !veg.elements_seen) {
@@ -484,12 +487,12 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
         goto done;
     }
     SP_TRY(assign_regions(&veg));
-    SP_TRY(volume_build(&veg.in, false, mesh));
-    SP_TRY(volume_regions(&veg.in, mesh, veg.materials.count, veg.materials.data));
+    SP_TRY(sp_volume_build(&veg.in, false, mesh));
+    SP_TRY(sp_volume_regions(&veg.in, mesh, veg.materials.count, veg.materials.data));
 done:
     sp_list_free(&veg.materials);
     sp_list_free(&veg.sets);
     sp_list_free(&veg.members);
     sp_list_free(&veg.regions);
-    return volume_finish(&veg.in, status, mesh);
+    return sp_volume_finish(&veg.in, status, mesh);
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 
 struct vtk {
-    struct volume_reader in; /* in.text.binary: the file is binary */
+    struct sp_volume_reader in; /* in.text.binary: the file is binary */
     char section[SP_TEXT_QUOTE];
     bool offsets; /* version 5: cells are offsets and connectivity */
     bool dataset_seen, points_seen, cells_seen, types_seen;
-    struct volume_vtk_cells cells;
+    struct sp_volume_vtk_cells cells;
     int64_t tuples; /* of the data that are being read, −1 none */
     bool cell_data;
 };
@@ -19,27 +19,27 @@ struct vtk {
 
 static int next_word(struct vtk *vtk, sp_word *word)
 {
-    return volume_next_word(&vtk->in, vtk->section, word);
+    return sp_volume_next_word(&vtk->in, vtk->section, word);
 }
 
 static int next_count(struct vtk *vtk, int64_t *count)
 {
-    int status = volume_next_integer(&vtk->in, vtk->section, count);
+    int status = sp_volume_next_integer(&vtk->in, vtk->section, count);
     if (status == SP_OK && *count < 0)
-        return volume_fail_here(&vtk->in, "%s has a count of %lld", vtk->section, (long long)*count);
+        return sp_volume_fail_here(&vtk->in, "%s has a count of %lld", vtk->section, (long long)*count);
     return status;
 }
 
-static int next_type(struct vtk *vtk, const struct volume_vtk_type **type)
+static int next_type(struct vtk *vtk, const struct sp_volume_vtk_type **type)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word word;
     int status = next_word(vtk, &word);
     if (status != SP_OK)
         return status;
-    *type = volume_vtk_legacy_type(word);
+    *type = sp_volume_vtk_legacy_type(word);
     return *type ? SP_OK
-                 : volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
+                 : sp_volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
 }
 
 /* Behind the keyword's line: the values of `count` tuples follow. */
@@ -48,48 +48,48 @@ static int begin_values(struct vtk *vtk, const char *what, int64_t tuples, int64
 {
     char quote[SP_TEXT_QUOTE];
     if (tuples < 0 || components < 1 || __builtin_mul_overflow(tuples, components, count))
-        return volume_fail_here(&vtk->in, "%s has %lld times %lld values", vtk->section, (long long)tuples,
-                                (long long)components);
+        return sp_volume_fail_here(&vtk->in, "%s has %lld times %lld values", vtk->section, (long long)tuples,
+                                   (long long)components);
     if (!vtk->in.text.binary)
-        return volume_check_count(&vtk->in, vtk->section, what, *count, 1);
+        return sp_volume_check_count(&vtk->in, vtk->section, what, *count, 1);
     if (sp_text_more(&vtk->in.text))
-        return volume_fail_here(&vtk->in, "%s stands behind %s", sp_text_quote(&vtk->in.text, quote), vtk->section);
+        return sp_volume_fail_here(&vtk->in, "%s stands behind %s", sp_text_quote(&vtk->in.text, quote), vtk->section);
     sp_text_seek(&vtk->in.text, vtk->in.text.next);
-    return volume_check_count(&vtk->in, vtk->section, what, *count, bytes);
+    return sp_volume_check_count(&vtk->in, vtk->section, what, *count, bytes);
 }
 
 static int64_t next_place(struct vtk *vtk)
 {
     if (!vtk->in.text.binary)
-        volume_more(&vtk->in);
-    return volume_here(&vtk->in);
+        sp_volume_more(&vtk->in);
+    return sp_volume_here(&vtk->in);
 }
 
-static int read_integer(struct vtk *vtk, const struct volume_vtk_type *type, int64_t *value)
+static int read_integer(struct vtk *vtk, const struct sp_volume_vtk_type *type, int64_t *value)
 {
     if (!vtk->in.text.binary)
-        return volume_next_integer(&vtk->in, vtk->section, value);
+        return sp_volume_next_integer(&vtk->in, vtk->section, value);
     const char *bytes = sp_text_bytes(&vtk->in.text, type->bytes);
     if (!bytes)
-        return volume_fail_end(&vtk->in, vtk->section);
-    if (volume_vtk_integer(bytes, type, true, value))
+        return sp_volume_fail_end(&vtk->in, vtk->section);
+    if (sp_volume_vtk_integer(bytes, type, true, value))
         return SP_OK;
     vtk->in.text.at = bytes;
-    return volume_fail_here(&vtk->in, "an integer in %s is too large", vtk->section);
+    return sp_volume_fail_here(&vtk->in, "an integer in %s is too large", vtk->section);
 }
 
-static int read_real(struct vtk *vtk, const struct volume_vtk_type *type, double *value)
+static int read_real(struct vtk *vtk, const struct sp_volume_vtk_type *type, double *value)
 {
     if (!vtk->in.text.binary)
-        return volume_next_number(&vtk->in, vtk->section, value);
+        return sp_volume_next_number(&vtk->in, vtk->section, value);
     const char *bytes = sp_text_bytes(&vtk->in.text, type->bytes);
     if (!bytes)
-        return volume_fail_end(&vtk->in, vtk->section);
-    *value = volume_vtk_real(bytes, type, true);
+        return sp_volume_fail_end(&vtk->in, vtk->section);
+    *value = sp_volume_vtk_real(bytes, type, true);
     if (isfinite(*value))
         return SP_OK;
     vtk->in.text.at = bytes;
-    return volume_fail_here(&vtk->in, "a number in %s is not finite", vtk->section);
+    return sp_volume_fail_here(&vtk->in, "a number in %s is not finite", vtk->section);
 }
 
 /* Values that are not used may be anything, such as nan. */
@@ -100,7 +100,7 @@ static int skip_values(struct vtk *vtk, int64_t tuples, int64_t components, int 
     int status;
     SP_TRY(begin_values(vtk, "values", tuples, components, bytes, &count));
     if (vtk->in.text.binary && !sp_text_bytes(&vtk->in.text, count * bytes))
-        return volume_fail_end(&vtk->in, vtk->section);
+        return sp_volume_fail_end(&vtk->in, vtk->section);
     for (int64_t i = 0; !vtk->in.text.binary && i < count; i++)
         SP_TRY(next_word(vtk, &word));
 done:
@@ -116,25 +116,26 @@ static int parse_header(struct vtk *vtk)
     double version;
     sp_word word;
     int status;
-    if (!volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") ||
+    if (!sp_volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") ||
         !sp_text_match(text, "DataFile") || !sp_text_match(text, "Version"))
         return sp_fail(vtk->in.context, SP_INPUT,
                        "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
     strcpy(vtk->section, "the header");
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_number(word, &version) || !(version >= 2 && version <= 5.1))
-        return volume_fail_here(&vtk->in, "version '%s' is not supported (2.0 to 5.1 are)", sp_word_show(word, shown));
+        return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (2.0 to 5.1 are)",
+                                   sp_word_show(word, shown));
     vtk->offsets = version >= 5;
     /* The title may be anything, or nothing. */
     const char *end = memchr(text->next, '\n', (size_t)(text->end - text->next));
     if (!end)
-        return volume_fail_end(&vtk->in, vtk->section);
+        return sp_volume_fail_end(&vtk->in, vtk->section);
     sp_text_seek(text, end + 1);
     text->line++;
     SP_TRY(next_word(vtk, &word));
     bool binary = sp_word_same(word, sp_word_of("BINARY"));
     if (!binary && !sp_word_same(word, sp_word_of("ASCII")))
-        return volume_fail_here(&vtk->in, "'%s' stands where ASCII or BINARY is due", sp_word_show(word, shown));
+        return sp_volume_fail_here(&vtk->in, "'%s' stands where ASCII or BINARY is due", sp_word_show(word, shown));
     text->binary = binary; /* messages told the line so far */
 done:
     return status;
@@ -158,13 +159,13 @@ static void pass_over_metadata(struct vtk *vtk)
 
 static int parse_points(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type;
+    const struct sp_volume_vtk_type *type;
     int64_t count, values;
     int status;
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_type(vtk, &type));
     SP_TRY(begin_values(vtk, "coordinates", count, 3, type->bytes, &values));
-    struct volume_node *node = sp_list_add(&vtk->in.nodes, count, sizeof *node);
+    struct sp_volume_node *node = sp_list_add(&vtk->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(vtk->in.context);
     for (int64_t i = 0; i < count; i++) {
@@ -180,7 +181,7 @@ done:
 /* Room for cells; the counts are checked against the bytes that follow. */
 static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
 {
-    struct volume_vtk_cells *cells = &vtk->cells;
+    struct sp_volume_vtk_cells *cells = &vtk->cells;
     sp_pool *pool = &vtk->in.pool;
     cells->count = count;
     cells->corner_count = corners;
@@ -194,35 +195,36 @@ static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
 /* "CELLS n size", then each cell as its count of corners and the corners. */
 static int parse_cells(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type = volume_vtk_legacy_type(sp_word_of("int"));
+    const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, size, values, used = 0, corners;
     int status;
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_count(vtk, &size));
     if (count > size)
-        return volume_fail_here(&vtk->in, "%lld cells do not fit into %lld numbers", (long long)count, (long long)size);
+        return sp_volume_fail_here(&vtk->in, "%lld cells do not fit into %lld numbers", (long long)count,
+                                   (long long)size);
     SP_TRY(begin_values(vtk, "numbers", size, 1, type->bytes, &values));
     SP_TRY(make_cells(vtk, count, size - count));
     for (int64_t i = 0; i < count; i++) {
         vtk->cells.where[i] = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &corners));
         if (corners < 0 || corners > size - count - used)
-            return volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left",
-                               (long long)i, (long long)corners, (long long)(size - count - used));
+            return sp_volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left",
+                                  (long long)i, (long long)corners, (long long)(size - count - used));
         for (int64_t a = 0; a < corners; a++)
             SP_TRY(read_integer(vtk, type, &vtk->cells.corner[used + a]));
         used += corners;
         vtk->cells.end[i] = used;
     }
     if (used < size - count)
-        return volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces",
-                                (long long)(size - count - used));
+        return sp_volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces",
+                                   (long long)(size - count - used));
 done:
     return status;
 }
 
 /* A keyword with the type of the integers that follow it. */
-static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count, const struct volume_vtk_type **type)
+static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count, const struct sp_volume_vtk_type **type)
 {
     char shown[SP_TEXT_QUOTE];
     int64_t values;
@@ -230,11 +232,11 @@ static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count,
     int status;
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of(keyword)))
-        return volume_fail_here(&vtk->in, "'%s' stands where %s is due", sp_word_show(word, shown), keyword);
+        return sp_volume_fail_here(&vtk->in, "'%s' stands where %s is due", sp_word_show(word, shown), keyword);
     strcpy(vtk->section, keyword);
     SP_TRY(next_type(vtk, type));
     if ((*type)->kind == 'f')
-        return volume_fail_here(&vtk->in, "%s is not of integers", keyword);
+        return sp_volume_fail_here(&vtk->in, "%s is not of integers", keyword);
     SP_TRY(begin_values(vtk, "numbers", count, 1, (*type)->bytes, &values));
 done:
     return status;
@@ -243,22 +245,22 @@ done:
 /* Version 5: "CELLS n+1 size", then where each cell begins, and the end of the last one, and all corners. */
 static int parse_offsets(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type;
+    const struct sp_volume_vtk_type *type;
     int64_t count, corners, offset, before = 0;
     int status;
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_count(vtk, &corners));
     if (count < 1)
-        return volume_fail_here(&vtk->in, "CELLS has no offsets");
-    SP_TRY(volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
+        return sp_volume_fail_here(&vtk->in, "CELLS has no offsets");
+    SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
     SP_TRY(parse_array_head(vtk, "OFFSETS", count, &type));
     SP_TRY(make_cells(vtk, count - 1, corners));
     for (int64_t i = 0; i < count; i++) {
         int64_t where = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &offset));
         if (offset < before || offset > corners || (i == 0 && offset != 0) || (i == count - 1 && offset != corners))
-            return volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld",
-                               (long long)offset, (long long)i, (long long)before, (long long)corners);
+            return sp_volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld",
+                                  (long long)offset, (long long)i, (long long)before, (long long)corners);
         if (i > 0)
             vtk->cells.end[i - 1] = offset;
         before = offset;
@@ -275,14 +277,15 @@ done:
 
 static int parse_types(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type = volume_vtk_legacy_type(sp_word_of("int"));
+    const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, values;
     int status;
     if (!vtk->cells_seen)
-        return volume_fail_here(&vtk->in, "CELL_TYPES stands before CELLS");
+        return sp_volume_fail_here(&vtk->in, "CELL_TYPES stands before CELLS");
     SP_TRY(next_count(vtk, &count));
     if (count != vtk->cells.count)
-        return volume_fail_here(&vtk->in, "%lld types for %lld cells", (long long)count, (long long)vtk->cells.count);
+        return sp_volume_fail_here(&vtk->in, "%lld types for %lld cells", (long long)count,
+                                   (long long)vtk->cells.count);
     SP_TRY(begin_values(vtk, "types", count, 1, type->bytes, &values));
     for (int64_t i = 0; i < count; i++)
         SP_TRY(read_integer(vtk, type, &vtk->cells.type[i]));
@@ -294,16 +297,16 @@ done:
 
 /* The values of one array, taken where they are regions. */
 static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t components,
-                       const struct volume_vtk_type *type)
+                       const struct sp_volume_vtk_type *type)
 {
     char shown[SP_TEXT_QUOTE];
     int64_t values;
     int status;
-    bool named = vtk->cell_data && vtk->tuples >= 0 && volume_vtk_is_region(name);
+    bool named = vtk->cell_data && vtk->tuples >= 0 && sp_volume_vtk_is_region(name);
     sp_word_show(name, shown);
     if (named && (vtk->cells.region || components != 1 || type->kind == 'f' || tuples != vtk->cells.count)) {
-        volume_note(&vtk->in, "the array %s is not taken as regions: %s", shown,
-                    vtk->cells.region ? "there is one already" : "it is not of one integer for each cell");
+        sp_volume_note(&vtk->in, "the array %s is not taken as regions: %s", shown,
+                       vtk->cells.region ? "there is one already" : "it is not of one integer for each cell");
         named = false;
     }
     if (!named)
@@ -321,13 +324,13 @@ done:
 /* "FIELD name n", then n times "name components tuples type" and values. */
 static int parse_field(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type;
+    const struct sp_volume_vtk_type *type;
     int64_t arrays, components, tuples;
     sp_word name;
     int status;
     SP_TRY(next_word(vtk, &name));
     SP_TRY(next_count(vtk, &arrays));
-    SP_TRY(volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
+    SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
     for (int64_t i = 0; i < arrays; i++) {
         SP_TRY(next_word(vtk, &name));
         if (i > 0 && sp_word_is(name, "METADATA")) {
@@ -346,7 +349,7 @@ done:
 /* "SCALARS name type [components]", "LOOKUP_TABLE name", values. */
 static int parse_scalars(struct vtk *vtk)
 {
-    const struct volume_vtk_type *type;
+    const struct sp_volume_vtk_type *type;
     int64_t components = 1;
     sp_word name, table;
     int status;
@@ -356,7 +359,7 @@ static int parse_scalars(struct vtk *vtk)
         SP_TRY(next_count(vtk, &components));
     SP_TRY(next_word(vtk, &table));
     if (!sp_word_same(table, sp_word_of("LOOKUP_TABLE")))
-        return volume_fail_here(&vtk->in, "SCALARS without LOOKUP_TABLE");
+        return sp_volume_fail_here(&vtk->in, "SCALARS without LOOKUP_TABLE");
     SP_TRY(next_word(vtk, &table));
     SP_TRY(parse_array(vtk, name, vtk->tuples, components, type));
 done:
@@ -379,7 +382,7 @@ done:
 /* "KEYWORD name type", and `components` values for each point or cell; −1: "KEYWORD name components type". */
 static int parse_vectors(struct vtk *vtk, int64_t components)
 {
-    const struct volume_vtk_type *type;
+    const struct sp_volume_vtk_type *type;
     sp_word name;
     int status;
     SP_TRY(next_word(vtk, &name));
@@ -407,7 +410,8 @@ static int parse_attribute(struct vtk *vtk, sp_word keyword)
             if (sp_word_same(keyword, sp_word_of(list[i].keyword)))
                 return parse_vectors(vtk, list[i].components);
     }
-    return volume_fail_here(&vtk->in, "'%s' is no keyword of an unstructured grid that may stand here", vtk->section);
+    return sp_volume_fail_here(&vtk->in, "'%s' is no keyword of an unstructured grid that may stand here",
+                               vtk->section);
 }
 
 /* CELL_DATA and POINT_DATA with the count of what they are about. */
@@ -418,10 +422,10 @@ static int parse_data(struct vtk *vtk, bool cells)
     vtk->cell_data = cells;
     SP_TRY(next_count(vtk, &vtk->tuples));
     if (!vtk->points_seen || !vtk->cells_seen)
-        return volume_fail_here(&vtk->in, "%s stands before POINTS or CELLS", vtk->section);
+        return sp_volume_fail_here(&vtk->in, "%s stands before POINTS or CELLS", vtk->section);
     if (vtk->tuples != due)
-        return volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples,
-                                (long long)due);
+        return sp_volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples,
+                                   (long long)due);
 done:
     return status;
 }
@@ -433,8 +437,8 @@ static int parse_dataset(struct vtk *vtk)
     int status;
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of("UNSTRUCTURED_GRID")))
-        return volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)",
-                                sp_word_show(word, shown));
+        return sp_volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)",
+                                   sp_word_show(word, shown));
 done:
     return status;
 }
@@ -442,7 +446,7 @@ done:
 static int once(struct vtk *vtk, bool *seen)
 {
     if (*seen)
-        return volume_fail_here(&vtk->in, "%s stands twice", vtk->section);
+        return sp_volume_fail_here(&vtk->in, "%s stands twice", vtk->section);
     *seen = true;
     return SP_OK;
 }
@@ -468,7 +472,7 @@ static int parse_section(struct vtk *vtk)
     else if (sp_word_same(word, sp_word_of("FIELD")))
         SP_TRY(parse_field(vtk));
     else if (!vtk->dataset_seen)
-        return volume_fail_here(&vtk->in, "'%s' stands where DATASET is due", vtk->section);
+        return sp_volume_fail_here(&vtk->in, "'%s' stands where DATASET is due", vtk->section);
     else if (points)
         SP_TRY(parse_points(vtk));
     else if (cells)
@@ -488,9 +492,9 @@ int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, c
 {
     struct vtk vtk = {.tuples = -1};
     int status;
-    SP_TRY(volume_start(&vtk.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(sp_volume_start(&vtk.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_header(&vtk));
-    while (volume_more(&vtk.in))
+    while (sp_volume_more(&vtk.in))
         SP_TRY(parse_section(&vtk));
     if (!vtk.dataset_seen || !vtk.points_seen || !vtk.cells_seen || !vtk.types_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no %s",
@@ -500,7 +504,7 @@ int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, c
                                             : "CELL_TYPES");
         goto done;
     }
-    SP_TRY(volume_vtk_build(&vtk.in, &vtk.cells, material, mesh));
+    SP_TRY(sp_volume_vtk_build(&vtk.in, &vtk.cells, material, mesh));
 done:
-    return volume_finish(&vtk.in, status, mesh);
+    return sp_volume_finish(&vtk.in, status, mesh);
 }

@@ -12,7 +12,7 @@ static const struct lower_type {
                    {35, 4}, {36, 0}, {68, 0}, {69, 0}, {70, 0}, {75, 0}, {76, 0}, {77, 0}};
 
 /* On Linux `long` has 8 bytes, and VTK writes ids as int in old files. */
-static const struct volume_vtk_type types[] = {
+static const struct sp_volume_vtk_type types[] = {
     {"char", "Int8", 1, 'i'},       {"unsigned_char", "UInt8", 1, 'u'},
     {"short", "Int16", 2, 'i'},     {"unsigned_short", "UInt16", 2, 'u'},
     {"int", "Int32", 4, 'i'},       {"unsigned_int", "UInt32", 4, 'u'},
@@ -23,7 +23,7 @@ static const struct volume_vtk_type types[] = {
     {"long_long", NULL, 8, 'i'},    {"unsigned_long_long", NULL, 8, 'u'},
 };
 
-const struct volume_vtk_type *volume_vtk_legacy_type(sp_word name)
+const struct sp_volume_vtk_type *sp_volume_vtk_legacy_type(sp_word name)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].legacy && sp_word_same(name, sp_word_of(types[i].legacy)))
@@ -31,7 +31,7 @@ const struct volume_vtk_type *volume_vtk_legacy_type(sp_word name)
     return NULL;
 }
 
-const struct volume_vtk_type *volume_vtk_xml_type(sp_word name)
+const struct sp_volume_vtk_type *sp_volume_vtk_xml_type(sp_word name)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].xml && sp_word_is(name, types[i].xml))
@@ -48,7 +48,7 @@ static uint64_t bits_of(const char *bytes, int size, bool big_endian)
     return bits;
 }
 
-bool volume_vtk_integer(const char *bytes, const struct volume_vtk_type *type, bool big_endian, int64_t *value)
+bool sp_volume_vtk_integer(const char *bytes, const struct sp_volume_vtk_type *type, bool big_endian, int64_t *value)
 {
     uint64_t bits = bits_of(bytes, type->bytes, big_endian);
     int unused = 64 - 8 * type->bytes;
@@ -59,7 +59,7 @@ bool volume_vtk_integer(const char *bytes, const struct volume_vtk_type *type, b
     return type->kind == 'i' || (type->kind == 'u' && bits <= INT64_MAX);
 }
 
-double volume_vtk_real(const char *bytes, const struct volume_vtk_type *type, bool big_endian)
+double sp_volume_vtk_real(const char *bytes, const struct sp_volume_vtk_type *type, bool big_endian)
 {
     uint64_t bits = bits_of(bytes, type->bytes, big_endian);
     uint32_t half = (uint32_t)bits;
@@ -74,10 +74,10 @@ double volume_vtk_real(const char *bytes, const struct volume_vtk_type *type, bo
         memcpy(&number, &bits, sizeof number);
         return number;
     }
-    return volume_vtk_integer(bytes, type, big_endian, &integer) ? (double)integer : (double)bits;
+    return sp_volume_vtk_integer(bytes, type, big_endian, &integer) ? (double)integer : (double)bits;
 }
 
-bool volume_vtk_is_region(sp_word name)
+bool sp_volume_vtk_is_region(sp_word name)
 {
     return sp_word_same(name, sp_word_of("region")) || sp_word_same(name, sp_word_of("material"));
 }
@@ -90,30 +90,31 @@ static const struct lower_type *find_lower(int64_t type)
     return NULL;
 }
 
-static int fail_corners(struct volume_reader *reader, const struct volume_vtk_cells *cells, int64_t i, int64_t corners,
-                        int64_t due)
+static int fail_corners(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells, int64_t i,
+                        int64_t corners, int64_t due)
 {
-    return volume_fail(reader, cells->where[i], "cell %lld of type %lld has %lld corners instead of %lld", (long long)i,
-                       (long long)cells->type[i], (long long)corners, (long long)due);
+    return sp_volume_fail(reader, cells->where[i], "cell %lld of type %lld has %lld corners instead of %lld",
+                          (long long)i, (long long)cells->type[i], (long long)corners, (long long)due);
 }
 
-static int add_element(struct volume_reader *reader, const struct volume_vtk_cells *cells, int64_t i, int64_t first)
+static int add_element(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells, int64_t i,
+                       int64_t first)
 {
     /* Corners of a voxel count x fastest, then y, then z; those of a hexahedron go round the lower face, then the
      * upper. */
     static const int voxel[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     int64_t type = cells->type[i], corners = cells->end[i] - first;
-    struct volume_element element = {.id = i, .where = cells->where[i], .width = type == VTK_TETRA ? 4 : 8};
+    struct sp_volume_element element = {.id = i, .where = cells->where[i], .width = type == VTK_TETRA ? 4 : 8};
     if (corners != element.width)
         return fail_corners(reader, cells, i, corners, element.width);
     for (int64_t a = 0; a < corners; a++)
         element.corner[a] = cells->corner[first + (type == VTK_VOXEL ? voxel[a] : a)];
     element.group = cells->region ? cells->region[i] : 0;
-    return volume_push(reader, &reader->elements, &element, sizeof element);
+    return sp_volume_push(reader, &reader->elements, &element, sizeof element);
 }
 
-int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells *cells, const sp_material *material,
-                     sp_mesh *mesh)
+int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells,
+                        const sp_material *material, sp_mesh *mesh)
 {
     sp_list materials = {0};
     int64_t passed_over = 0;
@@ -130,7 +131,7 @@ int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells
         else if (type == VTK_TETRA || type == VTK_VOXEL || type == VTK_HEXAHEDRON)
             SP_TRY(add_element(reader, cells, i, first));
         else {
-            status = volume_fail(
+            status = sp_volume_fail(
                 reader, cells->where[i],
                 "cell %lld has type %lld, which is not supported (tetrahedra 10, voxels 11 and hexahedra 12 are)",
                 (long long)i, (long long)type);
@@ -138,10 +139,10 @@ int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells
         }
     }
     if (passed_over)
-        volume_note(reader, "%lld points, lines and faces are passed over", (long long)passed_over);
-    SP_TRY(volume_groups(reader, "region", material, 0, NULL, &materials));
-    SP_TRY(volume_build(reader, true, mesh));
-    SP_TRY(volume_regions(reader, mesh, materials.count, materials.data));
+        sp_volume_note(reader, "%lld points, lines and faces are passed over", (long long)passed_over);
+    SP_TRY(sp_volume_groups(reader, "region", material, 0, NULL, &materials));
+    SP_TRY(sp_volume_build(reader, true, mesh));
+    SP_TRY(sp_volume_regions(reader, mesh, materials.count, materials.data));
 done:
     sp_list_free(&materials);
     return status;

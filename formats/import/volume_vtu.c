@@ -14,7 +14,7 @@ static const char *const array_names[ARRAYS] = {"Points", "connectivity", "offse
 
 /* An array as the file describes it. */
 struct vtu_array {
-    const struct volume_vtk_type *type; /* NULL: not there */
+    const struct sp_volume_vtk_type *type; /* NULL: not there */
     bool text, appended;
     int64_t offset;       /* of appended ones */
     const char *at, *end; /* what stands in the element */
@@ -30,7 +30,7 @@ struct vtu_tag {
 };
 
 struct vtu {
-    struct volume_reader in;
+    struct sp_volume_reader in;
     struct vtu_array array[ARRAYS];
     struct vtu_array *inside; /* whose element is open, NULL none that is used */
     sp_word open[MOST_DEPTH];
@@ -41,7 +41,7 @@ struct vtu {
     const char *appended;            /* behind the underscore, NULL none */
     bool appended_base64;
     const char *file_end;
-    struct volume_vtk_cells cells;
+    struct sp_volume_vtk_cells cells;
     /* of the array that is being read */
     const struct vtu_array *current;
     const char *values; /* NULL when they are text */
@@ -71,7 +71,7 @@ static sp_word scan_name(sp_text *text)
 
 static int fail_tag(struct vtu *vtu)
 {
-    return volume_fail_here(&vtu->in, "the XML is damaged here, or more than a .vtu needs");
+    return sp_volume_fail_here(&vtu->in, "the XML is damaged here, or more than a .vtu needs");
 }
 
 static int scan_attribute(struct vtu *vtu, struct vtu_tag *tag)
@@ -157,7 +157,7 @@ static int attribute_count(struct vtu *vtu, const struct vtu_tag *tag, const cha
     sp_word word = attribute(tag, name);
     if (sp_word_integer(word, value) && *value >= 0)
         return SP_OK;
-    return volume_fail_here(&vtu->in, "%s=\"%s\" is no count", name, sp_word_show(word, shown));
+    return sp_volume_fail_here(&vtu->in, "%s=\"%s\" is no count", name, sp_word_show(word, shown));
 }
 
 /* ---- what the tags say ---- */
@@ -169,17 +169,17 @@ static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
     if (!sp_word_is(tag->name, "VTKFile"))
         return sp_fail(vtu->in.context, SP_INPUT, "the file does not begin with <VTKFile>: it is no .vtu file");
     if (!sp_word_is(type, "UnstructuredGrid"))
-        return volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)",
-                                sp_word_show(type, shown));
+        return sp_volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)",
+                                   sp_word_show(type, shown));
     vtu->compressor = attribute(tag, "compressor");
     vtu->big_endian = sp_word_is(order, "BigEndian");
     if (order.length > 0 && !vtu->big_endian && !sp_word_is(order, "LittleEndian"))
-        return volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)",
-                                sp_word_show(order, shown));
+        return sp_volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)",
+                                   sp_word_show(order, shown));
     vtu->header_bytes = sp_word_is(header, "UInt64") ? 8 : 4;
     if (header.length > 0 && !sp_word_is(header, "UInt64") && !sp_word_is(header, "UInt32"))
-        return volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)",
-                                sp_word_show(header, shown));
+        return sp_volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)",
+                                   sp_word_show(header, shown));
     return SP_OK;
 }
 
@@ -187,7 +187,7 @@ static int open_piece(struct vtu *vtu, const struct vtu_tag *tag)
 {
     int status;
     if (vtu->point_count >= 0)
-        return volume_fail_here(&vtu->in, "a file of several pieces is not supported; merge them");
+        return sp_volume_fail_here(&vtu->in, "a file of several pieces is not supported; merge them");
     SP_TRY(attribute_count(vtu, tag, "NumberOfPoints", &vtu->point_count));
     SP_TRY(attribute_count(vtu, tag, "NumberOfCells", &vtu->cell_count));
 done:
@@ -195,7 +195,7 @@ done:
 }
 
 /* Which array this is, −1 one that is not used. */
-static int find_role(struct vtu *vtu, const struct vtu_tag *tag, const struct volume_vtk_type *type)
+static int find_role(struct vtu *vtu, const struct vtu_tag *tag, const struct sp_volume_vtk_type *type)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word section = vtu->depth > 0 ? vtu->open[vtu->depth - 1] : (sp_word){"", 0}, name = attribute(tag, "Name");
@@ -206,18 +206,18 @@ static int find_role(struct vtu *vtu, const struct vtu_tag *tag, const struct vo
     for (int i = CONNECTIVITY; i <= TYPES && sp_word_is(section, "Cells"); i++)
         if (sp_word_is(name, array_names[i]))
             return i;
-    if (!sp_word_is(section, "CellData") || !volume_vtk_is_region(name))
+    if (!sp_word_is(section, "CellData") || !sp_volume_vtk_is_region(name))
         return -1;
     if (single && type && type->kind != 'f' && !vtu->array[REGIONS].type)
         return REGIONS;
-    volume_note(&vtu->in, "the array %s is not taken as regions: %s", sp_word_show(name, shown),
-                vtu->array[REGIONS].type ? "there is one already" : "it is not of one integer for each cell");
+    sp_volume_note(&vtu->in, "the array %s is not taken as regions: %s", sp_word_show(name, shown),
+                   vtu->array[REGIONS].type ? "there is one already" : "it is not of one integer for each cell");
     return -1;
 }
 
 static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
 {
-    const struct volume_vtk_type *type = volume_vtk_xml_type(attribute(tag, "type"));
+    const struct sp_volume_vtk_type *type = sp_volume_vtk_xml_type(attribute(tag, "type"));
     sp_word format = attribute(tag, "format");
     char shown[SP_TEXT_QUOTE];
     int role = find_role(vtu, tag, type), status = SP_OK;
@@ -226,18 +226,18 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
         return SP_OK;
     struct vtu_array *array = &vtu->array[role];
     if (array->type)
-        return volume_fail_here(&vtu->in, "the array %s stands twice", array_names[role]);
+        return sp_volume_fail_here(&vtu->in, "the array %s stands twice", array_names[role]);
     if (!type || (role != POINTS && type->kind == 'f'))
-        return volume_fail_here(&vtu->in, "the array %s has type '%s'", array_names[role],
-                                sp_word_show(attribute(tag, "type"), shown));
+        return sp_volume_fail_here(&vtu->in, "the array %s has type '%s'", array_names[role],
+                                   sp_word_show(attribute(tag, "type"), shown));
     if (role == POINTS && !sp_word_is(attribute(tag, "NumberOfComponents"), "3"))
-        return volume_fail_here(&vtu->in, "the array Points has not 3 components");
+        return sp_volume_fail_here(&vtu->in, "the array Points has not 3 components");
     array->type = type;
     array->text = format.length == 0 || sp_word_is(format, "ascii");
     array->appended = sp_word_is(format, "appended");
     if (!array->text && !array->appended && !sp_word_is(format, "binary"))
-        return volume_fail_here(&vtu->in, "the array %s has format '%s'", array_names[role],
-                                sp_word_show(format, shown));
+        return sp_volume_fail_here(&vtu->in, "the array %s has format '%s'", array_names[role],
+                                   sp_word_show(format, shown));
     if (array->appended)
         SP_TRY(attribute_count(vtu, tag, "offset", &array->offset));
     array->at = array->end = vtu->in.text.at;
@@ -253,11 +253,11 @@ static int open_appended(struct vtu *vtu, const struct vtu_tag *tag)
     sp_word encoding = attribute(tag, "encoding");
     vtu->appended_base64 = sp_word_is(encoding, "base64");
     if (!vtu->appended_base64 && !sp_word_is(encoding, "raw"))
-        return volume_fail_here(&vtu->in, "appended data of encoding '%s' are not supported (raw and base64 are)",
-                                sp_word_show(encoding, shown));
+        return sp_volume_fail_here(&vtu->in, "appended data of encoding '%s' are not supported (raw and base64 are)",
+                                   sp_word_show(encoding, shown));
     skip_blanks(text);
     if (text->at == text->end || *text->at != '_')
-        return volume_fail_here(&vtu->in, "appended data do not begin with an underscore");
+        return sp_volume_fail_here(&vtu->in, "appended data do not begin with an underscore");
     vtu->appended = text->at + 1;
     return SP_OK;
 }
@@ -307,7 +307,7 @@ static int scan_file(struct vtu *vtu)
             return vtu->depth == 0 && vtu->header_bytes == 0
                        ? sp_fail(vtu->in.context, SP_INPUT,
                                  "the file does not begin with <VTKFile>: it is no .vtu file")
-                       : volume_fail_here(&vtu->in, "the file ends before </VTKFile>");
+                       : sp_volume_fail_here(&vtu->in, "the file ends before </VTKFile>");
         }
         text->at = next;
         /* Of an array that is used, the first text that is not blank; VTK has notes in elements beside it. */
@@ -334,29 +334,30 @@ done:
 static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const char *name, int64_t count)
 {
     char shown[SP_TEXT_QUOTE];
-    struct volume_vtu_stream stream = {.at = array->at,
-                                       .end = array->end,
-                                       .header_bytes = vtu->header_bytes,
-                                       .base64 = !array->appended || vtu->appended_base64,
-                                       .big_endian = vtu->big_endian,
-                                       .compressed = vtu->compressor.length > 0};
+    struct sp_volume_vtu_stream stream = {.at = array->at,
+                                          .end = array->end,
+                                          .header_bytes = vtu->header_bytes,
+                                          .base64 = !array->appended || vtu->appended_base64,
+                                          .big_endian = vtu->big_endian,
+                                          .compressed = vtu->compressor.length > 0};
     if (stream.compressed && !sp_word_is(vtu->compressor, "vtkZLibDataCompressor"))
-        return volume_fail_here(
+        return sp_volume_fail_here(
             &vtu->in,
             "the array %s is compressed with %s: save the file with zlib (vtkZLibDataCompressor) or uncompressed", name,
             sp_word_show(vtu->compressor, shown));
     if (array->appended && !vtu->appended)
-        return volume_fail_here(&vtu->in, "the array %s is appended, but there are no appended data", name);
+        return sp_volume_fail_here(&vtu->in, "the array %s is appended, but there are no appended data", name);
     if (array->appended) {
         stream.at = vtu->appended;
         stream.end = vtu->in.text.end;
         if (array->offset > stream.end - stream.at)
-            return volume_fail_here(&vtu->in, "the array %s begins %lld bytes behind the underscore, but %lld follow",
-                                    name, (long long)array->offset, (long long)(stream.end - stream.at));
+            return sp_volume_fail_here(&vtu->in,
+                                       "the array %s begins %lld bytes behind the underscore, but %lld follow", name,
+                                       (long long)array->offset, (long long)(stream.end - stream.at));
         stream.at += array->offset;
     }
     vtu->in.text.at = stream.at;
-    return volume_vtu_values(&vtu->in, &stream, name, count, array->type->bytes, &vtu->values);
+    return sp_volume_vtu_values(&vtu->in, &stream, name, count, array->type->bytes, &vtu->values);
 }
 
 /* Before an array's values are read, and before memory is had for them. */
@@ -371,36 +372,36 @@ static int begin_array(struct vtu *vtu, int role, int64_t count)
     text->newline = NULL;
     sp_text_seek(text, array->at);
     text->end = array->end;
-    return volume_check_count(&vtu->in, array_names[role], "values", count, 1);
+    return sp_volume_check_count(&vtu->in, array_names[role], "values", count, 1);
 }
 
 static int read_integer(struct vtu *vtu, int role, int64_t i, int64_t *value)
 {
-    const struct volume_vtk_type *type = vtu->current->type;
+    const struct sp_volume_vtk_type *type = vtu->current->type;
     if (!vtu->values)
-        return volume_next_integer(&vtu->in, array_names[role], value);
-    if (volume_vtk_integer(vtu->values + i * type->bytes, type, vtu->big_endian, value))
+        return sp_volume_next_integer(&vtu->in, array_names[role], value);
+    if (sp_volume_vtk_integer(vtu->values + i * type->bytes, type, vtu->big_endian, value))
         return SP_OK;
-    return volume_fail_here(&vtu->in, "value %lld of %s is too large", (long long)i, array_names[role]);
+    return sp_volume_fail_here(&vtu->in, "value %lld of %s is too large", (long long)i, array_names[role]);
 }
 
 static int read_real(struct vtu *vtu, int role, int64_t i, double *value)
 {
-    const struct volume_vtk_type *type = vtu->current->type;
+    const struct sp_volume_vtk_type *type = vtu->current->type;
     if (!vtu->values)
-        return volume_next_number(&vtu->in, array_names[role], value);
-    *value = volume_vtk_real(vtu->values + i * type->bytes, type, vtu->big_endian);
+        return sp_volume_next_number(&vtu->in, array_names[role], value);
+    *value = sp_volume_vtk_real(vtu->values + i * type->bytes, type, vtu->big_endian);
     return isfinite(*value)
                ? SP_OK
-               : volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
+               : sp_volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
 }
 
 /* That text has no values left; the text is that of the whole file again. */
 static int end_array(struct vtu *vtu, int role, int64_t count)
 {
-    if (!vtu->values && volume_more(&vtu->in))
-        return volume_fail_here(&vtu->in, "the array %s has more than %lld values", array_names[role],
-                                (long long)count);
+    if (!vtu->values && sp_volume_more(&vtu->in))
+        return sp_volume_fail_here(&vtu->in, "the array %s has more than %lld values", array_names[role],
+                                   (long long)count);
     vtu->in.text.end = vtu->file_end;
     vtu->in.text.newline = NULL;
     return SP_OK;
@@ -425,9 +426,9 @@ static int read_points(struct vtu *vtu)
     int64_t count = vtu->point_count, values, where = vtu->array[POINTS].at - vtu->in.text.begin;
     int status;
     if (__builtin_mul_overflow(count, (int64_t)3, &values))
-        return volume_fail_here(&vtu->in, "%lld points are too many", (long long)count);
+        return sp_volume_fail_here(&vtu->in, "%lld points are too many", (long long)count);
     SP_TRY(begin_array(vtu, POINTS, values));
-    struct volume_node *node = sp_list_add(&vtu->in.nodes, count, sizeof *node);
+    struct sp_volume_node *node = sp_list_add(&vtu->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(vtu->in.context);
     for (int64_t i = 0; i < count; i++) {
@@ -443,15 +444,15 @@ done:
 
 static int read_cells(struct vtu *vtu)
 {
-    struct volume_vtk_cells *cells = &vtu->cells;
+    struct sp_volume_vtk_cells *cells = &vtu->cells;
     int64_t where = vtu->array[CONNECTIVITY].at - vtu->in.text.begin;
     int status;
     SP_TRY(read_integers(vtu, OFFSETS, vtu->cell_count, &cells->end));
     for (int64_t i = 0; i < vtu->cell_count; i++) {
         int64_t before = i > 0 ? cells->end[i - 1] : 0;
         if (cells->end[i] < before)
-            return volume_fail_here(&vtu->in, "offset %lld of cell %lld is less than %lld", (long long)cells->end[i],
-                                    (long long)i, (long long)before);
+            return sp_volume_fail_here(&vtu->in, "offset %lld of cell %lld is less than %lld", (long long)cells->end[i],
+                                       (long long)i, (long long)before);
     }
     cells->count = vtu->cell_count;
     cells->corner_count = cells->count > 0 ? cells->end[cells->count - 1] : 0;
@@ -473,7 +474,7 @@ int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, c
 {
     struct vtu vtu = {.point_count = -1, .cell_count = -1};
     int status;
-    SP_TRY(volume_start(&vtu.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(sp_volume_start(&vtu.in, context, bytes, count, "", NULL, mesh, notes));
     vtu.file_end = vtu.in.text.end;
     SP_TRY(scan_file(&vtu));
     for (int i = 0; i < REGIONS; i++)
@@ -484,7 +485,7 @@ int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, c
         }
     SP_TRY(read_points(&vtu));
     SP_TRY(read_cells(&vtu));
-    SP_TRY(volume_vtk_build(&vtu.in, &vtu.cells, material, mesh));
+    SP_TRY(sp_volume_vtk_build(&vtu.in, &vtu.cells, material, mesh));
 done:
-    return volume_finish(&vtu.in, status, mesh);
+    return sp_volume_finish(&vtu.in, status, mesh);
 }

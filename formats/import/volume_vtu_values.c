@@ -43,14 +43,14 @@ static bool decode_base64(const char *at, const char *end, int64_t need, char *o
 }
 
 /* The first `need` bytes of the stream. */
-static int first_bytes(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+static int first_bytes(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                        int64_t need, const char **bytes)
 {
     int64_t left = stream->end - stream->at;
     if (need > left)
-        return volume_fail_here(reader,
-                                "the array %s has a header and values of %lld bytes, but only %lld bytes follow", name,
-                                (long long)need, (long long)left);
+        return sp_volume_fail_here(reader,
+                                   "the array %s has a header and values of %lld bytes, but only %lld bytes follow",
+                                   name, (long long)need, (long long)left);
     *bytes = stream->at;
     if (!stream->base64)
         return SP_OK;
@@ -60,24 +60,24 @@ static int first_bytes(struct volume_reader *reader, const struct volume_vtu_str
     *bytes = decoded;
     return decode_base64(stream->at, stream->end, need, decoded)
                ? SP_OK
-               : volume_fail_here(reader, "the base64 of the array %s is damaged or ends early", name);
+               : sp_volume_fail_here(reader, "the base64 of the array %s is damaged or ends early", name);
 }
 
 /* Integer i of the header, −1 where it is 2⁶³ or more. */
-static int64_t header_word(const struct volume_vtu_stream *stream, const char *header, int64_t i)
+static int64_t header_word(const struct sp_volume_vtu_stream *stream, const char *header, int64_t i)
 {
-    const struct volume_vtk_type type = {.bytes = stream->header_bytes, .kind = 'u'};
+    const struct sp_volume_vtk_type type = {.bytes = stream->header_bytes, .kind = 'u'};
     int64_t value;
-    return volume_vtk_integer(header + i * type.bytes, &type, stream->big_endian, &value) ? value : -1;
+    return sp_volume_vtk_integer(header + i * type.bytes, &type, stream->big_endian, &value) ? value : -1;
 }
 
-static int fail_length(struct volume_reader *reader, const char *name, int64_t length, int64_t count, int size)
+static int fail_length(struct sp_volume_reader *reader, const char *name, int64_t length, int64_t count, int size)
 {
-    return volume_fail_here(reader, "the array %s has %lld bytes instead of %lld values of %d", name, (long long)length,
-                            (long long)count, size);
+    return sp_volume_fail_here(reader, "the array %s has %lld bytes instead of %lld values of %d", name,
+                               (long long)length, (long long)count, size);
 }
 
-static int plain_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+static int plain_values(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                         int64_t count, int size, const char **values)
 {
     int64_t due, length, left = stream->end - stream->at - stream->header_bytes;
@@ -88,8 +88,8 @@ static int plain_values(struct volume_reader *reader, const struct volume_vtu_st
     if (__builtin_mul_overflow(count, (int64_t)size, &due) || length != due)
         return fail_length(reader, name, length, count, size);
     if (length > left)
-        return volume_fail_here(reader, "the array %s announces %lld bytes, but only %lld follow", name,
-                                (long long)length, (long long)left);
+        return sp_volume_fail_here(reader, "the array %s announces %lld bytes, but only %lld follow", name,
+                                   (long long)length, (long long)left);
     SP_TRY(first_bytes(reader, stream, name, stream->header_bytes + length, &bytes));
     *values = bytes + stream->header_bytes;
 done:
@@ -109,7 +109,7 @@ static int64_t inflated_size(const struct blocks *blocks, int64_t i)
 }
 
 /* The numbers in front, which say how many bytes the blocks hold together. */
-static int read_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+static int read_blocks(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                        int64_t *length, struct blocks *blocks)
 {
     int64_t most = (stream->end - stream->at) / stream->header_bytes;
@@ -120,11 +120,11 @@ static int read_blocks(struct volume_reader *reader, const struct volume_vtu_str
     blocks->last = header_word(stream, blocks->words, 2);
     if (blocks->count < 0 || blocks->count > most - 3 || blocks->size < 0 || blocks->last < 0 ||
         blocks->last > blocks->size || __builtin_mul_overflow(blocks->count, blocks->size, length))
-        return volume_fail_here(reader,
-                                "the array %s announces %lld compressed blocks of %lld bytes, which cannot be in the "
-                                "%lld bytes that follow",
-                                name, (long long)blocks->count, (long long)blocks->size,
-                                (long long)(stream->end - stream->at));
+        return sp_volume_fail_here(
+            reader,
+            "the array %s announces %lld compressed blocks of %lld bytes, which cannot be in the "
+            "%lld bytes that follow",
+            name, (long long)blocks->count, (long long)blocks->size, (long long)(stream->end - stream->at));
     if (blocks->count > 0)
         *length += inflated_size(blocks, blocks->count - 1) - blocks->size;
     blocks->header = (3 + blocks->count) * stream->header_bytes;
@@ -135,7 +135,7 @@ done:
 
 /* The bytes of all blocks in the file. A block is never inflated to more than 1032 times its size, so that the size of
  * the file bounds what memory is had for. */
-static int check_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+static int check_blocks(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                         const struct blocks *blocks, int64_t *total)
 {
     enum { MOST_INFLATION = 1032 };
@@ -144,7 +144,7 @@ static int check_blocks(struct volume_reader *reader, const struct volume_vtu_st
     for (int64_t i = 0; i < blocks->count; i++) {
         int64_t size = header_word(stream, blocks->words, 3 + i);
         if (size < 0 || size > left - *total || inflated_size(blocks, i) / MOST_INFLATION > size)
-            return volume_fail_here(
+            return sp_volume_fail_here(
                 reader,
                 "the array %s: block %lld of %lld bytes is announced with %lld compressed bytes, where %lld are left",
                 name, (long long)i, (long long)inflated_size(blocks, i), (long long)size, (long long)(left - *total));
@@ -153,7 +153,7 @@ static int check_blocks(struct volume_reader *reader, const struct volume_vtu_st
     return SP_OK;
 }
 
-static int inflate_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+static int inflate_blocks(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                           const struct blocks *blocks, const char *from, char *to)
 {
     for (int64_t i = 0; i < blocks->count; i++) {
@@ -163,17 +163,17 @@ static int inflate_blocks(struct volume_reader *reader, const struct volume_vtu_
         if (result == Z_MEM_ERROR)
             return sp_fail_memory(reader->context);
         if (result != Z_OK || (int64_t)length != inflated_size(blocks, i))
-            return volume_fail_here(reader,
-                                    "the array %s: compressed block %lld is damaged or does not hold %lld bytes", name,
-                                    (long long)i, (long long)inflated_size(blocks, i));
+            return sp_volume_fail_here(reader,
+                                       "the array %s: compressed block %lld is damaged or does not hold %lld bytes",
+                                       name, (long long)i, (long long)inflated_size(blocks, i));
         from += size;
         to += length;
     }
     return SP_OK;
 }
 
-static int compressed_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
-                             int64_t count, int size, const char **values)
+static int compressed_values(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream,
+                             const char *name, int64_t count, int size, const char **values)
 {
     struct blocks blocks;
     int64_t due, length = 0, total;
@@ -193,8 +193,8 @@ done:
     return status;
 }
 
-int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
-                      int64_t count, int size, const char **values)
+int sp_volume_vtu_values(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
+                         int64_t count, int size, const char **values)
 {
     return (stream->compressed ? compressed_values : plain_values)(reader, stream, name, count, size, values);
 }

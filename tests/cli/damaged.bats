@@ -91,7 +91,7 @@ inspected() {
     }
     local origin='m["origin"] = np.arange(len(m["vertices"]))'
     forged mesh.npz "$origin" 'it has the member origin, but "cut_from"' modes bad.npz -k 3 -q -o out.npz
-    forged mesh.npz 'meta["cut_from"] = "0" * 64' 'it was cut from another mesh, but origin is missing' modes bad.npz -k 3 -q -o out.npz
+    forged mesh.npz 'meta["cut_from"] = "0" * 64' 'member origin is missing, which goes with "cut_from" of meta' modes bad.npz -k 3 -q -o out.npz
     forged mesh.npz 'meta["quadrature"] = 2.5' 'quadrature is 2.5, it must be 2 or 3' modes bad.npz -k 3 -q -o out.npz
     forged full.npz 'meta["load_end"] = "x"' '.*"load_end"' simexport mesh.npz bad.npz --probe 30 -q -o out.csv
     forged full.npz 'meta["damping"] = [1]' '.*"damping"' simexport mesh.npz bad.npz --probe 30 -q -o out.csv

@@ -49,7 +49,7 @@ static void columns_refusals(void)
     REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {0}}, 0), read_columns, "member pair is missing");
     REFUSE(make(META("derivatives", ",\"order\":0"), (member[]){u, {0}}, 0), read_columns, "\"order\"");
     REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {"pair", SP_I8, false, 2, {2, 2}, pair}, {0}}, 0),
-           read_columns, "row 1 names mode -1");
+           read_columns, "pair: value (1, 1) is -1");
     REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns,
            "singular_value: value 1");
     REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 2, {1, 2}, e}, {0}}, 0), read_columns,
@@ -104,7 +104,7 @@ static void sparse_refusals(void)
     REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, far_away}), read_sparse, "falls from 1000000000");
     REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, late}), read_sparse, "from 1 to 7");
     REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, ends}), read_sparse, "from 0 to 6");
-    REFUSE(WITH({"indices", SP_I8, false, 1, {6}, index}), read_sparse, "data: dimension 0 is 7, expected 6");
+    REFUSE(WITH({"indices", SP_I8, false, 1, {6}, index}), read_sparse, "indptr: it goes from 0 to 7, expected 0 to 6");
     REFUSE(WITH({"indices", SP_I8, false, 1, {7}, out}), read_sparse, "");
     REFUSE(WITH({"indices", SP_I8, false, 1, {7}, under}), read_sparse, "");
     REFUSE(WITH({"indices", SP_I8, false, 1, {7}, unsorted}), read_sparse, "");
@@ -330,15 +330,15 @@ static void pointshell_refusals(void)
            "Us: dimension 2 is 1, expected 2");
     REFUSE(WITH({"normals", SP_F8, false, 2, {3, 3}, longer}), read_pointshell,
            "normals: that of point 2 has the length 1.1");
-    REFUSE(WITH({"area", SP_F8, false, 1, {3}, negative}), read_pointshell, "area: that of point 1");
+    REFUSE(WITH({"area", SP_F8, false, 1, {3}, negative}), read_pointshell, "area: value 1 is -1");
     REFUSE(WITH({"level", SP_I8, false, 1, {3}, skipped}), read_pointshell,
            "level: point 1 is of level 3 after one of level 1");
     REFUSE(WITH({"level", SP_I8, false, 1, {3}, back}), read_pointshell,
            "level: point 2 is of level 1 after one of level 2");
     REFUSE(WITH({"parent", SP_I8, false, 1, {3}, self}), read_pointshell, "parent: that of point 2 of level 2 is 1");
     REFUSE(WITH({"parent", SP_I8, false, 1, {3}, none}), read_pointshell, "parent: that of point 0 of level 1 is 0");
-    REFUSE(WITH({"radius", SP_F8, false, 1, {1}, negative + 1}), read_pointshell, "radius: that of node 0");
-    REFUSE(WITH({"a", SP_F8, false, 2, {1, 1}, negative + 1}), read_pointshell, "a: that of node 0 and coordinate 0");
+    REFUSE(WITH({"radius", SP_F8, false, 1, {1}, negative + 1}), read_pointshell, "radius: value 0 is -1");
+    REFUSE(WITH({"a", SP_F8, false, 2, {1, 1}, negative + 1}), read_pointshell, "a: value (0, 0) is -1");
     REFUSE(WITH({"radius", SP_F8, false, 1, {2}, three}), read_pointshell, "radius: dimension 0 is 2, expected 1");
     REFUSE(WITH({"dTs", SP_F8, false, 4, {3, 2, 3, 1}, nan}), read_pointshell, "dTs: value 17 is not finite");
     REFUSE(WITH({"dTs", SP_F8, false, 4, {3, 3, 2, 1}, rows}), read_pointshell, "dTs: dimension 1 is 3, expected 2");
@@ -525,7 +525,7 @@ static void trajectory_refusals(void)
     REFUSE(make(points, (member[]){m[0], u, udot, m[3], vertex, {0}}, 0), read_trajectory, "vertex");
     REFUSE(make(points, (member[]){vertex, vertex, m[0], u, udot, m[3], {0}}, 0), read_trajectory, "vertex");
     REFUSE(make(points, (member[]){{"vertex", SP_I8, false, 1, {1}, far}, m[0], u, udot, m[3], {0}}, 0),
-           read_trajectory, "vertex 8 of 8");
+           read_trajectory, "vertex: value 0 is 8, expected 0 to 7");
     REFUSE(make(points, (member[]){vertex, m[0], m[3], u, {0}}, NO_RESULT), read_trajectory, "block 0 is not whole");
     REFUSE(make(points, (member[]){vertex, m[0], u, udot, m[3], {0}}, NO_RESULT), read_trajectory, "not result");
 }

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_KEYS_TEST_H
 
 #include "formats/keys.h"
+#include "source_file.h"
 #include "test.h"
 
 /* Single quotes stand for double ones. */
@@ -75,27 +76,6 @@ static char *edited(const char *full, const edit *edits)
 }
 
 /* ---- page and schema ---- */
-
-/* A file of the source: the way of this header, as the compiler was told it, leads from the folder of the build, where
- * tests run. */
-static char *source_file(const char *name)
-{
-    char path[4096];
-    const char *here = strstr(__FILE__, "tests/unit/keys_test.h");
-    snprintf(path, sizeof path, "%.*s%s", here ? (int)(here - __FILE__) : 0, __FILE__, name);
-    FILE *file = here ? fopen(path, "r") : NULL;
-    char *text = NULL;
-    CHECK(file, "%s cannot be opened", path);
-    if (file) {
-        fseek(file, 0, SEEK_END);
-        const long size = ftell(file);
-        text = calloc((size_t)size + 1, 1);
-        rewind(file);
-        CHECK(fread(text, 1, (size_t)size, file) == (size_t)size, "%s", path);
-        fclose(file);
-    }
-    return text;
-}
 
 static json_t *json_of(double number)
 {

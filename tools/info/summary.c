@@ -1,6 +1,7 @@
 #include "tools/info/summary.h"
 
 #include "formats/cubature.h"
+#include "formats/kinds.h"
 #include "formats/mesh.h"
 #include "formats/plain.h"
 #include "formats/scene_trajectory.h"
@@ -35,58 +36,45 @@ static long block_number(const char *name, size_t *stem)
     return strtol(slash + 1, NULL, 10);
 }
 
-static bool in_blocks(const char *kind)
+static bool in_blocks(const char *name)
 {
-    return !strcmp(kind, "trajectory") || !strcmp(kind, "motion");
-}
-
-bool summary_wants(const char *kind, const char *name)
-{
-    static const char *const series[] = {"time/", "energy/", "counts/", "contact/count/"};
-    static const char *const small[] = {"meta",  "result", "eigenvalue", "residual", "singular_value",
-                                        "shape", "origin", "spacing",    "level"};
-    size_t stem;
-    if (!strcmp(kind, "mesh") || !strcmp(kind, "cubature"))
-        return true;
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
-        if (!strcmp(name, small[i]))
-            return true;
-    if (in_blocks(kind) && block_number(name, &stem) >= 0)
-        for (size_t i = 0; i < sizeof series / sizeof *series; i++)
-            if (stem == strlen(series[i]) && !strncmp(name, series[i], stem))
-                return true;
-    return false;
+    const sp_kind *kind = sp_kind_find(name);
+    return kind == &sp_kind_trajectory || kind == &sp_kind_motion;
 }
 
 /* ---- members ---- */
 
-static const char *type_name(const info_member *member, char text[24])
+static const char *type_name(const sp_array *member, char text[24])
 {
-    static const char *const names[] = {"f8", "f4", "i8", "i4", "u1"};
     if (member->type == SP_BYTES)
         snprintf(text, 24, "S%d", member->size);
     else
-        snprintf(text, 24, "%s", member->type < SP_BYTES ? names[member->type] : "other");
+        snprintf(text, 24, "%s", member->type < SP_BYTES ? sp_type_word(member->type) : "other");
     return text;
 }
 
-static void print_member(const char *name, const info_member *member, int64_t first_extent, int64_t bytes, int width,
-                         FILE *stream)
+/* rule: of the table of the kind, NULL where it has none for this member. */
+static void print_member(const char *name, const sp_array *member, const sp_member_rule *rule, int64_t first_extent,
+                         int64_t bytes, int width, FILE *stream)
 {
     char type[24], shape[120] = "";
     for (int i = 0; i < member->rank; i++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", i ? ", " : "",
                  (long long)(i ? member->shape[i] : first_extent));
     strncat(shape, member->rank == 1 ? ",)" : ")", sizeof shape - strlen(shape) - 1);
-    fprintf(stream, "  %-*s  %-5s (%-18s %-7s %14lld bytes\n", width, name, type_name(member, type), shape,
+    fprintf(stream, "  %-*s  %-5s (%-18s %-7s %14lld bytes", width, name, type_name(member, type), shape,
             member->rank < 2  ? ""
             : member->fortran ? "Fortran"
                               : "C",
             (long long)bytes);
+    if (rule)
+        fprintf(stream, rule->unit ? "  %s [%s]" : "  %s", rule->meaning, rule->unit);
+    putc('\n', stream);
 }
 
 void summary_members(const info_file *info, bool joined, FILE *stream)
 {
+    const sp_kind *kind = sp_kind_find(sp_file_kind(&info->file));
     size_t stem, other;
     int width = 4;
     for (int64_t i = 0; i < info->member_count; i++)
@@ -94,7 +82,7 @@ void summary_members(const info_file *info, bool joined, FILE *stream)
             width = (int)strlen(info->members[i].name) > width ? (int)strlen(info->members[i].name) : width;
     width += joined ? 5 : 0;
     for (int64_t i = 0; i < info->member_count; i++) {
-        const info_member *member = &info->members[i];
+        const sp_array *member = &info->members[i];
         long block = joined ? block_number(member->name, &stem) : -1;
         int64_t extent = member->rank ? member->shape[0] : 0, bytes = member->count * member->size, blocks = 1;
         if (block > 0)
@@ -111,7 +99,7 @@ void summary_members(const info_file *info, bool joined, FILE *stream)
             snprintf(name, sizeof name, "%.*s* x%lld", (int)stem, member->name, (long long)blocks);
         else
             snprintf(name, sizeof name, "%s", member->name);
-        print_member(name, member, extent, bytes, width, stream);
+        print_member(name, member, kind ? sp_kind_rule(kind, member->name) : NULL, extent, bytes, width, stream);
     }
 }
 
@@ -119,7 +107,7 @@ json_t *summary_json(const info_file *info)
 {
     json_t *all = json_object(), *members = json_array();
     for (int64_t i = 0; i < info->member_count; i++) {
-        const info_member *member = &info->members[i];
+        const sp_array *member = &info->members[i];
         char type[24];
         json_t *shape = json_array();
         for (int j = 0; j < member->rank; j++)
@@ -269,6 +257,12 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+/* A member that the summary of the kind reads, by the table of the kind. */
+static int take(sp_context *context, info_file *info, const char *name, sp_array **array)
+{
+    return sp_kind_take(context, &info->file.members, sp_kind_find(sp_file_kind(&info->file)), name, array);
+}
+
 /* A rank-1 member of numbers; NULL in *values where there is none. */
 static int take_numbers(sp_context *context, info_file *info, const char *name, int64_t *count, const double **values)
 {
@@ -278,7 +272,7 @@ static int take_numbers(sp_context *context, info_file *info, const char *name, 
     *values = NULL;
     if (!sp_members_find(&info->file.members, name))
         return SP_OK;
-    SP_TRY(sp_members_take(context, &info->file.members, name, SP_F8, false, 1, (int64_t[]){-1}, &array));
+    SP_TRY(take(context, info, name, &array));
     *count = array->count;
     *values = array->data;
 done:
@@ -324,8 +318,10 @@ done:
     return status;
 }
 
-static void print_polynomials(const json_t *meta, FILE *stream)
+static int print_polynomials(sp_context *context, info_file *info, FILE *stream)
 {
+    (void)context;
+    const json_t *meta = info->file.meta;
     long long r = (long long)json_integer_value(json_object_get(meta, "r"));
     size_t i;
     json_t *part;
@@ -344,6 +340,7 @@ static void print_polynomials(const json_t *meta, FILE *stream)
         sp_print_plain(text_of(part, "group"), stream);
         fprintf(stream, " apart, density %g kg/m3\n", json_number_value(json_object_get(part, "density")));
     }
+    return SP_OK;
 }
 
 /* Of each coordinate's weights, or of all elements': how many are not 0, and their sum, which is about the number of
@@ -390,19 +387,52 @@ static int print_cubature(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
-static void print_training(const info_file *info, FILE *stream)
+static int print_training(sp_context *context, info_file *info, FILE *stream)
 {
+    (void)context;
     const json_t *meta = info->file.meta;
     long long first = (long long)json_integer_value(json_object_get(meta, "first")),
-              total = (long long)json_integer_value(json_object_get(meta, "total")), count = 0;
-    for (int64_t i = 0; i < info->member_count; i++)
-        if (!strcmp(info->members[i].name, "q") && info->members[i].rank == 2)
-            count = (long long)info->members[i].shape[1];
+              total = (long long)json_integer_value(json_object_get(meta, "total"));
+    const sp_array *q = sp_members_find(&info->file.members, "q");
+    const long long count = q && q->rank == 2 ? (long long)q->shape[1] : 0;
     fprintf(stream, "poses     %lld in %lld coordinates", count,
             (long long)json_integer_value(json_object_get(meta, "r")));
     if (count < total && first >= 0 && first <= total - count)
         fprintf(stream, ", a shard: numbers %lld to %lld of %lld", first, first + count - 1, total);
     putc('\n', stream);
+    return SP_OK;
+}
+
+/* What files of frames have in common: so many, from when to when, and the energies of the last one. */
+typedef struct frames {
+    long long count;
+    double begin, end;
+    const double *energy; /* NULL: none */
+} frames;
+
+static void add_frames(frames *all, const sp_array *array, int energies)
+{
+    const double *values = array->data;
+    if (array->count && !strncmp(array->name, "time/", 5)) {
+        all->begin = all->count ? all->begin : values[0];
+        all->end = values[array->count - 1];
+        all->count += array->shape[0];
+    } else if (array->count)
+        all->energy = values + array->count - energies;
+}
+
+static void print_frames(const frames *all, const info_file *info, FILE *stream)
+{
+    fprintf(stream, "frames    %lld from %g s to %g s%s\n", all->count, all->begin, all->end,
+            info->file.truncated ? ", then the file is cut" : "");
+}
+
+static void print_energies(const frames *all, int count, const char *const *words, FILE *stream)
+{
+    fprintf(stream, "energy    ");
+    for (int i = 0; all->energy && i < count; i++)
+        fprintf(stream, "%s%s %.9g J", i ? ", " : "", words[i], all->energy[i]);
+    fprintf(stream, "%s\n", all->energy ? " in the last frame" : "not recorded");
 }
 
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
@@ -412,27 +442,16 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
     long long r = (long long)json_integer_value(json_object_get(meta, "r")),
               points = (long long)json_integer_value(json_object_get(meta, "points")),
               vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
-    double begin = 0, end = 0;
-    const double *energy = NULL;
-    long long frames = 0;
+    frames all = {0};
     int status = SP_OK;
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
-        bool time = !strncmp(array->name, "time/", 5);
-        if (!array->data || (!time && strncmp(array->name, "energy/", 7)))
+        if (!array->data || !strchr(array->name, '/'))
             continue;
-        SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2,
-                               time ? (int64_t[]){-1} : (int64_t[]){-1, SP_ENERGY_COUNT}, &array));
-        const double *values = array->data;
-        if (array->count && time) {
-            begin = frames ? begin : values[0];
-            end = values[array->count - 1];
-            frames += array->shape[0];
-        } else if (array->count)
-            energy = values + array->count - SP_ENERGY_COUNT;
+        SP_TRY(take(context, info, array->name, &array));
+        add_frames(&all, array, SP_ENERGY_COUNT);
     }
-    fprintf(stream, "frames    %lld from %g s to %g s%s\n", frames, begin, end,
-            info->file.truncated ? ", then the file is cut" : "");
+    print_frames(&all, info, stream);
     fprintf(stream, "records   ");
     if (r)
         fprintf(stream, "%lld reduced coordinates%s", r, points ? " and " : "");
@@ -442,10 +461,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         fputs(", estimates of the error of the force", stream);
     if (json_is_number(json_object_get(meta, "load_end")))
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
-    fprintf(stream, "\nenergy    ");
-    for (int i = 0; energy && i < SP_ENERGY_COUNT; i++)
-        fprintf(stream, "%s%s %.9g J", i ? ", " : "", words[i], energy[i]);
-    fprintf(stream, "%s\n", energy ? " in the last frame" : "not recorded");
+    putc('\n', stream);
+    print_energies(&all, SP_ENERGY_COUNT, words, stream);
 done:
     return status;
 }
@@ -455,51 +472,32 @@ done:
 static int print_motion_series(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const energies[SP_SCENE_TRAJECTORY_ENERGIES] = {"kinetic", "strain", "gravity"};
-    int64_t frames = 0, contacts = 0, most[SP_SCENE_TRAJECTORY_COUNTS] = {0};
-    double begin = 0, end = 0, energy[SP_SCENE_TRAJECTORY_ENERGIES] = {0};
+    int64_t contacts = 0, most[SP_SCENE_TRAJECTORY_COUNTS] = {0};
+    frames all = {0};
     int status = SP_OK;
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
-        const bool time = !strncmp(array->name, "time/", 5), counts = !strncmp(array->name, "counts/", 7);
         if (!array->data || !strchr(array->name, '/'))
             continue;
-        if (!strncmp(array->name, "contact/", 8)) {
-            SP_TRY(
-                sp_members_take(context, &info->file.members, array->name, SP_I8, false, 1, (int64_t[]){-1}, &array));
-            for (int64_t f = 0; f < array->count; f++)
-                if (__builtin_add_overflow(contacts, ((const int64_t *)array->data)[f], &contacts))
-                    return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
-        } else if (counts) {
-            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 2,
-                                   (int64_t[]){-1, SP_SCENE_TRAJECTORY_COUNTS}, &array));
-            for (int64_t k = 0; k < array->count; k++) {
-                const int64_t value = ((const int64_t *)array->data)[k];
-                most[k % SP_SCENE_TRAJECTORY_COUNTS] =
-                    value > most[k % SP_SCENE_TRAJECTORY_COUNTS] ? value : most[k % SP_SCENE_TRAJECTORY_COUNTS];
-            }
-        } else {
-            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2,
-                                   time ? (int64_t[]){-1} : (int64_t[]){-1, SP_SCENE_TRAJECTORY_ENERGIES}, &array));
-            const double *values = array->data;
-            if (array->count && time) {
-                begin = frames ? begin : values[0];
-                end = values[array->count - 1];
-                frames += array->shape[0];
-            } else if (array->count)
-                memcpy(energy, values + array->count - SP_SCENE_TRAJECTORY_ENERGIES, sizeof energy);
-        }
+        SP_TRY(take(context, info, array->name, &array));
+        const int64_t *value = array->data;
+        const bool counts = !strncmp(array->name, "counts/", 7), of_contacts = !strncmp(array->name, "contact/", 8);
+        for (int64_t k = 0; counts && k < array->count; k++)
+            most[k % SP_SCENE_TRAJECTORY_COUNTS] =
+                value[k] > most[k % SP_SCENE_TRAJECTORY_COUNTS] ? value[k] : most[k % SP_SCENE_TRAJECTORY_COUNTS];
+        for (int64_t f = 0; of_contacts && f < array->count; f++)
+            if (__builtin_add_overflow(contacts, value[f], &contacts))
+                return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
+        if (!counts && !of_contacts)
+            add_frames(&all, array, SP_SCENE_TRAJECTORY_ENERGIES);
     }
-    fprintf(stream, "frames    %lld from %g s to %g s%s\n", (long long)frames, begin, end,
-            info->file.truncated ? ", then the file is cut" : "");
+    print_frames(&all, info, stream);
     fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n",
             (long long)most[SP_SCENE_TRAJECTORY_VISITED], (long long)most[SP_SCENE_TRAJECTORY_PASSED],
             (long long)most[SP_SCENE_TRAJECTORY_TOUCHING], (long long)most[SP_SCENE_TRAJECTORY_LEVEL]);
     if (json_is_true(json_object_get(info->file.meta, "contacts")))
         fprintf(stream, "contacts  %lld\n", (long long)contacts);
-    fprintf(stream, "energy    ");
-    for (int i = 0; i < SP_SCENE_TRAJECTORY_ENERGIES; i++)
-        fprintf(stream, "%s%s %.9g J", i ? ", " : "", energies[i], energy[i]);
-    fputs(" in the last frame\n", stream);
+    print_energies(&all, SP_SCENE_TRAJECTORY_ENERGIES, energies, stream);
 done:
     return status;
 }
@@ -531,8 +529,8 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
     sp_array *origin, *spacing;
     double cells[3], offset = 0;
     int status;
-    SP_TRY(sp_members_take(context, &info->file.members, "origin", SP_F8, false, 1, (int64_t[]){3}, &origin));
-    SP_TRY(sp_members_take(context, &info->file.members, "spacing", SP_F8, false, 0, NULL, &spacing));
+    SP_TRY(take(context, info, "origin", &origin));
+    SP_TRY(take(context, info, "spacing", &spacing));
     SP_TRY(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
     const double *low = origin->data, side = *(const double *)spacing->data;
     fprintf(stream, "field     %.0f x %.0f x %.0f cells of %.6g m\n", cells[0], cells[1], cells[2], side);
@@ -549,14 +547,6 @@ done:
     return status;
 }
 
-static bool has_member(const info_file *info, const char *name)
-{
-    bool found = false;
-    for (int64_t i = 0; i < info->member_count; i++)
-        found |= !strcmp(info->members[i].name, name);
-    return found;
-}
-
 /* Counts of points by levels. */
 static int print_shell(sp_context *context, info_file *info, FILE *stream)
 {
@@ -565,8 +555,9 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
     int64_t points, most = 0, r = 0, count[32] = {0};
     int status;
     SP_TRY(sp_json_integer(context, meta, "points", 1, INT64_MAX, &points));
-    SP_TRY(sp_members_take(context, &info->file.members, "level", SP_I8, false, 1, &points, &level));
-    for (int64_t i = 0; i < points; i++) {
+    SP_TRY(take(context, info, "level", &level));
+    SP_TRY(sp_array_check(context, level, SP_I8, 1, &points));
+    for (int64_t i = 0; i < level->count; i++) {
         const int64_t k = ((const int64_t *)level->data)[i];
         if (k < 1 || k > 32) {
             status = sp_fail(context, SP_INPUT, "level: point %lld is of level %lld", (long long)i, (long long)k);
@@ -575,7 +566,7 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
         count[k - 1]++;
         most = k > most ? k : most;
     }
-    fprintf(stream, "shell     %lld points, new in levels:", (long long)points);
+    fprintf(stream, "shell     %lld points, new in levels:", (long long)level->count);
     for (int64_t k = 0; k < most; k++)
         fprintf(stream, " %lld", (long long)count[k]);
     fprintf(stream, "\nsurface   ");
@@ -585,44 +576,74 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
     if (json_object_get(meta, "r")) {
         SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
         fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r,
-                has_member(info, "dTs") ? ", true normals" : "");
+                sp_members_find(&info->file.members, "dTs") ? ", true normals" : "");
     }
     putc('\n', stream);
 done:
     return status;
 }
 
-static int print_kind(sp_context *context, info_file *info, const char *kind, FILE *stream)
+static int print_sparse(sp_context *context, info_file *info, FILE *stream)
 {
-    const json_t *meta = info->file.meta;
-    if (!strcmp(kind, "mesh"))
-        return print_mesh(context, info, stream);
-    if (!strcmp(kind, "modes"))
-        return print_modes(context, info, stream);
-    if (!strcmp(kind, "basis"))
-        return print_basis(context, info, stream);
-    if (!strcmp(kind, "trajectory"))
-        return print_trajectory(context, info, stream);
-    if (!strcmp(kind, "motion"))
-        return print_motion(context, info, stream);
-    if (!strcmp(kind, "field"))
-        return print_field(context, info, stream);
-    if (!strcmp(kind, "cubature"))
-        return print_cubature(context, info, stream);
-    if (!strcmp(kind, "training"))
-        print_training(info, stream);
-    if (!strcmp(kind, "pointshell"))
-        return print_shell(context, info, stream);
-    if (!strcmp(kind, "polynomials"))
-        print_polynomials(meta, stream);
-    if (!strcmp(kind, "sparse")) {
-        fputs("matrix    ", stream);
-        print_start(text_of(meta, "matrix"), 8, stream);
-        fputs(" over the free degrees of freedom\n", stream);
-    }
-    if (!strcmp(kind, "derivatives"))
-        fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(meta, "order")));
+    (void)context;
+    fputs("matrix    ", stream);
+    print_start(text_of(info->file.meta, "matrix"), 8, stream);
+    fputs(" over the free degrees of freedom\n", stream);
     return SP_OK;
+}
+
+static int print_derivatives(sp_context *context, info_file *info, FILE *stream)
+{
+    (void)context;
+    fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(info->file.meta, "order")));
+    return SP_OK;
+}
+
+/* What is said of each kind, and the members whose data that needs (NULL: all). */
+static const struct {
+    const sp_kind *kind;
+    int (*print)(sp_context *context, info_file *info, FILE *stream);
+    const char *const *needs;
+} printers[] = {
+    {&sp_kind_mesh, print_mesh, NULL},
+    {&sp_kind_sparse, print_sparse, (const char *const[]){NULL}},
+    {&sp_kind_modes, print_modes, (const char *const[]){"eigenvalue", "residual", NULL}},
+    {&sp_kind_derivatives, print_derivatives, (const char *const[]){NULL}},
+    {&sp_kind_basis, print_basis, (const char *const[]){"singular_value", NULL}},
+    {&sp_kind_polynomials, print_polynomials, (const char *const[]){NULL}},
+    {&sp_kind_cubature, print_cubature, NULL},
+    {&sp_kind_training, print_training, (const char *const[]){NULL}},
+    {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", NULL}},
+    {&sp_kind_motion, print_motion, (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
+    {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
+    {&sp_kind_pointshell, print_shell, (const char *const[]){"level", NULL}},
+};
+
+enum { PRINTERS = sizeof printers / sizeof *printers };
+
+/* PRINTERS where there is none. */
+static int printer_of(const char *kind)
+{
+    int i = 0;
+    while (i < PRINTERS && strcmp(printers[i].kind->name, kind))
+        i++;
+    return i;
+}
+
+bool summary_wants(const char *kind, const char *name)
+{
+    const int i = printer_of(kind);
+    const sp_member_rule *rule = i < PRINTERS ? sp_kind_rule(printers[i].kind, name) : NULL;
+    bool needed = rule && !printers[i].needs;
+    for (int k = 0; rule && printers[i].needs && printers[i].needs[k]; k++)
+        needed |= !strcmp(printers[i].needs[k], rule->name);
+    return needed;
+}
+
+static int print_kind(sp_context *context, info_file *info, FILE *stream)
+{
+    const int i = printer_of(sp_file_kind(&info->file));
+    return i < PRINTERS ? printers[i].print(context, info, stream) : SP_OK;
 }
 
 /* Numbers and words of the result; long lists by their length. */
@@ -682,7 +703,7 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
             putc('\n', stream);
         }
     }
-    SP_TRY(print_kind(context, info, kind, stream));
+    SP_TRY(print_kind(context, info, stream));
     print_result(info->file.result, stream);
     fputs("members\n", stream);
     summary_members(info, in_blocks(kind), stream);

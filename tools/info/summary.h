@@ -6,19 +6,10 @@
 
 #include <stdio.h>
 
-/* A member as the table shows it; data is not kept. */
-typedef struct info_member {
-    char name[SP_MEMBER_NAME];
-    enum sp_type type;
-    bool fortran;
-    int rank, size;
-    int64_t shape[SP_RANK_MAX], count;
-} info_member;
-
 typedef struct info_file {
-    sp_file file;         /* of the members, those that a summary needs */
-    int64_t member_count; /* all */
-    info_member *members; /* [member_count], in the file's pool or `pool` */
+    sp_file file; /* with the data of the members that a summary needs */
+    int64_t member_count;
+    sp_array *members; /* [member_count] as they stand in the file, without data, in `pool` */
     sp_pool pool;
 } info_file;
 

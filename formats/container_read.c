@@ -1,0 +1,432 @@
+/* The reader of the container, which goes forward and so can read a pipe. */
+#include "formats/container_internal.h"
+#include "formats/npy.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8, UNBACKED = 64 << 20, INFLATION = 64 };
+
+struct sp_reader {
+    sp_context *context;
+    int descriptor;
+    struct archive *archive;
+    bool partial, truncated, ended, hashing;
+    bool padded;              /* the padding was given */
+    bool short_member;        /* the member ended early though the file goes on */
+    int read_error;           /* errno of a read that failed */
+    int64_t file_size;        /* −1: not a regular file */
+    int64_t members, entries; /* passed whole; begun */
+    int64_t kept;             /* bytes of members that went into pools */
+    const char *diverted;     /* name of the member whose data goes to `take`; NULL: none */
+    int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
+    void *take_data;
+    uint64_t listing; /* of names and sizes of the members, to compare with the directory */
+    struct sha256_ctx hash;
+    /* The last block that came, with a little of what came before it: a forward reader stops at the directory, whose
+     * first bytes are then among these. */
+    int64_t before_block; /* bytes of the file that came before the block */
+    int64_t block_length;
+    char buffer[HISTORY + READ_BLOCK];
+};
+
+static la_ssize_t read_block(struct archive *archive, void *data, const void **block)
+{
+    sp_reader *reader = data;
+    ssize_t count;
+    if (reader->block_length) {
+        memmove(reader->buffer, reader->buffer + reader->block_length, HISTORY);
+        reader->before_block += reader->block_length;
+        reader->block_length = 0;
+    }
+    do
+        count = read(reader->descriptor, reader->buffer + HISTORY, READ_BLOCK);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) {
+        reader->read_error = errno;
+        archive_set_error(archive, errno, "%s", strerror(errno));
+        return -1;
+    }
+    if (count == 0 && !reader->padded) {
+        /* libarchive wants 24 bytes before it looks at the 16 that end a member. Without padding, a trajectory whose
+         * producer was killed between two blocks would lose the last of them. */
+        reader->padded = true;
+        memset(reader->buffer + HISTORY, 255, PADDING);
+        count = PADDING;
+    }
+    reader->block_length = count;
+    *block = reader->buffer + HISTORY;
+    return count;
+}
+
+int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader **result)
+{
+    sp_reader *reader = malloc(sizeof *reader);
+    if (!reader)
+        return sp_fail_memory(context);
+    memset(reader, 0, offsetof(sp_reader, buffer));
+    reader->context = context;
+    reader->descriptor = descriptor;
+    reader->partial = partial;
+    reader->hashing = true;
+    struct stat about;
+    reader->file_size = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) ? about.st_size : -1;
+    sha256_init(&reader->hash);
+    reader->archive = archive_read_new();
+    if (!reader->archive || archive_read_support_format_zip_streamable(reader->archive) != ARCHIVE_OK ||
+        archive_read_open(reader->archive, reader, NULL, read_block, NULL) != ARCHIVE_OK) {
+        int status = SP_SYSTEM;
+        if (!reader->archive || archive_errno(reader->archive) == ENOMEM)
+            sp_fail_memory(context);
+        else if (archive_errno(reader->archive) > 0 && archive_errno(reader->archive) < 4096 &&
+                 archive_errno(reader->archive) != EILSEQ)
+            status = sp_fail(context, SP_SYSTEM, "cannot read: %s", strerror(archive_errno(reader->archive)));
+        else
+            status = sp_fail(context, SP_INPUT, "not a Supple file (not an .npz archive)");
+        sp_reader_close(reader);
+        return status;
+    }
+    *result = reader;
+    return SP_OK;
+}
+
+/* libarchive says that there are no more members. Reading forward, it also passes over what it does not take for a
+ * member, and never compares the directory: a flipped byte in a name or a signature would make a member vanish without
+ * a word. */
+static int check_end(sp_reader *reader, bool *whole)
+{
+    const void *block;
+    sp_list list = {0};
+    int64_t kept = reader->before_block < HISTORY ? reader->before_block : HISTORY, first = reader->before_block - kept;
+    const char *from = reader->buffer + HISTORY - kept;
+    int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0),
+            most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
+    int status = SP_OK;
+    if (first + count == reader->file_size) { /* all of it is here */
+        *whole = sp_zip_directory_agrees(from, count, first, reader->members, reader->listing);
+        return SP_OK;
+    }
+    *whole = false;
+    reader->padded = true;
+    for (;;) {
+        char *to = sp_list_add(&list, count, 1);
+        if (!to) {
+            status = sp_fail_memory(reader->context);
+            goto done;
+        }
+        memcpy(to, from, (size_t)count);
+        la_ssize_t more = read_block(reader->archive, reader, &block);
+        if (more < 0)
+            status = sp_fail(reader->context, SP_SYSTEM, "cannot read: %s", strerror(reader->read_error));
+        if (more < 0 || list.count > most)
+            goto done;
+        if (more == 0)
+            break;
+        from = block;
+        count = more;
+    }
+    *whole = sp_zip_directory_agrees(list.data, list.count, first, reader->members, reader->listing);
+done:
+    sp_list_free(&list);
+    return status;
+}
+
+/* The file does not go on as it should. */
+static int cut(sp_reader *reader, sp_array *array)
+{
+    array->name[0] = 0;
+    if (reader->read_error)
+        return sp_fail(reader->context, SP_SYSTEM, "cannot read: %s", strerror(reader->read_error));
+    if (archive_errno(reader->archive) == ENOMEM)
+        return sp_fail_memory(reader->context);
+    reader->ended = true;
+    if (reader->partial && reader->members > 0) {
+        reader->truncated = true;
+        return SP_OK;
+    }
+    if (reader->entries == 0)
+        return sp_fail(reader->context, SP_INPUT, "not a Supple file (not an .npz archive)");
+    return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld whole members",
+                   (long long)reader->members);
+}
+
+/* Takes exactly `count` bytes of the member. 1: fewer were there. */
+static int read_exactly(sp_reader *reader, char *to, int64_t count)
+{
+    while (count > 0) {
+        la_ssize_t got = archive_read_data(reader->archive, to, (size_t)count);
+        reader->short_member = got == 0;
+        if (got <= 0)
+            return 1;
+        to += got;
+        count -= got;
+    }
+    return 0;
+}
+
+_Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble can be parsed can be described");
+
+/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of
+ * ours has. `bytes` is what its values need (0 for SP_OTHER). Returns false where header and values together exceed 64
+ * bits. */
+static bool describe(const char *dictionary, int64_t header_length, sp_array *array, int64_t *bytes)
+{
+    sp_npy_header header;
+    int64_t total;
+    *array = (sp_array){.type = SP_OTHER};
+    *bytes = 0;
+    if (!sp_npy_parse(dictionary, &header))
+        return !header.too_large;
+    array->fortran = header.fortran;
+    array->rank = header.rank;
+    array->count = header.count;
+    memcpy(array->shape, header.shape, sizeof array->shape);
+    for (int type = SP_F8; type <= SP_U1; type++)
+        if (!strcmp(header.descriptor, sp_types_of_npy[type].descriptor)) {
+            array->type = (enum sp_type)type;
+            array->size = sp_types_of_npy[type].size;
+        }
+    if (!strncmp(header.descriptor, "|S", 2) && header.descriptor[2] >= '1' && header.descriptor[2] <= '9') {
+        char *stop;
+        long size = strtol(header.descriptor + 2, &stop, 10);
+        if (!*stop && size < 4096) {
+            array->type = SP_BYTES;
+            array->size = (int)size;
+        }
+    }
+    return !__builtin_mul_overflow(array->count, (int64_t)array->size, bytes) &&
+           !__builtin_add_overflow(*bytes, header_length, &total);
+}
+
+enum { CUT = -1 };
+
+/* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has;
+ * deflated ones up to a thousand times as many, which only a file made for that purpose needs. */
+static int check_inflation(const sp_reader *reader, const char *name, int64_t room)
+{
+    const int64_t passed = reader->before_block + reader->block_length, most = UNBACKED + INFLATION * passed;
+    if (room <= most && reader->kept <= most - room)
+        return SP_OK;
+    return sp_fail(reader->context, SP_INPUT,
+                   "member %s is deflated to less than 1/%d of its size: store it without compression", name,
+                   INFLATION);
+}
+
+/* The values of a member, straight into the pool, `bytes` of them. A claim that nothing backs (a pipe, a compressed
+ * member) is believed step by step. Reading to the very end makes libarchive check the CRC. */
+static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *array)
+{
+    const char *name = array->name;
+    int status;
+    int64_t room = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
+    array->data = sp_pool_raw(pool, room, 1);
+    if (!array->data)
+        return sp_fail_memory(reader->context);
+    for (;;) {
+        if (read_exactly(reader, (char *)array->data + have, room - have))
+            return CUT;
+        have = room;
+        SP_TRY(check_inflation(reader, name, have));
+        if (have == bytes)
+            break;
+        room = bytes / 2 > room ? 2 * room : bytes;
+        void *wider = sp_pool_raw(pool, room, 1);
+        if (!wider)
+            return sp_fail_memory(reader->context);
+        memcpy(wider, array->data, (size_t)have);
+        sp_pool_drop(pool, array->data);
+        array->data = wider;
+    }
+    char more;
+    la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
+    reader->short_member = rest > 0; /* or too long: its bytes are not those of its shape */
+    reader->kept += bytes;
+    status = rest == 0 ? SP_OK : CUT;
+done:
+    return status;
+}
+
+/* The same where the values go on as they come. */
+static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
+{
+    sp_pool scratch = {0};
+    int64_t most = READ_BLOCK / array->size;
+    char *buffer = sp_pool_raw(&scratch, most, (size_t)array->size), more;
+    int status = buffer ? SP_OK : sp_fail_memory(reader->context);
+    for (int64_t first = 0, count; status == SP_OK && first < array->count; first += count) {
+        count = array->count - first < most ? array->count - first : most;
+        if (read_exactly(reader, buffer, count * array->size))
+            status = CUT;
+        else {
+            if (hashed)
+                sha256_update(&reader->hash, (size_t)(count * array->size), (const uint8_t *)buffer);
+            status = reader->take(reader->take_data, array, first, count, buffer);
+        }
+    }
+    if (status == SP_OK) { /* reading to the very end makes libarchive check the CRC */
+        la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
+        reader->short_member = rest > 0;
+        status = rest == 0 ? SP_OK : CUT;
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Passes over the rest of a member, with its CRC checked. */
+static int pass_over(sp_reader *reader, bool hashed, int64_t *bytes)
+{
+    char buffer[16384];
+    la_ssize_t count;
+    *bytes = 0;
+    while ((count = archive_read_data(reader->archive, buffer, sizeof buffer)) > 0) {
+        if (hashed)
+            sha256_update(&reader->hash, (size_t)count, (const uint8_t *)buffer);
+        *bytes += count;
+    }
+    return count == 0 ? SP_OK : CUT;
+}
+
+/* The name of a member without ".npy", which must be plain text. */
+static int member_name(sp_context *context, const char *path, char name[SP_MEMBER_NAME])
+{
+    size_t length = path ? strlen(path) : 0;
+    for (size_t i = 0; i < length; i++)
+        if (path[i] <= ' ' || path[i] > '~')
+            length = 0;
+    if (length == 0)
+        return sp_fail(context, SP_INPUT, "a member's name is not printable ASCII");
+    if (length < 5 || strcmp(path + length - 4, ".npy") || length - 4 >= SP_MEMBER_NAME)
+        return sp_fail(context, SP_INPUT, "member %.120s is not an .npy array", path);
+    memset(name, 0, SP_MEMBER_NAME);
+    memcpy(name, path, length - 4);
+    return SP_OK;
+}
+
+static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64_t found)
+{
+    return sp_fail(reader->context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name,
+                   (long long)needed, (long long)found);
+}
+
+/* One member behind its zip header. */
+static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool,
+                       bool (*wanted)(void *, const char *), void *wanted_data, sp_array *array)
+{
+    sp_context *context = reader->context;
+    char name[SP_MEMBER_NAME + 4], header[65536 + 16];
+    int64_t bytes, needed;
+    int status = member_name(context, archive_entry_pathname(entry), name);
+    if (status != SP_OK)
+        return status;
+    if (read_exactly(reader, header, 10))
+        return CUT;
+    if (memcmp(header, "\x93NUMPY\x01", 7))
+        return sp_fail(context, SP_INPUT, "member %s is not an .npy array of version 1", name);
+    int header_length = 10 + (unsigned char)header[8] + 256 * (unsigned char)header[9];
+    if (read_exactly(reader, header + 10, header_length - 10))
+        return CUT;
+    header[header_length] = 0;
+    if (!describe(header + 10, header_length, array, &needed))
+        return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have",
+                       name);
+    bool hashed = reader->hashing && strcmp(name, "result");
+    if (hashed) {
+        sha256_update(&reader->hash, strlen(name) + 1, (const uint8_t *)name);
+        sha256_update(&reader->hash, (size_t)header_length, (const uint8_t *)header);
+    }
+    bool sized = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
+    if (array->type != SP_OTHER && sized && archive_entry_size(entry) != header_length + needed)
+        return wrong_size(reader, name, needed, archive_entry_size(entry) - header_length);
+    if (array->type == SP_OTHER || (wanted && !wanted(wanted_data, name))) {
+        status = pass_over(reader, hashed, &bytes);
+        if (status == SP_OK && array->type != SP_OTHER && bytes != needed)
+            return wrong_size(reader, name, needed, bytes);
+    } else {
+        bytes = needed;
+        bool diverted = reader->diverted && !strcmp(reader->diverted, name);
+        memcpy(array->name, name, SP_MEMBER_NAME);
+        status = diverted ? divert_data(reader, hashed, array) : read_data(reader, pool, bytes, array);
+        if (status == CUT && reader->short_member && !reader->partial)
+            return sp_fail(context, SP_INPUT,
+                           "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
+                           (long long)bytes);
+        if (status == SP_OK && hashed && !diverted)
+            sha256_update(&reader->hash, (size_t)bytes, array->data);
+    }
+    if (status != SP_OK)
+        return status;
+    memcpy(array->name, name, SP_MEMBER_NAME);
+    strcat(name, ".npy");
+    sp_zip_list(&reader->listing, name, strlen(name), (uint64_t)(header_length + bytes));
+    return SP_OK;
+}
+
+int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data,
+                   sp_array *array)
+{
+    *array = (sp_array){0};
+    if (reader->ended)
+        return SP_OK;
+    struct archive_entry *entry;
+    int code = archive_read_next_header(reader->archive, &entry);
+    if (code == ARCHIVE_EOF) {
+        bool whole;
+        int status = check_end(reader, &whole);
+        if (status != SP_OK)
+            return status;
+        reader->ended = true;
+        return whole ? SP_OK : cut(reader, array);
+    }
+    if (code != ARCHIVE_OK && code != ARCHIVE_WARN) /* a warning: the name is not of this locale */
+        return cut(reader, array);
+    reader->entries++;
+    struct sha256_ctx before = reader->hash;
+    int status = read_member(reader, entry, pool, wanted, wanted_data, array);
+    if (status == SP_OK) {
+        reader->members++;
+        return SP_OK;
+    }
+    sp_pool_drop(pool, array->data);
+    *array = (sp_array){0};
+    reader->hash = before; /* what is not whole is no part of it */
+    return status == CUT ? cut(reader, array) : status;
+}
+
+void sp_reader_divert(sp_reader *reader, const char *name,
+                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values),
+                      void *data)
+{
+    reader->diverted = name;
+    reader->take = take;
+    reader->take_data = data;
+}
+
+bool sp_reader_truncated(const sp_reader *reader)
+{
+    return reader->truncated;
+}
+
+void sp_reader_stop_hashing(sp_reader *reader)
+{
+    reader->hashing = reader->partial; /* a file without its end cannot state its hash */
+}
+
+void sp_reader_hash(sp_reader *reader, char hash[SP_HASH_LENGTH])
+{
+    sp_hash_text(&reader->hash, hash);
+}
+
+void sp_reader_close(sp_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->archive)
+        archive_read_free(reader->archive);
+    free(reader);
+}

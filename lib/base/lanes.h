@@ -39,7 +39,12 @@ static inline bool sp_lanes_narrow(void)
 }
 #else
 #define SP_NATIVE
+#define SP_NARROW
 static inline bool sp_lanes_native(void)
+{
+    return false;
+}
+static inline bool sp_lanes_narrow(void)
 {
     return false;
 }

@@ -24,7 +24,7 @@ struct sp_cholesky {
     cholmod_common common;
     cholmod_factor *factor;
     int64_t order;
-    bool ready, wide; /* wide: lanes are as fast as they can be */
+    bool ready, lanes; /* lanes: few right sides are solved for in lanes */
     int solver_count;
     solver *solvers;
     sp_pool pool;
@@ -120,7 +120,7 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
         return sp_fail_memory(context);
     cholesky->context = context;
     cholesky->order = matrix->order;
-    cholesky->wide = sp_lanes_native();
+    cholesky->lanes = sp_supernodes_fast();
     sp_cholmod_start(&cholesky->common);
     if (matrix->order == 0) { /* METIS takes no empty graph; there is nothing to factor or to solve */
         *result = cholesky;
@@ -252,9 +252,9 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
         return SP_OK;
     int64_t lanes = (count + SP_LANES - 1) / SP_LANES,
             each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
-    int groups = !cholesky->wide || count == 1 ? 0
-                 : each < SP_SUPERNODES_GROUPS ? (int)each
-                                               : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
+    int groups = !cholesky->lanes || count == 1 ? 0
+                 : each < SP_SUPERNODES_GROUPS  ? (int)each
+                                                : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
     int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)

@@ -210,36 +210,105 @@ static void nodes_times(const sp_context *context, const sp_sparse *matrix, cons
         range_times(matrix, begin, begin + RANGE < count ? begin + RANGE : count, x, y);
 }
 
-/* Rows [begin, end) for eight columns that lie beside each other in x [order, 8]: every entry is read once, and what it
- * takes of x is one piece. Column c < count goes to y [order, column major]. */
-SP_CLONES static void beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count,
-                                   const sp_lanes *x, double *y)
+/* Eight columns that lie beside each other in x [order, 8]: every entry of the matrix is read once, and what it takes
+ * of x is one piece. Column c < count of the rows [begin, end) goes to y [order, column major]. */
+typedef struct beside {
+    const sp_sparse *matrix;
+    int64_t count;
+    const sp_lanes *x;
+    double *y;
+} beside;
+
+SP_INLINE void put_row(const beside *b, int64_t row, sp_lanes sum)
 {
+    for (int64_t c = 0; c < b->count; c++)
+        b->y[c * b->matrix->order + row] = sum[c];
+}
+
+SP_CLONES static void rows_beside(const beside *b, int64_t begin, int64_t end)
+{
+    const sp_sparse *matrix = b->matrix;
     for (int64_t row = begin; row < end; row++) {
         sp_lanes sum = {0};
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
-            sum += matrix->value[k] * x[matrix->index[k]];
-        for (int64_t c = 0; c < count; c++)
-            y[c * matrix->order + row] = sum[c];
+            sum += matrix->value[k] * b->x[matrix->index[k]];
+        put_row(b, row, sum);
     }
 }
 
 /* The same for A ⊗ I₃, rows 3·begin to 3·end. */
-SP_CLONES static void thirds_beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count,
-                                          const sp_lanes *x, double *y)
+SP_CLONES static void thirds_beside(const beside *b, int64_t begin, int64_t end)
 {
+    const sp_sparse *matrix = b->matrix;
     for (int64_t i = begin; i < end; i++) {
         sp_lanes sum[3] = {{0}, {0}, {0}};
         for (int64_t k = matrix->third_start[i]; k < matrix->third_start[i + 1]; k++) {
             const double a = matrix->third_value[k];
-            const sp_lanes *u = x + matrix->third_index[k];
+            const sp_lanes *u = b->x + matrix->third_index[k];
             sum[0] += a * u[0];
             sum[1] += a * u[1];
             sum[2] += a * u[2];
         }
-        for (int64_t c = 0; c < count; c++)
-            for (int j = 0; j < 3; j++)
-                y[c * matrix->order + 3 * i + j] = sum[j][c];
+        for (int j = 0; j < 3; j++)
+            put_row(b, 3 * i + j, sum[j]);
+    }
+}
+
+/* The same sums in registers of four doubles (AVX2), to which the compiler does not break the lanes down well. */
+typedef double half __attribute__((vector_size(32)));
+
+SP_INLINE void put_halves(const beside *b, int64_t row, half low, half high)
+{
+    for (int64_t c = 0; c < b->count; c++)
+        b->y[c * b->matrix->order + row] = c < 4 ? low[c] : high[c - 4];
+}
+
+SP_INLINE void add_halves(const beside *b, int64_t k, half *low, half *high)
+{
+    const half *u = (const half *)(b->x + b->matrix->index[k]);
+    *low += b->matrix->value[k] * u[0];
+    *high += b->matrix->value[k] * u[1];
+}
+
+/* Two rows at a time, whose sums do not wait for each other. */
+SP_NARROW static void rows_beside_narrow(const beside *b, int64_t begin, int64_t end)
+{
+    const int64_t *start = b->matrix->start;
+    for (int64_t row = begin; row < end; row += 2) {
+        const int64_t next = row + 1 < end ? start[row + 1] : start[row], stop = row + 1 < end ? start[row + 2] : next,
+                      first = start[row], last = start[row + 1],
+                      both = last - first < stop - next ? last - first : stop - next;
+        half low[2] = {{0}, {0}}, high[2] = {{0}, {0}};
+        for (int64_t k = 0; k < both; k++) {
+            add_halves(b, first + k, &low[0], &high[0]);
+            add_halves(b, next + k, &low[1], &high[1]);
+        }
+        for (int64_t k = first + both; k < last; k++)
+            add_halves(b, k, &low[0], &high[0]);
+        for (int64_t k = next + both; k < stop; k++)
+            add_halves(b, k, &low[1], &high[1]);
+        put_halves(b, row, low[0], high[0]);
+        if (row + 1 < end)
+            put_halves(b, row + 1, low[1], high[1]);
+    }
+}
+
+SP_NARROW static void thirds_beside_narrow(const beside *b, int64_t begin, int64_t end)
+{
+    const sp_sparse *matrix = b->matrix;
+    for (int64_t i = begin; i < end; i++) {
+        half low[3] = {{0}, {0}, {0}}, high[3] = {{0}, {0}, {0}};
+        for (int64_t k = matrix->third_start[i]; k < matrix->third_start[i + 1]; k++) {
+            const double a = matrix->third_value[k];
+            const half *u = (const half *)(b->x + matrix->third_index[k]);
+#pragma GCC unroll 3
+            for (int j = 0; j < 3; j++) {
+                low[j] += a * u[2 * j];
+                high[j] += a * u[2 * j + 1];
+            }
+        }
+        for (int j = 0; j < 3; j++)
+            put_halves(b, 3 * i + j, low[j], high[j]);
     }
 }
 
@@ -248,22 +317,27 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
 {
     enum { RANGE = 512 };
     const int64_t n = matrix->order, rows = matrix->third_value ? n / 3 : n;
-    sp_lanes *beside = sp_memory_new((size_t)n * sizeof *beside);
-    if (!beside)
+    const bool narrow = sp_lanes_narrow() && !sp_lanes_native();
+    void (*const times)(const beside *, int64_t, int64_t) = matrix->third_value
+                                                                ? narrow ? thirds_beside_narrow : thirds_beside
+                                                            : narrow ? rows_beside_narrow
+                                                                     : rows_beside;
+    sp_lanes *lanes = sp_memory_new((size_t)n * sizeof *lanes);
+    if (!lanes)
         return false;
+    const beside b = {.matrix = matrix, .count = count, .x = lanes, .y = y};
 #pragma omp parallel num_threads(context->threads) if (n * count > SMALL / 8)
     {
 #pragma omp for schedule(static)
         for (int64_t begin = 0; begin < n; begin += RANGE)
             for (int64_t i = begin; i < n && i < begin + RANGE; i++)
                 for (int64_t c = 0; c < SP_LANES; c++)
-                    beside[i][c] = c < count ? x[c * n + i] : 0;
+                    lanes[i][c] = c < count ? x[c * n + i] : 0;
 #pragma omp for schedule(static)
         for (int64_t begin = 0; begin < rows; begin += RANGE)
-            (matrix->third_value ? thirds_beside_times : beside_times)(
-                matrix, begin, begin + RANGE < rows ? begin + RANGE : rows, count, beside, y);
+            times(&b, begin, begin + RANGE < rows ? begin + RANGE : rows);
     }
-    free(beside);
+    free(lanes);
     return true;
 }
 

@@ -1,0 +1,131 @@
+/* One version of the sweeps of supernodes.c, which includes this once for every width of registers. Given: LANES,
+ * doubles in a register; COLUMNS of a supernode that one pass over its rows takes, so that a row of x is loaded and
+ * stored once for so many entries of L; WIDEST, registers of a row of x that one pass takes; NAMED(x), x with the width
+ * in its name. */
+
+typedef double NAMED(lanes) __attribute__((vector_size(LANES * 8)));
+
+/* x −= L v */
+SP_INLINE void NAMED(subtract)(const part *below, int columns, int width, const NAMED(lanes) * v, NAMED(lanes) * x)
+{
+    for (int64_t i = 0; i < below->rows; i++) {
+        NAMED(lanes) *to = x + below->row[i] * below->pitch;
+        for (int g = 0; g < width; g++) {
+            NAMED(lanes) sum = to[g];
+            for (int j = 0; j < columns; j++)
+                sum -= below->L[j * below->stride + i] * v[j * width + g];
+            to[g] = sum;
+        }
+    }
+}
+
+/* v −= Lᵀ x */
+SP_INLINE void NAMED(subtract_transposed)(const part *below, int columns, int width, NAMED(lanes) * v,
+                                          const NAMED(lanes) * x)
+{
+    for (int64_t i = 0; i < below->rows; i++) {
+        const NAMED(lanes) *from = x + below->row[i] * below->pitch;
+        for (int j = 0; j < columns; j++)
+            for (int g = 0; g < width; g++)
+                v[j * width + g] -= below->L[j * below->stride + i] * from[g];
+    }
+}
+
+/* The columns whose triangle stands at L, and whose rows are `here` in x. */
+SP_INLINE void NAMED(forward)(const double *L, int columns, int width, const part *below, NAMED(lanes) * here,
+                              NAMED(lanes) * x)
+{
+    NAMED(lanes) v[COLUMNS * WIDEST];
+    for (int j = 0; j < columns; j++)
+        for (int g = 0; g < width; g++) {
+            NAMED(lanes) sum = here[j * below->pitch + g];
+            for (int i = 0; i < j; i++)
+                sum -= L[i * below->stride + j] * v[i * width + g];
+            here[j * below->pitch + g] = v[j * width + g] = sum * (1 / L[j * below->stride + j]);
+        }
+    NAMED(subtract)(below, columns, width, v, x);
+}
+
+SP_INLINE void NAMED(backward)(const double *L, int columns, int width, const part *below, NAMED(lanes) * here,
+                               const NAMED(lanes) * x)
+{
+    NAMED(lanes) v[COLUMNS * WIDEST];
+    for (int j = 0; j < columns; j++)
+        for (int g = 0; g < width; g++)
+            v[j * width + g] = here[j * below->pitch + g];
+    NAMED(subtract_transposed)(below, columns, width, v, x);
+    for (int j = columns - 1; j >= 0; j--)
+        for (int g = 0; g < width; g++) {
+            NAMED(lanes) sum = v[j * width + g];
+            for (int i = j + 1; i < columns; i++)
+                sum -= L[j * below->stride + i] * v[i * width + g];
+            here[j * below->pitch + g] = v[j * width + g] = sum * (1 / L[j * below->stride + j]);
+        }
+}
+
+/* Numbers of columns and registers are constants in the loops, so that v stays in registers. */
+SP_INLINE void NAMED(eliminate)(bool back, const double *L, int columns, int width, const part *below,
+                                NAMED(lanes) * here, NAMED(lanes) * x)
+{
+    if (back)
+        NAMED(backward)(L, columns, width, below, here, x);
+    else
+        NAMED(forward)(L, columns, width, below, here, x);
+}
+
+/* `width` of the `pitch` registers of a row of x at a time. */
+SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, int pitch, NAMED(lanes) * x)
+{
+    const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s,
+                  supernodes = (int64_t)factor->nsuper;
+    for (int64_t k = 0; k < supernodes; k++) {
+        const int64_t s = back ? supernodes - 1 - k : k, first = super[s], wide = super[s + 1] - first,
+                      rows = start[s + 1] - start[s], last = (wide - 1) / COLUMNS * COLUMNS;
+        for (int64_t c = 0; c <= last; c += COLUMNS) {
+            const int64_t at = back ? last - c : c;
+            const int columns = wide - at < COLUMNS ? (int)(wide - at) : COLUMNS;
+            const double *L = (const double *)factor->x + value[s] + at * rows + at;
+            const part below = {.L = L + columns,
+                                .row = row + start[s] + at + columns,
+                                .rows = rows - at - columns,
+                                .stride = rows,
+                                .pitch = pitch};
+            for (int g = 0; g < pitch; g += width) {
+                NAMED(lanes) *here = x + (first + at) * pitch + g;
+                switch (columns) {
+                case 1:
+                    NAMED(eliminate)(back, L, 1, width, &below, here, x + g);
+                    break;
+                case 2:
+                    NAMED(eliminate)(back, L, 2, width, &below, here, x + g);
+                    break;
+                case 3:
+                    NAMED(eliminate)(back, L, 3, width, &below, here, x + g);
+                    break;
+                case 4:
+                    NAMED(eliminate)(back, L, 4, width, &below, here, x + g);
+                    break;
+                case 5:
+                    NAMED(eliminate)(back, L, 5, width, &below, here, x + g);
+                    break;
+#if COLUMNS > 6
+                case 6:
+                    NAMED(eliminate)(back, L, 6, width, &below, here, x + g);
+                    break;
+                case 7:
+                    NAMED(eliminate)(back, L, 7, width, &below, here, x + g);
+                    break;
+#endif
+                default:
+                    NAMED(eliminate)(back, L, COLUMNS, width, &below, here, x + g);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#undef LANES
+#undef COLUMNS
+#undef WIDEST
+#undef NAMED

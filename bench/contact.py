@@ -42,7 +42,7 @@ def reduced(name, **more):
 # Title, contact, the body with the points, that with the distances, which the hand holds, coupling with its start, way down, way aside, turn (rad).
 CASES = {
     "rigid": (
-        "1.02M rigid against 256, rigid", {"stiffness": 500, "limit": 10}, {"kind": "rigid", "shell": "armadillo-shell.npz"},
+        "1.02M rigid against 256, rigid", {"stiffness": 500, "limit": 10}, {"kind": "rigid", "pointshell": "armadillo-shell.npz"},
         {"kind": "rigid", "field": "dinosaur-field.npz"}, coupled(600, 30, 10, (0, 0, 0.9)), (0, 0, -0.55), (0.1, 0.2, 0), 0.3,
     ),
     "hoses": (

@@ -43,7 +43,7 @@ def scene(counts):
         "right": plane([-1, 0, 0], -(0.22 * nx)),
         "front": plane([0, 1, 0], -0.12),
         "back": plane([0, -1, 0], -(0.22 * ny)),
-        "ball": {"kind": "rigid", "surface": "ball.obj", "density": 500, "shell": "ball.npz", "sphere": {"radius": 0.1}},
+        "ball": {"kind": "rigid", "surface": "ball.obj", "density": 500, "pointshell": "ball.npz", "sphere": {"radius": 0.1}},
     }
     bodies = [{"name": name, "model": name} for name in models if name != "ball"]
     for name, shift in (("even", 0), ("odd", 1)):

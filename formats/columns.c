@@ -56,7 +56,7 @@ static const sp_member_rule derivatives[] = {
     {"pair", "r, 2", SP_I8, OPTIONAL, AT(pair), FROM(0), .meaning = "modes (i, j) of Φᵢⱼ, ≥ 0"},
     {0}};
 
-static const sp_member_rule shapes[] = {
+static const sp_member_rule snapshots[] = {
     {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"},
     {"time", "r", SP_F8, OPTIONAL, AT(time), FROM(0), .unit = "s",
      .meaning = "≥ 0: when in a recording each shape belongs to"},
@@ -73,16 +73,16 @@ static const sp_member_rule foreign[] = {
 
 const sp_kind sp_kind_modes = {"modes", symbols, modes};
 const sp_kind sp_kind_derivatives = {"derivatives", symbols, derivatives};
-const sp_kind sp_kind_shapes = {"shapes", symbols, shapes};
+const sp_kind sp_kind_snapshots = {"snapshots", symbols, snapshots};
 const sp_kind sp_kind_basis = {"basis", symbols, basis};
 
-/* A file of others is shapes, of which nothing but U is looked at. */
+/* A file of other programs counts as snapshots, of which nothing but U is looked at. */
 static const sp_kind kind_foreign = {"", symbols, foreign};
 
 /* NULL where the name is none of these. */
 static const sp_kind *kind_of(const char *name)
 {
-    static const sp_kind *const kinds[] = {&sp_kind_modes, &sp_kind_derivatives, &sp_kind_shapes, &sp_kind_basis,
+    static const sp_kind *const kinds[] = {&sp_kind_modes, &sp_kind_derivatives, &sp_kind_snapshots, &sp_kind_basis,
                                            &kind_foreign};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i]->name, name))
@@ -166,7 +166,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     int status;
     *columns = (sp_columns){.rows = rows};
     if (!kind)
-        return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis",
+        return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, snapshots or basis",
                        sp_file_kind(file));
     SP_TRY(sp_kind_read(context, file, kind, columns));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
@@ -195,7 +195,7 @@ done:
 int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns)
 {
     const char *name = json_string_value(json_object_get(meta, "kind"));
-    const sp_kind *kind = kind_of(name ? name : "shapes");
+    const sp_kind *kind = kind_of(name ? name : "snapshots");
     bool failed = columns->mesh[0] && json_object_set_new(meta, "mesh", json_string(columns->mesh));
     if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         failed |= sp_json_set_mass(meta, columns->lumped);

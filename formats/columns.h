@@ -1,4 +1,5 @@
-/* Files whose heart is a matrix U (3·vertices, columns) of displacement fields: modes, derivatives, shapes, basis. */
+/* Files whose heart is a matrix U (3·vertices, columns) of displacement fields: modes, derivatives, snapshots, basis.
+ */
 #ifndef SP_FORMATS_COLUMNS_H
 #define SP_FORMATS_COLUMNS_H
 
@@ -18,7 +19,7 @@ typedef struct sp_columns {
     int64_t ordering_count;
     int64_t *pair;          /* derivatives: [count, 2] modes from 0; else NULL */
     double *singular_value; /* basis: [count] ≥ 0; else NULL */
-    double *time;           /* shapes: [count] s, when in a recording the shape belongs to; else NULL */
+    double *time;           /* snapshots: [count] s, when in a recording the shape belongs to; else NULL */
     int order;              /* derivatives */
     int64_t source; /* derivatives: so many columns of the file that they are made of were in use; a pair names those,
                        and from there on earlier derivatives of the same file; 0: unknown */
@@ -27,8 +28,8 @@ typedef struct sp_columns {
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh it belongs to; empty where unknown */
 } sp_columns;
 
-/* The kinds: "modes", "derivatives", "shapes", "basis". A foreign file with a member U is taken as shapes. `rows` −1:
- * any. */
+/* The kinds: "modes", "derivatives", "snapshots", "basis". A foreign file with a member U is taken as snapshots. `rows`
+ * −1: any. */
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns) SP_MUST_USE;
 
 /* U in pieces, as a forward reader meets them: set by sp_columns_divert before the first member is read. Each piece is

@@ -5,6 +5,8 @@
 
 #include "formats/container.h"
 
+enum { SP_KIND_LENGTH = 24 }; /* bytes that the name of any kind of file takes, its end included */
+
 #include <jansson.h>
 
 #define SP_FORMAT_VERSION "1.0"

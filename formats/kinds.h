@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* An extent that shapes name. Unless it is given or follows, the first member that has it says how much it is; it is 0
- * where all of them are absent. */
+/* An extent that snapshots name. Unless it is given or follows, the first member that has it says how much it is; it is
+ * 0 where all of them are absent. */
 typedef struct sp_symbol {
     const char *name; /* a whole term of a shape, so "3 nv" is one, too; NULL behind the last */
     size_t at;        /* in the object */
@@ -55,9 +55,9 @@ typedef struct sp_kind {
     const sp_member_rule *rules; /* in the order of the file; the last one has no name */
 } sp_kind;
 
-extern const sp_kind sp_kind_mesh, sp_kind_sparse, sp_kind_modes, sp_kind_derivatives, sp_kind_shapes, sp_kind_basis,
-    sp_kind_polynomials, sp_kind_cubature, sp_kind_training, sp_kind_trajectory, sp_kind_motion, sp_kind_field,
-    sp_kind_pointshell;
+extern const sp_kind sp_kind_mesh, sp_kind_sparse, sp_kind_modes, sp_kind_derivatives, sp_kind_snapshots, sp_kind_basis,
+    sp_kind_polynomials, sp_kind_cubature, sp_kind_training, sp_kind_trajectory, sp_kind_scene_trajectory,
+    sp_kind_field, sp_kind_pointshell;
 
 /* All of them, NULL behind the last. */
 extern const sp_kind *const sp_kinds[];

@@ -28,11 +28,9 @@ typedef struct reading {
 
 static const char *const distances[] = {"field", "voxmap", "plane", "sphere", "box", NULL},
                          *const looks[] = {"mesh", "surface", NULL}, *const densities[] = {"mass", "density", NULL},
-                         *const forces[] = {"polynomials", "cubature", NULL}, *const anything[] = {"mesh",  "surface",
-                                                                                                   "field", "voxmap",
-                                                                                                   "plane", "sphere",
-                                                                                                   "box",   "shell",
-                                                                                                   NULL};
+                         *const forces[] = {"polynomials", "cubature", NULL},
+                         *const anything[] = {"mesh",   "surface", "field",      "voxmap", "plane",
+                                              "sphere", "box",     "pointshell", NULL};
 
 static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
 {
@@ -323,11 +321,12 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
                          *field = &scene->models[scene->bodies[side[1].first].model];
     const bool distance = field->field || field->voxmap || field->shape != SP_SCENE_NO_GEOMETRY;
     if (!pointshell->pointshell)
-        return sp_keys_fail(&r->at, "model %s has no shell", pointshell->name);
+        return sp_keys_fail(&r->at, "model %s has no pointshell", pointshell->name);
     if (!distance && !(field->pointshell && pointshell->thickness > 0 && field->thickness > 0))
-        return sp_keys_fail(&r->at,
-                            "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness",
-                            field->name);
+        return sp_keys_fail(
+            &r->at,
+            "model %s has neither field, voxmap nor plane, sphere or box, nor do both have a pointshell with thickness",
+            field->name);
     if (side[0].first == side[1].first && side[0].count == 1 && side[1].count == 1)
         return sp_keys_fail(&r->at, "both are %s, expected two bodies", scene->bodies[side[0].first].name);
     const int64_t count = side[0].count * side[1].count; /* at most 1e10 */

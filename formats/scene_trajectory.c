@@ -46,7 +46,7 @@ static const sp_member_rule rules[] = {
     {0}};
 #undef AT
 
-const sp_kind sp_kind_motion = {"motion", symbols, rules};
+const sp_kind sp_kind_scene_trajectory = {"scene_trajectory", symbols, rules};
 
 /* Offsets of the bodies' coordinates; −1 where there are too many of them. */
 static int64_t place_bodies(int64_t count, sp_scene_trajectory_body *bodies)
@@ -122,7 +122,7 @@ int sp_scene_trajectory_begin(sp_context *context, sp_writer *writer, json_t *me
     if (!motion)
         return sp_fail_memory(context);
     motion->file = (sp_scene_trajectory){.body_count = shape->body_count, .r = shape->r};
-    SP_TRY(sp_series_begin(context, writer, &sp_kind_motion, meta, &motion->file, &motion->series));
+    SP_TRY(sp_series_begin(context, writer, &sp_kind_scene_trajectory, meta, &motion->file, &motion->series));
     *result = motion;
     return SP_OK;
 done:
@@ -281,7 +281,7 @@ int sp_scene_trajectory_read(sp_context *context, int descriptor, bool partial, 
 {
     sp_series_stream stream;
     *motion = (sp_scene_trajectory){0};
-    int status = sp_series_open(context, descriptor, partial, &sp_kind_motion, &stream);
+    int status = sp_series_open(context, descriptor, partial, &sp_kind_scene_trajectory, &stream);
     if (status != SP_OK)
         return status;
     stream.check = check_block;

@@ -48,8 +48,8 @@ int sp_series_open(sp_context *context, int descriptor, bool partial, const sp_k
 
 /* The next block into `object`, which says every extent of meta: its pointers are to the values, until the following
  * call, and those of members before the first block to memory of `head`; "n" is the frames of the block, 0 at the end.
- * Checks that every block has the shapes that meta promises, times (the first series) increase, values are finite, and
- * that there is a frame. With `partial` a cut or damaged file is read up to its last whole block. */
+ * Checks that every block has the snapshots that meta promises, times (the first series) increase, values are finite,
+ * and that there is a frame. With `partial` a cut or damaged file is read up to its last whole block. */
 int sp_series_next(sp_series_stream *stream, void *object) SP_MUST_USE;
 
 /* All of it, the values in `owned` [SP_SERIES_MOST] by series. */

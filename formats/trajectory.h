@@ -72,7 +72,7 @@ typedef struct sp_trajectory {
     sp_list owned[SP_SERIES_MOST]; /* what time … estimate point into */
 } sp_trajectory;
 
-/* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a
+/* Checks that every block has the snapshots that meta promises, times increase, values are finite, and that there is a
  * frame. With `partial` a cut or damaged file is read up to its last whole block. */
 int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory) SP_MUST_USE;
 void sp_trajectory_free(sp_trajectory *trajectory);

@@ -138,8 +138,8 @@ function load(path; partial = false)
     whole || partial || error("$path: cut short")
     meta = get(file, "meta", nothing)
     meta === nothing || startswith(meta["format_version"], "1.") || error("$path: format version $(meta["format_version"])")
-    if meta !== nothing && meta["kind"] in ("trajectory", "motion")
-        expected = if meta["kind"] == "motion"
+    if meta !== nothing && meta["kind"] in ("trajectory", "scene_trajectory")
+        expected = if meta["kind"] == "scene_trajectory"
             6 + 2 * any(body["r"] > 0 for body in meta["bodies"]) + 3 * meta["coupled"] + 5 * meta["contacts"]
         else
             2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates")

@@ -80,7 +80,7 @@ def _whole_members(path):
 def _join(arrays, meta):
     """Blocks series/000000, series/000001, … of a trajectory or motion, as far as all series have them."""
     names = [s for s in SERIES if s + '/000000' in arrays]
-    if meta['kind'] == 'motion':
+    if meta['kind'] == 'scene_trajectory':
         expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
     else:
         expected = 2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta) + ('energy_estimates' in meta)
@@ -130,7 +130,7 @@ def load(path, partial=False):
                 raise ValueError('%s: its last member is not result: cut short' % path)
             if file.result['sha256'] != file.sha256:
                 raise ValueError('%s: its SHA-256 is not what it states' % path)
-        if file.kind in ('trajectory', 'motion'):
+        if file.kind in ('trajectory', 'scene_trajectory'):
             _join(file, file.meta)
     if 'indptr' in file and 'indices' in file:
         try:

@@ -63,8 +63,8 @@ count = inf;
 for i = 1:numel(keys)
     count = min(count, numel(blocks.(keys{i})));
 end
-if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'motion'}))
-    if strcmp(file.meta.kind, 'motion')
+if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'scene_trajectory'}))
+    if strcmp(file.meta.kind, 'scene_trajectory')
         expected = 6 + 2 * any([file.meta.bodies.r] > 0) + 3 * file.meta.coupled + 5 * file.meta.contacts;
     else
         expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates');

@@ -119,7 +119,7 @@ static void refuse_idle_options(void)
 
 static void read_problem(cubature_problem *p)
 {
-    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
     tool_read_mesh(tool_argument(0), NULL, &p->mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &p->mesh, &p->basis);
     p->r = chosen.r ? chosen.r : p->basis.columns.count;

@@ -1,4 +1,4 @@
-/* masspca: a basis from modes, derivatives, shapes and trajectories. */
+/* masspca: a basis from modes, derivatives, snapshots and trajectories. */
 #include "basis/pca.h"
 #include "basis/random_projection.h"
 #include "tools/basis/candidates.h"
@@ -20,7 +20,7 @@ static const tool_option options[] = {
      .help = "columns of the basis (default: all independent ones)"},
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
-    {"raw", 0, TOOL_FLAG, &chosen.raw, .help = "random: the combinations as they are, a file of shapes"},
+    {"raw", 0, TOOL_FLAG, &chosen.raw, .help = "random: the combinations as they are, a file of snapshots"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
      .help = "mass matrix of the inner product"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
@@ -104,7 +104,7 @@ static const tool_spec spec = {
     .arguments = "MESH FILE...",
     .least = 2,
     .most = -1,
-    .summary = "A mass-orthonormal basis from modes, derivatives, shapes and trajectories.",
+    .summary = "A mass-orthonormal basis from modes, derivatives, snapshots and trajectories.",
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
                           .singular_value = chosen.method == METHOD_PCA ? value : NULL,
                           .lumped = chosen.lumped};
     memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new(chosen.raw ? "shapes" : "basis"); /* what is not orthonormal is no basis */
+    json_t *meta = tool_meta_new(chosen.raw ? "snapshots" : "basis"); /* what is not orthonormal is no basis */
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);

@@ -15,7 +15,7 @@ static struct {
 
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "modal", "modal|inertia",
-     .help = "modal: of eigenvectors, order 1; inertia: of modes or shapes, static, any order (Yang 2015)"},
+     .help = "modal: of eigenvectors, order 1; inertia: of modes or snapshots, static, any order (Yang 2015)"},
     {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000,
      .help = "use the first N modes (default: all)"},
     {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]",
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 {
     derivatives_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
-    static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "shapes", NULL};
+    static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "snapshots", NULL};
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh,

@@ -33,7 +33,7 @@ static const tool_spec spec = {
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
-    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
     tool_mesh mesh;
     tool_columns basis;
     sp_fe_space body;

@@ -53,7 +53,7 @@ static const tool_spec spec = {
 
 int main(int argc, char **argv)
 {
-    char kind[2][16];
+    char kind[2][SP_KIND_LENGTH];
     sp_context *context = tool_begin(&spec, argc, argv);
     comparison c = {.context = context,
                     .a = tool_argument(0),

@@ -153,7 +153,7 @@ static bool export_shell(sp_context *context, enum format format)
 {
     static const enum format formats[] = {FORMAT_CSV, FORMAT_OBJ, FORMAT_PLY, FORMAT_VTU,
                                           FORMAT_VTK}; /* those of tool_pointshell_format */
-    char kind[16] = "";
+    char kind[SP_KIND_LENGTH] = "";
     int pointshell_format = 0;
     while (pointshell_format < TOOL_COUNT(formats) && formats[pointshell_format] != format)
         pointshell_format++;
@@ -181,7 +181,7 @@ static bool export_normals(sp_context *context, enum format format)
 {
     int pointshell = -1;
     for (int i = 0; i < 2 && format == FORMAT_CSV && tool_argument_count() == 2; i++) {
-        char kind[16];
+        char kind[SP_KIND_LENGTH];
         tool_peek_any_kind(context, tool_argument(i), kind);
         if (!strcmp(kind, "pointshell"))
             pointshell = i;

@@ -38,8 +38,9 @@ static const tool_option options[] = {
     {"fibre", 0, TOOL_INPUT, &chosen.mesh.fibre, "FILE",
      .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
     TOOL_FIX_OPTIONS,
-    {"as", 0, TOOL_CHOICE, &chosen.matrix.kind, NULL, "auto", "auto|basis|modes|derivatives|shapes",
-     .help = "what a matrix becomes; auto: basis from .U, modes from .Ulin, derivatives from .modalDeriv, else shapes"},
+    {"as", 0, TOOL_CHOICE, &chosen.matrix.kind, NULL, "auto", "auto|basis|modes|derivatives|snapshots",
+     .help =
+         "what a matrix becomes; auto: basis from .U, modes from .Ulin, derivatives from .modalDeriv, else snapshots"},
     {"mesh", 0, TOOL_INPUT, &chosen.matrix.mesh, "FILE", .help = "mesh that a matrix or polynomials belong to"},
     {"lumping", 0, TOOL_CHOICE, &chosen.matrix.lumping, NULL, "auto", "auto|consistent|lumped",
      .help = "mass in which a basis or modes are orthonormal; auto: as measured in the mesh"},

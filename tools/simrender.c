@@ -47,7 +47,7 @@ static const tool_option options[] = {
     {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", "auto|largest|mass|none",
      .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the "
              "file; auto: none for "
-             "shapes, "
+             "snapshots, "
              "else largest"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS,
      .help =

@@ -61,10 +61,18 @@ static void check_kind(verify *v, artefact *file)
         const char *kind;
         void (*check)(verify *, artefact *);
     } kinds[] = {
-        {"mesh", verify_mesh_file},          {"sparse", verify_sparse},     {"modes", verify_modes},
-        {"derivatives", verify_derivatives}, {"basis", verify_basis},       {"shapes", verify_snapshots},
-        {"polynomials", verify_polynomials}, {"cubature", verify_cubature}, {"training", verify_training},
-        {"trajectory", verify_trajectory},   {"motion", verify_motion},     {"field", verify_field},
+        {"mesh", verify_mesh_file},
+        {"sparse", verify_sparse},
+        {"modes", verify_modes},
+        {"derivatives", verify_derivatives},
+        {"basis", verify_basis},
+        {"snapshots", verify_snapshots},
+        {"polynomials", verify_polynomials},
+        {"cubature", verify_cubature},
+        {"training", verify_training},
+        {"trajectory", verify_trajectory},
+        {"scene_trajectory", verify_motion},
+        {"field", verify_field},
         {"pointshell", verify_shell},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,4 +1,4 @@
-/* sketchsolve: recorded loads to nonlinear static shapes (thesis §2.8.2). */
+/* sketchsolve: recorded loads to nonlinear static snapshots (thesis §2.8.2). */
 #include "basis/sketch.h"
 #include "tools/sketch/sketch.h"
 
@@ -19,10 +19,10 @@ static const tool_option options[] = {
      .help = "loads keep this mass distance of their linear responses, by the largest response"},
     {"count", 0, TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 1e9,
      .help = "solve for at most N loads, those farthest apart"},
-    {"shape-separation", 0, TOOL_REAL, &chosen.snapshot_separation, "X", "0.1", .low = 0, .high = 1,
-     .help = "shapes keep this mass distance, by the largest shape"},
-    {"shape-count", 0, TOOL_INTEGER, &chosen.shape_count, "N", NULL, .low = 1, .high = 1e9,
-     .help = "write at most N shapes, those farthest apart"},
+    {"snapshot-separation", 0, TOOL_REAL, &chosen.snapshot_separation, "X", "0.1", .low = 0, .high = 1,
+     .help = "snapshots keep this mass distance, by the largest shape"},
+    {"snapshot-count", 0, TOOL_INTEGER, &chosen.shape_count, "N", NULL, .low = 1, .high = 1e9,
+     .help = "write at most N snapshots, those farthest apart"},
     {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-15, .high = 1,
      .help = "Newton: residual by the largest force term"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000,
@@ -31,7 +31,7 @@ static const tool_option options[] = {
      .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
 };
 
-/* Which of the shapes to write, by their mass distances. */
+/* Which of the snapshots to write, by their mass distances. */
 static int64_t thin_out(sketch *s, const sketch_solution *solution, int64_t *kept)
 {
     int64_t m = solution->count, count;
@@ -46,7 +46,7 @@ static int64_t thin_out(sketch *s, const sketch_solution *solution, int64_t *kep
     return count;
 }
 
-static json_t *report_result(const sketch *s, const sketch_solution *solution, int64_t shapes)
+static json_t *report_result(const sketch *s, const sketch_solution *solution, int64_t snapshots)
 {
     const struct {
         const char *name;
@@ -55,7 +55,7 @@ static json_t *report_result(const sketch *s, const sketch_solution *solution, i
                   {"selected", s->count},
                   {"solved", solution->count},
                   {"failed", solution->failed},
-                  {"shapes", shapes},
+                  {"snapshots", snapshots},
                   {"load_steps", solution->total.load_steps},
                   {"newton_iterations", solution->total.iterations},
                   {"most_iterations_for_a_load", solution->most_iterations},
@@ -75,13 +75,13 @@ static const tool_spec spec = {
     .arguments = "MESH",
     .least = 1,
     .most = 1,
-    .summary = "Recorded loads to nonlinear static shapes.",
+    .summary = "Recorded loads to nonlinear static snapshots.",
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
-    .examples = "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
+    .examples = "  sketchsolve spoon.npz --loads sketch.csv -o snapshots.npz\n"
                 "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint \\\n"
-                "    -o shapes.npz\n",
+                "    -o snapshots.npz\n",
 };
 
 int main(int argc, char **argv)
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     int64_t rows = 3 * s.mesh.mesh.vertex_count, *kept = tool_allocate_raw(&s.pool, solution.count, sizeof *kept);
     sp_columns columns = {.rows = rows, .count = thin_out(&s, &solution, kept)};
     if (columns.count == 0)
-        tool_fail(SP_USAGE, NULL, "--shape-separation %g: every shape is that close to rest",
+        tool_fail(SP_USAGE, NULL, "--snapshot-separation %g: every shape is that close to rest",
                   chosen.snapshot_separation);
     columns.U = tool_allocate(&s.pool, rows * columns.count, sizeof *columns.U);
     columns.time = tool_allocate_raw(&s.pool, columns.count, sizeof *columns.time);
@@ -116,14 +116,14 @@ int main(int argc, char **argv)
         sp_fe_space_scatter(&s.body, solution.q + kept[c] * s.n, columns.U + c * rows);
         columns.time[c] = s.time[solution.sample[kept[c]]];
     }
-    tool_say("%lld samples, %lld loads selected, %lld solved (%lld failed), %lld shapes; %.1f Newton iterations and "
+    tool_say("%lld samples, %lld loads selected, %lld solved (%lld failed), %lld snapshots; %.1f Newton iterations and "
              "%.1f factorizations a "
              "load, largest residual %.1e",
              (long long)s.recorded, (long long)s.count, (long long)solution.count, (long long)solution.failed,
              (long long)columns.count, (double)solution.total.iterations / (double)s.count,
              (double)solution.total.factorizations / (double)s.count, solution.total.residual);
     memcpy(columns.mesh, s.mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new("shapes");
+    json_t *meta = tool_meta_new("snapshots");
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
     tool_output_finish(output, report_result(&s, &solution, columns.count));
     tool_checkpoint_finish(checkpoint);

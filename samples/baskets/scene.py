@@ -17,7 +17,7 @@ def main():
         "contact": {"stiffness": 4000, "damping": 10, "direction": "normal"},
         "models": {
             "floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}},
-            "basket": {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "shell.npz",
+            "basket": {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "pointshell": "shell.npz",
                        "thickness": 0.014, "decoupled": True, "damping": [0.5, 0.004]}},
         "bodies": [
             {"name": "floor", "model": "floor"},

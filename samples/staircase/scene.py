@@ -46,7 +46,7 @@ def dragons():
 
 def main():
     kind, motion = sys.argv[1:]
-    dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "shell.npz",
+    dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "pointshell": "shell.npz",
               "thickness": 0.06, "decoupled": motion == "decoupled"}
     models = {"dragon": dragon, "step": {"kind": "rigid", "box": {"half": [DEPTH, WIDTH / 2, HEIGHT / 2]}}}
     contact = {"stiffness": 80000, "direction": "normal"}

@@ -151,8 +151,8 @@ for f in "a.npz", "b.npz":
         assert abs(s - l[0] / x) < 1e-9, (f, s, l[0] / x)' || fault 'singular values of scaled modes'
     # the modes as shapes weigh what they weigh as modes: twice the same column is √2 times it
     "$PYTHON" - <<< "$reader"'
-write("shapes.npz", [[1000 * x for x in u] for u in columns("modes.npz")], True)'
-    done_well masspca mesh.npz modes.npz shapes.npz --scaling eigenvalue -o c.npz
+write("snapshots.npz", [[1000 * x for x in u] for u in columns("modes.npz")], True)'
+    done_well masspca mesh.npz modes.npz snapshots.npz --scaling eigenvalue -o c.npz
     "$PYTHON" - <<< "$reader"'
 head, b = member("modes.npz", "eigenvalue")
 l = struct.unpack("<4d", b)
@@ -160,7 +160,7 @@ r = result("c.npz")
 assert r["columns"] == 8 and r["rank"] == 4, r
 for s, x in zip(r["singular_values"], l):
     assert abs(s - 2 ** .5 * l[0] / x) < 1e-9, (s, x)' || fault 'shapes beside modes'
-    refused 3 '^masspca: shapes.npz: eigenvalue scaling needs the file of the modes' masspca mesh.npz shapes.npz --scaling eigenvalue -q -o refused.npz
+    refused 3 '^masspca: snapshots.npz: eigenvalue scaling needs the file of the modes' masspca mesh.npz snapshots.npz --scaling eigenvalue -q -o refused.npz
     refused 3 '^masspca: modes.npz: a second file of modes' masspca mesh.npz modes.npz modes.npz --scaling eigenvalue -q -o refused.npz
     no_faults
 }
@@ -201,7 +201,7 @@ for s, t in zip(c["singular_values"], d["singular_values"]):
     done_well simverify mesh.npz a.npz
     done_well simverify mesh.npz raw.npz
     "$PYTHON" - <<< "$reader"'
-assert meta("a.npz")["kind"] == "basis" and meta("raw.npz")["kind"] == "shapes" and meta("a.npz")["seed"] == 1
+assert meta("a.npz")["kind"] == "basis" and meta("raw.npz")["kind"] == "snapshots" and meta("a.npz")["seed"] == 1
 assert "memory" not in meta("a.npz")["parameters"]
 assert "mass" not in meta("raw.npz") and "orthogonality" not in result("raw.npz") and result("raw.npz")["columns"] == 14
 assert result("a.npz")["orthogonality"] <= 1e-12 and result("a.npz")["rank"] == 6

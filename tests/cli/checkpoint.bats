@@ -19,7 +19,7 @@ setup_file() {
     pointshell bar.obj -q --points 1000 -o bar-shell.npz
     cat > pile.json <<-'END'
 	{"gravity": [0, 0, -9.81], "contact": {"stiffness": 100000, "damping": 300, "friction": 0.3},
-	 "models": {"floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}}, "bar": {"kind": "rigid", "surface": "bar.obj", "density": 100, "shell": "bar-shell.npz"}},
+	 "models": {"floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}}, "bar": {"kind": "rigid", "surface": "bar.obj", "density": 100, "pointshell": "bar-shell.npz"}},
 	 "bodies": [{"name": "floor", "model": "floor"},
 	            {"name": "bar", "model": "bar", "motion": "free", "position": [0, 0, 0.02], "velocity": [1, 0.5, 0], "angular_velocity": [0.3, 0.2, 1], "copies": {"count": [2, 2, 1], "spacing": [4, 2, 0]}}]}
 	END

@@ -121,8 +121,8 @@ sys.exit(not all(abs(a[n] - b[n]).max() < 1e-9 * abs(a[n]).max() for n in ("q", 
     simfull mesh.npz -q --gravity 0,0,-3 --dt 0.02 --steps 4 -o full.npz
     done_well cubature mesh.npz mesh-basis.npz full.npz --held-out-file q.npz -o c.npz
     holds c.npz 'r["training_poses"] == 4 and r["held_out_poses"] == 30'
-    sketchsolve mesh.npz --loads sketch.csv -q -o shapes.npz 2> err || fault "$(< err)"
-    done_well cubature mesh.npz mesh-basis.npz shapes.npz --poses 20 -o d.npz
+    sketchsolve mesh.npz --loads sketch.csv -q -o snapshots.npz 2> err || fault "$(< err)"
+    done_well cubature mesh.npz mesh-basis.npz snapshots.npz --poses 20 -o d.npz
     holds d.npz 'r["held_out_poses"] == 50 and 20 < r["training_poses"] <= 32'
     cubature mesh.npz mesh-basis.npz --poses 70 --training-only -q -o random.npz
     done_well cubature mesh.npz mesh-basis.npz random.npz full.npz -o e.npz

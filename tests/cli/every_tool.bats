@@ -117,14 +117,15 @@ sample() {
     X,Y,Z) words=("--$1" 1,1,1) ;;
     E,F) words=("--$1" 1,1) ;;
     NX,NY,NZ,D) words=("--$1" 1,1,1,1) ;;
-    *=MESH | *=CSV) words=("--$1" 1=none) ;;
+    *"=MESH" | *"=CSV") words=("--$1" "1=none") ;;
     *) words=("--$1" 1) ;;
     esac
 }
 
 # choose NAME LIST WANTED: the first word of a choice that is listed (WANTED yes) or is not (no), in `word`.
 choose() {
-    local each list=" $(tr , ' ' <<< "$2") "
+    local each list
+    list=" $(tr , " " <<< "$2") "
     word=
     for each in ${argument_of[$1]//|/ }; do
         if [ "$([[ $list == *" $each "* ]] && echo yes || echo no)" = "$3" ]; then
@@ -141,7 +142,8 @@ meets() {
     local positive=yes word words
     [[ ! $1 =~ ^(not )?--([a-z0-9-]+)(\ (.*))?$ ]] && fault "condition $1" && return
     [ -z "${BASH_REMATCH[1]}" ] || positive=no
-    local name=${BASH_REMATCH[2]} list=${BASH_REMATCH[4]// or /,} wanted=$([ $positive = "$2" ] && echo yes || echo no)
+    local name=${BASH_REMATCH[2]} list=${BASH_REMATCH[4]// or /,} wanted=no
+    [ $positive != "$2" ] || wanted=yes
     if [ -n "$list" ]; then
         choose "$name" "$list" "$wanted"
         given+=("--$name" "$word")

@@ -28,14 +28,14 @@ need_numpy() {
             ending=
             done_well simexport $kind.npz -o $file -q
             ending=.npz
-            done_well simimport $file --mesh mesh.npz --as shapes -o back.npz
+            done_well simimport $file --mesh mesh.npz --as snapshots -o back.npz
             same_members $kind.npz back.npz U
-            [[ $(meta_of back.npz) == *'"kind": "shapes"'* || $(meta_of back.npz) == *'"kind":"shapes"'* ]] || fault "$file: $(meta_of back.npz)"
+            [[ $(meta_of back.npz) == *'"kind": "snapshots"'* || $(meta_of back.npz) == *'"kind":"snapshots"'* ]] || fault "$file: $(meta_of back.npz)"
         done
     done
     ending=.npz
     done_well simexport basis.npz --columns 2,5 -o two.U
-    done_well simimport two.U --as shapes -o two.npz
+    done_well simimport two.U --as snapshots -o two.npz
     ending=
     simexport two.npz -q --to vega-matrix -o - > again.U
     same_bytes two.U again.U 'two columns'
@@ -252,7 +252,7 @@ need_numpy() {
     refused 3 'it has 6 coordinates, the basis' simimport p.cub --mesh mesh.npz --basis modes.npz -o out.npz
     head -c 100 b.U > cut.U
     head -c 100 p.cub > cut.cub
-    refused 3 '^simimport: cut.U: it has 92 bytes' simimport cut.U --as shapes -o out.npz
+    refused 3 '^simimport: cut.U: it has 92 bytes' simimport cut.U --as snapshots -o out.npz
     refused 3 '^simimport: cut.cub: it has 84 bytes' simimport cut.cub -o out.npz
     refused 3 '^simimport: bar.obj: it is no .npy' simimport bar.obj --format npy -o out.npz
     refused 3 '^simimport: bar.obj: it does not begin with %%MatrixMarket' simimport bar.obj --format matrix-market -o out.npz

@@ -144,13 +144,13 @@ has_members() {
 @test "modes: inertia shapes and inertia modes" {
     local ending=.npz how
     done_well modes mesh.npz -q --method inertia -o a.npz
-    holds a.npz 'm["kind"] == "shapes" and r["without_deformation"] == 0 and r["rigid"] == 0'
+    holds a.npz 'm["kind"] == "snapshots" and r["without_deformation"] == 0 and r["rigid"] == 0'
     done_well modes free.npz -q --method inertia --start x,rx,xx,xy -o b.npz
     holds b.npz 'r["without_deformation"] == 2 and r["rigid"] == 6'
     for how in '-k 15' '--order 3' '--order 3 --start x,z' '--order 2 --orthogonalize none' '--order 3 --orthogonalize reduced --samples 60 --culling 0.01'; do
         # shellcheck disable=SC2086
         done_well modes mesh.npz -q --method krylov $how -o c.npz
-        holds c.npz 'm["kind"] == "shapes" and r["order"] in (2, 3) and r["dependent"] == 0'
+        holds c.npz 'm["kind"] == "snapshots" and r["order"] in (2, 3) and r["dependent"] == 0'
     done
     holds c.npz 'r["samples"] >= 60 and r["orthogonality"] < 1 and r["subtractions"] + r["culled"] == 18 * 17 // 2'
     done_well modes mesh.npz -q --method krylov --start x --start-loads loads.csv --start-file modes.npz -k 14 -o i.npz

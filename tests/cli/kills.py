@@ -25,7 +25,7 @@ RUNS = [
     'simfull mesh.npz --gravity 0,0,-9.81 --ground 0,0,1,-0.1 --ground-stiffness 1e5 --friction 0.3 --dt 0.002 --steps 400 --every 30',
     'simscene scene.json --dt 0.0002 --steps 40000 --every 100 --contacts',
     'cubature mesh.npz basis.npz --poses 3000 --method greedy --tolerance 0 -n 25',
-    'sketchsolve mesh.npz --loads many.csv --separation 0 --shape-separation 0',
+    'sketchsolve mesh.npz --loads many.csv --separation 0 --snapshot-separation 0',
 ]
 
 

@@ -171,16 +171,16 @@ forged() {
     "$PYTHON" - <<-'END'
 	import numpy as np
 	U = np.load('basis.npz')['U']
-	np.savez('shapes.npz', U=np.asfortranarray(np.column_stack([U[:, 0], U[:, 1], 0 * U[:, 0], U[:, 0] - 2 * U[:, 1]])))
+	np.savez('snapshots.npz', U=np.asfortranarray(np.column_stack([U[:, 0], U[:, 1], 0 * U[:, 0], U[:, 0] - 2 * U[:, 1]])))
 	U = U.copy('F')
 	U[3 * np.load('mesh.npz')['fixed'][0] + 1, 2] = 0.25
 	np.savez('moved.npz', U=U)
 	np.savez('short.npz', U=U[:-3])
 	END
-    try simverify mesh.npz shapes.npz -q
+    try simverify mesh.npz snapshots.npz -q
     [ "$code" = 0 ] || fault "shapes: exit $code"
-    grep -q '^note shapes.npz rank: 2 of 4 columns, condition ' "$stdout" || fault "shapes: $(cat "$stdout")"
-    grep -q '^note shapes.npz columns at rest: 1 of 4$' "$stdout" || fault "shapes: $(cat "$stdout")"
+    grep -q '^note snapshots.npz rank: 2 of 4 columns, condition ' "$stdout" || fault "shapes: $(cat "$stdout")"
+    grep -q '^note snapshots.npz columns at rest: 1 of 4$' "$stdout" || fault "shapes: $(cat "$stdout")"
     try simverify mesh.npz moved.npz -q
     [ "$code" = 0 ] || fault "moved: exit $code"
     grep -q '^note moved.npz held rows: held vertices move by up to 0.25 m$' "$stdout" || fault "moved: $(cat "$stdout")"

@@ -180,9 +180,9 @@ walk() {
     done_well simverify -q $mesh modes.npz lumped.npz inertia.npz deriv.npz basis.npz ordered.npz random.npz regions.npz poly.npz K.npz M.npz ./*newmark*.npz ./*energy.npz ./*central.npz
     if [[ $1 != free* ]]; then
         ending=.npz
-        done_well sketchsolve $mesh --loads all.csv -q -o shapes.npz
+        done_well sketchsolve $mesh --loads all.csv -q -o snapshots.npz
         ending=
-        done_well simverify -q $mesh basis.npz shapes.npz ./*static.npz
+        done_well simverify -q $mesh basis.npz snapshots.npz ./*static.npz
     fi
     done_well siminfo $mesh
     done_well siminfo --fill K.npz

@@ -230,7 +230,7 @@ load common
     refused 2 'a second scene' simrender scene.json other.json motion.npz -q -o out.png
     refused 2 'a second motion' simrender scene.json motion.npz motion.npz -q -o out.png
     refused 3 'traj.npz: with a scene there is its motion' simrender scene.json traj.npz -q -o out.png
-    refused 3 'a file of kind motion has no displacements' simrender motion.npz -q -o out.png
+    refused 3 'a file of kind scene_trajectory has no displacements' simrender motion.npz -q -o out.png
     refused 2 '10 pictures need a pattern' simrender scene.json motion.npz -q -o out.png
     refused 2 '\-\-color means nothing with a scene' simrender scene.json --color displacement -q -o out.png
     refused 2 '\-\-sheet means nothing with a scene' simrender scene.json motion.npz --sheet 2x2 -q -o out.png
@@ -273,6 +273,6 @@ import numpy as np
 from supple import load
 f = load("motion.npz")
 assert f["pose"].shape == (10, 6, 7) and f["contact/force"].shape == (25, 3) and f["q"].shape == (10, 4), {k: v.shape for k, v in f.items()}
-assert not [n for n in f if n.endswith("000000")] and f.kind == "motion"' || fault 'supple.py'
+assert not [n for n in f if n.endswith("000000")] and f.kind == "scene_trajectory"' || fault 'supple.py'
     no_faults
 }

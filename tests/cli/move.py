@@ -39,7 +39,7 @@ def words(dictionary):
     return npy('|u1', '(%d,)' % len(data), data)
 
 
-meta = {'kind': 'motion', 'format_version': '1.0', 'tool': 'simulate', 'version': '0', 'parameters': {}, 'history': {},
+meta = {'kind': 'scene_trajectory', 'format_version': '1.0', 'tool': 'simscene', 'version': '0', 'parameters': {}, 'history': {},
         'inputs': [{'name': sys.argv[1], 'sha256': scene_hash}], 'scene': scene_hash, 'coupled': coupled, 'contacts': True,
         'bodies': [{key: b[key] for key in ('name', 'model', 'r')} for b in bodies]}
 entries = [('meta', words(meta))]

@@ -40,7 +40,7 @@ scene() { # scene CONTACT MODELS BODIES REST…
 }
 
 FLOOR='"floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}}'
-BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell": "ball-shell.npz"}'
+BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "pointshell": "ball-shell.npz"}'
 
 @test "a ball falls as a parabola and rests at the depth that bears its weight" {
     ball
@@ -128,7 +128,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     needs_plain_build "they take address space"
     ball
     pile='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.1], "copies": {"count": [10, 10, 10], "spacing": [0.198, 0.199, 0.199]}}'
-    scene '"stiffness": 2000, "damping": 20, "limit": 10, "friction": 0.4' "$FLOOR, ${BALL/\"shell\"/\"sphere\": {\"radius\": 0.1\}, \"shell\"}" "$pile"
+    scene '"stiffness": 2000, "damping": 20, "limit": 10, "friction": 0.4' "$FLOOR, ${BALL/\"pointshell\"/\"sphere\": {\"radius\": 0.1\}, \"pointshell\"}" "$pile"
     (ulimit -v 2000000 && done_well simscene scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 1 -o one.npz)
     done_well simscene scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 2 -o two.npz
     same_bytes one.npz two.npz threads
@@ -181,7 +181,7 @@ come_to_rest() {
     ball
     pointshell mesh.npz -q --basis basis.npz --points 8000 -o soft-shell.npz # closer than the ball's radius, or it slips in between
     printf 't,x,y,z,qw,qx,qy,qz\n0,2.8,0.5,1.2,1,0,0,0\n0.3,2.8,0.5,1,1,0,0,0\n1,2.8,0.5,1,1,0,0,0\n' > hand.csv
-    soft='"soft": {"kind": "KIND", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "soft-shell.npz", "damping": [12, 0.01]}'
+    soft='"soft": {"kind": "KIND", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "pointshell": "soft-shell.npz", "damping": [12, 0.01]}'
     part='"part": {"kind": "rigid", "sphere": {"radius": 0.1}}'
     for kind in reduced linear; do
         scene '"stiffness": 50000, "limit": 10' "${soft/KIND/$kind}, $part" '{"name": "soft", "model": "soft"}, {"name": "part", "model": "part", "motion": "coupled", "position": [2.8, 0.5, 1.2]}' \
@@ -208,9 +208,9 @@ come_to_rest() {
     hand=', "coupling": {"kind": "static", "body": "soft", "path": "hand.csv", "grasp": [2.8, 0.5, 0], "stiffness": 3000, "torque_stiffness": 3000, "saturation": 200}'
     for by in points distances; do
         if [ $by = points ]; then
-            models="\"soft\": {$soft, \"shell\": \"soft-shell.npz\"}, \"part\": {\"kind\": \"rigid\", \"sphere\": {\"radius\": 0.1}}"
+            models="\"soft\": {$soft, \"pointshell\": \"soft-shell.npz\"}, \"part\": {\"kind\": \"rigid\", \"sphere\": {\"radius\": 0.1}}"
         else
-            models="\"soft\": {$soft, \"field\": \"soft-field.npz\", \"proxies\": \"proxies.npz\"}, \"part\": {\"kind\": \"rigid\", \"shell\": \"ball-shell.npz\"}"
+            models="\"soft\": {$soft, \"field\": \"soft-field.npz\", \"proxies\": \"proxies.npz\"}, \"part\": {\"kind\": \"rigid\", \"pointshell\": \"ball-shell.npz\"}"
         fi
         scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "coupled"}, {"name": "part", "model": "part", "position": [2.8, 0.5, 1.2]}' "$hand"
         come_to_rest soft part 2500 "$by"
@@ -235,7 +235,7 @@ come_to_rest() {
     distfield ball.obj -q -n 32 -o ball-field.npz
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0.3,1,0,0,0\n0.1,0,0,0.25,1,0,0,0\n' > hand.csv
     for held in '"plane": {"normal": [0, 0, -1]}' '"voxmap": "ball-field.npz"' '"field": "ball-field.npz"' '"box": {"half": [0.1, 0.1, 0.1]}'; do
-        scene '"stiffness": 2000, "limit": 10' "\"held\": {\"kind\": \"rigid\", $held}, \"still\": {\"kind\": \"rigid\", \"shell\": \"ball-shell.npz\"}" \
+        scene '"stiffness": 2000, "limit": 10' "\"held\": {\"kind\": \"rigid\", $held}, \"still\": {\"kind\": \"rigid\", \"pointshell\": \"ball-shell.npz\"}" \
             '{"name": "held", "model": "held", "motion": "coupled", "position": [0, 0, 0.3]}, {"name": "still", "model": "still"}' \
             ', "coupling": {"kind": "static", "body": "held", "path": "hand.csv", "stiffness": 600, "torque_stiffness": 10}'
         done_well simscene scene.json --dt 0.001 --steps 100 -o held.npz
@@ -277,7 +277,7 @@ come_to_rest() {
     holds v-0.5.npz "r['energy_last'][0] < 0.01 * r['energy_first'][0]"
     holds f-null.npz "abs(r['energy_last'][0] / r['energy_first'][0] - 1) < 0.05 and r['steps_in_contact'] > 0" # it bounces
     # hit off its centre a ball that is heavy at one end is braked without gaining energy, and no contact without a force is recorded
-    scene '"stiffness": 1e-9, "pulse": 0.1' '"wall": {"kind": "rigid", "voxmap": "ball-field.npz"}, "ball": {"kind": "rigid", "surface": "ball.obj", "mass": 1, "mass_centre": [0.09, 0, 0], "inertia": [1e-4, 1e-4, 1e-4, 0, 0, 0], "shell": "ball-shell.npz"}' \
+    scene '"stiffness": 1e-9, "pulse": 0.1' '"wall": {"kind": "rigid", "voxmap": "ball-field.npz"}, "ball": {"kind": "rigid", "surface": "ball.obj", "mass": 1, "mass_centre": [0.09, 0, 0], "inertia": [1e-4, 1e-4, 1e-4, 0, 0, 0], "pointshell": "ball-shell.npz"}' \
         '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "free", "position": [-0.05, 0, 0.19], "velocity": [0, 0, -3]}'
     sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
     done_well simscene scene.json --dt 0.0001 --steps 40 --contacts -o hit.npz
@@ -300,7 +300,7 @@ EOF
 @test "a box with friction stays on a slope, slides down a steeper one, and stops on a level floor" {
     printf 'v -0.1 -0.1 -0.1\nv 0.1 -0.1 -0.1\nv 0.1 0.1 -0.1\nv -0.1 0.1 -0.1\nv -0.1 -0.1 0.1\nv 0.1 -0.1 0.1\nv 0.1 0.1 0.1\nv -0.1 0.1 0.1\nf 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n' > box.obj
     pointshell box.obj -q --points 600 -o box-shell.npz
-    box='"box": {"kind": "rigid", "surface": "box.obj", "density": 250, "shell": "box-shell.npz"}'
+    box='"box": {"kind": "rigid", "surface": "box.obj", "density": 250, "pointshell": "box-shell.npz"}'
     # gravity is turned instead of the floor: two boxes on each, without a speed and with 1 m/s
     for tangent in 0 0.35 0.6; do
         scene '"stiffness": 500, "damping": 3, "friction": 0.4' "$FLOOR, $box" '{"name": "floor", "model": "floor"}, {"name": "box", "model": "box", "motion": "free", "position": [0, 0, 0.0995], "copies": {"count": [1, 2, 1], "spacing": [0, 1, 0]}}, {"name": "fast", "model": "box", "motion": "free", "position": [0, 3, 0.0995], "velocity": [1, 0, 0]}'
@@ -350,7 +350,7 @@ EOF
     pointshell block.obj -q --points 600 -o block-shell.npz
     local way direction
     for way in '' '"direction": "normal",' '"direction": "gradient",'; do
-        scene "$way"'"stiffness": 300, "damping": 1' '"floor": {"kind": "rigid", "field": "floor.npz"}, "block": {"kind": "rigid", "surface": "block.obj", "density": 500, "shell": "block-shell.npz"}' \
+        scene "$way"'"stiffness": 300, "damping": 1' '"floor": {"kind": "rigid", "field": "floor.npz"}, "block": {"kind": "rigid", "surface": "block.obj", "density": 500, "pointshell": "block-shell.npz"}' \
             '{"name": "floor", "model": "floor"}, {"name": "block", "model": "block", "motion": "free", "position": [-1, 0, -0.002]}'
         sed -i 's/"gravity": \[0, 0, -9.81\]/"gravity": [6.3057, 0, -7.515]/' scene.json # 40 degrees
         done_well simscene scene.json --dt 0.0005 --steps 800 --every 100 -o slide.npz
@@ -390,15 +390,15 @@ EOF
     run 3 'mesh.npz'
     scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"twin.npz\", \"basis\": \"twin-basis.npz\", \"polynomials\": \"poly.npz\"}" '{"name": "soft", "model": "soft"}'
     run 3 'poly.npz: it was made from another mesh'
-    scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"shell\": \"ball-shell.npz\"}" '{"name": "soft", "model": "soft"}'
+    scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"pointshell\": \"ball-shell.npz\"}" '{"name": "soft", "model": "soft"}'
     run 3 'ball-shell.npz: its points do not move'
     scene '"stiffness": 100' "$FLOOR, \"bad\": {\"kind\": \"rigid\", \"mesh\": \"mesh.npz\", \"field\": \"nosign.npz\"}" '{"name": "bad", "model": "bad"}'
     distfield mesh.npz -q -n 6 --sign none -o nosign.npz
     run 3 'nosign.npz: its distances have no sign'
-    scene '"stiffness": 100, "normals": "tangents"' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"shell\": \"plain.npz\"}" '{"name": "soft", "model": "soft"}'
+    scene '"stiffness": 100, "normals": "tangents"' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"pointshell\": \"plain.npz\"}" '{"name": "soft", "model": "soft"}'
     pointshell mesh.npz -q --basis basis.npz --points 60 -o plain.npz
     run 3 'plain.npz: it has no tangents'
-    scene '"stiffness": 100, "friction": 0.5' "$FLOOR, ${BALL/\"shell\"/\"thickness\": 0.01, \"shell\"}" "$one, {\"name\": \"other\", \"model\": \"ball\"}"
+    scene '"stiffness": 100, "friction": 0.5' "$FLOOR, ${BALL/\"pointshell\"/\"thickness\": 0.01, \"pointshell\"}" "$one, {\"name\": \"other\", \"model\": \"ball\"}"
     run 3 'scene.json: bodies with a thickness touch as balls, at places that no point keeps: friction needs points against distances'
     scene '"stiffness": 100, "direction": "gradient"' "\"wall\": {\"kind\": \"rigid\", \"voxmap\": \"ball-field.npz\"}, $BALL" '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "free"}'
     distfield ball.obj -q -n 16 -o ball-field.npz

@@ -11,9 +11,9 @@ setup_file() {
     voxelize "$DATA/bar.obj" -q -n 12 --enlarge 1 --fill --fix-half-space 1,0,0,0 -o bar.npz
     awk 'BEGIN { for (i = 0; i < 60; i++) { a = 1000 * sin(0.21 * i)
         printf "%.1f,%.1f,surface,1,%.3f,%.3f,%.3f\n", i / 10, (i + 1) / 10, 0.2 * a, a * sin(0.37 * i), a * cos(0.37 * i) } }' > long.csv
-    sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q -o whole.npz
+    sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q -o whole.npz
     # everything solved, but never written: the checkpoint stays
-    ! sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q --checkpoint all.checkpoint -o /dev/full 2> /dev/null
+    ! sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q --checkpoint all.checkpoint -o /dev/full 2> /dev/null
 }
 
 # result_of FILE KEY
@@ -22,20 +22,20 @@ result_of() {
 }
 
 long_run() {
-    sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q "$@"
+    sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q "$@"
 }
 
 @test "samples, separations and counts" {
     local ending=.npz
-    done_well sketchsolve mesh.npz --loads sketch.csv --separation 0 --shape-separation 0 -o a.npz
-    [ "$(result_of a.npz recorded) $(result_of a.npz selected) $(result_of a.npz solved) $(result_of a.npz failed) $(result_of a.npz shapes)" = '12 12 12 0 12' ] ||
+    done_well sketchsolve mesh.npz --loads sketch.csv --separation 0 --snapshot-separation 0 -o a.npz
+    [ "$(result_of a.npz recorded) $(result_of a.npz selected) $(result_of a.npz solved) $(result_of a.npz failed) $(result_of a.npz snapshots)" = '12 12 12 0 12' ] ||
         fault "$(siminfo a.npz)"
     # the same loads twice: the second half is as close as can be to the first
     awk -F, -v OFS=, 'NR > 1 { print; $1 += 1.2; $2 += 1.2; second = second $0 "\n" } END { printf "%s", second }' sketch.csv > twice.csv
-    done_well sketchsolve mesh.npz --loads twice.csv --separation 1e-6 --shape-separation 0 -o b.npz
+    done_well sketchsolve mesh.npz --loads twice.csv --separation 1e-6 --snapshot-separation 0 -o b.npz
     [ "$(result_of b.npz recorded) $(result_of b.npz selected)" = '24 12' ] || fault "$(siminfo b.npz)"
-    done_well sketchsolve mesh.npz --loads sketch.csv --count 5 --shape-count 3 -o c.npz
-    [ "$(result_of c.npz selected) $(result_of c.npz solved) $(result_of c.npz shapes)" = '5 5 3' ] || fault "$(siminfo c.npz)"
+    done_well sketchsolve mesh.npz --loads sketch.csv --count 5 --snapshot-count 3 -o c.npz
+    [ "$(result_of c.npz selected) $(result_of c.npz solved) $(result_of c.npz snapshots)" = '5 5 3' ] || fault "$(siminfo c.npz)"
     done_well sketchsolve mesh.npz --loads sketch.csv --dt 0.3 --separation 0 -o d.npz
     [ "$(result_of d.npz recorded)" = 4 ] || fault "$(siminfo d.npz)"
     done_well sketchsolve mesh.npz --loads sketch.csv --separation 0.3 -o e.npz
@@ -48,7 +48,7 @@ long_run() {
 
 @test "small loads: the shapes are the frames of the linear preview" {
     sed -E '2,$s/([0-9.-]+),([0-9.-]+),([0-9.-]+)$/\1e-6,\2e-6,\3e-6/' sketch.csv > small.csv
-    sketchsolve mesh.npz --loads small.csv --separation 0 --shape-separation 0 -q -o shapes.npz
+    sketchsolve mesh.npz --loads small.csv --separation 0 --snapshot-separation 0 -q -o snapshots.npz
     simfull mesh.npz --model linear --integrator static --loads small.csv --dt 0.1 --steps 12 -q -o preview.npz
     "$PYTHON" - <<-'END' || fault 'the shapes are not those of the linear model'
 	import array, zipfile
@@ -59,7 +59,7 @@ long_run() {
 	            data = file.read(name)
 	            values.frombytes(data[10 + data[8] + 256 * data[9]:])
 	    return values
-	shapes, preview = numbers(zipfile.ZipFile('shapes.npz'), 'U'), numbers(zipfile.ZipFile('preview.npz'), 'u/')
+	shapes, preview = numbers(zipfile.ZipFile('snapshots.npz'), 'U'), numbers(zipfile.ZipFile('preview.npz'), 'u/')
 	preview = preview[len(preview) // 13:] # without the frame at rest
 	assert len(shapes) == len(preview) > 0
 	largest = max(map(abs, preview))
@@ -89,15 +89,15 @@ long_run() {
 @test "a load that is too large is left out with a warning; nothing but such ones is a failure" {
     local ending=.npz
     printf '0,1,surface,1,0,0,1e-3\n1,2,surface,1,0,0,2e-3\n2.5,3,surface,1,0,4e6,2e6\n' > large.csv
-    done_well sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 -o a.npz
+    done_well sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --snapshot-separation 0 -o a.npz
     [[ $err == *'the load at t = 2.5 s is left out'* ]] || fault "$err"
-    [ "$(result_of a.npz solved) $(result_of a.npz failed) $(result_of a.npz shapes)" = '2 1 2' ] || fault "$(siminfo a.npz)"
+    [ "$(result_of a.npz solved) $(result_of a.npz failed) $(result_of a.npz snapshots)" = '2 1 2' ] || fault "$(siminfo a.npz)"
     siminfo a.npz | grep -q '^warning .*2\.5 s' || fault 'the result does not hold the warning'
     # the failure is remembered, too
-    try sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 -q --checkpoint check -o /dev/full
+    try sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --snapshot-separation 0 -q --checkpoint check -o /dev/full
     [ "$code" = 4 ] || fault "a full device: exit $code"
     [ -s check ] || fault 'no checkpoint'
-    done_well sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --shape-separation 0 --checkpoint check -o b.npz
+    done_well sketchsolve mesh.npz --loads large.csv --iterations 4 --separation 0 --snapshot-separation 0 --checkpoint check -o b.npz
     same_bytes a.npz b.npz 'with a failure in the checkpoint'
     sed -i '1,2d' large.csv
     refused 5 '^sketchsolve: .*(none of the 1 loads|left out)' sketchsolve mesh.npz --loads large.csv --iterations 4 -q -o out.npz
@@ -109,7 +109,7 @@ long_run() {
     cd "$LONG"
     RANDOM=4711
     for round in 1 2 3 4 5 6; do
-        sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q --checkpoint run.checkpoint --threads $((1 + round % 2)) -o run.npz 3>&- &
+        sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q --checkpoint run.checkpoint --threads $((1 + round % 2)) -o run.npz 3>&- &
         number=$!
         sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
         kill -s KILL $number 2> /dev/null || true
@@ -145,10 +145,10 @@ long_run() {
 @test "checkpoints of another run, damaged, in use, or no checkpoints at all are refused and left alone" {
     local at size
     cp "$LONG"/{bar.npz,long.csv,all.checkpoint} .
-    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 --tolerance 1e-9 --checkpoint all.checkpoint -o out.npz
-    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve mesh.npz --loads long.csv --separation 0 --shape-separation 0 --checkpoint all.checkpoint -o out.npz
+    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 --tolerance 1e-9 --checkpoint all.checkpoint -o out.npz
+    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve mesh.npz --loads long.csv --separation 0 --snapshot-separation 0 --checkpoint all.checkpoint -o out.npz
     sed 's/^0.0,/0.01,/' long.csv > other.csv
-    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve bar.npz --loads other.csv --separation 0 --shape-separation 0 --checkpoint all.checkpoint -o out.npz
+    refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve bar.npz --loads other.csv --separation 0 --snapshot-separation 0 --checkpoint all.checkpoint -o out.npz
     refused 3 '^sketchsolve: bar.obj: it is not a checkpoint' sketchsolve bar.npz --loads long.csv --checkpoint bar.obj -o out.npz
     refused 3 '^sketchsolve: bar.npz: it is not a checkpoint' sketchsolve bar.npz --loads long.csv --checkpoint bar.npz -o out.npz
     refused 2 '^sketchsolve: new.npz: the checkpoint and the output are one file' sketchsolve bar.npz --loads long.csv --checkpoint new.npz -o new.npz
@@ -167,10 +167,10 @@ with open("damaged.checkpoint", "r+b") as file:
     file.write(bytes([byte ^ 0x10]))' "$at"
         cp damaged.checkpoint before
         refused 3 '^sketchsolve: damaged.checkpoint: (it is not a checkpoint|it is the checkpoint of another run|the checkpoint is damaged)' \
-            sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q --checkpoint damaged.checkpoint -o out.npz
+            sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q --checkpoint damaged.checkpoint -o out.npz
         same_bytes before damaged.checkpoint "byte $at"
     done
-    flock all.checkpoint sketchsolve bar.npz --loads long.csv --separation 0 --shape-separation 0 -q --checkpoint all.checkpoint -o out.npz 2> err && fault 'two wrote to one checkpoint'
+    flock all.checkpoint sketchsolve bar.npz --loads long.csv --separation 0 --snapshot-separation 0 -q --checkpoint all.checkpoint -o out.npz 2> err && fault 'two wrote to one checkpoint'
     [[ $(< err) == 'sketchsolve: all.checkpoint: another process is writing this checkpoint' ]] || fault "$(< err)"
     no_faults
 }

@@ -61,7 +61,7 @@ static void columns_round_trip(void)
     const struct {
         const char *kind;
         const sp_columns *columns;
-    } table[] = {{"modes", &modes}, {"derivatives", &derivatives}, {"basis", &basis}, {"shapes", &shapes}};
+    } table[] = {{"modes", &modes}, {"derivatives", &derivatives}, {"basis", &basis}, {"snapshots", &shapes}};
     for (int i = 0; i < 4; i++) {
         const sp_columns *wrote = table[i].columns;
         blob bytes = write_columns(table[i].kind, wrote);

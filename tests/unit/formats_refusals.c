@@ -45,7 +45,7 @@ static void columns_refusals(void)
            "\"rigid\" is 3");
     REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":0.5"), (member[]){u, ev, res, {0}}, 0), read_columns,
            "\"rigid\"");
-    REFUSE(make(META("shapes", ",\"mesh\":\"12\""), (member[]){u, {0}}, 0), read_columns, "\"mesh\" is not a hash");
+    REFUSE(make(META("snapshots", ",\"mesh\":\"12\""), (member[]){u, {0}}, 0), read_columns, "\"mesh\" is not a hash");
     REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {0}}, 0), read_columns, "member pair is missing");
     REFUSE(make(META("derivatives", ",\"order\":0"), (member[]){u, {0}}, 0), read_columns, "\"order\"");
     REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {"pair", SP_I8, false, 2, {2, 2}, pair}, {0}}, 0),

@@ -164,8 +164,8 @@ static void tables(void)
     CHECK(sp_member_known("mesh", "kept") && !sp_member_known("mesh", "U") && sp_member_known("", "U") &&
               sp_member_known("matrix", "any") && sp_member_known("mesh", "meta"),
           "known members");
-    CHECK(sp_member_known("motion", "contact/count/000001") && !sp_member_known("motion", "contact") &&
-              !sp_member_known("motion", "q/a/b"),
+    CHECK(sp_member_known("scene_trajectory", "contact/count/000001") &&
+              !sp_member_known("scene_trajectory", "contact") && !sp_member_known("scene_trajectory", "q/a/b"),
           "known series");
 }
 

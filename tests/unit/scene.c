@@ -12,7 +12,8 @@ static const char full[] =
     " 'traversal': {'warm': 5e3, 'cold': 1200, 'budget': 'cost', 'contact_cost': 2.5, 'coherence': false, 'tree': "
     "false, 'levels': 4},"
     " 'models': {"
-    "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'shell': 's.npz', "
+    "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'pointshell': "
+    "'s.npz', "
     "'field': 'f.npz', "
     "'proxies': 'p.npz',"
     "            'domains': [{'field': 'f1', 'proxies': 'p1'}, {'field': '/f2', 'proxies': 'p2'}], 'nearest': 7, 'r': "
@@ -21,13 +22,14 @@ static const char full[] =
     "            'thickness': 0.002, 'decoupled': true, 'most_acceleration': 55},"
     "  'bar': {'kind': 'linear', 'mesh': 'm', 'basis': 'b', 'polynomials': 'q'},"
     "  'table': {'kind': 'rigid', 'plane': {'normal': [0, 3e200, 4e200], 'offset': -0.5}},"
-    "  'ball': {'kind': 'rigid', 'shell': 's', 'thickness': 0.01, 'surface': 'ball.obj', 'density': 500, 'sphere': "
+    "  'ball': {'kind': 'rigid', 'pointshell': 's', 'thickness': 0.01, 'surface': 'ball.obj', 'density': 500, "
+    "'sphere': "
     "{'centre': [1, 2, 3], "
     "'radius': 0.25}},"
     "  'brick': {'kind': 'rigid', 'box': {'centre': [-1, -2, -3], 'half': [1, 2, 3]}, 'mass': 3, 'mass_centre': [0.1, "
     "0.2, 0.3],"
     "            'inertia': [2, 3, 4, -0.5, 0.25, 0.125]},"
-    "  'tool': {'kind': 'rigid', 'mesh': 'tool.npz', 'shell': 't', 'voxmap': 'v.npz'}},"
+    "  'tool': {'kind': 'rigid', 'mesh': 'tool.npz', 'pointshell': 't', 'voxmap': 'v.npz'}},"
     " 'bodies': ["
     "  {'name': 'table', 'model': 'table'},"
     "  {'name': 'ball', 'model': 'ball', 'motion': 'free', 'position': [1, 2, 3], 'orientation': [0, 0, -2, 0], "
@@ -105,7 +107,7 @@ static void every_key(void)
     SAME(flesh->damping, 2, 0.5, 0.001);
     CHECK(table->shape == SP_SCENE_PLANE && ball->shape == SP_SCENE_SPHERE && brick->shape == SP_SCENE_BOX &&
               tool->shape == SP_SCENE_NO_GEOMETRY,
-          "shapes");
+          "snapshots");
     CHECK_NEAR(table->normal[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
     CHECK_NEAR(table->normal[2], 0.8, 2e-16);
     CHECK(table->normal[0] == 0 && table->offset == -0.5, "plane");
@@ -226,8 +228,8 @@ static void folders(void)
 }
 
 static const char balls[] =
-    "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'shell': 's', 'thickness': 0.1}, 'n': "
-    "{'kind': 'rigid', 'shell': 's', 'field': 'f'}},"
+    "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'pointshell': 's', 'thickness': 0.1}, 'n': "
+    "{'kind': 'rigid', 'pointshell': 's', 'field': 'f'}},"
     " 'bodies': [{'name': 'a', 'model': '%s', 'copies': {'count': [%d, 1, 1], 'spacing': [1, 0, 0]}}, {'name': "
     "'b', 'model': 'm'}], 'pairs': [%s]}";
 
@@ -364,7 +366,7 @@ static void names_refused(void)
 
 static void models_refused(void)
 {
-    REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, shell is there",
+    REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, pointshell is there",
            {"models.tool", "{'kind': 'rigid'}"});
     REFUSE("models.tool.kind: it is missing", {"models.tool.kind", ""});
     const char *const soft[][2] = {{"basis", "'x'"},
@@ -418,7 +420,7 @@ static void models_refused(void)
     REFUSE("models.flesh.proxies: it needs field beside it", {"models.flesh.field", ""});
     REFUSE("models.flesh.domains: it needs field beside it", {"models.flesh.field", ""}, {"models.flesh.proxies", ""});
     REFUSE("models.flesh.nearest: it needs proxies beside it", {"models.flesh.proxies", ""});
-    REFUSE("models.flesh.thickness: it needs shell beside it", {"models.flesh.shell", ""});
+    REFUSE("models.flesh.thickness: it needs pointshell beside it", {"models.flesh.pointshell", ""});
     REFUSE("models.tool: field and voxmap are there, expected at most one of field, voxmap, plane, sphere, box",
            {"models.tool.field", "'f'"});
     REFUSE("models.tool: voxmap and sphere are there, expected at most one of field, voxmap, plane, sphere, box",
@@ -492,7 +494,7 @@ static void bodies_refused(void)
 
 static void pairs_refused(void)
 {
-    REFUSE("pairs[0]: model table has no shell", {"pairs[0]", "['table', 'ball']"});
+    REFUSE("pairs[0]: model table has no pointshell", {"pairs[0]", "['table', 'ball']"});
     REFUSE("pairs[2]: another count, expected an array of two names", {"pairs[2]", "['tool']"});
     REFUSE("pairs[2]: a string, expected an array of two names", {"pairs[2]", "'tool'"});
     REFUSE("pairs[2][1]: null, expected a name", {"pairs[2][1]", "null"});
@@ -500,7 +502,8 @@ static void pairs_refused(void)
     REFUSE("pairs[2]: both are ball[7], expected two bodies", {"pairs[2]", "['ball[7]', 'ball[7]']"});
     REFUSE("pairs[3]: ball[3] and tool are a pair of pairs[1] already", {"pairs[3]", "['ball', 'tool']"});
     REFUSE("pairs[3]: tool and brick are a pair of pairs[2] already", {"pairs[3]", "['tool', 'brick']"});
-    REFUSE("pairs[2]: model tool has neither field, voxmap nor shape, nor do both have a shell with thickness",
+    REFUSE("pairs[2]: model tool has neither field, voxmap nor plane, sphere or box, nor do both have a pointshell "
+           "with thickness",
            {"pairs[2]", "['ball', 'tool']"}, {"models.tool.voxmap", ""}, {"pairs[1]", "['ball[3]', 'table']"},
            {"pairs[0]", "['tool', 'table']"});
     char text[2000];

@@ -94,7 +94,7 @@ static blob write_motion(const sp_scene_trajectory_layout *shape, int64_t frames
     sp_writer *writer;
     sp_scene_trajectory_writer *motion;
     int descriptor = new_file();
-    json_t *meta = json_loads(META("motion", ",\"scene\":\"" HASH "\""), 0, NULL), *result = json_object();
+    json_t *meta = json_loads(META("scene_trajectory", ",\"scene\":\"" HASH "\""), 0, NULL), *result = json_object();
     CHECK_OK(sp_writer_open(&context, descriptor, &writer));
     CHECK_OK(sp_scene_trajectory_begin(&context, writer, meta, shape, &motion));
     for (int64_t f = 0; f < frames; f++) {
@@ -261,7 +261,7 @@ static void nothing_infinite(void)
     sp_writer *writer;
     sp_scene_trajectory_writer *motion;
     int descriptor = new_file();
-    json_t *meta = json_loads(META("motion", ""), 0, NULL);
+    json_t *meta = json_loads(META("scene_trajectory", ""), 0, NULL);
     const sp_scene_trajectory_layout shape = shape_of(1);
     CHECK_OK(sp_writer_open(&context, descriptor, &writer));
     CHECK_OK(sp_scene_trajectory_begin(&context, writer, meta, &shape, &motion));
@@ -290,7 +290,7 @@ typedef struct small {
 #define SHAPE                                                                                                          \
     ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"b\",\"model\":\"m\",\"r\":0}],\"coupled\":"     \
     "true,\"contacts\":true"
-#define MOTION META("motion", SHAPE)
+#define MOTION META("scene_trajectory", SHAPE)
 
 /* contacts: none in the first frame, two in the second, one in the third */
 static void small_block(small *s, int number, member *m)
@@ -399,40 +399,51 @@ static void metas_refused(void)
         const char *meta, *words;
     } table[] = {
         {META("trajectory", SHAPE), "kind trajectory, expected motion"},
-        {META("motion", ",\"coupled\":true,\"contacts\":true"), "\"bodies\" is missing"},
-        {META("motion", ",\"bodies\":[],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory", ",\"coupled\":true,\"contacts\":true"), "\"bodies\" is missing"},
+        {META("scene_trajectory", ",\"bodies\":[],\"coupled\":true,\"contacts\":true"),
          "\"bodies\" is missing or not an array of bodies"},
-        {META("motion", ",\"bodies\":{\"name\":\"a\"},\"coupled\":true,\"contacts\":true"), "not an array"},
-        {META("motion", ",\"bodies\":[7],\"coupled\":true,\"contacts\":true"), "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory", ",\"bodies\":{\"name\":\"a\"},\"coupled\":true,\"contacts\":true"), "not an array"},
+        {META("scene_trajectory", ",\"bodies\":[7],\"coupled\":true,\"contacts\":true"), "entry 0 has no usable"},
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m,\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m,\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"0123456789012345678901234567890123456789012345678901234567890123\","
-                        "\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"0123456789012345678901234567890123456789012345678901234567890123\","
+              "\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"a\",\"model\":\"m\",\"r\":1}"
-                        "],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"a\",\"model\":\"m\",\"r\":1}"
+              "],\"coupled\":true,\"contacts\":true"),
          "a stands twice"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":-1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":-1}],\"coupled\":true,\"contacts\":true"),
          "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1.5}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1.5}],\"coupled\":true,\"contacts\":true"),
          "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":9223372036854775807}],\"coupled\":true,"
-                        "\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":9223372036854775807}],\"coupled\":true,"
+              "\"contacts\":true"),
          "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
-                        "\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
+              "\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "more than 1099511627776 coordinates"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
-                        "\"m\",\"r\":0}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
+              "\"m\",\"r\":0}],\"coupled\":true,\"contacts\":true"),
          "q/000000: dimension 1 is 1, expected 1099511627776"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":1,\"contacts\":true"),
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":1,\"contacts\":true"),
          "\"coupled\" is missing or neither"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true"),
+        {META("scene_trajectory", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true"),
          "\"contacts\" is missing or neither"},
-        {META("motion", SHAPE ",\"scene\":\"x\""), "\"scene\""},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("scene_trajectory", SHAPE ",\"scene\":\"x\""), "\"scene\""},
+        {META("scene_trajectory",
+              ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "pose/000000: dimension 1 is 2, expected 1"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -136,7 +136,7 @@ static void read_columns(candidates *set, candidate_file *file, sp_reader *reade
 
 static void read_file(candidates *set, candidate_file *file)
 {
-    static const char *const kinds[] = {"modes", "derivatives", "shapes", "basis", "trajectory", NULL};
+    static const char *const kinds[] = {"modes", "derivatives", "snapshots", "basis", "trajectory", NULL};
     sp_columns_pieces pieces = {.data = &(destination){set, file}, .take = take};
     sp_reader *reader;
     sp_array first;
@@ -145,7 +145,7 @@ static void read_file(candidates *set, candidate_file *file)
     tool_check(sp_reader_open(set->context, descriptor, false, &reader), file->path);
     sp_columns_divert(set->context, reader, set->store.rows, &pieces);
     tool_check(sp_file_begin(set->context, reader, kinds, &open, &first), file->path);
-    snprintf(file->kind, sizeof file->kind, "%s", *sp_file_kind(&open) ? sp_file_kind(&open) : "shapes");
+    snprintf(file->kind, sizeof file->kind, "%s", *sp_file_kind(&open) ? sp_file_kind(&open) : "snapshots");
     const char *made_for = json_string_value(json_object_get(open.meta, "mesh"));
     tool_check_hash(file->path, "mesh", made_for ? made_for : "", set->mesh->hash);
     if (!strcmp(file->kind, "trajectory")) {

@@ -8,10 +8,10 @@
 
 typedef struct candidate_file {
     const char *path;
-    char kind[16];        /* "modes", "derivatives", "shapes", "basis", "trajectory" */
-    sp_columns columns;   /* all but U; nothing of a trajectory */
-    int64_t first, count; /* its columns are these over all files, counted from 0 */
-    double prescribed;    /* m, most that held vertices moved */
+    char kind[SP_KIND_LENGTH]; /* "modes", "derivatives", "snapshots", "basis", "trajectory" */
+    sp_columns columns;        /* all but U; nothing of a trajectory */
+    int64_t first, count;      /* its columns are these over all files, counted from 0 */
+    double prescribed;         /* m, most that held vertices moved */
 } candidate_file;
 
 typedef struct candidate_choice {

@@ -175,17 +175,17 @@ static const candidate_file *find_source(const candidates *set)
     const candidate_file *source = NULL;
     for (int64_t f = 0; f < set->file_count; f++) {
         const candidate_file *file = &set->files[f];
-        if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes")) {
+        if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "snapshots")) {
             if (source)
                 tool_fail(SP_INPUT, file->path,
-                          "product scaling takes one file of modes or shapes, which the derivatives are made of");
+                          "product scaling takes one file of modes or snapshots, which the derivatives are made of");
             source = file;
         } else if (!strcmp(file->kind, "derivatives") && !file->columns.pair)
             tool_fail(SP_INPUT, file->path, "it does not say what its derivatives are made of");
     }
     if (!source)
         tool_fail(SP_INPUT, set->files[0].path,
-                  "product scaling needs the file of modes or shapes that the derivatives are made of");
+                  "product scaling needs the file of modes or snapshots that the derivatives are made of");
     return source;
 }
 

@@ -49,11 +49,11 @@ void tool_check_hash(const char *path, const char *what, const char *recorded, c
 void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh,
                        tool_columns *columns)
 {
-    static const char *const all[] = {"modes", "derivatives", "shapes", "basis", NULL};
+    static const char *const all[] = {"modes", "derivatives", "snapshots", "basis", NULL};
     sp_file file;
     tool_read(path, option, kinds ? kinds : all, true, &file);
     columns->path = path;
-    snprintf(columns->kind, sizeof columns->kind, "%s", *sp_file_kind(&file) ? sp_file_kind(&file) : "shapes");
+    snprintf(columns->kind, sizeof columns->kind, "%s", *sp_file_kind(&file) ? sp_file_kind(&file) : "snapshots");
     memcpy(columns->hash, file.hash, sizeof columns->hash);
     tool_check(sp_columns_read(&tool.context, &file, mesh ? 3 * mesh->mesh.vertex_count : -1, &columns->columns), path);
     sp_file_free(&file);

@@ -46,7 +46,7 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
 typedef struct tool_columns {
     sp_columns columns;
     const char *path;
-    char kind[16]; /* "modes", "derivatives", "shapes", "basis" */
+    char kind[SP_KIND_LENGTH]; /* "modes", "derivatives", "snapshots", "basis" */
     char hash[SP_HASH_LENGTH];
 } tool_columns;
 

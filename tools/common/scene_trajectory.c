@@ -13,9 +13,9 @@
 
 bool tool_is_motion(sp_context *context, const char *path)
 {
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     tool_peek_any_kind(context, path, kind);
-    return !strcmp(kind, "motion");
+    return !strcmp(kind, "scene_trajectory");
 }
 
 static void read_motion(tool_scene_trajectory *world, bool partial)

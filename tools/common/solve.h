@@ -5,7 +5,7 @@
 #include "assembly/fe_space.h"
 
 /* A second line for a failure to come (tool_hint): the element of the worst shape and its aspect ratio; `otherwise`
- * comes before it where the shape is not bad enough to be the cause. NULL: then nothing is said of shapes with an
+ * comes before it where the shape is not bad enough to be the cause. NULL: then nothing is said of snapshots with an
  * aspect ratio below 10. */
 void tool_hint_shape(const sp_fe_space *body, const char *otherwise);
 

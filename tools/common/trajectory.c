@@ -59,7 +59,7 @@ static bool wants_meta(void *data, const char *name)
     return !strcmp(name, "meta");
 }
 
-void tool_peek_any_kind(sp_context *context, const char *path, char kind[16])
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
 {
     sp_reader *reader;
     sp_array array;
@@ -78,11 +78,11 @@ void tool_peek_any_kind(sp_context *context, const char *path, char kind[16])
     tool_check(sp_file_meta(context, reader, &array, NULL, &meta), path);
     *kind = 0;
     if (meta)
-        snprintf(kind, 16, "%s", json_string_value(json_object_get(meta, "kind")));
+        snprintf(kind, SP_KIND_LENGTH, "%s", json_string_value(json_object_get(meta, "kind")));
     else /* a file of NumPy or SciPy */
         while (array.name[0] && !*kind) {
             if (!strcmp(array.name, "indptr") || !strcmp(array.name, "U"))
-                strcpy(kind, *array.name == 'U' ? "shapes" : "sparse");
+                strcpy(kind, *array.name == 'U' ? "snapshots" : "sparse");
             tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
         }
     sp_reader_close(reader);
@@ -95,7 +95,7 @@ void tool_peek_any_kind(sp_context *context, const char *path, char kind[16])
     tool_close_input(descriptor);
 }
 
-void tool_peek_kind(sp_context *context, const char *path, char kind[16])
+void tool_peek_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
 {
     tool_peek_any_kind(context, path, kind);
     if (!*kind)
@@ -104,7 +104,8 @@ void tool_peek_kind(sp_context *context, const char *path, char kind[16])
 
 static bool is_columns(const char *kind)
 {
-    return !strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "shapes");
+    return !strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "derivatives") ||
+           !strcmp(kind, "snapshots");
 }
 
 /* ---- opening ---- */
@@ -209,7 +210,7 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
     int64_t column_files = 0;
     *motion = (tool_trajectory){.context = context, .descriptor = -1};
     for (int64_t i = 0; i < count; i++) {
-        char kind[16];
+        char kind[SP_KIND_LENGTH];
         if ((flags & TOOL_MOTION_STREAM) && !strcmp(paths[i], "-") && lseek(STDIN_FILENO, 0, SEEK_CUR) < 0)
             strcpy(kind, "trajectory");
         else
@@ -284,7 +285,7 @@ void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t
     tool_frames chosen = tool_frames_parse(frames, every);
     bool of_columns = !motion->path && motion->columns.path;
     if (columns && !of_columns)
-        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, shapes or basis");
+        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, snapshots or basis");
     if ((frames || every != 1) && !motion->path)
         tool_fail(SP_USAGE, NULL, "--frames and --every are of a trajectory");
     if (of_columns)

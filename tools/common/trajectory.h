@@ -32,12 +32,12 @@ typedef struct tool_trajectory {
     sp_pool pool;
 } tool_trajectory;
 
-/* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "shapes" by their members). "-" stays
+/* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "snapshots" by their members). "-" stays
  * readable: a pipe is copied to memory first. */
-void tool_peek_kind(sp_context *context, const char *path, char kind[16]);
+void tool_peek_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH]);
 
 /* The same, "" for other foreign files, which tool_peek_kind refuses. */
-void tool_peek_any_kind(sp_context *context, const char *path, char kind[16]);
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH]);
 
 /* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several
  * files of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */

@@ -32,7 +32,7 @@ static void open_motion(projection *p)
 {
     const comparison *c = p->c;
     const char *paths[300] = {c->a, c->mesh};
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     int64_t count = 2;
     tool_peek_kind(c->context, c->a, kind);
     if (strcmp(kind, "trajectory") && c->bases->count)

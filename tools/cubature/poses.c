@@ -1,4 +1,4 @@
-/* Poses to train on: frames of trajectories and columns of shapes, taken into the coordinates of the basis, files of
+/* Poses to train on: frames of trajectories and columns of snapshots, taken into the coordinates of the basis, files of
  * training, and random ones. */
 #include "tools/cubature/problem.h"
 
@@ -136,7 +136,7 @@ static void take_columns(cubature_problem *p, const char *path, const char *opti
 static void take_file(cubature_problem *p, const char *path, const char *option, mass_projector *projector,
                       pose_list *list)
 {
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     tool_peek_kind(p->context, path, kind);
     if (!strcmp(kind, "training"))
         take_training(p, path, option, list);

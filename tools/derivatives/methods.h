@@ -10,7 +10,7 @@ typedef struct derivatives_problem {
     sp_context *context;
     tool_mesh mesh;
     sp_fe_space body;
-    tool_columns modes;  /* or shapes, for inertia derivatives */
+    tool_columns modes;  /* or snapshots, for inertia derivatives */
     int64_t k, rigid;    /* columns used, the leading rigid ones among them */
     sp_cholesky *factor; /* of K at rest where there is one already; NULL: none */
     int64_t memory;      /* bytes for right-hand sides; 0: no bound */

@@ -18,7 +18,7 @@ typedef struct chosen_elements {
 
 bool tool_export_has_cubature(sp_context *context, int count, const char *const *paths)
 {
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     bool found = false;
     for (int i = 0; i < count; i++) {
         tool_peek_kind(context, paths[i], kind);
@@ -41,7 +41,7 @@ static void read_cubature(chosen_elements *c, const char *path)
 
 static void read_files(chosen_elements *c, int count, const char *const *paths)
 {
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     for (int i = 0; i < count; i++) {
         tool_peek_kind(c->context, paths[i], kind);
         if (!strcmp(kind, "cubature"))

@@ -130,7 +130,7 @@ static void export_surface(sp_context *context, int count, const char *const *pa
 void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int count, const char *const *paths,
                         const char *target, const char *chosen)
 {
-    char kind[16];
+    char kind[SP_KIND_LENGTH];
     if (format == TOOL_MATRIX_VEGA_FLOAT) {
         export_surface(context, count, paths, target, chosen);
         return;

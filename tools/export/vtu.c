@@ -184,9 +184,9 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
     static const char *const xyz[3] = {"X", "Y", "Z"};
     const tool_columns *file = &state->motion->columns;
     const int64_t *pair = file->columns.pair;
-    char word[16];
+    char word[SP_KIND_LENGTH];
     snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
-    if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes") || !strcmp(file->kind, "derivatives"))
+    if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "snapshots") || !strcmp(file->kind, "derivatives"))
         word[strlen(word) - 1] = 0; /* each is one of them */
     sp_vtu_array *arrays = tool_allocate(&state->pool, count + 1, sizeof *arrays);
     char(*name)[ARRAY_NAME] = tool_allocate(&state->pool, count, sizeof *name);

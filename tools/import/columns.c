@@ -1,5 +1,5 @@
-/* Matrices whose columns are displacement fields: bases, modes, derivatives, shapes. The numbers stay as they are; what
- * their kind promises is measured in the mesh. */
+/* Matrices whose columns are displacement fields: bases, modes, derivatives, snapshots. The numbers stay as they are;
+ * what their kind promises is measured in the mesh. */
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "formats/import/matrix.h"
@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const kind_name[] = {"", "basis", "modes", "derivatives", "shapes"};
+static const char *const kind_name[] = {"", "basis", "modes", "derivatives", "snapshots"};
 
 /* How far UᵀMU may be from the identity, room for files of f4; and the residual of a mode that is none (as modes judges
  * its own). */
@@ -25,7 +25,7 @@ static noreturn void SP_PRINTF(3, 4) refuse_kind(int status, const char *path, c
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    tool_hint("--as shapes takes the columns as they are");
+    tool_hint("--as snapshots takes the columns as they are");
     tool_fail(status, path, "%s", text);
 }
 
@@ -75,7 +75,7 @@ static void read_matrix(sp_context *context, const char *path, enum import_forma
                   (long long)matrix.rows, (long long)matrix.columns);
 }
 
-/* Against the mesh: rows; held rows of everything but shapes, which may move what is held. */
+/* Against the mesh: rows; held rows of everything but snapshots, which may move what is held. */
 static void check_mesh(const char *path, enum import_kind kind, const tool_mesh *mesh, const sp_columns *columns)
 {
     int64_t vertices = mesh->mesh.vertex_count;

@@ -39,7 +39,7 @@ static long block_number(const char *name, size_t *stem)
 static bool in_blocks(const char *name)
 {
     const sp_kind *kind = sp_kind_find(name);
-    return kind == &sp_kind_trajectory || kind == &sp_kind_motion;
+    return kind == &sp_kind_trajectory || kind == &sp_kind_scene_trajectory;
 }
 
 /* ---- members ---- */
@@ -614,7 +614,8 @@ static const struct {
     {&sp_kind_cubature, print_cubature, NULL},
     {&sp_kind_training, print_training, (const char *const[]){NULL}},
     {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", NULL}},
-    {&sp_kind_motion, print_motion, (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
+    {&sp_kind_scene_trajectory, print_motion,
+     (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
     {&sp_kind_pointshell, print_shell, (const char *const[]){"level", NULL}},
 };

@@ -106,7 +106,7 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
     }
     if (idle)
         tool_say("%lld accelerations only move the body as a whole", (long long)idle);
-    tool_say("%lld shapes", (long long)kept);
+    tool_say("%lld snapshots", (long long)kept);
     json_t *result = tool_result_new();
     json_object_set_new(result, "without_deformation", json_integer(idle));
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));

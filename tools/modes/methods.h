@@ -69,7 +69,7 @@ typedef struct modes_spread {
 
 sp_columns modes_columns(modes_problem *problem, int64_t count, const double *vectors, modes_spread *spread);
 
-/* Writes `count` columns over the free degrees of freedom as shapes. */
+/* Writes `count` columns over the free degrees of freedom as snapshots. */
 void modes_write_snapshots(modes_problem *problem, int64_t count, const double *columns, json_t *result);
 
 #endif

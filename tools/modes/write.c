@@ -24,7 +24,7 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
 {
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
-    json_t *meta = tool_meta_new("shapes");
+    json_t *meta = tool_meta_new("snapshots");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     tool_output_finish(p->output, result);
     json_decref(meta);

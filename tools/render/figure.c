@@ -49,17 +49,17 @@ void tool_figure_open(tool_figure *figure)
     sp_pool *pool = &figure->pool;
     double low[3], high[3];
     bool of_columns = !motion->path && motion->columns.path,
-         shapes = of_columns && !strcmp(motion->columns.kind, "shapes");
+         snapshots = of_columns && !strcmp(motion->columns.kind, "snapshots");
     if (figure->normalize != TOOL_NORMALIZE_AUTO && !of_columns)
-        tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, shapes or basis");
+        tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, snapshots or basis");
     if (figure->normalize == TOOL_NORMALIZE_AUTO)
-        figure->normalize = of_columns && !shapes ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
+        figure->normalize = of_columns && !snapshots ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
     figure->relative = figure->normalize != TOOL_NORMALIZE_NONE;
-    figure->unitless = of_columns && !shapes;
+    figure->unitless = of_columns && !snapshots;
     if (figure->unitless && figure->color == TOOL_COLOR_ENERGY)
         tool_fail(SP_USAGE, NULL, "--color energy: %s have no size of their own, so no energy", motion->columns.kind);
     if (figure->relative && figure->color == TOOL_COLOR_ENERGY)
-        tool_fail(SP_USAGE, NULL, "--color energy: --normalize gives the shapes another size, so no energy");
+        tool_fail(SP_USAGE, NULL, "--color energy: --normalize gives the snapshots another size, so no energy");
     tool_skin_open(figure->context, mesh, figure->elements, &figure->skin);
     figure->has_cage = figure->lines && figure->skin.embedded;
     if (figure->has_cage) {
@@ -274,9 +274,9 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
                  columns->singular_value[frame]);
     else if (motion->columns.path)
         snprintf(text, (size_t)size, "%s %lld",
-                 !strcmp(motion->columns.kind, "shapes")  ? "shape"
-                 : !strcmp(motion->columns.kind, "basis") ? "basis"
-                                                          : "derivative",
+                 !strcmp(motion->columns.kind, "snapshots") ? "shape"
+                 : !strcmp(motion->columns.kind, "basis")   ? "basis"
+                                                            : "derivative",
                  (long long)frame + 1);
 }
 

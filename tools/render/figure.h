@@ -7,9 +7,9 @@
 #include "tools/common/skin.h"
 #include "tools/common/trajectory.h"
 
-/* Sizes at which columns are drawn: shapes as they are and others by their largest displacement (auto); each with its
- * largest displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that the
- * largest displacement of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
+/* Sizes at which columns are drawn: snapshots as they are and others by their largest displacement (auto); each with
+ * its largest displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that
+ * the largest displacement of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
 enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
 
 enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };

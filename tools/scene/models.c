@@ -65,7 +65,7 @@ static void read_points(const scene_run *run, scene_model *model)
     sp_pointshell pointshell;
     if (!path)
         return;
-    read_shell(run, model, path, "shell", &pointshell);
+    read_shell(run, model, path, "pointshell", &pointshell);
     if (model->r == 0)
         pointshell.U = pointshell.dN = pointshell.dT = pointshell.a = NULL;
     else if (!pointshell.U)

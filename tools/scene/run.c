@@ -407,7 +407,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     times->output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
     if (times->output)
         times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
-    json_t *meta = tool_meta_new("motion");
+    json_t *meta = tool_meta_new("scene_trajectory");
     begin_record(&run, &record, meta, tool_output_writer(output));
     sp_contact_scene_energies(run.world, first);
     record_frame(&run, &record, NULL);

@@ -6,7 +6,7 @@
 #include "contact/scene.h"
 #include "cubature/cubature.h"
 #include "tools/common/scene.h"
-#include "tools/simulate/simulation.h"
+#include "tools/simulate/options.h"
 
 /* The options that belong to scenes alone. */
 typedef struct simulate_scene_choice {

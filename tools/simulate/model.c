@@ -12,7 +12,7 @@
 
 static void read_basis(simulation *s)
 {
-    static const char *const any[] = {"basis", "modes", "shapes", NULL}, *const modes[] = {"modes", NULL};
+    static const char *const any[] = {"basis", "modes", "snapshots", NULL}, *const modes[] = {"modes", NULL};
     const char *const *kinds = s->choice->model == SP_MODEL_MODAL ? modes : any;
     if (!s->choice->basis)
         tool_fail(SP_USAGE, NULL,

@@ -1,4 +1,4 @@
-/* Modes, modal derivatives, bases, shapes. */
+/* Modes, modal derivatives, bases, snapshots. */
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
@@ -429,7 +429,7 @@ void verify_derivatives(verify *v, artefact *file)
     bool inertia = json_is_string(method) && !strcmp(json_string_value(method), "inertia");
     artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
     if (inertia && !modes)
-        modes = verify_input(v, file, "shapes", NULL);
+        modes = verify_input(v, file, "snapshots", NULL);
     if (!mesh || !check_rows(v, file, mesh))
         return;
     verify_rank(v, file, mesh);
@@ -512,7 +512,7 @@ void verify_basis(verify *v, artefact *file)
     sp_sparse_free(&mass);
 }
 
-/* ---- shapes ---- */
+/* ---- snapshots ---- */
 
 void verify_snapshots(verify *v, artefact *file)
 {
@@ -535,7 +535,7 @@ void verify_snapshots(verify *v, artefact *file)
     if (!rows)
         return;
     double prescribed = tool_fixed_rows(&mesh->mesh, columns);
-    if (prescribed > 0) /* shapes may come from anywhere: they promise nothing of it */
+    if (prescribed > 0) /* snapshots may come from anywhere: they promise nothing of it */
         verify_note(v, file, "held rows", "held vertices move by up to %.3g m", prescribed);
     else
         verify_number(v, file, "held rows", prescribed, 0);

@@ -116,7 +116,7 @@ static int read_content(sp_context *context, artefact *file)
     else if (!strcmp(kind, "training"))
         status = sp_training_read(context, &content, &file->poses, &file->first, &file->total, mesh, basis);
     else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") ||
-             !strcmp(kind, "shapes"))
+             !strcmp(kind, "snapshots"))
         status = sp_columns_read(context, &content, -1, &file->columns);
     else if (!strcmp(kind, "field"))
         status = sp_field_read(context, &content, &file->field);
@@ -142,7 +142,7 @@ void verify_read(verify *v, const char *path, const char *option, artefact *file
         tool_fail(SP_INPUT, path, "it is a pipe, which cannot be read twice; give it as standard input (-)");
     tool_check(read_hash(v->context, file), path);
     rewind_file(file, start);
-    if (!strcmp(file->kind, "trajectory") || !strcmp(file->kind, "motion"))
+    if (!strcmp(file->kind, "trajectory") || !strcmp(file->kind, "scene_trajectory"))
         return; /* its check reads it */
     tool_check(read_content(v->context, file), path);
     tool_close_input(file->descriptor);

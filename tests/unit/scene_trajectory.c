@@ -398,7 +398,7 @@ static void metas_refused(void)
     const struct {
         const char *meta, *words;
     } table[] = {
-        {META("trajectory", SHAPE), "kind trajectory, expected motion"},
+        {META("trajectory", SHAPE), "kind trajectory, expected scene_trajectory"},
         {META("scene_trajectory", ",\"coupled\":true,\"contacts\":true"), "\"bodies\" is missing"},
         {META("scene_trajectory", ",\"bodies\":[],\"coupled\":true,\"contacts\":true"),
          "\"bodies\" is missing or not an array of bodies"},
@@ -515,7 +515,7 @@ static void members_refused(void)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         refuse(two_blocks(MOTION, -1, SMALL + table[i].changed, table[i].other), read_motion, table[i].words, (int)i);
-    REFUSE(make(MOTION, NULL, 0), read_motion, "the motion has no frame");
+    REFUSE(make(MOTION, NULL, 0), read_motion, "the scene_trajectory has no frame");
     member members[SMALL + 1] = {{0}};
     small block;
     small_block(&block, 0, members);

@@ -29,6 +29,44 @@ struct tool_state {
 };
 extern struct tool_state tool;
 
+/* The options of the program: its own, then the common ones that it has. Of the table of each: its heading, and its
+ * `only`. */
+extern struct tool_all_options {
+    int count;
+    tool_option option[TOOL_OPTIONS_MOST];
+    const char *title[TOOL_OPTIONS_MOST], *also[TOOL_OPTIONS_MOST];
+} tool_all;
+
+/* By number, NULL at the end; by name of a given length, NULL where there is none. */
+const tool_option *tool_option_at(int i);
+const tool_option *tool_option_find(const char *name, size_t length);
+
+/* Parses a value into the option's target (option_values.c). */
+void tool_option_set(const tool_option *option, const char *text);
+
+/* One condition of `only`: !NAME, NAME, NAME=a,b or NAME!=a,b (option_conditions.c). */
+typedef struct tool_condition {
+    const tool_option *of;
+    bool negative;
+    const char *words; /* after "="; NULL: whether it was given */
+    size_t length;
+} tool_condition;
+
+/* The condition at *at, which moves behind it; false at the end. */
+bool tool_condition_next(const char **at, tool_condition *condition);
+
+/* "--model full or linear" and the like, as a message or --help says it. */
+void tool_condition_describe(const tool_condition *condition, char *text, size_t size);
+
+/* Whether a choice has this word: tables that several programs share name words that not all of them offer. */
+bool tool_choice_offers(const tool_option *option, const char *word, size_t length);
+
+/* Refuses an option that was given (`seen`) where it does not apply; else takes its default out of the record there. */
+void tool_option_check(const tool_option *option, bool seen);
+
+/* " -o FILE", where the program has an output. */
+const char *tool_output_argument(void);
+
 /* Parses argv into the targets and tool.parameters. */
 void tool_options_parse(int argc, char **argv);
 void tool_options_help(FILE *stream);

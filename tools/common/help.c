@@ -1,0 +1,121 @@
+#include "tools/common/internal.h"
+
+#include <string.h>
+
+enum { HELP_WIDTH = 80, HELP_INDENT = 32 };
+
+/* Bytes up to the next blank, and the columns that they take: UTF-8 continues in bytes 10xxxxxx. */
+static size_t word_length(const char *word, int *columns)
+{
+    const size_t length = strcspn(word, " ");
+    *columns = 0;
+    for (size_t i = 0; i < length; i++)
+        *columns += (word[i] & 0xc0) != 0x80;
+    return length;
+}
+
+/* Words in lines of 80 columns that begin at `indent`; the cursor is at `column`, where the last one ends. */
+static int print_wrapped(FILE *stream, const char *text, int indent, int column)
+{
+    while (*(text += strspn(text, " "))) {
+        int columns;
+        const size_t length = word_length(text, &columns);
+        if (column > indent && column + 1 + columns > HELP_WIDTH) {
+            fprintf(stream, "\n");
+            column = 0;
+        }
+        if (column < indent) {
+            fprintf(stream, "%*s", indent - column, "");
+            column = indent;
+        } else if (column > indent)
+            column += fprintf(stream, " ");
+        fwrite(text, 1, length, stream);
+        column += columns;
+        text += length;
+    }
+    return column;
+}
+
+/* What stands in the first column: "  -o, --output FILE". Long lists of choices are broken. */
+static int print_left(FILE *stream, const tool_option *option)
+{
+    const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;
+    char letter[8] = "    ", name[80];
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(name, sizeof name, "  %s--%s", letter, option->name);
+    int column = fprintf(stream, "%s", name);
+    if (!argument)
+        return column;
+    column += fprintf(stream, " ");
+    const int indent = column;
+    for (const char *at = argument; *at;) {
+        const size_t length = strcspn(at, "|") + (at[strcspn(at, "|")] == '|');
+        if (column + (int)length > HELP_WIDTH && column > indent) {
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+        }
+        fwrite(at, 1, length, stream);
+        column += (int)length;
+        at += length;
+    }
+    return column;
+}
+
+/* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
+static bool is_void(const tool_condition *c)
+{
+    for (size_t i = 0; c->words && i < c->length; i += strcspn(c->words + i, ", ") + 1)
+        if (tool_choice_offers(c->of, c->words + i, strcspn(c->words + i, ", ")))
+            return false;
+    return c->words != NULL;
+}
+
+static void print_option(FILE *stream, const tool_option *option)
+{
+    int column = print_left(stream, option);
+    if (column > HELP_INDENT - 2) {
+        fprintf(stream, "\n");
+        column = 0;
+    }
+    column = print_wrapped(stream, option->help, HELP_INDENT, column);
+    const char *const lists[] = {tool_all.also[option - tool_all.option], option->only};
+    for (int i = 0; i < 2; i++) {
+        const char *at = lists[i];
+        tool_condition c;
+        while (at && tool_condition_next(&at, &c)) {
+            char text[200], words[240];
+            if (is_void(&c))
+                continue;
+            tool_condition_describe(&c, text, sizeof text);
+            snprintf(words, sizeof words, c.negative ? "[not %s]" : "[%s]", text);
+            column = print_wrapped(stream, words, HELP_INDENT, column);
+        }
+    }
+    if (option->standard) {
+        char words[120];
+        snprintf(words, sizeof words, "(default %s)", option->standard);
+        print_wrapped(stream, words, HELP_INDENT, column);
+    }
+    fprintf(stream, "\n");
+}
+
+void tool_options_help(FILE *stream)
+{
+    const tool_spec *spec = tool.spec;
+    const tool_option *option;
+    fprintf(stream, "Usage: %s [OPTION]… %s%s\n", spec->name, spec->arguments, tool_output_argument());
+    print_wrapped(stream, spec->summary, 0, 0);
+    for (int i = 0; (option = tool_option_at(i)); i++) {
+        if (i == 0 || strcmp(tool_all.title[i], tool_all.title[i - 1]))
+            fprintf(stream, "%s\n%s:\n", i == 0 ? "\n" : "", tool_all.title[i]);
+        print_option(stream, option);
+    }
+    fprintf(stream, "  -h, --help                    this text\n  -v, --version                 the version\n");
+    if (spec->examples)
+        fprintf(stream, "\nExamples:\n%s", spec->examples);
+    fprintf(stream,
+            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system,\n"
+            "5 numerical failure. Manual: man %s\n",
+            spec->name);
+}

@@ -262,7 +262,7 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     polycoef free.npz still.npz -q -o still-poly.npz
     for way in '--poly still-poly.npz' '--model galerkin'; do
         # shellcheck disable=SC2086
-        refused 2 '^simulate: still.npz: --gravity: nothing holds the mesh, and its basis misses 100 % of a fall' simulate free.npz --basis still.npz $way --gravity 0,0,-9.81 -q -o out.npz
+        refused 2 '^simulate: still.npz: --gravity: nothing fixes the mesh, and the basis misses 100 % of a fall' simulate free.npz --basis still.npz $way --gravity 0,0,-9.81 -q -o out.npz
         # shellcheck disable=SC2086
         done_well simulate free.npz --basis still.npz $way --steps 3 -q -o still-motion.npz
     done

@@ -511,9 +511,9 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
         done
         [[ $err == *'poses held out: '*' in the energy norm, '*' in the force norm'* ]] || fault "$err"
     done
-    # the minimum in one norm is below the error in that norm of the minimum in the other
-    done_well cubature mesh.npz basis.npz --method nnls --metric energy --tolerance 0 --linear sampled -o e.npz
-    done_well cubature mesh.npz basis.npz --method nnls --metric force --tolerance 0 --linear sampled -o f.npz
+    # Of few elements, the fit in one norm is better in it than the fit in the other norm. (All elements with weight 1 are exact in both.)
+    done_well cubature mesh.npz basis.npz --method nnls --metric energy --tolerance 0 -n 12 --linear sampled -o e.npz
+    done_well cubature mesh.npz basis.npz --method nnls --metric force --tolerance 0 -n 12 --linear sampled -o f.npz
     awk -v a="$(value e.npz training_error_energy)" -v b="$(value f.npz training_error_energy)" -v c="$(value e.npz training_error_force)" -v d="$(value f.npz training_error_force)" \
         'BEGIN { exit !(a < b && d < c) }' || fault 'a fit is not the best in its own norm'
     # a rigid column has no energy

@@ -24,6 +24,7 @@ setup_file() {
     source "$BATS_TEST_DIRNAME/data.bash"
     make_models .
     make_pipeline 15 10
+    make_scene "$BATS_TEST_DIRNAME"
 }
 
 every_writer() {

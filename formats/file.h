@@ -24,7 +24,7 @@ typedef struct sp_file {
  * another kind, or of another major format version, is SP_INPUT with both named. A file without meta passes when
  * `foreign` is true; its arrays are then judged by whoever takes them. No name may stand twice, nothing may follow
  * result. The hash is the one that the file states, or is computed where it states none (no "tool" in meta, or
- * truncated). Members that the page of the kind does not name (known.h) are checked and hashed, but have data = NULL.
+ * truncated). Members that the page of the kind does not name (kinds.h) are checked and hashed, but have data = NULL.
  */
 int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial,
                  sp_file *file) SP_MUST_USE;

@@ -13,7 +13,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
            *residual = tool_allocate_raw(&p->pool, most, sizeof *residual), worst = 0;
     sp_modes_parameters parameters = {.count = k,
                                       .keep = true,
-                                      .room = ROOM,
+                                      .space_left = ROOM,
                                       .tolerance = choice->tolerance,
                                       .arpack = choice->arpack,
                                       .certify = choice->certify};

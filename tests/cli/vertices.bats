@@ -624,7 +624,7 @@ every_model() {
 	--friction applies with --ground$|simfull --friction 0.5
 	--friction: -1 is out of range|simfull --ground 0,0,1,0 --friction -1
 	grip.npz: BDF2 has no friction|simfull --ground 0,0,1,0 --friction 1 --integrator bdf2
-	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|simfull --ground 0,0,1,0 --integrator energy
+	grip.npz: the energy-conserving step is for bodies whose fixed vertices rest and that touch no floor plane$|simfull --ground 0,0,1,0 --integrator energy
 	grip.npz: the energy-conserving step is for bodies|simfull --prescribe tip=path.csv --integrator energy
 	unknown option --prescribe$|simulate --model modal --basis grip-modes.npz --prescribe tip=path.csv
 	unknown option --cut$|simulate --model modal --basis grip-modes.npz --cut 0=cut.npz

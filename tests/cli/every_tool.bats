@@ -369,6 +369,18 @@ meets() {
     no_faults
 }
 
+@test "links in docs lead to files" {
+    local page target count=0
+    for page in "$SUPPLE_SOURCE"/docs/*.md; do
+        while read -r target; do
+            [ -e "${page%/*}/$target" ] || fault "docs/${page##*/}: $target is not there"
+            count=$((count + 1))
+        done < <(grep -o ']([^)#:]*[)#]' "$page" | tr -d '])(#')
+    done
+    [ $count -gt 0 ] || fault "no page in docs has a link"
+    no_faults
+}
+
 @test "mandoc -T lint has nothing to say" {
     local page said name section pages=("$SUPPLE_SOURCE"/man/*.[157])
     command -v mandoc > /dev/null || skip "no mandoc"

@@ -69,3 +69,15 @@ shows_made_pictures() {
     [ -z "$large" ] || fault "larger than 100 KiB: $large"
     no_faults
 }
+
+@test "links of README.md and of docs lead to files" {
+    links=0
+    for document in "$SUPPLE_SOURCE"/README.md "$SUPPLE_SOURCE"/docs/*.md; do
+        while IFS= read -r link; do
+            links=$((links + 1))
+            [ -e "${document%/*}/$link" ] || fault "${document#"$SUPPLE_SOURCE/"}: no $link"
+        done < <(grep -oE '\]\([^) ]+\)' "$document" | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^$|^[a-z]+:' | sort -u)
+    done
+    [ "$links" -gt 20 ] || fault "only $links links"
+    no_faults
+}

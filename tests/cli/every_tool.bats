@@ -397,32 +397,3 @@ meets() {
     done
     no_faults
 }
-
-# The first block of commands behind the heading $1 of README; all of README: ''.
-readme_block() {
-    awk -v heading="$1" 'heading == "" || $0 == "## " heading { on = 1 } on && /^    / { print; found = 1 } on && found && !/^    / { exit }' "$BATS_TEST_DIRNAME/../../README.md"
-}
-
-@test "the scene of README runs as printed" {
-    mkdir scene
-    readme_block 'Bodies that touch' > commands
-    [ "$(wc -l < commands)" -ge 20 ] || fault "the scene of README has $(wc -l < commands) lines"
-    (cd scene && sh -e ../commands > ../table 2> ../log) || fault "the commands fail: $(tail -n 1 log)"
-    (shopt -s failglob; ls scene/frame_*.png scene/motion.pvd scene/motion.csv) > /dev/null || fault "not all outputs are there"
-    no_faults
-}
-
-@test "the first commands of README run as printed" {
-    mkdir -p checkout/samples/spoon
-    cp "$BATS_TEST_DIRNAME"/../../samples/soup.py checkout/samples
-    cp "$BATS_TEST_DIRNAME"/../../samples/spoon/{model.py,impulse.csv} checkout/samples/spoon
-    mkdir checkout/build
-    ln -s "$(dirname "$(command -v simulate)")" checkout/build/tools
-    readme_block '' > commands
-    [ "$(wc -l < commands)" -ge 9 ] || fault "README begins with $(wc -l < commands) commands"
-    (cd checkout && sh -e ../commands > ../table 2> ../log) || fault "the commands fail: $(tail -n 1 log)"
-    (shopt -s failglob; ls checkout/samples/spoon/out/frame_*.png) > /dev/null || fault "no pictures"
-    # the reduced motion is that of the full model within a tenth
-    awk '$1 == "reduced" { found = 1; exit !($4 < 0.1) } END { if (!found) exit 1 }' table || fault "$(cat table)"
-    no_faults
-}

@@ -367,6 +367,8 @@ int sp_rule_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
     const int rank = sp_rule_shape(kind, shape_text(rule, object), object, shape);
     if (!data && rule->write)
         return rule->write(writer, name, object);
+    if (!data && product(rank, shape) > 0)
+        return SP_OK; /* the caller has none: readers refuse the file where the member is required */
     if (rule->type == SP_F8)
         return sp_writer_numbers(writer, name, rule->fortran, rank, shape, data);
     for (int64_t i = 0, count = rule->type == SP_F4 ? product(rank, shape) : 0; i < count; i++)

@@ -369,28 +369,86 @@ meets() {
     no_faults
 }
 
-@test "links in docs lead to files" {
-    local page target count=0
-    for page in "$SUPPLE_SOURCE"/docs/*.md; do
-        while read -r target; do
-            [ -e "${page%/*}/$target" ] || fault "docs/${page##*/}: $target is not there"
-            count=$((count + 1))
-        done < <(grep -o ']([^)#:]*[)#]' "$page" | tr -d '])(#')
+# Makes the manual pages of formats in the folder `pages`, as man/meson.build does.
+format_pages() {
+    local text name
+    command -v lowdown > /dev/null || skip "no lowdown"
+    mkdir -p pages
+    for text in "$SUPPLE_SOURCE"/formats/*.md; do
+        name=$(basename "$text" .md)
+        "$PYTHON" "$SUPPLE_SOURCE/man/format-page" lowdown "$text" > "pages/supple-${name//_/-}.5" 2> err || fault "$name.md: $(tail -n 1 err)"
     done
-    [ $count -gt 0 ] || fault "no page in docs has a link"
+}
+
+@test "every format has a manual page" {
+    local text name
+    for text in "$SUPPLE_SOURCE"/formats/*.md; do
+        name=$(basename "$text" .md)
+        grep -q "'$name'" "$SUPPLE_SOURCE/man/meson.build" || fault "man/meson.build makes no page of $name.md"
+        grep -q '^## See also' "$text" || fault "$name.md does not say what to see also"
+    done
+    no_faults
+}
+
+@test "a link to a text that is not there is refused" {
+    command -v lowdown > /dev/null || skip "no lowdown"
+    printf '# a\n\nAs [b](b.md).\n' > a.md
+    try "$PYTHON" "$SUPPLE_SOURCE/man/format-page" lowdown a.md
+    [ "$code" = 1 ] && [ "$err" = 'format-page: b.md is not there' ] && [ ! -s "$stdout" ] || fault "exit $code: $err"
+    no_faults
+}
+
+@test "manual pages of formats have all of their texts, in 80 columns, and no faults" {
+    local page said
+    command -v mandoc > /dev/null || skip "no mandoc"
+    format_pages
+    for page in pages/*.5; do
+        # only errors and warnings: lowdown does not break lines; no date, so that the same text gives the same page
+        while IFS= read -r said; do
+            [[ $said == *'missing date'* ]] || fault "$said"
+        done < <(mandoc -T lint -W warning "$page" 2>&1)
+    done
+    "$PYTHON" - "$SUPPLE_SOURCE/formats" pages <<-'END' 2> err || fault "$(cat err)"
+	import glob, os, re, subprocess, sys
+	texts, pages = sys.argv[1:]
+	bad = []
+	def shown(page):
+	    command = ['mandoc', '-T', 'utf8', '-O', 'width=78', page]
+	    return re.sub('.\b', '', subprocess.run(command, encoding='utf-8', stdout=subprocess.PIPE, check=True).stdout)
+	for file in sorted(glob.glob(texts + '/*.md')):
+	    name = 'supple-' + os.path.basename(file)[:-3].replace('_', '-')
+	    page = '%s/%s.5' % (pages, name)
+	    narrow = shown(page)
+	    flat = re.sub(r'\s', '', narrow) # words with a hyphen are broken there
+	    bad += ['%s: %d columns: %s' % (name, len(line), line) for line in narrow.split('\n') if len(line) > 80]
+	    if not re.search(r'^NAME\n +%s - \w' % name, narrow, re.M):
+	        bad.append(name + ': no NAME')
+	    text = open(file, encoding='utf-8').read().split('## See also')[0].replace('## Example\n', '')
+	    text = re.sub(r'\n\|.*(?=\n\|-)', '', re.sub(r'\]\([^)]*\)', ']', text)) # no targets of links, no headings of tables
+	    for member in re.findall(r'\n\| `([^`]+)`', text):
+	        if not re.search(r'\n +' + re.escape(member), narrow):
+	            bad.append('%s: no entry %s' % (name, member))
+	    words = set(re.findall(r'[^\s|`*#\[\]]+', text.split('\n', 1)[1].replace('\\|', '|')))
+	    lost = sorted(word for word in words if word not in flat and not re.fullmatch('-+', word))
+	    bad += ['%s lacks %s' % (name, ' '.join(lost))] if lost else []
+	print(*bad, sep='\n', file=sys.stderr)
+	sys.exit(bool(bad))
+	END
     no_faults
 }
 
 @test "mandoc -T lint has nothing to say" {
-    local page said name section pages=("$SUPPLE_SOURCE"/man/*.[157])
+    local page said name section text pages=("$SUPPLE_SOURCE"/man/*.[17])
     command -v mandoc > /dev/null || skip "no mandoc"
     [ ${#pages[@]} -gt 0 ] || skip "no manual pages"
     for page in "${pages[@]}"; do
         while IFS= read -r said; do
-            # it looks for pages that are named where manuals are installed; here they are in man/
+            # it looks for pages that are named where manuals are installed; here they are in man/, or made from formats/
             if [[ $said =~ 'referenced manual not found: Xr '([^ ]+)' '([0-9]) ]]; then
                 name=${BASH_REMATCH[1]} section=${BASH_REMATCH[2]}
                 [ ! -e "$SUPPLE_SOURCE/man/$name.$section" ] || continue
+                text=${name#supple-}
+                [ "$section" != 5 ] || [ ! -e "$SUPPLE_SOURCE/formats/${text//-/_}.md" ] || continue
             fi
             fault "$said"
         done < <(mandoc -T lint "$page" 2>&1)

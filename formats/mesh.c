@@ -370,6 +370,8 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
 int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from,
                       const int64_t *origin)
 {
+    if (!*cut_from)
+        return sp_fail(context, SP_INPUT, "an origin goes with cut_from, the hash of the mesh before the cut");
     if (json_object_set_new(meta, "cut_from", json_string(cut_from)))
         return sp_fail_memory(context);
     return write_mesh(context, writer, meta, &(mesh_file){.mesh = *mesh, .origin = (int64_t *)origin});

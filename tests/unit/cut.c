@@ -677,6 +677,14 @@ static int there_and_back(const sp_mesh *mesh, const char *cut_from, const int64
     json_t *meta = json_pack("{s:s, s:s}", "kind", "mesh", "format_version", SP_FORMAT_VERSION),
            *judged = json_object();
     CHECK_OK(sp_writer_open(&context, descriptor, &writer));
+    if (origin && !*cut_from) { /* it is not written */
+        int refused = sp_mesh_write_cut(&context, writer, meta, mesh, cut_from, origin);
+        sp_writer_abandon(writer);
+        json_decref(meta);
+        json_decref(judged);
+        close(descriptor);
+        return refused;
+    }
     if (origin)
         CHECK_OK(sp_mesh_write_cut(&context, writer, meta, mesh, cut_from, origin));
     else {

@@ -1,7 +1,7 @@
-/* Files of frames in blocks (trajectory.md, scene_trajectory.md), written as the frames are computed, readable while they come.
- * Members before the first block are as in other kinds; each block has a member of each series, "q/000017", with a row
- * for each of its frames (first extent "n") or for each of what its frames together have so many of (any other first
- * extent). The rows of the kind's table that end in "/B" are the series. */
+/* Files of frames in blocks (trajectory.md, scene_trajectory.md), written as the frames are computed, readable while
+ * they come. Members before the first block are as in other kinds; each block has a member of each series, "q/000017",
+ * with a row for each of its frames (first extent "n") or for each of what its frames together have so many of (any
+ * other first extent). The rows of the kind's table that end in "/B" are the series. */
 #ifndef SP_FORMATS_SERIES_H
 #define SP_FORMATS_SERIES_H
 

@@ -87,7 +87,8 @@ static void groups_are_not_cut(void)
     for (int64_t count = 6; count < 6 + 9; count++) {
         sp_modes_report report;
         CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid,
-                          &(sp_modes_parameters){.count = count, .space_left = 4}, eigenvalue, vector, residual, &report));
+                          &(sp_modes_parameters){.count = count, .space_left = 4}, eigenvalue, vector, residual,
+                          &report));
         int64_t expected = 0;
         while (count > 6 && b.lambda[count + expected] <= b.lambda[count - 1] * (1 + 1e-6))
             expected++;
@@ -123,8 +124,8 @@ static void groups_of_small_bodies(void)
             sp_modes_report report;
             int64_t expected = 0;
             CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid,
-                              &(sp_modes_parameters){.count = count, .space_left = 4, .arpack = arpack}, eigenvalue, vector,
-                              residual, &report));
+                              &(sp_modes_parameters){.count = count, .space_left = 4, .arpack = arpack}, eigenvalue,
+                              vector, residual, &report));
             while (count + expected < N - 1 && lambda[count + expected] <= lambda[count - 1] * (1 + 1e-6))
                 expected++;
             CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more,

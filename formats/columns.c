@@ -101,9 +101,10 @@ static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
     SP_TRY(check_size(pieces->context, array->shape[0], array->shape[1]));
     int64_t line = array->fortran ? array->shape[0] : array->shape[1];
     pieces->have = 0;
-    pieces->room = line < PIECE ? PIECE / line * line : line;
-    pieces->values = sp_pool_raw(&pieces->pool, pieces->room, sizeof *pieces->values);
-    pieces->turned = array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->room, sizeof *pieces->turned);
+    pieces->capacity = line < PIECE ? PIECE / line * line : line;
+    pieces->values = sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->values);
+    pieces->turned =
+        array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->turned);
     if (pieces->pool.failed)
         status = sp_fail_memory(pieces->context);
 done:
@@ -133,13 +134,13 @@ static int take_piece(void *data, const sp_array *array, int64_t first, int64_t 
     sp_columns_pieces *pieces = data;
     int status = first == 0 ? begin_pieces(pieces, array) : SP_OK;
     for (int64_t i = 0, part; i < count && status == SP_OK; i += part) {
-        int64_t left = pieces->room - pieces->have;
+        int64_t left = pieces->capacity - pieces->have;
         part = count - i < left ? count - i : left;
         for (int64_t k = 0; k < part; k++)
             pieces->values[pieces->have + k] =
                 array->type == SP_F4 ? (double)((const float *)values)[i + k] : ((const double *)values)[i + k];
         pieces->have += part;
-        if (pieces->have == pieces->room || first + i + part == array->count)
+        if (pieces->have == pieces->capacity || first + i + part == array->count)
             status = give_piece(pieces, array, first + i + part);
     }
     return status;

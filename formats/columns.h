@@ -43,7 +43,7 @@ typedef struct sp_columns_pieces {
                 double *values);
     /* of the module */
     sp_pool pool;
-    int64_t expected_rows, have, room;
+    int64_t expected_rows, have, capacity;
     double *values, *turned;
 } sp_columns_pieces;
 

@@ -208,10 +208,10 @@ enum { CUT = -1 };
 
 /* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has;
  * deflated ones up to a thousand times as many, which only a file made for that purpose needs. */
-static int check_inflation(const sp_reader *reader, const char *name, int64_t room)
+static int check_inflation(const sp_reader *reader, const char *name, int64_t capacity)
 {
     const int64_t passed = reader->before_block + reader->block_length, most = UNBACKED + INFLATION * passed;
-    if (room <= most && reader->kept <= most - room)
+    if (capacity <= most && reader->kept <= most - capacity)
         return SP_OK;
     return sp_fail(reader->context, SP_INPUT,
                    "member %s is deflated to less than 1/%d of its size: store it without compression", name,
@@ -224,19 +224,19 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
 {
     const char *name = array->name;
     int status;
-    int64_t room = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
-    array->data = sp_pool_raw(pool, room, 1);
+    int64_t capacity = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
+    array->data = sp_pool_raw(pool, capacity, 1);
     if (!array->data)
         return sp_fail_memory(reader->context);
     for (;;) {
-        if (read_exactly(reader, (char *)array->data + have, room - have))
+        if (read_exactly(reader, (char *)array->data + have, capacity - have))
             return CUT;
-        have = room;
+        have = capacity;
         SP_TRY(check_inflation(reader, name, have));
         if (have == bytes)
             break;
-        room = bytes / 2 > room ? 2 * room : bytes;
-        void *wider = sp_pool_raw(pool, room, 1);
+        capacity = bytes / 2 > capacity ? 2 * capacity : bytes;
+        void *wider = sp_pool_raw(pool, capacity, 1);
         if (!wider)
             return sp_fail_memory(reader->context);
         memcpy(wider, array->data, (size_t)have);

@@ -10,15 +10,15 @@
 static const double UNIT = 1e-5;
 
 /* With the levels of the points as the file has them. */
-typedef struct shell_file {
+typedef struct pointshell_file {
     sp_pointshell pointshell;
     int64_t *level;
-} shell_file;
+} pointshell_file;
 
 /* Levels from 1, not decreasing, none left out. */
 static int check_levels(sp_context *context, const sp_array *level, void *object)
 {
-    sp_pointshell *pointshell = &((shell_file *)object)->pointshell;
+    sp_pointshell *pointshell = &((pointshell_file *)object)->pointshell;
     const int64_t *number = level->data;
     for (int64_t i = 0; i < pointshell->count; i++) {
         const int64_t before = i > 0 ? number[i - 1] : 0;
@@ -33,16 +33,16 @@ static int check_levels(sp_context *context, const sp_array *level, void *object
 
 static int64_t inner_nodes(const void *object)
 {
-    return sp_pointshell_inner(&((const shell_file *)object)->pointshell);
+    return sp_pointshell_inner(&((const pointshell_file *)object)->pointshell);
 }
 
-#define AT(member) .at = offsetof(shell_file, pointshell.member)
+#define AT(member) .at = offsetof(pointshell_file, pointshell.member)
 static const sp_member_rule rules[] = {
     {"points", "n, 3", SP_F8, AT(points), .unit = "m", .meaning = "at rest"},
     {"normals", "n, 3", SP_F8, AT(normals), .meaning = "of unit length within 1e-5, to the inside"},
     {"area", "n", SP_F8, AT(area), FROM(0), .unit = "m²",
      .meaning = "≥ 0: of the part of the surface that is nearest to the point"},
-    {"level", "n", SP_I8, .at = offsetof(shell_file, level), .check = check_levels,
+    {"level", "n", SP_I8, .at = offsetof(pointshell_file, level), .check = check_levels,
      .meaning = "in which the point comes first, from 1"},
     {"parent", "n", SP_I8, AT(parent), .meaning = "a point of a lower level; −1 in level 1"},
     {"radius", "m", SP_F8, AT(radius), FROM(0), .unit = "m", .meaning = "≥ 0: of the spheres at rest"},
@@ -56,8 +56,8 @@ static const sp_member_rule rules[] = {
 
 const sp_kind sp_kind_pointshell = {
     "pointshell",
-    (const sp_symbol[]){{"n", .at = offsetof(shell_file, pointshell.count), .given = true},
-                        {"r", .at = offsetof(shell_file, pointshell.modes), .given = true},
+    (const sp_symbol[]){{"n", .at = offsetof(pointshell_file, pointshell.count), .given = true},
+                        {"r", .at = offsetof(pointshell_file, pointshell.modes), .given = true},
                         {"m", .follows = inner_nodes},
                         {0}},
     rules};
@@ -81,7 +81,7 @@ static int check_values(sp_context *context, const sp_pointshell *pointshell)
 
 int sp_pointshell_read(sp_context *context, sp_file *file, sp_pointshell *pointshell)
 {
-    shell_file in = {0};
+    pointshell_file in = {0};
     int status;
     *pointshell = (sp_pointshell){0};
     SP_TRY(sp_json_integer(context, file->meta, "points", 1, SP_POINTSHELL_POINTS_MAX, &in.pointshell.count));
@@ -99,7 +99,7 @@ done:
 int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_pointshell *pointshell)
 {
     sp_pool pool = {0};
-    shell_file out = {*pointshell, sp_pool_raw(&pool, pointshell->count, sizeof *out.level)};
+    pointshell_file out = {*pointshell, sp_pool_raw(&pool, pointshell->count, sizeof *out.level)};
     int status;
     if (!out.level || json_object_set_new(meta, "points", json_integer(pointshell->count)) ||
         (pointshell->modes > 0 && json_object_set_new(meta, "r", json_integer(pointshell->modes)))) {

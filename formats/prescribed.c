@@ -11,7 +11,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Bits of the axes along which a vertex is held: those of the mesh, all where that does not hold it. */
-static int held_axes(const sp_mesh *mesh, int64_t vertex)
+static int prescribed_axes(const sp_mesh *mesh, int64_t vertex)
 {
     const int64_t *found =
         mesh->fixed_count > 0 ? bsearch(&vertex, mesh->fixed, (size_t)mesh->fixed_count, sizeof vertex, compare) : NULL;
@@ -26,7 +26,7 @@ static int find_vertex(void *data, sp_context *context, const sp_text *text, sp_
 
 static int check_axes(void *data, sp_context *context, const sp_text *text, int64_t vertex, const double *u)
 {
-    const int axes = held_axes(data, vertex);
+    const int axes = prescribed_axes(data, vertex);
     for (int c = 0; c < 3; c++)
         if (!(axes >> c & 1) && u[c] != 0)
             return sp_text_fail(context, text, "u%c: %g m, but vertex %lld is free along %c in the mesh", 'x' + c, u[c],

@@ -58,7 +58,7 @@ struct sp_series_writer {
     sp_writer *writer;
     const sp_kind *kind;
     void *object;
-    int64_t block, room, count; /* number of the block, its frames when full, those that it has */
+    int64_t block, capacity, count; /* number of the block, its frames when full, those that it has */
     int64_t width[SP_SERIES_MOST];
     sp_list rows[SP_SERIES_MOST]; /* of the block; by frames: with room for all of them */
     bool failed;                  /* nothing more goes to the file */
@@ -87,9 +87,9 @@ int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind,
     }
     /* From the size of a frame alone, so that the same frames give the same bytes. */
     const int64_t fit = BLOCK_BYTES / bytes;
-    series->room = fit < 1 ? 1 : fit > BLOCK_FRAMES ? BLOCK_FRAMES : fit;
+    series->capacity = fit < 1 ? 1 : fit > BLOCK_FRAMES ? BLOCK_FRAMES : fit;
     for (int i = 0; (rule = series_of(kind, i)); i++) {
-        if (by_frames(rule) && !sp_list_add(&series->rows[i], series->room * series->width[i], size_of(rule))) {
+        if (by_frames(rule) && !sp_list_add(&series->rows[i], series->capacity * series->width[i], size_of(rule))) {
             free_writer(series);
             return sp_fail_memory(context);
         }
@@ -137,7 +137,7 @@ int sp_series_append(sp_series_writer *series, const void *const *from, int64_t 
             return sp_fail_memory(series->context);
         }
     }
-    return ++series->count == series->room ? write_block(series) : SP_OK;
+    return ++series->count == series->capacity ? write_block(series) : SP_OK;
 }
 
 int sp_series_finish(sp_series_writer *series)

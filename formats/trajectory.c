@@ -60,7 +60,7 @@ struct sp_trajectory_writer {
 };
 
 /* The members before the first block. */
-static int list_held(sp_context *context, const sp_trajectory_layout *shape, sp_pool *pool, trajectory_file *file)
+static int list_prescribed(sp_context *context, const sp_trajectory_layout *shape, sp_pool *pool, trajectory_file *file)
 {
     const int64_t count = shape->prescribed_count;
     file->t.prescribed_count = count;
@@ -106,7 +106,7 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
                                          .vertex_count = shape->vertex_count,
                                          .vertex = (int64_t *)shape->vertex};
     int status;
-    SP_TRY(list_held(context, shape, &trajectory->pool, &trajectory->file));
+    SP_TRY(list_prescribed(context, shape, &trajectory->pool, &trajectory->file));
     SP_TRY(sp_series_begin(context, writer, &sp_kind_trajectory, meta, &trajectory->file, &trajectory->series));
     *result = trajectory;
     return SP_OK;

@@ -149,7 +149,7 @@ static void refuse_motion_options(void)
 }
 
 /* Writes a pointshell, which has none of what the options choose from; false where the files are something else. */
-static bool export_shell(sp_context *context, enum format format)
+static bool export_pointshell(sp_context *context, enum format format)
 {
     static const enum format formats[] = {FORMAT_CSV, FORMAT_OBJ, FORMAT_PLY, FORMAT_VTU,
                                           FORMAT_VTK}; /* those of tool_pointshell_format */
@@ -172,7 +172,8 @@ static bool export_shell(sp_context *context, enum format format)
     const char *dot = strrchr(tool_output_path(), '.');
     if (dot && !strcmp(dot, ".pvd"))
         tool_fail(SP_USAGE, tool_output_path(), "a pointshell is no series: name the file .vtu");
-    tool_export_shell(context, (enum tool_pointshell_format)pointshell_format, tool_argument(0), tool_output_path());
+    tool_export_pointshell(context, (enum tool_pointshell_format)pointshell_format, tool_argument(0),
+                           tool_output_path());
     return true;
 }
 
@@ -196,7 +197,7 @@ static bool export_normals(sp_context *context, enum format format)
 }
 
 /* A scene, or its motion alone. */
-static bool is_world(sp_context *context, enum format format, int count, const char *const *paths)
+static bool is_scene_trajectory(sp_context *context, enum format format, int count, const char *const *paths)
 {
     bool scene = false;
     for (int i = 0; i < count; i++)
@@ -241,13 +242,13 @@ int main(int argc, char **argv)
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
-    if (is_world(context, format, tool_argument_count(), paths)) {
-        tool_export_world(context, tool_argument_count(), paths,
+    if (is_scene_trajectory(context, format, tool_argument_count(), paths)) {
+        tool_export_scene(context, tool_argument_count(), paths,
                           &(tool_scene_trajectory_choice){tool_output_path(), chosen.frames, chosen.every,
                                                           format == FORMAT_CSV, chosen.coordinates, chosen.partial});
         return tool_end();
     }
-    if (export_shell(context, format) || export_normals(context, format))
+    if (export_pointshell(context, format) || export_normals(context, format))
         return tool_end();
     if (chosen.level_given) {
         tool_export_level(context, tool_argument_count(), paths, tool_output_path(), chosen.level);

@@ -103,7 +103,7 @@ static void check_camera(void)
         tool_fail(SP_USAGE, NULL, "--up: 0,0,0 is no direction");
 }
 
-static render_scene_choice world_choice(void)
+static render_scene_choice scene_choice(void)
 {
     return (render_scene_choice){.target = tool_output_path(),
                                  .frames = chosen.frames,
@@ -418,8 +418,8 @@ int main(int argc, char **argv)
     if (chosen.slice)
         tool_render_slice(context, paths[0], chosen.slice, chosen.size);
     else if (scene) {
-        const render_scene_choice choice = world_choice();
-        tool_render_world(context, tool_argument_count(), paths, &choice);
+        const render_scene_choice choice = scene_choice();
+        tool_render_scene(context, tool_argument_count(), paths, &choice);
     } else
         draw_body(context, tool_argument_count(), paths);
     return tool_end();

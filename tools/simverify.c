@@ -73,7 +73,7 @@ static void check_kind(verify *v, artefact *file)
         {"trajectory", verify_trajectory},
         {"scene_trajectory", verify_motion},
         {"field", verify_field},
-        {"pointshell", verify_shell},
+        {"pointshell", verify_pointshell},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

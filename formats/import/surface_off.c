@@ -59,10 +59,10 @@ static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homoge
     SP_TRY(sp_text_need_integer(context, text, "count of vertices", vertex_count));
     SP_TRY(sp_text_need_integer(context, text, "count of faces", face_count));
     /* "0 0 0" and a line end for a vertex, "3 0 0 0" for a face */
-    int64_t room = text->end - text->next + 1;
-    if (*vertex_count < 0 || *vertex_count > room / 6 || *face_count < 0 || *face_count > room / 8)
+    int64_t capacity = text->end - text->next + 1;
+    if (*vertex_count < 0 || *vertex_count > capacity / 6 || *face_count < 0 || *face_count > capacity / 8)
         return sp_text_fail(context, text, "%lld vertices and %lld faces cannot be in the %lld bytes that follow",
-                            (long long)*vertex_count, (long long)*face_count, (long long)(room - 1));
+                            (long long)*vertex_count, (long long)*face_count, (long long)(capacity - 1));
 done:
     return status;
 }

@@ -312,17 +312,17 @@ done:
 }
 
 /* That the file can hold so many elements, lists being empty: before anything is allocated for them. */
-static int check_room(const ply_reader *ply, const ply_element *element, int64_t *row_size)
+static int check_space(const ply_reader *ply, const ply_element *element, int64_t *row_size)
 {
     const ply_property *properties = properties_of(ply, element);
     int64_t left = ply->text.end - ply->text.next;
-    int64_t room = left + ply->ascii; /* the last line may lack its end */
+    int64_t capacity = left + ply->ascii; /* the last line may lack its end */
     *row_size = 0;
     for (int64_t i = 0; i < element->property_count; i++) {
         enum type first = properties[i].count_type == NO_TYPE ? properties[i].type : properties[i].count_type;
         *row_size += ply->ascii ? 2 : size_of[first]; /* as text: a digit and a blank or line end */
     }
-    if (element->count > room / *row_size)
+    if (element->count > capacity / *row_size)
         return sp_text_fail(ply->context, &ply->text, "%lld elements %s cannot be in the %lld bytes that follow",
                             (long long)element->count, element->name, (long long)left);
     return SP_OK;
@@ -336,7 +336,7 @@ static int read_element(ply_reader *ply, const ply_element *element)
     int status = SP_OK;
     if (element->property_count == 0)
         return SP_OK;
-    SP_TRY(check_room(ply, element, &row_size));
+    SP_TRY(check_space(ply, element, &row_size));
     if (!ply->ascii && element->kind == ELEMENT_OTHER && !element->has_lists) {
         sp_text_bytes(&ply->text, row_size * element->count);
         return SP_OK;

@@ -168,12 +168,12 @@ bool sp_text_field(sp_text *text, char separator, sp_word *field)
     return separated;
 }
 
-int sp_text_fields(sp_text *text, char separator, int room, sp_word *field)
+int sp_text_fields(sp_text *text, char separator, int capacity, sp_word *field)
 {
     sp_word beyond;
     int count = 0;
     for (bool more = true; more; count++)
-        more = sp_text_field(text, separator, count < room ? &field[count] : &beyond);
+        more = sp_text_field(text, separator, count < capacity ? &field[count] : &beyond);
     return count;
 }
 
@@ -463,9 +463,9 @@ bool sp_word_number(sp_word word, double *value)
 
 const char *sp_word_show(sp_word word, char shown[SP_TEXT_QUOTE])
 {
-    int used = 0, room = SP_TEXT_QUOTE - 6; /* two quotation marks, dots, end */
-    for (; used < word.length && used < room; used++)
+    int used = 0, capacity = SP_TEXT_QUOTE - 6; /* two quotation marks, dots, end */
+    for (; used < word.length && used < capacity; used++)
         shown[used] = (char)(word.at[used] >= ' ' && word.at[used] < 127 ? word.at[used] : '?');
-    snprintf(shown + used, (size_t)(SP_TEXT_QUOTE - used), "%s", word.length > room ? "..." : "");
+    snprintf(shown + used, (size_t)(SP_TEXT_QUOTE - used), "%s", word.length > capacity ? "..." : "");
     return shown;
 }

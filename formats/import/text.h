@@ -62,7 +62,7 @@ bool sp_text_word(sp_text *text, sp_word *word);
 bool sp_text_field(sp_text *text, char separator, sp_word *field);
 
 /* All of them: how many there are, of which the first `room` are kept. */
-int sp_text_fields(sp_text *text, char separator, int room, sp_word *field);
+int sp_text_fields(sp_text *text, char separator, int capacity, sp_word *field);
 
 /* Consumes the next word where it is this one, without regard to ASCII case. */
 bool sp_text_match(sp_text *text, const char *word);

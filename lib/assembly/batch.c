@@ -164,8 +164,8 @@ SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offse
         }
 }
 
-static void add_held(const sp_fe_space *space, int corners, const int64_t *corner, const int32_t *offset, int lane,
-                     double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+static void add_fixed_columns(const sp_fe_space *space, int corners, const int64_t *corner, const int32_t *offset,
+                              int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     for (int a = 0; a < corners; a++)
         for (int c = 0; c < corners; c++) {
@@ -197,7 +197,7 @@ static void add_blocks(const sp_fe_space *space, int64_t element, int lane, doub
             start[3 * a + i] = whole ? space->pattern.start[row] : 0;
         }
     if (!whole)
-        add_held(space, corners, corner, offset, lane, scale, block, value);
+        add_fixed_columns(space, corners, corner, offset, lane, scale, block, value);
     else if (corners == 8)
         add_whole(8, start, offset, lane, scale, block, value);
     else

@@ -162,8 +162,8 @@ int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_
     *columns = 0;
     SP_TRY(prepare(&k, &pool));
     while (have < parameters->count) {
-        int64_t width = report->order == 0 ? k.width : last, room = parameters->count - have;
-        width = width < room ? width : room;
+        int64_t width = report->order == 0 ? k.width : last, space_left = parameters->count - have;
+        width = width < space_left ? width : space_left;
         double *W = U + have * n, begin = omp_get_wtime();
         if (report->order > 0)
             sp_sparse_times(context, M, width, U + (have - last) * n, k.product);

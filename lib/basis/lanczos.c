@@ -246,11 +246,11 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
 {
     sp_context *context = p->context;
     sp_pool scratch = {0};
-    int64_t n = p->n, room = n - p->known, roomy = 2 * wanted + 20 * WIDTH, most = roomy < room ? roomy : room,
-            converged = 0;
+    int64_t n = p->n, space_left = n - p->known, roomy = 2 * wanted + 20 * WIDTH,
+            most = roomy < space_left ? roomy : space_left, converged = 0;
     int64_t look = wanted + wanted / 4 + WIDTH; /* columns when the Ritz values are looked at next */
     int status = sp_dense_fits(context, n, most + 2 * WIDTH);
-    if (wanted >= room || most > 20000)
+    if (wanted >= space_left || most > 20000)
         return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many",
                        (long long)(wanted + p->known), (long long)n);
     krylov k = {.p = p, .n = n, .most = most, .stride = most + 2 * WIDTH};

@@ -14,9 +14,9 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
     sp_context *context = p->context;
     sp_pool scratch = {0};
     int status = SP_OK;
-    int64_t n = p->n, room = n - p->known;
-    int64_t ncv = 2 * wanted + 10 < room ? 2 * wanted + 10 : room;
-    if (wanted >= room || n > INT_MAX || ncv > 20000)
+    int64_t n = p->n, space_left = n - p->known;
+    int64_t ncv = 2 * wanted + 10 < space_left ? 2 * wanted + 10 : space_left;
+    if (wanted >= space_left || n > INT_MAX || ncv > 20000)
         return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many",
                        (long long)(wanted + p->known), (long long)n);
     double *resid = sp_pool_raw(&scratch, n, sizeof *resid), *v = sp_pool_raw(&scratch, n * ncv, sizeof *v),

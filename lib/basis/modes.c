@@ -321,9 +321,9 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
 
 /* How many modes behind `count` share the last one's eigenvalue, of `have` elastic ones, and the eigenvalue that
  * follows. */
-static void count_group(const double *found, int64_t elastic, int64_t have, int64_t room, sp_modes_report *report)
+static void count_group(const double *found, int64_t elastic, int64_t have, int64_t space_left, sp_modes_report *report)
 {
-    while (report->more < room && elastic + report->more < have &&
+    while (report->more < space_left && elastic + report->more < have &&
            found[elastic + report->more] <= found[elastic - 1] * (1 + EQUAL))
         report->more++;
     if (elastic + report->more < have)
@@ -347,7 +347,7 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
         have = p->known - rigid_count;
         report->next = p->next;
     }
-    count_group(found, elastic, have, parameters->room, report);
+    count_group(found, elastic, have, parameters->space_left, report);
 done:
     return status;
 }
@@ -437,7 +437,7 @@ static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_coun
             report->missed += found[i] < found[elastic - 1];
         SP_TRY(refine(p, rigid_count, found));
     }
-    if (parameters->room > 0)
+    if (parameters->space_left > 0)
         SP_TRY(keep_group(p, rigid_count, elastic, parameters, found, report));
     else
         report->next = fmin(report->next, p->next);
@@ -494,7 +494,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     if (elastic > 0 && dense) {
         SP_TRY(dense_modes(&p, rigid_count, found));
         report->next = INFINITY;
-        count_group(found, elastic, n - rigid_count, parameters->room, report);
+        count_group(found, elastic, n - rigid_count, parameters->space_left, report);
     } else if (elastic > 0)
         SP_TRY(lanczos_modes(&p, node, rigid_count, elastic, parameters, found, report));
     report->solves = p.solves;

@@ -6,11 +6,12 @@
 #include "linear/cholesky.h"
 
 typedef struct sp_modes_parameters {
-    int64_t count;    /* k, rigid ones included */
-    double tolerance; /* of the Lanczos run relative to the eigenvalues of the inverted problem; 0: the machine's */
-    int64_t room; /* columns that the arrays have behind `count`, for modes whose eigenvalue is that of the last one */
-    bool arpack;  /* one vector at a time through ARPACK, in place of blocks of our own (lanczos.h) */
-    bool keep;    /* the factorization, in the report */
+    int64_t count;      /* k, rigid ones included */
+    double tolerance;   /* of the Lanczos run relative to the eigenvalues of the inverted problem; 0: the machine's */
+    int64_t space_left; /* columns that the arrays have behind `count`, for modes whose eigenvalue is that of the last
+                           one */
+    bool arpack;        /* one vector at a time through ARPACK, in place of blocks of our own (lanczos.h) */
+    bool keep;          /* the factorization, in the report */
     bool certify; /* count the eigenvalues below the last one by the inertia of K − s M (slow: simplicial LDLᵀ) */
 } sp_modes_parameters;
 

@@ -287,11 +287,11 @@ static void choose(const field_domain *part, int k, const double x[3], choice *c
 static void weigh(int k, choice *c)
 {
     double sum = 0;
-    const bool border = c->count == k;
+    const bool margin = c->count == k;
     const double least = sqrt(c->square[0]), most = sqrt(c->square[c->count - 1]);
     for (int i = 0; i < c->count; i++) {
         const double d = sqrt(c->square[i]);
-        c->weight[i] = !(d > least) ? 1 : border ? least * (most - d) / (d * (most - least)) : least / d;
+        c->weight[i] = !(d > least) ? 1 : margin ? least * (most - d) / (d * (most - least)) : least / d;
         sum += c->weight[i];
     }
     for (int i = 0; i < c->count; i++)

@@ -10,14 +10,14 @@
 
 static void load_of(void *self, double t0, double t1, double *f)
 {
-    const actor *a = self;
+    const contact_body *a = self;
     (void)t0, (void)t1; /* contact is constant over a step */
     memcpy(f, a->Q, (size_t)a->body->r * sizeof *f);
 }
 
 sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int64_t i)
 {
-    const char *name = scene->actors[i].body->name;
+    const char *name = scene->contact_bodies[i].body->name;
     sp_contact_scene_name l;
     snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "",
              name ? ")" : "");
@@ -26,7 +26,7 @@ sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int6
 
 static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_body *body)
 {
-    actor *a = &scene->actors[i];
+    contact_body *a = &scene->contact_bodies[i];
     int status = SP_OK;
     a->body = body;
     a->pose = body->pose;
@@ -62,7 +62,7 @@ static int refuse_friction(const sp_contact_scene *scene, int64_t pointshell, in
     const int64_t coupled_body = scene->p.coupling.body;
     if (!(scene->p.friction > 0))
         return SP_OK;
-    if (scene->actors[field].body->distance->kind == SP_DISTANCE_VOXMAP)
+    if (scene->contact_bodies[field].body->distance->kind == SP_DISTANCE_VOXMAP)
         return sp_fail(scene->context, SP_INPUT,
                        "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
                        sp_contact_scene_label(scene, field).text);
@@ -79,7 +79,7 @@ static int refuse_ball_friction(const sp_contact_scene *scene)
 {
     int64_t count = scene->sphere_pair_count > 0 ? 2 : 0;
     for (int64_t i = 0; i < scene->body_count && scene->all_spheres; i++)
-        count += scene->actors[i].body->pointshell && scene->actors[i].body->thickness > 0;
+        count += scene->contact_bodies[i].body->pointshell && scene->contact_bodies[i].body->thickness > 0;
     if (!(scene->p.friction > 0) || count < 2)
         return SP_OK;
     return sp_fail(scene->context, SP_INPUT,
@@ -93,7 +93,8 @@ static int check_pair(const sp_contact_scene *scene, const sp_contact_scene_pair
         pair->field >= scene->body_count || pair->pointshell == pair->field)
         return sp_fail(scene->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->pointshell,
                        (long long)pair->field, (long long)scene->body_count);
-    const sp_contact_scene_body *a = scene->actors[pair->pointshell].body, *b = scene->actors[pair->field].body;
+    const sp_contact_scene_body *a = scene->contact_bodies[pair->pointshell].body,
+                                *b = scene->contact_bodies[pair->field].body;
     if (!a->pointshell || !b->distance) /* two without distances were taken for balls */
         return sp_fail(scene->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s",
                        (long long)pair->pointshell, (long long)pair->field,
@@ -125,12 +126,12 @@ static int check_all(const sp_contact_scene *scene)
     ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
     int status = SP_OK;
     for (int64_t i = 0; i < scene->body_count; i++)
-        for (int moving = 0; moving <= sp_contact_scene_moves(&scene->actors[i]); moving++) {
-            note_end(&shells[moving], scene->actors[i].body->pointshell, i);
-            note_end(&fields[moving], scene->actors[i].body->distance, i);
+        for (int moving = 0; moving <= sp_contact_scene_moves(&scene->contact_bodies[i]); moving++) {
+            note_end(&shells[moving], scene->contact_bodies[i].body->pointshell, i);
+            note_end(&fields[moving], scene->contact_bodies[i].body->distance, i);
         }
     for (int64_t i = 0; i < scene->body_count; i++) {
-        const actor *a = &scene->actors[i];
+        const contact_body *a = &scene->contact_bodies[i];
         const ends *pointshell = &shells[!sp_contact_scene_moves(a)], *field = &fields[!sp_contact_scene_moves(a)];
         const int64_t s = pointshell->first == i ? pointshell->last : pointshell->first,
                       f = field->first == i ? field->last : field->first;
@@ -151,7 +152,7 @@ int sp_contact_scene_by_bodies(const void *left, const void *right)
     return (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-static bool of_balls(const sp_contact_scene_body *bodies, int64_t count, const sp_contact_scene_pair *pair)
+static bool of_spheres(const sp_contact_scene_body *bodies, int64_t count, const sp_contact_scene_pair *pair)
 {
     if (pair->pointshell < 0 || pair->pointshell >= count || pair->field < 0 || pair->field >= count ||
         pair->pointshell == pair->field)
@@ -170,7 +171,7 @@ static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodi
         return sp_fail_memory(scene->context);
     for (int64_t i = 0; i < count; i++) {
         int32_t *pair = scene->sphere_pairs + 2 * scene->sphere_pair_count;
-        if (!of_balls(bodies, scene->body_count, &pairs[i])) {
+        if (!of_spheres(bodies, scene->body_count, &pairs[i])) {
             SP_TRY(check_pair(scene, &pairs[i]));
             points[(*point_count)++] = pairs[i];
             continue;
@@ -200,7 +201,7 @@ sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *bod
 static void render_coupling(sp_contact_scene *scene)
 {
     const sp_contact_scene_coupling *c = &scene->p.coupling;
-    const sp_pose frame = sp_contact_scene_grasp(scene, &scene->actors[c->body].pose);
+    const sp_pose frame = sp_contact_scene_grasp(scene, &scene->contact_bodies[c->body].pose);
     sp_wrench wrench = {.force = {0}};
     sp_coupling_wrench(&c->parameters, &scene->hand, &frame, &wrench);
     memcpy(scene->coupling, wrench.force, sizeof wrench.force);
@@ -223,7 +224,7 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     scene->p = *parameters;
     scene->p.limits.proximity = parameters->pulse < INFINITY;
     scene->body_count = body_count;
-    scene->actors = sp_pool_new(&scene->pool, body_count, sizeof *scene->actors);
+    scene->contact_bodies = sp_pool_new(&scene->pool, body_count, sizeof *scene->contact_bodies);
     scene->ahead = sp_pool_new(&scene->pool, body_count, sizeof *scene->ahead);
     if (scene->pool.failed) {
         status = sp_fail_memory(context);
@@ -263,9 +264,9 @@ void sp_contact_scene_free(sp_contact_scene *scene)
 {
     if (!scene)
         return;
-    for (int64_t i = 0; scene->actors && i < scene->body_count; i++) {
-        sp_integrator_free(scene->actors[i].integrator);
-        sp_sphere_tree_free(scene->actors[i].spheres);
+    for (int64_t i = 0; scene->contact_bodies && i < scene->body_count; i++) {
+        sp_integrator_free(scene->contact_bodies[i].integrator);
+        sp_sphere_tree_free(scene->contact_bodies[i].spheres);
     }
     sp_contact_scene_spheres_free(scene);
     sp_contact_scene_pulses_free(scene);
@@ -283,7 +284,7 @@ double sp_contact_scene_time(const sp_contact_scene *scene)
 /* ---- a step ---- */
 
 /* Mass, centre and inertia of the coupled body as it is turned now. */
-static void weigh(sp_contact_scene *scene, actor *a)
+static void weigh(sp_contact_scene *scene, contact_body *a)
 {
     const sp_inertia *inertia = a->body->inertia;
     sp_coupled_motion *m = &scene->motion;
@@ -308,7 +309,7 @@ static void weigh(sp_contact_scene *scene, actor *a)
 }
 
 /* Where the body will be half a step ahead, with the velocities of now. */
-static void predict(sp_contact_scene *scene, actor *a)
+static void predict(sp_contact_scene *scene, contact_body *a)
 {
     static const double origin[3] = {0, 0, 0};
     const sp_contact_scene_body *body = a->body;
@@ -352,7 +353,7 @@ static void predict(sp_contact_scene *scene, actor *a)
         sp_deformed_field_update(body->deformed, a->q);
     if (a->spheres)
         sp_sphere_tree_move(a->spheres, &a->at.pose, a->at.q);
-    sp_contact_scene_bound(scene, a - scene->actors);
+    sp_contact_scene_bound(scene, a - scene->contact_bodies);
 }
 
 int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32_t point, const double at[3],
@@ -362,14 +363,14 @@ int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32
     if (!contact)
         return sp_fail_memory(scene->context);
     *contact = (sp_contact_scene_contact){.body = {(int32_t)a, (int32_t)b},
-                                          .point = scene->actors[a].body->pointshell->original[point]};
+                                          .point = scene->contact_bodies[a].body->pointshell->original[point]};
     memcpy(contact->at, at, sizeof contact->at);
     memcpy(contact->force, force, sizeof contact->force);
     return SP_OK;
 }
 
 /* Whether the shell is in the other body with all its points, and deeper than one that only lies on it would be. */
-static bool wholly_inside(const encounter *e, const sp_contact_pointshell *pointshell)
+static bool wholly_inside(const contact_pair *e, const sp_contact_pointshell *pointshell)
 {
     const sp_traversal_result *found = &e->found;
     return found->deepest > 0 && pointshell->extent > 0 && found->count == pointshell->cumulative[found->deepest - 1] &&
@@ -377,9 +378,9 @@ static bool wholly_inside(const encounter *e, const sp_contact_pointshell *point
 }
 
 /* What the force of a pair would be along gradients, which have an energy, beside what it is along normals. */
-static void measure_lean(sp_contact_scene *scene, const encounter *e)
+static void measure_lean(sp_contact_scene *scene, const contact_pair *e)
 {
-    const actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+    const contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
     const sp_contact_forces *f = &e->forces;
     const sp_distance *distance = b->body->distance;
     double B[9], force[3] = {0}, other[3] = {0};
@@ -404,9 +405,9 @@ static void measure_lean(sp_contact_scene *scene, const encounter *e)
 }
 
 /* Forces of a pair onto both bodies. */
-static int apply_pair(sp_contact_scene *scene, const encounter *e)
+static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
 {
-    actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+    contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
     const sp_contact_forces *f = &e->forces;
     sp_contact_scene_report *report = &scene->report;
     int status = SP_OK;
@@ -420,7 +421,7 @@ static int apply_pair(sp_contact_scene *scene, const encounter *e)
         report->inside[1] = e->field;
     }
     const sp_penalty *penalty = &scene->p.penalty;
-    actor *const sides[2] = {a, b};
+    contact_body *const sides[2] = {a, b};
     const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / scene->p.step),
                  share[2] = {each * sp_contact_scene_share(a, b), each * sp_contact_scene_share(b, a)};
     for (int64_t i = 0; i < f->count; i++) {
@@ -454,8 +455,8 @@ static void contact_wrench(const sp_contact_scene *scene, const double about[3],
 {
     const sp_contact_scene_coupling *c = &scene->p.coupling;
     for (int64_t i = 0; i < scene->pair_count; i++) {
-        const encounter *e = &scene->pairs[i];
-        const actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+        const contact_pair *e = &scene->pairs[i];
+        const contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
         if (e->pointshell == c->body || e->field == c->body)
             sp_penalty_wrench(&scene->p.penalty, a->body->pointshell, b->body->distance, &b->at.pose, &e->forces,
                               e->pointshell == c->body, c->normals, about, wrench);
@@ -465,7 +466,7 @@ static void contact_wrench(const sp_contact_scene *scene, const double about[3],
 static int move_coupled(sp_contact_scene *scene)
 {
     const sp_contact_scene_coupling *c = &scene->p.coupling;
-    actor *a = &scene->actors[c->body];
+    contact_body *a = &scene->contact_bodies[c->body];
     sp_coupling_step_report report = {.displacement = {0}};
     sp_wrench contact = scene->sphere_wrench;
     double R[9], arm[3], turn[3];
@@ -499,7 +500,7 @@ done:
 
 /* ---- the step ---- */
 
-static void move_body(const sp_contact_scene *scene, actor *a)
+static void move_body(const sp_contact_scene *scene, contact_body *a)
 {
     const sp_contact_scene_body *body = a->body;
     const double *g = scene->p.gravity;
@@ -524,7 +525,7 @@ static void move_body(const sp_contact_scene *scene, actor *a)
 
 static int refuse_step(sp_contact_scene *scene, int64_t i, int status)
 {
-    const actor *a = &scene->actors[i];
+    const contact_body *a = &scene->contact_bodies[i];
     const char *why = !a->body->free     ? a->context.message
                       : a->body->context ? a->body->context->message
                                          : "its solver failed";
@@ -537,7 +538,7 @@ static void prepare_forces(sp_contact_scene *scene)
     for (int64_t i = 0; i < scene->p.batch_count; i++) {
         const sp_contact_scene_batch *batch = &scene->p.batches[i];
         for (int64_t k = 0; k < batch->count; k++)
-            scene->ahead[k] = scene->actors[batch->body[k]].q;
+            scene->ahead[k] = scene->contact_bodies[batch->body[k]].q;
         sp_polynomial_batch_evaluate(batch->batch, scene->ahead);
     }
 }
@@ -553,7 +554,7 @@ int sp_contact_scene_step(sp_contact_scene *scene)
     scene->sphere_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
-        predict(scene, &scene->actors[i]);
+        predict(scene, &scene->contact_bodies[i]);
     SP_TRY(sp_contact_scene_pairs_find(scene));
     SP_TRY(sp_contact_scene_pairs_meet(scene));
     if (scene->pulses)
@@ -567,9 +568,9 @@ int sp_contact_scene_step(sp_contact_scene *scene)
     prepare_forces(scene);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
-        move_body(scene, &scene->actors[i]);
+        move_body(scene, &scene->contact_bodies[i]);
     for (int64_t i = 0; i < scene->body_count; i++) {
-        const actor *a = &scene->actors[i];
+        const contact_body *a = &scene->contact_bodies[i];
         if (a->status != SP_OK)
             return refuse_step(scene, i, a->status);
         if (a->body->motion == SP_CONTACT_SCENE_PATH)
@@ -591,7 +592,7 @@ const sp_contact_scene_report *sp_contact_scene_reported(const sp_contact_scene 
 /* ---- looking ---- */
 
 /* Of a body that is not free. */
-static sp_pose guided_pose(const sp_contact_scene *scene, const actor *a, double twist[6])
+static sp_pose guided_pose(const sp_contact_scene *scene, const contact_body *a, double twist[6])
 {
     return a->body->motion == SP_CONTACT_SCENE_PATH
                ? a->body->path(a->body->path_data, sp_contact_scene_time(scene), twist)
@@ -602,7 +603,7 @@ void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_p
                                double *qdot)
 {
     static const double origin[3] = {0, 0, 0};
-    const actor *a = &scene->actors[body];
+    const contact_body *a = &scene->contact_bodies[body];
     const size_t bytes = (size_t)a->body->r * sizeof *q;
     memcpy(twist, a->twist, sizeof a->twist);
     if (a->body->free) {
@@ -630,14 +631,14 @@ void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_p
 
 const double *sp_contact_scene_wrench(const sp_contact_scene *scene, int64_t body)
 {
-    return scene->actors[body].wrench;
+    return scene->contact_bodies[body].wrench;
 }
 
 void sp_contact_scene_energies(sp_contact_scene *scene, double energy[3])
 {
     energy[0] = energy[1] = energy[2] = 0;
     for (int64_t i = 0; i < scene->body_count; i++) {
-        actor *a = &scene->actors[i];
+        contact_body *a = &scene->contact_bodies[i];
         if (a->body->free) {
             double kinetic, strain;
             sp_free_body_energies(a->body->free, &kinetic, &strain);

@@ -14,7 +14,7 @@ typedef struct contact_stiffness {
     double K[36], weight, first[3], second[9];
 } contact_stiffness;
 
-typedef struct actor {
+typedef struct contact_body {
     const sp_contact_scene_body *body;
     sp_contact_state at;         /* where contacts are found; q and qdot point to the next two */
     double *q, *qdot;            /* [r] */
@@ -31,7 +31,7 @@ typedef struct actor {
     sp_context context;      /* of the integrator or the coupling: bodies are stepped side by side */
     sp_sphere_tree *spheres; /* NULL: none */
     int status;
-} actor;
+} contact_body;
 
 /* What a pair keeps from step to step: all of it, and nothing else does. Owned by sp_contact_scene_pairs, from the step
  * in which the bounds of the two meet to the first one in which they are apart (contact/broad.h). */
@@ -42,12 +42,12 @@ typedef struct pair_state {
 } pair_state;
 
 /* The points of a body against the distances of another one that is near. What it found lasts until the next step. */
-typedef struct encounter {
+typedef struct contact_pair {
     int64_t pointshell, field, order; /* by the latter they are sorted */
     pair_state *state;
     sp_traversal_result found;
     sp_contact_forces forces;
-} encounter;
+} contact_pair;
 
 typedef struct sp_contact_scene_pairs sp_contact_scene_pairs;     /* scene_pairs.c */
 typedef struct sp_contact_scene_spheres sp_contact_scene_spheres; /* scene_spheres.c */
@@ -58,10 +58,10 @@ struct sp_contact_scene {
     sp_context *context;
     sp_contact_scene_parameters p;
     int64_t steps, body_count, pair_count;
-    actor *actors;
+    contact_body *contact_bodies;
     sp_contact_scene_pairs *near;
-    encounter *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by (shell,
-                         field) */
+    contact_pair *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by
+                         (shell, field) */
     bool all_spheres;
     int64_t sphere_pair_count;
     int32_t *sphere_pairs; /* [sphere_pair_count, 2] i < j, ascending: those that may meet, unless all may */
@@ -116,7 +116,7 @@ int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pai
 double sp_contact_scene_sphere_bound(const sp_contact_scene *scene, int64_t body, double centre[3]);
 
 /* Whether it may ever be elsewhere, or of another form. */
-bool sp_contact_scene_moves(const actor *a);
+bool sp_contact_scene_moves(const contact_body *a);
 
 /* Balls about the points of shells: a tree for every body that has some. */
 int sp_contact_scene_spheres_new(sp_contact_scene *scene) SP_MUST_USE;
@@ -127,17 +127,17 @@ void sp_contact_scene_spheres_free(sp_contact_scene *scene);
 int sp_contact_scene_spheres_meet(sp_contact_scene *scene) SP_MUST_USE;
 
 /* Principal axes of a free body, once. */
-void sp_contact_scene_weigh(actor *a);
+void sp_contact_scene_weigh(contact_body *a);
 
 /* How much of the stiffness of a contact with `other` counts for body a: 0 where it is not free. */
-double sp_contact_scene_share(const actor *a, const actor *other);
+double sp_contact_scene_share(const contact_body *a, const contact_body *other);
 
 /* Adds a contact at a place [world], along n or, `across`, in all directions, to the stiffness of a free body. kappa:
  * N/m, its share of the contact's spring and of 2/h times its damper. */
-void sp_contact_scene_stiffen(actor *a, const double at[3], const double n[3], double kappa, bool across);
+void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double n[3], double kappa, bool across);
 
 /* The larger of `known` and the largest eigenvalue of contact for a free body, 1/s². */
-double sp_contact_scene_stiffest(const actor *a, double known);
+double sp_contact_scene_stiffest(const contact_body *a, double known);
 
 /* Adds braking pulses to the forces of all pairs. */
 int sp_contact_scene_pulses_new(sp_contact_scene *scene) SP_MUST_USE;

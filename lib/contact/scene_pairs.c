@@ -134,7 +134,7 @@ static pair_state *acquire(sp_contact_scene *scene, int64_t body)
     return s->count > 0 ? s->state[--s->count] : new_state(scene, s->pointshell, false);
 }
 
-static void release(sp_contact_scene *scene, const encounter *e)
+static void release(sp_contact_scene *scene, const contact_pair *e)
 {
     spare *s = &scene->near->spares[scene->near->spare_of[e->pointshell]];
     if (s->count == SPARE) {
@@ -149,7 +149,7 @@ static void release(sp_contact_scene *scene, const encounter *e)
 
 /* ---- making ---- */
 
-bool sp_contact_scene_moves(const actor *a)
+bool sp_contact_scene_moves(const contact_body *a)
 {
     return a->body->motion != SP_CONTACT_SCENE_FIXED || a->integrator;
 }
@@ -183,7 +183,7 @@ static void list_shells(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
     for (int64_t i = 0; i < scene->body_count; i++) {
-        const sp_contact_pointshell *pointshell = near->as_points[i] ? scene->actors[i].body->pointshell : NULL;
+        const sp_contact_pointshell *pointshell = near->as_points[i] ? scene->contact_bodies[i].body->pointshell : NULL;
         int64_t s = near->spare_count - 1; /* bodies of one model follow each other */
         while (s >= 0 && near->spares[s].pointshell != pointshell)
             s--;
@@ -271,10 +271,10 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
     sp_contact_scene_pairs *near = scene->near;
     bool any = false;
     for (int64_t i = 0; i < scene->body_count; i++)
-        any |= scene->actors[i].body->distance != NULL;
+        any |= scene->contact_bodies[i].body->distance != NULL;
     for (int64_t i = 0; i < scene->body_count; i++) {
-        const sp_contact_scene_body *body = scene->actors[i].body;
-        near->still[i] = !sp_contact_scene_moves(&scene->actors[i]);
+        const sp_contact_scene_body *body = scene->contact_bodies[i].body;
+        near->still[i] = !sp_contact_scene_moves(&scene->contact_bodies[i]);
         near->as_points[i] = scene->p.all && any && body->pointshell;
         near->as_field[i] = scene->p.all && body->distance;
         if (body->deformed && sp_deformed_field_r(body->deformed) > near->r)
@@ -283,8 +283,8 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
     if (!scene->p.all)
         SP_TRY(list_pairs(scene, count, pairs));
     for (int64_t i = 0; i < scene->body_count; i++)
-        if (near->as_field[i] && !scene->actors[i].body->deformed)
-            sp_bound_of_distance(scene->actors[i].body->distance, &near->solid[i]);
+        if (near->as_field[i] && !scene->contact_bodies[i].body->deformed)
+            sp_bound_of_distance(scene->contact_bodies[i].body->distance, &near->solid[i]);
     list_shells(scene);
     SP_TRY(make_spares(scene));
     SP_TRY(make_workers(scene));
@@ -294,7 +294,7 @@ done:
 
 static void free_pairs(sp_list *list)
 {
-    const encounter *e = list->data;
+    const contact_pair *e = list->data;
     for (int64_t i = 0; i < list->count; i++)
         free_state(e[i].state);
     sp_list_free(list);
@@ -340,7 +340,7 @@ void sp_contact_scene_bound(sp_contact_scene *scene, int64_t body)
 {
     static const sp_pose here = {{0, 0, 0}, {1, 0, 0, 0}};
     sp_contact_scene_pairs *near = scene->near;
-    const actor *a = &scene->actors[body];
+    const contact_body *a = &scene->contact_bodies[body];
     sp_box *all = &near->box[body], spheres;
     sp_bound ball;
     ball.radius = sp_contact_scene_sphere_bound(scene, body, ball.centre);
@@ -384,7 +384,7 @@ static int64_t listed_order(const sp_contact_scene_pairs *near, int32_t pointshe
 static bool meets(const sp_contact_scene *scene, int32_t pointshell, int32_t field)
 {
     const sp_contact_scene_pairs *near = scene->near;
-    const actor *a = &scene->actors[pointshell], *b = &scene->actors[field];
+    const contact_body *a = &scene->contact_bodies[pointshell], *b = &scene->contact_bodies[field];
     if (!near->as_points[pointshell] || !near->as_field[field])
         return false;
     if (!scene->p.exhaustive &&
@@ -451,15 +451,15 @@ static int list_near_pairs(sp_contact_scene *scene)
     near->before = near->now;
     near->now = before;
     near->now.count = 0;
-    encounter *e = scene->p.all || orders ? sp_list_add(&near->now, count, sizeof *e) : NULL;
+    contact_pair *e = scene->p.all || orders ? sp_list_add(&near->now, count, sizeof *e) : NULL;
     if (!e)
         return sp_fail_memory(scene->context);
     for (int64_t i = 0; i < count; i++) {
         const int64_t pointshell = pair[2 * i], field = pair[2 * i + 1], order = pointshell * scene->body_count + field;
-        e[i] = orders ? (encounter){.pointshell = near->given[orders[i]].pointshell,
-                                    .field = near->given[orders[i]].field,
-                                    .order = orders[i]}
-                      : (encounter){.pointshell = pointshell, .field = field, .order = order};
+        e[i] = orders ? (contact_pair){.pointshell = near->given[orders[i]].pointshell,
+                                       .field = near->given[orders[i]].field,
+                                       .order = orders[i]}
+                      : (contact_pair){.pointshell = pointshell, .field = field, .order = order};
     }
     return SP_OK;
 }
@@ -468,7 +468,7 @@ static int list_near_pairs(sp_contact_scene *scene)
 static int64_t carry_states(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
-    encounter *e = near->now.data, *old = near->before.data;
+    contact_pair *e = near->now.data, *old = near->before.data;
     int64_t next = 0, fresh = 0;
     for (int64_t i = 0; i < near->now.count; i++) {
         while (next < near->before.count && old[next].order < e[i].order)
@@ -488,14 +488,14 @@ static int64_t carry_states(sp_contact_scene *scene)
 static int check_memory(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
-    const encounter *e = near->now.data;
+    const contact_pair *e = near->now.data;
     const int64_t each = (int64_t)(2 * sizeof *e + sizeof(pair_state)) + near->r * (int64_t)sizeof(double);
     int64_t bytes = near->now.count * each;
     if (!(scene->p.memory > 0))
         return SP_OK;
     for (int64_t i = 0; i < near->now.count; i++)
         bytes += e[i].state ? sp_traversal_bytes(e[i].state->traversal)
-                            : sp_traversal_bytes_at_most(scene->actors[e[i].pointshell].body->pointshell);
+                            : sp_traversal_bytes_at_most(scene->contact_bodies[e[i].pointshell].body->pointshell);
     if ((double)bytes <= scene->p.memory)
         return SP_OK;
     return sp_fail(scene->context, SP_SYSTEM,
@@ -506,7 +506,7 @@ static int check_memory(sp_contact_scene *scene)
 
 static int give_states(sp_contact_scene *scene)
 {
-    encounter *e = scene->near->now.data;
+    contact_pair *e = scene->near->now.data;
     for (int64_t i = 0; i < scene->near->now.count; i++)
         if (!e[i].state && !(e[i].state = acquire(scene, e[i].pointshell)))
             return sp_fail_memory(scene->context);
@@ -540,7 +540,7 @@ int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pai
 /* ---- contacts ---- */
 
 /* Room for what a traversal found and the forces there, of which the former is copied. */
-static bool keep(arena *a, const sp_traversal_result *from, encounter *e)
+static bool keep(arena *a, const sp_traversal_result *from, contact_pair *e)
 {
     const size_t n = (size_t)from->count;
     double *numbers = arena_new(a, n * (13 * sizeof(double) + sizeof(int32_t)));
@@ -555,9 +555,9 @@ static bool keep(arena *a, const sp_traversal_result *from, encounter *e)
     return true;
 }
 
-static bool find_contacts(const sp_contact_scene *scene, encounter *e, worker *mine)
+static bool find_contacts(const sp_contact_scene *scene, contact_pair *e, worker *mine)
 {
-    const actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+    const contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
     pair_state *state = e->state;
     double moved = 0;
     if (b->body->deformed) {
@@ -590,7 +590,7 @@ int sp_contact_scene_pairs_meet(sp_contact_scene *scene)
 
 /* ---- what goes from one step to the next ---- */
 
-static void visit_pair(sp_contact_scene *scene, encounter *e, sp_state *state)
+static void visit_pair(sp_contact_scene *scene, contact_pair *e, sp_state *state)
 {
     const sp_contact_scene_pairs *near = scene->near;
     SP_STATE_VALUE(state, e->pointshell);
@@ -617,13 +617,13 @@ void sp_contact_scene_pairs_visit(sp_contact_scene *scene, sp_state *state)
     int64_t count = now->count;
     SP_STATE_VALUE(state, count);
     for (int64_t i = 0; i < count && !state->failed; i++) {
-        encounter *e = state->loading ? sp_list_add(now, 1, sizeof *e) : (encounter *)now->data + i;
+        contact_pair *e = state->loading ? sp_list_add(now, 1, sizeof *e) : (contact_pair *)now->data + i;
         if (!e) {
             state->failed = true;
             return;
         }
         if (state->loading)
-            *e = (encounter){.pointshell = -1};
+            *e = (contact_pair){.pointshell = -1};
         visit_pair(scene, e, state);
         if (state->loading && !e->state)
             now->count--;

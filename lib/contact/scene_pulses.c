@@ -24,7 +24,7 @@ static const double SETTLED = 1e-10; /* change of the impulses in a sweep relati
 /* A braked point. Its rows in `numbers`: for the shell's body, then the other one, J and A⁻¹Jᵀ [6 + r] each: velocity
  * of the centre of mass and angular velocity, world, then q̇. */
 typedef struct pulse {
-    int64_t encounter, contact, rows;
+    int64_t contact_pair, contact, rows;
     double speed;            /* m/s: the part of J u that is not in the actors' velocities */
     double mobility, amount; /* W_ii 1/kg, p_i N s */
 } pulse;
@@ -42,7 +42,7 @@ int sp_contact_scene_pulses_new(sp_contact_scene *scene)
         return sp_fail_memory(scene->context);
     pulses->u = sp_pool_new(&scene->pool, scene->body_count, sizeof *pulses->u);
     for (int64_t i = 0; pulses->u && i < scene->body_count; i++)
-        pulses->u[i] = sp_pool_new(&scene->pool, 6 + scene->actors[i].body->r, sizeof(double));
+        pulses->u[i] = sp_pool_new(&scene->pool, 6 + scene->contact_bodies[i].body->r, sizeof(double));
     return scene->pool.failed ? sp_fail_memory(scene->context) : SP_OK;
 }
 
@@ -57,7 +57,7 @@ void sp_contact_scene_pulses_free(sp_contact_scene *scene)
 /* Those of a free body; of others only what pulses change, from 0. */
 static void start_velocities(const sp_contact_scene *scene, int64_t body)
 {
-    const actor *a = &scene->actors[body];
+    const contact_body *a = &scene->contact_bodies[body];
     double *u = scene->pulses->u[body];
     memset(u, 0, (size_t)(6 + a->body->r) * sizeof *u);
     if (!a->body->free)
@@ -69,7 +69,7 @@ static void start_velocities(const sp_contact_scene *scene, int64_t body)
 }
 
 /* J of a point that moves by `shell` (NULL: with the frame of the body) for an impulse n at `at`. */
-static void fill_row(const actor *a, const sp_contact_pointshell *pointshell, int64_t point, const double at[3],
+static void fill_row(const contact_body *a, const sp_contact_pointshell *pointshell, int64_t point, const double at[3],
                      const double n[3], double *J)
 {
     const int64_t r = a->body->r, modes = r && pointshell && pointshell->U ? pointshell->modes : 0;
@@ -91,7 +91,7 @@ static void fill_row(const actor *a, const sp_contact_pointshell *pointshell, in
 /* A⁻¹Jᵀ: 0 where a body is led. */
 static int respond(sp_contact_scene *scene, int64_t body, const double *J, double *Y)
 {
-    const actor *a = &scene->actors[body];
+    const contact_body *a = &scene->contact_bodies[body];
     const int64_t r = a->body->r;
     int status = SP_OK;
     memset(Y, 0, (size_t)(6 + r) * sizeof *Y);
@@ -123,7 +123,7 @@ static double dot(int64_t n, const double *x, const double *y)
 static int add_pulse(sp_contact_scene *scene, int64_t number, int64_t contact, const double base[3])
 {
     sp_contact_scene_pulses *all = scene->pulses;
-    const encounter *e = &scene->pairs[number];
+    const contact_pair *e = &scene->pairs[number];
     const double *n = e->forces.normal + 3 * contact, *at = e->forces.at + 3 * contact,
                  minus[3] = {-n[0], -n[1], -n[2]};
     const int64_t bodies[2] = {e->pointshell, e->field}, rows = all->numbers.count;
@@ -131,33 +131,34 @@ static int add_pulse(sp_contact_scene *scene, int64_t number, int64_t contact, c
     int status;
     pulse *p = sp_list_add(&all->pulses, 1, sizeof *p);
     double *J = sp_list_add(
-        &all->numbers, 24 + 2 * (scene->actors[e->pointshell].body->r + scene->actors[e->field].body->r), sizeof *J);
+        &all->numbers,
+        24 + 2 * (scene->contact_bodies[e->pointshell].body->r + scene->contact_bodies[e->field].body->r), sizeof *J);
     if (!p || !J)
         return sp_fail_memory(scene->context);
     for (int side = 0; side < 2; side++) {
-        const actor *a = &scene->actors[bodies[side]];
+        const contact_body *a = &scene->contact_bodies[bodies[side]];
         const int64_t width = 6 + a->body->r;
         fill_row(a, side ? NULL : a->body->pointshell, e->forces.point[contact], at, side ? minus : n, J);
         SP_TRY(respond(scene, bodies[side], J, J + width));
         mobility += dot(width, J, J + width);
         J += 2 * width;
     }
-    *p =
-        (pulse){.encounter = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
+    *p = (pulse){
+        .contact_pair = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
     status = SP_OK;
 done:
     return status;
 }
 
 /* Velocity of the shell's point by the other body there; base: that of bodies that are not free alone. */
-static void velocities(const sp_contact_scene *scene, const encounter *e, int64_t contact, double relative[3],
+static void velocities(const sp_contact_scene *scene, const contact_pair *e, int64_t contact, double relative[3],
                        double base[3])
 {
     const int64_t bodies[2] = {e->pointshell, e->field};
     memset(relative, 0, 3 * sizeof *relative);
     memset(base, 0, 3 * sizeof *base);
     for (int side = 0; side < 2; side++) {
-        const actor *a = &scene->actors[bodies[side]];
+        const contact_body *a = &scene->contact_bodies[bodies[side]];
         const sp_contact_pointshell *pointshell = a->body->pointshell;
         const int64_t modes = side == 0 && pointshell->U ? pointshell->modes : 0;
         double v[3];
@@ -174,8 +175,8 @@ static int find_pulses(sp_contact_scene *scene)
 {
     int status = SP_OK;
     for (int64_t number = 0; number < scene->pair_count; number++) {
-        const encounter *e = &scene->pairs[number];
-        const actor *b = &scene->actors[e->field];
+        const contact_pair *e = &scene->pairs[number];
+        const contact_body *b = &scene->contact_bodies[e->field];
         double B[9];
         if (b->body->distance->kind != SP_DISTANCE_VOXMAP)
             continue;
@@ -196,21 +197,21 @@ done:
 /* One coordinate step; returns the change of the impulse. */
 static double relax(const sp_contact_scene *scene, pulse *p)
 {
-    const encounter *e = &scene->pairs[p->encounter];
+    const contact_pair *e = &scene->pairs[p->contact_pair];
     const int64_t bodies[2] = {e->pointshell, e->field};
     const double *J = (const double *)scene->pulses->numbers.data + p->rows;
     double speed = p->speed;
     if (!(p->mobility > 0))
         return 0;
     for (int side = 0; side < 2; side++) {
-        const int64_t width = 6 + scene->actors[bodies[side]].body->r;
+        const int64_t width = 6 + scene->contact_bodies[bodies[side]].body->r;
         speed += dot(width, J, scene->pulses->u[bodies[side]]);
         J += 2 * width;
     }
     const double amount = fmax(0, p->amount - speed / p->mobility), change = amount - p->amount;
     J = (const double *)scene->pulses->numbers.data + p->rows;
     for (int side = 0; side < 2; side++) {
-        const int64_t width = 6 + scene->actors[bodies[side]].body->r;
+        const int64_t width = 6 + scene->contact_bodies[bodies[side]].body->r;
         for (int64_t k = 0; k < width; k++)
             scene->pulses->u[bodies[side]][k] += change * J[width + k];
         J += 2 * width;
@@ -238,7 +239,7 @@ int sp_contact_scene_brake(sp_contact_scene *scene)
             break;
     }
     for (int64_t i = 0; i < all->pulses.count; i++) {
-        sp_contact_forces *f = &scene->pairs[p[i].encounter].forces;
+        sp_contact_forces *f = &scene->pairs[p[i].contact_pair].forces;
         for (int k = 0; k < 3; k++)
             f->force[3 * p[i].contact + k] += p[i].amount / scene->p.step * f->normal[3 * p[i].contact + k];
     }

@@ -40,7 +40,7 @@ struct sp_contact_scene_spheres {
 
 static bool has_spheres(const sp_contact_scene *scene, int64_t body)
 {
-    return scene->actors[body].body->pointshell && scene->actors[body].body->thickness > 0;
+    return scene->contact_bodies[body].body->pointshell && scene->contact_bodies[body].body->thickness > 0;
 }
 
 int sp_contact_scene_spheres_new(sp_contact_scene *scene)
@@ -62,12 +62,12 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
         return sp_fail_memory(scene->context);
     double bytes = 0;
     for (int64_t i = 0; i < n; i++)
-        bytes += has_spheres(scene, i) ? sp_sphere_tree_bytes(scene->actors[i].body->pointshell) : 0;
+        bytes += has_spheres(scene, i) ? sp_sphere_tree_bytes(scene->contact_bodies[i].body->pointshell) : 0;
     if (scene->p.memory > 0 && bytes > scene->p.memory)
         return sp_fail(scene->context, SP_SYSTEM, "the balls of %lld bodies need %.3g GB, of which %.3g are there",
                        (long long)n, 1e-9 * bytes, 1e-9 * scene->p.memory);
     for (int64_t i = 0; i < n; i++) {
-        const sp_contact_scene_body *body = scene->actors[i].body;
+        const sp_contact_scene_body *body = scene->contact_bodies[i].body;
         spheres->radius[i] = -1;
         if (!has_spheres(scene, i))
             continue;
@@ -75,7 +75,7 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
             return sp_fail(scene->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes",
                            sp_contact_scene_label(scene, i).text, (long long)body->r,
                            (long long)body->pointshell->modes);
-        SP_TRY(sp_sphere_tree_new(scene->context, body->pointshell, &scene->actors[i].spheres));
+        SP_TRY(sp_sphere_tree_new(scene->context, body->pointshell, &scene->contact_bodies[i].spheres));
     }
 done:
     return status;
@@ -99,7 +99,8 @@ void sp_contact_scene_spheres_free(sp_contact_scene *scene)
 
 static bool may_meet(const sp_contact_scene *scene, const int32_t pair[2])
 {
-    if (!sp_contact_scene_moves(&scene->actors[pair[0]]) && !sp_contact_scene_moves(&scene->actors[pair[1]]))
+    if (!sp_contact_scene_moves(&scene->contact_bodies[pair[0]]) &&
+        !sp_contact_scene_moves(&scene->contact_bodies[pair[1]]))
         return false;
     return scene->all_spheres || bsearch(pair, scene->sphere_pairs, (size_t)scene->sphere_pair_count,
                                          2 * sizeof(int32_t), sp_contact_scene_by_bodies);
@@ -112,9 +113,9 @@ static int place_needed(sp_contact_scene *scene)
     for (int64_t i = 0; i < scene->body_count; i++) {
         if (!spheres->needed[i])
             continue;
-        spheres->trees[count] = scene->actors[i].spheres;
+        spheres->trees[count] = scene->contact_bodies[i].spheres;
         if (runs == 0 || count == spheres->run[runs - 1] + SP_SPHERE_TREES ||
-            sp_sphere_tree_shell(spheres->trees[count]) != sp_sphere_tree_shell(spheres->trees[count - 1]))
+            sp_sphere_tree_pointshell(spheres->trees[count]) != sp_sphere_tree_pointshell(spheres->trees[count - 1]))
             spheres->run[runs++] = count;
         count++;
     }
@@ -129,7 +130,7 @@ static int place_needed(sp_contact_scene *scene)
 
 double sp_contact_scene_sphere_bound(const sp_contact_scene *scene, int64_t body, double centre[3])
 {
-    const actor *a = &scene->actors[body];
+    const contact_body *a = &scene->contact_bodies[body];
     double *radius = scene->spheres ? &scene->spheres->radius[body] : NULL;
     if (!radius || !a->spheres)
         return -1;
@@ -196,13 +197,13 @@ SP_INLINE void three_rows_times(int64_t modes, const double *rows, const double 
 
 /* What the forces on one body need. */
 typedef struct side {
-    const actor *a;
+    const contact_body *a;
     double R[9];
     int64_t modes; /* that move its points */
     const double *U;
 } side;
 
-static side side_of(const actor *a)
+static side side_of(const contact_body *a)
 {
     const sp_contact_pointshell *pointshell = a->body->pointshell;
     side s = {.a = a, .modes = a->body->r && pointshell->U ? pointshell->modes : 0, .U = pointshell->U};
@@ -226,8 +227,8 @@ SP_INLINE void velocity_at(const side *s, int32_t point, const double at[3], dou
 
 /* How hard the points push each other, N: springs that together are no stiffer than the limit, and dampers that do not
  * pull. */
-SP_CLONES static void find_pushes(const sp_penalty *penalty, const actor *a, const actor *b, int64_t count,
-                                  const sp_sphere_contact *contact, double *push)
+SP_CLONES static void find_pushes(const sp_penalty *penalty, const contact_body *a, const contact_body *b,
+                                  int64_t count, const sp_sphere_contact *contact, double *push)
 {
     const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
     const side sides[2] = {side_of(a), side_of(b)};
@@ -248,7 +249,7 @@ SP_CLONES static void find_pushes(const sp_penalty *penalty, const actor *a, con
 static void look_at(const sp_contact_scene *scene, meeting *m, int thread)
 {
     share *mine = &scene->spheres->shares[thread];
-    const actor *a = &scene->actors[m->body[0]], *b = &scene->actors[m->body[1]];
+    const contact_body *a = &scene->contact_bodies[m->body[0]], *b = &scene->contact_bodies[m->body[1]];
     m->thread = thread;
     m->first = mine->contacts.count;
     if (mine->status == SP_OK)
@@ -301,7 +302,7 @@ static void force_of(const sp_sphere_contact *contact, double push, double force
 }
 
 /* Adds the forces of one meeting to a body of it. */
-SP_CLONES static void push_body(actor *a, bool second, int64_t count, const sp_sphere_contact *contact,
+SP_CLONES static void push_body(contact_body *a, bool second, int64_t count, const sp_sphere_contact *contact,
                                 const double *push)
 {
     const side s = side_of(a);
@@ -365,7 +366,7 @@ static int push_bodies(sp_contact_scene *scene)
             const meeting *mine = &m[of_body[k]];
             const double *push;
             const sp_sphere_contact *contact = contacts_of(spheres, mine, &push);
-            push_body(&scene->actors[i], mine->body[1] == i, mine->count, contact, push);
+            push_body(&scene->contact_bodies[i], mine->body[1] == i, mine->count, contact, push);
         }
 done:
     return status;
@@ -376,7 +377,7 @@ static void couple_ball(sp_contact_scene *scene, const double at[3], const doubl
                         double stiffness)
 {
     sp_wrench *w = &scene->sphere_wrench;
-    const sp_pose frame = sp_contact_scene_grasp(scene, &scene->actors[scene->p.coupling.body].pose);
+    const sp_pose frame = sp_contact_scene_grasp(scene, &scene->contact_bodies[scene->p.coupling.body].pose);
     const double r[3] = {at[0] - frame.x[0], at[1] - frame.x[1], at[2] - frame.x[2]};
     double T[3], turned[3];
     sp_cross3(r, force, T);
@@ -403,7 +404,7 @@ static int report_meeting(sp_contact_scene *scene, const meeting *m)
     const double *push;
     const sp_sphere_contact *contact = contacts_of(scene->spheres, m, &push);
     int status = SP_OK;
-    actor *const a = &scene->actors[m->body[0]], *const b = &scene->actors[m->body[1]];
+    contact_body *const a = &scene->contact_bodies[m->body[0]], *const b = &scene->contact_bodies[m->body[1]];
     const double kappa = stiffness * (1 + 2 * penalty->damping / (scene->p.step * penalty->stiffness));
     for (int64_t c = 0; c < m->count; c++) {
         double force[3], minus[3];

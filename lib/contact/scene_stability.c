@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-void sp_contact_scene_weigh(actor *a)
+void sp_contact_scene_weigh(contact_body *a)
 {
     const sp_inertia *inertia = a->body->inertia;
     const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
@@ -28,12 +28,12 @@ void sp_contact_scene_weigh(actor *a)
         a->moments[0] = NAN;
 }
 
-double sp_contact_scene_share(const actor *a, const actor *other)
+double sp_contact_scene_share(const contact_body *a, const contact_body *other)
 {
     return !a->body->free ? 0 : other->body->free ? 1 + a->body->inertia->mass / other->body->inertia->mass : 1;
 }
 
-void sp_contact_scene_stiffen(actor *a, const double at[3], const double n[3], double kappa, bool across)
+void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double n[3], double kappa, bool across)
 {
     contact_stiffness *sum = &a->stiffness;
     const double r[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
@@ -74,7 +74,7 @@ static void add_across(const contact_stiffness *sum, double K[36])
 
 /* The largest λ by LAPACK. S = diag(1/√m, R E/√J) for the principal axes E and moments J: λ are the eigenvalues of
  * SᵀKS. */
-static double largest_eigenvalue(const actor *a, const double K[36])
+static double largest_eigenvalue(const contact_body *a, const double K[36])
 {
     double R[9], S[36] = {0}, KS[36], A[36], value[6], work[204];
     sp_quaternion_matrix(a->at.pose.q, R);
@@ -98,7 +98,7 @@ static double largest_eigenvalue(const actor *a, const double K[36])
     return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', 6, A, 6, value, work, 204) == 0 ? value[5] : NAN;
 }
 
-double sp_contact_scene_stiffest(const actor *a, double known)
+double sp_contact_scene_stiffest(const contact_body *a, double known)
 {
     double K[36];
     memcpy(K, a->stiffness.K, sizeof K);

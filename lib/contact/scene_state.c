@@ -2,7 +2,7 @@
  * anew in each. */
 #include "contact/scene_internal.h"
 
-static void visit_body(actor *a, sp_state *state)
+static void visit_body(contact_body *a, sp_state *state)
 {
     SP_STATE_VALUE(state, a->pose);
     SP_STATE_VALUE(state, a->twist);
@@ -23,6 +23,6 @@ void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state)
     SP_STATE_VALUE(state, scene->motion);
     SP_STATE_VALUE(state, scene->report.stiffest);
     for (int64_t i = 0; i < scene->body_count; i++)
-        visit_body(&scene->actors[i], state);
+        visit_body(&scene->contact_bodies[i], state);
     sp_contact_scene_pairs_visit(scene, state);
 }

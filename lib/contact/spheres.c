@@ -30,7 +30,7 @@ static inline void enclose(extent *box, const double x[3])
 /* Floats side by side. */
 enum { WIDE = 8 };
 typedef float wide __attribute__((vector_size(4 * WIDE)));
-typedef int32_t wide_mask __attribute__((vector_size(4 * WIDE)));
+typedef int32_t batch_mask __attribute__((vector_size(4 * WIDE)));
 
 /* Points of a shell, ascending, and their places. */
 typedef struct group {
@@ -57,12 +57,12 @@ struct sp_sphere_tree {
  */
 enum { FEW = 1024 };
 
-static int64_t whole_wide(int64_t count)
+static int64_t whole_batched(int64_t count)
 {
     return (count + WIDE - 1) / WIDE * WIDE;
 }
 
-SP_INLINE wide wide_at(const float *x)
+SP_INLINE wide batch_at(const float *x)
 {
     wide v;
     memcpy(&v, x, sizeof v);
@@ -70,9 +70,9 @@ SP_INLINE wide wide_at(const float *x)
 }
 
 /* Bit l is lane l. */
-SP_INLINE uint32_t bits_of(wide_mask m)
+SP_INLINE uint32_t bits_of(batch_mask m)
 {
-    m &= (wide_mask){1, 2, 4, 8, 16, 32, 64, 128};
+    m &= (batch_mask){1, 2, 4, 8, 16, 32, 64, 128};
     m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);
     m |= __builtin_shufflevector(m, m, 2, 3, 0, 1, 6, 7, 4, 5);
     return (uint32_t)(m[0] | m[1]);
@@ -87,7 +87,7 @@ typedef struct node_pair {
 static void end_group(group *points, int64_t count)
 {
     points->count = count;
-    for (int64_t i = count; i < whole_wide(count); i++)
+    for (int64_t i = count; i < whole_batched(count); i++)
         for (int k = 0; k < 3; k++)
             points->at[k][i] = INFINITY;
 }
@@ -104,7 +104,7 @@ int sp_sphere_tree_new(sp_context *context, const sp_contact_pointshell *pointsh
         tree->radius = sp_pool_raw(&tree->pool, pointshell->first_node[pointshell->levels - 1], sizeof *tree->radius);
     tree->points.count = pointshell->count;
     for (int k = 0; k < 3; k++)
-        tree->points.at[k] = sp_pool_raw(&tree->pool, whole_wide(pointshell->count), sizeof(float));
+        tree->points.at[k] = sp_pool_raw(&tree->pool, whole_batched(pointshell->count), sizeof(float));
     if (tree->pool.failed) {
         sp_sphere_tree_free(tree);
         return sp_fail_memory(context);
@@ -210,7 +210,7 @@ bool sp_sphere_trees_place(int64_t count, sp_sphere_tree *const *trees, sp_list 
     return true;
 }
 
-const sp_contact_pointshell *sp_sphere_tree_shell(const sp_sphere_tree *tree)
+const sp_contact_pointshell *sp_sphere_tree_pointshell(const sp_sphere_tree *tree)
 {
     return tree->pointshell;
 }
@@ -273,9 +273,9 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
     for (int64_t i = 0; i < count; i += WIDE) {
         wide outside = zero;
         for (int k = 0; k < 3; k++) {
-            const wide x = wide_at(from->at[k] + i), below = low[k] - x, above = x - high[k];
-            const wide_mask lower = below > zero, upper = above > zero; /* not both */
-            outside += (wide)(((wide_mask)below & lower) | ((wide_mask)above & upper));
+            const wide x = batch_at(from->at[k] + i), below = low[k] - x, above = x - high[k];
+            const batch_mask lower = below > zero, upper = above > zero; /* not both */
+            outside += (wide)(((batch_mask)below & lower) | ((batch_mask)above & upper));
         }
         for (uint32_t bits = bits_of(outside <= zero); bits; bits &= bits - 1, n++) {
             const int64_t p = i + __builtin_ctz(bits);
@@ -289,7 +289,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
 
 static bool new_group(int64_t most, sp_list *numbers, sp_list *places, group *points)
 {
-    const int64_t width = whole_wide(most);
+    const int64_t width = whole_batched(most);
     numbers->count = places->count = 0;
     points->number = sp_list_add(numbers, most, sizeof *points->number);
     points->at[0] = sp_list_add(places, 3 * width, sizeof *points->at[0]);
@@ -312,7 +312,7 @@ SP_INLINE wide squares_from(const float x[3], const group *points, int64_t j)
 {
     wide square = {0};
     for (int k = 0; k < 3; k++) {
-        const wide d = wide_at(points->at[k] + j) - x[k];
+        const wide d = batch_at(points->at[k] + j) - x[k];
         square += d * d;
     }
     return square;
@@ -324,7 +324,7 @@ SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
     const float most = (float)(s->coarse * s->coarse);
     for (int64_t i = 0; i < a->count; i++) {
         const float x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
-        wide_mask some = {0};
+        batch_mask some = {0};
         for (int64_t j = 0; j < b->count; j += WIDE)
             some |= squares_from(x, b, j) <= most;
         if (!bits_of(some))

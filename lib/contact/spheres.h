@@ -22,7 +22,7 @@ void sp_sphere_tree_move(sp_sphere_tree *tree, const sp_pose *pose, const double
  * share a tree. */
 enum { SP_SPHERE_TREES = 16 };
 bool sp_sphere_trees_place(int64_t count, sp_sphere_tree *const *trees, sp_list *workspace) SP_MUST_USE;
-const sp_contact_pointshell *sp_sphere_tree_shell(const sp_sphere_tree *tree);
+const sp_contact_pointshell *sp_sphere_tree_pointshell(const sp_sphere_tree *tree);
 
 /* A ball [world] about all points, for the broad phase. */
 void sp_sphere_tree_bound(const sp_sphere_tree *tree, double centre[3], double *radius);

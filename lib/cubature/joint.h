@@ -26,7 +26,7 @@ enum sp_cubature_method {
 typedef struct sp_cubature_log {
     void *data;
     /* The next known round into number [room]; returns their number, −1 behind the last one. */
-    int64_t (*next)(void *data, int64_t *number, int64_t room);
+    int64_t (*next)(void *data, int64_t *number, int64_t capacity);
     void (*add)(void *data, int64_t count, const int64_t *number);
 } sp_cubature_log;
 

@@ -221,10 +221,10 @@ struct sp_modal {
     sp_context *context;
     sp_pool pool;
     const sp_modal_points *points;
-    int64_t r, rows, room; /* poses, and how many there is room for */
-    double *A;             /* [r] matrices [room, count, column major] */
-    double *b;             /* [r, room] */
-    double *w;             /* [r, count] of the last solve */
+    int64_t r, rows, capacity; /* poses, and how many there is room for */
+    double *A;                 /* [r] matrices [room, count, column major] */
+    double *b;                 /* [r, room] */
+    double *w;                 /* [r, count] of the last solve */
 };
 
 int sp_modal_new(sp_context *context, const sp_modal_points *points, int64_t r, sp_modal **result)
@@ -256,9 +256,9 @@ void sp_modal_free(sp_modal *m)
 static int make_room(sp_modal *m, int64_t more)
 {
     int64_t n = m->points->count, columns, values, wanted;
-    if (m->rows + more <= m->room)
+    if (m->rows + more <= m->capacity)
         return SP_OK;
-    wanted = m->rows + more > 2 * m->room ? m->rows + more : 2 * m->room;
+    wanted = m->rows + more > 2 * m->capacity ? m->rows + more : 2 * m->capacity;
     if (__builtin_mul_overflow(n + 1, m->r, &columns) || __builtin_mul_overflow(columns, wanted, &values))
         return sp_fail_memory(m->context);
     double *A = sp_pool_raw(&m->pool, values - m->r * wanted, sizeof *A),
@@ -266,14 +266,14 @@ static int make_room(sp_modal *m, int64_t more)
     if (!A || !b)
         return sp_fail_memory(m->context);
     for (int64_t c = 0; m->rows > 0 && c < m->r * n; c++)
-        memcpy(A + c * wanted, m->A + c * m->room, (size_t)m->rows * sizeof *A);
+        memcpy(A + c * wanted, m->A + c * m->capacity, (size_t)m->rows * sizeof *A);
     for (int64_t j = 0; m->rows > 0 && j < m->r; j++)
-        memcpy(b + j * wanted, m->b + j * m->room, (size_t)m->rows * sizeof *b);
+        memcpy(b + j * wanted, m->b + j * m->capacity, (size_t)m->rows * sizeof *b);
     sp_pool_drop(&m->pool, m->A);
     sp_pool_drop(&m->pool, m->b);
     m->A = A;
     m->b = b;
-    m->room = wanted;
+    m->capacity = wanted;
     return SP_OK;
 }
 
@@ -293,7 +293,7 @@ int sp_modal_add(sp_modal *m, sp_training *training)
     SP_TRY(make_room(m, poses));
     for (int64_t j = 0; j < r; j++)
         for (int64_t t = 0; t < poses; t++)
-            m->b[j * m->room + m->rows + t] = target[t * r + j];
+            m->b[j * m->capacity + m->rows + t] = target[t * r + j];
     for (int64_t first = 0; first < n; first += WIDTH) {
         int64_t count = n - first < WIDTH ? n - first : WIDTH;
         SP_TRY(sp_training_columns(training, count, m->points->element + first, columns));
@@ -301,7 +301,7 @@ int sp_modal_add(sp_modal *m, sp_training *training)
         for (int64_t j = 0; j < r; j++)
             for (int64_t k = 0; k < count; k++)
                 for (int64_t t = 0; t < poses; t++)
-                    m->A[(j * n + first + k) * m->room + m->rows + t] = columns[k * rows + t * r + j];
+                    m->A[(j * n + first + k) * m->capacity + m->rows + t] = columns[k * rows + t * r + j];
     }
     m->rows += poses;
 done:
@@ -314,16 +314,16 @@ static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t 
                      sp_nnls_report *report)
 {
     int64_t n = m->points->count;
-    const double *A = m->A + j * n * m->room, *b = m->b + j * m->room;
+    const double *A = m->A + j * n * m->capacity, *b = m->b + j * m->capacity;
     sp_nnls_parameters minimum = {0};
     sp_pool scratch = {0};
     if (!chosen)
-        return sp_nnls(context, m->rows, n, A, m->room, b, &minimum, w, report);
+        return sp_nnls(context, m->rows, n, A, m->capacity, b, &minimum, w, report);
     double *part = sp_pool_raw(&scratch, m->rows * count, sizeof *part), *x = sp_pool_new(&scratch, count, sizeof *x);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
         for (int64_t k = 0; k < count; k++)
-            memcpy(part + k * m->rows, A + chosen[k] * m->room, (size_t)m->rows * sizeof *part);
+            memcpy(part + k * m->rows, A + chosen[k] * m->capacity, (size_t)m->rows * sizeof *part);
         status = sp_nnls(context, m->rows, count, part, m->rows, b, &minimum, x, report);
         for (int64_t k = 0; k < count; k++)
             w[chosen[k]] = x[k];
@@ -360,7 +360,7 @@ static double joint_error(const sp_modal *m, const sp_nnls_report *reports)
     double missed = 0;
     for (int64_t j = 0; j < m->r; j++)
         missed += reports[j].residual * reports[j].residual *
-                  cblas_ddot((int)m->rows, m->b + j * m->room, 1, m->b + j * m->room, 1);
+                  cblas_ddot((int)m->rows, m->b + j * m->capacity, 1, m->b + j * m->capacity, 1);
     return sqrt(missed / (double)m->rows);
 }
 
@@ -444,8 +444,8 @@ void sp_modal_pose_errors(const sp_modal *m, double *error)
     for (int64_t t = 0; t < m->rows; t++) {
         double square = 0;
         for (int64_t j = 0; j < m->r; j++) {
-            double miss =
-                cblas_ddot((int)n, m->A + j * n * m->room + t, (int)m->room, m->w + j * n, 1) - m->b[j * m->room + t];
+            double miss = cblas_ddot((int)n, m->A + j * n * m->capacity + t, (int)m->capacity, m->w + j * n, 1) -
+                          m->b[j * m->capacity + t];
             square += miss * miss;
         }
         error[t] = sqrt(square);

@@ -27,7 +27,7 @@ struct sp_condense {
     int64_t *entry;        /* … [entries] in the matrix */
     double *aside;         /* [entries] */
     bool *diagonal;        /* [entries] */
-    int64_t room;          /* columns of W */
+    int64_t capacity;      /* columns of W */
     double *W;             /* [order, room] right sides and solutions in the order of the factor */
     int thread_count;
     cholmod_common *commons; /* [thread_count] */
@@ -39,14 +39,14 @@ struct sp_condense {
 
 static int make_room(sp_condense *condense, int64_t columns)
 {
-    if (columns <= condense->room)
+    if (columns <= condense->capacity)
         return SP_OK;
     sp_pool_drop(&condense->pool, condense->W);
-    condense->room = 0;
+    condense->capacity = 0;
     condense->W = sp_pool_raw(&condense->pool, condense->order * columns, sizeof *condense->W);
     if (!condense->W)
         return sp_fail_memory(condense->context);
-    condense->room = columns;
+    condense->capacity = columns;
     return SP_OK;
 }
 

@@ -197,20 +197,20 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
 
 /* ---- the factor ---- */
 
-static int make_room_active(sp_nnls_core *s)
+static int make_space_active(sp_nnls_core *s)
 {
     if (s->k < s->k_room)
         return SP_OK;
-    int64_t rank = s->m < s->n ? s->m : s->n, room = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
-    int64_t *S = sp_nnls_memory(s, room);
+    int64_t rank = s->m < s->n ? s->m : s->n, capacity = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
+    int64_t *S = sp_nnls_memory(s, capacity);
     if (S && s->k > 0)
         memcpy(S, s->S, (size_t)s->k * sizeof *S);
     if (S) {
         sp_nnls_memory_drop(s, s->S);
         s->S = S;
     }
-    sp_nnls_enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, room);
-    sp_nnls_enlarge_square(s, &s->R, s->k, &s->k_room, room);
+    sp_nnls_enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, capacity);
+    sp_nnls_enlarge_square(s, &s->R, s->k, &s->k_room, capacity);
     if (s->pool.failed) {
         s->pool.failed = false; /* what was there is whole */
         return sp_fail_memory(s->context);
@@ -562,7 +562,7 @@ static int enter_steepest(sp_nnls_core *s, double bar, int64_t *j)
 {
     int status = SP_OK;
     while ((*j = steepest(s, bar)) >= 0) {
-        SP_TRY(make_room_active(s));
+        SP_TRY(make_space_active(s));
         if (append(s, *j))
             break;
         set_aside(s, *j);
@@ -697,7 +697,7 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
         report_empty(s, parameters->tolerance, report);
         return SP_OK;
     }
-    SP_TRY(make_room_active(s));
+    SP_TRY(make_space_active(s));
     do {
         SP_TRY(find_gradient(&d));
         SP_TRY(choose(&d, &step));
@@ -731,19 +731,19 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
                    name, *norm);
 }
 
-int sp_nnls_make_space(sp_nnls_core *s, int64_t room)
+int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity)
 {
-    if (room <= s->room)
+    if (capacity <= s->capacity)
         return SP_OK;
-    sp_nnls_enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
+    sp_nnls_enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, capacity);
     if (s->pool.failed) {
         s->pool.failed = false;
         return sp_fail_memory(s->context);
     }
-    s->room = room;
+    s->capacity = capacity;
     s->state = (uint8_t *)s->bytes;
-    s->been = s->state + room;
-    memset(s->been, 0, (size_t)room);
+    s->been = s->state + capacity;
+    memset(s->been, 0, (size_t)capacity);
     return SP_OK;
 }
 

@@ -40,7 +40,7 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
 typedef struct sp_nnls_set sp_nnls_set;
 
 /* No columns yet, room for `room` of them (it grows). b [m] is copied. */
-int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t room, sp_nnls_set **set) SP_MUST_USE;
+int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t capacity, sp_nnls_set **set) SP_MUST_USE;
 void sp_nnls_set_free(sp_nnls_set *set); /* NULL is allowed */
 
 /* Adds `count` columns [m, count, column major] at once (one product for their part of the Gram matrix) with weight 0;

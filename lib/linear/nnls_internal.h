@@ -27,15 +27,15 @@ typedef struct sp_nnls_core {
     const double *A; /* [m, n] as given */
     const double *b; /* [m] */
     double b_norm;
-    int64_t room;   /* of all arrays [n] */
-    double *norm;   /* [n] ‖a_j‖ */
-    double *c;      /* [n] Aᵀb */
-    double *x, *w;  /* [n] weights for columns of length 1, and as given */
-    double *h;      /* [n] the gradient, downhill */
-    double *bytes;  /* the two that follow: at most 8 bytes a column */
-    uint8_t *state; /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
-    uint8_t *been;  /* [n] entered in this solve */
-    double *H;      /* [n, n] both triangles, or NULL: gradients come from A */
+    int64_t capacity; /* of all arrays [n] */
+    double *norm;     /* [n] ‖a_j‖ */
+    double *c;        /* [n] Aᵀb */
+    double *x, *w;    /* [n] weights for columns of length 1, and as given */
+    double *h;        /* [n] the gradient, downhill */
+    double *bytes;    /* the two that follow: at most 8 bytes a column */
+    uint8_t *state;   /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
+    uint8_t *been;    /* [n] entered in this solve */
+    double *H;        /* [n, n] both triangles, or NULL: gradients come from A */
     int64_t H_room;
     int64_t k, k_room, aside;
     int64_t *S;              /* [k] active columns in the order of R */
@@ -118,7 +118,7 @@ int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters) SP_
 int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local) SP_MUST_USE;
 
 /* Room for so many columns in all arrays [n] but H. */
-int sp_nnls_make_space(sp_nnls_core *s, int64_t room) SP_MUST_USE;
+int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity) SP_MUST_USE;
 
 /* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
 int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;
@@ -137,9 +137,9 @@ void *sp_nnls_memory(sp_nnls_core *s, int64_t count);
 void sp_nnls_memory_drop(sp_nnls_core *s, void *block);
 
 /* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
-void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t room);
+void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t capacity);
 
 /* A larger square matrix: the columns move apart. The old one stays where memory is out. */
-void sp_nnls_enlarge_square(sp_nnls_core *s, double **matrix, int64_t used, int64_t *room, int64_t more);
+void sp_nnls_enlarge_square(sp_nnls_core *s, double **matrix, int64_t used, int64_t *capacity, int64_t more);
 
 #endif

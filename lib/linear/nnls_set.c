@@ -10,7 +10,7 @@ struct sp_nnls_set {
     sp_list columns, id; /* doubles [m, n]; int64_t [n] */
 };
 
-int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t room, sp_nnls_set **set)
+int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t capacity, sp_nnls_set **set)
 {
     int64_t size;
     *set = NULL;
@@ -20,12 +20,12 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t roo
     int status = sp_nnls_start(&made->core, context, m, b, NULL);
     if (status == SP_OK) {
         made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
-        room = room < 1 ? 1 : room;
-        if (!made->b || __builtin_mul_overflow(m, room, &size) || !sp_list_add(&made->columns, size, sizeof(double)) ||
-            !sp_list_add(&made->id, room, sizeof(int64_t)))
+        capacity = capacity < 1 ? 1 : capacity;
+        if (!made->b || __builtin_mul_overflow(m, capacity, &size) ||
+            !sp_list_add(&made->columns, size, sizeof(double)) || !sp_list_add(&made->id, capacity, sizeof(int64_t)))
             status = sp_fail_memory(context);
         else
-            status = sp_nnls_make_space(&made->core, room);
+            status = sp_nnls_make_space(&made->core, capacity);
         made->columns.count = made->id.count = 0;
     }
     if (status == SP_OK)
@@ -64,9 +64,9 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
     if (name) {
         memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
         memcpy(name, id, (size_t)count * sizeof *name);
-        status = sp_nnls_make_space(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
+        status = sp_nnls_make_space(s, n <= s->capacity ? n : n > 2 * s->capacity ? n : 2 * s->capacity);
         if (status == SP_OK && s->H_room < n) {
-            sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->room);
+            sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->capacity);
             status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
         }
         if (status == SP_OK)

@@ -54,26 +54,26 @@ void sp_nnls_memory_drop(sp_nnls_core *s, void *block)
         sp_pool_drop(&s->pool, block);
 }
 
-void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t room)
+void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t capacity)
 {
-    double *block = sp_nnls_memory(s, room <= INT32_MAX ? count * room : -1), *old = *each[0];
+    double *block = sp_nnls_memory(s, capacity <= INT32_MAX ? count * capacity : -1), *old = *each[0];
     for (int i = 0; block && i < count; i++) {
         if (used > 0)
-            memcpy(block + i * room, *each[i], (size_t)used * sizeof *block);
-        *each[i] = block + i * room;
+            memcpy(block + i * capacity, *each[i], (size_t)used * sizeof *block);
+        *each[i] = block + i * capacity;
     }
     if (block)
         sp_nnls_memory_drop(s, old);
 }
 
-void sp_nnls_enlarge_square(sp_nnls_core *s, double **matrix, int64_t used, int64_t *room, int64_t more)
+void sp_nnls_enlarge_square(sp_nnls_core *s, double **matrix, int64_t used, int64_t *capacity, int64_t more)
 {
     double *block = sp_nnls_memory(s, more <= INT32_MAX ? more * more : -1);
     if (!block)
         return;
     for (int64_t j = 0; j < used; j++)
-        memcpy(block + j * more, *matrix + j * *room, (size_t)used * sizeof *block);
+        memcpy(block + j * more, *matrix + j * *capacity, (size_t)used * sizeof *block);
     sp_nnls_memory_drop(s, *matrix);
     *matrix = block;
-    *room = more;
+    *capacity = more;
 }

@@ -21,9 +21,9 @@ typedef struct full {
     double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
     double *rest;        /* [3·vertices] 0 */
     double *vertex_mass; /* [vertices] lumped */
-    bool held_away, prescribed_moving;  /* some held component is not 0 */
-    double *pull, *drag, *viscous_drag; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double prescribed_energy;           /* linear: ½ u_hᵀ K_hh u_h */
+    bool prescribed_force, prescribed_moving; /* some held component is not 0 */
+    double *pull, *drag, *viscous_drag;       /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double prescribed_energy;                 /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
     double factored_mass, factored_stiffness, factored_spring,
         factored_viscous; /* … and of its factor, which is kept while they agree */
@@ -39,7 +39,7 @@ typedef struct full {
     double *block; /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
     double factor_products,
         factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
-    bool factor_worn;
+    bool factor_stale;
     double *factored_values; /* REUSED: what the factor is of, over S's pattern */
     int64_t solves, products, factorizations;
 } full;
@@ -73,12 +73,12 @@ static void prescribe(void *data, const double *u, const double *v)
 {
     full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
-    self->held_away = keep_fixed(self, u, self->u);
+    self->prescribed_force = keep_fixed(self, u, self->u);
     self->prescribed_moving = keep_fixed(self, v, self->v);
     self->prescribed_energy = 0;
     if (!self->linear)
         return;
-    if (self->held_away) {
+    if (self->prescribed_force) {
         drop_free(self, self->u);
         rest_times(self, self->u);
         for (int64_t i = 0; i < rows; i++)
@@ -178,7 +178,7 @@ static double linear_force(full *self, const double *q, double *f)
     double energy = self->prescribed_energy, *product = f ? f : self->f;
     sp_sparse_times(self->context, &self->K, 1, q, product);
     for (int64_t i = 0; i < self->body->dof_count; i++) {
-        const double pull = self->held_away ? self->pull[i] : 0;
+        const double pull = self->prescribed_force ? self->pull[i] : 0;
         energy += q[i] * (0.5 * product[i] + pull);
         product[i] += pull;
     }
@@ -313,7 +313,7 @@ static int factor_now(full *self)
         memcpy(self->factored_values, self->S.value,
                (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
     self->factor_products = self->factor_digits = 0;
-    self->factor_worn = false;
+    self->factor_stale = false;
     return status;
 }
 
@@ -328,12 +328,12 @@ static double factor_worth(const full *self)
 
 /* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all
  * of its solves and the factorization on an average, which is least then. */
-static void wear_factor(full *self, int64_t products, double tolerance)
+static void age_factor(full *self, int64_t products, double tolerance)
 {
     const double digits = -log10(fmin(tolerance, 0.1));
     self->factor_products += (double)products;
     self->factor_digits += digits;
-    self->factor_worn = (double)products / digits > (factor_worth(self) + self->factor_products) / self->factor_digits;
+    self->factor_stale = (double)products / digits > (factor_worth(self) + self->factor_products) / self->factor_digits;
 }
 
 /* S of a linear system. */
@@ -363,7 +363,7 @@ static int matrix_factor(void *data)
     }
     if (self->solver == SP_SOLVER_JACOBI)
         return invert_blocks(self);
-    if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_worn)
+    if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_stale)
         return SP_OK;
     return factor_now(self);
 }
@@ -381,7 +381,7 @@ static int matrix_solve(void *data, const double *b, double *x)
     const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
     self->solves++;
     if (products >= 0 && !jacobi)
-        wear_factor(self, products, tolerance);
+        age_factor(self, products, tolerance);
     if (products >= 0)
         return SP_OK;
     if (jacobi)
@@ -472,7 +472,7 @@ static void visit(void *data, sp_state *state)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         SP_STATE_VALUE(state, *counts[i]);
     SP_STATE_VALUE(state, self->factored);
-    SP_STATE_VALUE(state, self->factor_worn);
+    SP_STATE_VALUE(state, self->factor_stale);
     sp_supports_visit(&self->supports, state);
     if (self->factored_values)
         sp_state_reals(state, self->factored_values, self->S.start[self->S.order]);

@@ -153,20 +153,20 @@ static void note_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_
         sp_intervals_new(pool, count, start, end, times);
 }
 
-static void note_idle(sp_load_set *loading, int64_t number, bool idle)
+static void note_idle(sp_load_set *set, int64_t number, bool idle)
 {
-    if (idle && loading->idle++ == 0)
-        loading->first_idle = number;
+    if (idle && set->idle++ == 0)
+        set->first_idle = number;
 }
 
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
-                    const sp_load *loads, const double acceleration[3], const sp_system *system, sp_load_set *loading)
+                    const sp_load *loads, const double acceleration[3], const sp_system *system, sp_load_set *set)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t rows = 3 * mesh->vertex_count, springs = 0;
     sp_pool scratch = {0};
     int status = SP_OK;
-    *loading = (sp_load_set){.n = system->n, .body = body, .system = system};
+    *set = (sp_load_set){.n = system->n, .body = body, .system = system};
     system->set_springs(system->self, 0, NULL);
     for (int64_t l = 0; l < load_count; l++) {
         SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
@@ -177,66 +177,66 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
             sp_fail(context, SP_USAGE, "springs couple the modes of a modal model; take --model reduced or linear");
         goto done;
     }
-    loading->loads = sp_pool_new(&loading->pool, load_count - springs, sizeof *loading->loads);
-    loading->columns = sp_pool_new(&loading->pool, loading->n * (load_count - springs), sizeof(double));
-    loading->spring_loads = sp_pool_new(&loading->pool, springs, sizeof *loading->spring_loads);
-    loading->acting = sp_pool_new(&loading->pool, springs, sizeof *loading->acting);
-    loading->gravity = sp_pool_new(&loading->pool, loading->n, sizeof(double));
+    set->loads = sp_pool_new(&set->pool, load_count - springs, sizeof *set->loads);
+    set->columns = sp_pool_new(&set->pool, set->n * (load_count - springs), sizeof(double));
+    set->spring_loads = sp_pool_new(&set->pool, springs, sizeof *set->spring_loads);
+    set->acting = sp_pool_new(&set->pool, springs, sizeof *set->acting);
+    set->gravity = sp_pool_new(&set->pool, set->n, sizeof(double));
     double *full = sp_pool_raw(&scratch, rows, sizeof *full),
            *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
-    if (loading->pool.failed || scratch.failed) {
+    if (set->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     for (int64_t l = 0; l < load_count; l++) {
         const sp_load *load = &loads[l];
         if (isfinite(load->end))
-            loading->end = fmax(loading->end, load->end);
+            set->end = fmax(set->end, load->end);
         if (load->kind == SP_LOAD_SPRING) {
-            loading->spring_loads[loading->spring_count++] = load;
-            note_idle(loading, l + 1,
+            set->spring_loads[set->spring_count++] = load;
+            note_idle(set, l + 1,
                       body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 &&
                           body->dof[3 * load->id + 2] < 0);
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
         SP_TRY(spread_load(context, body, load, full));
-        double *column = loading->columns + loading->n * loading->force_count;
+        double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
-        for (int64_t i = 0; i < loading->n && idle; i++)
+        for (int64_t i = 0; i < set->n && idle; i++)
             idle = column[i] == 0;
-        note_idle(loading, l + 1, idle);
-        loading->loads[loading->force_count++] = load;
+        note_idle(set, l + 1, idle);
+        set->loads[set->force_count++] = load;
     }
-    note_times(&loading->pool, &scratch, loading->force_count, loading->loads, &loading->force_times);
-    note_times(&loading->pool, &scratch, loading->spring_count, loading->spring_loads, &loading->spring_times);
-    if (loading->pool.failed || scratch.failed) {
+    note_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
+    note_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
+    if (set->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     sp_fe_space_vertex_mass(body, mass); /* row sums: M times a constant field */
     for (int64_t i = 0; i < rows; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
-    project(body, U, r, full, loading->gravity);
+    project(body, U, r, full, set->gravity);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)
-        sp_load_set_free(loading);
+        sp_load_set_free(set);
     return status;
 }
 
-static void set_tension(sp_load_set *loading, int64_t number, double tension)
+static void set_tension(sp_load_set *set, int64_t number, double tension)
 {
-    loading->body->mesh->materials[loading->activations[number].region].fibre_tension = tension;
+    set->body->mesh->materials[set->activations[number].region].fibre_tension = tension;
 }
 
-void sp_load_set_free(sp_load_set *loading)
+void sp_load_set_free(sp_load_set *set)
 {
-    for (int64_t i = 0; i < loading->activation_count; i++)
-        set_tension(loading, i, 0);
-    sp_pool_free(&loading->pool);
-    *loading = (sp_load_set){0};
+    for (int64_t i = 0; i < set->activation_count; i++)
+        set_tension(set, i, 0);
+    sp_pool_free(&set->pool);
+    *set = (sp_load_set){0};
 }
 
 static int by_time(const void *a, const void *b)
@@ -245,26 +245,26 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool any_force(const sp_load_set *loading, double t0, double t1)
+static bool any_force(const sp_load_set *set, double t0, double t1)
 {
-    for (int64_t l = 0; l < loading->force_count; l++)
-        if (loading->loads[l]->start < t1 && loading->loads[l]->end > t0)
+    for (int64_t l = 0; l < set->force_count; l++)
+        if (set->loads[l]->start < t1 && set->loads[l]->end > t0)
             return true;
     return false;
 }
 
-int sp_load_set_pieces(sp_context *context, const sp_load_set *loading, double step, sp_pool *pool, int64_t *count,
+int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step, sp_pool *pool, int64_t *count,
                        double **time)
 {
     enum { MOST = 1000000000 };
     sp_pool scratch = {0};
-    double *event = sp_pool_raw(&scratch, 2 * loading->force_count + 1, sizeof *event), last = 0;
+    double *event = sp_pool_raw(&scratch, 2 * set->force_count + 1, sizeof *event), last = 0;
     int64_t events = 0, pieces;
     int status = SP_OK;
     if (!event)
         return sp_fail_memory(context);
-    for (int64_t l = 0; l < loading->force_count; l++) {
-        const sp_load *load = loading->loads[l];
+    for (int64_t l = 0; l < set->force_count; l++) {
+        const sp_load *load = set->loads[l];
         last = fmax(last, fmax(load->start, isfinite(load->end) ? load->end : 0));
         event[events++] = load->start;
         event[events++] = load->end;
@@ -286,7 +286,7 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *loading, double s
         double from = step > 0 ? (double)k * step : event[k], to = step > 0         ? (double)(k + 1) * step
                                                                    : k + 1 < events ? event[k + 1]
                                                                                     : from;
-        if (to - from > 1e-9 * last && any_force(loading, from, to)) {
+        if (to - from > 1e-9 * last && any_force(set, from, to)) {
             (*time)[2 * *count] = from;
             (*time)[2 * (*count)++ + 1] = to;
         }
@@ -298,27 +298,27 @@ done:
 
 static void mean(void *data, double t0, double t1, double *f)
 {
-    sp_load_set *loading = data;
-    memcpy(f, loading->gravity, (size_t)loading->n * sizeof *f);
-    sp_intervals_ask(&loading->force_times, t0, t1);
-    for (int64_t k = 0; k < loading->force_times.acting_count; k++) {
-        const int64_t l = loading->force_times.acting[k];
-        const sp_load *load = loading->loads[l];
+    sp_load_set *set = data;
+    memcpy(f, set->gravity, (size_t)set->n * sizeof *f);
+    sp_intervals_ask(&set->force_times, t0, t1);
+    for (int64_t k = 0; k < set->force_times.acting_count; k++) {
+        const int64_t l = set->force_times.acting[k];
+        const sp_load *load = set->loads[l];
         double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
         if (share < 1e-12) /* rounding of t0 = k h at the load's edge */
             continue;
         if (share > 1 - 1e-12)
             share = 1;
-        for (int64_t i = 0; i < loading->n; i++)
-            f[i] += share * loading->columns[loading->n * l + i];
+        for (int64_t i = 0; i < set->n; i++)
+            f[i] += share * set->columns[set->n * l + i];
     }
 }
 
 /* ---- motion ---- */
 
-void sp_load_set_move(sp_load_set *loading, const sp_prescribed_motion *moves)
+void sp_load_set_move(sp_load_set *set, const sp_prescribed_motion *moves)
 {
-    loading->moves = moves;
+    set->moves = moves;
 }
 
 static void drop_free(const sp_fe_space *body, int64_t vertex, double *u, double *v)
@@ -330,14 +330,14 @@ static void drop_free(const sp_fe_space *body, int64_t vertex, double *u, double
 
 static void prescribed(void *data, double t, double *u, double *v)
 {
-    const sp_load_set *loading = data;
-    const sp_prescribed_motion *moves = loading->moves;
+    const sp_load_set *set = data;
+    const sp_prescribed_motion *moves = set->moves;
     sp_prescribed_motion_at(moves, t, u, v);
     for (int64_t i = 0; i < moves->rigid_count; i++)
         for (int64_t k = 0; k < moves->rigid[i].count; k++)
-            drop_free(loading->body, moves->rigid[i].vertex[k], u, v);
+            drop_free(set->body, moves->rigid[i].vertex[k], u, v);
     for (int64_t i = 0; i < moves->vertex_count; i++)
-        drop_free(loading->body, moves->single[i].vertex, u, v);
+        drop_free(set->body, moves->single[i].vertex, u, v);
 }
 
 /* ---- activation ---- */
@@ -369,22 +369,22 @@ static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t nu
     return SP_OK;
 }
 
-int sp_load_set_activate(sp_context *context, sp_load_set *loading, int64_t count, const sp_activation *activations)
+int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count, const sp_activation *activations)
 {
     int status = SP_OK;
-    if (count > 0 && !loading->system->active)
+    if (count > 0 && !set->system->active)
         return sp_fail(context, SP_USAGE,
                        "the tension of fibres has no part in this model; use simfull (--model nonlinear or conjac), or "
                        "simulate with --model galerkin or cubature");
     for (int64_t i = 0; i < count && status == SP_OK; i++)
-        status = check_activation(context, loading->body->mesh, i, activations);
+        status = check_activation(context, set->body->mesh, i, activations);
     if (status != SP_OK)
         return status;
-    loading->counted = sp_pool_new(&loading->pool, count, sizeof *loading->counted);
-    if (!loading->counted)
+    set->counted = sp_pool_new(&set->pool, count, sizeof *set->counted);
+    if (!set->counted)
         return sp_fail_memory(context);
-    loading->activation_count = count;
-    loading->activations = activations;
+    set->activation_count = count;
+    set->activations = activations;
     return SP_OK;
 }
 
@@ -398,17 +398,17 @@ double sp_activation_tension(const sp_activation *a, double t)
 }
 
 /* Whether some tension is another one now. */
-static bool activate(sp_load_set *loading, double t)
+static bool activate(sp_load_set *set, double t)
 {
     bool changed = false;
-    for (int64_t i = 0; i < loading->activation_count; i++) {
-        const double tension = sp_activation_tension(&loading->activations[i], t),
-                     before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
+    for (int64_t i = 0; i < set->activation_count; i++) {
+        const double tension = sp_activation_tension(&set->activations[i], t),
+                     before = set->body->mesh->materials[set->activations[i].region].fibre_tension;
         changed |= tension != before;
-        set_tension(loading, i, tension);
-        if (tension > 1.1 * loading->counted[i]) {
-            loading->counted[i] = tension;
-            loading->stiffened++;
+        set_tension(set, i, tension);
+        if (tension > 1.1 * set->counted[i]) {
+            set->counted[i] = tension;
+            set->stiffened++;
         }
     }
     return changed;
@@ -427,54 +427,54 @@ static sp_spring spring_at(const sp_load *load, double t)
 
 static bool springs(void *data, double t0, double t1)
 {
-    sp_load_set *loading = data;
+    sp_load_set *set = data;
     double middle = 0.5 * (t0 + t1);
-    bool changed = activate(loading, middle), others = false;
+    bool changed = activate(set, middle), others = false;
     int64_t count = 0;
-    sp_intervals_ask(&loading->spring_times, middle, middle);
-    for (int64_t k = 0; k < loading->spring_times.acting_count; k++) {
-        const sp_load *load = loading->spring_loads[loading->spring_times.acting[k]];
-        const sp_spring spring = spring_at(load, middle), *before = &loading->acting[count];
+    sp_intervals_ask(&set->spring_times, middle, middle);
+    for (int64_t k = 0; k < set->spring_times.acting_count; k++) {
+        const sp_load *load = set->spring_loads[set->spring_times.acting[k]];
+        const sp_spring spring = spring_at(load, middle), *before = &set->acting[count];
         others |=
-            count >= loading->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
+            count >= set->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
         changed |= others || memcmp(before, &spring, sizeof spring);
-        loading->acting[count++] = spring;
+        set->acting[count++] = spring;
     }
-    others |= count != loading->acting_count;
-    loading->stiffened += others;
+    others |= count != set->acting_count;
+    set->stiffened += others;
     changed |= others;
-    loading->acting_count = count;
+    set->acting_count = count;
     if (changed) /* what they keep of the last place is no more true with other tensions either */
-        loading->system->set_springs(loading->system->self, count, loading->acting);
+        set->system->set_springs(set->system->self, count, set->acting);
     return changed;
 }
 
-sp_external_loads sp_load_set_external(sp_load_set *loading)
+sp_external_loads sp_load_set_external(sp_load_set *set)
 {
-    return (sp_external_loads){.self = loading,
+    return (sp_external_loads){.self = set,
                                .mean = mean,
                                .springs = springs,
-                               .prescribed = loading->moves ? prescribed : NULL,
-                               .stiffened = &loading->stiffened};
+                               .prescribed = set->moves ? prescribed : NULL,
+                               .stiffened = &set->stiffened};
 }
 
-void sp_load_set_visit(sp_load_set *loading, sp_state *state)
+void sp_load_set_visit(sp_load_set *set, sp_state *state)
 {
-    SP_STATE_VALUE(state, loading->acting_count);
-    SP_STATE_VALUE(state, loading->stiffened);
-    if (loading->acting_count < 0 || loading->acting_count > loading->spring_count) {
-        loading->acting_count = 0;
+    SP_STATE_VALUE(state, set->acting_count);
+    SP_STATE_VALUE(state, set->stiffened);
+    if (set->acting_count < 0 || set->acting_count > set->spring_count) {
+        set->acting_count = 0;
         state->failed = true;
     }
-    sp_state_bytes(state, loading->acting, loading->acting_count * (int64_t)sizeof *loading->acting);
-    for (int64_t s = 0; s < loading->acting_count; s++)
-        if (loading->acting[s].vertex < 0 || loading->acting[s].vertex >= loading->body->mesh->vertex_count) {
-            loading->acting_count = 0;
+    sp_state_bytes(state, set->acting, set->acting_count * (int64_t)sizeof *set->acting);
+    for (int64_t s = 0; s < set->acting_count; s++)
+        if (set->acting[s].vertex < 0 || set->acting[s].vertex >= set->body->mesh->vertex_count) {
+            set->acting_count = 0;
             state->failed = true;
         }
-    sp_state_reals(state, loading->counted, loading->activation_count);
-    for (int64_t i = 0; i < loading->activation_count; i++)
-        SP_STATE_VALUE(state, loading->body->mesh->materials[loading->activations[i].region].fibre_tension);
+    sp_state_reals(state, set->counted, set->activation_count);
+    for (int64_t i = 0; i < set->activation_count; i++)
+        SP_STATE_VALUE(state, set->body->mesh->materials[set->activations[i].region].fibre_tension);
     if (state->loading)
-        loading->system->set_springs(loading->system->self, loading->acting_count, loading->acting);
+        set->system->set_springs(set->system->self, set->acting_count, set->acting);
 }

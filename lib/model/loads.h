@@ -67,19 +67,19 @@ typedef struct sp_load_set {
  * (model/system.h), which they would couple. */
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
                     const sp_load *loads, const double acceleration[3], const sp_system *system,
-                    sp_load_set *loading) SP_MUST_USE;
-void sp_load_set_free(sp_load_set *loading);
+                    sp_load_set *set) SP_MUST_USE;
+void sp_load_set_free(sp_load_set *set);
 
 /* Moves held vertices of a system of vertices from now on, before its integrator is made; `moves` must outlive the
  * system's last step. */
-void sp_load_set_move(sp_load_set *loading, const sp_prescribed_motion *moves);
+void sp_load_set_move(sp_load_set *set, const sp_prescribed_motion *moves);
 
 /* Gives the fibres of regions tension over time, before the integrator is made: that of the middle of each step goes
  * into the materials of the body's mesh, for whoever evaluates them. One such loading of a mesh at a time; it takes the
  * tension away when it is freed, and `activations` must outlive it. SP_INPUT with the number of the activation from 1
  * for regions out of range, twice or without fibres, times that do not increase, tensions that are negative or not
  * finite; SP_USAGE for systems that do not follow (model/system.h). */
-int sp_load_set_activate(sp_context *context, sp_load_set *loading, int64_t count,
+int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count,
                          const sp_activation *activations) SP_MUST_USE;
 
 /* A force at full strength on the free degrees of freedom, force [dof_count] (overwritten); number, from 1, is for
@@ -92,13 +92,13 @@ int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, 
  * last such time are rounding and left out, and so are those in which no force acts. step > 0: pieces of this length
  * instead, from 0 to the last time at which a load changes. `time` is allocated from `pool`. SP_USAGE for more than a
  * billion of them. */
-int sp_load_set_pieces(sp_context *context, const sp_load_set *loading, double step, sp_pool *pool, int64_t *count,
+int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step, sp_pool *pool, int64_t *count,
                        double **time) SP_MUST_USE;
 
 /* Which springs act and how tense fibres are now (base/state.h): before the system's own state. */
-void sp_load_set_visit(sp_load_set *loading, sp_state *state);
+void sp_load_set_visit(sp_load_set *set, sp_state *state);
 
 /* The callbacks for an integrator. */
-sp_external_loads sp_load_set_external(sp_load_set *loading);
+sp_external_loads sp_load_set_external(sp_load_set *set);
 
 #endif

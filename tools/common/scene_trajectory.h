@@ -42,25 +42,26 @@ bool tool_is_motion(sp_context *context, const char *path);
 /* A scene and a motion of it, in any order; each at most once, other files are a usage error. They have to belong
  * together by hash, bodies and coordinates. `partial`: a motion that was cut is read as far as it goes. */
 void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *const *paths, bool partial,
-                                tool_scene_trajectory *world);
-void tool_scene_trajectory_close(tool_scene_trajectory *world);
+                                tool_scene_trajectory *trajectory);
+void tool_scene_trajectory_close(tool_scene_trajectory *trajectory);
 
 /* Reads the models; needs a scene. */
-void tool_scene_trajectory_look(tool_scene_trajectory *world);
+void tool_scene_trajectory_look(tool_scene_trajectory *trajectory);
 
 /* The numbers of the frames that --frames and --every name, as int64_t. */
-void tool_scene_trajectory_choose(const tool_scene_trajectory *world, const char *frames, int64_t every, sp_list *list);
+void tool_scene_trajectory_choose(const tool_scene_trajectory *trajectory, const char *frames, int64_t every,
+                                  sp_list *list);
 
 /* s; 0 without a motion. */
-double tool_scene_trajectory_time(const tool_scene_trajectory *world, int64_t frame);
+double tool_scene_trajectory_time(const tool_scene_trajectory *trajectory, int64_t frame);
 
 /* Positions and velocities of a frame; the squares of planes lie under the box as it is then. */
-void tool_scene_trajectory_load(tool_scene_trajectory *world, int64_t frame);
+void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame);
 
 /* Takes what is loaded, except planes, into the box. */
-void tool_scene_trajectory_widen(tool_scene_trajectory *world);
+void tool_scene_trajectory_widen(tool_scene_trajectory *trajectory);
 
 /* The contacts recorded in a frame: their number, and that of the first. */
-int64_t tool_scene_trajectory_contacts(const tool_scene_trajectory *world, int64_t frame, int64_t *first);
+int64_t tool_scene_trajectory_contacts(const tool_scene_trajectory *trajectory, int64_t frame, int64_t *first);
 
 #endif

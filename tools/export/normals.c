@@ -31,7 +31,7 @@ typedef struct comparison {
     sp_pool pool;
 } comparison;
 
-static void open_shell(comparison *c, tool_trajectory *motion)
+static void open_pointshell(comparison *c, tool_trajectory *motion)
 {
     static const char *const kinds[] = {"pointshell", NULL};
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH], of_mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
@@ -85,17 +85,17 @@ static void measure(const comparison *c, double angle[2])
     }
 }
 
-void tool_export_normals(sp_context *context, const char *shell_path, const char *trajectory_path,
+void tool_export_normals(sp_context *context, const char *pointshell_path, const char *trajectory_path,
                          const tool_normals_choice *choice)
 {
-    comparison c = {.context = context, .path = shell_path};
+    comparison c = {.context = context, .path = pointshell_path};
     tool_trajectory motion;
     sp_list frames = {0};
     sp_stream stream;
     tool_trajectory_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
         tool_fail(SP_INPUT, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
-    open_shell(&c, &motion);
+    open_pointshell(&c, &motion);
     tool_trajectory_choose(&motion, choice->frames, choice->every, NULL, &frames);
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&stream, tool_output_descriptor(output));

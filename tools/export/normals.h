@@ -13,7 +13,7 @@ typedef struct tool_normals_choice {
 
 /* A table: a line for each frame of the trajectory, the angles in degrees. The shell has tangents, whose normals are
  * the true ones. Ends the process on failure. */
-void tool_export_normals(sp_context *context, const char *shell_path, const char *trajectory_path,
+void tool_export_normals(sp_context *context, const char *pointshell_path, const char *trajectory_path,
                          const tool_normals_choice *choice);
 
 #endif

@@ -142,7 +142,8 @@ static int write_text(sp_context *context, int descriptor, enum tool_pointshell_
     return sp_stream_end(context, &stream);
 }
 
-void tool_export_shell(sp_context *context, enum tool_pointshell_format format, const char *path, const char *target)
+void tool_export_pointshell(sp_context *context, enum tool_pointshell_format format, const char *path,
+                            const char *target)
 {
     static const char *const kinds[] = {"pointshell", NULL};
     sp_file file;

@@ -14,6 +14,7 @@ enum tool_pointshell_format {
 
 /* Writes the pointshell in the file. The radius of a point is that of its largest sphere, 0 in the last level. Ends the
  * process on failure. */
-void tool_export_shell(sp_context *context, enum tool_pointshell_format format, const char *path, const char *target);
+void tool_export_pointshell(sp_context *context, enum tool_pointshell_format format, const char *path,
+                            const char *target);
 
 #endif

@@ -77,18 +77,18 @@ static void csv_row(sp_stream *stream, const sp_scene_trajectory *motion, int64_
     sp_csv_end(stream);
 }
 
-static void export_csv(tool_scene_trajectory *world, const tool_scene_trajectory_choice *choice, int64_t count,
+static void export_csv(tool_scene_trajectory *trajectory, const tool_scene_trajectory_choice *choice, int64_t count,
                        const int64_t *frame)
 {
     sp_stream stream;
-    if (!world->path)
+    if (!trajectory->path)
         tool_fail(SP_USAGE, NULL, "CSV is of a motion, and none was named");
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
-    csv_head(&stream, &world->motion, choice->coordinates);
+    csv_head(&stream, &trajectory->motion, choice->coordinates);
     for (int64_t i = 0; i < count; i++)
-        csv_row(&stream, &world->motion, frame[i], choice->coordinates);
-    tool_check(sp_stream_end(world->context, &stream), choice->target);
+        csv_row(&stream, &trajectory->motion, frame[i], choice->coordinates);
+    tool_check(sp_stream_end(trajectory->context, &stream), choice->target);
     tool_output_finish(output, NULL);
 }
 
@@ -97,25 +97,25 @@ static void export_csv(tool_scene_trajectory *world, const tool_scene_trajectory
 static const char *const xyz[3] = {"X", "Y", "Z"};
 
 typedef struct series {
-    tool_scene_trajectory *world;
+    tool_scene_trajectory *trajectory;
     sp_pool pool;
     int64_t *model; /* of each triangle */
 } series;
 
 static void write_bodies(const series *s, int64_t frame, const char *path)
 {
-    tool_scene_trajectory *world = s->world;
-    const double time = tool_scene_trajectory_time(world, frame);
-    tool_scene_trajectory_load(world, frame);
+    tool_scene_trajectory *trajectory = s->trajectory;
+    const double time = tool_scene_trajectory_time(trajectory, frame);
+    tool_scene_trajectory_load(trajectory, frame);
     const sp_vtu_array arrays[] = {
-        {.name = "velocity", .components = 3, .components_named = xyz, .real = world->velocities},
-        {.name = "body", .cells = true, .components = 1, .whole = world->body},
+        {.name = "velocity", .components = 3, .components_named = xyz, .real = trajectory->velocities},
+        {.name = "body", .cells = true, .components = 1, .whole = trajectory->body},
         {.name = "model", .cells = true, .components = 1, .whole = s->model}};
-    tool_vtu_write(world->context, path,
-                   &(sp_vtu){.vertex_count = world->vertex_count,
-                             .vertices = world->positions,
-                             .triangle_count = world->triangle_count,
-                             .triangle = world->triangles,
+    tool_vtu_write(trajectory->context, path,
+                   &(sp_vtu){.vertex_count = trajectory->vertex_count,
+                             .vertices = trajectory->positions,
+                             .triangle_count = trajectory->triangle_count,
+                             .triangle = trajectory->triangles,
                              .time = &time,
                              .array_count = TOOL_COUNT(arrays),
                              .arrays = arrays});
@@ -123,9 +123,9 @@ static void write_bodies(const series *s, int64_t frame, const char *path)
 
 static void write_contacts(const series *s, int64_t frame, const char *path)
 {
-    const sp_scene_trajectory *motion = &s->world->motion;
-    const double time = tool_scene_trajectory_time(s->world, frame);
-    int64_t first, count = tool_scene_trajectory_contacts(s->world, frame, &first);
+    const sp_scene_trajectory *motion = &s->trajectory->motion;
+    const double time = tool_scene_trajectory_time(s->trajectory, frame);
+    int64_t first, count = tool_scene_trajectory_contacts(s->trajectory, frame, &first);
     sp_pool pool = {0};
     int64_t *single = tool_allocate_raw(&pool, count, sizeof *single),
             *bodies = tool_allocate_raw(&pool, 2 * count, sizeof *bodies),
@@ -140,7 +140,7 @@ static void write_contacts(const series *s, int64_t frame, const char *path)
         {.name = "force", .components = 3, .components_named = xyz, .real = motion->contact_force + 3 * first},
         {.name = "bodies", .components = 2, .whole = bodies},
         {.name = "point", .components = 1, .whole = point}};
-    tool_vtu_write(s->world->context, path,
+    tool_vtu_write(s->trajectory->context, path,
                    &(sp_vtu){.vertex_count = count,
                              .vertices = motion->contact_place + 3 * first,
                              .single_count = count,
@@ -168,10 +168,10 @@ static void write_series(series *s, const char *target, int64_t count, const int
         char *path;
         name[i] = tool_vtu_frame(pattern, i, &s->pool, &path);
         write(s, frame[i], path);
-        time[i] = tool_scene_trajectory_time(s->world, frame[i]);
-        tool_check(sp_progress(s->world->context, (double)(i + 1) / (double)count), NULL);
+        time[i] = tool_scene_trajectory_time(s->trajectory, frame[i]);
+        tool_check(sp_progress(s->trajectory->context, (double)(i + 1) / (double)count), NULL);
     }
-    tool_vtu_index(s->world->context, output, index, count, time, name);
+    tool_vtu_index(s->trajectory->context, output, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }
 
@@ -185,40 +185,40 @@ static const char *contacts_target(const char *target, sp_pool *pool)
     return path;
 }
 
-static void export_vtu(tool_scene_trajectory *world, const tool_scene_trajectory_choice *choice, int64_t count,
+static void export_vtu(tool_scene_trajectory *trajectory, const tool_scene_trajectory_choice *choice, int64_t count,
                        const int64_t *frame)
 {
-    series s = {.world = world};
+    series s = {.trajectory = trajectory};
     if (choice->coordinates)
         tool_fail(SP_USAGE, NULL, "--coordinates means nothing in this format");
     tool_vtu_series(choice->target, count);
-    tool_scene_trajectory_look(world);
-    s.model = tool_allocate_raw(&s.pool, world->triangle_count, sizeof *s.model);
-    for (int64_t t = 0; t < world->triangle_count; t++)
-        s.model[t] = world->scene.scene.bodies[world->body[t]].model;
+    tool_scene_trajectory_look(trajectory);
+    s.model = tool_allocate_raw(&s.pool, trajectory->triangle_count, sizeof *s.model);
+    for (int64_t t = 0; t < trajectory->triangle_count; t++)
+        s.model[t] = trajectory->scene.scene.bodies[trajectory->body[t]].model;
     for (int64_t i = 0; i < count; i++) {
-        tool_scene_trajectory_load(world, frame[i]);
-        tool_scene_trajectory_widen(world);
+        tool_scene_trajectory_load(trajectory, frame[i]);
+        tool_scene_trajectory_widen(trajectory);
     }
     tool_outputs_hold(true);
     write_series(&s, choice->target, count, frame, write_bodies);
-    if (world->path && world->motion.with_contacts && strcmp(choice->target, "-"))
+    if (trajectory->path && trajectory->motion.with_contacts && strcmp(choice->target, "-"))
         write_series(&s, contacts_target(choice->target, &s.pool), count, frame, write_contacts);
     tool_outputs_hold(false);
     sp_pool_free(&s.pool);
 }
 
-void tool_export_world(sp_context *context, int64_t count, const char *const *paths,
+void tool_export_scene(sp_context *context, int64_t count, const char *const *paths,
                        const tool_scene_trajectory_choice *choice)
 {
-    tool_scene_trajectory world;
+    tool_scene_trajectory trajectory;
     sp_list frames = {0};
-    tool_scene_trajectory_open(context, count, paths, choice->partial, &world);
-    tool_scene_trajectory_choose(&world, choice->frames, choice->every, &frames);
+    tool_scene_trajectory_open(context, count, paths, choice->partial, &trajectory);
+    tool_scene_trajectory_choose(&trajectory, choice->frames, choice->every, &frames);
     if (choice->csv)
-        export_csv(&world, choice, frames.count, frames.data);
+        export_csv(&trajectory, choice, frames.count, frames.data);
     else
-        export_vtu(&world, choice, frames.count, frames.data);
+        export_vtu(&trajectory, choice, frames.count, frames.data);
     sp_list_free(&frames);
-    tool_scene_trajectory_close(&world);
+    tool_scene_trajectory_close(&trajectory);
 }

@@ -17,7 +17,7 @@ typedef struct tool_scene_trajectory_choice {
  * surfaces of a frame in one file, with the velocities of their points and the numbers of body and model of the
  * triangles; where contacts are recorded as many files "contacts_…" with a vertex at each and its force. Several
  * frames, or a target .pvd: an index to each series. */
-void tool_export_world(sp_context *context, int64_t count, const char *const *paths,
+void tool_export_scene(sp_context *context, int64_t count, const char *const *paths,
                        const tool_scene_trajectory_choice *choice);
 
 #endif

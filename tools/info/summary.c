@@ -548,7 +548,7 @@ done:
 }
 
 /* Counts of points by levels. */
-static int print_shell(sp_context *context, info_file *info, FILE *stream)
+static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
 {
     const json_t *meta = info->file.meta;
     sp_array *level;
@@ -617,7 +617,7 @@ static const struct {
     {&sp_kind_scene_trajectory, print_motion,
      (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
-    {&sp_kind_pointshell, print_shell, (const char *const[]){"level", NULL}},
+    {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

@@ -21,7 +21,7 @@ static const double HALF_MARK = 0.006, SPIKE = 0.2, HALF_FOOT = 0.004;
 typedef struct picture {
     sp_context *context;
     const render_scene_choice *choice;
-    tool_scene_trajectory world;
+    tool_scene_trajectory trajectory;
     sp_pool pool;
     sp_camera camera;
     sp_image image;
@@ -34,13 +34,13 @@ typedef struct picture {
 
 static void paint_models(picture *p)
 {
-    const tool_scene_trajectory *world = &p->world;
-    const sp_scene *scene = &world->scene.scene;
-    p->color = tool_allocate_raw(&p->pool, world->vertex_count, 3 * sizeof *p->color);
-    for (int64_t b = 0; b < world->body_count; b++) {
+    const tool_scene_trajectory *trajectory = &p->trajectory;
+    const sp_scene *scene = &trajectory->scene.scene;
+    p->color = tool_allocate_raw(&p->pool, trajectory->vertex_count, 3 * sizeof *p->color);
+    for (int64_t b = 0; b < trajectory->body_count; b++) {
         const int64_t model = scene->bodies[b].model;
-        const float *rgb = world->looks[model].rest ? PALETTE[model % TOOL_COUNT(PALETTE)] : GROUND;
-        for (int64_t v = world->first_vertex[b]; v < world->first_vertex[b + 1]; v++)
+        const float *rgb = trajectory->looks[model].rest ? PALETTE[model % TOOL_COUNT(PALETTE)] : GROUND;
+        for (int64_t v = trajectory->first_vertex[b]; v < trajectory->first_vertex[b + 1]; v++)
             memcpy(p->color + 3 * v, rgb, 3 * sizeof *rgb);
     }
 }
@@ -48,24 +48,25 @@ static void paint_models(picture *p)
 /* What all pictures share: the box, and room for the contacts of any frame. */
 static void look_ahead(picture *p, int64_t count, const int64_t *frame)
 {
-    tool_scene_trajectory *world = &p->world;
+    tool_scene_trajectory *trajectory = &p->trajectory;
     int64_t most = 0;
     for (int i = 0; i < 3 && p->choice->box; i++) {
-        world->low[i] = p->choice->box[i];
-        world->high[i] = p->choice->box[i + 3];
+        trajectory->low[i] = p->choice->box[i];
+        trajectory->high[i] = p->choice->box[i + 3];
     }
     for (int64_t i = 0; i < count; i++) {
-        int64_t first, contacts = tool_scene_trajectory_contacts(world, frame[i], &first);
+        int64_t first, contacts = tool_scene_trajectory_contacts(trajectory, frame[i], &first);
         most = contacts > most ? contacts : most;
         for (int64_t c = first; c < first + contacts; c++)
-            p->strongest = fmax(p->strongest, sp_norm3(world->motion.contact_force + 3 * c));
+            p->strongest = fmax(p->strongest, sp_norm3(trajectory->motion.contact_force + 3 * c));
         if (p->choice->box)
             continue;
-        tool_scene_trajectory_load(world, frame[i]);
-        tool_scene_trajectory_widen(world);
+        tool_scene_trajectory_load(trajectory, frame[i]);
+        tool_scene_trajectory_widen(trajectory);
     }
     for (int k = 0; k < 3; k++)
-        p->diagonal = hypot(p->diagonal, world->low[k] <= world->high[k] ? world->high[k] - world->low[k] : 1);
+        p->diagonal = hypot(p->diagonal,
+                            trajectory->low[k] <= trajectory->high[k] ? trajectory->high[k] - trajectory->low[k] : 1);
     p->mark = tool_allocate_raw(&p->pool, most, 18 * sizeof *p->mark);
     p->mark_triangles = tool_allocate_raw(&p->pool, most, 24 * sizeof *p->mark_triangles);
     for (int64_t i = 0; i < most; i++) {
@@ -78,8 +79,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
 /* An octahedron about a contact; as a spike its upper corner is moved along the force. */
 static void place_mark(const picture *p, int64_t contact, double corner[18])
 {
-    const double *place = p->world.motion.contact_place + 3 * contact,
-                 *force = p->world.motion.contact_force + 3 * contact;
+    const double *place = p->trajectory.motion.contact_place + 3 * contact,
+                 *force = p->trajectory.motion.contact_force + 3 * contact;
     const double length = sp_norm3(force);
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, reach[3] = {HALF_MARK, HALF_MARK, HALF_MARK};
     if (p->choice->contacts == RENDER_FORCES && length > 0) {
@@ -104,19 +105,19 @@ static void place_mark(const picture *p, int64_t contact, double corner[18])
 
 static void draw(picture *p, int64_t frame)
 {
-    tool_scene_trajectory *world = &p->world;
+    tool_scene_trajectory *trajectory = &p->trajectory;
     char caption[80];
-    int64_t first, contacts = tool_scene_trajectory_contacts(world, frame, &first);
+    int64_t first, contacts = tool_scene_trajectory_contacts(trajectory, frame, &first);
     if (p->choice->contacts == RENDER_NO_CONTACTS)
         contacts = 0;
-    tool_scene_trajectory_load(world, frame);
+    tool_scene_trajectory_load(trajectory, frame);
     for (int64_t c = 0; c < contacts; c++)
         place_mark(p, first + c, p->mark + 18 * c);
     const sp_drawing drawing[2] = {
-        {.vertex_count = world->vertex_count,
-         .triangle_count = world->triangle_count,
-         .vertices = world->positions,
-         .triangles = world->triangles,
+        {.vertex_count = trajectory->vertex_count,
+         .triangle_count = trajectory->triangle_count,
+         .vertices = trajectory->positions,
+         .triangles = trajectory->triangles,
          .color = p->color},
         {.vertex_count = 6 * contacts,
          .triangle_count = 8 * contacts,
@@ -126,9 +127,9 @@ static void draw(picture *p, int64_t frame)
          .flat = true},
     };
     tool_check(sp_render(p->context, &p->camera, drawing, contacts ? 2 : 1, p->choice->samples, &p->image), NULL);
-    if (!world->path)
+    if (!trajectory->path)
         return;
-    snprintf(caption, sizeof caption, "t = %.4g s", tool_scene_trajectory_time(world, frame));
+    snprintf(caption, sizeof caption, "t = %.4g s", tool_scene_trajectory_time(trajectory, frame));
     tool_picture_caption(&p->image, p->letters, caption);
 }
 
@@ -144,22 +145,23 @@ static void write_picture(const picture *p, int64_t number)
     sp_pool_free(&pool);
 }
 
-void tool_render_world(sp_context *context, int64_t count, const char *const *paths, const render_scene_choice *choice)
+void tool_render_scene(sp_context *context, int64_t count, const char *const *paths, const render_scene_choice *choice)
 {
     picture p = {.context = context, .choice = choice};
     int64_t size[2] = {960, 720};
     sp_list list = {0};
     if (choice->size)
         tool_sheet_pair("size", choice->size, 16384, size);
-    tool_scene_trajectory_open(context, count, paths, choice->partial, &p.world);
-    tool_scene_trajectory_look(&p.world);
-    tool_scene_trajectory_choose(&p.world, choice->frames, choice->every, &list);
+    tool_scene_trajectory_open(context, count, paths, choice->partial, &p.trajectory);
+    tool_scene_trajectory_look(&p.trajectory);
+    tool_scene_trajectory_choose(&p.trajectory, choice->frames, choice->every, &list);
     if (list.count > 1 && !tool_pattern(choice->target))
         tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png", (long long)list.count);
     paint_models(&p);
     look_ahead(&p, list.count, list.data);
     p.letters = tool_picture_letters(size[0], size[1]);
-    p.camera = sp_camera_fit(p.world.low, p.world.high, choice->view, choice->up, choice->angle, size[0], size[1]);
+    p.camera =
+        sp_camera_fit(p.trajectory.low, p.trajectory.high, choice->view, choice->up, choice->angle, size[0], size[1]);
     tool_check(sp_image_new(context, size[0], size[1], &p.image), NULL);
     tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
@@ -173,5 +175,5 @@ void tool_render_world(sp_context *context, int64_t count, const char *const *pa
     sp_image_free(&p.image);
     sp_list_free(&list);
     sp_pool_free(&p.pool);
-    tool_scene_trajectory_close(&p.world);
+    tool_scene_trajectory_close(&p.trajectory);
 }

@@ -105,7 +105,7 @@ static void make_body(scene_run *run, int64_t number)
                                     .pose = from->pose,
                                     .thickness = model->m->thickness,
                                     .r = model->r,
-                                    .pointshell = model->has_shell ? &model->pointshell : NULL};
+                                    .pointshell = model->has_pointshell ? &model->pointshell : NULL};
     make_distance(run, model, number);
     if (from->motion == SP_SCENE_FREE)
         make_free(run, model, from, number);
@@ -143,7 +143,7 @@ static void list_pairs(scene_run *run)
 static double size_of(const scene_model *model)
 {
     const sp_distance *d = &model->distance;
-    if (model->has_shell)
+    if (model->has_pointshell)
         return model->pointshell.extent;
     if (d->kind == SP_DISTANCE_SPHERE)
         return d->radius;
@@ -213,7 +213,7 @@ static void make_batches(scene_run *run)
     }
 }
 
-static sp_contact_scene_parameters world_parameters(const scene_run *run)
+static sp_contact_scene_parameters contact_parameters(const scene_run *run)
 {
     static const enum sp_penalty_direction directions[] = {[SP_SCENE_BY_GEOMETRY] = SP_PENALTY_BY_GEOMETRY,
                                                            [SP_SCENE_BY_NORMAL] = SP_PENALTY_NORMAL,
@@ -248,7 +248,7 @@ static sp_contact_scene_parameters world_parameters(const scene_run *run)
 }
 
 /* For the step of the largest model. */
-static void make_rooms(scene_run *run)
+static void make_workspaces(scene_run *run)
 {
     int64_t r = 0;
     for (int64_t i = 0; i < run->scene->scene.model_count; i++)
@@ -308,7 +308,7 @@ static void check_all(scene_run *run, const sp_penalty *penalty)
         }
 }
 
-void scene_make_world(scene_run *run)
+void scene_make_contact(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
@@ -318,11 +318,11 @@ void scene_make_world(scene_run *run)
     run->paths = tool_allocate(&run->pool, n, sizeof *run->paths);
     run->contexts = tool_allocate(&run->pool, n, sizeof *run->contexts);
     run->forces = tool_allocate(&run->pool, n, sizeof *run->forces);
-    make_rooms(run);
+    make_workspaces(run);
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);
-    sp_contact_scene_parameters parameters = world_parameters(run);
+    sp_contact_scene_parameters parameters = contact_parameters(run);
     for (int64_t i = 0; i < run->pair_count; i++)
         check_pairs(run, &run->pairs[i], 1, &parameters.penalty);
     if (!scene->pairs_given)
@@ -337,13 +337,13 @@ void scene_make_world(scene_run *run)
     parameters.all = !scene->pairs_given;
     parameters.memory = tool_memory_left();
     tool_check(sp_contact_scene_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs,
-                                    !scene->pairs_given, &run->world),
+                                    !scene->pairs_given, &run->contact),
                run->scene->path);
 }
 
-void scene_free_world(scene_run *run)
+void scene_free_contact(scene_run *run)
 {
-    sp_contact_scene_free(run->world);
+    sp_contact_scene_free(run->contact);
     for (int64_t i = 0; i < run->batch_count; i++)
         sp_polynomial_batch_free(run->batches[i].batch);
     for (int64_t i = 0; i < run->scene->scene.body_count; i++) {

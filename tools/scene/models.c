@@ -44,8 +44,8 @@ static void read_field(const scene_run *run, scene_model *model, const char *pat
     model->reach = fmax(model->reach, sqrt(square));
 }
 
-static void read_shell(const scene_run *run, const scene_model *model, const char *path, const char *key,
-                       sp_pointshell *pointshell)
+static void read_pointshell(const scene_run *run, const scene_model *model, const char *path, const char *key,
+                            sp_pointshell *pointshell)
 {
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     sp_file file;
@@ -65,7 +65,7 @@ static void read_points(const scene_run *run, scene_model *model)
     sp_pointshell pointshell;
     if (!path)
         return;
-    read_shell(run, model, path, "pointshell", &pointshell);
+    read_pointshell(run, model, path, "pointshell", &pointshell);
     if (model->r == 0)
         pointshell.U = pointshell.dN = pointshell.dT = pointshell.a = NULL;
     else if (!pointshell.U)
@@ -79,7 +79,7 @@ static void read_points(const scene_run *run, scene_model *model)
                   "it has no tangents for contact.normals \"tangents\": make it with pointshell --normals tangents");
     tool_check(sp_contact_pointshell_new(run->context, &pointshell, &model->pointshell), path);
     sp_pointshell_free(&pointshell);
-    model->has_shell = true;
+    model->has_pointshell = true;
 }
 
 /* ---- deformation ---- */
@@ -215,7 +215,7 @@ static void read_proxies(scene_run *run, const scene_model *model, const char *p
                          sp_deformed_domain *domain)
 {
     sp_pointshell pointshell;
-    read_shell(run, model, path, key, &pointshell);
+    read_pointshell(run, model, path, key, &pointshell);
     double *points = tool_allocate(&run->pool, 3 * pointshell.count, sizeof *points);
     memcpy(points, pointshell.points, (size_t)(3 * pointshell.count) * sizeof *points);
     domain->count = pointshell.count;

@@ -55,7 +55,7 @@ static void *more(sp_list *list, int64_t count, size_t size)
 static void list_contacts(const scene_run *run, recorder *r)
 {
     const sp_contact_scene_contact *from;
-    const int64_t count = sp_contact_scene_contacts(run->world, &from);
+    const int64_t count = sp_contact_scene_contacts(run->contact, &from);
     int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body),
             *point = more(&r->contact_points, count, sizeof *point);
     double *place = more(&r->contact_places, 3 * count, sizeof *place),
@@ -127,14 +127,14 @@ static void append_frame(recorder *r)
 static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
 {
     sp_scene_frame *frame = &r->frame;
-    frame->time = sp_contact_scene_time(run->world);
+    frame->time = sp_contact_scene_time(run->contact);
     for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
-        sp_contact_scene_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
+        sp_contact_scene_body_now(run->contact, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
                                   r->qdot + r->bodies[i].offset);
-        memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->world, i), 6 * sizeof(double));
+        memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->contact, i), 6 * sizeof(double));
     }
-    sp_contact_scene_energies(run->world, frame->energy);
-    sp_contact_scene_coupled(run->world, &frame->hand, frame->coupling, frame->device);
+    sp_contact_scene_energies(run->contact, frame->energy);
+    sp_contact_scene_coupled(run->contact, &frame->hand, frame->coupling, frame->device);
     if (r->contacts)
         list_contacts(run, r);
     if (kept) {
@@ -362,7 +362,7 @@ static void visit(void *data, int64_t done, sp_state *state)
 {
     kept_scene *kept = data;
     (void)done;
-    sp_contact_scene_visit(kept->run->world, state);
+    sp_contact_scene_visit(kept->run->contact, state);
     SP_STATE_VALUE(state, *kept->sum);
     SP_STATE_VALUE(state, kept->record->frame.counts);
     visit_timings(kept, state);
@@ -400,7 +400,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     double first[SP_SCENE_TRAJECTORY_ENERGIES], last[SP_SCENE_TRAJECTORY_ENERGIES];
     tool_read_scene(context, path, &scene);
     scene_read_models(&run);
-    scene_make_world(&run);
+    scene_make_contact(&run);
 
     timings *times = tool_allocate(&run.pool, 1, sizeof *times);
     tool_output *output = tool_output_open(tool_output_path());
@@ -409,7 +409,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
     json_t *meta = tool_meta_new("scene_trajectory");
     begin_record(&run, &record, meta, tool_output_writer(output));
-    sp_contact_scene_energies(run.world, first);
+    sp_contact_scene_energies(run.contact, first);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
     simulate_keep *keep =
@@ -418,10 +418,10 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {
         const double start = tool_seconds();
-        tool_check(sp_contact_scene_step(run.world), path);
+        tool_check(sp_contact_scene_step(run.contact), path);
         add_timing(times, tool_seconds() - start, recording);
-        add_up(&sum, sp_contact_scene_reported(run.world), sp_contact_scene_time(run.world));
-        count_step(&record, sp_contact_scene_reported(run.world));
+        add_up(&sum, sp_contact_scene_reported(run.contact), sp_contact_scene_time(run.contact));
+        count_step(&record, sp_contact_scene_reported(run.contact));
         if (step % choice->every == 0 || step == choice->steps) {
             record_frame(&run, &record, recording);
             watch_energy(&sum, first, record.frame.energy);
@@ -460,7 +460,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_list_free(&record.contact_points);
     sp_list_free(&record.contact_places);
     sp_list_free(&record.contact_forces);
-    scene_free_world(&run);
+    scene_free_contact(&run);
     scene_free_models(&run);
     tool_scene_free(&scene);
 }

@@ -30,7 +30,7 @@ typedef struct scene_model {
     double *mass, *gravity; /* [r, r], [r, 3] */
     double damping[2];      /* 1/s, s */
     sp_inertia inertia;
-    bool has_inertia, has_shell, has_distance;
+    bool has_inertia, has_pointshell, has_distance;
     sp_contact_pointshell pointshell;
     sp_field field;
     sp_distance distance;
@@ -66,7 +66,7 @@ typedef struct scene_run {
     int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without balls */
     int64_t r;                                                               /* reduced coordinates of all bodies */
     sp_pool pool;
-    sp_contact_scene *world;
+    sp_contact_scene *contact;
 } scene_run;
 
 /* Reads the files of all models that bodies use, and makes what those share. */
@@ -77,8 +77,8 @@ void scene_free_models(scene_run *run); /* after the world; and all that the run
 void scene_model_force(const scene_model *model, sp_context *context, sp_reduced_force *force);
 
 /* Makes the bodies, the pairs and the world. */
-void scene_make_world(scene_run *run);
-void scene_free_world(scene_run *run);
+void scene_make_contact(scene_run *run);
+void scene_free_contact(scene_run *run);
 
 /* The whole of simulate for a scene. */
 void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice,

@@ -17,7 +17,7 @@ typedef struct run {
     int64_t *from;      /* [stage_count] the step before which each begins */
     int64_t now;        /* the stage */
     sp_integrator *integrator;
-    sp_external_loads forcing;
+    sp_external_loads external_loads;
     simulate_energy energy;
     double turn; /* rad: most that a bone turned in a step */
     double estimate[SP_NORMS];
@@ -109,17 +109,17 @@ static void begin_stage(run *r, int64_t stage)
     simulation_read(s);
     simulation_make(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->forcing = sp_load_set_external(&s->model.loads);
+    r->external_loads = sp_load_set_external(&s->model.loads);
     if (!stage) {
-        tool_check(sp_integrator_new(r->context, &s->model.system, &r->forcing, &parameters, s->vertices.start, NULL,
-                                     &r->integrator),
+        tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
+                                     NULL, &r->integrator),
                    s->mesh.path);
         return;
     }
     parameters.first_step = r->from[stage];
     const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_prescribed(before)),
                  *v = carry(r, stage, sp_integrator_v(before), sp_integrator_prescribed_velocity(before));
-    tool_check(sp_integrator_new(r->context, &s->model.system, &r->forcing, &parameters, q, v, &r->integrator),
+    tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, q, v, &r->integrator),
                s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
@@ -138,7 +138,7 @@ static int64_t vertex_in(const simulation *s, int64_t vertex)
 }
 
 /* Which components of its vertices a simulation holds, by vertex. */
-static uint8_t *held_axes(run *r, const sp_mesh *mesh)
+static uint8_t *prescribed_axes(run *r, const sp_mesh *mesh)
 {
     uint8_t *axes = tool_allocate(&r->stages[0].pool, mesh->vertex_count, sizeof *axes);
     for (int64_t i = 0; i < mesh->fixed_count; i++)
@@ -147,12 +147,12 @@ static uint8_t *held_axes(run *r, const sp_mesh *mesh)
 }
 
 /* The vertices that options move or hold, and until which frame. */
-static void list_held(run *r, sp_trajectory_layout *shape)
+static void list_prescribed(run *r, sp_trajectory_layout *shape)
 {
     const simulation *first = &r->stages[0], *last = &r->stages[r->stage_count - 1];
     const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0),
                   count = last->mesh.mesh.vertex_count;
-    const uint8_t *axes = held_axes(r, &first->mesh.mesh);
+    const uint8_t *axes = prescribed_axes(r, &first->mesh.mesh);
     sp_prescribed_record *prescribed = tool_allocate(&r->stages[0].pool, count, sizeof *prescribed);
     for (int64_t v = 0; v < count; v++) {
         const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
@@ -387,7 +387,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     for (int64_t i = 1; i < stages; i++)
         vertices_check_cut(&stage[i]);
     simulation_choose_record(&stage[0]);
-    list_held(&r, &stage[0].shape);
+    list_prescribed(&r, &stage[0].shape);
     if (stage[0].model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature,
                   "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the "
@@ -408,7 +408,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     const int64_t now = r.now;
     if (choice->model == SP_MODEL_CONJAC) {
         r.external = tool_allocate(&stage[0].pool, stage[now].model.system.n, sizeof *r.external);
-        r.forcing.mean(r.forcing.self, (double)(end - 1) * choice->step, (double)end * choice->step, r.external);
+        r.external_loads.mean(r.external_loads.self, (double)(end - 1) * choice->step, (double)end * choice->step,
+                              r.external);
     }
     energy_judge(&stage[now], &r.energy);
     say(&r);

@@ -75,10 +75,10 @@ void sketch_select(sketch *s, const char *loads, double step, double separation,
     s->distance = tool_allocate_raw(&s->pool, (m + 1) * (m + 1), sizeof *s->distance);
     double *response = tool_allocate_raw(&scratch, s->n * m, sizeof *response);
     int64_t *kept = tool_allocate_raw(&scratch, m, sizeof *kept);
-    sp_external_loads forcing = sp_load_set_external(&loading);
+    sp_external_loads external_loads = sp_load_set_external(&loading);
     for (int64_t i = 0; i < m; i++) {
         s->time[i] = piece[2 * i];
-        forcing.mean(forcing.self, piece[2 * i], piece[2 * i + 1], s->force + i * s->n);
+        external_loads.mean(external_loads.self, piece[2 * i], piece[2 * i + 1], s->force + i * s->n);
     }
     tool_check(sp_full_system_respond(&s->system, m, s->force, response), s->mesh.path);
     tool_check(sp_mass_distances(s->context, &s->metric, m, response, s->distance), loads);

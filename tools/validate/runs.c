@@ -162,10 +162,10 @@ static void make_run(validation *v, validate_run *run)
                     : run->choice.model == SP_MODEL_CUBATURE  ? run->s.cubature.count
                                                               : sp_mesh_element_count(&run->s.mesh.mesh);
     parameters = simulation_parameters(&run->s);
-    run->forcing = sp_load_set_external(&run->s.model.loads);
-    tool_check(
-        sp_integrator_new(v->context, &run->s.model.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
-        run->s.mesh.path);
+    run->external_loads = sp_load_set_external(&run->s.model.loads);
+    tool_check(sp_integrator_new(v->context, &run->s.model.system, &run->external_loads, &parameters, NULL, NULL,
+                                 &run->integrator),
+               run->s.mesh.path);
     run->value = tool_allocate(&v->pool, v->probe_count, sizeof *run->value);
     if (run != &v->full)
         tool_check(sp_trajectory_error_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);

@@ -28,7 +28,7 @@ typedef struct validate_run {
     const char *name;
     simulate_choice choice;
     simulation s;
-    sp_external_loads forcing;
+    sp_external_loads external_loads;
     sp_integrator *integrator;
     int64_t elements; /* that its forces take; −1: it has polynomials */
     double seconds;   /* of the steps alone */

@@ -205,7 +205,7 @@ static void check_surface(verify *v, artefact *file, bool offset)
     sp_surface_free(&surface);
 }
 
-void verify_shell(verify *v, artefact *file)
+void verify_pointshell(verify *v, artefact *file)
 {
     const sp_pointshell *s = &file->pointshell;
     const json_t *stated = json_object_get(file->result, "level_points"), *area = json_object_get(file->result, "area");

@@ -126,7 +126,7 @@ static void modal_energies(const energies *e, int64_t frame, energy_sum *kinetic
 }
 
 /* Sets components that are held in a frame to 0: kinetic energy is that of the others. */
-static void drop_held(const energies *e, int64_t frame, double *v)
+static void drop_prescribed(const energies *e, int64_t frame, double *v)
 {
     const sp_trajectory *trajectory = e->trajectory;
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
@@ -151,7 +151,7 @@ static void full_energies(const energies *e, int64_t frame, energy_sum *kinetic,
     int64_t rows = 3 * e->trajectory->vertex_count;
     const double *u = e->trajectory->u + frame * rows;
     memcpy(e->u, e->trajectory->udot + frame * rows, (size_t)rows * sizeof *e->u);
-    drop_held(e, frame, e->u);
+    drop_prescribed(e, frame, e->u);
     verify_mass_times(e->body, e->lumped, e->u, e->w);
     add_products(rows, e->u, e->w, kinetic);
     if (e->linear) {
@@ -437,8 +437,8 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
 }
 
 /* Held vertices rest unless something moves them; those that move together do so as a rigid body. */
-static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh,
-                       const uint8_t *fixed, sp_pool *pool)
+static void check_prescribed(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh,
+                             const uint8_t *fixed, sp_pool *pool)
 {
     const bool moved = parameter_count(file, "prescribe") > 0 ||
                        tool_meta_has_input(file->meta, "prescribe-vertices") ||
@@ -568,7 +568,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         if (fits) {
             e.fixed = fixed_bits(&mesh->mesh, &pool);
             if (!trajectory->r)
-                check_held(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
+                check_prescribed(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
             check_energies(&e, full_energies, scale);
         }
         sp_fe_space_free(&body);

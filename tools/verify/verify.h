@@ -102,7 +102,7 @@ void verify_training(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
 void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
-void verify_shell(verify *v, artefact *file);
+void verify_pointshell(verify *v, artefact *file);
 
 /* ---- mathematics that several share ---- */
 

@@ -151,11 +151,11 @@ static int allocate(sp_conjac *self)
     const int64_t n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
     double **free_vectors[] = {&self->f,    &self->q,    &self->x,    &self->xx,     &self->drift,
                                &self->pull, &self->push, &self->drag, &self->inertia};
-    double **held_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->wide};
+    double **prescribed_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->wide};
     for (size_t i = 0; i < sizeof free_vectors / sizeof *free_vectors; i++)
         *free_vectors[i] = sp_pool_new(&self->pool, n, sizeof(double));
-    for (size_t i = 0; i < sizeof held_vectors / sizeof *held_vectors; i++)
-        *held_vectors[i] = sp_pool_new(&self->pool, rows, sizeof(double));
+    for (size_t i = 0; i < sizeof prescribed_vectors / sizeof *prescribed_vectors; i++)
+        *prescribed_vectors[i] = sp_pool_new(&self->pool, rows, sizeof(double));
     self->xs = sp_pool_new(&self->pool, self->map.s, sizeof(double));
     self->residual = sp_pool_new(&self->pool, self->map.s, sizeof(double));
     self->xd = sp_pool_new(&self->pool, self->map.d, sizeof(double));
@@ -310,7 +310,7 @@ int64_t sp_conjac_system_added(const sp_system *system)
 
 /* (f − external)_s = 0, the gradient of W(q) − external · q by the quasistatic components q_s. */
 typedef struct balance {
-    sp_conjac *condensed;
+    sp_conjac *conjac;
     const double *external;
     double *q; /* [n], of which q_s follow the iterations */
     double largest,
@@ -320,14 +320,14 @@ typedef struct balance {
 static void residual(void *self, const double *x, double *r, sp_newton_residual *size)
 {
     balance *b = self;
-    const sp_conjac *condensed = b->condensed;
-    const int64_t n = condensed->full.n, s = condensed->map.s, *quasistatic = condensed->map.quasistatic;
+    const sp_conjac *conjac = b->conjac;
+    const int64_t n = conjac->full.n, s = conjac->map.s, *quasistatic = conjac->map.quasistatic;
     for (int64_t i = 0; i < s; i++)
         b->q[quasistatic[i]] = x[i];
-    const double energy = condensed->full.force(condensed->full.self, b->q, condensed->f);
+    const double energy = conjac->full.force(conjac->full.self, b->q, conjac->f);
     for (int64_t i = 0; i < s; i++)
-        r[i] = condensed->f[quasistatic[i]] - b->external[quasistatic[i]];
-    b->largest_here = fmax(b->largest, fmax(norm(n, b->external), norm(n, condensed->f)));
+        r[i] = conjac->f[quasistatic[i]] - b->external[quasistatic[i]];
+    b->largest_here = fmax(b->largest, fmax(norm(n, b->external), norm(n, conjac->f)));
     *size = (sp_newton_residual){.norm = isfinite(energy) ? norm(s, r) : NAN,
                                  .scale = b->largest_here,
                                  .potential = energy - sp_dense_dot(n, b->external, b->q)};
@@ -339,21 +339,21 @@ static int factor(void *self, const double *x, bool definite)
     int64_t factorizations = 0;
     (void)x; /* q has it */
     b->largest = b->largest_here;
-    return sp_conjac_assemble(b->condensed, b->q, definite, &factorizations);
+    return sp_conjac_assemble(b->conjac, b->q, definite, &factorizations);
 }
 
 static int solve(void *self, const double *r, double tolerance, double *dx)
 {
-    sp_conjac *condensed = ((balance *)self)->condensed;
+    sp_conjac *conjac = ((balance *)self)->conjac;
     (void)tolerance;
-    memcpy(dx, r, (size_t)condensed->map.s * sizeof *dx);
-    return sp_conjac_condensation_solve(&condensed->map, false, 1, dx);
+    memcpy(dx, r, (size_t)conjac->map.s * sizeof *dx);
+    return sp_conjac_condensation_solve(&conjac->map, false, 1, dx);
 }
 
 static int not_converged(void *self, double relative, int64_t iterations)
 {
     const balance *b = self;
-    return sp_fail(b->condensed->context, SP_NUMERICAL,
+    return sp_fail(b->conjac->context, SP_NUMERICAL,
                    "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left",
                    (long long)iterations, relative * b->largest_here, b->largest_here);
 }
@@ -362,7 +362,7 @@ int sp_conjac_system_settle(sp_system *system, const double *external, double to
 {
     sp_conjac *self = system->self;
     const int64_t s = self->map.s;
-    balance b = {.condensed = self, .external = external, .q = q};
+    balance b = {.conjac = self, .external = external, .q = q};
     const sp_newton_problem problem = {.self = &b,
                                        .n = s,
                                        .residual = residual,

@@ -164,7 +164,7 @@ static void reduce(sp_conjac *self, const sp_joint_system *joints)
 
 /* ---- the step ---- */
 
-static void read_held(sp_conjac *self, const sp_velocity_step *step)
+static void read_prescribed(sp_conjac *self, const sp_velocity_step *step)
 {
     const double *u = sp_full_system_displacement(&self->full, step->q),
                  *v = sp_full_system_prescribed_velocity(&self->full);
@@ -184,7 +184,7 @@ static void read_held(sp_conjac *self, const sp_velocity_step *step)
     self->full.tangent_times(self->full.self, step->q, self->x, self->pull);
 }
 
-static void read_border(sp_conjac *self, const sp_velocity_step *step)
+static void read_joints(sp_conjac *self, const sp_velocity_step *step)
 {
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     for (int64_t j = 0; j < self->m; j++) {
@@ -328,8 +328,8 @@ int sp_conjac_velocity_step(void *data, const sp_velocity_step *step)
     self->mass_scale = 1 + h * step->damping_mass;
     self->spring = step->beta * h * h;
     self->stiff = h * step->damping_stiffness + self->spring;
-    read_held(self, step);
-    read_border(self, step);
+    read_prescribed(self, step);
+    read_joints(self, step);
     self->c = self->map.d + self->m + self->moving;
     status = prepare(self, step, false);
     if (status == SP_NUMERICAL) {

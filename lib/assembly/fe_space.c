@@ -640,7 +640,7 @@ int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64
             if (space->dof[3 * v + c] >= 0)
                 permutation[at++] = space->dof[3 * v + c];
         if (at == before)
-            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k,
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is fixed", (long long)k,
                              (long long)v);
     }
     if (status == SP_OK && at != space->dof_count)

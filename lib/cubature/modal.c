@@ -176,7 +176,7 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t as
     }
     gather(&p);
     if (p.used == 0) {
-        status = sp_fail(context, SP_INPUT, "every corner of every element is held: there is no force");
+        status = sp_fail(context, SP_INPUT, "every corner of every element is fixed: there is no force");
         goto done;
     }
     bool all = asked >= p.used;

@@ -10,7 +10,7 @@
 static int check_axes(sp_context *context, int axes)
 {
     if (axes < 1 || axes > 7)
-        return sp_fail(context, SP_USAGE, "the axes to be held are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)",
+        return sp_fail(context, SP_USAGE, "the axes to be fixed are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)",
                        axes);
     return SP_OK;
 }

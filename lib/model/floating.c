@@ -185,7 +185,7 @@ int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex < 0)
         goto done;
-    const char *prescribed = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
+    const char *prescribed = anywhere ? "nothing holds" : "the constraints leave rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
     if (count_of_pieces > 1)
         status = sp_fail(context, SP_INPUT,

@@ -157,7 +157,7 @@ static void read_file(candidates *set, candidate_file *file)
     sp_columns_pieces_free(&pieces);
     tool_close_input(descriptor);
     if (file->prescribed > 0)
-        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
+        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
 }
 
 void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_space *body, const sp_metric *metric,

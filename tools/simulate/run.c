@@ -390,8 +390,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     list_prescribed(&r, &stage[0].shape);
     if (stage[0].model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature,
-                  "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the "
-                  "gradient of no energy",
+                  "modal cubature forces are not conservative: without damping small motions grow by the factor e in "
+                  "%.3g s",
                   1 / stage[0].model.growth);
     json_t *meta = trajectory_meta(&r);
     tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),

@@ -456,7 +456,7 @@ static void check_prescribed(verify *v, artefact *file, const sp_trajectory *tra
             worst = verify_worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
                                       fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
                                  worst);
-    verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
+    verify_number(v, file, moved ? "fixed vertices without prescribed motion" : "fixed vertices", worst, 0);
     if (!moved && trajectory->prescribed_count == 0)
         return;
     verify_fact(v, file, "what is moved",

@@ -452,7 +452,7 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
     for (int64_t i = 0; p->corrected && i < body->mesh->fixed_count; i++)
         if (body->mesh->fixed_axes[i])
             return sp_fail(context, SP_USAGE,
-                           "the ghost force can be taken out of free bodies only: vertex %lld is held",
+                           "the ghost force can be taken out of free bodies only: vertex %lld is fixed",
                            (long long)body->mesh->fixed[i]);
     return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
 }

@@ -7,15 +7,15 @@
 
 enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED, SP_ENERGY_COUNT };
 
-/* A vertex that is held beside those that the mesh holds, or moved while it is held. */
+/* A vertex that is fixed in addition to those of the mesh, or a fixed vertex with prescribed motion. */
 typedef struct sp_prescribed_record {
     int64_t vertex;
-    uint8_t axes;   /* which components are held: bit 0 x, bit 1 y, bit 2 z */
+    uint8_t axes;   /* fixed components: bit 0 x, bit 1 y, bit 2 z */
     int64_t group;  /* vertices of a group move together as a rigid body; −1: by itself */
-    int64_t frames; /* the first so many frames: cuts let go */
+    int64_t frames; /* number of frames from the first on: cuts release vertices */
 } sp_prescribed_record;
 
-/* What every frame holds. Either of r and point_count may be 0, not both. */
+/* The contents of every frame. Either of r and point_count may be 0, not both. */
 typedef struct sp_trajectory_layout {
     int64_t r;             /* reduced coordinates q, qdot; 0: none recorded */
     int64_t point_count;   /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
@@ -31,7 +31,7 @@ typedef struct sp_frame {
     const double *q, *qdot;         /* [r] */
     const double *u, *udot;         /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
-    double estimate[2];             /* in either norm the largest of the steps since the frame before */
+    double estimate[2];             /* in either norm the maximum over the steps since the previous frame */
 } sp_frame;
 
 /* ---- writing ---- */

@@ -32,10 +32,10 @@ enum tool_type {
     TOOL_TEXT,    /* const char * */
     TOOL_CHOICE,  /* int: index into `choices`, words with | */
     TOOL_SIZE,    /* int64_t bytes: 500M, 2G */
-    TOOL_TEXTS,   /* tool_texts: may stand several times */
+    TOOL_TEXTS,   /* tool_texts: may be given several times */
     TOOL_INPUT,   /* const char *: a file that is read; "-" is stdin */
     TOOL_INPUTS,  /* tool_texts: files that are read */
-    TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may stand several times */
+    TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may be given several times */
 };
 
 typedef struct tool_texts {
@@ -43,7 +43,7 @@ typedef struct tool_texts {
     const char *value[256];
 } tool_texts;
 
-/* KEY=FILE, divided at the last "=". The keys are recorded as parameters, the files as inputs of the same option. */
+/* KEY=FILE, split at the last "=". The keys are recorded as parameters, the files as inputs of the same option. */
 typedef struct tool_keyed {
     int64_t count;
     const char *key[256], *file[256];
@@ -55,30 +55,30 @@ typedef struct tool_option {
     enum tool_type type;
     void *target;
     const char *argument; /* in --help: N, METRES, FILE */
-    const char *standard; /* default, parsed like a value; NULL: leaves the target as it is (zero) */
+    const char *standard; /* default, parsed like a value; NULL: the target is not changed (zero) */
     const char *choices;
     int count;        /* TOOL_VECTOR */
     double low, high; /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
     const char *help;
     bool silent; /* cannot change the result: not recorded in parameters */
     bool *given; /* set when the option was on the command line; may be NULL */
-    /* Where the option applies: conditions with blanks between them, all of which have to hold. "model=full,linear":
-     * the choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
+    /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
+     * choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
      * --reference was not. An option that does not apply is a usage error on the command line, and its default is not
      * recorded. --help prints the conditions. NULL: it always applies. */
     const char *only;
-    /* In a table with a base: bytes from it to the target, and to the bool that `given` would point to (0: none). */
+    /* In a table with a base: offsets from it to the target, and to the bool of `given` (0: none). */
     size_t at, given_at;
 } tool_option;
 
-/* Options under one heading of --help. A table with a base can serve several programs: target and given are then found
- * from `at` and `given_at`. */
+/* Options under one heading of --help. A table with a base can serve several programs: target and given are then
+ * computed from `at` and `given_at`. */
 typedef struct tool_table {
     const char *title;
     const tool_option *options;
     int count;
     void *base;
-    const char *only; /* where all its options apply, in addition to their own conditions; NULL: always */
+    const char *only; /* conditions for all its options, in addition to their own; NULL: none */
 } tool_table;
 
 enum {
@@ -86,7 +86,7 @@ enum {
     TOOL_THREADS = 2,
     TOOL_SEED = 4,
     TOOL_ANY_FORMAT = 8
-}; /* which common options the tool has: -o, --threads, --seed; and that the output is not always an .npz */
+}; /* the common options that the tool has: -o, --threads, --seed; and that the output is not always an .npz */
 
 typedef struct tool_spec {
     const char *name;
@@ -106,14 +106,14 @@ typedef struct tool_spec {
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv);
 int tool_end(void);
 
-/* Whether the option was on the command line. */
+/* Returns true if the option was on the command line. */
 bool tool_option_given(const char *name);
 
-/* Whether the conditions of the option (tool_option.only) hold. */
+/* Returns true if the conditions of the option (tool_option.only) hold. */
 bool tool_option_applies(const char *name);
 
-/* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means
- * nothing WHERE"), and its default is not recorded. Of "seed" neither is the seed. */
+/* Declares that the option is not applicable to the given arguments: it is a usage error if it was on the command line
+ * ("--NAME means nothing WHERE"), and its default is not recorded. For "seed" the seed is not recorded either. */
 void tool_option_idle(const char *name, const char *where);
 
 int tool_argument_count(void);
@@ -123,23 +123,23 @@ bool tool_quiet(void);
 
 /* ---- messages ---- */
 
-/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first one is
- * heard. */
+/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first call
+ * wins. */
 noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
 
-/* A second line to help, printed after the failure's line: call before tool_fail. */
+/* A hint on a second line, printed after the failure's line: call before tool_fail. */
 void tool_hint(const char *format, ...) SP_PRINTF(1, 2);
 
-/* Fails with the context's message when status is not SP_OK. */
+/* Fails with the context's message if status is not SP_OK. */
 void tool_check(int status, const char *file);
 
-/* One line on stderr unless --quiet; kept for the result too (tool_result_new puts them under "warnings"). */
+/* One line on stderr unless --quiet; also recorded in the result (tool_result_new puts warnings under "warnings"). */
 void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
 
-/* One line on stderr unless --quiet: what was found, counts. */
+/* One line on stderr unless --quiet: results and counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);
 
-/* s, of a clock that only goes forward: for differences. */
+/* s, from a monotonic clock: for differences. */
 double tool_seconds(void);
 
 /* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
@@ -147,14 +147,14 @@ FILE *tool_stdout(void);
 
 /* ---- memory ---- */
 
-/* sp_pool_new, sp_pool_raw, sp_pool_copy and sp_list_add (base/memory.h) that end the program where those give NULL,
- * which is left to be for counts that are negative or too large for any memory. */
+/* sp_pool_new, sp_pool_raw, sp_pool_copy and sp_list_add (base/memory.h), which end the program where those return
+ * NULL, that is for counts that are negative or too large for any memory. */
 void *tool_allocate(sp_pool *pool, int64_t count, size_t size);
 void *tool_allocate_raw(sp_pool *pool, int64_t count, size_t size);
 void *tool_allocate_copy(sp_pool *pool, const void *source, int64_t count, size_t size);
 void *tool_list_add(sp_list *list, int64_t more, size_t size);
 
-/* For what other libraries did not allocate. */
+/* For failed allocations of other libraries. */
 noreturn void tool_out_of_memory(void);
 
 /* ---- files in ---- */

@@ -166,71 +166,70 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
 int tool_open_input(const char *path);
 void tool_close_input(int descriptor);
 
-/* Records an input by hand (streamed trajectories): hash and meta as found. meta may be NULL. */
+/* Records an input explicitly (streamed trajectories), with its hash and meta. meta may be NULL. */
 void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* The same for one of our archives, or a foreign one (meta NULL), that was not read by tool_read. */
+/* The same for a Supple archive, or a foreign one (meta NULL), that was not read by tool_read. */
 void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool
- * ("include") says that another input named the file: it is then recorded as "via" that, by its path from the folder of
- * the other input, which is the last one before it that no other named. Refused are files of more than 64 GiB, of more
- * than 1 GiB from a pipe, and those that consist of holes. */
+/* Reads a whole text or model file, NUL-terminated; recorded unless option is "". If `option` is not an option name
+ * (such as "include"), another input referred to this file: provenance then records it as "via" that word, with its
+ * path relative to the folder of the most recent input that no other input named. Files of more than 64 GiB, of more
+ * than 1 GiB from a pipe, and sparse files that consist of holes are rejected. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
-/* The same of JSON, of which no more is read than sp_json_load takes. */
+/* The same for JSON; it reads no more than sp_json_load accepts. */
 char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
-/* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start.
- */
+/* Sets the input that names the files which are read from here on; NULL: the first argument, the initial setting. */
 void tool_named_in(const char *path);
 
-/* Whether the record in a file's meta (NULL: there is none) names an input of that option. */
+/* Returns true if the provenance in a file's meta (NULL: there is none) has an input of that option. */
 bool tool_meta_has_input(const json_t *meta, const char *option);
 
 /* ---- the file out ---- */
 
-/* What meta starts with: kind, versions, parameters, seed, inputs, history. */
+/* The initial members of meta: kind, versions, parameters, seed, inputs, history. */
 json_t *tool_meta_new(const char *kind);
 
-/* Outputs that begin after this carry the record that another program would have written, of the inputs so far and
- * those recorded after it: its name and parameters (owned from here on), no seed, warnings from here on. For a step of
- * the pipeline that this program takes too, with the same bytes. */
+/* Outputs that are opened after this carry the provenance that another program would have written, with the inputs so
+ * far and those recorded after it: its name and parameters (owned from here on), no seed, warnings from here on. For a
+ * step of the pipeline that this program performs too, with the same bytes. */
 void tool_record_as(const char *program, json_t *parameters);
 
-/* Says in meta that the file is the one that --option named, not the one of -o. */
+/* Records in meta that the file is the output of --option, not of -o. */
 void tool_meta_output(json_t *meta, const char *option);
 
 /* result with "warnings"; owned by the caller until tool_output_finish. */
 json_t *tool_result_new(void);
 
-/* A number for `result` or `meta` under this key. Ends the program where it is not finite, which JSON cannot say. */
+/* Adds a number to `result` or `meta` under this key. Ends the program if it is not finite, which JSON cannot
+ * represent. */
 json_t *tool_real(const char *key, double value);
 json_t *tool_reals(const char *key, int64_t count, const double *values);
 
 /* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are
- * synchronized and appear together when the last one is finished, or the old files stay as they were. An output that
- * replaces a file keeps the rights of that file. */
+ * synchronized and renamed together when the last one is finished, or the old files are kept. An output that replaces a
+ * file keeps its permissions. */
 typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);
 sp_writer *tool_output_writer(tool_output *output);
 
-/* The other outputs are listed in this one, which has to be opened before them: its old file is taken away before
- * theirs are replaced. */
+/* This output lists the others and must be opened before them: its old file is removed before theirs are replaced. */
 void tool_output_is_index(tool_output *output);
 
-/* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not
- * open at the same time. */
+/* hold true: outputs that are finished from here on wait; false: they are renamed together. For series whose files are
+ * not open at the same time. */
 void tool_outputs_hold(bool hold);
 
-/* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
+/* Writes result as the last member (may be NULL for files that are not Supple archives), closes with every check and
  * renames into place. */
 void tool_output_finish(tool_output *output, json_t *result);
 
-/* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second
- * opens it too. What is known at the end only is opened at the start all the same: that it cannot be written is said
- * before the work, not after it. */
+/* Writes a text or picture file of another format at once, with the same care, and finishes the output; the second also
+ * opens it. An output whose contents are known only at the end is nevertheless opened at the start, so that an
+ * unwritable path is reported before the work, not after it. */
 void tool_output_append(tool_output *output, const void *bytes,
                         int64_t count); /* may be called many times before tool_output_finish */
 void tool_output_bytes(tool_output *output, const void *bytes, int64_t count);

@@ -44,7 +44,7 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
     }
     for (int64_t e = 0; e < sp_mesh_element_count(written); e++)
         volume += sp_mesh_element_volume(written, e);
-    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex stand together */
+    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex are contiguous */
         doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
     const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
     tool_say(

@@ -152,7 +152,7 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
         for (int c = 0; c < 3; c++)
             if (mesh->fixed_axes[i] >> c & 1)
                 space->dof[3 * mesh->fixed[i] + c] = -1;
-    /* a vertex that no element uses has no stiffness and no mass: it is held */
+    /* a vertex that no element uses has no stiffness and no mass: it is fixed */
     char *used = calloc((size_t)mesh->vertex_count + 1, 1);
     if (!used)
         return sp_fail_memory(context);

@@ -96,7 +96,7 @@ static int64_t occupy(placing *p, double edge)
             s->distance = square;
             count++;
         } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the
-                                                           first, whatever rounding says */
+                                                           first, whatever the rounding */
             s->element = p->element[k];
             s->distance = square;
         }
@@ -221,7 +221,7 @@ struct sp_modal {
     sp_context *context;
     sp_pool pool;
     const sp_modal_points *points;
-    int64_t r, rows, capacity; /* poses, and how many there is room for */
+    int64_t r, rows, capacity; /* number of poses, and capacity */
     double *A;                 /* [r] matrices [room, count, column major] */
     double *b;                 /* [r, room] */
     double *w;                 /* [r, count] of the last solve */

@@ -15,7 +15,7 @@ static int check_axes(sp_context *context, int axes)
     return SP_OK;
 }
 
-/* held [vertex_count]: the bits of axes that the mesh holds now. */
+/* held [vertex_count]: bits of the axes that the mesh currently fixes. */
 static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **constrained)
 {
     *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);

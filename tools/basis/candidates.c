@@ -66,7 +66,8 @@ static int put_at(candidates *set, int64_t place, int64_t row, int64_t height, c
     return status == SP_OK ? sp_store_write(set->context, &set->store, row, height, place, 1, values) : status;
 }
 
-/* Rows [row, row + height) of a column of the files to where they belong; those of held degrees of freedom become 0. */
+/* Copies rows [row, row + height) of a column of the files to their place; those of fixed degrees of freedom become
+ * 0. */
 static int put(candidates *set, candidate_file *file, int64_t column, int64_t row, int64_t height, double *values)
 {
     int64_t number = file->first + column;

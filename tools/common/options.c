@@ -619,7 +619,7 @@ static int print_wrapped(FILE *stream, const char *text, int indent, int column)
     return column;
 }
 
-/* What stands in the first column: "  -o, --output FILE". Long lists of choices are broken. */
+/* The text of the first column: " -o, --output FILE". Long lists of choices are broken. */
 static int print_left(FILE *stream, const tool_option *option)
 {
     const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;

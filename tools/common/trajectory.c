@@ -15,7 +15,7 @@
 
 /* ---- kinds ---- */
 
-/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another
+/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) denotes; −1: another
  * name. */
 static int named_descriptor(const char *path)
 {

@@ -43,7 +43,7 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
     return true;
 }
 
-/* ---- what is held ---- */
+/* ---- fixed vertices ---- */
 
 /* The vertices that a --prescribe names. */
 static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)

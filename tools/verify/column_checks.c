@@ -73,7 +73,7 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
     sp_pool_free(&pool);
 }
 
-/* Rows and held rows; false where nothing else can be said. */
+/* Checks rows and rows of fixed components; false if nothing else can be checked. */
 static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 {
     bool rows = file->columns.rows == 3 * mesh->mesh.vertex_count;
@@ -86,8 +86,8 @@ static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 
 /* ---- modes ---- */
 
-/* Rigid motions that the anchors leave, per connected component: 6 less the rank of the motions of the held degrees of
- * freedom. */
+/* Rigid motions that the fixed vertices leave free, per connected component: 6 minus the rank of the motions of the
+ * fixed degrees of freedom. */
 static int64_t count_rigid(verify *v, const sp_mesh *mesh)
 {
     sp_pool pool = {0};

@@ -146,8 +146,8 @@ void sp_conjac_condensation_fill(sp_conjac_condensation *map, const sp_sparse *K
         return;
     }
     bool same = map->factored;
-    int64_t k = 0; /* all before are done: the entries of a row's vertex stand side by side, those in between are as
-                      they were */
+    int64_t k =
+        0; /* all earlier rows are done: the entries of a row's vertex are contiguous, those in between are unchanged */
     for (int64_t i = 0; i <= K->order; i++) {
         const int64_t own = i < K->order ? map->own[i] : entries, width = i < K->order ? map->width[i] : 0;
         const size_t part = (size_t)(own - k) * sizeof(double);

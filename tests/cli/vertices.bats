@@ -624,7 +624,7 @@ every_model() {
 	--friction applies with --ground$|simfull --friction 0.5
 	--friction: -1 is out of range|simfull --ground 0,0,1,0 --friction -1
 	grip.npz: BDF2 has no friction|simfull --ground 0,0,1,0 --friction 1 --integrator bdf2
-	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|simfull --ground 0,0,1,0 --integrator energy
+	grip.npz: the energy-conserving step is for bodies whose fixed vertices rest and that touch no floor plane$|simfull --ground 0,0,1,0 --integrator energy
 	grip.npz: the energy-conserving step is for bodies|simfull --prescribe tip=path.csv --integrator energy
 	unknown option --prescribe$|simulate --model modal --basis grip-modes.npz --prescribe tip=path.csv
 	unknown option --cut$|simulate --model modal --basis grip-modes.npz --cut 0=cut.npz
@@ -640,7 +640,7 @@ every_model() {
 	--stretch-limit applies to --model warp$|simfull --stretch-limit 0.1,2
 	--stretch-limit: -0.1,2 is out of range|simfull --model warp --stretch-limit -0.1,2
 	grip.npz: a network of springs has no elements to warp|simfull --model warp --warp element --network
-	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is held$|simfull --model warp --correct-ghost
+	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is fixed$|simfull --model warp --correct-ghost
 	grip.npz: the energy-conserving step |simfull --model warp --integrator energy
 	--viscosity applies to --model nonlinear or linear$|simfull --model warp --viscosity 1,1
 	--viscosity applies to --model reduced or cubature or galerkin$|simulate --model modal --basis grip-modes.npz --viscosity 1,1
@@ -653,7 +653,7 @@ every_model() {
 	--model conjac needs --integrator linear-euler$|simfull --model conjac --dynamic none
 	--model conjac needs --dynamic$|simfull --model conjac --integrator linear-euler
 	--dynamic: 175 is out of range \(0 to 174\)$|simfull --model conjac --integrator linear-euler --dynamic 175
-	--dynamic: dynamic vertex 21 is held$|simfull --model conjac --integrator linear-euler --dynamic 20-21
+	--dynamic: dynamic vertex 21 is fixed$|simfull --model conjac --integrator linear-euler --dynamic 20-21
 	--dynamic: dynamic vertex 20 is named twice$|simfull --model conjac --integrator linear-euler --dynamic 20,20
 	--dynamic: "some" is not|simfull --model conjac --integrator linear-euler --dynamic some
 	--dynamic: "near:1,2" is not near:X,Y,Z|simfull --model conjac --integrator linear-euler --dynamic near:1,2

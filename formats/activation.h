@@ -1,4 +1,4 @@
-/* Tension of fibres over time as people write it: CSV lines `t,region,tension` (activation.md). */
+/* Active tension of fibres over time, as users write it: CSV lines `t,region,tension` (activation.md). */
 #ifndef SP_FORMATS_ACTIVATION_H
 #define SP_FORMATS_ACTIVATION_H
 

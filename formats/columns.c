@@ -92,7 +92,7 @@ static const sp_kind *kind_of(const char *name)
 
 /* ---- U in pieces ---- */
 
-/* The first piece of a member: what it is, and room for whole columns or rows. */
+/* The first piece of a member: checks its shape and allocates whole columns or rows. */
 static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
 {
     enum { PIECE = 1 << 17 }; /* values */

@@ -1,5 +1,4 @@
-/* Files whose heart is a matrix U (3·vertices, columns) of displacement fields: modes, derivatives, snapshots, basis.
- */
+/* Files with a matrix U (3·vertices, columns) of displacement fields: modes, derivatives, snapshots, basis. */
 #ifndef SP_FORMATS_COLUMNS_H
 #define SP_FORMATS_COLUMNS_H
 
@@ -8,50 +7,51 @@
 typedef struct sp_columns {
     sp_pool pool;
     int64_t rows, count; /* rows = 3 · vertices */
-    double *U; /* [rows, count, column major] m, or m/√(mass) where mass-normalized; NULL: diverted, see below */
-    int (*column)(void *data, int64_t c,
-                  const double **values); /* writing with U = NULL: gives column c [rows], needed until the next call */
+    double *U; /* [rows, count, column major] m, or m/√(mass) if mass-normalized; NULL: read in pieces, see below */
+    int (*column)(
+        void *data, int64_t c,
+        const double **values); /* for writing with U = NULL: returns column c [rows], valid until the next call */
     void *column_data;
     double *eigenvalue; /* modes: [count] rad²/s²; else NULL */
     double *residual;   /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
-    int64_t *ordering;  /* modes: [ordering_count] vertices in the order in which a factorization takes them, see
-                           modes.md; checked against no mesh; else NULL */
+    int64_t *ordering;  /* modes: [ordering_count] vertices in the elimination order of a factorization, see modes.md;
+                           not checked against a mesh; else NULL */
     int64_t ordering_count;
     int64_t *pair;          /* derivatives: [count, 2] modes from 0; else NULL */
     double *singular_value; /* basis: [count] ≥ 0; else NULL */
-    double *time;           /* snapshots: [count] s, when in a recording the shape belongs to; else NULL */
+    double *time;           /* snapshots: [count] s, time in the recording of each snapshot; else NULL */
     int order;              /* derivatives */
-    int64_t source; /* derivatives: so many columns of the file that they are made of were in use; a pair names those,
-                       and from there on earlier derivatives of the same file; 0: unknown */
+    int64_t source; /* derivatives: number of columns of the source file that were used; a pair names those, and from
+                       this number on earlier derivatives of the same file; 0: unknown */
     bool lumped;    /* modes, basis: orthonormal in the lumped mass; false: consistent */
-    int64_t rigid;  /* modes: how many leading ones are rigid motions */
-    char mesh[SP_HASH_LENGTH]; /* hash of the mesh it belongs to; empty where unknown */
+    int64_t rigid;  /* modes: number of leading rigid motions */
+    char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
 } sp_columns;
 
-/* The kinds: "modes", "derivatives", "snapshots", "basis". A foreign file with a member U is taken as snapshots. `rows`
- * −1: any. */
+/* The file types "modes", "derivatives", "snapshots" and "basis". A foreign file with a member U is read as snapshots.
+ * `rows` −1: any. */
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns) SP_MUST_USE;
 
-/* U in pieces, as a forward reader meets them: set by sp_columns_divert before the first member is read. Each piece is
- * `width` whole columns from `first`, or `height` whole rows from `row` where the file has C order: values [height,
- * width, column major], finite, to be changed at will. Column numbers and rows are those of the file. Whoever reads it
- * takes sp_columns_read for the rest, which leaves U NULL. */
+/* Reads U in pieces, in the order of the file; set by sp_columns_divert before the first member is read. Each piece is
+ * `width` whole columns from `first`, or `height` whole rows from `row` if the file has C order: values [height, width,
+ * column major], finite, which may be modified. Numbers of columns and rows are those of the file. The rest of the file
+ * is read by sp_columns_read, which leaves U NULL. */
 typedef struct sp_columns_pieces {
     sp_context *context;
     void *data;
     int (*take)(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width,
                 double *values);
-    /* of the module */
+    /* private to the module */
     sp_pool pool;
     int64_t expected_rows, have, capacity;
     double *values, *turned;
 } sp_columns_pieces;
 
-/* rows −1: any. A piece takes 1 MB, a column or a row, whichever is most. */
+/* rows −1: any. A piece has 1 MB, or one column or row if that is more. */
 void sp_columns_divert(sp_context *context, sp_reader *reader, int64_t rows, sp_columns_pieces *pieces);
 void sp_columns_pieces_free(sp_columns_pieces *pieces);
 
-/* Adds what belongs to the kind to meta ("mass", "order", "rigid", "mesh"), writes it and the members that are not
+/* Adds the keys of the file type to meta ("mass", "order", "rigid", "mesh"), writes it and the members that are not
  * NULL. */
 int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns) SP_MUST_USE;
 

@@ -16,7 +16,7 @@ static int check_cells(sp_context *context, const json_t *meta, const sp_field *
     return status;
 }
 
-/* The members as they stand in the file. */
+/* The members in the order of the file. */
 typedef struct field_file {
     double *origin, *spacing;
     float *distance;

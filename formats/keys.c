@@ -269,7 +269,7 @@ static int check_keys(sp_key_reader *reader, json_t *object, const sp_key_table 
     return SP_OK;
 }
 
-/* Whether the key may stand beside the others. */
+/* Returns true if the key may occur with the others. */
 static int check_place(const sp_key_reader *reader, const json_t *object, const sp_key_table *table, const sp_key *key,
                        const void *to)
 {

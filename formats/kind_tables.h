@@ -1,4 +1,4 @@
-/* Short words for writing tables of members (formats/kinds.h); included by the files that have some. */
+/* Short names for writing tables of members (formats/kinds.h); included by the files with such tables. */
 #ifndef SP_FORMATS_KIND_TABLES_H
 #define SP_FORMATS_KIND_TABLES_H
 

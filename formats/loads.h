@@ -1,4 +1,4 @@
-/* Loads that people write: CSV lines `t0,t1,kind,id,fx,fy,fz` (loads.md). */
+/* Loads as users write them: CSV lines `t0,t1,kind,id,fx,fy,fz` (loads.md). */
 #ifndef SP_FORMATS_LOADS_H
 #define SP_FORMATS_LOADS_H
 

@@ -61,12 +61,12 @@ static void turn(char *to, const char *from, int64_t rows, int64_t columns, int 
 
 static int reorder(sp_context *context, sp_members *members, sp_array *array)
 {
-    int64_t slab = array->count; /* values of the array that is still to be turned */
+    int64_t slab = array->count; /* values of the array that is still to be transposed */
     for (int axis = 0; axis + 1 < array->rank && array->count; axis++) {
         char *turned = sp_pool_raw(&members->pool, array->count, (size_t)array->size);
         if (!turned)
             return sp_fail_memory(context);
-        /* C order (a, b, c) is turned to (c, a, b), then the (a, b) behind each c; Fortran order is C order of the
+        /* C order (a, b, c) is transposed to (c, a, b), then the (a, b) behind each c; Fortran order is C order of the
          * reverse. */
         int64_t last = array->shape[array->fortran ? axis : array->rank - 1 - axis], rest = slab / last;
         for (int64_t done = 0; done < array->count; done += slab)

@@ -1,4 +1,4 @@
-/* The preamble of an .npy array: magic, version, length, and a Python dictionary that says type, order and shape
+/* The preamble of an .npy array: magic, version, length, and a Python dictionary with type, order and shape
  * (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). */
 #ifndef SP_FORMATS_NPY_H
 #define SP_FORMATS_NPY_H
@@ -14,7 +14,7 @@ typedef struct sp_npy_header {
     int rank;
     int64_t shape[SP_NPY_RANK];
     int64_t count;  /* product of shape; eight times it fits, also with 1 in place of every extent that is 0 */
-    bool too_large; /* the parser refused the shape because that product does not fit */
+    bool too_large; /* the parser rejected the shape because that product does not fit */
 } sp_npy_header;
 
 /* The dictionary, NUL-terminated: the keys 'descr', 'fortran_order' and 'shape', each once, in any order, then nothing

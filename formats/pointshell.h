@@ -1,12 +1,12 @@
-/* Files of kind pointshell (pointshell.md). */
+/* Files of the type pointshell (pointshell.md). */
 #ifndef SP_FORMATS_POINTSHELL_H
 #define SP_FORMATS_POINTSHELL_H
 
 #include "formats/file.h"
 #include "pointshell/pointshell.h"
 
-/* Takes the arrays out of `file` into `shell` (the file's memory moves, its members are empty afterwards) and checks
- * what pointshell.md demands of them. SP_INPUT names the member. */
+/* Moves the arrays from `file` to `pointshell` (the file's members are empty afterwards) and checks the conditions of
+ * pointshell.md. SP_INPUT names the member. */
 int sp_pointshell_read(sp_context *context, sp_file *file, sp_pointshell *pointshell) SP_MUST_USE;
 
 /* Adds "points" and, where the shell moves, "r" to `meta`, writes it and the members; the caller ends with the result.

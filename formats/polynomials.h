@@ -1,4 +1,4 @@
-/* Files of kind polynomials (polynomials.md). */
+/* Files of the type polynomials (polynomials.md). */
 #ifndef SP_FORMATS_POLYNOMIALS_H
 #define SP_FORMATS_POLYNOMIALS_H
 

@@ -10,7 +10,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bits of the axes along which a vertex is held: those of the mesh, all where that does not hold it. */
+/* Bits of the axes along which a vertex is fixed: those of the mesh, all if the mesh does not fix it. */
 static int prescribed_axes(const sp_mesh *mesh, int64_t vertex)
 {
     const int64_t *found =

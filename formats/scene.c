@@ -304,7 +304,7 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     int status;
     entry side[2];
     const sp_scene *scene = r->scene;
-    if (json_array_size(value) != 2) /* 0 for what is no array */
+    if (json_array_size(value) != 2) /* 0 if it is not an array */
         return sp_keys_fail(&r->at, "%s, expected an array of two names",
                             json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int k = 0; k < 2; k++) {

@@ -1,4 +1,4 @@
-/* Scenes: what people write in JSON to say which bodies touch which (scene.md, scene.schema.json). */
+/* Scenes: JSON text that describes bodies and their contact pairs (scene.md, scene.schema.json). */
 #ifndef SP_FORMATS_SCENE_H
 #define SP_FORMATS_SCENE_H
 
@@ -18,26 +18,27 @@ enum sp_scene_direction { SP_SCENE_BY_GEOMETRY, SP_SCENE_BY_NORMAL, SP_SCENE_BY_
 enum sp_scene_budget { SP_SCENE_NODES, SP_SCENE_COST };
 enum sp_scene_gradient { SP_SCENE_NORMAL, SP_SCENE_FIELD };
 
-/* A model: files and numbers that any number of bodies share. Paths are relative to the scene, joined with its folder
- * here; NULL: not given. */
+/* A model: files and numbers that any number of bodies share. Paths, relative to the scene in the file, are joined with
+ * its folder here; NULL: not given. */
 typedef struct sp_scene_model {
     char name[SP_SCENE_NAME];
     enum sp_scene_kind kind;
     char *mesh, *basis, *polynomials, *cubature, *pointshell, *field, *voxmap,
-        *surface; /* surface: OBJ, PLY, STL or OFF of a rigid model without mesh, to look at and for mass by density */
+        *surface; /* surface: OBJ, PLY, STL or OFF of a rigid model without mesh, for rendering and for mass by density
+                   */
     int64_t domain_count; /* of the deformed field, besides `field` and `proxies`: */
     char **domain_fields, **domain_proxies;
-    char *proxies;   /* a pointshell whose points are the proxies of `field` (contact/deformed.h) */
-    int64_t nearest; /* proxies asked; 5 */
+    char *proxies;   /* a point shell whose points are the proxies of `field` (contact/deformed.h) */
+    int64_t nearest; /* nearest proxies used; 5 */
     int64_t r;       /* leading columns of the basis; 0: all */
     enum sp_scene_geometry shape;
     double normal[3], offset, centre[3], radius, half[3]; /* of the shape, in the model's frame (contact/distance.h) */
     double mass, density;                                 /* kg, kg/m³; 0: not given */
     double mass_centre[3], inertia[6];                    /* with mass: m; xx, yy, zz, yz, zx, xy kg m² */
     double damping[2];                                    /* α 1/s, β s; −1: the mesh's */
-    double thickness;         /* m, radius of the leaf spheres of the shell against other shells; 0: none */
-    bool decoupled;           /* free deformable bodies: rigid motion and deformation apart (thesis §2.13) */
-    double most_acceleration; /* of q̈ (thesis §3.10.2), the norm; 0: no limit */
+    double thickness;         /* m, radius of the leaf spheres of the point shell against other point shells; 0: none */
+    bool decoupled;           /* free deformable bodies: rigid motion and deformation decoupled (thesis §2.13) */
+    double most_acceleration; /* limit on the norm of q̈ (thesis §3.10.2); 0: no limit */
 } sp_scene_model;
 
 typedef struct sp_scene_body {
@@ -50,7 +51,7 @@ typedef struct sp_scene_body {
 } sp_scene_body;
 
 typedef struct sp_scene_pair {
-    int64_t pointshell, field; /* indices of bodies: the points of one against the distances of the other */
+    int64_t pointshell, field; /* indices of bodies: the points of one against the distance field of the other */
 } sp_scene_pair;
 
 typedef struct sp_scene {
@@ -59,23 +60,24 @@ typedef struct sp_scene {
     struct {
         double stiffness; /* N/m for each point (thesis eq. 3.1), > 0 */
         double damping;   /* N s/m for each point, along its normal, ≥ 0 */
-        double friction;  /* μ of points against distances, ≥ 0 */
-        double limit;     /* L: more than so many points share the force of so many (§3.5); INFINITY where null */
-        enum sp_scene_weights weights; /* of points: all 1, or area by the mean area of the shell */
+        double friction;  /* μ for points against distance fields, ≥ 0 */
+        double limit; /* L: more than this number of penetrating points share the force of L points (§3.5); INFINITY if
+                         null */
+        enum sp_scene_weights weights; /* of points: all 1, or area divided by the mean area of the shell */
         enum sp_scene_direction
-            direction; /* of forces: gradient of the other body's distance, or the point's normal; by shape: the
-                          gradient against planes, spheres and boxes, else the normal */
-        enum sp_scene_normals normals; /* of deformed shells: F N (eq. 3.8), or by tangents: cof(F) N */
-        double pulse; /* m/s, above which voxmaps brake points in proximity voxels; INFINITY: no pulses */
+            direction; /* of forces: gradient of the other body's distance, or the point's normal; by geometry: the
+                          gradient for planes, spheres and boxes, else the normal */
+        enum sp_scene_normals normals; /* of deformed shells: F N (eq. 3.8), or from tangents: cof(F) N */
+        double pulse; /* m/s, threshold above which voxmaps brake points in proximity voxels; INFINITY: no pulses */
     } contact;
     struct {
-        int64_t warm, cold; /* visited nodes of a cycle after which no further level begins (§3.10.3); INT64_MAX: no
-                               limit. cold: 0.8 warm unless given */
+        int64_t warm, cold; /* node budgets: visited nodes of a cycle after which no further level begins (§3.10.3);
+                               INT64_MAX: no limit. cold: 0.8 warm unless given */
         enum sp_scene_budget
-            budget;          /* what is compared with them: nodes visited so far, or the prediction of eq. 3.13 */
+            budget; /* the cost compared with the budgets: visited nodes so far, or the prediction of eq. 3.13 */
         double contact_cost; /* β/α of eq. 3.13; 1.5 */
-        bool coherence;      /* nodes are skipped until something can have come near (§3.10.2) */
-        bool tree;           /* false: all points are looked at */
+        bool coherence;      /* nodes are culled until they can have come near (§3.10.2) */
+        bool tree;           /* false: all points are tested */
         int64_t levels;      /* at most; 0: all */
     } traversal;
     int64_t model_count;
@@ -91,20 +93,21 @@ typedef struct sp_scene {
         char *path;      /* CSV of the manipulandum: the pose of the grasp frame, whose axes are the body's */
         double grasp[3]; /* m, model coordinates */
         double stiffness, torque_stiffness, saturation, torque_saturation; /* N/m, N m, N, N m; INFINITY: none */
-        double saturation_depth;        /* m, in the place of saturation: the force of one point at this depth (§4.9);
-                                           INFINITY: not given */
-        double static_damping;          /* 0.5 */
-        double damping, torque_damping; /* N s/m, N m s/rad */
-        double speed, angular_speed;    /* INFINITY: no limit */
-        double threshold, length;       /* 0.001; m, 0: chosen from the body's size */
+        double saturation_depth; /* m, instead of saturation: the force of one point at this depth (§4.9); INFINITY: not
+                                    given */
+        double static_damping;   /* 0.5 */
+        double damping, torque_damping;                   /* N s/m, N m s/rad */
+        double speed, angular_speed;                      /* INFINITY: no limit */
+        double threshold, length;                         /* 0.001; m, 0: chosen from the body's size */
         double device_scale, device_force, device_torque; /* 1; N and N m at most, INFINITY: no limit */
-        enum sp_scene_gradient gradient; /* ∂d/∂p of contact: the point's normal, as the thesis, or the field's own */
+        enum sp_scene_gradient
+            gradient; /* ∂d/∂p of contact: the point's normal, as in the thesis, or the field's gradient */
     } coupling;
 } sp_scene;
 
-/* From the text of a scene (count bytes). folder: of the scene, for relative paths; "" or ".": as they are. Everything
- * scene.md says is checked; unknown keys, repeated keys and values out of range are errors that name the key by its
- * way, `bodies[3].motion`, and syntax errors the line. */
+/* Parses the text of a scene (count bytes). folder: of the scene, for relative paths; "" or ".": as they are. All
+ * conditions of scene.md are checked; unknown keys, repeated keys and values out of range are errors that name the key
+ * by its JSON path, `bodies[3].motion`, and syntax errors the line. */
 int sp_scene_parse(sp_context *context, const char *text, int64_t count, const char *folder,
                    sp_scene *scene) SP_MUST_USE;
 void sp_scene_free(sp_scene *scene);
@@ -121,8 +124,8 @@ typedef struct sp_path {
 int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path) SP_MUST_USE;
 void sp_path_free(sp_path *path);
 
-/* At a time: linear and slerp between the lines, before the first and after the last one they stay. velocity (NULL: not
- * wanted): m/s and rad/s [6] in the world frame of the segment that begins at or holds t. */
+/* The pose at a time: linear and slerp between the lines, constant before the first and after the last one. velocity
+ * (NULL: not wanted): m/s and rad/s [6] in the world frame on the segment that begins at or contains t. */
 sp_pose sp_path_at(const sp_path *path, double t, double velocity[6]);
 
 #endif

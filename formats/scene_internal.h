@@ -1,4 +1,4 @@
-/* The keys of scenes as tables, by which they are read. scene.md and scene.schema.json say the same: tests/unit/scene.c
+/* The tables of keys by which scenes are read. scene.md and scene.schema.json agree with them: tests/unit/scene.c
  * compares. */
 #ifndef SP_FORMATS_SCENE_INTERNAL_H
 #define SP_FORMATS_SCENE_INTERNAL_H
@@ -11,7 +11,7 @@ _Static_assert((int)SP_SCENE_NAME == (int)SP_KEY_NAME_SIZE, "names of scenes are
 extern const sp_key_table sp_scene_keys; /* of the scene itself; the others are reached from it */
 extern const sp_key_table sp_scene_model_keys, sp_scene_domain_keys, sp_scene_body_keys;
 
-/* What the tables of domains and of bodies fill. */
+/* Filled by the tables of domains and of bodies. */
 typedef struct sp_scene_domain_read {
     char *field, *proxies;
 } sp_scene_domain_read;

@@ -1,5 +1,5 @@
-/* Files of kind motion (scene_trajectory.md): how the bodies of a scene moved and touched, written while it is
- * computed, readable while it comes. */
+/* Files of the type motion (scene_trajectory.md): the motion and contacts of the bodies of a scene, written during the
+ * simulation and readable while it runs. */
 #ifndef SP_FORMATS_SCENE_TRAJECTORY_H
 #define SP_FORMATS_SCENE_TRAJECTORY_H
 
@@ -48,14 +48,14 @@ typedef struct sp_scene_frame {
     const double *twist;    /* [bodies, 6] velocity of the frame's origin m/s, angular velocity rad/s, world */
     const double *q, *qdot; /* [r] */
     const double *wrench; /* [bodies, 6] N, N m: of all contacts in the last step, world, about the origin of the body's
-                             frame where they were found */
-    double energy[SP_SCENE_TRAJECTORY_ENERGIES]; /* J, of all bodies that move by forces */
-    int64_t counts[SP_SCENE_TRAJECTORY_COUNTS]; /* the largest of the steps since the frame before: nodes visited, nodes
-                                         passed over, points in  contact, deepest level */
-    /* where coupled: */
+                             frame at the time of contact detection */
+    double energy[SP_SCENE_TRAJECTORY_ENERGIES]; /* J, of all bodies that are driven by forces */
+    int64_t counts[SP_SCENE_TRAJECTORY_COUNTS]; /* maxima over the steps since the previous frame: visited nodes, culled
+                                                   nodes, penetrating points, deepest level */
+    /* with a coupling: */
     sp_pose hand;                          /* the manipulandum */
     double coupling[6];                    /* force and torque of the coupling on the body */
-    double device[6];                      /* what the device renders */
+    double device[6];                      /* haptic feedback force and torque */
     sp_scene_trajectory_contacts contacts; /* where recorded */
 } sp_scene_frame;
 
@@ -65,7 +65,8 @@ typedef struct sp_scene_trajectory_writer sp_scene_trajectory_writer;
  * the caller's. */
 int sp_scene_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta,
                               const sp_scene_trajectory_layout *shape, sp_scene_trajectory_writer **motion) SP_MUST_USE;
-/* Copies one frame; whole blocks go to the file. Allocates only where a block has more contacts than any before. */
+/* Copies one frame; complete blocks are written to the file. Allocates only when a block has more contacts than any
+ * before. */
 int sp_scene_trajectory_append(sp_scene_trajectory_writer *motion, const sp_scene_frame *frame) SP_MUST_USE;
 /* Writes the last, partial block and frees the writer, also after an error. */
 int sp_scene_trajectory_finish(sp_scene_trajectory_writer *motion) SP_MUST_USE;
@@ -86,18 +87,18 @@ typedef struct sp_scene_trajectory {
     double *q, *qdot;                 /* [frame_count, r] */
     double *energy;                   /* [frame_count, 3] */
     int64_t *counts;                  /* [frame_count, 4] */
-    double *hand;                     /* [frame_count, 7]; NULL where not coupled */
+    double *hand;                     /* [frame_count, 7]; NULL if not coupled */
     double *coupling, *device;        /* [frame_count, 6] */
     int64_t contact_count;            /* of all frames */
     int64_t *contact_begin;           /* [frame_count + 1] into: */
     int32_t *contact_body;            /* [contacts, 2] */
     int32_t *contact_point;
     double *contact_place, *contact_force; /* [contacts, 3] */
-    sp_list owned[SP_SERIES_MOST];         /* what time … contact_force point into */
+    sp_list owned[SP_SERIES_MOST];         /* memory of time … contact_force */
 } sp_scene_trajectory;
 
 /* Checks shapes, finite values, increasing times, unit quaternions (within 1e-6), bodies and points of contacts in
- * range. With `partial` a cut file is read up to its last whole block. */
+ * range. With `partial` a truncated file is read up to its last complete block. */
 int sp_scene_trajectory_read(sp_context *context, int descriptor, bool partial,
                              sp_scene_trajectory *motion) SP_MUST_USE;
 void sp_scene_trajectory_free(sp_scene_trajectory *motion);

@@ -60,7 +60,7 @@ struct sp_series_writer {
     void *object;
     int64_t block, capacity, count; /* number of the block, its frames when full, those that it has */
     int64_t width[SP_SERIES_MOST];
-    sp_list rows[SP_SERIES_MOST]; /* of the block; by frames: with room for all of them */
+    sp_list rows[SP_SERIES_MOST]; /* of the block; for series by frames with memory for all of them */
     bool failed;                  /* nothing more goes to the file */
 };
 

@@ -1,4 +1,4 @@
-/* Skeletons: what people write in JSON to say which bones move a mesh (skeleton.md, skeleton.schema.json). */
+/* Skeletons: JSON text that describes the bones of a mesh (skeleton.md, skeleton.schema.json). */
 #ifndef SP_FORMATS_SKELETON_H
 #define SP_FORMATS_SKELETON_H
 
@@ -6,7 +6,7 @@
 #include "mesh/mesh.h"
 #include "rigid/skeleton.h"
 
-/* What sp_skeleton_new takes, owned by `pool`. */
+/* The arguments of sp_skeleton_new, owned by `pool`. */
 typedef struct sp_skeleton_file {
     sp_pool pool;
     int64_t bone_count; /* ≥ 1 */
@@ -17,9 +17,9 @@ typedef struct sp_skeleton_file {
     char **paths;            /* [spring_count] CSV (paths.md), joined with the folder; NULL: the anchor does not move */
 } sp_skeleton_file;
 
-/* From the text of a skeleton (count bytes) for a mesh. folder: of the text, for relative paths; "" or ".": as they
- * are. Everything skeleton.md says is checked: unknown keys, repeated keys and values out of range are errors that name
- * the key by its way, `bones[3].axis`, and syntax errors the line. */
+/* Parses the text of a skeleton (count bytes) for a mesh. folder: of the text, for relative paths; "" or ".": as they
+ * are. All conditions of skeleton.md are checked: unknown keys, repeated keys and values out of range are errors that
+ * name the key by its JSON path, `bones[3].axis`, and syntax errors the line. */
 int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder,
                            const sp_mesh *mesh, sp_skeleton_file *file) SP_MUST_USE;
 

@@ -6,7 +6,7 @@
 
 static const double SYMMETRY = 1e-9;
 
-/* The members as they stand in the file. */
+/* The members in the order of the file. */
 typedef struct sparse_file {
     int64_t entries, starts;
     int64_t *index, *start, *shape, *dof;

@@ -1,13 +1,14 @@
-/* Files of kind sparse (sparse.md): exactly what scipy.sparse.load_npz opens, with meta, dof and result beside it. */
+/* Files of the type sparse (sparse.md): readable by scipy.sparse.load_npz, with the additional members meta, dof and
+ * result. */
 #ifndef SP_FORMATS_SPARSE_H
 #define SP_FORMATS_SPARSE_H
 
 #include "formats/file.h"
 #include "linear/sparse.h"
 
-/* Accepts csr and csc (the same for a symmetric matrix), foreign files of SciPy too; checks with sp_sparse_check at
+/* Accepts csr and csc (the same for a symmetric matrix), also foreign files of SciPy; checks with sp_sparse_check at
  * 1e-9. dof [order] receives the degree of freedom (3·vertex + component) of each row, allocated in matrix->pool; NULL
- * where the file has none (then the rows are all degrees of freedom in order). `which` receives "K", "M" or "" from
+ * if the file has none (the rows are then all degrees of freedom in order). `which` receives "K", "M" or "" from
  * meta. */
 int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8]) SP_MUST_USE;
 

@@ -10,7 +10,7 @@
 
 /* ---- the table ---- */
 
-/* With the held vertices as the file has them. */
+/* With the fixed vertices of the file. */
 typedef struct trajectory_file {
     sp_trajectory t;
     int64_t *vertex, *group, *frames;

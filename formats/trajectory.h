@@ -7,15 +7,15 @@
 
 enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED, SP_ENERGY_COUNT };
 
-/* A vertex that is held beside those that the mesh holds, or moved while it is held. */
+/* A vertex that is fixed in addition to those of the mesh, or a fixed vertex with prescribed motion. */
 typedef struct sp_prescribed_record {
     int64_t vertex;
-    uint8_t axes;   /* which components are held: bit 0 x, bit 1 y, bit 2 z */
+    uint8_t axes;   /* fixed components: bit 0 x, bit 1 y, bit 2 z */
     int64_t group;  /* vertices of a group move together as a rigid body; −1: by itself */
-    int64_t frames; /* the first so many frames: cuts let go */
+    int64_t frames; /* number of frames from the first on: cuts release vertices */
 } sp_prescribed_record;
 
-/* What every frame holds. Either of r and point_count may be 0, not both. */
+/* The contents of every frame. Either of r and point_count may be 0, not both. */
 typedef struct sp_trajectory_layout {
     int64_t r;             /* reduced coordinates q, qdot; 0: none recorded */
     int64_t point_count;   /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
@@ -31,7 +31,7 @@ typedef struct sp_frame {
     const double *q, *qdot;         /* [r] */
     const double *u, *udot;         /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
-    double estimate[2];             /* in either norm the largest of the steps since the frame before */
+    double estimate[2];             /* in either norm the maximum over the steps since the previous frame */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -43,7 +43,7 @@ typedef struct sp_trajectory_writer sp_trajectory_writer;
 int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape,
                         sp_trajectory_writer **trajectory) SP_MUST_USE;
 
-/* Copies one frame; whole blocks go to the file. No allocation. */
+/* Copies one frame; complete blocks are written to the file. No allocation. */
 int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame) SP_MUST_USE;
 
 /* Writes the last, partial block and frees the writer, also after an error. */
@@ -63,27 +63,27 @@ typedef struct sp_trajectory {
     int64_t prescribed_count;
     sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices, none twice */
     double *time;                     /* [frame_count] */
-    double *q, *qdot;                 /* [frame_count, r]; NULL where r = 0 */
-    double *u, *udot;                 /* [frame_count, point_count, 3]; NULL where point_count = 0 */
+    double *q, *qdot;                 /* [frame_count, r]; NULL if r = 0 */
+    double *u, *udot;                 /* [frame_count, point_count, 3]; NULL if point_count = 0 */
     double *energy;                   /* [frame_count, 4] */
     bool estimates, energy_estimates;
     double *estimate,
-        *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
-    sp_list owned[SP_SERIES_MOST]; /* what time … estimate point into */
+        *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL if there are none */
+    sp_list owned[SP_SERIES_MOST]; /* memory of time … estimate */
 } sp_trajectory;
 
-/* Checks that every block has the snapshots that meta promises, times increase, values are finite, and that there is a
- * frame. With `partial` a cut or damaged file is read up to its last whole block. */
+/* Checks that every block has the shapes that meta gives, times increase, values are finite, and that there is a frame.
+ * With `partial` a truncated or damaged file is read up to its last complete block. */
 int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory) SP_MUST_USE;
 void sp_trajectory_free(sp_trajectory *trajectory);
 
-/* One block at a time, for consumers that start before the file ends (pipes). `next` fills `block` with the frames of
- * the next block; frame_count = 0 at the end, and only then result, hash and truncated are known. Everything in `block`
- * belongs to the stream (no sp_trajectory_free); its arrays are valid until the following call. meta can be had before
- * the first block: sp_trajectory_meta, the stream's. */
+/* Reads one block at a time, for consumers that start before the file ends (pipes). `next` fills `block` with the
+ * frames of the next block; frame_count = 0 at the end, and only then result, hash and truncated are known. Everything
+ * in `block` belongs to the stream (no sp_trajectory_free); its arrays are valid until the following call. meta is
+ * available before the first block by sp_trajectory_meta; it belongs to the stream. */
 typedef struct sp_trajectory_stream sp_trajectory_stream;
 int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **stream) SP_MUST_USE;
-/* From a reader whose first member, meta, was read already: both belong to the stream from then on, also after a
+/* Continues a reader whose first member, meta, was read already: both belong to the stream from then on, also after a
  * failure. */
 int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta,
                            sp_trajectory_stream **stream) SP_MUST_USE;

@@ -1,4 +1,4 @@
-/* cubature: few elements with weights whose forces stand for those of all. */
+/* cubature: trains reduced cubature (hyper-reduction) for any material. */
 #include "tools/cubature/problem.h"
 
 #include "reduced/mass.h"

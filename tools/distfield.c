@@ -34,7 +34,7 @@ static const tool_option options[] = {
 
 static const char *const sign_names[] = {"auto", "pseudonormal", "winding", "offset", "none"};
 
-/* The surface of a mesh of ours, moved where a pose says so, or a model that others made. mesh->path NULL: no mesh. */
+/* The surface of a mesh, deformed if a pose is given, or a foreign model. mesh->path NULL: no mesh. */
 static void read_surface(sp_context *context, const char *path, sp_surface *surface, tool_mesh *mesh)
 {
     sp_pool pool = {0};
@@ -56,7 +56,7 @@ static void read_surface(sp_context *context, const char *path, sp_surface *surf
     sp_pool_free(&pool);
 }
 
-/* What distances between rest fields and proxies come to, on a grid about the moved surface. */
+/* The approximation from rest fields and proxies, on a grid about the deformed surface. */
 static json_t *approximate(sp_context *context, const char *path, const sp_surface *surface, const tool_mesh *mesh,
                            sp_field *field)
 {

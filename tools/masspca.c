@@ -165,7 +165,8 @@ int main(int argc, char **argv)
                           .singular_value = chosen.method == METHOD_PCA ? value : NULL,
                           .lumped = chosen.lumped};
     memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new(chosen.raw ? "snapshots" : "basis"); /* what is not orthonormal is no basis */
+    json_t *meta =
+        tool_meta_new(chosen.raw ? "snapshots" : "basis"); /* columns that are not orthonormal are not a basis */
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);

@@ -1,4 +1,4 @@
-/* modalderiv: modal derivatives of anchored and free bodies, inertia derivatives of any order. */
+/* modalderiv: modal derivatives of constrained and free bodies, inertia derivatives of any order. */
 #include "tools/derivatives/methods.h"
 
 #include <stdlib.h>

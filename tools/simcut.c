@@ -44,13 +44,14 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
     }
     for (int64_t e = 0; e < sp_mesh_element_count(written); e++)
         volume += sp_mesh_element_volume(written, e);
-    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex stand together */
+    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex are contiguous */
         doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
     const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
-    tool_say("%lld sides; %lld pieces of %lld before, %lld of them not held; %lld vertices doubled (%lld new); %lld of "
-             "%lld triangles dropped",
-             (long long)p->count, (long long)pieces, (long long)before, (long long)unheld, (long long)doubled,
-             (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
+    tool_say(
+        "%lld sides; %lld pieces of %lld before, %lld of them not fixed; %lld vertices doubled (%lld new); %lld of "
+        "%lld triangles dropped",
+        (long long)p->count, (long long)pieces, (long long)before, (long long)unheld, (long long)doubled,
+        (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
     json_t *result = tool_result_new();
     const struct {
         const char *name;

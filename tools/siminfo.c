@@ -1,4 +1,4 @@
-/* siminfo: what is in a file, and how it was made. */
+/* siminfo: the contents and the provenance of a file. */
 #include "formats/kinds.h"
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"

@@ -59,7 +59,7 @@ static const tool_option options[] = {
 
 enum use { BODY = 1, SLICE = 2, SCENE = 4 };
 
-/* Options that what is drawn has no use for are mistakes. */
+/* Options that do not apply to the figure are usage errors. */
 static void check_options(enum use use)
 {
     const struct {
@@ -118,7 +118,7 @@ static render_scene_choice scene_choice(void)
                                  .partial = chosen.partial};
 }
 
-/* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
+/* Sheets have `cells` cells: the first columns, or frames from the first to the last at equal distances. */
 static void thin_out(const tool_trajectory *motion, int64_t cells, sp_list *list)
 {
     int64_t *frame = list->data, count = list->count;

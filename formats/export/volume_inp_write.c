@@ -52,7 +52,7 @@ static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[
     }
 }
 
-/* A set of nodes for each combination of held components. */
+/* A set of nodes for each combination of fixed components. */
 static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
 {
     static const char *const name[8] = {"", "X", "Y", "XY", "Z", "XZ", "YZ", "XYZ"};

@@ -168,7 +168,7 @@ int sp_bou_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         written += mesh->fixed_axes[i] == 7;
     if (written == 0)
-        return sp_fail(context, SP_INPUT, "no vertex of the mesh is held in all components");
+        return sp_fail(context, SP_INPUT, "no vertex of the mesh is fixed in all components");
     sp_stream_begin(&stream, descriptor);
     written = 0;
     for (int64_t i = 0; i < mesh->fixed_count; i++)

@@ -63,8 +63,8 @@ static int compare_quads(const void *a, const void *b)
     return order ? order : x->triangle < y->triangle ? -1 : 1;
 }
 
-/* A polygon that stands there twice, perhaps the other way round: both get the diagonal of the first, so that they are
- * known as two sides of one. */
+/* A polygon that occurs twice, perhaps reversed: both get the diagonal of the first, so that their triangles are
+ * recognized as duplicates. */
 static int match_diagonals(const sp_list *list, sp_surface *surface)
 {
     const int64_t *first = list->data;

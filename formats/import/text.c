@@ -65,7 +65,7 @@ const char *sp_text_bytes(sp_text *text, int64_t size)
     return bytes;
 }
 
-/* To the next line of the file, whatever is on it. */
+/* Advances to the next line of the file, whatever its contents. */
 static bool step(sp_text *text)
 {
     text->at = text->stop = text->next;

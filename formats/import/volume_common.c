@@ -377,7 +377,7 @@ static void explain_folded(struct sp_volume_reader *reader, const struct sp_volu
         snprintf(text + used, size - used, ": its Jacobian falls to %g m3, its volume is %g m3", jacobian, volume);
 }
 
-/* Keeps the first element that is turned the wrong way or flat, and the first that turning does not help. */
+/* Records the first element that is inverted or flat, and the first that reorientation does not repair. */
 static void note_shape(struct sp_volume_reader *reader, const struct sp_volume_element *element, const sp_mesh *mesh,
                        int64_t number)
 {

@@ -109,8 +109,8 @@ done:
     return status;
 }
 
-/* Corners of an element type; 0 for what is passed over (shells, membranes, beams, trusses, rigid faces, springs,
- * masses, dashpots, connectors), −1 for what is not supported. */
+/* Number of corners of an element type; 0 for types that are skipped (shells, membranes, beams, trusses, rigid faces,
+ * springs, masses, dashpots, connectors), −1 for unsupported ones. */
 static int type_width(const char *type)
 {
     static const char *const passed[] = {"S3",      "S4",      "S6",     "S8R",     "S8",  "S9",     "STRI",   "SFM3D",

@@ -29,7 +29,7 @@ static int last_material(struct inp *inp, const struct inp_card *card, struct in
     return SP_OK;
 }
 
-/* The constants of a card, on as many lines as their number needs: at most 8 stand on one. No second set, for another
+/* Reads the constants of a card, on as many lines as their number needs: at most 8 per line. No second set, for another
  * temperature, may follow. where: the first line. */
 static int read_constants(struct inp *inp, const struct inp_card *card, int count, double *value, int64_t *where)
 {
@@ -168,7 +168,7 @@ done:
     return status;
 }
 
-/* Rayleigh damping stands in the card itself. */
+/* Rayleigh damping is in the card itself. */
 int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
 {
     static const char *const key[2] = {"ALPHA", "BETA"};

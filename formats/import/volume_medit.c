@@ -18,7 +18,7 @@ static const char *const refused[] = {
     "Prisms",      "Pentahedra",  "Pyramids", "TetrahedraP2", "TetrahedraP3", "TetrahedraP4", "HexahedraQ2",
     "HexahedraQ3", "HexahedraQ4", "PrismsP2", "PentahedraP2", "PyramidsP2",   "Polyhedra",    "InnerPolyhedraFaces"};
 
-/* That a section stands once; its count of records of at least `each` bytes. */
+/* Checks that a section occurs once; reads its count of records of at least `each` bytes. */
 static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t *count)
 {
     int status;
@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-/* A keyword begins with a letter, and is neither nan nor inf, which may stand in a section that is passed over. */
+/* A keyword begins with a letter, and is neither nan nor inf, which may occur in a skipped section. */
 static bool is_keyword(sp_word word)
 {
     bool letter = (*word.at >= 'A' && *word.at <= 'Z') || (*word.at >= 'a' && *word.at <= 'z');

@@ -334,7 +334,7 @@ done:
     return status;
 }
 
-/* Corner count of a type: 4 or 8 for what is taken, 0 for what is passed over after `nodes` nodes. */
+/* Number of corners of a type: 4 or 8 for supported ones, 0 for types that are skipped after `nodes` nodes. */
 static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *width, int64_t *nodes)
 {
     for (size_t i = 0; i < sizeof msh_types / sizeof msh_types[0]; i++)

@@ -17,7 +17,7 @@ struct vtu_array {
     const struct sp_volume_vtk_type *type; /* NULL: not there */
     bool text, appended;
     int64_t offset;       /* of appended ones */
-    const char *at, *end; /* what stands in the element */
+    const char *at, *end; /* the contents of the element */
 };
 
 struct vtu_tag {

@@ -148,7 +148,7 @@ void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from
     }
 }
 
-/* Adds one lane's blocks to the rows of K; of an element without held components with less looking. */
+/* Adds one lane's blocks to the rows of K; elements without fixed components need fewer checks. */
 SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offset, int lane, double scale,
                          sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {

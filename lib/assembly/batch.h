@@ -1,6 +1,6 @@
-/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h,
- * lib/cubature). Two ways: squared edge lengths for hexahedra of linear materials (pairs.c, assembly/element.h),
- * quadrature points for all others (points.c, material/law.h). */
+/* The elastic forces of up to eight elements in SIMD lanes, the building block of every sum over elements
+ * (assembly/elastic.h, lib/cubature). There are two kinds of evaluation: squared edge lengths for hexahedra of linear
+ * materials (pairs.c, assembly/element.h), and quadrature points for all others (points.c, material/law.h). */
 #ifndef SP_ASSEMBLY_BATCH_H
 #define SP_ASSEMBLY_BATCH_H
 
@@ -27,16 +27,16 @@ SP_INLINE void sp_lanes_gather(int count, const double *const from[SP_LANES], sp
             to[k][l] = from[l][k];
 }
 
-/* What the elements of a batch bring along, in lanes. */
+/* Constant data of the elements of a batch, in SIMD lanes. */
 typedef struct sp_element_lanes {
     int corners;
     bool by_pairs;
-    int64_t class[SP_LANES]; /* what is loaded; −1: nothing */
+    int64_t class[SP_LANES]; /* the classes that are loaded; −1: none */
     /* by_pairs */
     sp_lanes gram[SP_PACKED_PAIRS];        /* G, packed upper triangle */
     sp_lanes edge[SP_HEX_PAIRS][3];        /* X_a − X_b */
-    bool active;                           /* some tension is not 0 */
-    sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/fe_space.h) */
+    bool active;                           /* some tension is nonzero */
+    sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without fibres (assembly/fe_space.h) */
     /* at points */
     int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
@@ -48,25 +48,26 @@ typedef struct sp_element_lanes {
 
 void sp_element_lanes_start(sp_element_lanes *data);
 
-/* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between
- * calls, is always what it is now in the mesh. */
+/* Loads the data of a batch that are not loaded already: for voxels this happens once for all batches. The tension of
+ * fibres, which may change between calls, is always read from the mesh. */
 void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_element_lanes *data);
 
 /* Weights and gradients of the classes data->class, which are evaluated at points. */
 void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data);
 
-/* The tension alone, for data that is kept from one evaluation to the next. */
+/* Loads the tension only, for data that are kept from one evaluation to the next. */
 void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data);
 
-/* One element in all lanes, for as many displacements side by side. */
+/* Loads one element into all lanes, to evaluate it at several displacements at once. */
 void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element_lanes *data);
 
-/* Vectors of the batch's corners out of and into full vectors; only the first `count` lanes are added. */
+/* Gathers vectors of the batch's corners from full vectors, and scatter-adds them; only the first `count` lanes are
+ * added. */
 void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
 void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[8][3], double *f);
 
-/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. The sum is
- * symmetric to the last bit: of blocks a = c the upper triangle counts. */
+/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, for the first `count` lanes only. The
+ * sum is symmetric to the last bit: of diagonal blocks a = c the upper triangle is used. */
 void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale,
                          sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
 

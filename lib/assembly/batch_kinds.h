@@ -1,5 +1,5 @@
-/* The two ways of evaluation of assembly/batch.h, each with the functions that are named there; shared by its files
- * only. */
+/* The two kinds of evaluation of assembly/batch.h, each with the functions that are named there; shared by the sources
+ * of batches only. */
 #ifndef SP_ASSEMBLY_BATCH_KINDS_H
 #define SP_ASSEMBLY_BATCH_KINDS_H
 
@@ -10,12 +10,12 @@ void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool defin
                       sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 
-/* The tangent without its geometric part, Σ x_ab G_ab,cd x_cdᵀ: what damping by strain rate is made of
+/* The tangent without its geometric part, Σ x_ab G_ab,cd x_cdᵀ, from which damping by strain rate is computed
  * (assembly/viscous.h), with a G of its own. */
 void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9]);
 
-/* What second derivatives need once of each displacement: its pair differences and t = G (X·u). */
+/* Data of a displacement that second derivatives use repeatedly: its pair differences and t = G (X·u). */
 typedef struct sp_pairs_mode {
     sp_lanes difference[SP_HEX_PAIRS][3];
     sp_lanes t[SP_HEX_PAIRS];
@@ -27,7 +27,7 @@ void sp_points_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[
 void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
                        sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
-/* Second derivatives at rest: exact where the law is quadratic in the strain, else by differences, to about 4e-13. */
+/* Second derivatives at rest: exact if the law is quadratic in the strain, else by differences, to about 4e-13. */
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3]);
 
 /* Damping by strain rate with data->viscosity (assembly/viscous.h): y = D(u) v, and the blocks of D(u). */

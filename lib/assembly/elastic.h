@@ -1,10 +1,10 @@
-/* The unreduced forces of any material: energy, internal force, tangent stiffness, their products, summed over elements
- * (assembly/batch.h).
+/* The full-order elastic forces of any material: energy, internal force, tangent stiffness and their products, summed
+ * over elements (assembly/batch.h).
  *
- * u, v, f are full vectors [3·vertices]; held vertices take part with the displacement they have there. The internal
- * force is the gradient of the energy, +∂W/∂u. Where a law has no value (material/material.h: inverted elements) the
- * energy is +∞ and forces are NaN. Elements run in lanes, colors keep threads apart, sums have a fixed order. Nothing
- * is allocated. */
+ * u, v, f are full vectors [3·vertices]; fixed vertices contribute with their prescribed displacement. The internal
+ * force is the gradient of the energy, +∂W/∂u. Where a law is undefined (material/material.h: inverted elements) the
+ * energy is +∞ and forces are NaN. Elements are batched in SIMD lanes, elements of one color have no common vertices,
+ * so that threads do not conflict, and sums have a fixed order. Nothing is allocated. */
 #ifndef SP_ASSEMBLY_ELASTIC_H
 #define SP_ASSEMBLY_ELASTIC_H
 
@@ -13,17 +13,17 @@
 /* f (overwritten; NULL: energy only) [N] and the strain energy [J]. */
 double sp_elastic_force(const sp_context *context, const sp_fe_space *space, const double *u, double *f);
 
-/* The first element that is turned inside out at u under a law that has no value there; −1 where there is none. */
+/* The first element that is inverted at u under a law that is undefined there; −1 if there is none. */
 int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u);
 
 /* K += scale · ∂f/∂u over the free degrees of freedom (sp_fe_space_matrix). f as above (NULL: not wanted). Returns the
  * energy. definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact
  * one. In squared edge lengths (assembly/fe_space.h) the geometric part of every pair under compression (t_ab < 0) is
- * left out; at quadrature points the negative eigenvalues of ∂P/∂F become 0. */
+ * left out; at quadrature points the negative eigenvalues of ∂P/∂F are set to 0. */
 double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
                           bool definite, double *f, sp_sparse *K);
 
-/* K at rest, with the pattern of the body, which is built where it is not there yet: the stiffness of linear modes and
+/* K at rest, with the pattern of the body, which is built if necessary: the stiffness of linear modes and
  * derivatives. */
 int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K) SP_MUST_USE;
 

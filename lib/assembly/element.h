@@ -40,17 +40,17 @@ typedef struct sp_quadrature {
  * used). */
 double sp_element_quadrature(int corners, const double *X, int points_per_axis, sp_quadrature *quadrature);
 
-/* The longest distance of two corners times the largest |∇N_a| at the quadrature points: 1.9 in a cube with 2³
- * points, 2.4 with 3³, about the aspect ratio in flat elements. Squared edge lengths lose digits by about this factor
- * beside displacement gradients: they are of size 1 where the strain is a difference of size 1/stretch. */
+/* The longest distance of two corners times the largest |∇N_a| at the quadrature points: 1.9 in a cube with 2³ points,
+ * 2.4 with 3³, about the aspect ratio in flat elements. Compared to displacement gradients, squared edge lengths lose
+ * digits by about this factor: they are of size 1, and the strain is a difference of size 1/stretch. */
 double sp_element_stretch(int corners, const double *X, const sp_quadrature *quadrature);
 
 /* Gradients [1/m] at the centre; returns det J there. */
 double sp_element_centre_gradients(int corners, const double *X, double gradient[8][3]);
 
-/* G_pq = ∫ sym(mnᵀ):C:sym(m'n'ᵀ) dV [count, count] for products of two vector fields, m and n those named by
- * product[p], m' and n' those by product[q]; vector [points][fields, 3]; C [6,6] in Voigt order xx,yy,zz,yz,zx,xy with
- * engineering shear. Symmetric to the last bit. At most SP_HEX_PAIRS products. */
+/* G_pq = ∫ sym(mnᵀ):C:sym(m'n'ᵀ) dV [count, count] for products of two vector fields, where product[p] names m and n,
+ * and product[q] names m' and n'; vector [points][fields, 3]; C [6,6] in Voigt order xx,yy,zz,yz,zx,xy with engineering
+ * shear. Symmetric to the last bit. At most SP_HEX_PAIRS products. */
 void sp_element_product_gram(int count, const int product[][2], int points, const double *weight, int fields,
                              const double *vector, const double C[36], double *G);
 
@@ -60,8 +60,8 @@ void sp_element_gram(int corners, const sp_quadrature *quadrature, const double 
 /* −∫ (a·∇N_a)(a·∇N_b) dV [pairs] m for a direction a: ∫ aᵀE a dV = Σ along_ab d_ab. */
 void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along);
 
-/* ∫ N_a N_b dV [corners, corners] m³: by the same points for hexahedra (2³ are exact on boxes), exactly for tetrahedra.
- */
+/* ∫ N_a N_b dV [corners, corners] m³: by the same points for hexahedra (2³ are exact on boxes), exactly for
+ * tetrahedra. */
 void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass);
 
 #endif

@@ -47,7 +47,7 @@ static double *pair_masses(const sp_context *context, const sp_fe_space *space, 
                     for (int a = 0; a < corners; a++)
                         for (int c = 0; c < corners; c++)
                             if (first[corner[a]] < first[corner[a] + 1] &&
-                                first[corner[c]] < first[corner[c] + 1]) /* neither is held */
+                                first[corner[c]] < first[corner[c] + 1]) /* neither is fixed */
                                 pairs[first[corner[a]] + offset[a * corners + c]] += mass[a * corners + c];
                 }
     return pairs;

@@ -152,7 +152,7 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
         for (int c = 0; c < 3; c++)
             if (mesh->fixed_axes[i] >> c & 1)
                 space->dof[3 * mesh->fixed[i] + c] = -1;
-    /* a vertex that no element uses has no stiffness and no mass: it is held */
+    /* a vertex that no element uses has no stiffness and no mass: it is fixed */
     char *used = calloc((size_t)mesh->vertex_count + 1, 1);
     if (!used)
         return sp_fail_memory(context);
@@ -640,7 +640,7 @@ int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64
             if (space->dof[3 * v + c] >= 0)
                 permutation[at++] = space->dof[3 * v + c];
         if (at == before)
-            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k,
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is fixed", (long long)k,
                              (long long)v);
     }
     if (status == SP_OK && at != space->dof_count)

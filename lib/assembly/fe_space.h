@@ -1,5 +1,5 @@
-/* A mesh made ready for computing: degrees of freedom, element matrices, an order of work that threads can share
- * without touching the same vertex, and the pattern of the sparse matrices. */
+/* The finite element space of a mesh: degrees of freedom, element matrices, an order of elements in which threads do
+ * not write to the same vertex, and the pattern of the sparse matrices. */
 #ifndef SP_ASSEMBLY_FE_SPACE_H
 #define SP_ASSEMBLY_FE_SPACE_H
 
@@ -7,13 +7,13 @@
 #include "linear/sparse.h"
 #include "mesh/mesh.h"
 
-/* Elements of one shape, size, region, factors and direction of fibres share one set of matrices: one for all voxels of
- * a region. The energy is evaluated in one of two ways (assembly/element.h): in squared edge lengths, for hexahedra of
- * linear materials that are not flat, where gram is not NULL; else at quadrature points. */
+/* Elements of the same shape, size, region, factors and fibre direction share one set of matrices: one for all voxels
+ * of a region. The energy is evaluated in one of two ways (assembly/element.h): in squared edge lengths, for hexahedra
+ * of linear materials that are not flat (gram is not NULL), else at quadrature points. */
 typedef struct sp_element_class {
     int corners;
     int64_t region;
-    int64_t element; /* the first element of the class, whose shape, factors and fibres all of them have */
+    int64_t element; /* the first element of the class; all of them have its shape, factors and fibres */
     double stretch;  /* sp_element_stretch */
     double *gram;    /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL: evaluated at points */
     double *along; /* [pairs] m: with gram and fibres, −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab
@@ -25,8 +25,8 @@ typedef struct sp_element_class {
     double volume;             /* m³ */
 } sp_element_class;
 
-/* Up to SP_LANES elements of one part, number of corners, way of evaluation and, at points, law; the rest of the lanes
- * repeat the first element. */
+/* Up to SP_LANES elements with the same block, number of corners, kind of evaluation and, at quadrature points, law;
+ * unused lanes repeat the first element. */
 typedef struct sp_batch {
     int count, corners;
     int64_t element[SP_LANES];
@@ -34,30 +34,31 @@ typedef struct sp_batch {
 
 typedef struct sp_fe_space {
     sp_pool pool;
-    const sp_mesh *mesh; /* must outlive the body */
+    const sp_mesh *mesh; /* must outlive the space */
     int64_t class_count;
     sp_element_class *classes;
     int64_t *element_class; /* [elements] */
-    bool fibres;            /* some element has */
-    int64_t dof_count;      /* free ones */
-    int64_t *dof;           /* [3·vertices] number among the free ones, −1 where held */
+    bool fibres;            /* some element has fibres */
+    int64_t dof_count;      /* number of free degrees of freedom */
+    int64_t *dof;           /* [3·vertices] number among the free ones, −1 if fixed */
     int64_t *free;          /* [dof_count] 3·vertex + component */
-    int64_t color_count;  /* parts of one color share no vertex; elements of a part are neighbours, which threads do not
-                             divide */
-    int64_t *color_parts; /* [color_count + 1] into parts */
-    int64_t *part_start;  /* [parts + 1] into batches */
+    int64_t color_count;    /* blocks of one color share no vertex; the elements of a block are neighbours and belong to
+                               one thread */
+    int64_t *color_parts;   /* [color_count + 1] into blocks */
+    int64_t *part_start;    /* [blocks + 1] into batches */
     int64_t batch_count;
     sp_batch *batches;
-    double *batch_energy; /* [batch_count] scratch of the energy sums: calls on one body do not overlap */
+    double
+        *batch_energy; /* [batch_count] scratch of the energy sums: concurrent calls with one space are not allowed */
     /* Pattern of K and M over the free degrees of freedom; built by sp_fe_space_pattern. */
     sp_sparse pattern; /* value = NULL; start, index and nodes are shared with every matrix of this body */
     int32_t *offset;   /* [elements' corners²] entry of the first free component of corner c in the rows of corner a */
     int64_t *offset_start; /* [elements + 1] into offset */
 } sp_fe_space;
 
-/* All batches of a body, b from the first to the last, inside a parallel region, whose threads share the parts of a
- * color: they may add to their elements' vertices, each of which sees them in the same order for any number of threads.
- */
+/* Loops over all batches b of a space inside a parallel region, whose threads share the blocks of a color. They may add
+ * to the vertices of their elements; each vertex receives its contributions in the same order for any number of
+ * threads. */
 #define SP_EACH_BATCH(space, b)                                                                                        \
     for (int64_t color_ = 0; color_ < (space)->color_count; color_++)                                                  \
     _Pragma("omp for schedule(static)") for (int64_t part_ = (space)->color_parts[color_];                             \
@@ -68,57 +69,57 @@ typedef struct sp_fe_space {
 /* Builds classes, degrees of freedom and batches. SP_INPUT for a mesh without a free degree of freedom. */
 int sp_fe_space_new(sp_context *context, const sp_mesh *mesh, sp_fe_space *space) SP_MUST_USE;
 
-/* The same for a mesh whose vertices may all be held, so that dof_count may be 0: held vertices still move where that
- * is prescribed, and elements have forces and energy. */
+/* The same for a mesh all of whose vertices may be fixed, so that dof_count may be 0: fixed vertices can have a
+ * prescribed motion, and elements have forces and energy. */
 int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_space *space) SP_MUST_USE;
 void sp_fe_space_free(sp_fe_space *space);
 
-/* The element of the worst shape, and its aspect ratio: in a tetrahedron the longest edge over the smallest height, in
- * a hexahedron sp_element_stretch over that of the cube. */
+/* The element of the worst shape, and its aspect ratio: for a tetrahedron the longest edge divided by the smallest
+ * height, for a hexahedron sp_element_stretch divided by that of the cube. */
 int64_t sp_fe_space_worst(const sp_fe_space *space, double *aspect);
 
-/* SP_INPUT, naming the region, where the energy of some material is not quadratic in the strain: what polynomials need.
- */
+/* SP_INPUT, naming the region, if the energy of some material is not quadratic in the strain, as polynomials
+ * require. */
 int sp_fe_space_quadratic(sp_context *context, const sp_fe_space *space) SP_MUST_USE;
 
-/* Whether two elements can stand in one batch. */
+/* Returns true if two elements can be in one batch. */
 bool sp_fe_space_alike(const sp_fe_space *space, int64_t a, int64_t b);
 
-/* The sparse pattern; needed before assembling. May be called again: then it does nothing. */
+/* Builds the sparse pattern, which assembly needs. Further calls do nothing. */
 int sp_fe_space_pattern(sp_context *context, sp_fe_space *space) SP_MUST_USE;
 
-/* A matrix over the pattern with zero values; it owns its values only, the rest belongs to the body. */
+/* A matrix over the pattern with zero values; it owns only its values, the rest belongs to the space. */
 int sp_fe_space_matrix(sp_context *context, const sp_fe_space *space, sp_sparse *matrix) SP_MUST_USE;
 
-/* Mass matrix [kg] over the free degrees of freedom: consistent, or lumped = its row sums on the diagonal. Row sums are
- * taken over all vertices, the held ones too. Adds to matrix->value. */
+/* Adds the mass matrix [kg] over the free degrees of freedom to matrix->value: consistent, or lumped = its row sums on
+ * the diagonal. Row sums are over all vertices, fixed ones included. */
 int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped, sp_sparse *matrix) SP_MUST_USE;
 
-/* The same as a matrix of its own without the zeros between different components: for products. */
+/* The same as a separate matrix without the zeros between different components, for products. */
 int sp_fe_space_mass_compressed(sp_context *context, sp_fe_space *space, bool lumped, sp_sparse *matrix) SP_MUST_USE;
 
-/* product += M fields with the consistent mass of all vertices, held ones too; both [vertices, width, row major]: width
- * 3 for displacements, any for fields interpolated as they are. The same bits for any number of threads. */
+/* product += M fields with the consistent mass of all vertices, fixed ones included; both [vertices, width, row major]:
+ * width 3 for displacements, any width for other interpolated fields. The same bits for any number of threads. */
 void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space, int64_t width, const double *fields,
                             double *product);
 
 /* Lumped mass of every vertex [vertices] kg. */
 void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass);
 
-/* node [dof_count]: the vertex of every free degree of freedom, as sp_cholesky_new takes it. */
+/* node [dof_count]: the vertex of every free degree of freedom, for sp_cholesky_new. */
 void sp_fe_space_nodes(const sp_fe_space *space, int64_t *node);
 
-/* The vertices with a free degree of freedom, in the order in which a permutation of the free degrees of freedom
- * (sp_cholesky_permutation) has them: vertex [their number] ≤ dof_count; returns the number. */
+/* The vertices with a free degree of freedom in the order of a permutation of the free degrees of freedom
+ * (sp_cholesky_permutation): vertex [their number] ≤ dof_count; returns the number. */
 int64_t sp_fe_space_ordering(const sp_fe_space *space, const int64_t *permutation, int64_t *vertex);
 
-/* And back: permutation [dof_count]. SP_INPUT where `vertex` [count] is not every vertex with a free degree of freedom
+/* The inverse: permutation [dof_count]. SP_INPUT if `vertex` [count] is not every vertex with a free degree of freedom
  * once. */
 int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64_t count, const int64_t *vertex,
                             int64_t *permutation) SP_MUST_USE;
 
-/* Full vectors [3·vertices] to free ones [dof_count] and back; sp_fe_space_scatter leaves held components as they are.
- */
+/* Gathers full vectors [3·vertices] to free ones [dof_count], and scatters them back; sp_fe_space_scatter leaves fixed
+ * components as they are. */
 void sp_fe_space_gather(const sp_fe_space *space, const double *full, double *reduced);
 void sp_fe_space_scatter(const sp_fe_space *space, const double *reduced, double *full);
 

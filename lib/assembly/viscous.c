@@ -93,7 +93,7 @@ static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
     }
 }
 
-/* Element data, only where a lane held another class before; false where none of the elements damps. */
+/* Loads element data, only if a lane had another class before; false if none of the elements has damping. */
 static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
 {
     const sp_fe_space *space = viscous->space;

@@ -1,24 +1,25 @@
-/* Strain-rate damping of the unreduced body (thesis eq. 2.34): the stress S_D = φ tr(Ė) I + 2ψ Ė beside that of the
- * material, with φ and ψ in Pa·s for every region, whatever its law.
+/* Strain-rate damping of the full-order body (thesis eq. 2.34): the stress S_D = φ tr(Ė) I + 2ψ Ė in addition to that
+ * of the material, with φ and ψ in Pa·s for every region, whatever its law.
  *
- * In squared edge lengths (assembly/element.h) the strain rate is that of ḋ_ab = x_ab·v_ab over the pairs of corners,
- * so with the Gram matrix G_D of φ and ψ in place of λ and μ (elements at quadrature points: with the stress F S_D,
- * material/law.h) the force that damps is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
+ * In squared edge lengths (assembly/element.h) the strain rate is given by ḋ_ab = x_ab·v_ab over the pairs of corners.
+ * With G_D, the Gram matrix of φ and ψ instead of λ and μ (for elements at quadrature points: with the stress F S_D,
+ * material/law.h), the damping force is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
  * symmetric and positive semidefinite, and a rotation of the deformed body, v = ω × x, gives ḋ = 0 and no force.
  *
- * u, v, y are full vectors [3·vertices]. Elements run in lanes, colors keep threads apart, sums have a fixed order.
- * Nothing is allocated in a product. */
+ * u, v, y are full vectors [3·vertices]. Elements are batched in SIMD lanes, elements of one color have no common
+ * vertices, and sums have a fixed order. Nothing is allocated in a product. */
 #ifndef SP_ASSEMBLY_VISCOUS_H
 #define SP_ASSEMBLY_VISCOUS_H
 
 #include "assembly/fe_space.h"
 
-/* Of one region; 0, 0: it does not damp. */
+/* Damping of one region; 0, 0: none. */
 typedef struct sp_viscosity {
     double phi, psi; /* Pa·s */
 } sp_viscosity;
 
-/* Finite, ψ ≥ 0 and 3φ + 2ψ ≥ 0: the power S_D : Ė is then never negative. SP_USAGE with the numbers. */
+/* Checks that both are finite, ψ ≥ 0 and 3φ + 2ψ ≥ 0: the power S_D : Ė is then never negative. SP_USAGE with the
+ * numbers. */
 int sp_viscosity_check(sp_context *context, sp_viscosity viscosity) SP_MUST_USE;
 
 typedef struct sp_viscous {

@@ -1,4 +1,4 @@
-/* Orders for qsort and bsearch. */
+/* Comparison functions for qsort and bsearch. */
 #ifndef SP_BASE_COMPARE_H
 #define SP_BASE_COMPARE_H
 

@@ -1,8 +1,8 @@
 /* The context that every library call takes first: threads, seed, the text of the last error, progress and
  * cancellation.
  *
- * Functions return an int status (enum sp_status), which must be looked at; on anything but SP_OK the context's message
- * holds one clear sentence with the offending numbers, without the name of the program or of the file: the caller adds
+ * Functions return an int status (enum sp_status), which must be checked; on anything but SP_OK the context's message
+ * is one clear sentence with the offending numbers, without the name of the program or of the file: the caller adds
  * those. The library never prints, exits, reads the environment or keeps global state. */
 #ifndef SP_BASE_CONTEXT_H
 #define SP_BASE_CONTEXT_H
@@ -14,17 +14,17 @@
 enum sp_status {
     SP_OK = 0,
     SP_NO = 1,        /* the answer is no (verify, compare) */
-    SP_USAGE = 2,     /* the caller's request does not make sense */
+    SP_USAGE = 2,     /* the caller's request is invalid */
     SP_INPUT = 3,     /* unusable input data */
     SP_SYSTEM = 4,    /* memory, I/O, cancelled */
     SP_NUMERICAL = 5, /* not converged, not positive definite, … */
 };
 
 typedef struct sp_context {
-    int threads;   /* of our own OpenMP loops, ≥ 1; results do not depend on it */
-    uint64_t seed; /* of every random choice; results depend on it */
+    int threads;   /* number of threads of our own OpenMP loops, ≥ 1; results do not depend on it */
+    uint64_t seed; /* seed of every random choice; results depend on it */
     char message[512];
-    /* Called now and then from the calling thread with the fraction done in [0,1]; may be NULL. */
+    /* Called from time to time on the calling thread with the completed fraction in [0,1]; may be NULL. */
     void (*progress)(void *data, double fraction);
     void *progress_data;
     /* Polled in long loops; a nonzero value ends the call with SP_SYSTEM. May be NULL. */

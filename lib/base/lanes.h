@@ -1,6 +1,5 @@
-/* Eight doubles at a time. Kernels that run over many elements are written in lanes of eight elements and compiled for
- * several instruction sets; the results do not depend on how many there are of them, since a lane never mixes with
- * another. */
+/* SIMD lanes. Kernels over many elements are written in lanes of eight elements and compiled for several instruction
+ * sets; the results do not depend on the instruction set's width, since lanes never mix. */
 #ifndef SP_BASE_LANES_H
 #define SP_BASE_LANES_H
 
@@ -10,8 +9,8 @@ enum { SP_LANES = 8 };
 
 typedef double sp_lanes __attribute__((vector_size(64)));
 
-/* Put before a kernel: the loader picks the version for the processor. Not under sanitizers (they run before the loader
- * has resolved it) and not on other processors, where the plain version does. */
+/* Put before a kernel: the loader selects the version for the processor. Not under sanitizers (they run before the
+ * loader has resolved it) and not on other processors, where the plain version is used. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define SP_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -20,7 +19,8 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 
 #define SP_INLINE static inline __attribute__((always_inline))
 
-/* Whether the processor has registers for lanes (AVX-512), as SP_NATIVE, before a function, tells the compiler. */
+/* Returns true if the processor has registers for all lanes (AVX-512). SP_NATIVE, before a function, compiles it for
+ * these. */
 #if defined(__x86_64__)
 #define SP_NATIVE __attribute__((target("arch=x86-64-v4")))
 #define SP_NARROW __attribute__((target("arch=x86-64-v3")))
@@ -31,7 +31,7 @@ static inline bool sp_lanes_native(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-/* Whether it has registers for half of them (AVX2), as SP_NARROW tells the compiler. */
+/* Returns true if it has registers for half of the lanes (AVX2), for which SP_NARROW compiles a function. */
 static inline bool sp_lanes_narrow(void)
 {
     __builtin_cpu_init();
@@ -50,7 +50,7 @@ static inline bool sp_lanes_narrow(void)
 }
 #endif
 
-/* The transpose of 8 × 8 numbers, a row in each vector: what is side by side becomes one after the other, and back. */
+/* Transposes 8 × 8 numbers, a row in each vector. */
 SP_INLINE void sp_lanes_transpose(sp_lanes a[SP_LANES])
 {
     sp_lanes b[SP_LANES];

@@ -1,5 +1,5 @@
-/* Vectors of three numbers, and 3 × 3 matrices (row major). Vectors are read and written in place, without a type of
- * their own: what is passed is `vertices + 3 * i` as often as an array. An output may be an input where it says so. */
+/* Vectors of three numbers, and 3 × 3 matrices (row major). Vectors are plain arrays without a type of their own, so
+ * that `vertices + 3 * i` can be passed like any array. An output may be an input only where this is stated. */
 #ifndef SP_BASE_VEC3_H
 #define SP_BASE_VEC3_H
 
@@ -27,7 +27,7 @@ static inline void sp_subtract3(const double a[3], const double b[3], double c[3
         c[k] = a[k] - b[k];
 }
 
-/* |a|: its square must not leave the range of numbers (components from 1e-154 to 1e154, or 0). */
+/* |a|; its square must be in the range of doubles (components from 1e-154 to 1e154, or 0). */
 static inline double sp_norm3(const double a[3])
 {
     return sqrt(sp_dot3(a, a));
@@ -46,7 +46,7 @@ static inline double sp_distance3(const double a[3], const double b[3])
     return sqrt(sp_distance_squared3(a, b));
 }
 
-/* v of unit length. False where sp_norm3 is 0 or not finite: v stays as it is. */
+/* Normalizes v. False if sp_norm3 is 0 or not finite: v is not changed. */
 static inline bool sp_normalize3(double v[3])
 {
     const double length = sp_norm3(v);
@@ -57,7 +57,7 @@ static inline bool sp_normalize3(double v[3])
     return true;
 }
 
-/* The same of a vector whose square may leave the range of numbers; returns its length, 0 for one that is 0 or not
+/* The same for a vector whose square may exceed the range of doubles; returns its length, 0 if it is 0 or not
  * finite. */
 static inline double sp_normalize3_scaled(double v[3])
 {

@@ -1,4 +1,4 @@
-/* Modal derivatives: how the modes change as the body deforms along them. */
+/* Modal derivatives: the change of the modes as the body deforms along them. */
 #ifndef SP_BASIS_DERIVATIVES_H
 #define SP_BASIS_DERIVATIVES_H
 
@@ -10,18 +10,19 @@ typedef struct sp_derivatives_report {
     double factor_nonzeros, factor_flops;
 } sp_derivatives_report;
 
-/* Φ [3·vertices, pair_count] (held components 0) with K Φ_ij = −(H:Ψ_j)Ψ_i for i = pair[2c], j = pair[2c+1]
- * (Barbič & James 2005 eq. 15, thesis eq. 2.45), from U [3·vertices, mode_count]. K must be positive definite: anchored
- * bodies. `memory` bytes bound the right-hand sides held at a time (0: no bound). One factorization; the exact second
- * derivative of the force; right-hand sides solved in blocks. What is known already, the bytes are the same: factor,
- * that of K at rest; permutation, the order of its rows (sp_cholesky_new_permuted); NULL where it is not. */
+/* Solves K Φ_ij = −(H:Ψ_j)Ψ_i for Φ [3·vertices, pair_count] (0 at fixed components) with i = pair[2c], j = pair[2c+1]
+ * (Barbič & James 2005 eq. 15, thesis eq. 2.45), from U [3·vertices, mode_count]. K must be positive definite: the body
+ * must be constrained. `memory` bounds the bytes of right-hand sides in memory (0: no bound). It takes one
+ * factorization, the exact second derivative of the force, and solves in blocks. Data that are known already may be
+ * given and do not change the result: factor, that of K at rest; permutation, the order of its rows
+ * (sp_cholesky_new_permuted); else NULL. */
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                          int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
                          sp_cholesky *factor, double *derivative, sp_derivatives_report *report) SP_MUST_USE;
 
-/* What all static derivatives are made by: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
+/* The common part of all static derivatives: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work
- * [3·dof_count·count]. residual is raised to the largest ‖K Φ − f‖/‖f‖. */
+ * [3·dof_count·count] is scratch. residual is raised to the largest ‖K Φ − f‖/‖f‖. */
 enum { SP_DERIVATIVES_WIDTH = 64 };
 int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,

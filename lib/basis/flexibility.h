@@ -1,4 +1,4 @@
-/* The flexibility of a body at rest, u = K⁻¹ f, also where K is singular because rigid motions are free. */
+/* The flexibility of a body at rest, u = K⁻¹ f, also if K is singular because the body has free rigid motions. */
 #ifndef SP_BASIS_FLEXIBILITY_H
 #define SP_BASIS_FLEXIBILITY_H
 
@@ -6,24 +6,24 @@
 
 typedef struct sp_flexibility sp_flexibility;
 
-/* How displacements and loads of a free body are kept apart from its rigid motions R. */
+/* How displacements and loads of a free body are separated from its rigid motions R. */
 enum sp_complement {
-    SP_COMPLEMENT_MASS,  /* Rᵀ M u = 0, and the load loses the inertia forces M R of the rigid acceleration that it
-                            causes (inertia relief) */
+    SP_COMPLEMENT_MASS,  /* Rᵀ M u = 0, and the inertia forces M R of the rigid acceleration that the load causes are
+                            subtracted from it (inertia relief) */
     SP_COMPLEMENT_PLAIN, /* Rᵀ u = 0 and Rᵀ f = 0, without the mass: Yang 2015 eq. 3 as printed, which depends on the
                             mesh */
 };
 
 /* K and M over the free degrees of freedom; node as in sp_cholesky_new; rigid [order, rigid_count] the null vectors of
- * K, M-orthonormal (none: an anchored body). As many degrees of freedom as there are rigid motions are pinned, so that
- * one positive definite factorization serves (in place of the bordered system of eq. 3): a load in balance leaves no
- * force in the pins. M must outlive it. SP_NUMERICAL where K is not positive definite beside the rigid motions.
- * permutation as for sp_cholesky_new_permuted, in place of node; NULL: it is found. */
+ * K, M-orthonormal (none: a constrained body). As many degrees of freedom as there are rigid motions are pinned, so
+ * that one positive definite factorization suffices (instead of the bordered system of eq. 3): a load in equilibrium
+ * causes no reaction force in the pins. M must outlive the result. SP_NUMERICAL if K is not positive definite apart
+ * from the rigid motions. permutation as for sp_cholesky_new_permuted, instead of node; NULL: it is computed. */
 int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node,
                        int64_t rigid_count, const double *rigid, enum sp_complement complement,
                        const int64_t *permutation, sp_flexibility **flexibility) SP_MUST_USE;
 
-/* Of an anchored body whose K [order] is factored already; the factor must outlive it. */
+/* The flexibility of a constrained body whose K [order] is factored already; the factor must outlive it. */
 int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor,
                         sp_flexibility **flexibility) SP_MUST_USE;
 void sp_flexibility_free(sp_flexibility *flexibility); /* NULL is allowed */
@@ -32,7 +32,7 @@ void sp_flexibility_free(sp_flexibility *flexibility); /* NULL is allowed */
  * same count. */
 int sp_flexibility_solve(sp_flexibility *flexibility, int64_t count, const double *f, double *u) SP_MUST_USE;
 
-/* Takes the rigid part off loads, as sp_flexibility_solve does; changes nothing for anchored bodies. */
+/* Subtracts the rigid part from loads, as sp_flexibility_solve does; changes nothing for constrained bodies. */
 void sp_flexibility_balance(sp_flexibility *flexibility, int64_t count, double *f);
 
 const sp_cholesky *sp_flexibility_factor(const sp_flexibility *flexibility);

@@ -9,17 +9,18 @@ typedef struct sp_free_derivatives_report {
     int64_t iterations; /* of the slowest column */
 } sp_free_derivatives_report;
 
-/* Φ_ij [3·vertices, pair_count] with (K − λ_i M) Φ_ij = (MΨ_iΨ_iᵀ − I)(H:Ψ_j)Ψ_i (thesis eq. 2.46, 2.60), i = pair[2c],
- * j = pair[2c+1], for modes U [3·vertices, mode_count], mass-orthonormal, eigenvalue [mode_count] ascending, the rigid
- * ones first.
+/* Solves (K − λ_i M) Φ_ij = (MΨ_iΨ_iᵀ − I)(H:Ψ_j)Ψ_i (thesis eq. 2.46, 2.60) for Φ_ij [3·vertices, pair_count], i =
+ * pair[2c], j = pair[2c+1], for mass-orthonormal modes U [3·vertices, mode_count] with eigenvalue [mode_count]
+ * ascending, the rigid ones first.
  *
- * The right-hand side and the solution are kept in the mass-orthogonal complement P of all mode_count modes: what they
- * have along those lies in the span of the modes anyway, and on P the matrix is positive definite for every λ_i below
- * the next eigenvalue, also where eigenvalues are multiple or close. All columns run through conjugate gradients side
- * by side, preconditioned by one Cholesky factor of K + σM. Φ_ij ≠ Φ_ji: name both pairs. Works for anchored bodies
- * too, where it gives another subspace than sp_modal_derivatives. SP_INPUT where the last eigenvalue is so close to the
- * next one that a column does not converge: take a mode more or less, so that multiple eigenvalues stay together.
- * permutation: the order of the rows of K where it is known (sp_cholesky_new_permuted), else NULL. */
+ * The right-hand side and the solution are kept in the mass-orthogonal complement P of all mode_count modes: their
+ * components along the modes are in the span of the modes anyway, and on P the matrix is positive definite for every
+ * λ_i below the next eigenvalue, also if eigenvalues are multiple or close. All columns are solved together by
+ * conjugate gradients, preconditioned by one Cholesky factor of K + σM. Φ_ij ≠ Φ_ji: name both pairs. It works for
+ * constrained bodies too, for which it gives another subspace than sp_modal_derivatives. SP_INPUT if the last
+ * eigenvalue is so close to the next one that a column does not converge: take one mode more or less, so that multiple
+ * eigenvalues stay together. permutation: the order of the rows of K if it is known (sp_cholesky_new_permuted), else
+ * NULL. */
 int sp_free_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                               const double *eigenvalue, int64_t pair_count, const int64_t *pair,
                               const int64_t *permutation, double *derivative,

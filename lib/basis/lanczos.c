@@ -48,7 +48,7 @@ typedef struct krylov {
     double *H;         /* [stride, stride] */
     double *theta, *S; /* [most], [most, most] Ritz values, ascending, and vectors */
     double *C, *work;  /* [most, WIDTH] coefficients; panels of sp_dense_inner */
-    double *rows;      /* [threads · PANEL · most] of V as it is turned */
+    double *rows;      /* [threads · PANEL · most] of V, rotated */
     int64_t stride;    /* most + 2·WIDTH */
     double scale;      /* of the operator: the largest entry of H */
 } krylov;

@@ -1,4 +1,4 @@
-/* Eigenvectors of an inverted operator by Lanczos: in blocks, or one vector at a time through ARPACK. */
+/* Eigenvectors of an inverted operator by Lanczos: with blocks, or one vector at a time by ARPACK. */
 #ifndef SP_BASIS_LANCZOS_H
 #define SP_BASIS_LANCZOS_H
 
@@ -16,31 +16,31 @@ typedef struct sp_inverted {
     double *work;         /* [sp_dense_inner_work(room, SP_INVERTED_WIDTH)] */
     double shift;         /* σ, rad²/s² */
     int64_t solves;       /* single right-hand sides so far */
-    double next, near; /* σ + 1/θ for the largest θ behind the vectors found last, which need not have converged: the
-                        * next eigenvalue is not larger, and with the residual of θ added, where it is expected at
-                        * least; INFINITY and −INFINITY where nothing is known of it, as after ARPACK */
+    double next, near; /* σ + 1/θ for the largest θ behind the last wanted vectors, which need not have converged: an
+                          upper bound of the next eigenvalue, and, with the residual of θ added, its lowest expected
+                          value; INFINITY and −INFINITY if unknown, as after ARPACK */
 } sp_inverted;
 
-enum { SP_INVERTED_WIDTH = 12 }; /* columns that may be deflated at once */
+enum { SP_INVERTED_WIDTH = 12 }; /* largest number of columns that are deflated at once */
 
 /* x ← x − V VᵀM x for `count` columns, V the known vectors. */
 void sp_inverted_deflate(sp_inverted *problem, int64_t count, double *x);
 
-/* y = the operator's answer to M x, given M x [n, count]. */
+/* y = the operator applied to x, from M x [n, count]. */
 int sp_inverted_apply(sp_inverted *problem, int64_t count, const double *mass_x, double *y) SP_MUST_USE;
 
-/* The first `count` columns behind the known vectors are known from now on. */
+/* Adds the first `count` columns behind the known vectors to these. */
 void sp_inverted_remember(sp_inverted *problem, int64_t count);
 
 /* The `wanted` largest θ of the operator and their vectors, which become known; eigenvalue [wanted] = σ + 1/θ in no
- * order. Converged where the residual of a vector is at most `tolerance` θ (0: the machine's). SP_USAGE where the
- * complement is not larger than `wanted`; SP_NUMERICAL where it does not converge.
+ * order. A vector has converged if its residual is at most `tolerance` θ (0: machine precision). SP_USAGE if the
+ * complement is not larger than `wanted`; SP_NUMERICAL if it does not converge.
  *
- * sp_lanczos: in blocks of eight, so that the factor is read once for eight right-hand sides: of a factor that does not
- * fit a cache, eight solves take as long as one with AVX-512 (linear/supernodes.h), else as two or three. Full
+ * sp_lanczos uses blocks of eight, so that the factor is read once for eight right-hand sides: with a factor larger
+ * than the cache, eight solves take as long as one with AVX-512 (linear/supernodes.h), else as two or three. Full
  * orthogonalization in BLAS-3; restarted with the best Ritz vectors (Wu and Simon, "Thick-restart Lanczos method for
- * large symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000, in blocks). sp_lanczos_arpack: ARPACK in
- * mode 3, one vector at a time; fewer right-hand sides, more time. */
+ * large symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000, in blocks). sp_lanczos_arpack uses ARPACK
+ * in mode 3, one vector at a time; fewer right-hand sides, more time. */
 int sp_lanczos(sp_inverted *problem, int64_t wanted, double tolerance, double *eigenvalue) SP_MUST_USE;
 int sp_lanczos_arpack(sp_inverted *problem, int64_t wanted, double tolerance, double *eigenvalue) SP_MUST_USE;
 

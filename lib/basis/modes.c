@@ -29,8 +29,8 @@ static int check_mass(sp_context *context, const sp_sparse *M)
     return SP_OK;
 }
 
-/* HᵀH [6, 6] of the held components of one piece (−1: all) in the six rigid motions, and how many components are held.
- */
+/* HᵀH [6, 6] of the fixed components of one piece (−1: all) in the six rigid motions, and the number of fixed
+ * components */
 static void fixed_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3],
                           double size, double gram[36], int64_t *fixed)
 {
@@ -54,7 +54,7 @@ static void fixed_motions(const sp_mesh *mesh, const int64_t *vertex_label, int6
         }
 }
 
-/* Whether combination m of the motions moves a held component. */
+/* Returns true if combination m of the motions moves a fixed component. */
 static bool is_fixed(const double values[6], int m, int64_t fixed)
 {
     return fixed > 0 && values[m] > 1e-12 * fmax(values[5], 1);
@@ -73,7 +73,7 @@ int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_spa
     sp_pool scratch = {0};
     int status = SP_OK;
     double *fixed_rows =
-        sp_pool_new(&scratch, 6 * 6, sizeof *fixed_rows); /* HᵀH of the held components of the six motions */
+        sp_pool_new(&scratch, 6 * 6, sizeof *fixed_rows); /* HᵀH of the fixed components of the six motions */
     double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), values[6], full_R[36];
     if (scratch.failed) {
         status = sp_fail_memory(context);
@@ -116,7 +116,7 @@ int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_spa
                          (long long)pieces);
         goto done;
     }
-    /* combinations that leave every held component at rest */
+    /* combinations that leave every fixed component at rest */
     *count = 0;
     for (int m = 0; m < 6; m++) {
         if (is_fixed(values, m, fixed))
@@ -398,7 +398,7 @@ done:
     return status;
 }
 
-/* The lowest `elastic` modes and what is known of the next one, by Lanczos on one factorization. */
+/* The lowest `elastic` modes and bounds of the next one, by Lanczos on one factorization. */
 static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_count, int64_t elastic,
                          const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {

@@ -55,8 +55,8 @@ static int by_box(const void *left, const void *right)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-/* The nearest vertex of every box that has one, in order of the boxes; the vertices of a box stand together. A box
- * without a vertex inside has no mass of vertices either. */
+/* The nearest vertex of every box that has one, in order of the boxes; the vertices of a box are contiguous. A box
+ * without a vertex inside has no vertex mass either. */
 static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, nearest *list)
 {
     int64_t used = 0;

@@ -289,7 +289,7 @@ int sp_broad_find(sp_context *context, sp_broad *broad, const sp_box *box, const
     if ((broad->bounded && !meet_itself(broad, broad->node)) || !meet_unbounded(broad, still))
         return sp_fail_memory(context);
     const int64_t found = pairs->count;
-    if (!sp_list_add(pairs, found, 2 * sizeof(int32_t))) /* room to sort them */
+    if (!sp_list_add(pairs, found, 2 * sizeof(int32_t))) /* scratch for sorting */
         return sp_fail_memory(context);
     pairs->count = found;
     int32_t *list = pairs->data, *other = list + 2 * found;

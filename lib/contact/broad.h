@@ -1,20 +1,21 @@
-/* The broad phase: which of many bodies are near each other, by boxes about them.
+/* The broad phase: finds the pairs of bodies whose bounding boxes overlap.
  *
- * Bodies are sorted into a tree by halving them at the median along the axis in which their centres are spread most,
- * and the tree is searched against itself: n log n operations and those for the pairs found, whatever the sizes of the
- * boxes and wherever they are. What is unbounded is compared with every other box.
+ * The bodies are sorted into a tree by splitting at the median along the axis in which their centres are spread most,
+ * and the tree is searched against itself. This takes O(n log n) operations plus those for the pairs found, whatever
+ * the sizes and places of the boxes. Unbounded bodies are compared with every other box.
  *
- * Only pairs that this finds have a state in a world (contact/scene.h): it begins in the step in which their bounds
- * (contact/bound.h) overlap and is released in the first one in which they do not. Apart, no point of the one can be in
- * contact with the other, so that nothing depends on what is given up: coherence begins anew, and friction's anchors
- * last as long as a contact does, which is no longer. */
+ * Only the pairs found here have a state in a contact scene (contact/scene.h). The state is created in the step in
+ * which the bounds (contact/bound.h) of the two bodies first overlap, and is released in the first step in which they
+ * do not. While the bounds are apart no point of one body can be in contact with the other, so releasing the state
+ * changes no result: temporal coherence starts anew, and a friction anchor never outlasts its contact. */
 #ifndef SP_CONTACT_BROAD_H
 #define SP_CONTACT_BROAD_H
 
 #include "base/context.h"
 #include "base/memory.h"
 
-/* Closed; low > high or NaN on some axis: empty, it overlaps nothing. Infinite where the body is unbounded. */
+/* A closed box. It is empty, and overlaps nothing, if low > high or a bound is NaN on some axis; it is infinite for an
+ * unbounded body. */
 typedef struct sp_box {
     double low[3], high[3];
 } sp_box;
@@ -29,18 +30,18 @@ static inline bool sp_boxes_overlap(const sp_box *a, const sp_box *b)
 
 typedef struct sp_broad sp_broad;
 
-/* For up to `count` boxes < 2³¹. */
+/* `count` is the largest number of boxes, < 2³¹. */
 int sp_broad_new(sp_context *context, int64_t count, sp_broad **broad) SP_MUST_USE;
 void sp_broad_free(sp_broad *broad); /* NULL is allowed */
 
-/* Pairs i < j of the boxes [count] that overlap, ascending, into `pairs` of int32_t pairs, which are the caller's.
- * still [count] (NULL: none is): two of these are no pair. Allocates only where there are more pairs than ever before.
- * SP_SYSTEM: no memory. */
+/* Writes the overlapping pairs i < j of the boxes [count], in ascending order, into the caller's list `pairs` of pairs
+ * of int32_t. still [count] marks bodies at rest, two of which form no pair (NULL: no body is at rest). Allocates only
+ * when there are more pairs than ever before. SP_SYSTEM: out of memory. */
 int sp_broad_find(sp_context *context, sp_broad *broad, const sp_box *box, const bool *still,
                   sp_list *pairs) SP_MUST_USE;
 
-/* Pairs from -> to [count] in the order of their entry `which`, each below `entries`, those that are equal as they
- * were; place [entries] is room. */
+/* Stable counting sort of the pairs from -> to [count] by their entry `which` (0 or 1), whose values are below
+ * `entries`. place [entries] is scratch. */
 void sp_sort_pairs(int which, int64_t count, int64_t entries, const int32_t *from, int32_t *to, int64_t *place);
 
 #endif

@@ -200,7 +200,7 @@ static bool limit(double most, double v[3])
     return true;
 }
 
-/* The body displaced and turned; SP_NUMERICAL, and where it was, if that is nowhere. */
+/* The displaced and rotated body; SP_NUMERICAL, with the body unchanged, if that is not finite. */
 static int displace(sp_context *context, const double displacement[3], const double rotation[3], sp_pose *body)
 {
     sp_pose moved;

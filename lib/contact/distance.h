@@ -1,5 +1,4 @@
-/* Whatever can be asked for a signed distance in the frame of its body: analytic shapes, grids, deformed grids (thesis
- * §3.11, §3.12). */
+/* Signed distances in the frame of a body: analytic shapes, grids and deformed grids (thesis §3.11, §3.12). */
 #ifndef SP_CONTACT_DISTANCE_H
 #define SP_CONTACT_DISTANCE_H
 
@@ -22,46 +21,47 @@ typedef struct sp_voxmap sp_voxmap;                 /* contact/voxmap.h */
 
 typedef struct sp_distance {
     enum sp_distance_kind kind;
-    double normal[3], offset; /* PLANE: outward unit normal n, inside where n·x < offset [m] */
+    double normal[3], offset; /* PLANE: outward unit normal n; points with n·x < offset [m] are inside */
     double centre[3], radius; /* SPHERE; BOX: its centre … */
     double half[3];           /* … and half its sides, along the axes */
-    const sp_field *field;    /* GRID, and what sp_distance_of_field derives from it: */
+    const sp_field *field;    /* GRID, with the data that sp_distance_of_field derives from it: */
     double boundary;          /* sp_field_boundary */
-    double scale, size[3];    /* 1/m, one over the spacing; cells along each axis */
-    sp_box
-        inside; /* about all cells with a negative vertex, without which no value is negative; empty: there are none */
+    double scale, size[3];    /* reciprocal of the spacing, 1/m; cells along each axis */
+    sp_box inside; /* bounds all cells with a negative vertex: values outside are not negative; empty: no vertex is
+                      negative */
     const sp_deformed_field *deformed;
     const sp_voxmap *voxmap;
-    double slack; /* m: value(y) ≥ value(x) − |x − y| − slack for all x and all y where value(y) is more than a lower
-                     bound: see below for interpolants, else 0 (up to rounding). Of no meaning for DEFORMED, whose
-                     distances are estimates, and VOXMAP */
+    double slack; /* m: value(y) ≥ value(x) − |x − y| − slack for all x, and all y at which value(y) is more than a
+                     lower bound. Derived below for interpolants, else 0 (up to rounding). Not applicable to DEFORMED,
+                     whose distances are estimates, and to VOXMAP */
 } sp_distance;
 
-/* A grid with what is derived from it; the field must outlive it. A signed distance D (of a closed surface) changes by
- * no more than the distance; its interpolant I between vertices differs from D by at most Σ w_v |v − x| ≤ h √Σ_k t_k(1
- * − t_k) ≤ (√3/2) h. So I(y) ≥ I(x) − |x − y| − √3 h, and a bound at x is no more than D(x). Slack is √3 h and what
- * single precision rounds. */
+/* Sets a grid and the data derived from it; the field must outlive it. The signed distance D of a closed surface
+ * changes by no more than the distance moved; its trilinear interpolant I differs from D by at most Σ w_v |v − x| ≤ h
+ * √Σ_k t_k(1 − t_k) ≤ (√3/2) h. Hence I(y) ≥ I(x) − |x − y| − √3 h, and a lower bound at x is no more than D(x). slack
+ * is √3 h plus the rounding error of single precision. */
 void sp_distance_of_field(const sp_field *field, sp_distance *distance);
 
-/* The signed distance at x in the body's frame, negative inside; outside of a grid's box a lower bound (eq. 3.14).
- * gradient (NULL: not wanted) is that of the value; 0 where it is only a bound, of unit length for the analytic shapes
- * (at a sphere's centre and on a box's medial planes one of those that meet there). Finite for every finite x; where x
- * is not finite INFINITY with gradient 0. A voxmap has no distances without a normal (sp_voxmap_depth): its spacing in
- * free voxels, from which the surface is at least so far, else 0, with gradient 0. Thread safe. */
+/* The signed distance at x in the body's frame, negative inside; outside a grid's box it is a lower bound (eq. 3.14).
+ * gradient (NULL: not wanted) receives the gradient of the value: 0 where the value is only a bound, and of unit length
+ * for the analytic shapes (at a sphere's centre and on a box's medial planes it is one of the gradients that meet
+ * there). The result is finite for every finite x, and INFINITY with gradient 0 if x is not finite. A voxmap has no
+ * distances without a normal (sp_voxmap_depth): the value is its spacing in free voxels, whose points are at least that
+ * far from the surface, else 0, and the gradient is 0. Thread safe. */
 double sp_distance_at(const sp_distance *distance, const double x[3], double gradient[3]);
 
-/* The second derivatives of that value, H [3, 3], symmetric, m⁻¹: exact for the analytic shapes (0 at a sphere's
- * centre, and in a box) and within each cell of a grid, whose interpolant is trilinear. 0 outside of a grid's box, for
- * DEFORMED, whose second derivatives are neglected, and for VOXMAP. Thread safe. */
+/* The second derivatives H [3, 3] of that value, symmetric, m⁻¹. They are exact for the analytic shapes (0 at a
+ * sphere's centre, and in a box) and within each cell of a grid, whose interpolant is trilinear. 0 outside a grid's
+ * box, for DEFORMED, whose second derivatives are neglected, and for VOXMAP. Thread safe. */
 void sp_distance_curvature(const sp_distance *distance, const double x[3], double H[9]);
 
-/* ---- GRID only, to be inlined where many are asked ---- */
+/* ---- GRID only: inline evaluation for inner loops ---- */
 
-/* What sp_distance_at gives outside of the box; on its faces rounding decides. */
+/* The value of sp_distance_at outside the box. On the faces of the box rounding decides which of the two applies. */
 double sp_distance_beyond(const sp_distance *grid, const double x[3], double gradient[3]);
 
-/* The lowest vertex of the cell that holds x, and where in that cell it is, each t in [0, 1]; NULL outside of the box.
- */
+/* The lowest vertex of the cell that contains x, with the local coordinates t of x in the cell, each in [0, 1]. NULL
+ * outside the box. */
 static inline const float *sp_distance_cell(const sp_distance *grid, const double x[3], double t[3])
 {
     const sp_field *field = grid->field;
@@ -82,7 +82,7 @@ static inline const float *sp_distance_cell(const sp_distance *grid, const doubl
 typedef float sp_float_pair __attribute__((vector_size(8)));
 typedef double sp_pair __attribute__((vector_size(16)));
 
-/* A value and the next one along x. */
+/* A value and its neighbour along x. */
 static inline sp_pair sp_distance_pair(const float *value)
 {
     sp_float_pair pair;
@@ -90,7 +90,7 @@ static inline sp_pair sp_distance_pair(const float *value)
     return __builtin_convertvector(pair, sp_pair);
 }
 
-/* In that cell, first along z, then y, then x; gradient NULL: not wanted. */
+/* Trilinear interpolation in that cell, first along z, then y, then x. gradient NULL: not wanted. */
 static inline double sp_distance_inside(const sp_distance *grid, const float *lowest, const double t[3],
                                         double gradient[3])
 {
@@ -109,7 +109,7 @@ static inline double sp_distance_inside(const sp_distance *grid, const float *lo
     return edge[0] + t[0] * (edge[1] - edge[0]);
 }
 
-/* As sp_distance_at without gradient. */
+/* sp_distance_at without the gradient. */
 static inline double sp_distance_lookup(const sp_distance *grid, const double x[3])
 {
     double t[3];

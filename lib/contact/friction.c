@@ -11,7 +11,7 @@ void sp_friction_free(sp_friction *friction)
     sp_list_free(&friction->after);
 }
 
-/* How far the proxy of a deformed field has moved, in its frame; 0 for other distances. */
+/* Displacement of the proxy of a deformed field, in its frame; 0 for other distances. */
 static void proxy_way(const sp_distance *distance, const double *q, int64_t proxy, double way[3])
 {
     memset(way, 0, 3 * sizeof *way);
@@ -39,8 +39,8 @@ static double share_of(const double f[3], const double d[3], double most)
     return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * workspace)) / a)) : 0;
 }
 
-/* The spring of one point [world]: `s` as its point and anchor are now on entry, as it is left on return; `f` its force
- * with the damper's, which has the velocity `v`. n: unit; most: μ N. */
+/* The spring of one point [world]: on entry `s` is that of the current point and anchor, on return that after slipping;
+ * `f` is its force including the damper's, which has the velocity `v`. n: unit; most: μ N. */
 static void spring(double stiffness, double damping, double most, const double n[3], double s[3], double v[3],
                    double f[3])
 {

@@ -165,7 +165,7 @@ static void rotate_both(const double R[9], const double H[9], double C[9])
         C[i] = sp_dot3(RH + i / 3 * 3, R + i % 3 * 3);
 }
 
-/* ∂d/∂p and its derivative at a point that is at x in the frame of the distances, world. */
+/* ∂d/∂p and its derivative, in the world frame, at a point that is at x in the frame of the distance field. */
 static void gradients(const sp_distance *distance, const double B[9], const double x[3], double g[3], double H[9])
 {
     double local[3], curvature[9];

@@ -74,7 +74,7 @@ static int refuse_friction(const sp_contact_scene *scene, int64_t pointshell, in
     return SP_OK;
 }
 
-/* Balls touch at places that no point keeps. */
+/* Contacts of spheres are at positions that belong to no point. */
 static int refuse_ball_friction(const sp_contact_scene *scene)
 {
     int64_t count = scene->sphere_pair_count > 0 ? 2 : 0;
@@ -283,7 +283,7 @@ double sp_contact_scene_time(const sp_contact_scene *scene)
 
 /* ---- a step ---- */
 
-/* Mass, centre and inertia of the coupled body as it is turned now. */
+/* Mass, centre and inertia of the coupled body in its current orientation. */
 static void weigh(sp_contact_scene *scene, contact_body *a)
 {
     const sp_inertia *inertia = a->body->inertia;

@@ -1,11 +1,11 @@
-/* Bodies that touch: what one step of a scene is.
+/* One time step of a scene of bodies in contact.
  *
- * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each
- * body takes its step under those forces held constant. For free bodies (rigid/free.h) that is the symplectic Verlet
- * method for contact beside a conserving one for the rest: contact among them leaves linear and angular momentum as
- * they were. It is explicit in the contact: stable while h² λ < 4 for the largest eigenvalue λ of the stiffness of a
- * body's contacts by its inertia (scene_stability.c). A body held by virtual coupling is where contact and coupling
- * balance (contact/coupling.h). */
+ * In a step of length h, every body that is driven by forces is predicted half a step ahead, contacts are found there,
+ * and each body then takes its step with these contact forces held constant. For free bodies (rigid/free.h) this is the
+ * symplectic Verlet method for contact combined with a conserving method for the rest: contact among them conserves
+ * linear and angular momentum. The method is explicit in the contact forces and is stable while h² λ < 4, where λ is
+ * the largest eigenvalue of the contact stiffness of a body relative to its inertia (scene_stability.c). A body with
+ * virtual coupling is placed where contact and coupling forces are in equilibrium (contact/coupling.h). */
 #ifndef SP_CONTACT_SCENE_H
 #define SP_CONTACT_SCENE_H
 
@@ -18,35 +18,37 @@
 #include "rigid/free.h"
 
 enum sp_contact_scene_motion {
-    SP_CONTACT_SCENE_FIXED,   /* where it is */
-    SP_CONTACT_SCENE_PATH,    /* as `path` says */
-    SP_CONTACT_SCENE_FREE,    /* by `free` */
-    SP_CONTACT_SCENE_COUPLED, /* by the coupling */
-}; /* all but FREE: of the frame, in which a deformable body moves by `system`. It feels contact and gravity, not that
-      the frame is accelerated, as in the thesis */
+    SP_CONTACT_SCENE_FIXED,   /* does not move */
+    SP_CONTACT_SCENE_PATH,    /* moves along `path` */
+    SP_CONTACT_SCENE_FREE,    /* moves as a free body, by `free` */
+    SP_CONTACT_SCENE_COUPLED, /* follows the virtual coupling */
+}; /* all but FREE: motion of the frame, in which a deformable body deforms by `system`. Its deformation is driven by
+      contact and gravity; inertial forces due to the acceleration of the frame are neglected, as in the thesis */
 
-/* A body. The caller fills it and keeps what it points to; the world owns none of it. */
+/* A body. The caller fills it in and owns everything that it points to. */
 typedef struct sp_contact_scene_body {
-    const char *name; /* what messages call it beside its number; NULL: nothing */
+    const char *name; /* for messages, beside the body's number; NULL: none */
     enum sp_contact_scene_motion motion;
-    const sp_contact_pointshell *pointshell; /* NULL: it has no points */
-    const sp_distance *distance; /* NULL: none. DEFORMED: `deformed`, which the step moves, with the same modes */
+    const sp_contact_pointshell *pointshell; /* NULL: the body has no points */
+    const sp_distance
+        *distance; /* NULL: none. DEFORMED: the field `deformed`, which the step updates, with the same modes */
     sp_deformed_field *deformed;
-    double thickness; /* m, radius about each point against other shells; 0: none */
-    sp_pose pose;     /* at the start */
+    double thickness; /* m: radius of the spheres about its points, for contact with other point shells; 0: none */
+    sp_pose pose;     /* initial pose */
     sp_pose_path *path;
     const void *path_data;
-    sp_free_body *free; /* SP_CONTACT_SCENE_FREE, made with a context of its own: bodies are stepped side by side */
-    const sp_context *context; /* that one: what it says when a step fails; NULL: nothing */
-    const sp_inertia *inertia; /* of that; SP_CONTACT_SCENE_COUPLED, dynamic: of the body, which counts as undeformed */
-    const sp_system *system;   /* not FREE, and deformable: its deformation; NULL: rigid */
-    const double *gravity;     /* [system->n, 3, row major], UᵀM e_k of that */
-    double damping[2], most_acceleration; /* of that: α 1/s, β s; sp_integrator_parameters */
-    int64_t
-        r; /* reduced coordinates, 0 where rigid. Those of a shell or a deformed field are the first ones of these */
+    sp_free_body *free; /* SP_CONTACT_SCENE_FREE. It needs a context of its own, since bodies are stepped in parallel */
+    const sp_context *context; /* the context of `free`, for its error message; NULL: none */
+    const sp_inertia *inertia; /* inertia of `free`; with dynamic coupling, of the undeformed body */
+    const sp_system *system;   /* deformation of a body that is not FREE; NULL: rigid */
+    const double *gravity;     /* [system->n, 3, row major] UᵀM e_k of `system` */
+    double damping[2],
+        most_acceleration; /* Rayleigh α [1/s], β [s] of `system`; acceleration limit (sp_integrator_parameters) */
+    int64_t r; /* number of reduced coordinates, 0: rigid. The modes of a point shell or deformed field are the first
+                  ones of these */
 } sp_contact_scene_body;
 
-/* The points of one body against the distances of another, or points against points. */
+/* A contact pair: points of one body against the distance field of the other, or points against points. */
 typedef struct sp_contact_scene_pair {
     int64_t pointshell, field;
 } sp_contact_scene_pair;
@@ -54,103 +56,108 @@ typedef struct sp_contact_scene_pair {
 typedef struct sp_contact_scene_coupling {
     int64_t body; /* −1: none */
     bool dynamic;
-    double grasp[3]; /* m, in the body's frame */
+    double grasp[3]; /* m, the grasped point in the body's frame */
     sp_pose_path *path;
     const void *path_data;
     sp_coupling_parameters parameters;
     bool normals;                       /* as in sp_penalty_wrench */
-    double device_force, device_torque; /* N and N m at most */
+    double device_force, device_torque; /* largest haptic feedback force [N] and torque [N m] */
 } sp_contact_scene_coupling;
 
-/* Free bodies of one model in semi-implicit steps: the forces that all of them ask for, at the places predicted, are
+/* Free bodies of one model with semi-implicit steps. The internal forces of all of them at the predicted positions are
  * computed together before they move. */
 typedef struct sp_contact_scene_batch {
     sp_polynomial_batch *batch;
     int64_t count;
-    const int64_t *body; /* [count] of force i */
+    const int64_t *body; /* [count] the body of force i */
 } sp_contact_scene_batch;
 
 typedef struct sp_contact_scene_parameters {
     double step;       /* s */
     double gravity[3]; /* m/s² */
     sp_penalty penalty;
-    double pulse;    /* m/s: points that approach faster in proximity voxels of a voxmap are stopped by impulses along
-                        their normals, which    lower the kinetic energy (scene_pulses.c); INFINITY: none */
-    double friction; /* μ of points against distances (contact/friction.h); 0: none */
-    sp_traversal_limits limits;          /* its proximity is set here */
-    sp_integrator_parameters integrator; /* of deformations of bodies that are not free; its step is set here */
+    double pulse;    /* m/s: points in proximity voxels of a voxmap that approach faster are stopped by impulses along
+                        their normals, which decrease the kinetic energy (scene_pulses.c); INFINITY: none */
+    double friction; /* μ for points against distance fields (contact/friction.h); 0: none */
+    sp_traversal_limits limits; /* `proximity` is set by the scene */
+    sp_integrator_parameters
+        integrator; /* for the deformation of bodies that are not free; its step is set by the scene */
     sp_contact_scene_coupling coupling;
     int64_t batch_count;
     const sp_contact_scene_batch *batches; /* [batch_count] */
-    bool all; /* the points of every body against the distances of every other one, where either moves: pairs are not
-                 read */
-    bool exhaustive; /* pairs count as near wherever they are: to compare with */
-    double memory;   /* bytes that there are for what grows with the bodies that touch; 0: not known */
+    bool all; /* the points of every body are tested against the distance field of every other one, if either moves; the
+                 list of pairs is not read */
+    bool exhaustive; /* skip the broad phase: all pairs count as near (a reference for tests) */
+    double memory;   /* available memory [bytes] for the states of contact pairs; 0: not known */
 } sp_contact_scene_parameters;
 
 /* What the last step did. */
 typedef struct sp_contact_scene_report {
     int64_t visited, passed,
-        touching;         /* of pairs that are near: nodes, nodes passed over by coherence; points in contact */
+        touching;         /* over near pairs: visited nodes, nodes culled by coherence, penetrating points */
     int deepest;          /* level */
-    bool complete;        /* no traversal was cut short by its limits */
-    double lowest;        /* m, of all distances seen; INFINITY: nothing is near */
-    double stiffest;      /* h² times the largest eigenvalue of contact for a free body, of all steps so far
-                             (scene_stability.c): the      step is too long from 4 on */
-    double path_work;     /* J: of the bodies on paths on others, as rigid motions of their frames */
-    double pushed, leant; /* N, over the pairs of points and distances with a free body that push along the points'
-                             normals: lengths of their forces, and of the differences to the same pushes along the
-                             gradients of the distances; 0 but in every eighth step */
-    int64_t inside[2]; /* the first pair whose shell is wholly in the other body: all points of the levels visited are
-                          in contact, the deepest by more than the radius of the ball about all points; −1: none */
-    int degenerate;    /* directions of the coupling (contact/coupling.h) */
-    bool limited;      /* by the coupling's speeds */
+    bool complete;        /* no traversal was cut short by its node budget */
+    double lowest;        /* m, the least of all evaluated distances; INFINITY: no pair is near */
+    double stiffest;      /* h² times the largest eigenvalue of contact for a free body, over all steps so far
+                             (scene_stability.c): the step is too long from 4 on */
+    double path_work;     /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames */
+    double pushed, leant; /* N, over pairs of points and distance fields with a free body whose forces are along the
+                             points' normals: the sum of the lengths of the forces, and of their differences from the
+                             same forces along the gradients of the distances; computed in every eighth step, else 0 */
+    int64_t
+        inside[2];  /* the first pair whose shell is entirely inside the other body: all points of the visited levels
+                       penetrate, the deepest by more than the radius of the bounding sphere of all points; −1: none */
+    int degenerate; /* degenerate directions of the coupling (contact/coupling.h) */
+    bool limited;   /* the coupling's speed limits were active */
 } sp_contact_scene_report;
 
 typedef struct sp_contact_scene_contact {
-    int32_t body[2], point; /* of the points, the other one; the point's number in its file */
-    double at[3], force[3]; /* m, N, world, on the first */
+    int32_t body[2], point; /* the body of the point and the other one; the point's number in its file */
+    double at[3], force[3]; /* m, N, world; the force acts on the first body */
 } sp_contact_scene_contact;
 
 typedef struct sp_contact_scene sp_contact_scene;
 
-/* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that
- * has none, the balls of both (thickness). balls: those of all bodies with thickness meet; both find out by a broad
- * phase who is near, and only near pairs have a state (contact/broad.h). SP_USAGE where a pair lacks a shell, or
- * distances or thickness; SP_INPUT where friction is wanted for balls, voxmaps or the coupled body, which have none. */
+/* bodies [body_count] must outlive the scene. pairs: points of `pointshell` against the distance field of `field` or,
+ * if `field` has none, spheres of both (thickness). spheres: the spheres of all bodies with a thickness are tested
+ * against each other. The broad phase finds the near pairs, and only these have a state (contact/broad.h). SP_USAGE if
+ * a pair lacks a point shell, or both distance field and thickness; SP_INPUT if friction is wanted for spheres, voxmaps
+ * or the coupled body, which have none. */
 int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters *parameters, int64_t body_count,
                          const sp_contact_scene_body *bodies, int64_t pair_count, const sp_contact_scene_pair *pairs,
                          bool spheres, sp_contact_scene **scene) SP_MUST_USE;
 void sp_contact_scene_free(sp_contact_scene *scene); /* NULL is allowed */
 
-/* SP_NUMERICAL with number and name of the body where a step fails, SP_SYSTEM with an estimate where states of pairs
- * need more memory than there is. Allocates where more bodies are near or more points touch than ever before, and for
- * pairs that become near, beside the few of each shell whose memory is kept. */
+/* SP_NUMERICAL, with number and name of the body, if a step fails; SP_SYSTEM, with an estimate, if the states of pairs
+ * need more memory than available. Allocates when more bodies are near or more points penetrate than ever before, and
+ * for pairs that become near, except for a few of each shell whose memory is kept for reuse. */
 int sp_contact_scene_step(sp_contact_scene *scene) SP_MUST_USE;
 
-/* All that the next steps take from those before (base/state.h), bodies included. */
+/* Saves or loads everything that the next steps take from earlier ones (base/state.h), bodies included. */
 void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state);
 
 double sp_contact_scene_time(const sp_contact_scene *scene);
 const sp_contact_scene_report *sp_contact_scene_reported(const sp_contact_scene *scene);
 
-/* Of a body now: pose of its frame, velocity of the frame's origin and angular velocity [6, world], coordinates [r] and
- * their rates. */
+/* The current state of a body: pose of its frame, velocity of the frame's origin and angular velocity [6, world],
+ * coordinates [r] and their rates. */
 void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_pose *pose, double twist[6], double *q,
                                double *qdot);
 
-/* Force and torque of all contacts of the last step on a body, about its frame's origin where they were found [6,
- * world]. */
+/* Force and torque [6, world] of all contacts of the last step on a body, about the origin of its frame at the time at
+ * which contacts were found. */
 const double *sp_contact_scene_wrench(const sp_contact_scene *scene, int64_t body);
 
-/* Kinetic, strain and gravitational energy [J] of all bodies that move by forces; heights from the world's origin. */
+/* Kinetic, strain and gravitational energy [J] of all bodies that are driven by forces; heights are measured from the
+ * world's origin. */
 void sp_contact_scene_energies(sp_contact_scene *scene, double energy[3]);
 
-/* Contacts of the last step in the order of pairs, or by the numbers of shell and field where those of all bodies
- * touch, and points. */
+/* Contacts of the last step, sorted by pair and point. Pairs are in the order of the list, or ascending by the numbers
+ * of shell and field if all bodies are tested against each other. */
 int64_t sp_contact_scene_contacts(const sp_contact_scene *scene, const sp_contact_scene_contact **contacts);
 
-/* Of the coupling after the last step: the manipulandum, force and torque [6] on the body, and on the device. */
+/* The coupling after the last step: pose of the manipulandum, force and torque [6] on the body, and haptic feedback
+ * force and torque [6]. */
 void sp_contact_scene_coupled(const sp_contact_scene *scene, sp_pose *hand, double wrench[6], double device[6]);
 
 #endif

@@ -1,49 +1,51 @@
-/* What scene.c and scene_spheres.c share. Internal to lib/contact. */
+/* Declarations shared by the sources of the contact scene. Internal to lib/contact. */
 #ifndef SP_CONTACT_SCENE_INTERNAL_H
 #define SP_CONTACT_SCENE_INTERNAL_H
 
 #include "contact/friction.h"
 #include "contact/scene.h"
 
-/* Fewer than so many are not worth waking threads for. */
+/* Fewer items than this are processed by one thread. */
 enum { SIDE_BY_SIDE = 8 };
 
-/* Of all contacts of a free body, over velocity and angular velocity about its centre of mass (scene_stability.c): of
- * those along one direction the matrix, and sums κ, κ r, κ r rᵀ of those that act in all directions. */
+/* Stiffness of all contacts of a free body with respect to velocity and angular velocity about its centre of mass
+ * (scene_stability.c): the matrix of the contacts that act along one direction, and the sums of κ, κ r and κ r rᵀ of
+ * those that act in all directions. */
 typedef struct contact_stiffness {
     double K[36], weight, first[3], second[9];
 } contact_stiffness;
 
 typedef struct contact_body {
     const sp_contact_scene_body *body;
-    sp_contact_state at;         /* where contacts are found; q and qdot point to the next two */
+    sp_contact_state at;         /* state in which contacts are found; its q and qdot point to the next two members */
     double *q, *qdot;            /* [r] */
-    double *Q;                   /* [r] generalized force of contact, then the load of a fixed body's deformation */
-    double about[3];             /* free, or coupled with a mass: the centre of mass there */
-    double F[3], T[3];           /* N, N m about it */
-    double wrench[6];            /* about the frame's origin */
-    contact_stiffness stiffness; /* free */
+    double *Q;                   /* [r] generalized contact force, then the load on the deformation of a fixed body */
+    double about[3];             /* free, or coupled with a mass: the predicted centre of mass */
+    double F[3], T[3];           /* N; N m about `about` */
+    double wrench[6];            /* force and torque about the origin of the frame */
+    contact_stiffness stiffness; /* free bodies */
     double moments[3], axes[9];  /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
-    sp_pose pose;                /* coupled: now */
-    double twist[6];             /* coupled: now */
+    sp_pose pose;                /* coupled bodies: current pose */
+    double twist[6];             /* coupled bodies: current velocities */
     sp_integrator *integrator;
     sp_external_loads forcing;
-    sp_context context;      /* of the integrator or the coupling: bodies are stepped side by side */
+    sp_context context;      /* of the integrator or the coupling, since bodies are stepped in parallel */
     sp_sphere_tree *spheres; /* NULL: none */
     int status;
 } contact_body;
 
-/* What a pair keeps from step to step: all of it, and nothing else does. Owned by sp_contact_scene_pairs, from the step
- * in which the bounds of the two meet to the first one in which they are apart (contact/broad.h). */
+/* Everything that a pair keeps from step to step. Owned by sp_contact_scene_pairs, from the step in which the bounds of
+ * the two bodies first overlap to the first one in which they are apart (contact/broad.h). */
 typedef struct pair_state {
     sp_traversal *traversal;
     sp_friction friction;
-    double q[]; /* of the deformed field in the step before */
+    double q[]; /* coordinates of the deformed field in the previous step */
 } pair_state;
 
-/* The points of a body against the distances of another one that is near. What it found lasts until the next step. */
+/* A near pair: the points of a body against the distance field of another. Its results are valid until the next
+ * step. */
 typedef struct contact_pair {
-    int64_t pointshell, field, order; /* by the latter they are sorted */
+    int64_t pointshell, field, order; /* pairs are sorted by `order` */
     pair_state *state;
     sp_traversal_result found;
     sp_contact_forces forces;
@@ -60,86 +62,90 @@ struct sp_contact_scene {
     int64_t steps, body_count, pair_count;
     contact_body *contact_bodies;
     sp_contact_scene_pairs *near;
-    contact_pair *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by
-                         (shell, field) */
+    contact_pair
+        *pairs; /* [pair_count] near pairs of this step, in the order of the list of pairs or by (shell, field) */
     bool all_spheres;
     int64_t sphere_pair_count;
-    int32_t *sphere_pairs; /* [sphere_pair_count, 2] i < j, ascending: those that may meet, unless all may */
-    sp_contact_scene_spheres *spheres; /* NULL: nothing has any */
+    int32_t *sphere_pairs; /* [sphere_pair_count, 2] i < j, ascending: candidates for contact of spheres, unless all
+                              pairs are candidates */
+    sp_contact_scene_spheres *spheres; /* NULL: no body has spheres */
     sp_contact_scene_pulses *pulses;   /* NULL: none are wanted */
     sp_list contacts;
-    const double **ahead; /* where the forces of a batch are asked for: room for the largest */
+    const double **ahead; /* coordinates at which the forces of a batch are evaluated; holds the largest batch */
     sp_pose hand;
     double hand_twist[6], coupling[6], device[6];
     sp_coupled_motion motion;
-    sp_wrench sphere_wrench; /* of the balls that the coupled body meets, about its grasp */
+    sp_wrench sphere_wrench; /* of sphere contacts of the coupled body, about its grasp */
     sp_contact_scene_report report;
 };
 
-/* What messages call a body. */
+/* How messages name a body. */
 typedef struct sp_contact_scene_name {
     char text[100];
 } sp_contact_scene_name;
 sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int64_t body);
 
-/* Order of pairs of int32_t, for qsort and bsearch. */
+/* Comparison of pairs of int32_t, for qsort and bsearch. */
 int sp_contact_scene_by_bodies(const void *left, const void *right);
 
-/* The frame that the hand holds: at the grasped point, turned as the body is. */
+/* The frame of the manipulandum when it coincides with the body: at the grasped point, with the rotation of the
+ * body. */
 sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *body);
 
-/* Adds a contact of point `point` of body a with body b to the list: where it is and the force on a, world. */
+/* Records a contact of point `point` of body a with body b: its position and the force on a, world. */
 int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32_t point, const double at[3],
                             const double force[3]) SP_MUST_USE;
 
-/* Who is near whom. pairs: those of points against distances, all of which make sense, in their order; world->p.all:
- * those of all bodies. After sp_contact_scene_spheres_new. */
+/* Creates the broad phase. pairs: points against distance fields, all valid, in their order; with scene->p.all those of
+ * all bodies. Call it after sp_contact_scene_spheres_new. */
 int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_contact_scene_pair *pairs) SP_MUST_USE;
 void sp_contact_scene_pairs_free(sp_contact_scene *scene);
 
-/* Bounds of a body where its actor is. Bodies side by side. */
+/* Computes the bounds of a body at its predicted state. Thread safe for different bodies. */
 void sp_contact_scene_bound(sp_contact_scene *scene, int64_t body);
 
-/* Sets world->pairs from the bounds of all bodies and gives each its state. */
+/* Sets scene->pairs from the bounds of all bodies and gives each pair its state. */
 int sp_contact_scene_pairs_find(sp_contact_scene *scene) SP_MUST_USE;
 
-/* Finds the contacts of all of these, and their forces. */
+/* Finds the contacts of all near pairs and computes their forces. */
 int sp_contact_scene_pairs_meet(sp_contact_scene *scene) SP_MUST_USE;
 
-/* The pairs near in the last step with what they keep (base/state.h); a world that loads them has made no step. */
+/* Saves or loads the near pairs of the last step with their states (base/state.h). A scene that loads them must not
+ * have made a step. */
 void sp_contact_scene_pairs_visit(sp_contact_scene *scene, sp_state *state);
 
-/* Pairs i < j of bodies whose boxes overlap, ascending. */
+/* The pairs i < j of bodies whose boxes overlap, in ascending order. */
 int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pairs);
 
-/* The ball about all balls of a body that has some; a radius below 0: it has none. */
+/* The bounding sphere of all spheres of a body; a radius below 0: it has no spheres. */
 double sp_contact_scene_sphere_bound(const sp_contact_scene *scene, int64_t body, double centre[3]);
 
-/* Whether it may ever be elsewhere, or of another form. */
+/* Returns true if the body can ever move or deform. */
 bool sp_contact_scene_moves(const contact_body *a);
 
-/* Balls about the points of shells: a tree for every body that has some. */
+/* Creates a sphere tree (BVH) for the points of every body that has spheres. */
 int sp_contact_scene_spheres_new(sp_contact_scene *scene) SP_MUST_USE;
 void sp_contact_scene_spheres_free(sp_contact_scene *scene);
 
-/* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same
- * bytes for any number of threads. */
+/* Finds all contacts of spheres at the predicted states and adds their forces to F, T, Q, wrench and stiffness of both
+ * bodies. The result is the same, bit for bit, for any number of threads. */
 int sp_contact_scene_spheres_meet(sp_contact_scene *scene) SP_MUST_USE;
 
-/* Principal axes of a free body, once. */
+/* Computes the principal axes of inertia of a free body. Call it once. */
 void sp_contact_scene_weigh(contact_body *a);
 
-/* How much of the stiffness of a contact with `other` counts for body a: 0 where it is not free. */
+/* The share of the stiffness of a contact with `other` that counts for body a: 0 if it is not free. */
 double sp_contact_scene_share(const contact_body *a, const contact_body *other);
 
-/* Adds a contact at a place [world], along n or, `across`, in all directions, to the stiffness of a free body. kappa:
- * N/m, its share of the contact's spring and of 2/h times its damper. */
+/* Adds a contact at `at` [world] to the stiffness of a free body, along n or, if `across`, in all directions. kappa is
+ * this body's share of the stiffness of the contact's spring plus 2/h times its damping, N/m. */
 void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double n[3], double kappa, bool across);
 
-/* The larger of `known` and the largest eigenvalue of contact for a free body, 1/s². */
+/* The larger of `known` and the largest eigenvalue of the contact stiffness of a free body relative to its inertia,
+ * 1/s². */
 double sp_contact_scene_stiffest(const contact_body *a, double known);
 
-/* Adds braking pulses to the forces of all pairs. */
+/* Braking pulses of voxmaps; sp_contact_scene_brake adds them to the forces of all pairs. */
 int sp_contact_scene_pulses_new(sp_contact_scene *scene) SP_MUST_USE;
 void sp_contact_scene_pulses_free(sp_contact_scene *scene);
 int sp_contact_scene_brake(sp_contact_scene *scene) SP_MUST_USE;

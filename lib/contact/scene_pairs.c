@@ -1,4 +1,4 @@
-/* Which bodies of a world are near each other, and the points of each against the distances of the other. */
+/* The near pairs of a contact scene: points of one body against the distance field of the other. */
 #include "contact/scene_internal.h"
 
 #include "base/compare.h"
@@ -46,13 +46,13 @@ struct sp_contact_scene_pairs {
     bool *as_points, *as_field;   /* [bodies] whether a pair has it so */
     bool *still;                  /* [bodies] */
     sp_bound *points, *solid;     /* [bodies] in its frame: of its points, and of where its distance is negative */
-    sp_box *point_box, *solid_box, *box; /* [bodies] world: of these two, and about all that may touch */
+    sp_box *point_box, *solid_box, *box; /* [bodies] world: of these two, and of everything that may be in contact */
     sp_broad *broad;
     sp_list near;        /* of int32_t pairs: whose boxes overlap, i < j */
     sp_list meets;       /* of uint8_t, for each of these: bit 0: points of i against j, bit 1: of j against i */
-    sp_list ordered;     /* of int32_t pairs (shell, field), and room to sort them */
+    sp_list ordered;     /* of int32_t pairs (shell, field), and scratch for sorting */
     int64_t *place;      /* [bodies] */
-    sp_list now, before; /* of encounter, ascending by order */
+    sp_list now, before; /* of near pairs, ascending by order */
     int64_t spare_count;
     spare *spares;
     int32_t *spare_of; /* [bodies] which of them has the body's shell */
@@ -427,7 +427,7 @@ static int find_meeting(sp_contact_scene *scene)
     return SP_OK;
 }
 
-/* Where near pairs stand in the list of those that were asked for, ascending. */
+/* The indices of near pairs in the given list of pairs, ascending. */
 static const int64_t *list_orders(sp_contact_scene_pairs *near)
 {
     const int64_t count = near->ordered.count;

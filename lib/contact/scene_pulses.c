@@ -25,7 +25,7 @@ static const double SETTLED = 1e-10; /* change of the impulses in a sweep relati
  * of the centre of mass and angular velocity, world, then q̇. */
 typedef struct pulse {
     int64_t contact_pair, contact, rows;
-    double speed;            /* m/s: the part of J u that is not in the actors' velocities */
+    double speed;            /* m/s: the part of J u that is not in the velocities of the bodies */
     double mobility, amount; /* W_ii 1/kg, p_i N s */
 } pulse;
 

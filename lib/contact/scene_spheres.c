@@ -1,4 +1,4 @@
-/* Shells against shells in a world: who is near whom, which of their points touch, and with what forces. */
+/* Contact between point shells in a scene: near pairs, penetrating points, and their forces. */
 #include "contact/scene_internal.h"
 
 #include "base/lanes.h"
@@ -33,7 +33,7 @@ struct sp_contact_scene_spheres {
     sp_sphere_tree **trees; /* [bodies] of those bodies, */
     int64_t *run;           /* [bodies + 1] in runs of one shell, which are placed together: where each begins */
     int64_t *start;         /* [bodies + 1] into */
-    sp_list of_body;        /* of int64_t: the meetings in which a body touches, ascending */
+    sp_list of_body;        /* of int64_t: the sphere contacts of a body, ascending */
 };
 
 /* ---- making ---- */

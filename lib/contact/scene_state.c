@@ -1,5 +1,5 @@
-/* What a world takes from one step to the next. Places where contacts are found, their forces and who is near are found
- * anew in each. */
+/* The state that a contact scene carries from one step to the next. Predicted states, forces and near pairs are
+ * computed anew in each step. */
 #include "contact/scene_internal.h"
 
 static void visit_body(contact_body *a, sp_state *state)

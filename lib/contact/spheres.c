@@ -36,7 +36,7 @@ typedef int32_t batch_mask __attribute__((vector_size(4 * WIDE)));
 typedef struct group {
     int64_t count;
     int32_t *number; /* [count]; NULL: 0, 1, … */
-    float *at[3];    /* x, y, z [count in whole WIDE]; what is behind the end is at infinity */
+    float *at[3];    /* x, y, z [count rounded up to WIDE]; unused places are at infinity */
 } group;
 
 struct sp_sphere_tree {
@@ -444,7 +444,7 @@ static bool search_trees(search *s, sp_sphere_workspace *workspace)
     return many ? meet_nodes(s) : meet_groups(s, &a, &b);
 }
 
-/* Those of the listed points that touch. */
+/* The listed points that are in contact. */
 static bool touch(const search *s, double radius_a, double radius_b, sp_list *list)
 {
     const double reach = radius_a + radius_b;

@@ -366,8 +366,8 @@ static void look(const sp_pose *pose, const sp_pose *field, view *v)
     sp_rotate_back(F, d, v->x);
 }
 
-/* How far any point can have moved since the run before. From the beginning again where that is no use: after long
- * ways, and ways to or from where no number is. */
+/* A bound on the motion of any point since the previous run. Coherence restarts if the bound is useless: after large
+ * motions, and motions to or from positions that are not finite. */
 static void travel(sp_traversal *t, const view *v, const double *q, const sp_distance *distance, double moved)
 {
     const sp_contact_pointshell *pointshell = t->pointshell;

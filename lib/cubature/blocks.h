@@ -1,5 +1,5 @@
-/* Poses side by side: a block of displacements of the whole body, by rows, so that poses are lanes. What poses.c and
- * training.c share. */
+/* Batches of poses: a block of displacements of the whole body, by rows, so that poses are SIMD lanes. Shared by
+ * poses.c and training.c. */
 #ifndef SP_CUBATURE_BLOCKS_H
 #define SP_CUBATURE_BLOCKS_H
 
@@ -9,14 +9,14 @@
 enum {
     SP_POSES_SUMS = 8,
     SP_POSES_WIDEST = 32
-}; /* partial sums that do not depend on the threads; most poses side by side */
+}; /* number of partial sums, independent of the threads; largest number of poses in a batch */
 
-/* U [rows, r, column major] by rows; NULL, and pool->failed, without memory. */
+/* U [rows, r, column major] by rows; NULL, with pool->failed set: out of memory. */
 double *sp_poses_basis(sp_pool *pool, int64_t rows, int64_t r, const double *U);
 
-/* How many poses at once: two arrays of full vectors for each of SP_POSES_SUMS threads. It does not depend on the
- * threads there are: products of other widths round otherwise. A power of two, so that shards that begin at multiples
- * of SP_POSES_WIDEST cut poses into the same blocks. memory: bytes, 0: 1 GiB. */
+/* The number of poses in a batch, from two arrays of full vectors for each of SP_POSES_SUMS threads. It is independent
+ * of the actual number of threads, since products of other widths round differently. It is a power of two, so that
+ * shards that begin at multiples of SP_POSES_WIDEST split poses into the same blocks. memory: bytes, 0: 1 GiB. */
 int64_t sp_poses_width(int64_t rows, int64_t memory);
 
 /* Displacements u [rows, width, row major] = W q of poses q [r, count], W [rows, r, row major]; columns beyond them are
@@ -24,11 +24,11 @@ int64_t sp_poses_width(int64_t rows, int64_t memory);
 void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, const double *q, int64_t width,
                      double *u);
 
-/* Rows of the corners out of an array [3·vertices, width], eight columns from `at` on. The number of corners is a
- * constant in the loops that all elements of all poses pass. */
+/* Gathers the rows of the corners from an array [3·vertices, width], eight columns from `at` on. The number of corners
+ * is a compile-time constant in the inner loops over all elements and poses. */
 void sp_poses_take(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3]);
 
-/* sum += forces · rows of the corners, as sp_poses_take takes them out. */
+/* sum += forces · rows of the corners, as gathered by sp_poses_take. */
 SP_INLINE void sp_poses_dot(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at,
                             sp_lanes *sum)
 {
@@ -39,7 +39,7 @@ SP_INLINE void sp_poses_dot(int corners, const int64_t *corner, int64_t width, s
     *sum += each[0] + each[1] + each[2];
 }
 
-/* sum += scale² fᵀCf: of the forces behind the first corner, with the upper triangle of C by rows, doubled off the
+/* sum += scale² fᵀCf: of the forces on all corners but the first, with the upper triangle of C by rows, doubled off the
  * diagonal. */
 SP_INLINE void sp_poses_square(int rows, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
 {

@@ -184,8 +184,9 @@ done:
 static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
 {
     enum { MOST_OFFERED = 256 };
-    const double worth = 0.3, thrift = 0.5; /* offered: this part of the best score at least; the working set is left
-                                               when its best falls below that part */
+    const double worth = 0.3,
+                 thrift = 0.5; /* pricing: elements with at least this fraction of the best score enter the working set;
+                                  the set is left when its best score falls below that fraction */
     const sp_cubature_parameters *p = t->parameters;
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
@@ -206,7 +207,7 @@ static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
             sp_joint_remember(t, count);
         }
         SP_TRY(offer(t, set, count));
-        /* the best score offered, from the set itself: the same in a replayed round */
+        /* the best score of the working set, computed from the set itself: the same in a replayed round */
         double best = 0;
         const double *added = sp_nnls_set_columns(set) + (sp_nnls_set_count(set) - count) * t->rows;
         for (int64_t k = 0; k < count; k++) {

@@ -1,4 +1,4 @@
-/* What joint.c and joint_htp.c share. */
+/* Shared by joint.c and joint_htp.c. */
 #ifndef SP_CUBATURE_JOINT_INTERNAL_H
 #define SP_CUBATURE_JOINT_INTERNAL_H
 
@@ -18,7 +18,7 @@ typedef struct sp_joint_trainer {
     sp_cubature_report *report;
     int64_t elements, rows;
     double size;  /* ‖b‖ */
-    double part;  /* of it in what errors are relative to: 1 where all of the force is fitted */
+    double part;  /* fraction of ‖b‖ in the norm that errors are relative to: 1 if all of the force is fitted */
     double *norm; /* [elements] ‖a_e‖ of all, where known */
     bool norms_known;
     double *product, *some_norms; /* [elements] */
@@ -28,20 +28,20 @@ typedef struct sp_joint_trainer {
     bool replaying;
 } sp_joint_trainer;
 
-/* For qsort: the best first, of equal ones the lower element. */
+/* Comparison for qsort: the best first, of equal ones the lower element. */
 int sp_joint_compare_scored(const void *a, const void *b);
 
-/* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is
- * the same as that of an undisturbed run. */
+/* Reads the round that an earlier run selected; returns −1 if there is none. Its elements are followed by the number of
+ * passes until then, so that the report is the same as that of an uninterrupted run. */
 int64_t sp_joint_known_round(sp_joint_trainer *t);
 
-/* Notes the round of the `count` elements in t->list for a later call. */
+/* Logs the round of the `count` elements in t->list for a later run. */
 void sp_joint_remember(sp_joint_trainer *t, int64_t count);
 
-/* Products of all columns with ρ, and norms of all. */
+/* Computes products of all columns with ρ, and norms of all columns. */
 int sp_joint_price_all(sp_joint_trainer *t, const double *rho) SP_MUST_USE;
 
-/* How far to the tolerance, for people who wait: errors fall by powers, so in their logarithm. */
+/* Reports the progress towards the tolerance on a logarithmic scale, since errors decrease by powers. */
 int sp_joint_show_progress(sp_joint_trainer *t, double error, int64_t count) SP_MUST_USE;
 
 /* ---- hard thresholding pursuit (joint_htp.c) ---- */
@@ -56,7 +56,7 @@ typedef struct sp_joint_pursuit {
 /* Fits the weights of the `count` elements in t->list. */
 int sp_joint_fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joint_pursuit *p) SP_MUST_USE;
 
-/* Trains; p starts as {0} and has what was chosen, from the pool. */
+/* Trains; p starts as {0} and receives the selected elements, with memory from the pool. */
 int sp_joint_train_htp(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p) SP_MUST_USE;
 
 #endif

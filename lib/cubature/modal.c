@@ -96,7 +96,7 @@ static int64_t occupy(placing *p, double edge)
             s->distance = square;
             count++;
         } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the
-                                                           first, whatever rounding says */
+                                                           first, whatever the rounding */
             s->element = p->element[k];
             s->distance = square;
         }
@@ -176,7 +176,7 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t as
     }
     gather(&p);
     if (p.used == 0) {
-        status = sp_fail(context, SP_INPUT, "every corner of every element is held: there is no force");
+        status = sp_fail(context, SP_INPUT, "every corner of every element is fixed: there is no force");
         goto done;
     }
     bool all = asked >= p.used;
@@ -221,7 +221,7 @@ struct sp_modal {
     sp_context *context;
     sp_pool pool;
     const sp_modal_points *points;
-    int64_t r, rows, capacity; /* poses, and how many there is room for */
+    int64_t r, rows, capacity; /* number of poses, and capacity */
     double *A;                 /* [r] matrices [room, count, column major] */
     double *b;                 /* [r, room] */
     double *w;                 /* [r, count] of the last solve */

@@ -99,7 +99,8 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
     sp_pool scratch = {0};
     int status;
     SP_TRY(sp_dense_fits(context, rows, r));
-    /* blocks end at multiples of their width, wherever the first pose stands: shards cut them nowhere else */
+    /* blocks end at multiples of their width, whatever the first pose is, so that shards split poses into the same
+     * blocks */
     int64_t width = sp_poses_width(rows, memory), start = first / width,
             blocks = last > first ? (last + width - 1) / width - start : 0;
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;

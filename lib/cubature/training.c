@@ -231,7 +231,7 @@ static void metric_of(const sp_training *t, int64_t element, double *U, double *
             *C++ = (i == j ? 1 : 2) * whole[i * rows + j];
 }
 
-/* Where an element's triangle stands behind those of the elements before it. */
+/* Offset of an element's triangle after those of the elements before it. */
 static int64_t metric_place(const sp_mesh *mesh, int64_t element)
 {
     return element < mesh->hex_count ? element * MOST_TRIANGLE

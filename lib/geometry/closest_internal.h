@@ -7,17 +7,18 @@
 
 enum { SP_CLOSEST_LEVELS = 12, SP_CLOSEST_STACK = 7 * SP_CLOSEST_LEVELS + 1 };
 
-/* A triangle with corners a, b, c, sides e, made ready for distances. */
+/* A triangle with corners a, b, c, sides e, prepared for distance queries. */
 typedef struct sp_facet {
     double a[3];
     double e[3][3];    /* b − a, c − a, c − b */
-    double inverse[3]; /* 1/|e|², 0 where the side has no length */
+    double inverse[3]; /* 1/|e|², 0 if the side has no length */
     double dual[2][3]; /* x − a = s e0 + t e1 + … n with s = dual0·(x − a), t = dual1·(x − a) */
     double normal[3];  /* of unit length */
-    double least; /* s and t are at least this over the face: 0; ∞ for triangles that are no more than their sides */
+    double least; /* lower bound of s and t over the face: 0; ∞ for degenerate triangles, which are no more than their
+                     sides */
 } sp_facet;
 
-/* Eight boxes side by side; those that are not there are empty (low ∞, high −∞). */
+/* Eight boxes in SIMD layout; unused ones are empty (low ∞, high −∞). */
 typedef struct sp_boxes {
     _Alignas(64) double low[3][SP_LANES];
     double high[3][SP_LANES];
@@ -27,7 +28,7 @@ struct sp_closest {
     sp_pool pool;
     double centre[3]; /* m; all positions below are relative to it */
     int64_t count;
-    sp_facet *facets;  /* [count] along Morton's curve */
+    sp_facet *facets;  /* [count] along a Morton curve */
     int64_t *triangle; /* [count] their numbers in the surface */
     int levels;        /* boxes[0] are those of the facets, boxes[l + 1] of the nodes of boxes[l] */
     int64_t nodes[SP_CLOSEST_LEVELS];

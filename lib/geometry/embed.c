@@ -139,7 +139,7 @@ done:
     return status;
 }
 
-/* The cell of the set that contains a point: of those that touch it the one of lowest number. False where there is
+/* The cell of the set that contains a point: of several that contain it the one of lowest number. False if there is
  * none. */
 static bool cell_of(const sp_grid *grid, const uint64_t *bits, const double position[3], int64_t cell[3])
 {
@@ -207,7 +207,7 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
             status = sp_fail(context, SP_INPUT, "vertex %lld of the surface lies in no voxel", (long long)v);
             goto done;
         }
-        for (int k = 0; k < 3; k++) /* outside [0,1] only by the rounding at the grid's border */
+        for (int k = 0; k < 3; k++) /* outside [0,1] only by rounding at the grid's boundary */
             local[k] = fmin(fmax(position[3 * v + k] - (double)cell[k], 0), 1);
         memcpy(out->vertices + 3 * i, surface->vertices + 3 * v, 3 * sizeof(double));
         out->element[i] = sp_grid_number(grid, bits, rank, cell[0], cell[2] * grid->cells[1] + cell[1]);

@@ -6,8 +6,8 @@
 #include "geometry/surface.h"
 #include "mesh/mesh.h"
 
-/* Triangles sorted into slabs of `thickness` layers of cells; a triangle stands in every slab that its box meets, in
- * order of its index. Slabs are the unit of parallel work. */
+/* Triangles sorted into slabs of `thickness` layers of cells; a triangle is listed in every slab that its box
+ * intersects, in order of its index. Slabs are the unit of parallel work. */
 typedef struct sp_slabs {
     int64_t count, thickness;
     int64_t *start; /* [count + 1] */
@@ -36,7 +36,8 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
 int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
                      const sp_surface *surface, const double *position, sp_mesh *mesh, int64_t *dropped) SP_MUST_USE;
 
-/* mesh->region: the group of the nearest triangle that meets a voxel; spread over faces to the others. */
+/* mesh->region: the group of the nearest triangle that intersects a voxel, propagated over faces to the other
+ * voxels. */
 int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
                      const sp_surface *surface, const double *position, const sp_slabs *slabs,
                      sp_mesh *mesh) SP_MUST_USE;

@@ -57,7 +57,7 @@ static void compare_span(void *data, int64_t y, int64_t z, int64_t first, int64_
     }
 }
 
-/* Breadth first over faces from the voxels that have a region (≥ 0), which stand in `queue` in order. */
+/* Breadth first over faces from the voxels that have a region (≥ 0), which are in `queue` in order. */
 static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const int64_t *cell_of,
                    int64_t *queue, int64_t tail, int64_t *region)
 {

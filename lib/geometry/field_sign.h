@@ -9,7 +9,7 @@
 int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_field_sign sign, sp_field *field,
                        sp_distance_report *report) SP_MUST_USE;
 
-/* Sets the signs of an unsigned field of a closed manifold of which the vertices outside are known; compares them with
+/* Sets the signs of an unsigned field of a closed manifold whose outside vertices are known; compares them with
  * pseudonormals near the surface. */
 int sp_field_set_known(sp_context *context, const sp_surface *surface, const sp_closest *closest,
                        const uint64_t *outside, sp_field *field, sp_distance_report *report) SP_MUST_USE;

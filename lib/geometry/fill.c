@@ -129,7 +129,7 @@ static bool add_bound(const bound_tree *tree, int level, int64_t i, const double
     }
     /* A node is opened while the distance to its box says little about its edges. */
     if (level == 0 || square > size) {
-        *sum += node->length / square; /* infinite where an edge may touch the box */
+        *sum += node->length / square; /* infinite if an edge may touch the box */
         return *sum <= limit;
     }
     const int64_t end = (i + 1) * GROUP < tree->count[level - 1] ? (i + 1) * GROUP : tree->count[level - 1];

@@ -1,9 +1,9 @@
-/* A grid of equal cubes, sets of its cells as bits, runs of cells along x, and the cells that a triangle meets.
+/* A grid of equal cubes, bit sets of its cells, runs of cells along x, and the cells that a triangle intersects.
  * Internal to lib/geometry.
  *
  * Cell (x, y, z) is the closed cube [x, x+1] × [y, y+1] × [z, z+1] in grid units, (position − origin) / spacing. A row
- * is the cells of equal y and z; row number z·cells[1] + y; each row of bits begins at a word of its own, so that
- * threads may write different rows. */
+ * is the cells of equal y and z, with row number z·cells[1] + y; each row of bits begins at a new word, so that threads
+ * may write different rows. */
 #ifndef SP_GEOMETRY_GRID_H
 #define SP_GEOMETRY_GRID_H
 
@@ -28,7 +28,7 @@ static inline void sp_grid_centre(const sp_grid *grid, int64_t x, int64_t y, int
     centre[2] = grid->origin[2] + grid->spacing * ((double)z + 0.5);
 }
 
-/* All bits clear. */
+/* A set with all bits clear. */
 uint64_t *sp_grid_bits(sp_pool *pool, const sp_grid *grid);
 
 static inline bool sp_grid_test(const sp_grid *grid, const uint64_t *bits, int64_t x, int64_t row)
@@ -63,9 +63,9 @@ void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners);
 /* Called for cells first … last of row (y, z). */
 typedef void sp_grid_span(void *data, int64_t y, int64_t z, int64_t first, int64_t last);
 
-/* The cells of layers z_begin ≤ z < z_end that meet a triangle, by the separating-axis theorem for triangle and closed
- * cube, row by row. corners [3, 3] in grid units. Cubes are taken larger by 1e-9 on all sides, which is above the
- * rounding of coordinates up to 4096: touching always counts. Degenerate triangles are segments or points. */
+/* The cells of layers z_begin ≤ z < z_end that intersect a triangle, by the separating-axis theorem for triangle and
+ * closed cube, row by row. corners [3, 3] in grid units. Cubes are enlarged by 1e-9 on all sides, which is above the
+ * rounding of coordinates up to 4096, so that touching always counts. Degenerate triangles are segments or points. */
 void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span,
                       void *data);
 

@@ -1,4 +1,5 @@
-/* Order of points along Morton's curve, from which trees over triangles and edges are cut. Internal to the library. */
+/* Order of points along a Morton curve, from which trees over triangles and edges are built. Internal to the
+ * library. */
 #ifndef SP_GEOMETRY_MORTON_H
 #define SP_GEOMETRY_MORTON_H
 
@@ -12,8 +13,8 @@ typedef struct sp_morton {
 /* Sorted by (code, index). points [count, 3]. NULL (and pool->failed) when memory is out. */
 sp_morton *sp_morton_order(sp_pool *pool, int64_t count, const double *points);
 
-/* Where the range [begin, end), of at least two, is cut in two: at the highest bit in which its codes differ, so that
- * both parts lie in boxes of their own; in the middle where all codes are equal. */
+/* Where the range [begin, end), of at least two, is split: at the highest bit in which its codes differ, so that both
+ * parts are in separate boxes; in the middle if all codes are equal. */
 int64_t sp_morton_cut(const sp_morton *order, int64_t begin, int64_t end);
 
 #endif

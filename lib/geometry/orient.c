@@ -207,8 +207,8 @@ static void choose_doubled(sp_repair *r, sp_orient_report *report)
     r->use_count = kept;
 }
 
-/* Patches over edges with two triangles: orients each breadth first, so that most of its area keeps its side.
- * Marks those in which triangles had to be turned against each other as inconsistent. */
+/* Patches over edges with two triangles: orients each breadth first, so that most of its area keeps its orientation.
+ * Marks those in which triangles had to be reversed relative to each other as inconsistent. */
 static bool orient_patches(sp_repair *r, sp_orient_report *report)
 {
     int64_t *mate = sp_pool_raw(&r->pool, 3 * r->count, sizeof *mate);
@@ -243,7 +243,8 @@ static bool orient_patches(sp_repair *r, sp_orient_report *report)
                 if (other < 0)
                     continue;
                 int64_t b = other / 3;
-                /* Both sides start at the same vertex: they run the same way, so one of the two is turned. */
+                /* Both sides start at the same vertex: they have the same direction, so that one of the two triangles
+                 * is reversed. */
                 bool same = r->triangles[3 * a + k] == r->triangles[other];
                 int needed = (same ? -1 : 1) * turn[a] * r->sign[a] * r->sign[b];
                 if (!turn[b]) {

@@ -1,4 +1,4 @@
-/* The last part of the orientation repair: whole patches, each consistent in itself by then, are turned outward. */
+/* The last part of the orientation repair: whole patches, each consistent by then, are oriented outward. */
 #include "geometry/orient_internal.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 #include "geometry/visibility.h"
 #include "geometry/winding.h"
 
-/* What is turned as a whole: a patch, or the open patches of a balanced component together. */
+/* A unit that is reversed as a whole: a patch, or the open patches of a balanced component together. */
 typedef struct unit {
     bool closed, consistent;
     double area, centre[3], volume; /* the volume about the centroid */
     double low[3], high[3];
     int factor;         /* ±1 for all its triangles; 0 while nothing says which */
     int64_t root;       /* of its nest; itself where it lies in no other */
-    sp_surface surface; /* of its triangles, turned by the signs so far; borrowed */
+    sp_surface surface; /* of its triangles, with the signs so far; borrowed */
 } unit;
 
 typedef struct units {
@@ -290,8 +290,7 @@ static void turn_by_volume(unit *u)
     u->factor = u->volume < -least ? -1 : u->volume > least || u->closed ? 1 : 0;
 }
 
-/* Units of which nothing is known keep their given sense relative to the others: they are turned where most of the area
- * was. */
+/* Undetermined units keep their given orientation relative to the others: they are reversed if most of the area was. */
 static void turn_rest(const units *all)
 {
     double kept = 0;

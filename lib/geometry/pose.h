@@ -1,4 +1,4 @@
-/* Where a rigid frame is: rotations as unit quaternions (w, x, y, z), body to world. */
+/* Poses of rigid frames: rotations are unit quaternions (w, x, y, z), body to world. */
 #ifndef SP_GEOMETRY_POSE_H
 #define SP_GEOMETRY_POSE_H
 
@@ -15,7 +15,7 @@ static inline sp_pose sp_pose_identity(void)
     return (sp_pose){{0, 0, 0}, {1, 0, 0, 0}};
 }
 
-/* v [n] of unit length, without overflow; false where it is zero. */
+/* Normalizes v [n] without overflow; false if it is zero. */
 static inline bool sp_unit_vector(int n, double *v)
 {
     double most = 0, square = 0;
@@ -68,7 +68,7 @@ static inline void sp_quaternion_from_vector(const double v[3], double q[4])
         q[k + 1] = s * v[k];
 }
 
-/* The other way, the shorter of both: at most π. */
+/* The inverse, for the rotation of at most π. */
 static inline void sp_quaternion_to_vector(const double q[4], double v[3])
 {
     const double sign = q[0] < 0 ? -1 : 1, sine = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -77,7 +77,7 @@ static inline void sp_quaternion_to_vector(const double q[4], double v[3])
         v[k] = scale * q[k + 1];
 }
 
-/* From a to b along the shorter arc, t in [0, 1]: linear in x, spherical in q. */
+/* Interpolates from a to b along the shorter arc, t in [0, 1]: linear in x, spherical in q. */
 static inline sp_pose sp_pose_between(const sp_pose *a, const sp_pose *b, double t)
 {
     sp_pose p;

@@ -1,5 +1,5 @@
-/* A polygon soup as read from a model file, split into triangles. Nothing is promised about it: it may be open,
- * unoriented, doubled, self-intersecting, with degenerate triangles and unused vertices. */
+/* A polygon soup as read from a model file, split into triangles. Nothing is guaranteed: it may be open, unoriented,
+ * duplicated, self-intersecting, with degenerate triangles and unused vertices. */
 #ifndef SP_GEOMETRY_SURFACE_H
 #define SP_GEOMETRY_SURFACE_H
 
@@ -19,7 +19,7 @@ typedef struct sp_surface {
 
 void sp_surface_free(sp_surface *surface);
 
-/* Box of the vertices that triangles use [m]; without triangles low is +∞ and high −∞. */
+/* Bounding box of the vertices that triangles use [m]; without triangles low is +∞ and high −∞. */
 void sp_surface_box(const sp_surface *surface, double low[3], double high[3]);
 
 #endif

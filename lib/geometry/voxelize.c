@@ -157,7 +157,7 @@ done:
     return status;
 }
 
-/* Cuts a name to the room there is, at the end of a UTF-8 character. */
+/* Truncates a name to the available space, at the end of a UTF-8 character. */
 static void copy_name(char to[SP_NAME_LENGTH], const char *name, size_t room)
 {
     size_t length = strlen(name);

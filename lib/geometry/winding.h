@@ -16,8 +16,8 @@ void sp_winding_free(sp_winding *winding); /* NULL is allowed */
  * the distance; 2 gives errors below 1e-2, 0 means exact (every triangle). Thread safe. */
 double sp_winding_number(const sp_winding *winding, const double point[3], double accuracy);
 
-/* Whether the winding number is at least ½: fast where it is far from that, in steps up to the exact sum. Thread safe.
- */
+/* Returns true if the winding number is at least ½: fast where it is far from ½, with increasing accuracy up to the
+ * exact sum. Thread safe. */
 bool sp_winding_inside(const sp_winding *winding, const double point[3]);
 
 #endif

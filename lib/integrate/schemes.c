@@ -94,6 +94,6 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
     if (status != SP_OK)
         return status;
     if (loads->prescribed && !system->vertices.space)
-        return sp_fail(context, SP_USAGE, "held vertices move in models of vertices only");
+        return sp_fail(context, SP_USAGE, "prescribed motion of fixed vertices needs a full-order model");
     return check_traits(context, sp_scheme_of(p->kind), traits_of(system, loads, p));
 }

@@ -89,8 +89,8 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     if (pool->failed)
         return sp_fail_memory(context);
     int64_t at = 0;
-    for (int64_t i = 0; i < nodes;
-         i++) { /* rows of a node need not have the same pattern in foreign matrices: the first stands for all */
+    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in foreign matrices: the
+                                             pattern of the first is used for all */
         start[i] = at;
         int64_t last = -1;
         for (int64_t k = matrix->start[first[i]]; k < matrix->start[first[i] + 1]; k++)
@@ -299,7 +299,7 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     const double *value = cholesky.factor->x;
     *count = 0;
     for (int64_t j = 0; j < matrix->order; j++)
-        *count += value[start[j]] < 0; /* D stands on the diagonal of the unit lower factor */
+        *count += value[start[j]] < 0; /* D is on the diagonal of the unit lower factor */
 done:
     sp_pool_free(&scratch);
     cholmod_l_free_factor(&cholesky.factor, &cholesky.common);

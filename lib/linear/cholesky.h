@@ -1,6 +1,6 @@
 /* Sparse Cholesky factorization of symmetric positive definite matrices (CHOLMOD, supernodal, METIS ordering on the
- * graph of vertices). Analysis, numeric factorization and solves are apart, so that a pattern is analysed once.
- * Binaries that contain this are under the GPL through CHOLMOD's supernodal part. */
+ * graph of vertices). Analysis, numeric factorization and solves are separate, so that a pattern is analysed once.
+ * Binaries that contain this are under the GPL because of CHOLMOD's supernodal part. */
 #ifndef SP_LINEAR_CHOLESKY_H
 #define SP_LINEAR_CHOLESKY_H
 
@@ -8,23 +8,23 @@
 
 typedef struct sp_cholesky sp_cholesky;
 
-/* Analyses the pattern. node [order] says which rows belong together (the vertex of each degree of freedom; any
- * nondecreasing numbering): the ordering is computed on the smaller graph of nodes. NULL: each row is a node. */
+/* Analyses the pattern. node [order] is the node of each row (the vertex of each degree of freedom; any nondecreasing
+ * numbering): the ordering is computed on the smaller graph of nodes. NULL: each row is a node. */
 int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node,
                     sp_cholesky **cholesky) SP_MUST_USE;
 
-/* The same with the rows in an order that is known: permutation [order] is one of all rows, as sp_cholesky_permutation
- * gave it for this pattern; then everything is the same to the last bit. */
+/* The same with a known order of the rows: permutation [order] is a permutation of all rows from
+ * sp_cholesky_permutation for this pattern; the results are then the same to the last bit. */
 int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
                              sp_cholesky **cholesky) SP_MUST_USE;
 
-/* [order] the rows in the order of the dissection, before the postordering; NULL where the order is 0. The rows of a
- * node are together and ascend. */
+/* [order] the rows in the order of the dissection, before the postordering; NULL if the order is 0. The rows of a node
+ * are contiguous and ascending. */
 const int64_t *sp_cholesky_permutation(const sp_cholesky *cholesky);
 
 void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */
 
-/* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the column, where it is not positive
+/* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the column, if it is not positive
  * definite; the factor is then unusable until the next call. */
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_USE;
 
@@ -32,8 +32,8 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_U
  * No allocation after the first call with the same count. */
 int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x) SP_MUST_USE;
 
-/* How many eigenvalues of a symmetric matrix are negative (Sylvester's law of inertia): a simplicial LDLᵀ without
- * pivoting, far slower than the supernodal factorization. SP_NUMERICAL where it breaks down on a zero pivot. */
+/* The number of negative eigenvalues of a symmetric matrix (Sylvester's law of inertia), by a simplicial LDLᵀ without
+ * pivoting, far slower than the supernodal factorization. SP_NUMERICAL if it breaks down on a zero pivot. */
 int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count) SP_MUST_USE;
 
 /* Nonzeros of the factor and flops of the factorization, from the analysis. */

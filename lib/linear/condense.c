@@ -22,13 +22,13 @@ struct sp_condense {
     cholmod_common common;
     cholmod_factor *factor;
     int64_t order, d, s;
-    int64_t *first, *last; /* [s], [d] where the rows stand in the factor */
+    int64_t *first, *last; /* [s], [d] positions of the rows in the factor */
     int64_t entries;       /* of A_dd … */
     int64_t *entry;        /* … [entries] in the matrix */
     double *aside;         /* [entries] */
     bool *diagonal;        /* [entries] */
     int64_t capacity;      /* columns of W */
-    double *W;             /* [order, room] right sides and solutions in the order of the factor */
+    double *W;             /* [order, room] right-hand sides and solutions in the order of the factor */
     int thread_count;
     cholmod_common *commons; /* [thread_count] */
     double *E;               /* [thread_count, SOLVE_BLOCK · maxesize] */
@@ -122,8 +122,8 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_cholmod_failure(context, &condense->common, "analysis");
         goto done;
     }
-    const int64_t *order = condense->factor->Perm; /* postordered: rows d that hang together with no other may stand
-                                                      before rows s that they have nothing to do with */
+    const int64_t *order = condense->factor->Perm; /* postordered: rows d that are connected with no other row may
+                                                      precede rows s that they are independent of */
     for (int64_t i = 0; i < n; i++)
         position[order[i]] = i;
     for (int64_t row = 0, s = 0, l = 0; row < n; row++)

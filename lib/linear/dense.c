@@ -15,7 +15,7 @@ int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
     return SP_OK;
 }
 
-/* Number of row panels whose products are kept apart: depends on the sizes only, and bounds the room that they take. */
+/* Number of row panels with separate products: depends on the sizes only, and bounds their memory. */
 static int64_t panel_count(int64_t m, int64_t k)
 {
     int64_t count = (INT64_C(1) << 23) / (m * k);

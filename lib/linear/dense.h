@@ -1,12 +1,11 @@
-/* Small helpers for dense matrices, column major, over CBLAS and LAPACKE. Sizes are 64-bit here and checked once
- * against the 32-bit integers of the libraries (sp_dense_fits). BLAS runs on one thread (the caller's process sees to
- * it). */
+/* Helpers for dense matrices, column major, over CBLAS and LAPACKE. Sizes are 64-bit here and checked once against the
+ * 32-bit integers of the libraries (sp_dense_fits). BLAS runs on one thread (the caller's process must set this). */
 #ifndef SP_LINEAR_DENSE_H
 #define SP_LINEAR_DENSE_H
 
 #include "linear/sparse.h"
 
-/* SP_SYSTEM when rows or columns do not fit a BLAS integer. */
+/* SP_SYSTEM if rows or columns exceed a BLAS integer. */
 int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns) SP_MUST_USE;
 
 /* C [m, k] = Aᵀ B for tall A [rows, m], B [rows, k]: in fixed panels of rows summed in order, panels shared by the
@@ -27,7 +26,7 @@ void sp_dense_solve_right(const sp_context *context, int64_t rows, int64_t k, co
 double sp_dense_dot(int64_t count, const double *x, const double *y);
 
 /* Makes the entry of largest magnitude of each column positive (the first one within 1e-6 of the largest, so that
- * symmetric bodies do not flip with rounding). */
+ * rounding does not flip modes of symmetric bodies). */
 void sp_dense_fix_signs(int64_t rows, int64_t count, double *columns);
 
 /* A mass metric on full vectors: consistent (a sparse matrix over the free degrees of freedom, with dof [rows] mapping

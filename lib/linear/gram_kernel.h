@@ -1,6 +1,6 @@
-/* One version of the sums of gram.c, which includes this once for every width of registers. Given: LANES, doubles in a
- * register; WIDTH, columns of a tile; VERSION, what stands before a function for the compiler; NAMED(x), x with the
- * width in its name. */
+/* One version of the sums of gram.c, which includes this file once for every register width. The includer defines
+ * LANES, doubles in a register; WIDTH, columns of a tile; VERSION, the function attribute that selects the instruction
+ * set; NAMED(x), x with the width in its name. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(LANES * 8)));
 
@@ -42,7 +42,7 @@ SP_INLINE void NAMED(step)(const operands *o, int height, int width, int64_t row
     }
 }
 
-/* height and width are constants where this is used. */
+/* height and width are compile-time constants in all uses. */
 SP_INLINE void NAMED(tile)(const operands *o, int height, int width)
 {
     NAMED(lanes) sum[HEIGHT * WIDTH];
@@ -95,8 +95,10 @@ VERSION static void NAMED(add)(int64_t rows, int64_t m, const double *A, int64_t
                                double *C, int64_t ldc)
 {
     const int64_t blocks = (rows + BLOCK - 1) / BLOCK,
-                  depth = blocks > 0 ? (rows / blocks / LANES + 1) * LANES
-                                     : 0; /* of one size: a short one costs as many sums of lanes as a full one */
+                  depth =
+                      blocks > 0
+                          ? (rows / blocks / LANES + 1) * LANES
+                          : 0; /* blocks of equal size, since a short one needs as many sums of lanes as a full one */
     for (int64_t row = 0; row < rows; row += depth)
         for (int64_t panel = 0; panel < m; panel += PANEL) {
             const int64_t end = panel + PANEL < m ? panel + PANEL : m;

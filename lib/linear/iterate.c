@@ -80,9 +80,9 @@ static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, doub
     return true;
 }
 
-/* A run of a method from the residual that stands in w->residual and has this length, until its recurrence says that
- * it is at most `enough` or the products are used up: adds to x, and to the products that it took, and gives the length
- * that the recurrence has reached. False where it broke down without a step. */
+/* Runs a method from the residual in w->residual, which has this length, until its recurrence is at most `enough` or
+ * the products are used up: adds to x and to the number of products, and returns the length from the recurrence. False
+ * if it broke down without a step. */
 typedef bool method(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
                     double *length, double *x);
 

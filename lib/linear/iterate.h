@@ -1,6 +1,6 @@
-/* Iterative solvers for small systems whose matrix is known by its products: conjugate gradients where it is symmetric
- * and positive definite, restarted GMRES (Saad and Schultz 1986) or BiCGStab (van der Vorst 1992), which keeps few
- * vectors, where it is not. Preconditioned; everything is allocated in advance. */
+/* Preconditioned iterative solvers for matrices that are given by their products: conjugate gradients for symmetric
+ * positive definite matrices, restarted GMRES (Saad and Schultz 1986) or BiCGStab (van der Vorst 1992), which stores
+ * few vectors, for others. All memory is allocated in advance. */
 #ifndef SP_LINEAR_ITERATE_H
 #define SP_LINEAR_ITERATE_H
 
@@ -22,19 +22,19 @@ typedef struct sp_iteration {
     double *residual, *direction, *product, *preconditioned; /* [n] */
 } sp_iteration;
 
-/* Everything from the pool, for vectors of length n. Marks the pool where memory is out. */
+/* Allocates everything from the pool, for vectors of length n. Marks the pool if out of memory. */
 void sp_iteration_new(sp_pool *pool, int64_t n, int64_t restart, sp_iteration *work);
 
-/* x from 0 on, until ‖b − A x‖ ≤ tolerance · ‖b‖ or `most` products; returns how many products it took, −1 where that
- * is not reached. x may not be b. Products with a residual that is not finite end it. */
+/* Solves A x = b from x = 0 until ‖b − A x‖ ≤ tolerance · ‖b‖ or `most` products; returns the number of products, −1 if
+ * the tolerance is not reached. x may not be b. It ends if a residual is not finite. */
 int64_t sp_gmres(const sp_operator *A, sp_iteration *work, double tolerance, int64_t most, const double *b, double *x);
 
-/* The same in six vectors (restart ≥ 1) and two products an iteration; it starts again from where it is when it breaks
- * down, and −1 where that leads no further. */
+/* BiCGStab, with six vectors (restart ≥ 1) and two products per iteration; it restarts from the current x after a
+ * breakdown, and returns −1 if that makes no progress. */
 int64_t sp_bicgstab(const sp_operator *A, sp_iteration *work, double tolerance, int64_t most, const double *b,
                     double *x);
 
-/* The same for a symmetric positive definite A; −1 also where it shows that A is not. */
+/* Conjugate gradients, for a symmetric positive definite A; −1 also if A turns out not to be. */
 int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *work, double tolerance, int64_t most,
                                const double *b, double *x);
 

@@ -1,4 +1,4 @@
-/* What nnls.c, nnls_set.c and nnls_small.c share; nothing here is for callers outside of them. */
+/* Shared by nnls.c, nnls_set.c and nnls_small.c only. */
 #ifndef SP_LINEAR_NNLS_INTERNAL_H
 #define SP_LINEAR_NNLS_INTERNAL_H
 
@@ -10,29 +10,30 @@
 #include <cblas.h>
 
 enum {
-    SP_NNLS_FEW = 16,        /* active columns up to which a call for their factor costs more than the work */
-    SP_NNLS_SHORT = 128,     /* numbers of a vector up to which that holds for sums over it */
-    SP_NNLS_LOCAL = 1 << 14, /* bytes on the stack for small problems, which allocating would cost more than solving */
+    SP_NNLS_FEW = 16, /* number of active columns up to which calling BLAS for their factor costs more than the work */
+    SP_NNLS_SHORT = 128, /* vector length up to which that holds for sums */
+    SP_NNLS_LOCAL =
+        1 << 14, /* bytes on the stack for small problems, for which allocation would cost more than the solution */
 };
 
-enum { SP_NNLS_OUTSIDE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* of a column */
+enum { SP_NNLS_OUTSIDE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* state of a column */
 
 typedef struct sp_nnls_core {
     sp_context *context;
     sp_pool pool;
-    char *
-        local; /* memory that is not the pool's, aligned, of which local_left bytes are free at its start; NULL: none */
+    char *local; /* aligned memory that is not from the pool, of which local_left bytes are free at its start; NULL:
+                    none */
     int64_t local_left;
     int64_t m, n, stride;
     const double *A; /* [m, n] as given */
     const double *b; /* [m] */
     double b_norm;
-    int64_t capacity; /* of all arrays [n] */
+    int64_t capacity; /* capacity of all arrays [n] */
     double *norm;     /* [n] ‖a_j‖ */
     double *c;        /* [n] Aᵀb */
-    double *x, *w;    /* [n] weights for columns of length 1, and as given */
-    double *h;        /* [n] the gradient, downhill */
-    double *bytes;    /* the two that follow: at most 8 bytes a column */
+    double *x, *w;    /* [n] weights for normalized columns, and for the given ones */
+    double *h;        /* [n] the negative gradient */
+    double *bytes;    /* the block of the two that follow: at most 8 bytes per column */
     uint8_t *state;   /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
     uint8_t *been;    /* [n] entered in this solve */
     double *H;        /* [n, n] both triangles, or NULL: gradients come from A */
@@ -109,37 +110,37 @@ void sp_nnls_subtract_four(int64_t count, const double *const column[4], const d
 /* The upper triangle of columns from `first` on of H, for few columns of a short length. */
 void sp_nnls_gram_small(sp_nnls_core *s, int64_t first);
 
-/* ---- a problem, built up and solved ---- */
+/* ---- building and solving a problem ---- */
 
-/* SP_INPUT for parameters that are none. */
+/* SP_INPUT for invalid parameters. */
 int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters) SP_MUST_USE;
 
-/* A problem without columns: b [m] must outlast it. local: SP_NNLS_LOCAL bytes that last as long as s, or NULL. */
+/* A problem without columns; b [m] must outlive it. local: SP_NNLS_LOCAL bytes that live as long as s, or NULL. */
 int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local) SP_MUST_USE;
 
-/* Room for so many columns in all arrays [n] but H. */
+/* Enlarges all arrays [n] except H to `room` columns. */
 int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity) SP_MUST_USE;
 
-/* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
+/* Adds columns s->n … n − 1 of s->A; if one is invalid, none. */
 int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;
 
-/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is
- * nothing to sum between threads. */
+/* Columns from `first` on of H, and their mirror image: tiles of columns, each one product over all rows, so that no
+ * sums between threads are needed. */
 void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first);
 
-/* The algorithm, from the present x (nnls.c). */
+/* The active-set algorithm, from the current x (nnls.c). */
 int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report) SP_MUST_USE;
 
-/* ---- memory: of the stack while that lasts, then of the pool ---- */
+/* ---- memory: from the stack while that suffices, then from the pool ---- */
 
-/* count × 8 bytes, not set; NULL, and pool.failed set, where count is negative or memory is out. */
+/* count × 8 bytes, not initialized; NULL, with pool.failed set, if count is negative or out of memory. */
 void *sp_nnls_memory(sp_nnls_core *s, int64_t count);
 void sp_nnls_memory_drop(sp_nnls_core *s, void *block);
 
-/* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
+/* Enlarges `count` arrays of doubles in one block to [room], keeping their contents; each[0] is the block. */
 void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t capacity);
 
-/* A larger square matrix: the columns move apart. The old one stays where memory is out. */
+/* Enlarges a square matrix, whose columns move apart. The old one is kept if out of memory. */
 void sp_nnls_enlarge_square(sp_nnls_core *s, double **matrix, int64_t used, int64_t *capacity, int64_t more);
 
 #endif

@@ -154,7 +154,7 @@ static void third_times(const sp_context *context, const sp_sparse *matrix, int6
     for (int64_t i = 0; i < n / 3; i++) {
         const int64_t first = matrix->third_start[i], end = matrix->third_start[i + 1];
         for (int64_t column = 0; column < count;
-             column += 2) { /* two columns wait less for each other; the last one may stand for both */
+             column += 2) { /* two independent sums hide latency; the last column may be computed twice */
             const int64_t other = column + 1 < count ? column + 1 : column;
             const double *x0 = x + column * n, *x1 = x + other * n;
             two s0 = {0}, s1 = {0};

@@ -1,4 +1,4 @@
-/* CHOLMOD, whose header stands in a folder of its own on some systems. */
+/* CHOLMOD, whose header is in a separate folder on some systems. */
 #ifndef SP_LINEAR_SUITESPARSE_H
 #define SP_LINEAR_SUITESPARSE_H
 

@@ -1,7 +1,7 @@
-/* One version of the sweeps of supernodes.c, which includes this once for every width of registers. Given: LANES,
- * doubles in a register; COLUMNS of a supernode that one pass over its rows takes, so that a row of x is loaded and
- * stored once for so many entries of L; WIDEST, registers of a row of x that one pass takes; NAMED(x), x with the width
- * in its name. */
+/* One version of the sweeps of supernodes.c, which includes this file once for every register width. The includer
+ * defines LANES, doubles in a register; COLUMNS, columns of a supernode in one pass over its rows, so that a row of x
+ * is loaded and stored once for that many entries of L; WIDEST, registers of a row of x in one pass; NAMED(x), x with
+ * the width in its name. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(LANES * 8)));
 
@@ -31,7 +31,7 @@ SP_INLINE void NAMED(subtract_transposed)(const part *below, int columns, int wi
     }
 }
 
-/* The columns whose triangle stands at L, and whose rows are `here` in x. */
+/* The columns whose triangle is at L, and whose rows of x are at `here`. */
 SP_INLINE void NAMED(forward)(const double *L, int columns, int width, const part *below, NAMED(lanes) * here,
                               NAMED(lanes) * x)
 {
@@ -63,7 +63,7 @@ SP_INLINE void NAMED(backward)(const double *L, int columns, int width, const pa
         }
 }
 
-/* Numbers of columns and registers are constants in the loops, so that v stays in registers. */
+/* The numbers of columns and registers are compile-time constants in the loops, so that v stays in registers. */
 SP_INLINE void NAMED(eliminate)(bool back, const double *L, int columns, int width, const part *below,
                                 NAMED(lanes) * here, NAMED(lanes) * x)
 {
@@ -73,7 +73,7 @@ SP_INLINE void NAMED(eliminate)(bool back, const double *L, int columns, int wid
         NAMED(forward)(L, columns, width, below, here, x);
 }
 
-/* `width` of the `pitch` registers of a row of x at a time. */
+/* Processes `width` of the `pitch` registers of a row of x at a time. */
 SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, int pitch, NAMED(lanes) * x)
 {
     const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s,

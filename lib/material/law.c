@@ -592,7 +592,7 @@ SP_CLONES static void invariant_law(const sp_law_lanes *law, const sp_lanes *H, 
         of_invariants(law, H, W, P, A);
 }
 
-/* Laws with ln J or a power of J say nothing of turned elements. */
+/* Laws with ln J or a power of J are undefined for inverted elements. */
 static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     if (sp_law_everywhere(law->law))

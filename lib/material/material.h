@@ -1,4 +1,4 @@
-/* Materials by name and parameters, as a mesh carries them, and the 6×6 stiffness of the linear ones. */
+/* Materials by name and parameters, as a mesh stores them, and the 6×6 stiffness of the linear ones. */
 #ifndef SP_MATERIAL_MATERIAL_H
 #define SP_MATERIAL_MATERIAL_H
 
@@ -43,11 +43,12 @@ typedef struct sp_material {
     double frame[9];       /* LINEAR: rows are the material's axes in the body frame; orthonormal, right handed */
     double mooney[3];      /* Pa; MOONEY_RIVLIN: mu01, mu10, v1 */
     enum sp_fibre fibre;
-    double fibre_stiffness;    /* k, Pa, > 0 where there are fibres */
+    double fibre_stiffness;    /* k, Pa, > 0 if there are fibres */
     double fibre_exponent;     /* c, 1, > 0: FUNG */
     double fibre_direction[3]; /* a, unit vector in the body frame at rest */
-    double fibre_tension; /* T, Pa, ≥ 0: active, adds ½ T (I₅ − 1) to the energy and T F a aᵀ to the stress, also at
-                             rest. Of a run, in no file; may change between evaluations. 0 without fibres */
+    double fibre_tension; /* T, Pa, ≥ 0: active tension, adds ½ T (I₅ − 1) to the energy and T F a aᵀ to the stress,
+                             also at rest. It is set during a simulation, not stored in files, and may change between
+                             evaluations. 0 without fibres */
     double damping_mass;      /* 1/s, α of local Rayleigh damping α M + β K(q); ≥ 0 */
     double damping_stiffness; /* s, β; ≥ 0 */
 } sp_material;
@@ -57,37 +58,37 @@ typedef struct sp_material {
 const char *sp_law_name(enum sp_law law);
 const char *sp_fibre_name(enum sp_fibre fibre); /* "none", "stvk", "fung" */
 
-/* Looks a name up; SP_INPUT when there is no such law. */
+/* Finds the law or fibre of a name; SP_INPUT if there is none. */
 int sp_law_from_name(sp_context *context, const char *name, enum sp_law *law) SP_MUST_USE;
 int sp_fibre_from_name(sp_context *context, const char *name, enum sp_fibre *fibre) SP_MUST_USE;
 
-/* Whether the parameters of the law are young and poisson. */
+/* Returns true if the parameters of the law are young and poisson. */
 bool sp_law_isotropic(enum sp_law law);
 
-/* Whether the law has an energy for every F, inverted ones included. */
+/* Returns true if the law has an energy for every F, inverted ones included. */
 bool sp_law_everywhere(enum sp_law law);
 
 /* Checks every parameter that the law uses: finite, in range, C symmetric positive definite, frame a rotation and the
- * direction of fibres of unit length within 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
+ * fibre direction of unit length within 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
 int sp_material_check(sp_context *context, const sp_material *material) SP_MUST_USE;
 
-/* For messages that say "the law …": its name, or "of Fung's fibres" where these alone are not quadratic. */
+/* For messages of the form "the law …": its name, or "of Fung's fibres" if only these are not quadratic. */
 const char *sp_material_law_text(const sp_material *material);
 
-/* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h) and the fibres'
- * tension, whose part is linear in E. */
+/* Returns true if the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h) and the
+ * fibres' tension, whose energy is linear in E. */
 bool sp_material_quadratic(const sp_material *material);
 
-/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e, the fibres'
- * tension left out. SP_INPUT when the energy is not quadratic in E; the parameters are those of a checked material. */
+/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e, without the
+ * fibres' tension. SP_INPUT if the energy is not quadratic in E; the material must be checked. */
 int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36]) SP_MUST_USE;
 
-/* The same of the law LINEAR alone, without its fibres. */
+/* The same for the law LINEAR alone, without its fibres. */
 void sp_material_linear(const sp_material *material, double C[36]);
 
-/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second, their active tension
- * as it is. Laws with other constants have their energy scaled: there the factors are equal. The result need not pass
- * sp_material_check: λ + 2μ/3 may come out negative where λ is. */
+/* The material with λ multiplied by factor[0] and μ by factor[1] (both > 0), and fibres by the second; their active
+ * tension is unchanged. Laws with other constants have their energy scaled: there the factors are equal. The result
+ * need not pass sp_material_check: λ + 2μ/3 may become negative if λ is. */
 void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled);
 
 /* Lamé's constants: λ = Eν/((1+ν)(1−2ν)), μ = E/(2(1+ν)) [Pa]. */

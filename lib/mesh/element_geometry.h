@@ -1,4 +1,4 @@
-/* Volumes, centres and the faces' diagonals: what the files of this folder share. */
+/* Volumes, centres and face diagonals, shared by the sources of this folder. */
 #ifndef SP_MESH_ELEMENT_GEOMETRY_H
 #define SP_MESH_ELEMENT_GEOMETRY_H
 
@@ -15,7 +15,7 @@ static inline double sp_tet_volume(const double *vertices, const int64_t tet[4])
     return sp_determinant(edge[0], edge[1], edge[2]) / 6;
 }
 
-/* Which of the four is the lowest. Faces are cut along the diagonal through their lowest vertex, so that the two
+/* Index of the lowest of the four. Faces are split along the diagonal through their lowest vertex, so that the two
  * elements on a face agree on it whatever their own order of corners. */
 static inline int sp_quad_lowest(const int64_t quad[4])
 {
@@ -39,13 +39,14 @@ static inline void sp_element_centre(const sp_mesh *mesh, int64_t element, doubl
     }
 }
 
-/* Are all Jacobians of the element positive where sp_mesh_check looks? The corners must be in range. */
+/* Returns true if all Jacobians of the element are positive at the points that sp_mesh_check tests. The corners must be
+ * in range. */
 bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element);
 
-/* Is it not positive as it is, but positive when it is mirrored? */
+/* Returns true if the element is not positive as it is, but positive when mirrored. */
 bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element);
 
-/* The least det J there [m³] (of a tetrahedron six times its volume), NaN when one is. */
+/* The least det J at those points [m³] (for a tetrahedron six times its volume), NaN if one is NaN. */
 double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element);
 
 #endif

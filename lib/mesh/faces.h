@@ -1,4 +1,5 @@
-/* Faces, the sets of corners that tell them, and forests of what is joined: for mesh_topology.c and mesh_cut.c. */
+/* Faces, their keys (sorted corners), and union–find forests of connected entries, for mesh_topology.c and
+ * mesh_cut.c. */
 #ifndef SP_MESH_FACES_H
 #define SP_MESH_FACES_H
 
@@ -8,7 +9,7 @@
 typedef struct sp_face {
     int64_t element;
     int64_t corner[4];        /* outward; the last is −1 in a triangle */
-    const signed char *local; /* [count] their numbers among the corners of the element */
+    const signed char *local; /* [count] their local numbers in the element */
     int count;                /* 4 or 3 */
 } sp_face;
 
@@ -64,7 +65,7 @@ static inline uint64_t sp_face_hash(const int64_t key[4])
     return hash * 0xBF58476D1CE4E5B9u >> 20;
 }
 
-/* The root of an entry in a forest, where parent of a root is itself; the way there is halved for the next search. */
+/* The root of an entry in a forest, in which the parent of a root is itself; halves the path for later searches. */
 static inline int64_t sp_forest_root(int64_t *parent, int64_t entry)
 {
     while (parent[entry] != entry) {
@@ -74,7 +75,7 @@ static inline int64_t sp_forest_root(int64_t *parent, int64_t entry)
     return entry;
 }
 
-/* Joins two trees; the lower root stays. */
+/* Joins two trees; the lower root becomes the root. */
 static inline void sp_forest_join(int64_t *parent, int64_t one, int64_t other)
 {
     one = sp_forest_root(parent, one);

@@ -51,7 +51,7 @@ void sp_mesh_box(const sp_mesh *mesh, double low[3], double high[3])
         }
 }
 
-/* The edges of the hexahedron along ξ, η and ζ. They stand in the order (−,−), (+,−), (−,+), (+,+) of the other two
+/* The edges of the hexahedron along ξ, η and ζ, in the order (−,−), (+,−), (−,+), (+,+) of the other two
  * coordinates. */
 static const signed char hex_edge[3][4][2] = {
     {{0, 1}, {3, 2}, {4, 5}, {7, 6}},

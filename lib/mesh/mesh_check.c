@@ -65,7 +65,7 @@ static int check_coordinates(sp_context *context, const char *name, int64_t coun
     return SP_OK;
 }
 
-/* Equal names stand side by side in their order in the mesh. */
+/* Equal names are adjacent, in their order in the mesh. */
 static int compare_names(const void *left, const void *right)
 {
     const sp_material *a = *(const sp_material *const *)left, *b = *(const sp_material *const *)right;

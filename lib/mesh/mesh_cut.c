@@ -50,7 +50,7 @@ static int find_parted(cutting *c)
     return SP_OK;
 }
 
-/* Only where a vertex is parted it matters what is joined. */
+/* Connections matter only at a vertex that is split. */
 static bool matters(const cutting *c, const sp_face *face)
 {
     bool parted = false;

@@ -43,7 +43,7 @@ int sp_mesh_pieces_by_size(sp_context *context, const sp_mesh *mesh, int64_t *la
     return status;
 }
 
-/* New numbers of what is kept, −1 for the rest; returns how many. */
+/* New numbers of the kept entries, −1 for the rest; returns their number. */
 static int64_t renumber(int64_t count, int64_t *number)
 {
     int64_t next = 0;

@@ -10,12 +10,12 @@
 static int check_axes(sp_context *context, int axes)
 {
     if (axes < 1 || axes > 7)
-        return sp_fail(context, SP_USAGE, "the axes to be held are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)",
+        return sp_fail(context, SP_USAGE, "the axes to be fixed are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)",
                        axes);
     return SP_OK;
 }
 
-/* held [vertex_count]: the bits of axes that the mesh holds now. */
+/* held [vertex_count]: bits of the axes that the mesh currently fixes. */
 static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **constrained)
 {
     *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);

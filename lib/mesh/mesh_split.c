@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Six tetrahedra: the cone from the lowest vertex over the three faces that it does not touch, each cut along the
- * diagonal through its own lowest vertex. The three faces that it touches are thereby cut through it, which is their
- * lowest vertex too. Where vertices are numbered by z, y, x this is Kuhn's subdivision around the diagonal 0–6. */
+/* Six tetrahedra: the cone from the lowest vertex over the three faces that do not contain it, each split along the
+ * diagonal through its own lowest vertex. The three faces that contain it are thereby split through it, which is their
+ * lowest vertex too. If vertices are numbered by z, y, x this is Kuhn's subdivision around the diagonal 0–6. */
 static void split_hex(const int64_t hex[8], int64_t tet[6][4])
 {
     int apex = 0;
@@ -75,7 +75,7 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
     return SP_OK;
 }
 
-/* Barycentric coordinates of x by Cramer's rule on x − x0; the first is what is left of 1. */
+/* Barycentric coordinates of x by Cramer's rule on x − x0; the first is 1 minus the others. */
 static void barycentric(const double *vertices, const int64_t tet[4], const double x[3], double weight[4])
 {
     double edge[3][3], to[3];

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The pieces of a body and what is at rest of each. */
+/* The pieces of a body and the constrained components of each. */
 typedef struct pieces {
     sp_pool pool;
     const sp_fe_space *body;
     const int64_t *place;
     double size;             /* of the body, m */
     int64_t count, *piece;   /* [elements] which each element belongs to */
-    int64_t *parent, *seen;  /* [elements], [vertices] room */
+    int64_t *parent, *seen;  /* [elements], [vertices] scratch */
     int64_t *first, *vertex; /* [count] first element, and a vertex that is not at rest; −1: there is none */
     double *gram; /* [count, 6, 6] of the components at rest in the six rigid motions about the piece's first corner, in
                      units of size */
@@ -185,7 +185,7 @@ int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex < 0)
         goto done;
-    const char *prescribed = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
+    const char *prescribed = anywhere ? "nothing holds" : "the constraints leave rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
     if (count_of_pieces > 1)
         status = sp_fail(context, SP_INPUT,
@@ -200,8 +200,8 @@ done:
     return status;
 }
 
-/* The vertices of floating pieces that go farthest, the first of equal ones, into p->vertex; −1 for all other pieces.
- * motion [count, 6], way [count]: room. */
+/* Writes the vertices of floating pieces that move farthest, the first of equal ones, into p->vertex; −1 for all other
+ * pieces. motion [count, 6], way [count]: scratch. */
 static int64_t find_farthest(pieces *p, double *motion, double *way)
 {
     const sp_mesh *mesh = p->body->mesh;

@@ -18,10 +18,10 @@ typedef struct full {
     sp_sparse M_short; /* for products */
     double *diagonal;  /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
-    double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
+    double *u, *f, *v;   /* full vectors; fixed components of u and v have their prescribed displacement and velocity */
     double *rest;        /* [3·vertices] 0 */
     double *vertex_mass; /* [vertices] lumped */
-    bool prescribed_force, prescribed_moving; /* some held component is not 0 */
+    bool prescribed_force, prescribed_moving; /* some fixed component is nonzero */
     double *pull, *drag, *viscous_drag;       /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
     double prescribed_energy;                 /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
@@ -44,7 +44,7 @@ typedef struct full {
     int64_t solves, products, factorizations;
 } full;
 
-/* What the linear model adds for held vertices away from rest, by the elements' matrices at rest: K v over all
+/* The contribution of displaced fixed vertices to the linear model, by the elements' matrices at rest: K v over all
  * vertices. */
 static void rest_times(full *self, const double *v)
 {
@@ -62,7 +62,7 @@ static bool keep_fixed(const full *self, const double *from, double *to)
     return any;
 }
 
-/* The held components of x alone, in place. */
+/* Keeps the fixed components of x and sets the others to 0, in place. */
 static void drop_free(const full *self, double *x)
 {
     for (int64_t i = 0; i < self->body->dof_count; i++)
@@ -326,8 +326,8 @@ static double factor_worth(const full *self)
            (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
 }
 
-/* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all
- * of its solves and the factorization on an average, which is least then. */
+/* A factor becomes a worse preconditioner as the matrix changes: it is stale when its last solve took more products per
+ * digit than the average over all of its solves including the factorization, which is then at its minimum. */
 static void age_factor(full *self, int64_t products, double tolerance)
 {
     const double digits = -log10(fmin(tolerance, 0.1));

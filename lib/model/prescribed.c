@@ -48,7 +48,7 @@ static void move_single(const sp_prescribed_vertex *move, double t, double *u, d
 
 void sp_prescribed_motion_at(const sp_prescribed_motion *moves, double t, double *u, double *v)
 {
-    /* a time k h that rounding left before one at which velocities jump stands for that one */
+    /* a time k h that rounding left before a time at which velocities jump counts as that time */
     const double reached = t + 4 * DBL_EPSILON * fabs(t);
     for (int64_t i = 0; i < moves->rigid_count; i++)
         move_rigid(&moves->rigid[i], moves->vertices, reached, u, v);

@@ -82,7 +82,7 @@ static bool prescribed(const sp_supports *supports, int64_t vertex)
     return dof[0] < 0 && dof[1] < 0 && dof[2] < 0;
 }
 
-/* The way of x along the ground since it was anchored; false where it is not. */
+/* The tangential displacement of x since it was anchored; false if it is not. */
 static bool slip(const sp_supports *supports, int64_t g, int64_t vertex, const double x[3], double along[3])
 {
     const sp_ground *ground = &supports->grounds[g];

@@ -1,4 +1,4 @@
-/* A tree of boxes over boxes or points, to find the nearest of them. */
+/* A bounding volume hierarchy of boxes or points, for nearest-neighbour queries. */
 #ifndef SP_POINTSHELL_BOXES_H
 #define SP_POINTSHELL_BOXES_H
 
@@ -7,18 +7,18 @@
 
 typedef struct sp_box_node {
     double low[3], high[3];
-    int64_t begin, end; /* of `item` */
-    int64_t right;      /* the other child; the first one is the next node; 0: a leaf */
+    int64_t begin, end; /* range of `item` */
+    int64_t right;      /* index of the second child; the first one is the next node; 0: a leaf */
 } sp_box_node;
 
 typedef struct sp_box_tree {
     sp_pool pool;
     int64_t count, node_count;
-    int64_t *item; /* [count] along Morton's curve */
+    int64_t *item; /* [count] along a Morton curve */
     sp_box_node *nodes;
 } sp_box_tree;
 
-/* low, high [count, 3], the same array for points; finite. They need not outlive the tree. */
+/* low, high [count, 3], finite; the same array for points. They need not outlive the tree. */
 int sp_box_tree_new(sp_context *context, int64_t count, const double *low, const double *high,
                     sp_box_tree *tree) SP_MUST_USE;
 void sp_box_tree_free(sp_box_tree *tree);

@@ -200,7 +200,7 @@ done:
     return status;
 }
 
-/* ---- what is measured ---- */
+/* ---- statistics ---- */
 
 typedef struct neighbours {
     const double *points, *normals, *normal; /* `normal` of the one that asks */

@@ -130,7 +130,7 @@ done:
     return status;
 }
 
-/* room: cells more along each axis than the box has. */
+/* room: number of additional cells along each axis beyond those of the box. */
 static int place_grid(sp_context *context, const sp_surface *surface, int64_t cells, int64_t room, sp_grid *grid)
 {
     double low[3], high[3], longest = 0;

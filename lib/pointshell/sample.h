@@ -4,9 +4,9 @@
 
 #include "geometry/surface.h"
 
-/* The surface as an interval: t in (0, 1) goes through the triangles along Morton's curve, in proportion to their area,
- * and through each by cutting it in two again and again. Equal parts of the interval are equal areas of pieces that
- * hold together, so that one random point in each of n equal parts is a stratified sample. */
+/* Parametrizes the surface by an interval: t in (0, 1) runs through the triangles along a Morton curve, in proportion
+ * to their area, and through each by repeated bisection. Equal parts of the interval are connected pieces of equal
+ * area, so that one random point in each of n equal parts is a stratified sample. */
 typedef struct sp_area {
     sp_pool pool;
     const sp_surface *surface; /* must outlive it */
@@ -26,16 +26,18 @@ static inline double sp_area_total(const sp_area *area)
 
 void sp_area_point(const sp_area *area, double t, double point[3]);
 
-/* Three that append points [count, 3] to `points` (elements of 3 doubles), in a fixed order, no point twice: */
+/* Three functions that append points [count, 3] to `points` (elements of 3 doubles), in a fixed order, no point
+ * twice: */
 
 /* the vertices that triangles use; */
 int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *points) SP_MUST_USE;
 
-/* the centres of the voxels that meet a triangle, `cells` along the longest side of the box (the pointshell of VPS); */
+/* the centres of the voxels that intersect a triangle, `cells` along the longest side of the bounding box (the point
+ * shell of VPS); */
 int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points) SP_MUST_USE;
 
-/* where lines along x, y and z through the middles of a grid's squares meet triangles (layered depth cube, Pfister et
- * al. 2000). */
+/* the intersections of triangles with lines along x, y and z through the centres of a grid's squares (layered depth
+ * cube, Pfister et al. 2000). */
 int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points) SP_MUST_USE;
 
 #endif

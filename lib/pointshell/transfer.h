@@ -1,4 +1,4 @@
-/* Points that move with the elements of a mesh. */
+/* Transfer (skinning) of mesh displacements to points. */
 #ifndef SP_POINTSHELL_TRANSFER_H
 #define SP_POINTSHELL_TRANSFER_H
 
@@ -7,7 +7,7 @@
 
 typedef struct sp_transfer {
     const sp_mesh *mesh; /* must outlive it */
-    sp_box_tree tree;    /* of the boxes of its elements */
+    sp_box_tree tree;    /* bounding volume hierarchy of its elements */
 } sp_transfer;
 
 int sp_transfer_new(sp_context *context, const sp_mesh *mesh, sp_transfer *carrier) SP_MUST_USE;
@@ -18,13 +18,13 @@ void sp_transfer_free(sp_transfer *carrier);
 typedef struct sp_transferred {
     int corners;
     const int64_t *corner; /* [corners] */
-    double weight[8];      /* of sum 1 */
+    double weight[8];      /* their sum is 1 */
     double gradient[8][3]; /* ∂N_a/∂X, 1/m */
-    double gap;            /* m, to the nearest place in the element: 0 inside, up to rounding */
+    double gap;            /* m, distance from the element: 0 inside, up to rounding */
 } sp_transferred;
 
-/* By the element nearest to a finite point (of several the first): the shape functions at the nearest place in it, as
- * far as natural coordinates tell, continued linearly from there. Thread safe. */
+/* Finds the element nearest to a finite point (of several the first): the shape functions at the nearest position in
+ * it, as far as natural coordinates determine it, extrapolated linearly from there. Thread safe. */
 void sp_transfer_find(const sp_transfer *carrier, const double point[3], sp_transferred *carried);
 
 /* Σ_a weight_a U_a,j over the corners of the element, for displacements U [height, modes, column major]: rows [3,

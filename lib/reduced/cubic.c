@@ -30,7 +30,7 @@ static int64_t pair_column(int64_t r, int64_t i, int64_t j)
     return i <= j ? sp_polynomial_pair(r, i, j) : sp_polynomial_pair(r, j, i);
 }
 
-/* In how many orders the factors of a monomial can stand. */
+/* The number of permutations of the factors of a monomial. */
 static double orders2(int64_t i, int64_t j)
 {
     return i == j ? 1 : 2;

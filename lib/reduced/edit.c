@@ -65,8 +65,8 @@ static int check_parts(sp_context *context, const sp_polynomials *polynomials, i
                            from[m].name);
         if (from[m].density != to[m].density && count > 1 && !find_group(polynomials, from[m].name))
             return sp_fail(context, SP_INPUT,
-                           "it has no mass of region %s alone, whose density changes: made with polycoef --by-region "
-                           "or --by-constant it has",
+                           "cannot edit the density of region %s: rebuild the polynomials with polycoef --by-region or "
+                           "--by-constant",
                            from[m].name);
     }
     return SP_OK;

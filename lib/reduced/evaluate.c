@@ -83,7 +83,7 @@ SP_CLONES static double stored_energy(int pairs, const double *restrict s, const
     return energy;
 }
 
-/* K and f from K₀, K₁, K₂ by pairs: every pair i < j stands for two entries. */
+/* K and f from K₀, K₁, K₂ by pairs: every pair i < j represents two entries. */
 SP_CLONES static void combine(int r, const double *restrict q, const double *restrict k0, const double *restrict k1,
                               const double *restrict k2, double *restrict f, double *restrict K)
 {

@@ -5,7 +5,7 @@
 #include "assembly/fe_space.h"
 #include "reduced/force.h"
 
-/* K [r, r] = UᵀK(0)U, both triangles, for U [3·vertices, r, column major] whose held components are 0. */
+/* K [r, r] = UᵀK(0)U, both triangles, for U [3·vertices, r, column major] whose fixed components are 0. */
 int sp_reduced_stiffness(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                          double *K) SP_MUST_USE;
 

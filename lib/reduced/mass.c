@@ -25,8 +25,8 @@ SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass,
     }
 }
 
-/* The same for all: the three rows of a vertex stand together, `width` numbers, and so do those of its displacements.
- */
+/* The same for all: the three rows of a vertex are contiguous, `width` numbers, and so are those of its
+ * displacements */
 SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W,
                          double *product)
 {

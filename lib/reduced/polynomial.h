@@ -1,10 +1,13 @@
 /* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are
- * entries of one Gram matrix (the model of Barbič & James 2005 §4; their coefficients are integrated one by one).
+ * entries of one Gram matrix (the model of Barbič & James 2005 §4, where the coefficients are integrated one by one).
  *
  * The Green–Lagrange strain of u = Σ q_i uⁱ is E = Σ_i q_i e_i + ½ Σ_ij q_i q_j e_ij with e_i = sym(∇uⁱ) and e_ij =
  * sym((∇uⁱ)ᵀ∇uʲ). Let R have the columns [e_i (r of them), e_ij (i ≤ j, j fastest)] and A = ∫ RᵀCR dV with the
- * material's C, of order N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. How
- * elements contribute to A is said in reduced/rows.h. */
+ * material's C, of order N = r + r(r+1)/2. Then
+ *
+ *     W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l.
+ *
+ * reduced/rows.h describes the contributions of elements to A. */
 #ifndef SP_REDUCED_POLYNOMIAL_H
 #define SP_REDUCED_POLYNOMIAL_H
 
@@ -15,7 +18,7 @@
 
 enum sp_constant { SP_CONSTANT_ALL, SP_CONSTANT_LAMBDA, SP_CONSTANT_MU, SP_CONSTANT_COUNT };
 
-/* One summand of the Gram matrix: of all regions or one, of all constants or for one Lamé constant of 1 Pa. */
+/* One summand of the Gram matrix: of all regions or one, and of all constants or for one Lamé constant of 1 Pa. */
 typedef struct sp_polynomial_part {
     char group[SP_NAME_LENGTH]; /* region name; "all" */
     enum sp_constant constant;
@@ -26,7 +29,7 @@ typedef struct sp_polynomial_part {
 /* The mass of one region, for editing its density (reduced/edit.h). */
 typedef struct sp_polynomial_group {
     char name[SP_NAME_LENGTH];
-    double density;  /* kg/m³ that the rest is for */
+    double density;  /* kg/m³, the density of the following members */
     double *mass;    /* [r, r] */
     double *gravity; /* [r, 3, row major] */
 } sp_polynomial_group;
@@ -36,14 +39,14 @@ typedef struct sp_polynomials {
     int64_t r;
     int64_t part_count;
     sp_polynomial_part *parts;
-    int64_t group_count;         /* 0, or several: all regions, where the parts are by region */
-    sp_polynomial_group *groups; /* they add up to mass and gravity */
+    int64_t group_count;         /* 0, or several: all regions, if the parts are by region */
+    sp_polynomial_group *groups; /* they sum to mass and gravity */
     double *mass;                /* [r, r] UᵀMU, kg when q is a pure number */
     double *gravity;  /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
-    double density;   /* the factor on mass and gravity, the groups' too, 1 */
+    double density;   /* factor on mass and gravity, also those of the groups; 1 initially */
     bool lumped;      /* M is the lumped mass; false: the consistent one */
-    bool symmetrized; /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be had
-                         from it */
+    bool symmetrized; /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be
+                         derived from it */
 } sp_polynomials;
 
 /* N = r + r(r+1)/2. */
@@ -60,33 +63,34 @@ static inline int64_t sp_polynomial_pair(int64_t r, int64_t i, int64_t j)
 
 void sp_polynomials_free(sp_polynomials *polynomials);
 
-/* ---- making them ---- */
+/* ---- construction ---- */
 
 typedef struct sp_polynomial_parameters {
-    bool lumped;      /* take the lumped mass in place of the consistent one */
+    bool lumped;      /* use the lumped instead of the consistent mass */
     bool by_group;    /* one part per region */
-    bool by_constant; /* λ and μ apart; every region must be isotropic (law stvk) */
-    int64_t memory;   /* bytes for the sums and the blocks of rows; 0: 400 MiB. SP_SYSTEM where one sum does not fit */
+    bool by_constant; /* separate parts for λ and μ; every region must be isotropic (law stvk) */
+    int64_t memory;   /* bytes for the sums and the blocks of rows; 0: 400 MiB. SP_SYSTEM if one sum does not fit */
 } sp_polynomial_parameters;
 
 typedef struct sp_polynomial_report {
     int64_t rows; /* rows of R over all elements: at most 28 per hexahedron and 6 per tetrahedron */
-    double flops; /* of a symmetric product of all of them, rows · N (N + 1) */
+    double flops; /* floating-point operations of a symmetric product of all of them, rows · N (N + 1) */
 } sp_polynomial_report;
 
-/* All of it for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h), quadrature as the
- * mesh says. Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
+/* Computes the polynomials for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h),
+ * with the quadrature of the mesh. Elements are distributed to a number of sums that depends on sizes only, and these
+ * are added in order. */
 int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                        const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report) SP_MUST_USE;
 
-/* ---- using them ---- */
+/* ---- evaluation ---- */
 
-/* The sum of the parts with their values [N, N]: from `pool`, or the polynomials' own where they have one part of
- * value 1. NULL where memory is out. */
+/* The sum of the parts with their values [N, N]: from `pool`, or the polynomials' own matrix if they have one part of
+ * value 1. NULL: out of memory. */
 const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool);
 
-/* The symmetrized coefficients of the first r′ coordinates, with room for evaluation. */
+/* The symmetrized coefficients of the first r′ coordinates, with a workspace for evaluation. */
 typedef struct sp_polynomial_force sp_polynomial_force;
 
 /* Sums the parts with their values and symmetrizes: T_ijk = (A_i,jk + A_j,ik + A_k,ij)/3, Q_ij,kl = (A_ij,kl + A_ik,jl
@@ -107,21 +111,21 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
 
 /* ---- many bodies of one model ---- */
 
-/* A reduced force with the coefficients of another evaluator, which must outlive it, and room of its own. */
+/* A reduced force with the coefficients of another evaluator, which must outlive it, and a workspace of its own. */
 int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original,
                               sp_reduced_force *force) SP_MUST_USE;
 
-/* Evaluations side by side: the large product of each becomes one of matrices for all. Every force keeps what comes out
- * and gives it when it is next asked for at that very place. */
+/* Batched evaluation: the large matrix–vector products of all forces become one matrix product. Every force stores its
+ * result and returns it when it is next evaluated at exactly the same q. */
 typedef struct sp_polynomial_batch sp_polynomial_batch;
 
-/* forces [count]: made by sp_polynomial_force_share from `original`; both must outlive the batch. */
+/* forces [count]: created by sp_polynomial_force_share from `original`; both must outlive the batch. */
 int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count,
                             const sp_reduced_force *forces, sp_polynomial_batch **batch) SP_MUST_USE;
 void sp_polynomial_batch_free(sp_polynomial_batch *batch); /* NULL is allowed */
 
-/* At q[i] [r] for force i; NULL: not this one. Blocks of a fixed number are shared by the threads; allocates nothing.
- */
+/* Evaluates at q[i] [r] for force i; NULL: skips it. Blocks of a fixed number are distributed to the threads; allocates
+ * nothing. */
 void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *const *q);
 
 #endif

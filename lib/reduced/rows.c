@@ -150,7 +150,7 @@ static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const doubl
     return true;
 }
 
-/* How far a pivot must stand above its noise. */
+/* The least ratio of a pivot to its noise. */
 enum { ABOVE_NOISE = 8 };
 
 /* Cholesky of a definite matrix in place; false, and the matrix spoiled, where a pivot is too small beside the unit

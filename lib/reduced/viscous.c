@@ -139,7 +139,7 @@ typedef struct direct {
     sp_sparse D;
 } direct;
 
-/* Full vectors of reduced ones; held components stay 0. */
+/* Full vectors of reduced ones; fixed components stay 0. */
 static void expand(direct *d, const double *q, double *u)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)d->n, (int)d->r, 1, d->U, (int)d->n, q, 1, 0, d->short_one, 1);

@@ -14,7 +14,7 @@
 #include "assembly/viscous.h"
 #include "reduced/polynomial.h"
 
-/* What a reduced system needs of damping by strain rate; allocates nothing in its calls. */
+/* The interface of strain-rate damping for a reduced-order system; its calls allocate nothing. */
 typedef struct sp_reduced_viscosity {
     void *self;
     int64_t r;
@@ -25,15 +25,16 @@ typedef struct sp_reduced_viscosity {
     void (*destroy)(void *self);
 } sp_reduced_viscosity;
 
-/* From the parts λ and μ of polynomials of a mesh with `count` regions, for the first r coordinates; viscosity [count],
- * checked. One evaluation costs what one of the force does. SP_INPUT where a region that damps has no such parts, or
- * the polynomials are symmetrized. */
+/* Damping from the parts λ and μ of polynomials of a mesh with `count` regions, for the first r coordinates; viscosity
+ * [count], checked. One evaluation costs as much as one of the force. SP_INPUT if a region with damping has no such
+ * parts, or the polynomials are symmetrized. */
 int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomials, int64_t r, int64_t count,
                             const sp_material *materials, const sp_viscosity *viscosity,
                             sp_reduced_viscosity *reduced) SP_MUST_USE;
 
-/* From the unreduced body, UᵀD(Uq)U, for the first r columns of U [3·vertices, ≥ r, column major], copied; held
- * components count as 0. `viscous` must outlive it, and its body, which needs its pattern (sp_fe_space_pattern). */
+/* Damping by Galerkin projection of the full-order body, UᵀD(Uq)U, for the first r columns of U [3·vertices, ≥ r,
+ * column major], copied; fixed components count as 0. `viscous` must outlive it, and so must its body, which needs its
+ * pattern (sp_fe_space_pattern). */
 int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
                           sp_reduced_viscosity *reduced) SP_MUST_USE;
 

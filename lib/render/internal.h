@@ -1,4 +1,4 @@
-/* What the parts of the renderer share; nothing here is for callers outside lib/render.
+/* Shared by the parts of the renderer; not for callers outside lib/render.
  *
  * Camera space: x right, y up, z forward from the eye, in metres. Screen space: x right, y down, in samples. */
 #ifndef SP_RENDER_INTERNAL_H
@@ -9,13 +9,13 @@
 typedef struct sp_view {
     double eye[3], right[3], up[3], forward[3]; /* orthonormal axes */
     bool perspective;
-    double near;      /* m, least depth that is drawn */
+    double near;      /* m, near plane */
     double scale;     /* pixels per unit of x/z (perspective) or per metre (parallel) */
     double centre[2]; /* pixels */
     int samples;      /* per pixel and direction */
 } sp_view;
 
-/* Fails (SP_USAGE) on a camera that sees nothing. */
+/* SP_USAGE for a degenerate camera. */
 int sp_view_new(sp_context *context, const sp_camera *camera, int64_t width, int64_t height, int samples,
                 sp_view *view) SP_MUST_USE;
 void sp_view_point(const sp_view *view, const double point[3], double out[3]);
@@ -29,24 +29,24 @@ typedef struct sp_primitive {
     double key[3];    /* linear on the screen, larger is nearer: 1/z in perspective, -z in parallel view */
 } sp_primitive;
 
-/* The most primitives that one triangle (clipped by five planes) and one line make. */
+/* The largest numbers of primitives from one triangle (clipped by five planes) and from one line. */
 enum { SP_TRIANGLE_PRIMITIVES = 6, SP_LINE_PRIMITIVES = 2 };
 
-/* What remains of a triangle (corners in camera space) or a line after clipping, in `out` of the size above; returns
- * how many. Those that contain no sample of an image of width × height pixels are left out. */
+/* Clips a triangle (corners in camera space) or a line into `out`, of the size above; returns the number of primitives.
+ * Those that contain no sample of an image of width × height pixels are left out. */
 int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, const double *const corner[3],
                           sp_primitive *out);
 int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const double a[3], const double b[3],
                       sp_primitive *out);
 
-/* First and last row of samples that a primitive may touch, within [0, rows). */
+/* First and last row of samples that a primitive may cover, within [0, rows). */
 void sp_primitive_rows(const sp_primitive *primitive, int64_t rows, int64_t *first, int64_t *last);
 
 /* Samples of the rows [first, first + rows) of the picture; arrays of rows × columns. */
 typedef struct sp_band {
     int64_t first, rows, columns;
     double *key;      /* -INFINITY: nothing */
-    int32_t *visible; /* the number of the primitive seen, -1: none */
+    int32_t *visible; /* the number of the visible primitive, -1: none */
     uint8_t *line;    /* 1: covered by a line */
 } sp_band;
 
@@ -57,7 +57,7 @@ void sp_band_draw(sp_band *band, const sp_primitive *primitive, int32_t number);
 int sp_corner_normals(sp_context *context, const double *vertices, int64_t vertex_count, const int64_t *triangles,
                       int64_t triangle_count, float *normals) SP_MUST_USE;
 
-/* Everything that shading looks at. */
+/* All data for shading. */
 typedef struct sp_scene {
     const sp_view *view;
     const sp_drawing *drawings;
@@ -73,7 +73,7 @@ void sp_gamma_table(uint8_t gamma[SP_GAMMA + 1]);
 /* sRGB in [0,1] to linear. */
 float sp_srgb_linear(double value);
 
-/* Averages the shaded samples of a band into the rows of the image it covers. */
+/* Averages the shaded samples of a band into the image rows that it covers. */
 void sp_band_resolve(const sp_scene *scene, const sp_band *band, sp_image *image);
 
 #endif

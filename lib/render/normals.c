@@ -15,7 +15,8 @@ typedef struct spoke {
     bool outgoing; /* the face runs from this vertex to the other */
 } spoke;
 
-/* Faces around one vertex; a set whose members know their parent and whether they are turned over against it. */
+/* Faces around one vertex; a union–find set whose members know their parent and whether they are reversed relative to
+ * it. */
 typedef struct vertex_fan {
     spoke *spokes;
     int32_t *parent, *size;

@@ -5,8 +5,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* A perspective (angle > 0) or parallel (angle = 0) camera. What is nearer than a thousandth of the distance from eye
- * to target (perspective) or behind the eye (parallel) is not drawn. `up` parallel to the view is replaced by another
+/* A perspective (angle > 0) or parallel (angle = 0) camera. Objects nearer than a thousandth of the distance from eye
+ * to target (perspective) or behind the eye (parallel) are clipped. An `up` parallel to the view is replaced by another
  * axis. */
 typedef struct sp_camera {
     double eye[3], target[3], up[3]; /* m */
@@ -14,15 +14,14 @@ typedef struct sp_camera {
     double height;                   /* m, visible height of a parallel camera */
 } sp_camera;
 
-/* Looks at the box from `direction` (from the box to the eye, need not be normalized), all eight corners in the picture
- * with a small margin, as large as that allows, none nearer to the eye than a twentieth of the diagonal. An empty or
- * infinite box counts as the unit cube. */
+/* A camera that looks at the box from `direction` (from the box to the eye, need not be normalized), with all eight
+ * corners in the picture with a small margin, as large as that allows, and none nearer to the eye than a twentieth of
+ * the diagonal. An empty or infinite box counts as the unit cube. */
 sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3],
                         double angle, int64_t width, int64_t height);
 
 /* Projects a point to pixel coordinates (x right, y down, pixel centres at +0.5) and depth (m along the view axis,
- * larger is farther). The pixel of a point in or behind the plane of a perspective eye means nothing (depth ≤ 0 tells).
- */
+ * larger is farther). The pixel of a point in or behind the plane of a perspective eye is undefined (depth ≤ 0). */
 void sp_camera_project(const sp_camera *camera, int64_t width, int64_t height, const double point[3], double pixel[3]);
 
 typedef struct sp_image {
@@ -49,12 +48,12 @@ typedef struct sp_drawing {
     int64_t edge_count;
 } sp_drawing;
 
-/* Draws over a vertical gradient background: two-sided shading with a key light, fill light and soft ambient from the
- * camera's frame, gamma-corrected, `samples`×`samples` per pixel (1 … 4). Threads take fixed bands of rows: the same
- * bytes for any number. Triangles crossing the near plane are clipped. Zero-area triangles draw nothing. Where two are
- * equally deep, the earlier drawing and in it the lower triangle wins. Lines leave no trace in `depth`. SP_USAGE for a
- * senseless camera or number of samples, SP_INPUT for indices out of range and for vertices or colours that are not
- * finite (coordinates beyond 1e60 count as such). */
+/* Renders over a vertical gradient background: two-sided shading with a key light, fill light and soft ambient light in
+ * the camera's frame, gamma-corrected, `samples`×`samples` per pixel (1 … 4). Threads render fixed bands of rows: the
+ * same bytes for any number of threads. Triangles that cross the near plane are clipped. Zero-area triangles draw
+ * nothing. At equal depth the earlier drawing, and in it the lower triangle, is visible. Lines do not change `depth`.
+ * SP_USAGE for an invalid camera or number of samples, SP_INPUT for indices out of range and for vertices or colours
+ * that are not finite (coordinates beyond 1e60 count as such). */
 int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count,
               int samples, sp_image *image) SP_MUST_USE;
 

@@ -1,18 +1,24 @@
-/* Free bodies: rigid, or rigid motion coupled with reduced deformation, in steps that conserve momenta and energy.
+/* Free bodies: rigid motion, or rigid motion coupled with reduced deformation, in steps that conserve momenta and
+ * energy.
  *
- * A material point X of the mesh is at c + R (X̃ + Ũ q), where X̃ + Ũ q = X + U q − (its mean by mass): c is always the
- * centre of mass. So translation is apart, and with Ω the angular velocity in the body frame the kinetic energy of the
- * rest is ½ Ωᵀ J(q) Ω + Ωᵀ G(q) q̇ + ½ q̇ᵀ M̃ q̇ with S(q) = ∫ρ y yᵀ,  J = tr(S) I − S,  G(q) q̇ = ∫ρ y × Ũq̇,  M̃ = ∫ρ ŨᵀŨ,
- * y = X̃ + Ũ q, all polynomials in q with constant integrals (generalized Newton–Euler; Shabana, Dynamics of Multibody
+ * A material point X of the mesh is at c + R (X̃ + Ũ q), where X̃ + Ũ q = X + U q − (its mass-weighted mean): c is
+ * always the centre of mass. Translation therefore decouples, and with Ω the angular velocity in the body frame the
+ * kinetic energy of the rest is ½ Ωᵀ J(q) Ω + Ωᵀ G(q) q̇ + ½ q̇ᵀ M̃ q̇ with
+ *
+ *     S(q) = ∫ρ y yᵀ,  J = tr(S) I − S,  G(q) q̇ = ∫ρ y × Ũq̇,  M̃ = ∫ρ ŨᵀŨ,  y = X̃ + Ũ q,
+ *
+ * all polynomials in q with constant integrals (generalized Newton–Euler equations; Shabana, Dynamics of Multibody
  * Systems).
  *
- * The step, with ξ = (Ω, q̇), A(q) the matrix of that energy and π = A ξ = (Π, p), over [t₀, t₁]:
+ * The step over [t₀, t₁], with ξ = (Ω, q̇), A(q) the matrix of that energy and π = A ξ = (Π, p):
+ *
  *     q₁ − q₀ = h (q̇₀ + q̇₁)/2,       c₁ − c₀ = h (v₀ + v₁)/2,    m (v₁ − v₀) = h F
  *     Π₁ − (Π₀ + h R₀ᵀT) = h ½(Π₀ + h R₀ᵀT + Π₁) × Ω̄,            Ω̄ = (Ω₀ + Ω₁)/2,   R₁ = R₀ cay(h Ω̄)
  *     p₁ − p₀ = h (D − f̄ − C (q₁ − q₀)/h + Q),                  D_i = ½ ξ₀ᵀ ∂_iA((q₀+q₁)/2) ξ₁
- * with f̄ by Simpson's rule along the segment for a cubic force, else at its middle. Then R Π changes by h T exactly
- * (cay is the Cayley map), and, since A is quadratic in q so that D·(q₁ − q₀) = ½ ξ₀ᵀ(A₁ − A₀)ξ₁, kinetic plus strain
- * energy changes by the work of F, T, Q and damping exactly, where the force is cubic. */
+ *
+ * where f̄ is the mean force by Simpson's rule along the segment for a cubic force, else the force at its midpoint.
+ * Then R Π changes by h T exactly (cay is the Cayley map). Since A is quadratic in q, so that D·(q₁ − q₀) = ½ ξ₀ᵀ(A₁ −
+ * A₀)ξ₁, kinetic plus strain energy changes exactly by the work of F, T, Q and damping if the force is cubic. */
 #ifndef SP_RIGID_FREE_H
 #define SP_RIGID_FREE_H
 
@@ -25,7 +31,7 @@ typedef struct sp_inertia {
     sp_pool pool;
     int64_t r;
     double mass;      /* kg, > 0 */
-    double centre[3]; /* of mass at rest, in the coordinates of the mesh, m */
+    double centre[3]; /* centre of mass at rest, in the coordinates of the mesh, m */
     double S[9];      /* ∫ρ X̃X̃ᵀ kg m² */
     double *mean;     /* [3, r, row major] ∫ρU / m */
     double *N;        /* [3, 3, r, row major] ∫ρ X̃_a Ũ_bj */
@@ -35,44 +41,43 @@ typedef struct sp_inertia {
 
 void sp_inertia_free(sp_inertia *inertia);
 
-/* Of a mesh with the consistent mass, or the lumped one (reduced/mass.h), moving with U [3·vertices, r, column major]
- * (r = 0: rigid). With the lumped mass the body is a set of mass points at the vertices, and all integrals are sums
- * over them. */
+/* Inertia of a mesh with the consistent mass, or the lumped one (reduced/mass.h), that deforms by U [3·vertices, r,
+ * column major] (r = 0: rigid). With the lumped mass the body is a set of point masses at the vertices, and all
+ * integrals are sums over them. */
 int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                        sp_inertia *inertia) SP_MUST_USE;
 
-/* Of the inside of a closed surface with uniform density kg/m³, rigid. SP_INPUT where the surface encloses no volume
- * (open, or inside out).
- */
+/* Inertia of the interior of a closed surface with uniform density kg/m³, rigid. SP_INPUT if the surface encloses no
+ * volume (open, or inside out). */
 int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double density,
                           sp_inertia *inertia) SP_MUST_USE;
 
-/* Rigid, of a mass at `centre` with the inertia tensor about it, J: xx, yy, zz, yz, zx, xy in kg m². SP_INPUT where
- * that is no tensor of a body (not positive definite; a principal moment above the sum of the others by more than
- * rounding). */
+/* Inertia of a rigid body from its mass, the centre of mass `centre` and the inertia tensor J about it: xx, yy, zz, yz,
+ * zx, xy in kg m². SP_INPUT if J is not the tensor of a body (not positive definite, or a principal moment exceeds the
+ * sum of the others by more than rounding). */
 int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[3], const double J[6],
                           sp_inertia *inertia) SP_MUST_USE;
 
-/* Matrices of a step. Bodies that threads step side by side share them, one for each thread: apart for each body they
- * would be most of what a step reads and writes. */
+/* Scratch matrices of a step, one set for each thread, shared by the bodies that the thread steps: a set for each body
+ * would dominate the memory traffic of a step. */
 typedef struct sp_free_workspace sp_free_workspace;
 typedef struct sp_free_workspaces {
-    int64_t r; /* at most so many coordinates */
-    int count; /* threads of the team that steps bodies; 1: they are stepped one after another */
+    int64_t r; /* largest number of coordinates */
+    int count; /* number of threads that step bodies; 1: bodies are stepped one after another */
     sp_free_workspace *workspace;
 } sp_free_workspaces;
 void sp_free_workspaces_new(
     sp_pool *pool, int threads, int64_t r,
-    sp_free_workspaces *workspaces); /* from `pool`, whose mark of failure the caller looks at */
+    sp_free_workspaces *workspaces); /* memory is from `pool`, whose failure mark the caller checks */
 
 typedef struct sp_free_parameters {
     double step;                            /* s, > 0 */
-    double damping_mass, damping_stiffness; /* of the deformation: 1/s, s */
+    double damping_mass, damping_stiffness; /* Rayleigh damping of the deformation: 1/s, s */
     bool decoupled;                         /* the approximation of the thesis (§2.13): G = 0, J = J(0), D = 0 */
-    bool semi_implicit; /* one Newton iteration for each step, and f̄ at its middle: keeps the momenta, not the energy */
-    double tolerance;   /* Newton: residual relative to the largest term; 0: 1e-12 */
-    int64_t iterations;                   /* at most; 0: 50 */
-    const sp_free_workspaces *workspaces; /* outlive the body; NULL: it has one of its own */
+    bool semi_implicit; /* one Newton iteration per step, and f̄ at the midpoint: conserves momenta, not energy */
+    double tolerance;   /* of Newton's method: residual relative to the largest term; 0: 1e-12 */
+    int64_t iterations; /* largest number; 0: 50 */
+    const sp_free_workspaces *workspaces; /* must outlive the body; NULL: the body has its own */
 } sp_free_parameters;
 
 typedef struct sp_free_state {
@@ -89,54 +94,53 @@ typedef struct sp_free_report {
 
 typedef struct sp_free_body sp_free_body;
 
-/* force: of inertia->r coordinates, owned from here on (also when it fails); NULL for a rigid body. The inertia must
- * outlive it. Starts at the identity pose at rest: the mesh where it is. Nothing is allocated in steps. SP_NUMERICAL
- * where A(0) is not positive definite: U may hold no rigid motion. */
+/* force: a force of inertia->r coordinates, owned from here on (also on failure); NULL for a rigid body. The inertia
+ * must outlive the body. The body starts at rest with the identity pose, which places it as the mesh is. Steps allocate
+ * nothing. SP_NUMERICAL if A(0) is not positive definite: U must not contain a rigid motion. */
 int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force,
                      const sp_free_parameters *parameters, sp_free_body **body) SP_MUST_USE;
 void sp_free_body_free(sp_free_body *body); /* NULL is allowed */
 
-/* Puts the body frame (X ↦ x + R X at q) at `pose` with the velocity of the centre of mass and the angular velocity,
- * both in the world frame; q, qdot [r], NULL: 0. */
+/* Sets `pose` of the body frame (X ↦ x + R X at q), the velocity of the centre of mass and the angular velocity, both
+ * in the world frame, and q, qdot [r] (NULL: 0). */
 void sp_free_body_place(sp_free_body *body, const sp_pose *pose, const double velocity[3],
                         const double angular_velocity[3], const double *q, const double *qdot);
 
-/* One step under force F [N] and torque T about the centre of mass [N m], world frame, and generalized force Q [r]
- * (NULL: none) on q at fixed c and R, all constant over the step: a force f at a point x whose rows of U are W adds f
- * to F, (x − c) × f to T and, since its displacements are Ũ, (W − mean)ᵀ Rᵀ f to Q. With forces taken at
- * sp_free_body_predict's places the scheme is the symplectic Verlet method for them, and pairs of opposite forces at
- * one point leave the momenta exactly as they were. SP_NUMERICAL where Newton does not converge or what comes out is
- * not finite; the state stays that of the step before. */
+/* One step under the force F [N] and the torque T about the centre of mass [N m], world frame, and the generalized
+ * force Q [r] (NULL: none) on q at fixed c and R, all constant over the step. A force f at a point x with the rows W of
+ * U adds f to F, (x − c) × f to T and, since its displacements are Ũ, (W − mean)ᵀ Rᵀ f to Q. With forces evaluated at
+ * the state of sp_free_body_predict, the scheme is the symplectic Verlet method for them, and pairs of opposite forces
+ * at one point conserve the momenta exactly. SP_NUMERICAL if Newton's method does not converge or the result is not
+ * finite; the state stays that before the step. */
 int sp_free_body_step(sp_free_body *body, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
 
-/* The velocities that an impulse brings at once, A(q)⁻¹ times it with q and the rotation of now: F [N s], T [N m s]
- * about the centre of mass and Q [N s m/[q]] as in sp_free_body_step (r = 0: Q and qdot NULL), velocity of the centre
- * of mass and angular velocity, all world. For a `decoupled` body with its own A. SP_NUMERICAL where A(q) is not
- * positive definite. Not thread safe where bodies share rooms. */
+/* The change of velocities by an impulse, A(q)⁻¹ times the impulse at the current q and rotation: F [N s], T [N m s]
+ * about the centre of mass and Q [N s m/[q]] as in sp_free_body_step (r = 0: Q and qdot NULL); velocity of the centre
+ * of mass and angular velocity, all world. A `decoupled` body uses its own A. SP_NUMERICAL if A(q) is not positive
+ * definite. Not thread safe for bodies with shared workspaces. */
 int sp_free_body_respond(sp_free_body *body, const double F[3], const double T[3], const double *Q, double velocity[3],
                          double angular[3], double *qdot) SP_MUST_USE;
 
-/* The pose of the body frame and q [r] now, and as they will be half a step later by the velocities now (first order in
- * q, exact rotation by Ω h/2). */
+/* The current pose of the body frame and q [r], and their prediction half a step later with the current velocities
+ * (first order in q, exact rotation by Ω h/2). */
 void sp_free_body_pose(const sp_free_body *body, sp_pose *pose);
 void sp_free_body_predict(const sp_free_body *body, sp_pose *pose, double *q);
 
-/* Velocity [world] of the point at y = X + U q in the body frame whose rows of U are rows [3, r, row major], as of now;
- * rows NULL: of the point of the body frame at y, which does not deform. */
+/* Current velocity [world] of the point at y = X + U q in the body frame, whose rows of U are rows [3, r, row major];
+ * rows NULL: of the point fixed in the body frame at y. */
 void sp_free_body_point_velocity(const sp_free_body *body, const double y[3], const double *rows, double velocity[3]);
 
 const sp_free_state *sp_free_body_state(const sp_free_body *body);
 const double *sp_free_body_q(const sp_free_body *body); /* [r] */
 const double *sp_free_body_qdot(const sp_free_body *body);
 
-/* Kinetic and strain energy [J]; in place of the second, where the force is the gradient of no energy
- * (reduced/force.h), the work that was done against it since the body was placed, which a path in q may leave with any
- * sign. Linear and angular momentum about the world's origin [world frame], which such forces conserve too, since they
- * act on q alone. */
+/* Kinetic and strain energy [J]. For nonconservative forces (reduced/force.h) the second is the work done against the
+ * force since the body was placed, which can have any sign after a path in q. Linear and angular momentum about the
+ * world's origin [world frame] are conserved by such forces too, since they act on q alone. */
 void sp_free_body_energies(sp_free_body *body, double *kinetic, double *strain);
 void sp_free_body_momenta(sp_free_body *body, double linear[3], double angular[3]);
 
-/* All that the next steps take from those before (base/state.h). */
+/* Saves or loads everything that the next steps take from earlier ones (base/state.h). */
 void sp_free_body_visit(sp_free_body *body, sp_state *state);
 
 const sp_free_report *sp_free_body_reported(const sp_free_body *body);

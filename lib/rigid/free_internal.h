@@ -1,4 +1,4 @@
-/* Shared by the files of free bodies only (rigid/free.h): the body, its mass matrix, and the equations of a step.
+/* Shared by the sources of free bodies only (rigid/free.h): the body, its mass matrix, and the equations of a step.
  *
  * The unknowns of a step are ξ₁ = (Ω₁, q̇₁), so that q₁ = q₀ + h (q̇₀ + q̇₁)/2 loses no digits to a division by h; the
  * residual is that of π₁.
@@ -21,15 +21,15 @@ typedef struct instant {
     double *q, *qdot, *p; /* [r] coordinates, their rates and momenta */
     double *slope;        /* [SLOPES, r] */
     double *turn;         /* [3, r] ∂_iG q̇ */
-    double *f;            /* [r] internal force, where forces are by Simpson's rule */
-    double *K;            /* [r, r] stiffness, where a step needs it */
+    double *f;            /* [r] internal force, if forces are by Simpson's rule */
+    double *K;            /* [r, r] stiffness, if a step needs it */
 } instant;
 
-/* Matrices of a step, of one thread. */
+/* Scratch matrices of a step, for one thread. */
 struct sp_free_workspace {
-    double *matrix;    /* [n, n] the Jacobian, or its rotation rows alone; overwritten by its factors */
-    double *square;    /* [r, r] its part of deformation */
-    double *stiffness; /* [r, r] at the middle of the step */
+    double *matrix;    /* [n, n] the Jacobian, or its rotation rows only; overwritten by its factors */
+    double *square;    /* [r, r] the block of the deformation */
+    double *stiffness; /* [r, r] at the midpoint of the step */
     int *pivot;        /* [n] */
 };
 
@@ -39,35 +39,35 @@ struct sp_free_body {
     const sp_inertia *inertia;
     sp_free_parameters p;
     sp_reduced_force force;
-    int r, n;     /* coordinates, and unknowns n = 3 + r */
-    bool coupled; /* rotation and deformation act on each other: r > 0, not p.decoupled */
-    bool simpson; /* f̄ is by Simpson's rule, else the force at the middle */
+    int r, n;     /* number of coordinates, and of unknowns n = 3 + r */
+    bool coupled; /* rotation and deformation are coupled: r > 0, not p.decoupled */
+    bool simpson; /* f̄ is by Simpson's rule, else the force at the midpoint */
 
     /* of A(0), constant */
     double J[INERTIA];
     double *slope;  /* [SLOPES, r] */
-    double *curve;  /* [SLOPES, r, r] derivatives of slopes: row j, column i is ∂_i of slope j; where coupled */
-    double *weight; /* [n] 1/A_kk: π is measured by Σ π_k²/A_kk, the root of an energy */
+    double *curve;  /* [SLOPES, r, r] derivatives of slopes: row j, column i is ∂_i of slope j; if coupled */
+    double *weight; /* [n] 1/A_kk: the norm of π is (Σ π_k²/A_kk)^½, the square root of an energy */
 
     /* the motion */
     instant now, next;
     sp_free_state state;
     double *before; /* [n] Ω and q̇ at the start of the last step */
-    double work;    /* done against a force without an energy since the body was placed, J */
+    double work;    /* work done against a nonconservative force since the body was placed, J */
 
     /* the step */
     double P[3];                        /* Π₀ + h R₀ᵀT */
     double *load;                       /* [r] h Q */
     double *middle;                     /* [r] (q₀ + q₁)/2 */
-    double *middle_slope;               /* [INERTIA, r] there */
-    double *middle_f;                   /* [r] there */
+    double *middle_slope;               /* [INERTIA, r] at the midpoint */
+    double *middle_f;                   /* [r] at the midpoint */
     double *mean_f;                     /* [r] f̄ */
     double *damping;                    /* [r] h C (q₁ − q₀)/h */
     double *change;                     /* [r] q₁ − q₀ */
     double *x, *trial, *dx, *residual;  /* [n] of Newton's method */
-    double *still;                      /* [n] unknowns of a step in which q stays where it is */
-    int64_t inverted_element;           /* that an iterate of this step turned inside out; −1: none */
-    bool definite;                      /* the square is factored by Cholesky */
+    double *still;                      /* [n] unknowns of a step with constant q */
+    int64_t inverted_element;           /* the element that an iterate of this step inverted; −1: none */
+    bool definite;                      /* the deformation block is factored by Cholesky */
     double *matrix, *square, *middle_K; /* of the thread's sp_free_workspace, its stiffness */
     int *pivot;
     sp_free_workspaces own;
@@ -75,7 +75,7 @@ struct sp_free_body {
     sp_free_report report;
 };
 
-/* y = s x for a symmetric tensor whose components stand `stride` apart. */
+/* y = s x for a symmetric tensor whose components are `stride` apart in memory. */
 static inline void sp_tensor_times(const double *s, int64_t stride, const double x[3], double y[3])
 {
     const double xx = s[0], yy = s[stride], zz = s[2 * stride], yz = s[3 * stride], zx = s[4 * stride],
@@ -94,36 +94,37 @@ static inline void column(const double *rows, int64_t r, int64_t i, double y[3])
 
 /* ---- the mass matrix and the momenta (free_mass.c) ---- */
 
-/* J, slopes and their derivatives out of the integrals of the inertia. */
+/* Computes J, slopes and their derivatives from the integrals of the inertia. */
 void sp_free_set_polynomials(sp_free_body *b);
 
-/* SP_NUMERICAL where A(0) is not positive definite; sets b->weight. */
+/* Sets b->weight. SP_NUMERICAL if A(0) is not positive definite. */
 int sp_free_check_inertia(sp_free_body *b) SP_MUST_USE;
 
 /* The lower triangle of A [n, n, column major] with this J and these rows of G [3, r] (NULL: 0). */
 void sp_free_fill_mass(const sp_free_body *b, const double J[INERTIA], const double *G, double *A);
 
-/* Slopes and J at at->q. */
+/* Computes slopes and J at at->q. */
 void sp_free_set_shape(const sp_free_body *b, instant *at);
 
-/* p and `turn` at the velocities there; the part of Π that deformation brings, G q̇. */
+/* Computes p and `turn` from the velocities, and G q̇, the contribution of the deformation to Π. */
 void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double Gqdot[3]);
 
-/* p and Π at the velocities there. */
+/* Computes p and Π from the velocities. */
 void sp_free_set_momenta(const sp_free_body *b, instant *at);
 
 /* Twice the kinetic energy about the centre of mass, J. */
 double sp_free_twice_kinetic(const sp_free_body *b, const instant *at);
 
-/* Ω = J⁻¹ (Π − G q̇) from Π there, with p and `turn` at that. */
+/* Computes Ω = J⁻¹ (Π − G q̇) from Π, then p and `turn`. */
 void sp_free_set_angular_velocity(const sp_free_body *b, instant *at);
 
 /* ---- the equations of a step (free_equations.c); callbacks of sp_newton_problem with the body as `self` ---- */
 
-/* b->next and the middle of the step for x = (Ω₁, q̇₁). */
+/* Computes b->next and the midpoint of the step for x = (Ω₁, q̇₁). */
 void sp_free_follow(sp_free_body *b, const double *x);
 
-/* Has no value where an element is inverted whose law has none there; the element is kept in b->inverted_element. */
+/* The residual has no value if an element is inverted whose law is undefined there; the element is stored in
+ * b->inverted_element. */
 void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual *size);
 int sp_free_factor(void *self, const double *x, bool definite) SP_MUST_USE;
 int sp_free_solve(void *self, const double *residual, double tolerance, double *dx) SP_MUST_USE;
@@ -133,10 +134,10 @@ void sp_free_add_stiffness_times(const sp_free_body *b, double scale, const doub
 
 /* ---- the body (free.c) ---- */
 
-/* Takes the matrices of the thread that calls. */
+/* Selects the workspace of the calling thread. */
 void sp_free_use_workspace(sp_free_body *b);
 
-/* Keeps Ω and q̇ of b->now for the start of Newton's method in the step after the next change of b->now. */
+/* Saves Ω and q̇ of b->now for the initial guess of Newton's method in the step after the next change of b->now. */
 void sp_free_keep_velocities(sp_free_body *b);
 
 #endif

@@ -29,7 +29,7 @@ holds() {
     local ending=.npz
     needs_numpy
     done_well simcut mesh.npz --plane 1,0,0,1.5 -o cut.npz
-    [[ $err == 'simcut: 2 sides; 2 pieces of 1 before, 1 of them not held; 25 vertices doubled (25 new); 8 of 12 triangles dropped' ]] || fault "$err"
+    [[ $err == 'simcut: 2 sides; 2 pieces of 1 before, 1 of them not fixed; 25 vertices doubled (25 new); 8 of 12 triangles dropped' ]] || fault "$err"
     holds cut.npz "np.array_equal(f['vertices'], g['vertices'][f['origin']]) and np.array_equal(f['origin'][f['hex']], g['hex'])"
     holds cut.npz "np.array_equal(f['origin'][:175], np.arange(175)) and np.array_equal(f['origin'][175:], np.flatnonzero(g['vertices'][:, 0] == 1.5))"
     holds cut.npz "len(set(p)) == 2 and np.array_equal(p == p[0], x[:, 0] < 1.5)"

@@ -101,7 +101,7 @@ inspected() {
 @test "rows of held vertices are taken as 0 by all" {
     "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz moving.npz 'm["U"][3 * np.load("mesh.npz")["fixed"][0]] = 1' || fault forge.py
     try modalderiv mesh.npz moving.npz -o a.npz
-    [ $code = 0 ] && [[ $err == *'moving.npz: it moves held vertices (by up to 1): those rows are taken as 0'* ]] || fault "modalderiv: exit $code: $err"
+    [ $code = 0 ] && [[ $err == *'moving.npz: it moves fixed vertices (by up to 1): those rows are taken as 0'* ]] || fault "modalderiv: exit $code: $err"
     modalderiv mesh.npz modes.npz -q -o b.npz
     "$PYTHON" -c 'import numpy as np; a, b = (np.load(f)["U"] for f in ("a.npz", "b.npz")); assert (a == b).all()' || fault 'modalderiv: other derivatives'
     simulate mesh.npz --model modal --basis moving.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz 2> err || fault "simulate: $(< err)"

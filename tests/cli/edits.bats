@@ -92,7 +92,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
     reduced=(simulate two.npz --basis two-basis.npz --poly)
     refused 3 '^simulate: whole.npz: .*region tip alone.*polycoef --by-region' "${reduced[@]}" whole.npz --young tip=4 -o out.npz
     refused 3 '^simulate: regions.npz: .*lambda and mu of region tip.*polycoef --by-constant' "${reduced[@]}" regions.npz --poisson tip=0.1 -o out.npz
-    refused 3 '^simulate: whole.npz: .*mass of region body.*polycoef --by-region' "${reduced[@]}" whole.npz --density body=4 -o out.npz
+    refused 3 '^simulate: whole.npz: .*density of region body.*polycoef --by-region' "${reduced[@]}" whole.npz --density body=4 -o out.npz
     for word in '--young tp=1' '--young x' '--young tip=' '--young tip=1x' '--young tip=-1' '--young inf' '--young 1,2' '--poisson 0.5' '--poisson tip=nan' '--density 0' '--density =4'; do
         # shellcheck disable=SC2086
         refused 2 "^simulate: ${word%% *}: " "${reduced[@]}" parts.npz $word -o out.npz

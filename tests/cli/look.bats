@@ -122,7 +122,7 @@ forged() {
     forged 1 '^FAIL forged.npz orthonormal in the lumped' basis 'meta["mass"] = "lumped"'
     forged 1 '^FAIL forged.npz orthonormal' basis 'm["U"] = np.random.default_rng(1).standard_normal(m["U"].shape)'
     forged 1 '^FAIL forged.npz orthonormal' basis 'm["U"] *= 1e200'
-    forged 1 '^FAIL forged.npz held rows' basis 'm["U"][3 * np.load("mesh.npz")["fixed"][0], 0] = 1e-9'
+    forged 1 '^FAIL forged.npz fixed rows' basis 'm["U"][3 * np.load("mesh.npz")["fixed"][0], 0] = 1e-9'
     forged 1 '^FAIL forged.npz singular values descending' basis 'm["singular_value"][:2] = m["singular_value"][1::-1]; del result["singular_values"]'
     forged 1 '^FAIL forged.npz singular values as stated' basis 'm["singular_value"] *= 2'
     forged 1 '^FAIL forged.npz columns within the stated rank' basis 'result["rank"] = 5'
@@ -183,7 +183,7 @@ forged() {
     grep -q '^note snapshots.npz columns at rest: 1 of 4$' "$stdout" || fault "shapes: $(cat "$stdout")"
     try simverify mesh.npz moved.npz -q
     [ "$code" = 0 ] || fault "moved: exit $code"
-    grep -q '^note moved.npz held rows: held vertices move by up to 0.25 m$' "$stdout" || fault "moved: $(cat "$stdout")"
+    grep -q '^note moved.npz fixed rows: fixed vertices move by up to 0.25 m$' "$stdout" || fault "moved: $(cat "$stdout")"
     try simverify mesh.npz short.npz -q
     [ "$code" = 1 ] || fault "short: exit $code"
     no_faults

@@ -132,10 +132,10 @@ make_mixed() {
     done_well simexport mixed.npz -o m.inp
     [ -z "$err" ] || fault "$err"
     done_well simexport mixed.npz -o m.bou
-    [[ $err == 'simexport: m.bou: not in this file: 1 vertices that are held in some components only' ]] || fault "$err"
+    [[ $err == 'simexport: m.bou: not in this file: 1 vertices that are fixed in some components only' ]] || fault "$err"
     refused 3 'mixed.npz: the mesh has 1 hexahedra and 2 tetrahedra, and a .veg file holds one type of element' simexport mixed.npz -o x.veg
     refused 3 'the mesh has no embedded surface' simexport mixed.npz -o x.interp
-    refused 3 'no vertex of the mesh is held' simexport free.npz -o x.bou
+    refused 3 'no vertex of the mesh is fixed' simexport free.npz -o x.bou
     refused 2 'takes one mesh, not 2 files' simexport mesh.npz modes.npz -o x.msh
     refused 3 'modes.npz: .*mesh' simexport modes.npz -o x.inp
     refused 2 'columns means nothing in this format' simexport mesh.npz --columns 1 -o x.msh

@@ -118,8 +118,8 @@ holds() {
     ending=.npz
     for basis in moving still; do
         done_well pointshell mesh.npz --basis $basis.npz --points 60 --normals tangents -o $basis-shell.npz
-        [ $basis = moving ] && [[ $err != *'moving.npz: it moves held vertices'* ]] && fault "no word of it: $err"
-        [ $basis = still ] && [[ $err == *'moves held vertices'* ]] && fault "what moves? $err"
+        [ $basis = moving ] && [[ $err != *'moving.npz: it moves fixed vertices'* ]] && fault "no word of it: $err"
+        [ $basis = still ] && [[ $err == *'moves fixed vertices'* ]] && fault "what moves? $err"
         distfield mesh.npz -q -n 6 --basis $basis.npz --coordinates 0.1,-0.2 -o $basis-field.npz
         ending= done_well simverify $basis-shell.npz mesh.npz $basis.npz
         grep -q 'displacements of points anew' "$stdout" || fault "simverify: $(< "$stdout")"

@@ -599,7 +599,7 @@ every_model() {
 	--prescribe: "tip" is not REGION=CSV$|simfull --prescribe tip
 	--prescribe: "=path.csv" is not REGION=CSV$|simfull --prescribe =path.csv
 	--prescribe: "tip=" is not REGION=CSV$|simfull --prescribe tip= --prescribe fixed=path.csv
-	--prescribe: the mesh has no region "top"; "fixed" names its held vertices$|simfull --prescribe top=path.csv
+	--prescribe: the mesh has no region "top"; "fixed" names its fixed vertices$|simfull --prescribe top=path.csv
 	--prescribe: vertex 5 of "body" is moved by something else already$|simfull --prescribe tip=path.csv --prescribe body=path.csv
 	--prescribe: vertex 0 of "fixed" is moved by something else already$|simfull --prescribe fixed=path.csv --prescribe fixed=path.csv
 	--cut: "cut.npz" is not TIME=MESH$|simfull --cut cut.npz
@@ -640,7 +640,7 @@ every_model() {
 	--stretch-limit applies to --model warp$|simfull --stretch-limit 0.1,2
 	--stretch-limit: -0.1,2 is out of range|simfull --model warp --stretch-limit -0.1,2
 	grip.npz: a network of springs has no elements to warp|simfull --model warp --warp element --network
-	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is held$|simfull --model warp --correct-ghost
+	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is fixed$|simfull --model warp --correct-ghost
 	grip.npz: the energy-conserving step |simfull --model warp --integrator energy
 	--viscosity applies to --model nonlinear or linear$|simfull --model warp --viscosity 1,1
 	--viscosity applies to --model reduced or cubature or galerkin$|simulate --model modal --basis grip-modes.npz --viscosity 1,1
@@ -653,7 +653,7 @@ every_model() {
 	--model conjac needs --integrator linear-euler$|simfull --model conjac --dynamic none
 	--model conjac needs --dynamic$|simfull --model conjac --integrator linear-euler
 	--dynamic: 175 is out of range \(0 to 174\)$|simfull --model conjac --integrator linear-euler --dynamic 175
-	--dynamic: dynamic vertex 21 is held$|simfull --model conjac --integrator linear-euler --dynamic 20-21
+	--dynamic: dynamic vertex 21 is fixed$|simfull --model conjac --integrator linear-euler --dynamic 20-21
 	--dynamic: dynamic vertex 20 is named twice$|simfull --model conjac --integrator linear-euler --dynamic 20,20
 	--dynamic: "some" is not|simfull --model conjac --integrator linear-euler --dynamic some
 	--dynamic: "near:1,2" is not near:X,Y,Z|simfull --model conjac --integrator linear-euler --dynamic near:1,2
@@ -661,7 +661,7 @@ every_model() {
 	--dynamic: "near:1,2,nan" is not|simfull --model conjac --integrator linear-euler --dynamic near:1,2,nan
 	--dynamic: "farthest:0" is not farthest:N|simfull --model conjac --integrator linear-euler --dynamic farthest:0
 	--dynamic: "farthest:176" is not|simfull --model conjac --integrator linear-euler --dynamic farthest:176
-	--dynamic: 151 dynamic vertices asked for: the body has 150 that are not held$|simfull --model conjac --integrator linear-euler --dynamic farthest:151
+	--dynamic: 151 dynamic vertices asked for: the body has 150 that are not fixed$|simfull --model conjac --integrator linear-euler --dynamic farthest:151
 	--dynamic: "random:3" is not random:N,DISTANCE|simfull --model conjac --integrator linear-euler --dynamic random:3
 	--dynamic: "random:3,-1" is not|simfull --model conjac --integrator linear-euler --dynamic random:3,-1
 	--dynamic: "random:3,1,2" is not|simfull --model conjac --integrator linear-euler --dynamic random:3,1,2
@@ -761,7 +761,7 @@ every_model() {
         # a spring leaves it rotations; three hold it
         printf '0,9,spring,%d,%s,1e6\n' 4 5,0,0 > loads.csv
         printf '0,9,vertex,7,0,1,0\n' >> loads.csv
-        refused 3 '^simfull: held.npz: what is held leaves rigid motions to the piece with vertex [4-7]: ' simfull held.npz $static out.npz --loads loads.csv
+        refused 3 '^simfull: held.npz: the constraints leave rigid motions to the piece with vertex [4-7]: ' simfull held.npz $static out.npz --loads loads.csv
         printf '0,9,spring,%d,%s,1e6\n' 5 6,0,0 6 5,1,0 >> loads.csv
         done_well simfull held.npz $static held-motion.npz --loads loads.csv
     }
@@ -825,8 +825,8 @@ every_model() {
     "$PYTHON" -c 'import numpy as np; f = np.load("grip-modes.npz"); np.savez("foreign.npz", U=f["U"], eigenvalue=f["eigenvalue"])' 2> /dev/null &&
         refused 3 '^simulate: foreign.npz: it is not a file of modes' simulate grip.npz --model modal --basis foreign.npz -q -o out.npz
     # pieces that nothing holds in place: at once, and before anything is computed those of a cut
-    refused 3 '^simfull: --dynamic: the piece with vertex 0 could go anywhere ' simfull loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
-    refused 3 '^simfull: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simfull grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut 0.05=cut.npz -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece containing vertex 0 is under-constrained: ' simfull loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece containing vertex [0-9]+ is under-constrained: ' simfull grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut 0.05=cut.npz -q -o out.npz
     # a run that fails in the middle
     printf 't,vertex,ux,uy,uz\n0.01,17,0,0,0\n0.02,17,1e200,0,0\n' > far.csv
     refused 5 '^simfull: grip.npz: ' simfull grip.npz --dt 0.004 --steps 20 --prescribe-vertices far.csv -q -o out.npz

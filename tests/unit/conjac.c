@@ -1065,7 +1065,7 @@ static void refuses(void)
 {
     fixture b;
     make(3, false, CLAMPED, gum(), &b);
-    refused(&b.body, 1, (int64_t[]){0}, 0.5, 0, SP_USAGE, "dynamic vertex 0 is held");
+    refused(&b.body, 1, (int64_t[]){0}, 0.5, 0, SP_USAGE, "dynamic vertex 0 is fixed");
     refused(&b.body, 2, (int64_t[]){5, 5}, 0.5, 0, SP_USAGE, "dynamic vertex 5 is named twice");
     refused(&b.body, 1, (int64_t[]){36}, 0.5, 0, SP_USAGE, "dynamic vertex 36 is out of range: there are 36");
     refused(&b.body, 1, (int64_t[]){-1}, 0.5, 0, SP_USAGE, "dynamic vertex -1 is out of range");
@@ -1081,7 +1081,7 @@ static void refuses(void)
           "%s", context.message);
     release(&b);
     make(3, true, FREE, gum(), &b);
-    refused(&b.body, 0, NULL, 0.5, 0, SP_INPUT, "could go anywhere");
+    refused(&b.body, 0, NULL, 0.5, 0, SP_INPUT, "is under-constrained");
     condense(&b, false, false, 3, (int64_t[]){5, 20, 30}, 0.5, 0);
     release(&b);
     /* cut in two: the part without a held vertex needs three */
@@ -1097,12 +1097,12 @@ static void refuses(void)
     sp_fe_space body;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     refused(&body, 0, NULL, 0.5, 0, SP_INPUT,
-            "the piece with vertex 4 could go anywhere with its dynamic and held vertices at rest");
-    refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_INPUT, "the piece with vertex 4 could go anywhere");
+            "the piece containing vertex 4 is under-constrained: add dynamic vertices");
+    refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_INPUT, "the piece containing vertex 4 is under-constrained");
     sp_fe_space_free(&body);
     mesh.hex_count = 1; /* vertex 2 is no element's */
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-    refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_USAGE, "dynamic vertex 2 is held");
+    refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_USAGE, "dynamic vertex 2 is fixed");
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }

@@ -105,7 +105,7 @@ static void missing_parts_are_refused(void)
         sp_polynomial_parameters parameters;
         int which; /* 0 young, 1 poisson, 2 density */
         const char *message;
-    } cases[] = {{{0}, 0, "--by-region"}, {{.by_group = true}, 1, "--by-constant"}, {{0}, 2, "no mass of region tip"}};
+    } cases[] = {{{0}, 0, "--by-region"}, {{.by_group = true}, 1, "--by-constant"}, {{0}, 2, "density of region tip"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sp_mesh mesh, edited;
         sp_polynomials polynomials;

@@ -66,7 +66,8 @@ static int put_at(candidates *set, int64_t place, int64_t row, int64_t height, c
     return status == SP_OK ? sp_store_write(set->context, &set->store, row, height, place, 1, values) : status;
 }
 
-/* Rows [row, row + height) of a column of the files to where they belong; those of held degrees of freedom become 0. */
+/* Copies rows [row, row + height) of a column of the files to their place; those of fixed degrees of freedom become
+ * 0. */
 static int put(candidates *set, candidate_file *file, int64_t column, int64_t row, int64_t height, double *values)
 {
     int64_t number = file->first + column;
@@ -157,7 +158,7 @@ static void read_file(candidates *set, candidate_file *file)
     sp_columns_pieces_free(&pieces);
     tool_close_input(descriptor);
     if (file->prescribed > 0)
-        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
+        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
 }
 
 void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_space *body, const sp_metric *metric,

@@ -1,4 +1,4 @@
-/* masspca's weights of the candidates. Ends the process on failure. */
+/* masspca's weights of the snapshot columns. Ends the process on failure. */
 #ifndef TOOLS_BASIS_SCALING_H
 #define TOOLS_BASIS_SCALING_H
 
@@ -6,9 +6,9 @@
 
 enum scaling { SCALING_AUTO, SCALING_EIGENVALUE, SCALING_RAYLEIGH, SCALING_PRODUCT, SCALING_UNIT, SCALING_NONE };
 
-/* Scales the columns of the set and leaves out those that have no scale: rigid motions, under eigenvalue, rayleigh and
- * product. The masses that a column's length may be meant in: `metric` is that of the basis, the other two are for the
- * modes, which say which is theirs. */
+/* Scales the columns of the set and removes those that have no scale: rigid motions, with eigenvalue, rayleigh and
+ * product. The column norms can refer to several masses: `metric` is that of the basis, the other two are for modes,
+ * whose file tells which one applies. */
 void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, const sp_metric *metric,
                       const sp_metric *consistent, const sp_metric *lumped);
 

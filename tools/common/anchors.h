@@ -1,4 +1,4 @@
-/* Options that hold vertices, shared by the tools that make meshes. */
+/* Options that fix vertices, shared by the tools that make meshes. */
 #ifndef TOOLS_COMMON_ANCHORS_H
 #define TOOLS_COMMON_ANCHORS_H
 
@@ -27,8 +27,8 @@ extern struct tool_fixed_vertices {
 /* Applies them; a box or half-space without a vertex is a usage error. */
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh);
 
-/* `count` numbers with commas at *at, "inf" allowed; moves *at behind them and a comma that follows. False where there
- * are fewer. */
+/* Parses `count` numbers with commas at *at, "inf" allowed; advances *at past them and a comma that follows. False if
+ * there are fewer. */
 bool tool_parse_numbers(const char **at, int count, double *numbers);
 
 #endif

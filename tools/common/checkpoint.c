@@ -65,7 +65,7 @@ static void write_bytes(const tool_checkpoint *checkpoint, const void *from, int
     }
 }
 
-/* The hash of what stands before, without ending it. */
+/* The hash of everything before, without ending it. */
 static void digest(const tool_checkpoint *checkpoint, uint8_t value[SHA256_DIGEST_SIZE])
 {
     struct sha256_ctx copy = checkpoint->hash;
@@ -267,7 +267,7 @@ static void go_to(const tool_checkpoint *checkpoint, int64_t place)
         system_failure(checkpoint, "read");
 }
 
-/* The hash of a record that stands for itself, after those in `before`. */
+/* The hash of a separate record, after those in `before`. */
 static void hash_alone(struct sha256_ctx before, int64_t count, const void *data, uint8_t value[SHA256_DIGEST_SIZE])
 {
     sha256_update(&before, sizeof count, (const uint8_t *)&count);

@@ -79,7 +79,7 @@ void tool_hold_rows(const sp_mesh *mesh, tool_columns *file)
 {
     const double largest = sp_mesh_fix(mesh, file->columns.count, file->columns.U);
     if (largest > 0)
-        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", largest);
+        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", largest);
 }
 
 void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)

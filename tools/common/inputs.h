@@ -1,4 +1,4 @@
-/* Reading the kinds of file that most tools start from, with the check that they belong together. Ends the process on
+/* Reads the input files that most tools start from, and checks that they belong together. Ends the process on
  * failure. */
 #ifndef TOOLS_COMMON_INPUTS_H
 #define TOOLS_COMMON_INPUTS_H
@@ -27,8 +27,9 @@ typedef struct tool_mesh {
 /* A mesh file. */
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
 
-/* A mesh that was cut from `parent` (simcut): by the hash that it states and by what it holds (sp_mesh_check_cut).
- * origin [cut vertices], the vertex of `parent` that each one is or is a copy of, belongs to cut->mesh. */
+/* A mesh that was cut from `parent` (simcut): checked by the hash that it states and by its contents
+ * (sp_mesh_check_cut). origin [cut vertices], the vertex of `parent` that each one is or is a copy of, belongs to
+ * cut->mesh. */
 void tool_read_cut(const char *path, const char *option, const tool_mesh *parent, tool_mesh *cut, int64_t **origin);
 
 /* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is
@@ -50,23 +51,23 @@ typedef struct tool_columns {
     char hash[SP_HASH_LENGTH];
 } tool_columns;
 
-/* A file with a matrix U of one of the kinds (NULL: any), for the mesh: the number of rows and the recorded mesh hash
- * must agree; a file that records no mesh passes with a warning. mesh NULL: any. */
+/* A file with a matrix U of one of the types (NULL: any), for the mesh: the number of rows and the recorded mesh hash
+ * must agree; a file that records no mesh is accepted with a warning. mesh NULL: any. */
 void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh,
                        tool_columns *columns);
 
-/* Largest magnitude in the rows of held degrees of freedom. */
+/* Largest magnitude in the rows of fixed degrees of freedom. */
 double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns);
 
-/* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is
- * anchored. */
+/* Sets the rows of fixed degrees of freedom to 0, with a warning if they were not: a basis must not move fixed
+ * vertices. */
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);
 
-/* Fails when two hashes that should name the same file differ; "" is unknown and passes. `what` is "mesh" or "basis".
- */
+/* Fails if two hashes that should name the same file differ; "" is unknown and accepted. `what` is "mesh" or
+ * "basis". */
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);
 
-/* Refuses polynomials or a cubature (of `path`) with the consistent mass for a basis that is orthonormal in the lumped
+/* Rejects polynomials or a cubature (of `path`) with the consistent mass for a basis that is orthonormal in the lumped
  * one. */
 void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis);
 

@@ -1,4 +1,4 @@
-/* Shared by the files of tools/common only. */
+/* Shared by the sources of tools/common only. */
 #ifndef TOOLS_COMMON_INTERNAL_H
 #define TOOLS_COMMON_INTERNAL_H
 
@@ -22,8 +22,8 @@ struct tool_state {
     json_t *warnings;
     bool ended; /* all outputs are complete */
     bool stdin_used;
-    const char *recorded;         /* the program that outputs say they are made by; NULL: this one */
-    bool no_seed;                 /* no choice is random */
+    const char *recorded;         /* the program that outputs name as their tool; NULL: this one */
+    bool no_seed;                 /* no random choices are made */
     const char *naming;           /* the file that names the inputs which are read; NULL: the first argument */
     bool seen[TOOL_OPTIONS_MOST]; /* which options were on the command line, in the order of the table */
 };
@@ -72,13 +72,14 @@ void tool_options_parse(int argc, char **argv);
 void tool_options_help(FILE *stream);
 bool tool_options_has(const char *name);
 
-/* Unlinks whatever output is unfinished. Async-signal-safe. */
+/* Unlinks unfinished output. Async-signal-safe. */
 void tool_outputs_remove(void);
 
-/* What the line of a process that a signal ends says of its checkpoint; NULL: it has none. Async-signal-safe. */
+/* The part about the checkpoint in the message of a process that a signal ends; NULL: none. Async-signal-safe. */
 const char *tool_checkpoint_kept(void);
 
-/* While outputs are being renamed a signal has to wait: true, and it is raised again at the end. Async-signal-safe. */
+/* Signals are deferred while outputs are renamed: returns true, and the signal is raised again at the end.
+ * Async-signal-safe. */
 bool tool_outputs_defer(int number);
 
 #endif

@@ -1,5 +1,5 @@
-/* Options that give the regions of a mesh other materials: --young [REGION=]PA and the like. A trajectory records them
- * among its parameters, from where the tools that look at it take them again. */
+/* Options that change the materials of regions of a mesh: --young [REGION=]PA and similar. A trajectory records them
+ * among its parameters, from which tools that read the trajectory apply them again. */
 #ifndef TOOLS_COMMON_MATERIALS_H
 #define TOOLS_COMMON_MATERIALS_H
 
@@ -16,14 +16,14 @@ extern const tool_option tool_material_edit_options[TOOL_MATERIAL_EDIT_COUNT];
 
 bool tool_material_edits_given(const tool_material_edits *edits);
 
-/* "REGION=1,2" or "1,2", `count` numbers with commas: regions *first to *last, all where none is named. A name may hold
- * "=", numbers do not. SP_USAGE, with the option in the message, for anything else and for a region that the mesh does
- * not have. */
+/* Parses "REGION=1,2" or "1,2", `count` numbers with commas: regions *first to *last, all if none is named. A name may
+ * contain "=", numbers do not. SP_USAGE, with the option in the message, for anything else and for an unknown
+ * region. */
 int tool_parse_region(sp_context *context, const char *option, const char *text, const sp_mesh *mesh, int count,
                       double *numbers, int64_t *first, int64_t *last) SP_MUST_USE;
 
-/* Gives the mesh new materials, in the order of the options; the old ones stay where they were, in the mesh's pool.
- * SP_USAGE for what cannot be. */
+/* Gives the mesh new materials, in the order of the options; the old ones stay in the mesh's pool. SP_USAGE for
+ * impossible changes. */
 int tool_edit_materials(sp_context *context, const tool_material_edits *edits, sp_mesh *mesh) SP_MUST_USE;
 
 /* The edits among the parameters of a file of simulate or simfull, as its meta records them. The texts stay meta's. */

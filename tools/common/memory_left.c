@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number that stands in a file after `key` ("": at its start); NAN: there is none. */
+/* The number in a file after `key` ("": at its start); NAN: there is none. */
 static double number_in(const char *path, const char *key)
 {
     char line[200];

@@ -1,10 +1,10 @@
-/* How much memory there is, for messages before it is used up: the system may let a program have more than it can hold
- * and end it later. */
+/* Available memory, for messages before it is exhausted: the system may grant a program more than it can provide, and
+ * end it later. */
 #ifndef TOOLS_COMMON_MEMORY_LEFT_H
 #define TOOLS_COMMON_MEMORY_LEFT_H
 
-/* Bytes that the process can still take: the least of what is available to all, what its control group has left, and
- * its limit of address space less what it has mapped. INFINITY where nothing of that is known. */
+/* Bytes that the process can still allocate: the least of the memory available to all, the remainder of its control
+ * group, and its limit of address space minus what it has mapped. INFINITY if none of these is known. */
 double tool_memory_left(void);
 
 #endif

@@ -222,7 +222,7 @@ static void print_plain_line(const char *line)
     putc('\n', stderr);
 }
 
-/* One line, whatever stands in names and files that are quoted. */
+/* Prints one line, whatever names and files it quotes. */
 static void print_line(const char *file, const char *text)
 {
     char line[6000];

@@ -5,13 +5,13 @@
 #include "geometry/surface.h"
 #include "mesh/mesh.h"
 
-/* Whether the name is that of a file of ours: it ends in .npz. */
+/* Returns true if the name is that of a Supple file: it ends in .npz. */
 bool tool_is_archive(const char *path);
 
-/* A triangle model that others made (OBJ, PLY, STL, OFF); `option` as in tool_read_bytes. */
+/* A triangle model from another program (OBJ, PLY, STL, OFF); `option` as in tool_read_bytes. */
 void tool_read_surface(sp_context *context, const char *path, const char *option, sp_surface *surface);
 
-/* The mesh's embedded surface, or the boundary of its elements where it has none, as a copy. */
+/* A copy of the mesh's embedded surface, or of the boundary of its elements if it has none. */
 void tool_mesh_surface(sp_context *context, const sp_mesh *mesh, sp_surface *surface);
 
 #endif

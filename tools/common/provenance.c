@@ -1,4 +1,4 @@
-/* Inputs: reading them, and the record of them that goes into what is made from them. */
+/* Inputs: reading them, and their record in the provenance of outputs. */
 #include "tools/common/internal.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static const char *without_dot(const char *path)
     return path;
 }
 
-/* The base name; of a file that an input names, its path from the folder of that one, which is what stands in there. */
+/* The base name; for a file that an input names, its path relative to the folder of that input, as written there. */
 static const char *recorded_name(const char *path, bool named_inside)
 {
     const char *first = without_dot(tool.naming           ? tool.naming

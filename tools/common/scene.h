@@ -9,26 +9,26 @@
 typedef struct tool_scene {
     sp_scene scene;
     const char *path;
-    char *text; /* [count] and a 0, as in the file */
+    char *text; /* [count] as in the file, followed by a 0 */
     int64_t count;
     char hash[SP_HASH_LENGTH]; /* SHA-256 of the text */
     sp_context *context;
     sp_pool pool;
 } tool_scene;
 
-/* Whether the name is that of a scene: it ends in .json. */
+/* Returns true if the name is that of a scene: it ends in .json. */
 bool tool_is_scene(const char *path);
 
 /* Parses the file and records it as an input; relative paths are from its folder, those of "-" from the current one. */
 void tool_read_scene(sp_context *context, const char *path, tool_scene *scene);
 void tool_scene_free(tool_scene *scene);
 
-/* What the record of an input says of a file that the scene names: "NAME.key" with the name of a model or body, for
- * tool_read and tool_read_bytes; it lives as long as the scene. */
+/* The provenance record of a file that the scene names: "NAME.key" with the name of a model or body, for tool_read and
+ * tool_read_bytes; it lives as long as the scene. */
 const char *tool_scene_via(tool_scene *scene, const char *name, const char *key);
 
-/* Files of a model, false where it names none. The basis belongs to the mesh by size and hash and has the r columns
- * asked for. */
+/* Files of a model, false if it names none. The basis must belong to the mesh by size and hash and have the r columns
+ * of the model. */
 bool tool_scene_mesh(tool_scene *scene, int64_t model, tool_mesh *mesh);
 bool tool_scene_basis(tool_scene *scene, int64_t model, const tool_mesh *mesh, tool_columns *basis);
 bool tool_scene_surface(tool_scene *scene, int64_t model, sp_surface *surface);

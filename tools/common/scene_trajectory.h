@@ -1,4 +1,4 @@
-/* A scene in the frames of its motion, as triangles in the world: what is drawn and exported. Ends the process on
+/* The frames of a scene's trajectory as triangles in the world, for rendering and export. Ends the process on
  * failure. */
 #ifndef TOOLS_COMMON_SCENE_TRAJECTORY_H
 #define TOOLS_COMMON_SCENE_TRAJECTORY_H
@@ -6,11 +6,11 @@
 #include "formats/scene_trajectory.h"
 #include "tools/common/scene.h"
 
-/* How a model looks. */
+/* The rendered geometry of a model. */
 typedef struct tool_look {
     sp_pool pool;
     int64_t vertex_count, triangle_count, r;
-    double *rest;       /* [vertex_count, 3] m, model; NULL for a plane, whose square follows the others */
+    double *rest;       /* [vertex_count, 3] m, model; NULL for a plane, whose square depends on the other bodies */
     int64_t *triangles; /* [triangle_count, 3] */
     double *U;          /* [3·vertex_count, r, column major] displacements of the vertices; NULL: rigid */
 } tool_look;
@@ -19,7 +19,7 @@ typedef struct tool_scene_trajectory {
     sp_context *context;
     bool has_scene;
     tool_scene scene;
-    const char *path; /* of the motion; NULL: none was named, and the one frame is the start of the scene */
+    const char *path; /* of the trajectory; NULL: none was given, and the only frame is the start of the scene */
     sp_scene_trajectory motion;
     int64_t frame_count, body_count;
     int64_t vertex_count, triangle_count;
@@ -29,18 +29,19 @@ typedef struct tool_scene_trajectory {
     int64_t *body;          /* [triangle_count] */
     double *positions;      /* [vertex_count, 3] m, world, of the frame loaded last */
     double *velocities;     /* [vertex_count, 3] m/s */
-    double low[3], high[3]; /* m: box of what tool_scene_trajectory_widen was told, planes apart; begins empty */
-    /* of the module */
+    double low[3], high[3]; /* m: bounding box of the frames given to tool_scene_trajectory_widen, without planes; empty
+                               at first */
+    /* private to the module */
     sp_pool pool;
-    sp_pose *start; /* [body_count] without a motion */
+    sp_pose *start; /* [body_count] without a trajectory */
     double *zero;
 } tool_scene_trajectory;
 
-/* Whether it is a file of kind motion. */
+/* Returns true for a file of the type motion. */
 bool tool_is_motion(sp_context *context, const char *path);
 
-/* A scene and a motion of it, in any order; each at most once, other files are a usage error. They have to belong
- * together by hash, bodies and coordinates. `partial`: a motion that was cut is read as far as it goes. */
+/* Opens a scene and a trajectory of it, in any order; each at most once, other files are a usage error. They must
+ * belong together by hash, bodies and coordinates. `partial`: a truncated trajectory is read as far as it goes. */
 void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *const *paths, bool partial,
                                 tool_scene_trajectory *trajectory);
 void tool_scene_trajectory_close(tool_scene_trajectory *trajectory);
@@ -52,13 +53,13 @@ void tool_scene_trajectory_look(tool_scene_trajectory *trajectory);
 void tool_scene_trajectory_choose(const tool_scene_trajectory *trajectory, const char *frames, int64_t every,
                                   sp_list *list);
 
-/* s; 0 without a motion. */
+/* s; 0 without a trajectory. */
 double tool_scene_trajectory_time(const tool_scene_trajectory *trajectory, int64_t frame);
 
-/* Positions and velocities of a frame; the squares of planes lie under the box as it is then. */
+/* Computes positions and velocities of a frame; the squares of planes are placed under the current box. */
 void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame);
 
-/* Takes what is loaded, except planes, into the box. */
+/* Enlarges the box by the loaded frame, without planes. */
 void tool_scene_trajectory_widen(tool_scene_trajectory *trajectory);
 
 /* The contacts recorded in a frame: their number, and that of the first. */

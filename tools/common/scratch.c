@@ -73,8 +73,7 @@ static int save(sp_context *context, void *data, int64_t row, int64_t height, in
                 const double *from)
 {
     tool_scratch *scratch = data;
-    int64_t size = sizeof(double),
-            step = height == scratch->rows ? width : 1; /* whole columns stand one after the other */
+    int64_t size = sizeof(double), step = height == scratch->rows ? width : 1; /* whole columns, one after the other */
     int status = scratch->descriptor < 0 ? open_scratch(context, scratch) : SP_OK;
     for (int64_t c = 0; c < width && status == SP_OK; c += step)
         status = save_bytes(context, scratch->descriptor, (const char *)(from + c * height), step * height * size,

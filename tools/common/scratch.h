@@ -1,4 +1,5 @@
-/* A scratch file for columns that do not fit in memory. It has no name, so that nothing is left whatever happens. */
+/* A scratch file for columns that do not fit in memory. It has no name, so that nothing is left behind whatever
+ * happens. */
 #ifndef TOOLS_COMMON_SCRATCH_H
 #define TOOLS_COMMON_SCRATCH_H
 
@@ -10,8 +11,8 @@ typedef struct tool_scratch {
     int descriptor; /* −1 until something is saved */
 } tool_scratch;
 
-/* The blocks of a store outside memory: in $TMPDIR where that is set, else beside the output, else (standard output, a
- * device) in /var/tmp. *scratch has to stay where it is. A full disk is SP_SYSTEM. */
+/* A backing store for columns: in $TMPDIR if that is set, else beside the output, else (standard output, a device) in
+ * /var/tmp. *scratch must not move. A full disk is SP_SYSTEM. */
 sp_store_outside tool_scratch_new(const char *beside, int64_t rows, tool_scratch *scratch);
 void tool_scratch_close(tool_scratch *scratch);
 

@@ -1,5 +1,4 @@
-/* Choices among frames and columns, and the names of numbered files: shared by the tools that write pictures and
- * exports. */
+/* Selection of frames and columns, and names of numbered files: shared by the tools that write pictures and exports. */
 #ifndef TOOLS_COMMON_SERIES_H
 #define TOOLS_COMMON_SERIES_H
 
@@ -23,11 +22,11 @@ bool tool_frames_have(const tool_frames *frames, int64_t frame);
  * order given. NULL: all. `option` is named in the usage error. */
 void tool_parse_list(const char *option, const char *text, int64_t base, int64_t count, sp_list *list);
 
-/* Whether a path is a pattern: it holds one %d or %0Nd (N up to 18) and no other %. False for a path without %;
- * anything else is a usage error. */
+/* Returns true if a path is a pattern: it contains one %d or %0Nd (N up to 18) and no other %. False for a path without
+ * %; anything else is a usage error. */
 bool tool_pattern(const char *path);
 
-/* The path with the number in place of its conversion; number −1: nothing in place of it. */
+/* The path with the number instead of its conversion; number −1: the conversion is removed. */
 void tool_pattern_path(const char *pattern, int64_t number, sp_pool *pool, char **path);
 
 #endif

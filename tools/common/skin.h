@@ -1,4 +1,4 @@
-/* The triangles of a mesh that are drawn and exported: its embedded surface, or the boundary of its elements. */
+/* The triangles of a mesh for rendering and export: its embedded surface, or the boundary of its elements. */
 #ifndef TOOLS_COMMON_SKIN_H
 #define TOOLS_COMMON_SKIN_H
 
@@ -16,8 +16,8 @@ typedef struct tool_skin {
     const int64_t *edges;     /* [edge_count, 2] vertices of the skin */
 } tool_skin;
 
-/* The embedded surface where there is one and `boundary` is false, else the boundary. Ends the process when memory is
- * out. */
+/* The embedded surface if there is one and `boundary` is false, else the boundary. Ends the process if out of
+ * memory. */
 void tool_skin_open(sp_context *context, const sp_mesh *mesh, bool boundary, tool_skin *skin);
 void tool_skin_close(tool_skin *skin);
 

@@ -32,10 +32,10 @@ enum tool_type {
     TOOL_TEXT,    /* const char * */
     TOOL_CHOICE,  /* int: index into `choices`, words with | */
     TOOL_SIZE,    /* int64_t bytes: 500M, 2G */
-    TOOL_TEXTS,   /* tool_texts: may stand several times */
+    TOOL_TEXTS,   /* tool_texts: may be given several times */
     TOOL_INPUT,   /* const char *: a file that is read; "-" is stdin */
     TOOL_INPUTS,  /* tool_texts: files that are read */
-    TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may stand several times */
+    TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may be given several times */
 };
 
 typedef struct tool_texts {
@@ -43,7 +43,7 @@ typedef struct tool_texts {
     const char *value[256];
 } tool_texts;
 
-/* KEY=FILE, divided at the last "=". The keys are recorded as parameters, the files as inputs of the same option. */
+/* KEY=FILE, split at the last "=". The keys are recorded as parameters, the files as inputs of the same option. */
 typedef struct tool_keyed {
     int64_t count;
     const char *key[256], *file[256];
@@ -55,30 +55,30 @@ typedef struct tool_option {
     enum tool_type type;
     void *target;
     const char *argument; /* in --help: N, METRES, FILE */
-    const char *standard; /* default, parsed like a value; NULL: leaves the target as it is (zero) */
+    const char *standard; /* default, parsed like a value; NULL: the target is not changed (zero) */
     const char *choices;
     int count;        /* TOOL_VECTOR */
     double low, high; /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
     const char *help;
     bool silent; /* cannot change the result: not recorded in parameters */
     bool *given; /* set when the option was on the command line; may be NULL */
-    /* Where the option applies: conditions with blanks between them, all of which have to hold. "model=full,linear":
-     * the choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
+    /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
+     * choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
      * --reference was not. An option that does not apply is a usage error on the command line, and its default is not
      * recorded. --help prints the conditions. NULL: it always applies. */
     const char *only;
-    /* In a table with a base: bytes from it to the target, and to the bool that `given` would point to (0: none). */
+    /* In a table with a base: offsets from it to the target, and to the bool of `given` (0: none). */
     size_t at, given_at;
 } tool_option;
 
-/* Options under one heading of --help. A table with a base can serve several programs: target and given are then found
- * from `at` and `given_at`. */
+/* Options under one heading of --help. A table with a base can serve several programs: target and given are then
+ * computed from `at` and `given_at`. */
 typedef struct tool_table {
     const char *title;
     const tool_option *options;
     int count;
     void *base;
-    const char *only; /* where all its options apply, in addition to their own conditions; NULL: always */
+    const char *only; /* conditions for all its options, in addition to their own; NULL: none */
 } tool_table;
 
 enum {
@@ -86,7 +86,7 @@ enum {
     TOOL_THREADS = 2,
     TOOL_SEED = 4,
     TOOL_ANY_FORMAT = 8
-}; /* which common options the tool has: -o, --threads, --seed; and that the output is not always an .npz */
+}; /* the common options that the tool has: -o, --threads, --seed; and that the output is not always an .npz */
 
 typedef struct tool_spec {
     const char *name;
@@ -106,14 +106,14 @@ typedef struct tool_spec {
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv);
 int tool_end(void);
 
-/* Whether the option was on the command line. */
+/* Returns true if the option was on the command line. */
 bool tool_option_given(const char *name);
 
-/* Whether the conditions of the option (tool_option.only) hold. */
+/* Returns true if the conditions of the option (tool_option.only) hold. */
 bool tool_option_applies(const char *name);
 
-/* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means
- * nothing WHERE"), and its default is not recorded. Of "seed" neither is the seed. */
+/* Declares that the option is not applicable to the given arguments: it is a usage error if it was on the command line
+ * ("--NAME means nothing WHERE"), and its default is not recorded. For "seed" the seed is not recorded either. */
 void tool_option_idle(const char *name, const char *where);
 
 int tool_argument_count(void);
@@ -123,23 +123,23 @@ bool tool_quiet(void);
 
 /* ---- messages ---- */
 
-/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first one is
- * heard. */
+/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first call
+ * wins. */
 noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
 
-/* A second line to help, printed after the failure's line: call before tool_fail. */
+/* A hint on a second line, printed after the failure's line: call before tool_fail. */
 void tool_hint(const char *format, ...) SP_PRINTF(1, 2);
 
-/* Fails with the context's message when status is not SP_OK. */
+/* Fails with the context's message if status is not SP_OK. */
 void tool_check(int status, const char *file);
 
-/* One line on stderr unless --quiet; kept for the result too (tool_result_new puts them under "warnings"). */
+/* One line on stderr unless --quiet; also recorded in the result (tool_result_new puts warnings under "warnings"). */
 void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
 
-/* One line on stderr unless --quiet: what was found, counts. */
+/* One line on stderr unless --quiet: results and counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);
 
-/* s, of a clock that only goes forward: for differences. */
+/* s, from a monotonic clock: for differences. */
 double tool_seconds(void);
 
 /* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
@@ -147,14 +147,14 @@ FILE *tool_stdout(void);
 
 /* ---- memory ---- */
 
-/* sp_pool_new, sp_pool_raw, sp_pool_copy and sp_list_add (base/memory.h) that end the program where those give NULL,
- * which is left to be for counts that are negative or too large for any memory. */
+/* sp_pool_new, sp_pool_raw, sp_pool_copy and sp_list_add (base/memory.h), which end the program where those return
+ * NULL, that is for counts that are negative or too large for any memory. */
 void *tool_allocate(sp_pool *pool, int64_t count, size_t size);
 void *tool_allocate_raw(sp_pool *pool, int64_t count, size_t size);
 void *tool_allocate_copy(sp_pool *pool, const void *source, int64_t count, size_t size);
 void *tool_list_add(sp_list *list, int64_t more, size_t size);
 
-/* For what other libraries did not allocate. */
+/* For failed allocations of other libraries. */
 noreturn void tool_out_of_memory(void);
 
 /* ---- files in ---- */
@@ -166,71 +166,70 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
 int tool_open_input(const char *path);
 void tool_close_input(int descriptor);
 
-/* Records an input by hand (streamed trajectories): hash and meta as found. meta may be NULL. */
+/* Records an input explicitly (streamed trajectories), with its hash and meta. meta may be NULL. */
 void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* The same for one of our archives, or a foreign one (meta NULL), that was not read by tool_read. */
+/* The same for a Supple archive, or a foreign one (meta NULL), that was not read by tool_read. */
 void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool
- * ("include") says that another input named the file: it is then recorded as "via" that, by its path from the folder of
- * the other input, which is the last one before it that no other named. Refused are files of more than 64 GiB, of more
- * than 1 GiB from a pipe, and those that consist of holes. */
+/* Reads a whole text or model file, NUL-terminated; recorded unless option is "". If `option` is not an option name
+ * (such as "include"), another input referred to this file: provenance then records it as "via" that word, with its
+ * path relative to the folder of the most recent input that no other input named. Files of more than 64 GiB, of more
+ * than 1 GiB from a pipe, and sparse files that consist of holes are rejected. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
-/* The same of JSON, of which no more is read than sp_json_load takes. */
+/* The same for JSON; it reads no more than sp_json_load accepts. */
 char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
-/* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start.
- */
+/* Sets the input that names the files which are read from here on; NULL: the first argument, the initial setting. */
 void tool_named_in(const char *path);
 
-/* Whether the record in a file's meta (NULL: there is none) names an input of that option. */
+/* Returns true if the provenance in a file's meta (NULL: there is none) has an input of that option. */
 bool tool_meta_has_input(const json_t *meta, const char *option);
 
 /* ---- the file out ---- */
 
-/* What meta starts with: kind, versions, parameters, seed, inputs, history. */
+/* The initial members of meta: kind, versions, parameters, seed, inputs, history. */
 json_t *tool_meta_new(const char *kind);
 
-/* Outputs that begin after this carry the record that another program would have written, of the inputs so far and
- * those recorded after it: its name and parameters (owned from here on), no seed, warnings from here on. For a step of
- * the pipeline that this program takes too, with the same bytes. */
+/* Outputs that are opened after this carry the provenance that another program would have written, with the inputs so
+ * far and those recorded after it: its name and parameters (owned from here on), no seed, warnings from here on. For a
+ * step of the pipeline that this program performs too, with the same bytes. */
 void tool_record_as(const char *program, json_t *parameters);
 
-/* Says in meta that the file is the one that --option named, not the one of -o. */
+/* Records in meta that the file is the output of --option, not of -o. */
 void tool_meta_output(json_t *meta, const char *option);
 
 /* result with "warnings"; owned by the caller until tool_output_finish. */
 json_t *tool_result_new(void);
 
-/* A number for `result` or `meta` under this key. Ends the program where it is not finite, which JSON cannot say. */
+/* Adds a number to `result` or `meta` under this key. Ends the program if it is not finite, which JSON cannot
+ * represent. */
 json_t *tool_real(const char *key, double value);
 json_t *tool_reals(const char *key, int64_t count, const double *values);
 
 /* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are
- * synchronized and appear together when the last one is finished, or the old files stay as they were. An output that
- * replaces a file keeps the rights of that file. */
+ * synchronized and renamed together when the last one is finished, or the old files are kept. An output that replaces a
+ * file keeps its permissions. */
 typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);
 sp_writer *tool_output_writer(tool_output *output);
 
-/* The other outputs are listed in this one, which has to be opened before them: its old file is taken away before
- * theirs are replaced. */
+/* This output lists the others and must be opened before them: its old file is removed before theirs are replaced. */
 void tool_output_is_index(tool_output *output);
 
-/* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not
- * open at the same time. */
+/* hold true: outputs that are finished from here on wait; false: they are renamed together. For series whose files are
+ * not open at the same time. */
 void tool_outputs_hold(bool hold);
 
-/* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
+/* Writes result as the last member (may be NULL for files that are not Supple archives), closes with every check and
  * renames into place. */
 void tool_output_finish(tool_output *output, json_t *result);
 
-/* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second
- * opens it too. What is known at the end only is opened at the start all the same: that it cannot be written is said
- * before the work, not after it. */
+/* Writes a text or picture file of another format at once, with the same care, and finishes the output; the second also
+ * opens it. An output whose contents are known only at the end is nevertheless opened at the start, so that an
+ * unwritable path is reported before the work, not after it. */
 void tool_output_append(tool_output *output, const void *bytes,
                         int64_t count); /* may be called many times before tool_output_finish */
 void tool_output_bytes(tool_output *output, const void *bytes, int64_t count);

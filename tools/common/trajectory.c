@@ -15,7 +15,7 @@
 
 /* ---- kinds ---- */
 
-/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another
+/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) denotes; −1: another
  * name. */
 static int named_descriptor(const char *path)
 {
@@ -225,7 +225,8 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
         else if (!is_columns(kind))
             tool_fail(SP_INPUT, paths[i], "a file of kind %s has no displacements", kind);
         else if (column_files == (int64_t)(sizeof columns / sizeof *columns))
-            tool_fail(SP_USAGE, paths[i], "one file too many");
+            tool_fail(SP_USAGE, paths[i], "at most %d files of columns can be given",
+                      (int)(sizeof columns / sizeof *columns));
         else
             columns[column_files++] = paths[i];
     }

@@ -9,26 +9,26 @@
 #include "tools/common/series.h"
 
 enum {
-    TOOL_MOTION_PARTIAL = 1, /* a cut trajectory is read up to its last whole block */
+    TOOL_MOTION_PARTIAL = 1, /* a truncated trajectory is read up to its last complete block */
     TOOL_MOTION_STREAM =
         2, /* the trajectory is read block by block; "-" must then be the trajectory when it is a pipe */
 };
 
 typedef struct tool_trajectory {
-    tool_mesh mesh;       /* mesh.path NULL: none was named */
-    sp_mesh simulated;    /* the same with the materials that the trajectory was simulated with: stress and energy are
-                             theirs */
+    tool_mesh mesh;       /* mesh.path NULL: none was given */
+    sp_mesh simulated;    /* the same with the materials of the simulation, from which stress and energy are computed */
     tool_columns columns; /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
     const char *path;     /* of the trajectory; NULL: none */
-    sp_trajectory trajectory; /* all of it, or the block that holds the frame asked for last */
+    sp_trajectory trajectory; /* the complete trajectory, or the block with the last requested frame */
     int64_t vertex_count;
     int64_t frame_count; /* −1 for a stream that has not ended */
-    /* of the module */
+    /* private to the module */
     sp_context *context;
     sp_trajectory_stream *stream;
     int descriptor;
-    int64_t first;  /* number of the first frame in `trajectory` */
-    int64_t *point; /* [vertex_count] which recorded point a vertex is, or −1; NULL: all or none are recorded */
+    int64_t first; /* number of the first frame in `trajectory` */
+    int64_t
+        *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
     sp_pool pool;
 } tool_trajectory;
 
@@ -36,17 +36,17 @@ typedef struct tool_trajectory {
  * readable: a pipe is copied to memory first. */
 void tool_peek_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH]);
 
-/* The same, "" for other foreign files, which tool_peek_kind refuses. */
+/* The same, but "" for other foreign files, which tool_peek_kind rejects. */
 void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH]);
 
-/* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several
- * files of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */
+/* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; among
+ * several files of columns the one whose hash the trajectory names is used. Other file types are a usage error. */
 void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
                           tool_trajectory *motion);
 void tool_trajectory_close(tool_trajectory *motion);
 
-/* Whether there is a frame of this number; brings its block where the trajectory is a stream (then numbers must not
- * fall). */
+/* Returns true if there is a frame of this number; loads its block if the trajectory is a stream (numbers must then not
+ * decrease). */
 bool tool_trajectory_have(tool_trajectory *motion, int64_t frame);
 
 /* The numbers of the frames that --frames and --every name, or of the columns that --columns (counted from 1) names, as
@@ -60,8 +60,8 @@ double tool_trajectory_time(const tool_trajectory *motion, int64_t frame);
 /* Kinetic, strain, work, dissipated [J]; NULL where there is no trajectory. */
 const double *tool_trajectory_energy(const tool_trajectory *motion, int64_t frame);
 
-/* Fails with what is missing when the displacement of all vertices cannot be had. Call after the first
- * tool_trajectory_have. */
+/* Fails with a description of what is missing if the displacement of all vertices is not available. Call after the
+ * first tool_trajectory_have. */
 void tool_trajectory_need_all(const tool_trajectory *motion);
 
 /* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter.
@@ -69,7 +69,7 @@ void tool_trajectory_need_all(const tool_trajectory *motion);
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u);
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v);
 
-/* A vertex of the mesh, or of its embedded surface, whose motion is looked at. */
+/* A vertex of the mesh, or of its embedded surface, whose motion is recorded. */
 typedef struct tool_probe {
     bool surface;
     int64_t vertex;

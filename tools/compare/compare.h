@@ -19,16 +19,16 @@ typedef struct comparison {
     bool table_wanted;
 } comparison;
 
-/* True where the files are the same within the tolerances. */
+/* True if the files are the same within the tolerances. */
 bool compare_members(comparison *c);
 bool compare_motions(comparison *c);
 
-/* Principal angles between the spans of two U in the mass of c->mesh; true where the largest is within `absolute`
+/* Principal angles between the spans of two matrices U in the mass of c->mesh; true if the largest is within `absolute`
  * (radians). */
 bool compare_angles(comparison *c);
 
-/* The part of the displacements in A that the columns of B miss, in the mass of c->mesh, per frame and per number of
- * leading columns; true where the total is within `absolute`. */
+/* The projection error of the displacements in A on the columns of B, in the mass of c->mesh, per frame and per number
+ * of leading columns; true if the total is within `absolute`. */
 bool compare_projection(comparison *c);
 
 /* printf to the stream, unless quiet. */

@@ -6,7 +6,7 @@
 
 typedef struct probe_measure {
     double amplitude; /* largest |value| over all samples */
-    double frequency; /* Hz, of half periods between zero crossings; NaN where there are fewer than two */
+    double frequency; /* Hz, from half periods between zero crossings; NaN if there are fewer than two */
     int64_t half_periods;
 } probe_measure;
 

@@ -143,7 +143,7 @@ bool compare_projection(comparison *c)
     p.worst = tool_allocate(&pool, p.count + 1, sizeof *p.worst);
     tool_check(sp_projection_prepare(c->context, &p.metric, p.count, p.basis.columns.U, &rank), c->b);
     if (rank == 0)
-        tool_fail(SP_INPUT, c->b, "all its columns are zero on what is not held");
+        tool_fail(SP_INPUT, c->b, "all its columns are zero on the free degrees of freedom");
     compare_row(c, "what,number,time,size,missed,relative,worst");
     measure(&p);
     if (p.frames == 0)

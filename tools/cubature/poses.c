@@ -268,7 +268,7 @@ static int64_t drop_resting(cubature_problem *p, sp_poses *poses)
     return count - kept;
 }
 
-/* Every (count / some)th pose goes to the held-out ones. */
+/* Every (count / some)th pose becomes a validation pose. */
 static void split(cubature_problem *p, int64_t some)
 {
     sp_poses *poses = &p->poses, *out = &p->held_out;

@@ -1,5 +1,5 @@
-/* What cubature works on: a body in a basis, poses and their forces, and the methods that choose elements. Everything
- * ends the process where it fails. */
+/* The training problem of cubature: a body in a basis, poses and their forces, and the methods that select elements.
+ * All functions end the process on failure. */
 #ifndef TOOLS_CUBATURE_PROBLEM_H
 #define TOOLS_CUBATURE_PROBLEM_H
 
@@ -37,34 +37,33 @@ typedef struct cubature_problem {
     double *mass, *gravity; /* [r, r], [r, 3] */
     double *stiffness;      /* [r, r] at rest */
     double *quotient;       /* [r] uᵀKu / uᵀMu, 1/s² */
-    double *energy_scale; /* [r] of the energy norm (cubature/training.h); NULL where a column is a rigid motion, which
-                             has none */
-    double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces
-                                   the same instead */
-    double amplitude;           /* √J; 0: nothing was sampled */
+    double *energy_scale; /* [r] of the energy norm (cubature/training.h); NULL if a column is a rigid motion, which has
+                             none */
+    double *deviation, *softer; /* [r] standard deviations of random poses with the same energy in each coordinate;
+                                   factors that give them the same forces instead */
+    double amplitude;           /* √J; 0: no poses were sampled */
     sp_poses poses, held_out;
     int64_t first, total;        /* the poses are first … of total: a shard */
     tool_checkpoint *checkpoint; /* NULL: none */
-    int64_t resting, shrunk;     /* poses left out since they have no force; sampled ones that were halved */
+    int64_t resting, shrunk;     /* poses left out because they have no force; sampled poses that were halved */
 } cubature_problem;
 
-/* Poses from the files that are the arguments from number 2 on and sampled ones, with their forces. */
+/* Collects the poses in the files given as arguments from number 2 on and sampled ones, with their forces. */
 void cubature_collect_poses(cubature_problem *problem);
 
-/* More sampled poses about a centre (NULL: rest), appended and evaluated: for training that goes on until it has
- * enough. */
+/* Adds further sampled poses about a centre (NULL: rest), with their forces, for incremental training. */
 void cubature_add_samples(cubature_problem *problem, int64_t count, const double *centre, const double *deviation);
 
-/* What is fitted and how it is measured, by the options. */
+/* The fitted quantity and its norm, from the options. */
 sp_training_measure cubature_measure(const cubature_problem *problem);
 
-/* Whether the linear part of the force is kept exactly. */
+/* Returns true if the linear part of the force is exact. */
 bool cubature_keeps_linear(const cubature_problem *problem);
 
 /* One weight per element. */
 void cubature_joint(cubature_problem *problem, sp_cubature *cubature, json_t *result);
 
-/* Weights by coordinate (Yang 2015); a usage error in builds without them. */
+/* Modal cubature (Yang 2015); a usage error in builds without it. */
 void cubature_modal(cubature_problem *problem, sp_cubature *cubature, json_t *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which elements simcut separates from which: planes, lists and files to sides. */
+/* The sides into which simcut separates elements, from planes, lists and files. */
 #ifndef TOOLS_CUT_SIDES_H
 #define TOOLS_CUT_SIDES_H
 
@@ -17,12 +17,12 @@ typedef struct cut_sides {
     int64_t elements, count, *side; /* [elements] */
 } cut_sides;
 
-/* Divides the elements by all options; where only --keep was given, all are on one side. What is no plane, list or
- * region, and an option that divides nothing, is a usage error. */
+/* Assigns the elements to sides by all options; if only --keep was given, all are on one side. An invalid plane, list
+ * or region, and an option that separates nothing, is a usage error. */
 void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, cut_sides *sides);
 
-/* --keep: which elements of a mesh belong to the listed pieces, counted from 1 by size. The list is a usage error where
- * it names a piece that is not there, or all of them. */
+/* --keep: marks the elements of a mesh that belong to the listed pieces, counted from 1 by size. It is a usage error if
+ * the list names a piece that does not exist, or all of them. */
 bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, sp_pool *pool);
 
 #endif

@@ -1,5 +1,5 @@
-/* The methods of modalderiv, on one problem: each fills a set of columns and what its result says. They end the process
- * where they fail. */
+/* The methods of modalderiv, on one problem: each computes a set of columns and the members of its result. They end the
+ * process on failure. */
 #ifndef TOOLS_DERIVATIVES_METHODS_H
 #define TOOLS_DERIVATIVES_METHODS_H
 
@@ -12,32 +12,32 @@ typedef struct derivatives_problem {
     sp_fe_space body;
     tool_columns modes;  /* or snapshots, for inertia derivatives */
     int64_t k, rigid;    /* columns used, the leading rigid ones among them */
-    sp_cholesky *factor; /* of K at rest where there is one already; NULL: none */
+    sp_cholesky *factor; /* of K at rest if it is available already; NULL: none */
     int64_t memory;      /* bytes for right-hand sides; 0: no bound */
     sp_list pairs;       /* int64_t, two for each derivative */
     int order, most;     /* inertia derivatives */
     const char *path;    /* of the output, for messages */
     sp_pool pool;
-    /* the answer */
+    /* the solution */
     int64_t count;
     double *U; /* [3·vertices, count] */
     double residual;
     json_t *result;
 } derivatives_problem;
 
-/* The order of the rows of K that the file of the modes keeps, or NULL. Fails where it does not belong to the mesh. */
+/* The elimination order of K that the file of the modes has, or NULL. Fails if it does not belong to the mesh. */
 const int64_t *derivatives_permutation(derivatives_problem *problem);
 
-/* All pairs of the modes in use behind the rigid ones. */
+/* All pairs of the modes used after the rigid ones. */
 void derivatives_all_pairs(derivatives_problem *problem);
 
-/* Reports, and writes the answer with the result. */
+/* Reports, and writes the columns with the result. */
 void derivatives_write(derivatives_problem *problem, tool_output *output);
 
 /* Modal derivatives of the pairs (thesis §2.8.3; free bodies §2.8.7). */
 void derivatives_modal(derivatives_problem *problem);
 
-/* Inertia derivatives up to an order, the heaviest first; sets the pairs. A usage error in builds without the methods
+/* Inertia derivatives up to an order, by decreasing weight; sets the pairs. A usage error in builds without the methods
  * of Yang 2015. */
 void derivatives_inertia(derivatives_problem *problem);
 

@@ -1,5 +1,5 @@
-/* Fields of a deformed mesh: of its moved surface, or approximated from fields at rest (thesis §3.12). Everything ends
- * the process where it fails. */
+/* Signed distance fields of a deformed mesh: of its deformed surface, or approximated from fields at rest (thesis
+ * §3.12). All functions end the process on failure. */
 #ifndef TOOLS_DISTFIELD_DEFORMED_H
 #define TOOLS_DISTFIELD_DEFORMED_H
 
@@ -8,7 +8,8 @@
 
 typedef struct distfield_pose {
     const char *basis, *coordinates; /* q_1,q_2,…: the first columns of the basis */
-    tool_texts fields, proxies;      /* a domain each: its field at rest and the shell whose points are its proxies */
+    tool_texts fields,
+        proxies; /* one for each domain: its field at rest and the point shell whose points are its proxies */
     int64_t nearest;
 } distfield_pose;
 
@@ -29,14 +30,14 @@ typedef struct distfield_pose {
                                                                .help = "proxies that are asked at each vertex"         \
     }
 
-/* Usage errors of options that go together. */
+/* Usage errors of inconsistent options. */
 void distfield_check_pose(const distfield_pose *pose, bool mesh);
 
-/* u [3·vertices] of the mesh, from `pool`, 0 where it is held; NULL without a basis. */
+/* u [3·vertices] of the mesh, from `pool`, 0 at fixed components; NULL without a basis. */
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool);
 
-/* Fills the distances of a placed grid with the approximate ones; the least magnitude on the faces of the grid is no
- * bound there. */
+/* Fills the distances of a placed grid with the approximation; the least magnitude on the faces of the grid is then not
+ * a bound. */
 void distfield_approximate(sp_context *context, const distfield_pose *pose, const tool_mesh *mesh, sp_field *field);
 
 #endif

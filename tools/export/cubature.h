@@ -4,11 +4,11 @@
 
 #include "tools/common/tool.h"
 
-/* Whether one of the files is of kind cubature. */
+/* Returns true if one of the files is of type cubature. */
 bool tool_export_has_cubature(sp_context *context, int count, const char *const *paths);
 
-/* As a table, or (vtu) as an unstructured grid of the chosen elements alone with their numbers, regions and weights.
- * paths [count]: the cubature and its mesh, which a table can do without, in any order. */
+/* As a table, or (vtu) as an unstructured grid of the selected elements with their numbers, regions and weights. paths
+ * [count]: the cubature and its mesh, which a table does not need, in any order. */
 void tool_export_cubature(sp_context *context, bool vtu, int count, const char *const *paths, const char *target);
 
 #endif

@@ -21,7 +21,7 @@ static void move_begin(const tool_trajectory *motion, moving_mesh *moving)
         tool_allocate_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
 }
 
-/* m³; elements that are turned inside out count negative. */
+/* m³; inverted elements count negative. */
 static double volume_in(const tool_trajectory *motion, int64_t frame, moving_mesh *moving)
 {
     double volume = 0;

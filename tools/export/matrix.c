@@ -22,7 +22,7 @@ static void export_sparse(sp_context *context, const char *path, const char *tar
              *which == 'K'   ? "K [N/m], "
              : *which == 'M' ? "M [kg], "
                              : "",
-             dof ? "the degrees of freedom that are not held, in order" : "all degrees of freedom");
+             dof ? "the free degrees of freedom, in order" : "all degrees of freedom");
     tool_output *output = tool_output_open(target);
     tool_check(sp_matrix_market_write_sparse(context, tool_output_descriptor(output), comment, &matrix), target);
     tool_output_finish(output, NULL);

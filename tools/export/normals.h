@@ -1,5 +1,4 @@
-/* How far the normals of a deformed pointshell are from the true ones (thesis §3.6.2–3.6.3, Figure 3.7): a
- * comparison, nothing else uses it. */
+/* Errors of the normals of a deformed point shell (thesis §3.6.2–3.6.3, Figure 3.7), for comparison only. */
 #ifndef TOOLS_EXPORT_NORMALS_H
 #define TOOLS_EXPORT_NORMALS_H
 
@@ -11,8 +10,8 @@ typedef struct tool_normals_choice {
     bool partial;
 } tool_normals_choice;
 
-/* A table: a line for each frame of the trajectory, the angles in degrees. The shell has tangents, whose normals are
- * the true ones. Ends the process on failure. */
+/* Writes a table: a line for each frame of the trajectory, the angles in degrees. The shell must have tangents, whose
+ * normals are exact. Ends the process on failure. */
 void tool_export_normals(sp_context *context, const char *pointshell_path, const char *trajectory_path,
                          const tool_normals_choice *choice);
 

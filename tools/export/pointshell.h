@@ -1,4 +1,4 @@
-/* Pointshells as tables and point clouds. */
+/* Point shells as tables and point clouds. */
 #ifndef TOOLS_EXPORT_POINTSHELL_H
 #define TOOLS_EXPORT_POINTSHELL_H
 
@@ -12,8 +12,8 @@ enum tool_pointshell_format {
     TOOL_SHELL_VTK, /* the same as legacy VTK in text */
 };
 
-/* Writes the pointshell in the file. The radius of a point is that of its largest sphere, 0 in the last level. Ends the
- * process on failure. */
+/* Writes the point shell in the file. The radius of a point is that of its largest sphere, 0 in the last level. Ends
+ * the process on failure. */
 void tool_export_pointshell(sp_context *context, enum tool_pointshell_format format, const char *path,
                             const char *target);
 

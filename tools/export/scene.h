@@ -12,11 +12,11 @@ typedef struct tool_scene_trajectory_choice {
     bool partial;
 } tool_scene_trajectory_choice;
 
-/* CSV, of a motion, for which its scene is not needed: a line for each frame with the time, energies and counts, the
- * forces of coupling and device, and the wrench of each body. VTU, of a scene and its motion, or of a scene alone: all
- * surfaces of a frame in one file, with the velocities of their points and the numbers of body and model of the
- * triangles; where contacts are recorded as many files "contacts_…" with a vertex at each and its force. Several
- * frames, or a target .pvd: an index to each series. */
+/* CSV, from a trajectory, which does not need its scene: a line for each frame with the time, energies and counts, the
+ * forces of coupling and device, and the wrench of each body. VTU, from a scene and its trajectory, or from a scene
+ * alone: all surfaces of a frame in one file, with the velocities of their points and the numbers of body and model of
+ * the triangles; if contacts are recorded, the same number of files "contacts_…" with a vertex at each contact and its
+ * force. Several frames, or a target .pvd: an index to each series. */
 void tool_export_scene(sp_context *context, int64_t count, const char *const *paths,
                        const tool_scene_trajectory_choice *choice);
 

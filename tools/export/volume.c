@@ -59,7 +59,7 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         partly += mesh->fixed_axes[i] != 7;
     if (format == TOOL_VOLUME_BOU && partly > 0)
-        add(&missing, "%lld vertices that are held in some components only", (long long)partly);
+        add(&missing, "%lld vertices that are fixed in some components only", (long long)partly);
     if (format != TOOL_VOLUME_BOU && format != TOOL_VOLUME_INTERP) {
         if (format != TOOL_VOLUME_INP && format != TOOL_VOLUME_VEG)
             add(&missing, "the materials' %s", names ? "constants" : "names and constants");

@@ -17,12 +17,12 @@ enum tool_volume_format {
     TOOL_VOLUME_INTERP
 };
 
-/* One mesh: paths [count] must be one file of that kind. TetGen's two files are both written, whichever of them is the
- * target. What the format cannot hold is named in warnings. */
+/* Writes one mesh: paths [count] must be one file of that type. Both files of TetGen are written, whichever of them is
+ * the target. Warnings name the data that the format cannot represent. */
 void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths,
                         const char *target);
 
-/* A warning that names what the mesh has and a file of this format has not. */
+/* Warns of data of the mesh that a file of this format cannot represent. */
 void tool_export_warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh);
 
 #endif

@@ -77,7 +77,7 @@ static void close_state(export_state *state)
     sp_pool_free(&state->pool);
 }
 
-/* The mesh or its surface, with room for `arrays` arrays. */
+/* The mesh or its surface, with memory for `arrays` arrays. */
 static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
 {
     const sp_mesh *mesh = &state->motion->mesh.mesh;

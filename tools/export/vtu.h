@@ -11,16 +11,16 @@ typedef struct tool_vtu_choice {
     int64_t every;
     bool surface;           /* the embedded surface instead of the elements */
     bool fields;            /* strain, stress and energy density of the elements */
-    const char *activation; /* with fields: file of the tension of fibres over time; NULL: they have none */
+    const char *activation; /* with fields: file of the tension of fibres over time; NULL: no tension */
 } tool_vtu_choice;
 
-/* A trajectory: one file per frame and, where there are several or the target is a .pvd, the index of the series.
- * Columns: one file with an array for each. A mesh alone: one file. */
+/* A trajectory: one file per frame and, for several frames or a target .pvd, the index of the series. Columns: one file
+ * with an array for each. A mesh alone: one file. */
 void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vtu_choice *choice);
 
-/* Parts of it that other series need: whether so many frames are one (usage error for standard output); from the target
- * the pattern of their files and the name of the index; a frame's path and its name beside the index; the file of a
- * frame; the index, which is opened before the frames, so that all appear together, and written after them. */
+/* Parts for other series: whether this number of frames is a series (a usage error for standard output); the file
+ * pattern and the index name from the target; a frame's path and its name relative to the index; the file of a frame;
+ * the index, which is opened before the frames, so that all are renamed together, and written after them. */
 bool tool_vtu_series(const char *target, int64_t frames);
 void tool_vtu_names(const char *target, sp_pool *pool, char **pattern, char **index);
 const char *tool_vtu_frame(const char *pattern, int64_t number, sp_pool *pool, char **path);

@@ -75,7 +75,8 @@ static void read_matrix(sp_context *context, const char *path, enum import_forma
                   (long long)matrix.rows, (long long)matrix.columns);
 }
 
-/* Against the mesh: rows; held rows of everything but snapshots, which may move what is held. */
+/* Checks against the mesh: rows; rows of fixed components of everything but snapshots, which may move fixed
+ * vertices. */
 static void check_mesh(const char *path, enum import_kind kind, const tool_mesh *mesh, const sp_columns *columns)
 {
     int64_t vertices = mesh->mesh.vertex_count;

@@ -1,4 +1,4 @@
-/* What simimport makes of a file: a mesh, columns, polynomials. Each reads, checks, writes -o, and ends the process on
+/* The conversions of simimport: to a mesh, columns, polynomials. Each reads, checks, writes -o, and ends the process on
  * failure. */
 #ifndef TOOLS_IMPORT_IMPORT_H
 #define TOOLS_IMPORT_IMPORT_H
@@ -36,7 +36,7 @@ typedef struct import_mesh_choice {
 
 void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice);
 
-/* Options of matrices and polynomials: the files that they belong to (NULL: not named). */
+/* Options of matrices and polynomials: the files that they belong to (NULL: not given). */
 typedef struct import_matrix_choice {
     int kind, lumping; /* enum import_kind, enum import_lumping */
     const char *mesh, *modes, *basis;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Files that the mesh includes stand beside it. */
+/* Files that the mesh includes are in its folder. */
 static int open_include(void *data, sp_context *context, const char *name, const char **bytes, int64_t *count)
 {
     static sp_pool pool;

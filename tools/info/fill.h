@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* `file` of kind sparse, or SciPy's; its members are used up. SP_INPUT where it is none. */
+/* `file` of type sparse, or SciPy's; its members are consumed. SP_INPUT for other files. */
 int fill_print(sp_context *context, sp_file *file, FILE *stream) SP_MUST_USE;
 
 #endif

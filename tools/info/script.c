@@ -306,7 +306,7 @@ static bool is_free(const script *s, const char *hash, const char *folder, const
     return !there || !strcmp(there->hash, hash);
 }
 
-/* The path of a file under this name: in `folder`, or, where another file stands there, in one of its own. */
+/* The path of a file with this name: in `folder` or, if another file has that path, in a folder of its own. */
 static int put(script *s, const char *hash, const char *folder, const char *name, const char **path)
 {
     char own[16];
@@ -382,7 +382,8 @@ static void find_folder(script *s, const json_t *inputs, size_t number)
         length += snprintf(folder + length, FOLDER - (size_t)length, "in/");
 }
 
-/* Where an input of an entry stands, and whether it comes by standard input, which only the first such input can. */
+/* The path of an input of an entry, and whether it is read from standard input, which only the first such input can
+ * be. */
 static int put_input(script *s, const json_t *entry, size_t number, const char **path, bool *piped)
 {
     const json_t *inputs = json_object_get(entry, "inputs"), *input = json_array_get(inputs, number);

@@ -187,7 +187,7 @@ done:
 
 /* ---- kinds ---- */
 
-/* by_element: the directions of fibres stand in a member. */
+/* by_element: fibre directions are in a member. */
 static void print_material(const sp_material *material, int64_t elements, double volume, bool by_element, FILE *stream)
 {
     fputs("region    ", stream);

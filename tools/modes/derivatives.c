@@ -1,4 +1,4 @@
-/* Derivatives in the same run as the modes: with their ordering, and of an anchored body their factorization. */
+/* Derivatives in the same run as the modes: with their ordering, and for a constrained body their factorization. */
 #include "tools/derivatives/methods.h"
 #include "tools/modes/methods.h"
 

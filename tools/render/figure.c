@@ -9,7 +9,7 @@
 static const float PLAIN[3] = {0.36f, 0.46f, 0.60f}; /* linear RGB */
 static const float GHOST[3] = {0.75f, 0.75f, 0.75f};
 
-/* Room for what is loaded of a frame. */
+/* Allocates the data of a loaded frame. */
 static void make_frame(tool_figure *figure)
 {
     const sp_mesh *mesh = &figure->motion->mesh.mesh;
@@ -214,7 +214,7 @@ static int draw_rest(tool_figure *figure, const sp_camera *camera, const sp_imag
     return status == SP_OK ? sp_render(figure->context, camera, &drawing, 1, figure->samples, &figure->rest) : status;
 }
 
-/* The rest state stands behind, so that the colours in front mean what the bar says. */
+/* The rest state is behind, so that the colours in front agree with the colour bar. */
 static void blend_rest(const tool_figure *figure, sp_image *image)
 {
     enum { COVER = 110 }; /* of 256 */

@@ -1,4 +1,4 @@
-/* What simrender draws: the skin of a mesh in the frames of a motion, with colours and lines. */
+/* The figures of simrender: the skin of a mesh in the frames of a trajectory, with colours and lines. */
 #ifndef TOOLS_RENDER_FIGURE_H
 #define TOOLS_RENDER_FIGURE_H
 
@@ -7,15 +7,15 @@
 #include "tools/common/skin.h"
 #include "tools/common/trajectory.h"
 
-/* Sizes at which columns are drawn: snapshots as they are and others by their largest displacement (auto); each with
- * its largest displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that
- * the largest displacement of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
+/* How columns are scaled: snapshots unchanged and others by their largest displacement (auto); each with its largest
+ * displacement at AMPLITUDE diagonals; each normalized in the mass metric, and then all by one factor, so that the
+ * largest displacement of all is at that size (as in Figure 6 of Barbič & James 2005); unchanged. */
 enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
 
 enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
 
 typedef struct tool_figure {
-    /* chosen by the caller */
+    /* set by the caller */
     sp_context *context;
     tool_trajectory *motion;
     enum tool_color color;
@@ -24,8 +24,8 @@ typedef struct tool_figure {
     bool elements, lines, ghost;
     int samples;
     double range[2];        /* of the colours; widened by tool_figure_widen */
-    double low[3], high[3]; /* box of what is drawn, m; widened likewise */
-    /* of the module */
+    double low[3], high[3]; /* bounding box of the figure, m; widened likewise */
+    /* private to the module */
     sp_pool pool;
     tool_skin skin, cage; /* cage: the elements' boundary, whose edges are the lines on an embedded surface */
     bool has_cage, has_body, relative, unitless;
@@ -34,7 +34,7 @@ typedef struct tool_figure {
     double *weight, largest; /* with NORMALIZE_MASS: by 1/norm each column [frames], m of the largest after that */
     double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;
     float *rgb;
-    sp_image rest; /* the ghost, drawn once per size */
+    sp_image rest; /* the undeformed ghost, rendered once per size */
 } tool_figure;
 
 /* Fractions of the box's diagonal that modes, derivatives and basis vectors are scaled to. */
@@ -43,22 +43,21 @@ typedef struct tool_figure {
 void tool_figure_open(tool_figure *figure);
 void tool_figure_close(tool_figure *figure);
 
-/* Says which frames will be drawn, before the first is loaded. */
+/* Announces the frames to be drawn, before the first is loaded. */
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame);
 
-/* Another one that loads and draws frames of its own beside this, on another thread: with its own context, range and
- * box, all else shared. figure must outlive it; tool_figure_twin_close. */
+/* A second figure that loads and draws other frames on another thread: with its own context, range and box, everything
+ * else shared. figure must outlive it; tool_figure_twin_close. */
 void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin);
 void tool_figure_twin_close(tool_figure *twin);
 
-/* Computes positions and values of a frame, which must be there. Where it fails, the message is in the figure's
- * context. */
+/* Computes positions and values of a frame, which must exist. On failure the message is in the figure's context. */
 int tool_figure_load(tool_figure *figure, int64_t frame) SP_MUST_USE;
 
-/* Takes what is loaded into the range and the box. They begin empty. */
+/* Enlarges the range and the box by the loaded frame. They are empty at first. */
 void tool_figure_widen(tool_figure *figure, bool range, bool box);
 
-/* Draws what is loaded; every picture of a run has the same camera and size. */
+/* Draws the loaded frame; every picture of a run has the same camera and size. */
 int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image) SP_MUST_USE;
 
 /* "t = 0.4 s", "mode 3  12.34 Hz", … */

@@ -1,11 +1,10 @@
-/* What stands around the rendered body in a picture: a colour bar with numbers, captions, cells of a sheet. */
+/* The annotations of a picture: a colour bar with numbers, captions, cells of a sheet. */
 #ifndef TOOLS_RENDER_PICTURE_H
 #define TOOLS_RENDER_PICTURE_H
 
 #include "render/render.h"
 
-/* Size of the letters in a picture or cell of this size, so that captions can be read and fit: a factor of the 6×10
- * font. */
+/* Font size for a picture or cell of this size, at which captions are legible and fit: a factor of the 6×10 font. */
 int tool_picture_letters(int64_t width, int64_t height);
 
 /* Width in pixels that the colour bar needs. */
@@ -17,7 +16,7 @@ void tool_picture_bar(sp_image *image, int letters, const double range[2], const
 /* A caption in the lower left corner. */
 void tool_picture_caption(sp_image *image, int letters, const char *text);
 
-/* Copies the pixels of `part` with their upper left corner at (x, y); what would stand outside is left out. */
+/* Copies the pixels of `part` with their upper left corner at (x, y); pixels outside are clipped. */
 void tool_picture_paste(sp_image *image, int64_t x, int64_t y, const sp_image *part);
 
 #endif

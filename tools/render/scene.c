@@ -27,7 +27,7 @@ typedef struct picture {
     sp_image image;
     int letters;
     double diagonal, strongest; /* m, N of the frames drawn */
-    float *color;               /* [vertices of the world, 3] */
+    float *color;               /* [vertices of the scene, 3] */
     double *mark;               /* [6, 3] of each contact of a frame: the most that any drawn has */
     int64_t *mark_triangles;    /* [8, 3] of each */
 } picture;
@@ -45,7 +45,7 @@ static void paint_models(picture *p)
     }
 }
 
-/* What all pictures share: the box, and room for the contacts of any frame. */
+/* Shared by all pictures: the box, and memory for the contacts of any frame. */
 static void look_ahead(picture *p, int64_t count, const int64_t *frame)
 {
     tool_scene_trajectory *trajectory = &p->trajectory;

@@ -17,9 +17,9 @@ typedef struct render_scene_choice {
     bool partial;
 } render_scene_choice;
 
-/* A scene at its start, or in the frames of its motion: a colour for each model, recorded contacts as small red marks,
- * or as spikes along the force on the first body whose length is that of the force, the longest of all pictures SPIKE
- * diagonals of the box. */
+/* Renders a scene at its start, or in the frames of its trajectory: a colour for each model, recorded contacts as small
+ * red marks, or as spikes along the force on the first body, with lengths proportional to the forces, the longest of
+ * all pictures SPIKE diagonals of the box. */
 void tool_render_scene(sp_context *context, int64_t count, const char *const *paths, const render_scene_choice *choice);
 
 #endif

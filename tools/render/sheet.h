@@ -20,11 +20,11 @@ void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t
 void tool_sheet_open(tool_figure *figure, const char *size, const char *cells, tool_sheet *sheet);
 void tool_sheet_close(tool_sheet *sheet);
 
-/* Draws the frame that the figure has loaded into a cell; cell 0 begins with camera, background and bar. Where it
- * fails, the message is in the figure's context. */
+/* Draws the frame that the figure has loaded into a cell; cell 0 begins with camera, background and bar. On failure the
+ * message is in the figure's context. */
 int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame) SP_MUST_USE;
 
-/* Cells that nothing was drawn into, from `number` on, get the background of the others. */
+/* Fills unused cells, from `number` on, with the background. */
 void tool_sheet_blank(tool_figure *figure, tool_sheet *sheet, int64_t number);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/context.h"
 
-/* Reads a file of kind field and writes a picture of the plane that `slice` names, AXIS=FRACTION of the box from 0 to
- * 1: inside blue, outside orange, darker away from the surface; lines at equal distances, a dark one where the surface
- * is. size "WxH", NULL: 720 pixels on the longer side. Ends the process on failure. */
+/* Reads a file of type field and writes a picture of the plane given by `slice`, AXIS=FRACTION of the box from 0 to 1:
+ * inside blue, outside orange, darker away from the surface; lines at equal distances, a dark one at the surface. size
+ * "WxH", NULL: 720 pixels on the longer side. Ends the process on failure. */
 void tool_render_slice(sp_context *context, const char *path, const char *slice, const char *size);
 
 #endif

@@ -122,14 +122,14 @@ static void make_body(scene_run *run, int64_t number)
     run->r += model->r;
 }
 
-/* ---- who touches whom ---- */
+/* ---- contact pairs ---- */
 
 static bool moves(const sp_contact_scene_body *body)
 {
     return body->motion != SP_CONTACT_SCENE_FIXED || body->system;
 }
 
-/* Those that the scene lists; without a list the world finds out itself. */
+/* The pairs that the scene lists; without a list the contact scene tests all bodies. */
 static void list_pairs(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;

@@ -136,8 +136,8 @@ static void read_cubature(scene_run *run, scene_model *model)
                   model->m->name, (long long)r);
     if (model->cubature.modal && model->free)
         tool_warn(path,
-                  "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their "
-                  "momenta, not their energy",
+                  "modal cubature forces are not conservative: free bodies of model %s conserve their momenta, not "
+                  "their energy",
                   model->m->name);
     model->mass = tool_allocate(&run->pool, r * r, sizeof(double));
     model->gravity = tool_allocate(&run->pool, 3 * r, sizeof(double));

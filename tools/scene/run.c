@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- what is recorded ---- */
+/* ---- recording ---- */
 
 typedef struct recorder {
     sp_scene_trajectory_writer *writer;
@@ -69,7 +69,7 @@ static void list_contacts(const scene_run *run, recorder *r)
     r->frame.contacts = (sp_scene_trajectory_contacts){count, body, point, place, force};
 }
 
-/* What stands in a checkpoint of what was recorded: frames, and with --timings how long each step took. */
+/* The recorded part of a checkpoint: frames, and with --timings the wall time of each step. */
 enum item { ITEM_FRAME, ITEM_TIMING };
 
 static void begin_item(enum item item, sp_state *kept)
@@ -302,7 +302,7 @@ static void warn_of_contact(const sp_scene *scene, const char *path, const total
                   sum->inside_since);
 }
 
-/* 0: along gradients, or nothing touched. */
+/* 0: along gradients, or no contact. */
 static double lean(const totals *sum)
 {
     return sum->pushed > 0 ? sum->leant / sum->pushed : 0;

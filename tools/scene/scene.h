@@ -1,5 +1,5 @@
-/* Scenes: bodies made from the models of a scene, and their motion from cycle to cycle. Everything ends the process
- * where it fails. */
+/* Scenes: bodies created from the models of a scene, and their motion step by step. All functions end the process on
+ * failure. */
 #ifndef TOOLS_SIMULATE_SCENE_H
 #define TOOLS_SIMULATE_SCENE_H
 
@@ -8,21 +8,21 @@
 #include "tools/common/scene.h"
 #include "tools/simulate/options.h"
 
-/* The options that belong to scenes alone. */
+/* The options of scenes only. */
 typedef struct simulate_scene_choice {
     bool contacts;       /* record every contact point */
-    const char *timings; /* CSV of the time that each step took */
+    const char *timings; /* CSV of the wall time of each step */
 } simulate_scene_choice;
 
-/* What bodies of one model share. */
+/* Data shared by the bodies of one model. */
 typedef struct scene_model {
     const sp_scene_model *m;
     tool_mesh mesh;
     tool_columns basis;
     sp_fe_space body;
-    bool free, guided, grasped; /* bodies of it move so; guided: not free */
+    bool free, guided, grasped; /* the motions of its bodies; guided: not free */
     int64_t r;                  /* 0: rigid */
-    bool lumped;                /* its mass is the lumped one */
+    bool lumped;                /* its mass is lumped */
     sp_polynomials polynomials;
     sp_polynomial_force *polynomial_force;
     sp_cubature cubature;
@@ -38,8 +38,8 @@ typedef struct scene_model {
     int64_t domain_count;
     sp_deformed_domain *domains;
     sp_field *domain_fields;           /* [domain_count] */
-    const sp_deformed_field *deformed; /* of the first body with one, whose constant part the others share */
-    double reach;                      /* m, half the diagonal of the largest grid; 0: there is none */
+    const sp_deformed_field *deformed; /* of the first body with one, whose constant data the others share */
+    double reach;                      /* m, half the diagonal of the largest grid; 0: no grid */
 } scene_model;
 
 typedef struct scene_hand {
@@ -57,30 +57,30 @@ typedef struct scene_run {
     sp_system *systems;            /* [bodies] */
     sp_path *paths;                /* [bodies] */
     scene_hand hand;
-    sp_context *contexts;            /* [bodies]: they are stepped side by side */
+    sp_context *contexts;            /* [bodies]: they are stepped in parallel */
     sp_reduced_force *forces;        /* [bodies] of free deformable ones, which own them */
     sp_free_workspaces workspaces;   /* of free bodies */
     sp_contact_scene_batch *batches; /* [models] */
     int64_t batch_count;
     sp_contact_scene_pair *pairs;
-    int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without balls */
+    int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without sphere pairs */
     int64_t r;                                                               /* reduced coordinates of all bodies */
     sp_pool pool;
     sp_contact_scene *contact;
 } scene_run;
 
-/* Reads the files of all models that bodies use, and makes what those share. */
+/* Reads the files of all models that bodies use, and creates the shared data. */
 void scene_read_models(scene_run *run);
-void scene_free_models(scene_run *run); /* after the world; and all that the run had */
+void scene_free_models(scene_run *run); /* after the contact scene; frees everything else of the run */
 
 /* The force of one body of a deformable model. */
 void scene_model_force(const scene_model *model, sp_context *context, sp_reduced_force *force);
 
-/* Makes the bodies, the pairs and the world. */
+/* Creates the bodies, the pairs and the contact scene. */
 void scene_make_contact(scene_run *run);
 void scene_free_contact(scene_run *run);
 
-/* The whole of simulate for a scene. */
+/* Runs simulate for a scene. */
 void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice,
                     const simulate_scene_choice *scene_choice);
 

@@ -7,8 +7,8 @@
  * energy that semi-implicit steps may be off. */
 static const double MOST = 0.5, SEMI_IMPLICIT = 0.1;
 
-/* The same by all that was put in and dissipated, where damping forces on moved vertices put in what is not counted. A
- * damper that drags a body along loses about as much as it gives. */
+/* The same with all energy input and dissipation, if damping forces on fixed vertices with prescribed motion do work
+ * that is not counted. A damper that drags a body along dissipates about as much as it adds. */
 static const double MOST_DRAGGED = 10;
 
 /* What motion of a millionth of the body's size in the whole run would have: less is rounding. */
@@ -32,7 +32,7 @@ static bool unknown(const simulation *s)
     return s->choice->integrator == SP_STATIC || (s->model.system.nonconservative && s->choice->activation);
 }
 
-/* Whether damping forces act on moved vertices. */
+/* Returns true if damping forces act on fixed vertices with prescribed motion. */
 static bool dragged(const simulation *s)
 {
     const simulate_vertices_choice *c = s->vertices.choice;

@@ -19,7 +19,7 @@ struct simulate_keep {
     simulate_kept_run run;
     const char *path;
     tool_checkpoint *checkpoint;
-    sp_state recorded, state; /* since the last record; room for the next one's */
+    sp_state recorded, state; /* since the last record; scratch for the next one */
     double opened, due;       /* s */
     double looked;            /* s, at the clock … */
     int64_t unseen, most;     /* … steps since; at most so many */
@@ -126,7 +126,7 @@ void keep_step(simulate_keep *keep, int64_t done)
     visit(keep, &done, &keep->state);
     if (keep->state.failed || keep->recorded.failed)
         tool_out_of_memory();
-    /* the last one stands for the time until the outputs are written only */
+    /* the last one covers only the time until the outputs are written */
     const sp_list *recorded = &keep->recorded.data, *state = &keep->state.data;
     tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count,
                          !last || begin - keep->opened > 1);

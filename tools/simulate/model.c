@@ -173,8 +173,9 @@ void simulation_read(simulation *s)
     edit_materials(s);
     read_viscosity(s);
     read_loads(s);
-    const bool prescribed = s->choice->model == SP_MODEL_NONLINEAR ||
-                            s->choice->model == SP_MODEL_LINEAR; /* all vertices may be moved: a test of the material */
+    const bool prescribed =
+        s->choice->model == SP_MODEL_NONLINEAR ||
+        s->choice->model == SP_MODEL_LINEAR; /* all vertices may have prescribed motion: a test of the material */
     tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0
                     ? sp_fe_space_new_prescribed
                     : sp_fe_space_new)(s->context, &s->mesh.mesh, &s->own_body),

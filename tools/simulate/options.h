@@ -1,5 +1,5 @@
-/* What the programs that run models (simulate, simfull, simscene, simvalidate) are asked for on the command line, and
- * the tables of options that several of them have. The tables have a base: a simulate_choice. */
+/* The command-line options of the programs that run models (simulate, simfull, simscene, simvalidate), and the tables
+ * of options that several of them have. The tables have a base: a simulate_choice. */
 #ifndef TOOLS_SIMULATE_OPTIONS_H
 #define TOOLS_SIMULATE_OPTIONS_H
 
@@ -17,19 +17,19 @@ typedef struct simulate_choice {
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
-    bool partial; /* only what the checkpoint has */
+    bool partial; /* only the part in the checkpoint */
     bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
         tolerance_given, iterations_given, lumping_given;
 } simulate_choice;
 
-/* Whether the coordinates are those of a basis. */
+/* Returns true if the coordinates are those of a basis. */
 static inline bool simulate_in_basis(const simulate_choice *choice)
 {
     return sp_model_kind_reduced((enum sp_model_kind)choice->model);
 }
 
-/* The words of --integrator, which is in a table of each program: it offers those that its models have. They are in the
- * order of enum sp_integrator_kind. */
+/* The words of --integrator, which is in a table of each program with the methods for its models. They are in the order
+ * of enum sp_integrator_kind. */
 #define SIMULATE_IMPLICIT "newmark|energy|central|static|euler|bdf2"
 #define SIMULATE_IMPLICIT_HELP                                                                                         \
     "newmark, euler, bdf2: implicit; energy: implicit, conserves energy exactly; central: explicit central "           \
@@ -47,7 +47,7 @@ extern const tool_option simulate_load_options[SIMULATE_LOAD_COUNT];
 /* --checkpoint, --partial. */
 extern const tool_option simulate_keep_options[SIMULATE_KEEP_COUNT];
 
-/* Refuses values of --beta that the integrator cannot use, and --partial without --checkpoint. */
+/* Rejects values of --beta that the integrator cannot use, and --partial without --checkpoint. */
 void simulate_check_options(const simulate_choice *choice);
 
 /* The integrator that the options describe. skeleton: NULL for none. */

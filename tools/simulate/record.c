@@ -24,7 +24,7 @@ void simulation_choose_record(simulation *s)
     const enum simulate_record record = (enum simulate_record)s->choice->record;
     if (record == RECORD_PROBES && !s->choice->probes)
         tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
-    const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* what is recorded belongs to */
+    const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* the mesh of the recorded quantities */
     s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;

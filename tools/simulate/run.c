@@ -19,7 +19,7 @@ typedef struct run {
     sp_integrator *integrator;
     sp_external_loads external_loads;
     simulate_energy energy;
-    double turn; /* rad: most that a bone turned in a step */
+    double turn; /* rad: largest rotation of a bone in a step */
     double estimate[SP_NORMS];
     double ghost[2];                          /* warp: largest ghost force and torque of recorded frames, N and N m */
     int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
@@ -72,8 +72,8 @@ static void prepare(run *r, const simulate_vertices_choice *c)
         vertices_hold(&r->stages[i]);
 }
 
-/* q or v of the stage before to this one's vertices; held [3·vertices] of held vertices, which copies that nothing
- * holds start from, NULL: 0. */
+/* Maps q or v of the previous stage to the vertices of this one; held [3·vertices] are values of fixed vertices, from
+ * which unconstrained copies start; NULL: 0. */
 static double *carry(run *r, int64_t stage, const double *before, const double *prescribed)
 {
     const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
@@ -390,8 +390,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     list_prescribed(&r, &stage[0].shape);
     if (stage[0].model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature,
-                  "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the "
-                  "gradient of no energy",
+                  "modal cubature forces are not conservative: without damping small motions grow by the factor e in "
+                  "%.3g s",
                   1 / stage[0].model.growth);
     json_t *meta = trajectory_meta(&r);
     tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),

@@ -1,5 +1,5 @@
-/* What simulate works on: a model of a mesh, its loads, and what is recorded of its motion. Everything ends the process
- * where it fails. */
+/* The data of a simulation: a model of a mesh, its loads, and the recorded quantities. All functions end the process on
+ * failure. */
 #ifndef TOOLS_SIMULATE_SIMULATION_H
 #define TOOLS_SIMULATE_SIMULATION_H
 
@@ -15,8 +15,8 @@
 
 typedef struct simulation {
     const simulate_choice *choice;
-    const struct simulation
-        *shared; /* whose mesh, body, materials, loads, basis and polynomials it uses; must outlive it. NULL: its own */
+    const struct simulation *shared; /* the simulation whose mesh, body, materials, loads, basis and polynomials it
+                                        uses; must outlive it. NULL: its own */
     sp_context *context;
     tool_mesh mesh;
     tool_columns basis;
@@ -31,19 +31,19 @@ typedef struct simulation {
     sp_pool pool;
     sp_trajectory_layout shape;
     int64_t r;
-    const struct simulation *before; /* of simulations that follow each other as a mesh is cut: the one before, whose
-                                        files it has too; NULL: the first */
-    const int64_t *origin;           /* [vertices] the vertex of the mesh before that each one is, or is a copy of */
-    const struct simulation *last;   /* the one whose vertices are recorded; NULL: itself */
-    const int64_t *vertex_of;        /* [its vertices] which of this mesh each one is; NULL: the same */
-    double *u, *udot;                /* recorded points; all vertices of a full model */
+    const struct simulation *before; /* for consecutive simulations of a mesh that is cut: the previous one, whose files
+                                        it shares; NULL: the first */
+    const int64_t *origin;           /* [vertices] the vertex of the previous mesh that each one is, or is a copy of */
+    const struct simulation *last;   /* the simulation whose vertices are recorded; NULL: itself */
+    const int64_t *vertex_of;        /* [its vertices] the vertex of this mesh that each one is; NULL: the same */
+    double *u, *udot;                /* recorded points; all vertices of a full-order model */
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
-    double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none was */
-    simulate_vertices vertices;      /* its choice: NULL where a tool has no such options */
+    double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none */
+    simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
     double estimate[SP_NORMS];       /* the largest since the last recorded frame */
 } simulation;
 
-/* Reads what the model is made of, the body included, and checks that it belongs together; then makes the system and
+/* Reads the files of the model, the body included, and checks that they belong together; then creates the system and
  * its loads. A simulation that others share may be read with a basis and polynomials for them, whatever its own model
  * is. */
 void simulation_read(simulation *s);
@@ -51,19 +51,19 @@ void simulation_read(simulation *s);
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 
-/* Ends the program where a step failed: statics of a body or piece that nothing holds says so, other solvers name the
- * worst element. */
+/* Ends the program if a step failed: statics reports an under-constrained body or piece, other solvers name the worst
+ * element. */
 void simulation_check_step(const simulation *s, int status);
 
-/* Gives back what steps need; the mesh and what was read of files stay until simulation_free. */
+/* Frees the data of steps; the mesh and the data read from files stay until simulation_free. */
 void simulation_end(simulation *s);
 void simulation_free(simulation *s);
 
-/* Call after every step: keeps the estimates of the force's error, where the model has one. */
+/* Call after every step: updates the estimates of the force's error, if the model has one. */
 void simulation_estimate(simulation *s, const sp_integrator *integrator);
 
-/* Finds out what is recorded, and records the integrator's state with its energies; what is recorded is saved in `kept`
- * (NULL: it is not). */
+/* Determines what is recorded, and records the integrator's state with its energies; recorded frames are saved in
+ * `kept` (NULL: not saved). */
 void simulation_choose_record(simulation *s);
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
                        double energy[SP_WORK_COUNT], sp_state *kept);

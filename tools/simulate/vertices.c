@@ -43,7 +43,7 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
     return true;
 }
 
-/* ---- what is held ---- */
+/* ---- fixed vertices ---- */
 
 /* The vertices that a --prescribe names. */
 static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)
@@ -59,7 +59,7 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
         while (region < mesh->material_count && strcmp(mesh->materials[region].name, name))
             region++;
         if (region == mesh->material_count)
-            tool_fail(SP_USAGE, NULL, "--prescribe: the mesh has no region \"%s\"; \"fixed\" names its held vertices",
+            tool_fail(SP_USAGE, NULL, "--prescribe: the mesh has no region \"%s\"; \"fixed\" names its fixed vertices",
                       name);
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
             int corners;

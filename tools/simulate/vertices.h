@@ -1,5 +1,5 @@
-/* Models of every vertex (full, linear, warp, conjac): what holds and moves their vertices, grounds, bones, how they
- * are solved, and cuts. Everything ends the process where it fails. */
+/* Full-order models (full, linear, warp, conjac): prescribed motion of their vertices, floor planes, bones, solvers,
+ * and cuts. All functions end the process on failure. */
 #ifndef TOOLS_SIMULATE_VERTICES_H
 #define TOOLS_SIMULATE_VERTICES_H
 
@@ -22,7 +22,7 @@ typedef struct simulate_vertices_choice {
     double ground_stiffness, ground_alpha, friction;
     int warp, rotation;
     bool network, corrected;
-    double stretch[2]; /* limit, factor */
+    double stretch[2]; /* strain limit, factor */
     const char *dynamic;
     double gamma;
     int64_t corrections;
@@ -35,15 +35,15 @@ enum { VERTEX_STILL = -2, VERTEX_ALONE = -1 };
 struct simulation;
 struct simulate_choice;
 
-/* What a simulation has for them. */
+/* The corresponding data of a simulation. */
 typedef struct simulate_vertices {
     const simulate_vertices_choice *choice;
     sp_prescribed_motion moves;
-    sp_path *paths;               /* [rigid moves] */
-    int64_t path_count;           /* so many of these are its own */
+    sp_path *paths;               /* [rigid motions] */
+    int64_t path_count;           /* number of these that it owns */
     sp_prescribed_vertex *single; /* [moves.vertex_count] */
-    int64_t *group; /* [vertices] which rigid move, or behind these which bone, moves each one; VERTEX_ALONE: a motion
-                       of its own; VERTEX_STILL: none */
+    int64_t *group; /* [vertices] number of the rigid motion, or after these of the bone, that moves each one;
+                       VERTEX_ALONE: a motion of its own; VERTEX_STILL: none */
     sp_skeleton_file bones;
     sp_skeleton *skeleton;
     tool_output *joint_output; /* --joints … */
@@ -53,30 +53,30 @@ typedef struct simulate_vertices {
     int64_t dynamic_count, *dynamic; /* of a conjac model, increasing */
     int64_t activation_count;
     sp_activation *activations;
-    double *start; /* [dof_count] where it starts; NULL: at rest */
+    double *start; /* [dof_count] initial displacement; NULL: at rest */
 } simulate_vertices;
 
-/* So many finite numbers with commas between them, and nothing else. */
+/* Parses exactly `count` finite numbers with commas between them. */
 bool vertices_parse_numbers(const char *text, int count, double *numbers);
 
-/* Refuses what conditions of single options cannot say. */
+/* Checks conditions that those of single options cannot express. */
 void vertices_check_options(const struct simulate_choice *choice, const simulate_vertices_choice *vertices);
 
-/* Reads what moves vertices and bones, or takes it from the simulation before, and holds those vertices in the mesh:
- * before the body is made. Copies of a vertex that moves by itself move with it. */
+/* Reads the prescribed motion of vertices and bones, or takes it from the previous simulation, and fixes these vertices
+ * in the mesh, before the body is created. Copies of a vertex with a motion of its own move with it. */
 void vertices_hold(struct simulation *s);
 
-/* Of a simulation after a cut, once the one before has its system: chooses dynamic vertices, and refuses them where the
+/* For a simulation after a cut, once the previous one has its system: selects dynamic vertices, and rejects them if the
  * system would. */
 void vertices_check_cut(struct simulation *s);
 
-/* Fills what the description of the model says of full-order models; after the model is made, makes the skeleton and
- * the start of the motion. */
+/* Fills the part of the model's description for full-order models; after the model is created, creates the skeleton and
+ * the initial state. */
 void vertices_describe(struct simulation *s, sp_model_description *description);
 void vertices_begin(struct simulation *s);
-void vertices_free(struct simulation *s); /* but for the system */
+void vertices_free(struct simulation *s); /* all but the system */
 
-/* --joints: a line for coordinates and rates [bones], and the file. Nothing where it was not given. */
+/* --joints: a line for coordinates and rates [bones], and the file. Does nothing without the option. */
 void vertices_record_joints(struct simulation *s, double time, const double *coordinates, const double *rates);
 void vertices_write_joints(struct simulation *s);
 

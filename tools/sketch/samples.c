@@ -41,7 +41,7 @@ static void read_loads(sketch *s, const char *path, sp_pool *pool, sp_load_set *
                path);
     if (loading->idle)
         tool_warn(path,
-                  "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements",
+                  "%lld loads move nothing (load %lld first): fixed or unused vertices, or regions without elements",
                   (long long)loading->idle, (long long)loading->first_idle);
 }
 

@@ -1,5 +1,5 @@
-/* sketchsolve's parts: the samples of a recording, and the equilibria under those that were selected. End the process
- * on failure. */
+/* The parts of sketchsolve: the samples of a recording, and the equilibria under the selected ones. They end the
+ * process on failure. */
 #ifndef TOOLS_SKETCH_SKETCH_H
 #define TOOLS_SKETCH_SKETCH_H
 
@@ -13,23 +13,23 @@ typedef struct sketch {
     sp_context *context;
     tool_mesh mesh;
     sp_fe_space body;
-    sp_system system; /* every vertex, StVK or another linear material */
+    sp_system system; /* full-order, StVK or another linear material */
     sp_sparse M;      /* consistent mass over the free degrees of freedom */
     sp_metric metric; /* of M, over free vectors [n] */
     sp_pool pool;
     int64_t n;        /* free degrees of freedom */
     int64_t recorded; /* samples */
     double largest;   /* mass norm of the largest linear response, m √kg */
-    int64_t count;    /* selected samples; the arrays below are theirs */
+    int64_t count;    /* number of selected samples, which the arrays below are for */
     double *time;     /* [count] s, when it begins to act */
     double *force;    /* [n, count] N */
     double *distance; /* [count + 1, count + 1] mass distances of the linear responses, the rest state last, m √kg */
 } sketch;
 
-/* The mesh and its system. Refuses a body that can move freely. */
+/* Opens the mesh and creates its system. Rejects an unconstrained body. */
 void sketch_open(sp_context *context, const char *mesh, sketch *sketch);
 
-/* Samples the recording where its loads change, or every `step` seconds where that is not 0, and selects those whose
+/* Samples the recording where its loads change, or every `step` seconds if that is not 0, and selects samples whose
  * linear responses are `separation` × the largest apart, at most `most` of them (0: any number). */
 void sketch_select(sketch *sketch, const char *loads, double step, double separation, int64_t most);
 
@@ -42,8 +42,8 @@ typedef struct sketch_solution {
     int64_t most_iterations;
 } sketch_solution;
 
-/* One equilibrium after the other, each from the nearest one that is known, from the rest state on. A load without one
- * is warned of. */
+/* Solves one equilibrium after the other, each from the nearest known one, starting from the rest state. It warns of a
+ * load without an equilibrium. */
 void sketch_solve(sketch *sketch, double tolerance, int64_t iterations, tool_checkpoint *checkpoint,
                   sketch_solution *solution);
 

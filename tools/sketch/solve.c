@@ -14,7 +14,7 @@ typedef struct chain {
     const sketch *sketch;
     sp_equilibrium *equilibrium;
     tool_checkpoint *checkpoint;
-    char *stored;        /* room for a record of the checkpoint */
+    char *stored;        /* scratch for a record of the checkpoint */
     double *q;           /* [n, count] by sample */
     double *rest;        /* [n] 0: displacement and load */
     bool *tried, *found; /* [count] */

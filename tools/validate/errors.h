@@ -1,5 +1,5 @@
-/* How far a motion is from a reference, frame by frame as they come: what validates a reduced model beside the full
- * one. */
+/* Errors of a motion relative to a reference, frame by frame: the validation of a reduced-order model against the
+ * full-order one. */
 #ifndef TOOLS_VALIDATE_ERRORS_H
 #define TOOLS_VALIDATE_ERRORS_H
 
@@ -13,7 +13,7 @@ typedef struct sp_scene_trajectory_frame {
     double energy;       /* kinetic + stored, J */
 } sp_scene_trajectory_frame;
 
-/* All are relative; 0 where there is no difference, infinite where the reference is zero and the motion is not. */
+/* All are relative; 0 without any difference, infinite if the reference is zero and the motion is not. */
 typedef struct sp_trajectory_errors {
     double position; /* √(∫‖Δu‖²_M dt / ∫‖u‖²_M dt) with ‖u‖²_M = uᵀMu, the reference's u in the denominator … */
     double velocity; /* … and the same of velocities */

@@ -211,7 +211,7 @@ void validation_open(validation *v)
     sp_fe_space_nodes(v->full.s.body, v->vertex);
     if (v->choice->reference)
         reference_open(v);
-    for (int64_t i = 0; i < v->run_count; i++) /* what is cheap to refuse comes before what is dear to make */
+    for (int64_t i = 0; i < v->run_count; i++) /* cheap checks come before expensive construction */
         make_run(v, &v->runs[i]);
     if (!v->choice->reference)
         make_run(v, &v->full);

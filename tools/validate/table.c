@@ -64,7 +64,7 @@ static table_row row_of(const validation *v, const validate_run *run)
                      .errors = {NAN, NAN, NAN, NAN}};
     if (!is_full && !run->failed)
         sp_trajectory_error_sums_errors(&run->sums, &row.errors);
-    if (run->s.cubature.modal) /* the gradient of no energy */
+    if (run->s.cubature.modal) /* not conservative */
         row.errors.energy = NAN;
     if (run->choice.integrator == SP_STATIC)
         row.errors.velocity = NAN;

@@ -1,5 +1,4 @@
-/* Models of one mesh that follow a reference, and what is measured of them. Everything ends the process where it fails.
- */
+/* Models of one mesh that are compared to a reference, and their errors. All functions end the process on failure. */
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
@@ -9,10 +8,10 @@
 
 /* The options. */
 typedef struct validate_choice {
-    simulate_choice motion; /* what all runs have in common */
+    simulate_choice motion; /* shared by all runs */
     tool_texts cubatures, probes;
     const char *models, *ranks, *reference, *table;
-    double limit; /* 0: none is judged */
+    double limit; /* 0: no limit */
 } validate_choice;
 
 /* One component of the motion of a vertex, of the mesh or of its embedded surface. */
@@ -30,7 +29,7 @@ typedef struct validate_run {
     simulation s;
     sp_external_loads external_loads;
     sp_integrator *integrator;
-    int64_t elements; /* that its forces take; −1: it has polynomials */
+    int64_t elements; /* number evaluated by its force; −1: polynomials */
     double seconds;   /* of the steps alone */
     double estimate;  /* the largest estimate of the force's relative error in the energy norm */
     sp_trajectory_error_sums sums;

@@ -73,21 +73,21 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
     sp_pool_free(&pool);
 }
 
-/* Rows and held rows; false where nothing else can be said. */
+/* Checks rows and rows of fixed components; false if nothing else can be checked. */
 static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 {
     bool rows = file->columns.rows == 3 * mesh->mesh.vertex_count;
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows,
                 3 * (long long)mesh->mesh.vertex_count);
     if (rows)
-        verify_number(v, file, "held rows", tool_fixed_rows(&mesh->mesh, &file->columns), 0);
+        verify_number(v, file, "fixed rows", tool_fixed_rows(&mesh->mesh, &file->columns), 0);
     return rows;
 }
 
 /* ---- modes ---- */
 
-/* Rigid motions that the anchors leave, per connected component: 6 less the rank of the motions of the held degrees of
- * freedom. */
+/* Rigid motions that the fixed vertices leave free, per connected component: 6 minus the rank of the motions of the
+ * fixed degrees of freedom. */
 static int64_t count_rigid(verify *v, const sp_mesh *mesh)
 {
     sp_pool pool = {0};
@@ -210,7 +210,7 @@ void verify_modes(verify *v, artefact *file)
         const bool fits = sp_fe_space_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering,
                                                   permutation) == SP_OK;
         verify_fact(v, file, "ordering", fits, "%s",
-                    fits ? "every vertex that is not held, once" : v->context->message);
+                    fits ? "every vertex that is not fixed, once" : v->context->message);
         sp_pool_free(&pool);
     }
     if (columns->rigid > 0)
@@ -536,9 +536,9 @@ void verify_snapshots(verify *v, artefact *file)
         return;
     double prescribed = tool_fixed_rows(&mesh->mesh, columns);
     if (prescribed > 0) /* snapshots may come from anywhere: they promise nothing of it */
-        verify_note(v, file, "held rows", "held vertices move by up to %.3g m", prescribed);
+        verify_note(v, file, "fixed rows", "fixed vertices move by up to %.3g m", prescribed);
     else
-        verify_number(v, file, "held rows", prescribed, 0);
+        verify_number(v, file, "fixed rows", prescribed, 0);
     if (verify_mesh(v, file, "rank", true))
         verify_rank(v, file, mesh);
 }

@@ -30,7 +30,7 @@ static double energy_scale(const sp_trajectory *trajectory)
     return scale > 0 ? scale : 1;
 }
 
-/* Of a force without an energy the work against it stands for one (formats/trajectory.md). It may be negative. */
+/* For a nonconservative force the work against it replaces the energy (formats/trajectory.md). It may be negative. */
 static bool stores_work(const artefact *file)
 {
     const char *stored = json_string_value(json_object_get(file->meta, "stored"));
@@ -125,7 +125,7 @@ static void modal_energies(const energies *e, int64_t frame, energy_sum *kinetic
     }
 }
 
-/* Sets components that are held in a frame to 0: kinetic energy is that of the others. */
+/* Sets components that are fixed in a frame to 0: kinetic energy is that of the others. */
 static void drop_prescribed(const energies *e, int64_t frame, double *v)
 {
     const sp_trajectory *trajectory = e->trajectory;
@@ -193,7 +193,7 @@ static const char *other_energy(const artefact *file)
  * far the largest, what rounding does to their sum. */
 static const double ENERGY = 1e-9, ENERGY_ROUNDING = 32 * 0x1p-53;
 
-/* A spring of the loads and a ground store energy too: what is stated may then be more. */
+/* Springs of the loads and floor planes store energy too: the stated energy may then be larger. */
 static void check_energies(energies *e, void (*compute)(const energies *, int64_t, energy_sum *, energy_sum *),
                            double scale)
 {
@@ -319,7 +319,7 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     force.destroy(force.self);
 }
 
-/* ---- what is held, and cuts ---- */
+/* ---- fixed vertices, and cuts ---- */
 
 static size_t parameter_count(const artefact *file, const char *name)
 {
@@ -456,7 +456,7 @@ static void check_prescribed(verify *v, artefact *file, const sp_trajectory *tra
             worst = verify_worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
                                       fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
                                  worst);
-    verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
+    verify_number(v, file, moved ? "fixed vertices without prescribed motion" : "fixed vertices", worst, 0);
     if (!moved && trajectory->prescribed_count == 0)
         return;
     verify_fact(v, file, "what is moved",
@@ -528,7 +528,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     e.basis = basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r
                   ? &basis->columns
                   : NULL;
-    if (trajectory->r && e.basis) /* in a basis the mass is the one that it goes by */
+    if (trajectory->r && e.basis) /* in a basis the mass is that of the basis */
         e.lumped = e.basis->lumped;
     if (trajectory->r && trajectory->u && e.basis)
         check_points(&e);

@@ -22,7 +22,7 @@ static int mark(sp_context *context, const sp_fe_space *body, int64_t count, con
             any = true;
         }
         if (!any)
-            return sp_fail(context, SP_USAGE, "dynamic vertex %lld is held", (long long)v);
+            return sp_fail(context, SP_USAGE, "dynamic vertex %lld is fixed", (long long)v);
         for (int c = 0; c < 3; c++)
             if (body->dof[3 * v + c] >= 0)
                 place[body->dof[3 * v + c]] = -1;
@@ -40,10 +40,9 @@ static int refuse_floating(sp_context *context, const sp_fe_space *body, int64_t
     SP_TRY(sp_floating_settle(context, body, place, added));
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex >= 0)
-        status = sp_fail(context, SP_INPUT,
-                         "the piece with vertex %lld could go anywhere with its dynamic and held vertices at rest: it "
-                         "needs a dynamic vertex",
-                         (long long)vertex);
+        status =
+            sp_fail(context, SP_INPUT, "the piece containing vertex %lld is under-constrained: add dynamic vertices",
+                    (long long)vertex);
 done:
     return status;
 }
@@ -147,8 +146,8 @@ void sp_conjac_condensation_fill(sp_conjac_condensation *map, const sp_sparse *K
         return;
     }
     bool same = map->factored;
-    int64_t k = 0; /* all before are done: the entries of a row's vertex stand side by side, those in between are as
-                      they were */
+    int64_t k =
+        0; /* all earlier rows are done: the entries of a row's vertex are contiguous, those in between are unchanged */
     for (int64_t i = 0; i <= K->order; i++) {
         const int64_t own = i < K->order ? map->own[i] : entries, width = i < K->order ? map->width[i] : 0;
         const size_t part = (size_t)(own - k) * sizeof(double);

@@ -1,5 +1,5 @@
 /* The step of ConJac and its friction (model/conjac/conjac.h). Columns are written z = (identity or 0; Z): since K_ss Z
- * + K_s· = 0, K z has rows in d (and in held vertices) only, so that zᵀ K z costs nothing beside Z. */
+ * + K_s· = 0, K z has rows in d (and in fixed vertices) only, so that zᵀ K z costs nothing besides Z. */
 #include "linear/dense.h"
 #include "model/conjac/conjac_internal.h"
 
@@ -27,7 +27,7 @@ int sp_conjac_assemble(sp_conjac *self, const double *q, bool definite, int64_t 
 
 /* ---- columns ---- */
 
-/* Column j of the border over the quasistatic or the dynamic components. */
+/* Column j of the joint system over the quasistatic or the dynamic components. */
 static void add_joint_system(const sp_conjac *self, const double *full, double scale, double *x_d, double *x_s)
 {
     for (int64_t i = 0; x_d && i < self->map.d; i++)
@@ -88,8 +88,9 @@ void sp_conjac_inertia(sp_conjac *self)
             self->G[z * l + k] += self->N_d[d * l + k];
 }
 
-/* What is not M or K of y = S x over the free components: h D, and the supports, which K has and Rayleigh damping has
- * not. held: the share of held vertices that move too. False: nothing. */
+/* The part of y = S x over the free components that is neither M nor K: h D, and springs and floor planes, which K
+ * includes and Rayleigh damping does not. held: the contribution of fixed vertices with prescribed velocities. False:
+ * there is none. */
 static bool other_times(sp_conjac *self, const double *x, bool prescribed, double *y)
 {
     const bool supports = self->standing && self->spring != self->stiff;
@@ -129,7 +130,7 @@ static void reduce(sp_conjac *self, const sp_joint_system *joints)
     const int64_t d = self->map.d, s = self->map.s, m = self->m, z = d + m, rows = 3 * self->body->mesh->vertex_count;
     double *G = self->G;
     sp_conjac_inertia(self);
-    for (int64_t j = 0; j < m; j++) { /* rows of the border; its columns in the rows of d are their transpose */
+    for (int64_t j = 0; j < m; j++) { /* rows of the joint system; its columns in the rows of d are their transpose */
         for (int kind = 0; kind < 2; kind++) {
             const double *full = (kind ? self->reach : self->weight) + rows * j;
             memset(self->xs, 0, (size_t)s * sizeof *self->xs);
@@ -194,8 +195,8 @@ static void read_joints(sp_conjac *self, const sp_velocity_step *step)
     }
 }
 
-/* (external − f)_s without what the inertia of held vertices has put into the external forces: quasistatic ones have no
- * inertia against which that would stand. */
+/* (external − f)_s without the part that the inertia of fixed vertices adds to the external forces: quasistatic
+ * components have no inertia that balances it. */
 static void quasistatic_residual(sp_conjac *self, const sp_velocity_step *step, const double *f)
 {
     for (int64_t i = 0; i < self->map.s; i++) {
@@ -286,7 +287,7 @@ static void spread(sp_conjac *self, int64_t count, const double *y, double *x)
     sp_conjac_condensation_join(&self->map, y, self->xs, x);
 }
 
-/* Further shifts with forces where the step ends, held vertices there as well. */
+/* Further shifts with the forces at the end of the step, with fixed vertices at their positions there. */
 static int correct(sp_conjac *self, const sp_velocity_step *step)
 {
     const int64_t n = self->full.n, m = self->m, rows = 3 * self->body->mesh->vertex_count;

@@ -24,7 +24,7 @@ static int check_count(sp_context *context, const sp_fe_space *body, int64_t cou
     for (int64_t v = 0; v < body->mesh->vertex_count; v++)
         candidates += has_free(body, v);
     if (count < 0 || count > candidates)
-        return sp_fail(context, SP_USAGE, "%lld dynamic vertices asked for: the body has %lld that are not held",
+        return sp_fail(context, SP_USAGE, "%lld dynamic vertices asked for: the body has %lld that are not fixed",
                        (long long)count, (long long)candidates);
     return SP_OK;
 }

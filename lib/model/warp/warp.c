@@ -63,7 +63,7 @@ static double force(void *data, const double *q, double *f)
     return force_here(w, 0, f);
 }
 
-/* y = (W(q) + T(q)) v, projected; v, y [3·vertices], held ones included. */
+/* y = (W(q) + T(q)) v, projected; v, y [3·vertices], fixed ones included. */
 static void stiffness_times(void *data, const double *q, const double *v, double *y)
 {
     sp_warp_system *w = data;
@@ -87,7 +87,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     sp_fe_space_gather(w->body, w->f, y);
 }
 
-/* ---- held vertices and supports ---- */
+/* ---- fixed vertices, springs and floor planes ---- */
 
 static void prescribe(void *data, const double *u, const double *v)
 {
@@ -99,7 +99,7 @@ static void prescribe(void *data, const double *u, const double *v)
         }
 }
 
-/* y = M v [3·vertices], held ones included. */
+/* y = M v [3·vertices], fixed ones included. */
 static void inertia_times(void *data, const double *v, double *y)
 {
     const sp_warp_system *w = data;
@@ -305,7 +305,7 @@ static int matrix_factor(void *data)
     return factor(w, m, s);
 }
 
-/* y = R x or Rᵀ x by the vertices of which nothing is held. */
+/* y = R x or Rᵀ x for the vertices without fixed components. */
 static void turn_free(const sp_warp_system *w, bool back, const double *x, double *y)
 {
     const int64_t *dof = w->body->dof;
@@ -430,7 +430,7 @@ static void visit(void *data, sp_state *state)
         state->failed = factor(w, w->factored_mass, w->factored_stiffness) != SP_OK;
 }
 
-/* ---- what is made once ---- */
+/* ---- construction ---- */
 
 static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p, double tolerance)
 {
@@ -452,7 +452,7 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
     for (int64_t i = 0; p->corrected && i < body->mesh->fixed_count; i++)
         if (body->mesh->fixed_axes[i])
             return sp_fail(context, SP_USAGE,
-                           "the ghost force can be taken out of free bodies only: vertex %lld is held",
+                           "the ghost force can be taken out of free bodies only: vertex %lld is fixed",
                            (long long)body->mesh->fixed[i]);
     return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
 }

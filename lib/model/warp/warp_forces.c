@@ -135,7 +135,7 @@ void sp_warp_mean(const sp_warp_system *w, const double *x, double centre[3])
 
 /* What the elements of a batch bring along, in lanes. */
 typedef struct element_lanes {
-    int64_t class[SP_LANES];         /* what is loaded; −1: nothing */
+    int64_t class[SP_LANES];         /* the loaded class; −1: none */
     sp_lanes entry[SP_WARP_ENTRIES]; /* as in sp_warp_system.matrix */
 } element_lanes;
 

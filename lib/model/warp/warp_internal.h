@@ -1,4 +1,4 @@
-/* Shared by the files of the stiffness warping only (model/warp/warp.h). */
+/* Shared by the sources of stiffness warping only (model/warp/warp.h). */
 #ifndef SP_MODEL_WARP_WARP_INTERNAL_H
 #define SP_MODEL_WARP_WARP_INTERNAL_H
 
@@ -26,17 +26,17 @@ typedef struct sp_warp_system {
     sp_context *context;
     sp_fe_space *body;
     sp_warp p;
-    bool whole;       /* nothing is held: q is the displacement of all vertices */
-    bool apart;       /* mass and supports are not in the blocks of S, which are applied between projections: PAIR and
-                         corrected */
-    bool unsymmetric; /* S is */
-    bool careful;     /* what was added asks for a solver that its matrix allows */
-    bool large, many; /* rows, and elements, that threads pay for */
+    bool whole; /* no vertex is fixed: q is the displacement of all vertices */
+    bool apart; /* mass, springs and floor planes are not in the blocks of S, which are applied between projections:
+                   PAIR and corrected */
+    bool unsymmetric; /* S is not symmetric */
+    bool careful;     /* the added terms require a solver that allows an unsymmetric matrix */
+    bool large, many; /* rows and elements are numerous enough for threads */
     double tolerance;
 
-    /* Matrices of 3 × 3 blocks over all vertices, held ones too. */
-    sp_mesh mesh;    /* the body's with nothing held, a shallow copy … */
-    sp_fe_space all; /* … and its body: element matrices, colors and where in the rows they go */
+    /* Matrices of 3 × 3 blocks over all vertices, fixed ones included. */
+    sp_mesh mesh;    /* the body's mesh without fixed vertices, a shallow copy … */
+    sp_fe_space all; /* … and its space: element matrices, colors and their places in the rows */
     int64_t vertices;
     const double *X;     /* [3·vertices] m */
     int64_t *start;      /* [vertices + 1] rows of blocks; empty where no element uses the vertex */
@@ -46,11 +46,12 @@ typedef struct sp_warp_system {
     double *S;           /* [blocks, 9] */
     double *mass;        /* [blocks] kg, consistent or lumped */
     double *vertex_mass; /* [vertices] kg, lumped */
-    double *spring; /* [blocks] N/m, of the edge between two vertices; NULL where neither network nor over-stretching
-                       needs it */
+    double *spring; /* [blocks] N/m, of the edge between two vertices; NULL if neither network nor strain limiting needs
+                       it */
 
-    /* ELEMENT: sp_warp_entries of each class of elements, one after the other: K_ab at rest of its corners a < b
-     * [pairs, 9 row major], and the gradients at the centre of all corners but the first [corners − 1, 3] 1/m. */
+    /* ELEMENT: sp_warp_entries numbers for each class of elements, one class after the other: K_ab at rest of its
+     * corners a < b [pairs, 9 row major], and the gradients at the centre of all corners but the first [corners − 1, 3]
+     * 1/m. */
     double *matrix;
     int64_t *matrix_start; /* [classes] */
 
@@ -58,29 +59,29 @@ typedef struct sp_warp_system {
     sp_warp_frame *vertex_frame;  /* [vertices] VERTEX, PAIR */
     sp_warp_frame *element_frame; /* [classes] ELEMENT */
 
-    double *u, *v;                 /* [3·vertices] held components are where those are and how fast they move */
+    double *u, *v;                 /* [3·vertices]; fixed components have their prescribed displacement and velocity */
     double *x;                     /* X + u */
-    double *f, *moved, *direction; /* [3·vertices] scratch; held components of `direction` stay 0 */
+    double *f, *moved, *direction; /* [3·vertices] scratch; fixed components of `direction` stay 0 */
     double *rotation;              /* [vertices, 9] at x */
     double *row_energy;            /* [vertices] */
 
     double *turn;        /* [vertices, 9] rotations of the preconditioner, at the first addition to S */
-    sp_warp_rigid rigid; /* corrected, PAIR: of that too … */
-    double *place;       /* … and [3·vertices] where the vertices were */
+    sp_warp_rigid rigid; /* corrected and PAIR: of the same state … */
+    double *place;       /* … and [3·vertices] positions of the vertices in it */
     bool added;
-    double *support; /* [vertices, 9] apart: springs and grounds of S */
-    int64_t *own;    /* [dof_count] entry of the first free component of the same vertex in each row of the pattern */
+    double *support; /* [vertices, 9] stiffness of springs and floor planes in S, if `apart` */
+    int64_t *own;    /* [dof_count] entry of the vertex's first free component in each row of the pattern */
     bool supported;  /* some of `support` is not 0 */
 
     sp_supports supports;
     sp_sparse M_short, near;           /* over free degrees of freedom; near: scratch over the body's pattern */
     double *free_mass;                 /* [dof_count] lumped */
     sp_cholesky *factor, *mass_factor; /* factor: NULL for JACOBI, which has … */
-    double *inverse; /* … [vertices, 9] the inverses of the blocks on the diagonal, 0 in rows and columns that are held;
-                        NULL for FACTOR */
+    double *inverse; /* … [vertices, 9] inverses of the diagonal blocks, 0 in rows and columns that are fixed; NULL for
+                        FACTOR */
     double mass_scale, stiffness_scale, factored_mass, factored_stiffness;
-    double shift; /* of the factor's mass where neither mass nor anything held makes it definite, 1/s² by unit of
-                     stiffness */
+    double shift; /* mass term that makes the factored matrix definite if neither mass nor fixed vertices do, 1/s² per
+                     unit of stiffness */
     bool factored;
     double *turned; /* [dof_count] */
     sp_iteration iteration;
@@ -100,18 +101,18 @@ SP_INLINE int sp_warp_entries(int corners)
 /* Chooses the frames. */
 void sp_warp_frames(sp_warp_system *w);
 
-/* R = B' Bᵀ (eq. 16); false where the frame has no direction at x. */
+/* R = B' Bᵀ (eq. 16); false if the frame has no direction at x. */
 bool sp_warp_frame_rotation(const sp_warp_frame *frame, const double *x, double R[9]);
 
 /* ---- rotations (warp_rotations.c) ---- */
 
-/* R of every vertex at x [3·vertices] into rotation [vertices, 9]. A frame without a direction now (edges of no length,
- * or parallel) gives way to the polar decomposition, which is always defined (material/law.h): nothing is remembered
- * from the step before. */
+/* R of every vertex at x [3·vertices] into rotation [vertices, 9]. If a frame has no direction at x (edges of zero
+ * length, or parallel), the polar decomposition is used, which is always defined (material/law.h); nothing is
+ * remembered from earlier steps. */
 void sp_warp_vertex_rotations(const sp_warp_system *w, enum sp_warp_rotation kind, const double *x, double *rotation);
 
-/* The same of the elements of a batch, by the gradients of their corners and the places x of these, less the first
- * corner's. */
+/* The rotations of the elements of a batch, from the gradients of their corners and the positions x of these relative
+ * to the first corner. */
 void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
                                sp_lanes rotation[9]);
 
@@ -120,11 +121,11 @@ void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, s
 /* A row of blocks B times x [3·vertices]. */
 void sp_warp_times(const sp_warp_system *w, const double *B, const double *x, double *y);
 
-/* f (overwritten; NULL: not wanted) of the kind at x with the rotations that are in w->rotation (VERTEX, PAIR) or
- * follow from x; returns the energy of ELEMENT, else 0. S += scale · W(x). */
+/* f (overwritten; NULL: not wanted) of the kind at x with the rotations in w->rotation (VERTEX, PAIR) or those that
+ * follow from x (ELEMENT). Returns the energy of ELEMENT, else 0. S += scale · W(x). */
 double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f);
 
-/* y (overwritten) = W(x) v with the same rotations held fixed. */
+/* y (overwritten) = W(x) v, with the same rotations taken as constant. */
 void sp_warp_tangent_times(sp_warp_system *w, const double *x, const double *v, double *y);
 
 /* The centre of mass of a field x [3·vertices]. */
@@ -141,11 +142,11 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
 
 /* ---- edges (warp_edges.c) ---- */
 
-/* w->spring, and in a network w->K by it. */
+/* Sets w->spring, and in a network w->K from it. */
 void sp_warp_edges(sp_warp_system *w);
 
-/* Over-stretching: energy at x, its force added to f (NULL: energy only); y += T(x) v; S += scale · T(x). T is the
- * exact derivative, positive semidefinite because only pulling edges count. */
+/* Strain limiting: returns the energy at x and adds its force to f (NULL: energy only); y += T(x) v; S += scale · T(x).
+ * T is the exact derivative, positive semidefinite because only edges in tension count. */
 double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f);
 void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const double *v, double *y);
 void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale);

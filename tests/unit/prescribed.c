@@ -268,7 +268,7 @@ static void turned_end(void)
     const sp_external_loads other = sp_load_set_external(&loading);
     CHECK(sp_integrator_new(&context, &system, &other, &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1}, NULL,
                             NULL, &it) == SP_USAGE &&
-              strstr(context.message, "models of vertices"),
+              strstr(context.message, "needs a full-order model"),
           "%s", context.message);
     sp_load_set_free(&loading);
     sp_modal_system_free(&system);

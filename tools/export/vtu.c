@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAY_NAME = 64 };
+enum { ARRAY_NAME = 80 };
 
 /* What all files of one run share. */
 typedef struct export_state {

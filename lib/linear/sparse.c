@@ -257,10 +257,10 @@ SP_CLONES static void thirds_beside(const beside *b, int64_t begin, int64_t end)
 /* The same sums in registers of four doubles (AVX2), to which the compiler does not break the lanes down well. */
 typedef double half __attribute__((vector_size(32)));
 
-SP_INLINE void put_halves(const beside *b, int64_t row, half low, half high)
+SP_INLINE void put_halves(const beside *b, int64_t row, const half *low, const half *high)
 {
     for (int64_t c = 0; c < b->count; c++)
-        b->y[c * b->matrix->order + row] = c < 4 ? low[c] : high[c - 4];
+        b->y[c * b->matrix->order + row] = c < 4 ? (*low)[c] : (*high)[c - 4];
 }
 
 SP_INLINE void add_halves(const beside *b, int64_t k, half *low, half *high)
@@ -287,9 +287,9 @@ SP_NARROW static void rows_beside_narrow(const beside *b, int64_t begin, int64_t
             add_halves(b, k, &low[0], &high[0]);
         for (int64_t k = next + both; k < stop; k++)
             add_halves(b, k, &low[1], &high[1]);
-        put_halves(b, row, low[0], high[0]);
+        put_halves(b, row, &low[0], &high[0]);
         if (row + 1 < end)
-            put_halves(b, row + 1, low[1], high[1]);
+            put_halves(b, row + 1, &low[1], &high[1]);
     }
 }
 
@@ -308,7 +308,7 @@ SP_NARROW static void thirds_beside_narrow(const beside *b, int64_t begin, int64
             }
         }
         for (int j = 0; j < 3; j++)
-            put_halves(b, 3 * i + j, low[j], high[j]);
+            put_halves(b, 3 * i + j, &low[j], &high[j]);
     }
 }
 

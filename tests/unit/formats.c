@@ -596,7 +596,7 @@ static void flipped_bytes(void)
         int descriptor = file_of(files[f]);
         for (int64_t i = 0; i < files[f].size; i++)
             for (int mask = 0; mask < 2; mask++) {
-                unsigned char byte = files[f].data[i] ^ (unsigned char)(mask ? 255 : 1 << i % 8);
+                unsigned char byte = (unsigned char)(files[f].data[i] ^ (mask ? 255 : 1 << i % 8));
                 sp_file got;
                 total++;
                 if (pwrite(descriptor, &byte, 1, i) != 1)

@@ -12,7 +12,8 @@
 
 /* ---- schemes ---- */
 
-/* Traits of a system, of its loads and of what is asked for. Schemes need some and refuse others (schemes.c). */
+/* Traits of a system, of its loads and of the parameters. Each scheme needs some of them and refuses others
+ * (schemes.c). */
 enum sp_trait {
     SP_HAS_VERTICES = 1 << 0,      /* q are degrees of freedom of a mesh */
     SP_HAS_OSCILLATORS = 1 << 1,   /* M = I and K is a constant diagonal matrix */

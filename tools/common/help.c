@@ -4,7 +4,7 @@
 
 enum { HELP_WIDTH = 80, HELP_INDENT = 32 };
 
-/* Bytes up to the next blank, and the columns that they take: UTF-8 continues in bytes 10xxxxxx. */
+/* Bytes up to the next blank, and the columns that they take: continuation bytes of UTF-8 (binary 10……) take none. */
 static size_t word_length(const char *word, int *columns)
 {
     const size_t length = strcspn(word, " ");

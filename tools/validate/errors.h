@@ -34,7 +34,7 @@ typedef struct sp_trajectory_error_sums {
     double largest[2], energy[2]; /* difference, reference */
 } sp_trajectory_error_sums;
 
-/* mass [n, n] and the vertex of every degree of freedom, vertex [n], those of one vertex beside each other
+/* mass [n, n] and the vertex of every degree of freedom, vertex [n]; the degrees of freedom of a vertex are consecutive
  * (sp_fe_space_nodes); both must outlive the sums. */
 int sp_trajectory_error_sums_new(sp_context *context, const sp_sparse *mass, const int64_t *vertex,
                                  sp_trajectory_error_sums *sums) SP_MUST_USE;

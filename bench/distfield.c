@@ -3,30 +3,11 @@
  * winding numbers: those of the tree, exact ones where these are within 0.05 of one half, and at every 16th vertex,
  * which shows the error of the tree's; there distances are compared with brute force. */
 #include "bench.h"
-#include "formats/import/surface.h"
 #include "geometry/distance_field.h"
 #include "geometry/winding.h"
 
 #include <omp.h>
 #include <unistd.h>
-
-static void load(sp_context *context, const char *path, sp_surface *surface)
-{
-    sp_list bytes = {0};
-    const int descriptor = open(path, O_RDONLY);
-    for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
-        enum { STEP = 1 << 20 };
-        char *to = sp_list_add(&bytes, STEP, 1);
-        got = to ? read(descriptor, to, STEP) : 0;
-        bytes.count -= STEP - (got > 0 ? got : 0);
-    }
-    if (descriptor < 0 || sp_surface_parse(context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface) != SP_OK) {
-        fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
-        exit(1);
-    }
-    close(descriptor);
-    sp_list_free(&bytes);
-}
 
 static void must(const sp_context *context, int status)
 {
@@ -45,7 +26,7 @@ static void position(const sp_field *field, int64_t vertex, double x[3])
 static void measure(sp_context *context, const char *path, int64_t cells)
 {
     sp_surface surface;
-    load(context, path, &surface);
+    bench_read_surface(context, path, &surface);
     printf("%s: %lld triangles, %lld cells an axis\n", path, (long long)surface.triangle_count, (long long)cells);
     for (int sign = SP_FIELD_AUTO; sign <= SP_FIELD_UNSIGNED; sign += sign == SP_FIELD_AUTO ? SP_FIELD_OFFSET : 1) {
         static const char *const names[] = {"signed", "", "", "offset", "unsigned"};
@@ -135,7 +116,7 @@ static void check(sp_context *context, int64_t points, int64_t cells, const char
     double low[3], high[3], worst = 0, error = 0;
     int64_t wrong = 0, inside = 0, exact = 0;
     context->threads = omp_get_max_threads();
-    load(context, path, &surface);
+    bench_read_surface(context, path, &surface);
     must(context, sp_distance_field(context, &surface, &p, &field, &report));
     must(context, sp_surface_orient(context, &surface, &oriented, &orient));
     must(context, sp_winding_new(context, &oriented, &winding));

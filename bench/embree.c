@@ -6,7 +6,6 @@
  * the distance found at the vertex before it in the row plus one cell, which no closest point lies beyond: without that
  * bound it takes longer. */
 #include "bench.h"
-#include "formats/import/surface.h"
 #include "geometry/distance_field.h"
 
 #include <embree3/rtcore.h>
@@ -69,24 +68,6 @@ static bool closer(struct RTCPointQueryFunctionArguments *at)
     return true;
 }
 
-static void read_model(sp_context *context, const char *path, sp_surface *surface)
-{
-    sp_list bytes = {0};
-    const int descriptor = open(path, O_RDONLY);
-    for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
-        enum { STEP = 1 << 20 };
-        char *to = sp_list_add(&bytes, STEP, 1);
-        got = to ? read(descriptor, to, STEP) : 0;
-        bytes.count -= STEP - (got > 0 ? got : 0);
-    }
-    if (descriptor < 0 || sp_surface_parse(context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface) != SP_OK) {
-        fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
-        exit(1);
-    }
-    close(descriptor);
-    sp_list_free(&bytes);
-}
-
 /* Embree's distances at all vertices of the field. */
 static void query(RTCScene scene, triangles *data, const sp_field *field, int threads, float *distance)
 {
@@ -122,7 +103,7 @@ int main(int argc, char **argv)
         return 2;
     bench_begin();
     context.threads = atoi(argv[3]);
-    read_model(&context, argv[1], &surface);
+    bench_read_surface(&context, argv[1], &surface);
     const sp_distance_parameters parameters = {
         .cells = atoll(argv[2]), .scale = 1.5, .cube = true, .sign = SP_FIELD_UNSIGNED};
     float *vertex = malloc((size_t)surface.vertex_count * 3 * sizeof *vertex);

@@ -16,25 +16,6 @@ static void must(const sp_context *context, int status)
     exit(1);
 }
 
-static void load(sp_context *context, const char *path, sp_surface *surface)
-{
-    sp_list bytes = {0};
-    const int descriptor = open(path, O_RDONLY);
-    for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
-        enum { STEP = 1 << 20 };
-        char *to = sp_list_add(&bytes, STEP, 1);
-        got = to ? read(descriptor, to, STEP) : 0;
-        bytes.count -= STEP - (got > 0 ? got : 0);
-    }
-    if (descriptor < 0) {
-        fprintf(stderr, "%s: cannot open\n", path);
-        exit(1);
-    }
-    must(context, sp_surface_parse(context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface));
-    close(descriptor);
-    sp_list_free(&bytes);
-}
-
 int main(int argc, char **argv)
 {
     static const char *const names[] = {"repulsion", "vertices", "samples", "voxels", "depth", "farthest"};
@@ -46,7 +27,7 @@ int main(int argc, char **argv)
     if (argc != 5)
         return 2;
     sp_threads_prepare();
-    load(&context, argv[1], &surface);
+    bench_read_surface(&context, argv[1], &surface);
     context.threads = 2;
     double start = bench_now();
     must(&context, sp_level_model(&context, &surface, atof(argv[4]), 0, &level));

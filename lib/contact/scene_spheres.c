@@ -64,7 +64,7 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
     for (int64_t i = 0; i < n; i++)
         bytes += has_spheres(scene, i) ? sp_sphere_tree_bytes(scene->contact_bodies[i].body->pointshell) : 0;
     if (scene->p.memory > 0 && bytes > scene->p.memory)
-        return sp_fail(scene->context, SP_SYSTEM, "the balls of %lld bodies need %.3g GB, of which %.3g are there",
+        return sp_fail(scene->context, SP_SYSTEM, "the spheres of %lld bodies need %.3g GB, of which %.3g are there",
                        (long long)n, 1e-9 * bytes, 1e-9 * scene->p.memory);
     for (int64_t i = 0; i < n; i++) {
         const sp_contact_scene_body *body = scene->contact_bodies[i].body;

@@ -251,10 +251,8 @@ void sp_model_at_vertices(const sp_model *model, const double *q, const double *
                 u[3 * p + c] += model->U[j * model->rows + 3 * (vertex ? vertex[p] : p) + c] * q[j];
 }
 
-int sp_model_report(sp_context *context, const sp_model *model, const double *q, const double *external,
-                    sp_system_report *report)
+int sp_model_report(const sp_model *model, const double *q, const double *external, sp_system_report *report)
 {
-    (void)context;
     *report = (sp_system_report){0};
     return model->system.report ? model->system.report(model->system.self, q, external, report) : SP_OK;
 }

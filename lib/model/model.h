@@ -109,7 +109,7 @@ void sp_model_at_vertices(const sp_model *model, const double *q, const double *
                           const int64_t *vertex, double *u);
 
 /* What the system says of itself at q (sp_system.report). */
-int sp_model_report(sp_context *context, const sp_model *model, const double *q, const double *external,
+int sp_model_report(const sp_model *model, const double *q, const double *external,
                     sp_system_report *report) SP_MUST_USE;
 
 #endif

@@ -241,14 +241,14 @@ static void parts_and_reports(void)
     double *q = calloc((size_t)b.n, sizeof *q);
     d = describe(&b, SP_MODEL_WARP);
     CHECK_OK(sp_model_new(&context, &d, &model));
-    CHECK_OK(sp_model_report(&context, &model, NULL, NULL, &report));
+    CHECK_OK(sp_model_report(&model, NULL, NULL, &report));
     CHECK(report.iterative && !report.has_ghost && !report.has_balance, "without a state");
-    CHECK_OK(sp_model_report(&context, &model, q, NULL, &report));
+    CHECK_OK(sp_model_report(&model, q, NULL, &report));
     CHECK(report.has_ghost && report.ghost_force < 1e-9, "at rest: %g N", report.ghost_force);
     sp_model_free(&model);
     d = describe(&b, SP_MODEL_CONJAC);
     CHECK_OK(sp_model_new(&context, &d, &model));
-    CHECK_OK(sp_model_report(&context, &model, q, model.loads.gravity, &report));
+    CHECK_OK(sp_model_report(&model, q, model.loads.gravity, &report));
     CHECK(report.has_balance && report.quasistatic_residual > 0, "gravity is not balanced at rest");
     sp_model_free(&model);
     free(q);

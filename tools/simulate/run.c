@@ -94,7 +94,7 @@ static double *carry(run *r, int64_t stage, const double *before, const double *
 static sp_system_report report_model(const run *r, const simulation *s, const double *q, const double *external)
 {
     sp_system_report report;
-    tool_check(sp_model_report(r->context, &s->model, q, external, &report), s->mesh.path);
+    tool_check(sp_model_report(&s->model, q, external, &report), s->mesh.path);
     report.linear_solves += r->solves;
     report.linear_products += r->products;
     report.factorizations += r->factorizations;

@@ -22,8 +22,9 @@ struct sp_training {
     double *inverse;        /* [poses] 1 / ‖scale · f_t‖ */
     double *target;         /* b */
     /* of products with all columns */
-    int64_t passes; /* so far */
-    double *space;  /* [threads, 2, 3·vertices, width] */
+    int64_t passes;    /* so far */
+    double *space;     /* [space_threads, 2, 3·vertices, width] */
+    int space_threads; /* 0: not allocated yet */
     double *u; /* [blocks, 3·vertices, width] displacements of all poses, from the second pass on where memory allows;
                   NULL: computed for every product */
 };
@@ -381,8 +382,11 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
          first = t->passes++ == 1 && fits; /* who comes once needs no memory for it */
     if (first)
         t->u = sp_pool_raw(&t->pool, blocks * block, sizeof *t->u);
-    if (!t->space)
+    if (t->space_threads < threads) {
+        sp_pool_drop(&t->pool, t->space);
         t->space = sp_pool_raw(&t->pool, 2 * block * threads, sizeof *t->space);
+        t->space_threads = threads;
+    }
     if (t->pool.failed)
         return sp_fail_memory(context);
     const bool keep = t->u != NULL;

@@ -156,6 +156,33 @@ static void columns_and_products(void)
         }
 }
 
+/* The number of threads may change between calls: the sums do not depend on it. */
+static void products_of_more_threads(void)
+{
+    held_block b;
+    sp_poses poses;
+    sp_training *training;
+    const int before = context.threads;
+    make_block(1, 4, &b);
+    make_poses(&b, 13, 0.05, &poses);
+    CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
+    const int64_t m = sp_training_rows(training), n = b.elements;
+    double *rho = calloc((size_t)m, 8), *first = calloc((size_t)n, 8), *other = calloc((size_t)n, 8);
+    random_field(m, 4, rho);
+    context.threads = 1;
+    CHECK_OK(sp_training_products(training, rho, n, NULL, first, NULL));
+    for (int threads = 4; threads >= 1; threads -= 3) {
+        context.threads = threads;
+        CHECK_OK(sp_training_products(training, rho, n, NULL, other, NULL));
+        CHECK(!memcmp(first, other, (size_t)n * sizeof *first), "%d threads: other sums", threads);
+    }
+    context.threads = before;
+    free(rho), free(first), free(other);
+    sp_training_free(training);
+    sp_poses_free(&poses);
+    free_held_block(&b);
+}
+
 /* All elements, with weights as told by `modal`: 1, or random ones. */
 static void all_elements(const held_block *b, bool modal, bool random, sp_cubature *cubature)
 {
@@ -681,6 +708,7 @@ int main(void)
     context = sp_context_default();
     RUN(forces_of_poses);
     RUN(columns_and_products);
+    RUN(products_of_more_threads);
     RUN(exact_linear_part);
     RUN(unit_weights_are_direct_projection);
     RUN(derivatives);

@@ -99,7 +99,8 @@ bool sp_rule_numbered(const sp_member_rule *rule);
 void sp_rule_member(const sp_member_rule *rule, int64_t i, char name[SP_MEMBER_NAME]);
 
 /* Writes meta, then the members of the object in the order of the table, except numbered ones without `each`: optional
- * ones if the pointer is not NULL and there are values, others if they belong in the file. The caller adds the
+ * ones if the pointer is not NULL and there are values, others if they belong in the file and the pointer is not NULL,
+ * since readers refuse a file without a required member. The caller adds the
  * result. */
 int sp_kind_write(sp_context *context, sp_writer *writer, const sp_kind *kind, const json_t *meta,
                   const void *object) SP_MUST_USE;

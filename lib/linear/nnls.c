@@ -1,4 +1,3 @@
-#include "linear/gram.h"
 #include "linear/nnls_internal.h"
 
 #include <cblas.h>
@@ -17,308 +16,13 @@
  * residual itself. */
 
 enum {
-    TILE = 256,      /* columns of a block of the Gram matrix */
-    CHUNK = 1024,    /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
-    GROUP = 8,       /* columns that one product with a vector takes; columns that rotations pass at a time */
-    SMALL = 1 << 17, /* work that threads do not pay for */
-    TOGETHER = 64,   /* most columns that enter at once */
-    SLOW = 8,        /* a multiplication read from memory costs as many as this in a product of blocks */
+    TOGETHER = 64, /* most columns that enter at once */
+    SLOW = 8,      /* a multiplication read from memory costs as many as this in a product of blocks */
 };
 
-static const double least_norm = 1e-140, largest_norm = 1e140; /* products of two stay numbers */
-static const double accepted = 1e-10;                          /* KKT residual */
-static const double worth = 0.1; /* of the steepest column's gradient: with less none enters beside it */
-static const double thin = 1e-6; /* below this pivot R is made from the columns, not from H */
-static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` */
-
-/* ---- products with the columns ---- */
-
-/* v −= Σ coefficient_i a_i over the active columns, as given. */
-static void subtract_rows(const sp_nnls_core *s, const double *coefficient, double *v, int64_t first, int64_t count)
-{
-    for (int64_t i = 0; i < s->k; i++)
-        sp_nnls_add(count, -coefficient[i], s->A + s->S[i] * s->stride + first, v + first);
-}
-
-static void subtract(const sp_nnls_core *s, const double *coefficient, double *v)
-{
-    int64_t m = s->m;
-    if (m * s->k <= SMALL) {
-        subtract_rows(s, coefficient, v, 0, m);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(s->context->threads)
-    for (int64_t first = 0; first < m; first += CHUNK)
-        subtract_rows(s, coefficient, v, first, m - first < CHUNK ? m - first : CHUNK);
-}
-
-/* product [n] = Aᵀ v, of the columns as given. */
-static void times_columns(const sp_nnls_core *s, const double *v, double *product)
-{
-    int64_t m = s->m, n = s->n;
-    if (m * n <= SMALL) {
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)n, 1, s->A, (int)s->stride, v, 1, 0, product, 1);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(s->context->threads)
-    for (int64_t j = 0; j < n; j += GROUP)
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)(n - j < GROUP ? n - j : GROUP), 1, s->A + j * s->stride,
-                    (int)s->stride, v, 1, 0, product + j, 1);
-}
-
-/* product_i = a_i·v/‖a_i‖ over the active columns. */
-static void project_one(const sp_nnls_core *s, const double *v, int64_t i, double *product)
-{
-    product[i] = sp_nnls_dot(s->m, s->A + s->S[i] * s->stride, v) / s->norm[s->S[i]];
-}
-
-static void project(const sp_nnls_core *s, const double *v, double *product)
-{
-    if (s->m * s->k <= SMALL) {
-        for (int64_t i = 0; i < s->k; i++)
-            project_one(s, v, i, product);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(s->context->threads)
-    for (int64_t i = 0; i < s->k; i++)
-        project_one(s, v, i, product);
-}
-
-/* r = b − A w with the weights as they come out. */
-static void residual_exact(sp_nnls_core *s)
-{
-    for (int64_t i = 0; i < s->k; i++)
-        s->y[i] = s->x[s->S[i]] * (s->b_norm / s->norm[s->S[i]]);
-    memcpy(s->r, s->b, (size_t)s->m * sizeof *s->r);
-    subtract(s, s->y, s->r);
-}
-
-/* h = Aᵀ r/(‖a‖‖b‖) from that residual. */
-static void gradient_exact(sp_nnls_core *s)
-{
-    int64_t n = s->n;
-    residual_exact(s);
-    memset(s->w, 0, (size_t)n * sizeof *s->w);
-    for (int64_t i = 0; i < s->k; i++)
-        s->w[s->S[i]] = s->y[i];
-    s->residual = sqrt(sp_dense_dot(s->m, s->r, s->r)) / s->b_norm;
-    times_columns(s, s->r, s->h);
-    for (int64_t j = 0; j < n; j++)
-        s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
-}
-
-/* h = c − H x in these rows: four columns at a time, so that h is written a quarter as often. */
-static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
-{
-    double *h = s->h + first;
-    int64_t i = 0;
-    memcpy(h, s->c + first, (size_t)count * sizeof *h);
-    for (; i + 4 <= s->k; i += 4) {
-        const double *column[4], *x = s->x;
-        for (int q = 0; q < 4; q++)
-            column[q] = s->H + s->S[i + q] * s->H_room + first;
-        sp_nnls_subtract_four(count, column, (double[]){x[s->S[i]], x[s->S[i + 1]], x[s->S[i + 2]], x[s->S[i + 3]]}, h);
-    }
-    for (; i < s->k; i++)
-        sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, h);
-}
-
-/* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
-static void gradient_gram(sp_nnls_core *s)
-{
-    int64_t n = s->n;
-    if (n * s->k <= SMALL) {
-        gram_rows(s, 0, n);
-    } else {
-#pragma omp parallel for schedule(static) num_threads(s->context->threads)
-        for (int64_t first = 0; first < n; first += CHUNK / 2)
-            gram_rows(s, first, n - first < CHUNK / 2 ? n - first : CHUNK / 2);
-    }
-    double square = 1;
-    for (int64_t i = 0; i < s->k; i++)
-        square -= s->x[s->S[i]] * (s->c[s->S[i]] + s->h[s->S[i]]);
-    s->residual = sqrt(fmax(square, 0));
-}
-
-/* The upper triangle of H at columns [first, end). */
-static void gram_square(sp_nnls_core *s, int64_t first, int64_t end)
-{
-    double *H = s->H + first * s->H_room + first;
-    for (int64_t j = 0; j < end - first; j++)
-        memset(H + j * s->H_room, 0, (size_t)(j + 1) * sizeof *H);
-    sp_gram_add(s->m, end - first, s->A + first * s->stride, s->stride, H, s->H_room);
-}
-
-void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
-{
-    int64_t n = s->n, ld = s->H_room, width = n - first;
-    int64_t tile = n >= 4 * TILE ? TILE
-                   : n > TILE    ? TILE / 2
-                                 : TILE,
-            above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
-    if (width == 1) { /* one column is a product with a vector */
-        times_columns(s, s->A + first * s->stride, s->H + first * ld);
-    } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
-        sp_nnls_gram_small(s, first);
-    } else if (tiles == 1) {
-        gram_square(s, 0, n);
-    } else {
-#pragma omp parallel for schedule(dynamic) num_threads(s->context->threads)
-        for (int64_t t = 0; t < tiles; t++) {
-            int64_t top, left = first + t % right * tile, left_end = left + tile < n ? left + tile : n, top_end;
-            if (t < above * right) {
-                top = t / right * tile;
-                top_end = top + tile < first ? top + tile : first;
-            } else {
-                top = first + (t - above * right) / right * tile;
-                top_end = top + tile < n ? top + tile : n;
-            }
-            if (top > left)
-                continue;
-            if (top == left)
-                gram_square(s, left, left_end);
-            else
-                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(top_end - top), (int)(left_end - left),
-                            (int)s->m, 1, s->A + top * s->stride, (int)s->stride, s->A + left * s->stride,
-                            (int)s->stride, 0, s->H + left * ld + top, (int)ld);
-        }
-    }
-    for (int64_t j = first; j < n; j++) {
-        double *column = s->H + j * ld, by = s->norm[j] > 0 ? 1 / s->norm[j] : 0;
-        for (int64_t i = 0; i < j; i++)
-            column[i] = s->norm[i] > 0 ? column[i] * by / s->norm[i] : 0;
-        column[j] = 1;
-    }
-    for (int64_t from = 0; from < n; from += 64) /* the other triangle, in blocks that stay in the cache */
-        for (int64_t j = from > first ? from : first; j < n; j++)
-            for (int64_t i = from; i < from + 64 && i < j; i++)
-                s->H[i * ld + j] = s->H[j * ld + i];
-}
-
-/* ---- the factor ---- */
-
-static int make_space_active(sp_nnls_core *s)
-{
-    if (s->k < s->k_room)
-        return SP_OK;
-    int64_t rank = s->m < s->n ? s->m : s->n, capacity = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
-    int64_t *S = sp_nnls_memory(s, capacity);
-    if (S && s->k > 0)
-        memcpy(S, s->S, (size_t)s->k * sizeof *S);
-    if (S) {
-        sp_nnls_memory_drop(s, s->S);
-        s->S = S;
-    }
-    sp_nnls_enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, capacity);
-    sp_nnls_enlarge_square(s, &s->R, s->k, &s->k_room, capacity);
-    if (s->pool.failed) {
-        s->pool.failed = false; /* what was there is whole */
-        return sp_fail_memory(s->context);
-    }
-    return SP_OK;
-}
-
-/* Column j at the end of R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle with the active
- * columns. Where a pivot is thin that difference has lost its digits: then the part of a_j outside their span is formed
- * as a vector and projected a second time (corrected seminormal equations: Björck, Park, Eldén 1994), as good as a QR
- * factorization.
- *
- * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times
- * that, more than the h_j that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
-static bool append(sp_nnls_core *s, int64_t j)
-{
-    int64_t k = s->k, m = s->m;
-    double *rho = s->rho, *y = s->y;
-    const double *a = s->A + j * s->stride;
-    if (k >= m)
-        return false;
-    if (s->H) {
-        for (int64_t i = 0; i < k; i++)
-            rho[i] = s->H[j * s->H_room + s->S[i]];
-    } else {
-        project(s, a, rho);
-        for (int64_t i = 0; i < k; i++)
-            rho[i] /= s->norm[j];
-    }
-    sp_nnls_solve_transposed(s, rho);
-    double pivot = sqrt(fmax(1 - sp_nnls_dot(k, rho, rho), 0));
-    if (pivot < thin) {
-        for (int64_t i = 0; i < m; i++)
-            s->e[i] = a[i] / s->norm[j];
-        memcpy(y, rho, (size_t)k * sizeof *y);
-        for (int pass = 0; pass < 2; pass++) {
-            sp_nnls_solve_upper(s, y);
-            for (int64_t i = 0; i < k; i++)
-                y[i] /= s->norm[s->S[i]];
-            subtract(s, y, s->e);
-            if (pass == 1)
-                break;
-            project(s, s->e, y);
-            sp_nnls_solve_transposed(s, y);
-            cblas_daxpy((int)k, 1, y, 1, rho, 1);
-        }
-        pivot = sqrt(sp_dense_dot(m, s->e, s->e));
-    }
-    if (!(pivot > s->least))
-        return false;
-    memcpy(s->R + k * s->k_room, rho, (size_t)k * sizeof *rho);
-    s->R[k * s->k_room + k] = pivot;
-    s->inverse[k] = 1 / pivot;
-    s->S[k] = j;
-    s->state[j] = SP_NNLS_ACTIVE;
-    s->k++;
-    return true;
-}
-
-/* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring
- * back the triangle. The rotations pass GROUP columns at once, since in one column each waits for the one before. */
-static void leave(sp_nnls_core *s, int64_t at)
-{
-    int64_t k = s->k, ld = s->k_room;
-    double *cosine = s->rho, *sine = s->y, *R = s->R;
-    for (int64_t first = at; first < k - 1; first += GROUP) {
-        int64_t width = k - 1 - first < GROUP ? k - 1 - first : GROUP;
-        double *column[GROUP], carry[GROUP];
-        for (int64_t q = 0; q < GROUP; q++) {
-            column[q] = R + (first + (q < width ? q : width - 1)) * ld;
-            if (q < width)
-                memcpy(column[q], column[q] + ld, (size_t)(first + q + 2) * sizeof *R);
-        }
-        if (width == GROUP) {
-            for (int q = 0; q < GROUP; q++)
-                carry[q] = column[q][at];
-            for (int64_t i = at; i < first; i++)
-                for (int q = 0; q < GROUP; q++) {
-                    double next = column[q][i + 1];
-                    column[q][i] = cosine[i] * carry[q] + sine[i] * next;
-                    carry[q] = cosine[i] * next - sine[i] * carry[q];
-                }
-            for (int q = 0; q < GROUP; q++)
-                column[q][first] = carry[q];
-        }
-        for (int64_t q = 0; q < width; q++) {
-            double *v = column[q];
-            int64_t last = first + q;
-            for (int64_t i = width == GROUP ? first : at; i < last; i++) {
-                double here = v[i], next = v[i + 1];
-                v[i] = cosine[i] * here + sine[i] * next;
-                v[i + 1] = cosine[i] * next - sine[i] * here;
-            }
-            double length =
-                sqrt(v[last] * v[last] +
-                     v[last + 1] * v[last + 1]); /* of a column of the length 1: no square is out of range */
-            cosine[last] = v[last] / length;
-            sine[last] = v[last + 1] / length;
-            v[last] = length;
-            s->inverse[last] = 1 / length;
-        }
-    }
-    s->state[s->S[at]] = SP_NNLS_OUTSIDE;
-    s->x[s->S[at]] = 0;
-    memmove(s->S + at, s->S + at + 1, (size_t)(k - 1 - at) * sizeof *s->S);
-    memmove(s->g + at, s->g + at + 1, (size_t)(k - 1 - at) * sizeof *s->g);
-    s->k--;
-}
+static const double accepted = 1e-10; /* KKT residual */
+static const double worth = 0.1;      /* of the steepest column's gradient: with less none enters beside it */
+static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see sp_nnls_append */
 
 /* ---- the active set ---- */
 
@@ -352,7 +56,7 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
         sp_nnls_solve_upper(s, s->p);
         if (first && entered == 1 && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
             int64_t j = s->S[s->k - 1];
-            leave(s, s->k - 1);
+            sp_nnls_leave(s, s->k - 1);
             set_aside(s, j);
             changed = false;
             break;
@@ -374,7 +78,7 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
             s->g[i] *= 1 - alpha;
         for (int64_t i = s->k - 1; i >= 0; i--)
             if (i == blocking || (s->x[s->S[i]] <= 0 && s->p[i] <= 0)) {
-                leave(s, i);
+                sp_nnls_leave(s, i);
                 left++;
             }
         changed = true;
@@ -394,7 +98,7 @@ static void leave_rounding(sp_nnls_core *s, int64_t *changes)
         sum += s->x[s->S[i]];
     for (int64_t i = s->k - 1; i >= 0; i--)
         if (s->x[s->S[i]] <= 64 * DBL_EPSILON * sum) {
-            leave(s, i);
+            sp_nnls_leave(s, i);
             ++*changes;
         }
 }
@@ -407,8 +111,8 @@ static void refine(sp_nnls_core *s, int64_t *changes)
     double last = INFINITY;
     for (int round = 0; round < 20 && s->k > 0; round++) {
         double step = 0, largest = 0;
-        residual_exact(s);
-        project(s, s->r, s->p);
+        sp_nnls_residual(s);
+        sp_nnls_project(s, s->r, s->p);
         for (int64_t i = 0; i < s->k; i++)
             s->p[i] = s->h[s->S[i]] = s->p[i] / s->b_norm;
         sp_nnls_solve_transposed(s, s->p);
@@ -466,7 +170,7 @@ static bool gram_fits(const sp_nnls_core *s)
 
 static int gram_new(sp_nnls_core *s)
 {
-    sp_nnls_enlarge_square(s, &s->H, 0, &s->H_room, s->n);
+    sp_nnls_enlarge_square(s, &s->H, 0, &s->H_capacity, s->n);
     if (!s->H)
         return sp_fail_memory(s->context);
     sp_nnls_gram_columns(s, 0);
@@ -544,9 +248,9 @@ static int find_gradient(descent *d)
         SP_TRY(gram_new(s));
     d->from_columns = d->exact || !s->H;
     if (d->from_columns)
-        gradient_exact(s);
+        sp_nnls_gradient(s);
     else
-        gradient_gram(s);
+        sp_nnls_gradient_gram(s);
     double sum = 1;
     for (int64_t i = 0; i < s->k; i++)
         sum += s->x[s->S[i]];
@@ -562,8 +266,8 @@ static int enter_steepest(sp_nnls_core *s, double bar, int64_t *j)
 {
     int status = SP_OK;
     while ((*j = steepest(s, bar)) >= 0) {
-        SP_TRY(make_space_active(s));
-        if (append(s, *j))
+        SP_TRY(sp_nnls_make_space_active(s));
+        if (sp_nnls_append(s, *j))
             break;
         set_aside(s, *j);
     }
@@ -697,7 +401,7 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
         report_empty(s, parameters->tolerance, report);
         return SP_OK;
     }
-    SP_TRY(make_space_active(s));
+    SP_TRY(sp_nnls_make_space_active(s));
     do {
         SP_TRY(find_gradient(&d));
         SP_TRY(choose(&d, &step));
@@ -706,125 +410,5 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
     } while (step != END);
     SP_TRY(report_end(&d, report));
 done:
-    return status;
-}
-
-/* ---- what is given ---- */
-
-static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square,
-                      double *norm)
-{
-    char name[64];
-    *norm = sqrt(square);
-    if (*norm >= least_norm && *norm <= largest_norm)
-        return SP_OK;
-    bool zero = true;
-    snprintf(name, sizeof name, index >= 0 ? "%s %lld" : "%s", what, (long long)index);
-    for (int64_t i = 0; i < m; i++) {
-        if (!isfinite(v[i]))
-            return sp_fail(context, SP_INPUT, "nonnegative weights: row %lld of %s is not finite", (long long)i, name);
-        zero &= v[i] == 0;
-    }
-    if (zero)
-        return SP_OK;
-    return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140",
-                   name, *norm);
-}
-
-int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity)
-{
-    if (capacity <= s->capacity)
-        return SP_OK;
-    sp_nnls_enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, capacity);
-    if (s->pool.failed) {
-        s->pool.failed = false;
-        return sp_fail_memory(s->context);
-    }
-    s->capacity = capacity;
-    s->state = (uint8_t *)s->bytes;
-    s->been = s->state + capacity;
-    memset(s->been, 0, (size_t)capacity);
-    return SP_OK;
-}
-
-int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local)
-{
-    *s = (sp_nnls_core){
-        .context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
-    int status = sp_dense_fits(context, m, 1);
-    if (status != SP_OK)
-        return status;
-    if (m < 1)
-        return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
-    sp_nnls_enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
-    if (!s->r)
-        return sp_fail_memory(context);
-    memcpy(s->r, b, (size_t)m * sizeof *b);
-    return check_norm(context, "the right-hand side", -1, m, b, sp_dense_dot(m, b, b), &s->b_norm);
-}
-
-static void measure(sp_nnls_core *s, int64_t j)
-{
-    const double *a = s->A + j * s->stride;
-    s->norm[j] = sp_nnls_dot(s->m, a, a);
-    s->c[j] = sp_nnls_dot(s->m, a, s->b);
-}
-
-int sp_nnls_take(sp_nnls_core *s, int64_t n)
-{
-    int64_t first = s->n, m = s->m;
-    int status = sp_nnls_make_space(s, n > 0 ? n : 1);
-    if (status != SP_OK)
-        return status;
-    if (m * (n - first) <= SMALL) {
-        for (int64_t j = first; j < n; j++)
-            measure(s, j);
-    } else {
-#pragma omp parallel for schedule(static) num_threads(s->context->threads)
-        for (int64_t j = first; j < n; j++)
-            measure(s, j);
-    }
-    for (int64_t j = first; status == SP_OK && j < n; j++) {
-        status = check_norm(s->context, "column", j, m, s->A + j * s->stride, s->norm[j], &s->norm[j]);
-        s->c[j] = s->norm[j] > 0 && s->b_norm > 0 ? s->c[j] / s->norm[j] / s->b_norm : 0;
-        s->x[j] = s->w[j] = s->h[j] = 0;
-        s->state[j] = SP_NNLS_OUTSIDE;
-    }
-    if (status == SP_OK)
-        s->n = n;
-    return status;
-}
-
-int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters)
-{
-    if (!(parameters->tolerance >= 0) || parameters->most < 0 || !(parameters->least >= 0))
-        return sp_fail(context, SP_INPUT, "nonnegative weights: tolerance %g and %lld weights: both must be 0 or more",
-                       parameters->tolerance, (long long)parameters->most);
-    return SP_OK;
-}
-
-int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b,
-            const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
-{
-    _Alignas(64) char local[SP_NNLS_LOCAL];
-    sp_nnls_core s = {0};
-    *report = (sp_nnls_report){0};
-    int status = sp_nnls_check(context, parameters);
-    if (status != SP_OK)
-        return status;
-    SP_TRY(sp_nnls_start(&s, context, m, b, local));
-    SP_TRY(sp_dense_fits(context, stride, n));
-    if (n < 0 || stride < m) {
-        status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n,
-                         (long long)m, (long long)stride);
-        goto done;
-    }
-    s.A = A;
-    s.stride = stride;
-    SP_TRY(sp_nnls_take(&s, n));
-    status = sp_nnls_descend(&s, parameters, report);
-    memcpy(w, s.w, (size_t)n * sizeof *w);
-done:
-    sp_pool_free(&s.pool);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Shared by nnls.c, nnls_set.c and nnls_small.c only. */
+/* Shared by the files nnls*.c only. */
 #ifndef SP_LINEAR_NNLS_INTERNAL_H
 #define SP_LINEAR_NNLS_INTERNAL_H
 
@@ -37,8 +37,8 @@ typedef struct sp_nnls_core {
     uint8_t *state;   /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
     uint8_t *been;    /* [n] entered in this solve */
     double *H;        /* [n, n] both triangles, or NULL: gradients come from A */
-    int64_t H_room;
-    int64_t k, k_room, aside;
+    int64_t H_capacity;
+    int64_t k, k_capacity, aside;
     int64_t *S;              /* [k] active columns in the order of R */
     double *R;               /* [k, k] upper */
     double *g, *p, *rho, *y; /* [k] */
@@ -77,10 +77,10 @@ static inline void sp_nnls_solve_transposed(const sp_nnls_core *s, double *v)
 {
     const double *R = s->R;
     if (s->k > SP_NNLS_FEW) {
-        cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)s->k, R, (int)s->k_room, v, 1);
+        cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)s->k, R, (int)s->k_capacity, v, 1);
         return;
     }
-    for (int64_t j = 0; j < s->k; j++, R += s->k_room) {
+    for (int64_t j = 0; j < s->k; j++, R += s->k_capacity) {
         double sum = v[j];
         for (int64_t i = 0; i < j; i++)
             sum -= R[i] * v[i];
@@ -91,11 +91,11 @@ static inline void sp_nnls_solve_transposed(const sp_nnls_core *s, double *v)
 static inline void sp_nnls_solve_upper(const sp_nnls_core *s, double *v)
 {
     if (s->k > SP_NNLS_FEW) {
-        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)s->k, s->R, (int)s->k_room, v, 1);
+        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)s->k, s->R, (int)s->k_capacity, v, 1);
         return;
     }
     for (int64_t j = s->k - 1; j >= 0; j--) {
-        const double *R = s->R + j * s->k_room;
+        const double *R = s->R + j * s->k_capacity;
         v[j] *= s->inverse[j];
         for (int64_t i = 0; i < j; i++)
             v[i] -= R[i] * v[j];
@@ -110,6 +110,32 @@ void sp_nnls_subtract_four(int64_t count, const double *const column[4], const d
 /* The upper triangle of columns from `first` on of H, for few columns of a short length. */
 void sp_nnls_gram_small(sp_nnls_core *s, int64_t first);
 
+/* ---- products with the columns (nnls_products.c) ---- */
+
+/* v −= Σ coefficient_i a_i over the active columns as given, v [m]. */
+void sp_nnls_subtract(const sp_nnls_core *s, const double *coefficient, double *v);
+
+/* product_i = a_i·v/‖a_i‖ over the active columns. */
+void sp_nnls_project(const sp_nnls_core *s, const double *v, double *product);
+
+/* r = b − A w with the weights as they come out, and then h = Aᵀr/(‖a‖‖b‖). */
+void sp_nnls_residual(sp_nnls_core *s);
+void sp_nnls_gradient(sp_nnls_core *s);
+
+/* h = c − H x, and the norm of the residual from it. */
+void sp_nnls_gradient_gram(sp_nnls_core *s);
+
+/* ---- the triangular factor R of the active columns (nnls_factor.c) ---- */
+
+/* Space for one more active column. */
+int sp_nnls_make_space_active(sp_nnls_core *s) SP_MUST_USE;
+
+/* Appends column j to R; false if its pivot is too small to enter. */
+bool sp_nnls_append(sp_nnls_core *s, int64_t j);
+
+/* Removes active column `at` from R. */
+void sp_nnls_leave(sp_nnls_core *s, int64_t at);
+
 /* ---- building and solving a problem ---- */
 
 /* SP_INPUT for invalid parameters. */
@@ -118,7 +144,7 @@ int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters) SP_
 /* A problem without columns; b [m] must outlive it. local: SP_NNLS_LOCAL bytes that live as long as s, or NULL. */
 int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local) SP_MUST_USE;
 
-/* Enlarges all arrays [n] except H to `room` columns. */
+/* Enlarges all arrays [n] except H to `capacity` columns. */
 int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity) SP_MUST_USE;
 
 /* Adds columns s->n … n − 1 of s->A; if one is invalid, none. */
@@ -137,7 +163,7 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
 void *sp_nnls_memory(sp_nnls_core *s, int64_t count);
 void sp_nnls_memory_drop(sp_nnls_core *s, void *block);
 
-/* Enlarges `count` arrays of doubles in one block to [room], keeping their contents; each[0] is the block. */
+/* Enlarges `count` arrays of doubles in one block to [capacity], keeping their contents; each[0] is the block. */
 void sp_nnls_enlarge(sp_nnls_core *s, int count, double **each[], int64_t used, int64_t capacity);
 
 /* Enlarges a square matrix, whose columns move apart. The old one is kept if out of memory. */

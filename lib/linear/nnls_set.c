@@ -65,9 +65,9 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
         memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
         memcpy(name, id, (size_t)count * sizeof *name);
         status = sp_nnls_make_space(s, n <= s->capacity ? n : n > 2 * s->capacity ? n : 2 * s->capacity);
-        if (status == SP_OK && s->H_room < n) {
-            sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->capacity);
-            status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
+        if (status == SP_OK && s->H_capacity < n) {
+            sp_nnls_enlarge_square(s, &s->H, first, &s->H_capacity, s->capacity);
+            status = s->H_capacity >= n ? SP_OK : sp_fail_memory(s->context);
         }
         if (status == SP_OK)
             status = sp_nnls_take(s, n);
@@ -93,7 +93,7 @@ int sp_nnls_set_solve(sp_nnls_set *set, const sp_nnls_parameters *parameters, sp
 void sp_nnls_set_drop(sp_nnls_set *set)
 {
     sp_nnls_core *s = &set->core;
-    int64_t n = 0, ld = s->H_room, *id = set->id.data;
+    int64_t n = 0, ld = s->H_capacity, *id = set->id.data;
     double *A = set->columns.data;
     for (int64_t j = 0; j < s->n; j++) {
         if (s->state[j] != SP_NNLS_ACTIVE)

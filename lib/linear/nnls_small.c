@@ -7,7 +7,7 @@
 /* Two rows and two columns at a time. */
 SP_CLONES void sp_nnls_gram_small(sp_nnls_core *s, int64_t first)
 {
-    int64_t n = s->n, m = s->m, ld = s->H_room;
+    int64_t n = s->n, m = s->m, ld = s->H_capacity;
     for (int64_t j = first; j < n; j += 2)
         for (int64_t i = 0; i <= j; i += 2) {
             const double *a = s->A + i * s->stride, *b = i + 1 < n ? a + s->stride : a, *c = s->A + j * s->stride,

@@ -1,7 +1,8 @@
 # What all samples share. A Makefile includes this first; one whose OUT is another sets it before.
 
-TOOLS ?= ../../build/tools
-export PATH := $(TOOLS):$(PATH)
+# The programs of a build in the checkout, else those that are installed. Installed samples are copied to a folder of one's own first.
+TOOLS ?= $(wildcard ../../build/tools)
+export PATH := $(if $(TOOLS),$(TOOLS):)$(PATH)
 
 # Where everything is written, as seen from the sample and from the repository; and what `make clean` removes.
 OUT ?= out
@@ -14,10 +15,13 @@ timed = start=$$(date +%s%N) && $(1) && echo $$((($$(date +%s%N) - start) / 1000
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all clean
+.PHONY: all clean thumbnail
 
 clean:
 	rm -rf $(MADE)
 
 $(OUT):
 	mkdir -p $@
+
+# The small picture in samples/README.md. scripts/gallery makes it for every sample that has a rule for it.
+thumbnail: $(OUT)/thumbnail.png

@@ -45,6 +45,35 @@ def joined(parts):
     return vertices, faces
 
 
+def turned(p, axis, degrees):
+    """A point about an axis x, y or z through the origin."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    q = list(p)
+    q[a], q[b] = c * p[a] - s * p[b], s * p[a] + c * p[b]
+    return q
+
+
+def ellipsoid(centre, radii, degrees=0, rings=18, ring=24):
+    """A part with rings of constant latitude and poles along z, turned by `degrees` about y."""
+    points = [(0, 0, -1)]
+    for i in range(1, rings):
+        u = math.pi * i / rings
+        points += [(math.sin(u) * math.cos(2 * math.pi * k / ring), math.sin(u) * math.sin(2 * math.pi * k / ring), -math.cos(u)) for k in range(ring)]
+    points.append((0, 0, 1))
+    triangles = []
+    for k in range(ring):
+        n = (k + 1) % ring
+        triangles.append((0, 1 + n, 1 + k))
+        for i in range(rings - 2):
+            a = 1 + ring * i
+            triangles += [(a + k, a + n, a + ring + n), (a + k, a + ring + n, a + ring + k)]
+        a = 1 + ring * (rings - 2)
+        triangles.append((a + k, a + n, len(points) - 1))
+    vertices = [[c + d for c, d in zip(centre, turned([r * x for r, x in zip(radii, p)], "y", degrees))] for p in points]
+    return vertices, triangles
+
+
 def ring_surface(rings):
     """The part between rings of equally many points that follow each other; a ring of one point is a tip. Left of a ring is out
     where it is above the one before."""

@@ -7,7 +7,7 @@ columns = int(ARG3)
 rows = (words(ARG4) + columns - 1) / columns
 left(i) = width * ((i - 1) % columns)
 bottom(i) = height * (rows - 1 - (i - 1) / columns)
-set terminal png truecolor noenhanced size width * columns, height * rows
+set terminal png truecolor noenhanced font ',18' size width * columns, height * rows
 set output ARG1
 unset border
 unset tics

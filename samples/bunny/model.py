@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from soup import joined, mirrored, write_obj
+from soup import ellipsoid, joined, mirrored, turned, write_obj
 
 # centre, radii, and by how many degrees it is turned about y; with True also mirrored in y
 PARTS = [
@@ -29,34 +29,6 @@ PARTS = [
 ]
 # One dynamic vertex in each ear, paw and hind foot; the head and the rump.
 DYNAMIC = [(0.017, 0.012, 0.130), (0.017, -0.012, 0.130), (0.044, 0.014, 0.008), (0.044, -0.014, 0.008), (0.010, 0.030, 0.008), (0.010, -0.030, 0.008), (0.038, 0, 0.078), (-0.028, 0, 0.042)]
-
-
-def turned(p, axis, degrees):
-    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
-    q = list(p)
-    q[a], q[b] = c * p[a] - s * p[b], s * p[a] + c * p[b]
-    return q
-
-
-def ellipsoid(centre, radii, degrees, rings=18, ring=24):
-    """Triangles outward: rings of constant latitude, the poles along z."""
-    points = [(0, 0, -1)]
-    for i in range(1, rings):
-        u = math.pi * i / rings
-        points += [(math.sin(u) * math.cos(2 * math.pi * k / ring), math.sin(u) * math.sin(2 * math.pi * k / ring), -math.cos(u)) for k in range(ring)]
-    points.append((0, 0, 1))
-    triangles = []
-    for k in range(ring):
-        n = (k + 1) % ring
-        triangles.append((0, 1 + n, 1 + k))
-        for i in range(rings - 2):
-            a = 1 + ring * i
-            triangles += [(a + k, a + n, a + ring + n), (a + k, a + ring + n, a + ring + k)]
-        a = 1 + ring * (rings - 2)
-        triangles.append((a + k, a + n, len(points) - 1))
-    vertices = [[c + d for c, d in zip(centre, turned([r * x for r, x in zip(radii, p)], "y", degrees))] for p in points]
-    return vertices, triangles
 
 
 def own_model():

@@ -5,7 +5,7 @@
 
 DENSITY in kg/m3, GRAVITY in m/s2 along -z; the mesh is of tetrahedra. Columns: time, height of the centre of mass and of the lowest
 vertex (m; the ground is at 0), vx, vy, vz of the centre of mass (m/s), how far vz is from that of free fall, m vz + m g t by m g t, and
-kinetic + strain energy + that of the height [J] (energy of the ground left out) less that at the start.
+kinetic + strain energy + that of the height [J] (energy of the ground left out) less that at the start, height of the highest vertex.
 """
 import array
 import ast
@@ -43,7 +43,7 @@ def main():
         x, mass = vertex_mass(mesh, density)
     total, rows = sum(mass), len(x)
     start = sum(m * z for m, z in zip(mass, x[2::3])) / total
-    print("time,height,lowest,vx,vy,vz,fall,energy")
+    print("time,height,lowest,vx,vy,vz,fall,energy,highest")
     with zipfile.ZipFile(sys.argv[2]) as motion:
         blocks = sorted(n[5:-4] for n in motion.namelist() if n.startswith("time/"))
         for block in blocks:
@@ -58,8 +58,10 @@ def main():
                 impulse = gravity * time[f]
                 fall = (velocity[2] + impulse) / impulse if impulse > 0 else 0
                 kinetic, strain = energies[parts * f:parts * f + 2]
-                print("%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3g,%.9g" % (
-                    time[f], height, min(a + b for a, b in zip(x[2::3], z)), *velocity, fall, kinetic + strain + total * gravity * (height - start)))
+                heights = [a + b for a, b in zip(x[2::3], z)]
+                energy = kinetic + strain + total * gravity * (height - start)
+                print("%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.3g,%.9g,%.9g" % (
+                    time[f], height, min(heights), *velocity, fall, energy, max(heights)))
 
 
 if __name__ == "__main__":

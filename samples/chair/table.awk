@@ -22,7 +22,7 @@ file == 1 {
 file == 2 && $1 == "shell" { shell = $2 }
 file == 2 && $1 == "mesh" && $3 ~ /^vertices/ { vertices = $2; voxels = $4 }
 file == 2 && $1 == "lowest_distance" { lowest = -$2 }
-file == 2 && $1 == "result" && $2 == "most_nodes_visited" { visited = $3 }
+file == 2 && $1 == "most_nodes_visited" { visited = $2 }
 file == 2 && $1 == "most_points_in_contact" { touching = $2 }
 file == 3 && FNR > 1 {
     seconds += $2

@@ -1,4 +1,4 @@
-# What the way in takes and how far the alpha is from the hand; and the leverage.
+# Nodes, points and forces along the path, and the leverage.
 set encoding utf8
 set terminal pngcairo noenhanced size 1000,1000 font 'sans,12'
 set output 'out/cycles.png'
@@ -12,18 +12,18 @@ set lmargin 10
 set key left top Left reverse
 set ylabel 'per cycle'
 plot 'out/solve-motion.csv' using 'time':'visited' linewidth 1.5 linecolor rgb '#009E73' title 'nodes visited', \
-     '' using 'time':(10 * column('touching')) linewidth 1.5 linecolor rgb '#000000' title 'points in contact, times 10'
+     '' using 'time':(10 * column('touching')) linewidth 1.5 linecolor rgb '#000000' title 'penetrating points, times 10'
 set ylabel 'force of the coupling [N]'
 set xlabel 'time t [s]'
 plot 'out/solve-motion.csv' using 'time':(length(column('coupling_fx'), column('coupling_fy'), column('coupling_fz'))) \
     linewidth 1.5 linecolor rgb '#0072B2' notitle
-set ylabel 'turned from the place within [°]'
-set xlabel 'the hand has turned by [°]'
+set ylabel 'rotation of the alpha [°]'
+set xlabel 'rotation of the device [°]'
 set xrange [0:80]
-hand(t) = 40 * (t > 2 ? 2 : t)
+device(t) = 40 * (t > 2 ? 2 : t)
 angle(z) = 360 / pi * acos(abs(z) > 1 ? 1 : abs(z))
-plot 'out/lever-motion.csv' using (hand(column('time'))):(angle(column('held.qz'))) linewidth 2 linecolor rgb '#D55E00' \
-    title 'torques not saturated', \
-     'out/held-motion.csv' using (hand(column('time'))):(angle(column('held.qz'))) linewidth 2 linecolor rgb '#0072B2' \
-     title 'torques up to 12.85 N m'
+plot 'out/lever-motion.csv' using (device(column('time'))):(angle(column('held.qz'))) linewidth 2 linecolor rgb '#D55E00' \
+    title 'lever, no saturation', \
+     'out/held-motion.csv' using (device(column('time'))):(angle(column('held.qz'))) linewidth 2 linecolor rgb '#0072B2' \
+     title 'lever, torques saturated at 12.85 N m'
 unset multiplot

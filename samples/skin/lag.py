@@ -26,8 +26,9 @@ def vertices(path):
 
 
 def find(path):
+    """The vertices nearest to POINTS, with their places at rest."""
     places = vertices(path)
-    return [(min(range(len(places)), key=lambda v: math.dist(places[v], point)), point) for point in POINTS]
+    return [min(enumerate(places), key=lambda v: math.dist(v[1], point)) for point in POINTS]
 
 
 def sine(times, values):

@@ -11,6 +11,7 @@ import random
 import sys
 
 STEPS, HEIGHT, DEPTH, WIDTH = 7, 1, 1.8, 10    # m; the stairs descend along x
+COLOURS = 5      # models of the same dragon, which have colours of their own
 MIDDLE = 0.85   # m, how far the middle of a dragon is above its origin
 
 
@@ -27,11 +28,11 @@ def turned(dice):
     return [round(c / size, 6) for c in q]
 
 
-def placed(place, q):
-    """A dragon with its middle at a place, turned by q."""
+def placed(number, place, q):
+    """A dragon with the model of its number, with its middle at a place, rotated by q."""
     w, x, y, z = q
     up = [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]
-    return {"model": "dragon", "motion": "free", "position": [round(p - MIDDLE * u, 6) for p, u in zip(place, up)], "orientation": q}
+    return {"model": "dragon%d" % (number % COLOURS), "motion": "free", "position": [round(p - MIDDLE * u, 6) for p, u in zip(place, up)], "orientation": q}
 
 
 def dragons():
@@ -40,7 +41,7 @@ def dragons():
     for k in range(15):
         row = k // 3
         place = [-0.8 + 2.6 * (row % 2), 3 * (k % 3 - 1), STEPS * HEIGHT + 2 + 2.1 * row]
-        yield {"name": "dragon%d" % k, **placed(place, turned(dice)), "velocity": [3, 0, 0],
+        yield {"name": "dragon%d" % k, **placed(k, place, turned(dice)), "velocity": [3, 0, 0],
                "angular_velocity": [round(dice.uniform(-2, 2), 6) for _ in range(3)]}
 
 
@@ -48,12 +49,13 @@ def main():
     kind, motion = sys.argv[1:]
     dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "pointshell": "shell.npz",
               "thickness": 0.06, "decoupled": motion == "decoupled"}
-    models = {"dragon": dragon, "step": {"kind": "rigid", "box": {"half": [DEPTH, WIDTH / 2, HEIGHT / 2]}}}
+    # Pictures colour bodies by their model.
+    models = {**{"dragon%d" % k: dragon for k in range(COLOURS if kind == "stairs" else 1)}, "step": {"kind": "rigid", "box": {"half": [DEPTH, WIDTH / 2, HEIGHT / 2]}}}
     contact = {"stiffness": 80000, "direction": "normal"}
     if kind == "edge":
         dragon["damping"] = [0, 0]
         bodies = list(steps(1))
-        bodies.append({"name": "dragon", **placed([2, 0, 9], [0.88, 0.3, 0.25, 0.2]), "angular_velocity": [0.5, 3, 1]})
+        bodies.append({"name": "dragon", **placed(0, [2, 0, 9], [0.88, 0.3, 0.25, 0.2]), "angular_velocity": [0.5, 3, 1]})
     else:
         dragon["damping"] = [0.2, 0.004]
         contact["damping"] = 600

@@ -19,10 +19,10 @@ def smooth(t, start, end):
 
 
 def slide(t):
-    """The level part of the underside half a millimetre below the rail's top, from one end to the other at 39 mm/s."""
+    """The level part of the underside 2.5 mm above the rail's top, from one end to the other at 39 mm/s."""
     along = min(max((t - 0.6) / 3.0, 0.0), 1.0)
     lift = 0.03 * (1.0 - smooth(t, 0.0, 0.5)) + 0.03 * smooth(t, 3.7, 4.0)
-    return RAIL_X, RAIL_Y + 0.058 - 0.116 * along, RAIL_TOP - 0.0005 + lift
+    return RAIL_X, RAIL_Y + 0.058 - 0.116 * along, RAIL_TOP + 0.0025 + lift
 
 
 def press(t):

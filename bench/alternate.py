@@ -1,4 +1,4 @@
-"""Times whole processes in alternation: A B A B ... so that a machine whose speed drifts spoils none of them.
+"""Times separate processes alternately, A B A B ..., so that a drift of the machine's speed affects all alike.
 
     alternate.py ROUNDS [NAME=VALUE...] -- COMMAND... -- COMMAND...
 

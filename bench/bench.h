@@ -1,5 +1,5 @@
-/* Timing for the benchmarks: a pair of measurements taken in turns, so that a machine whose speed drifts spoils
- * neither. */
+/* Timing for the benchmarks: pairs of measurements are interleaved, so that a drift of the machine's speed affects both
+ * alike. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -33,7 +33,7 @@ static inline double bench_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Processor seconds of all threads: on a machine with other work they tell more than the clock does. */
+/* Processor seconds of all threads, which are more meaningful than wall-clock time on a machine with other work. */
 static inline double bench_processor(void)
 {
     struct timespec time;
@@ -47,9 +47,9 @@ static inline int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Touches so many gigabytes and gives them back, so that the machine has them at hand for what is measured next: a
- * hypervisor finds memory when it is first touched, and takes it away again when it lies idle (2 to 4 s/GB where this
- * was written; a machine of its own clears 10 GB/s). */
+/* Pre-faults memory: writes to this number of gigabytes and frees them before a measurement. A hypervisor allocates
+ * memory at the first touch and reclaims it when it is idle (2 to 4 s/GB where this was written; a physical machine
+ * clears 10 GB/s). */
 static inline void bench_warm(double gigabytes)
 {
     const size_t bytes = (size_t)(gigabytes * 1e9);
@@ -61,8 +61,8 @@ static inline void bench_warm(double gigabytes)
     free((void *)memory);
 }
 
-/* Median seconds of a and b, run in turns `rounds` times after one warm-up each; before_a and before_b, where given,
- * stand before them and outside their times. */
+/* Median seconds of a and b, which run alternately `rounds` times after one warm-up each. before_a and before_b, if
+ * given, run before them and are not timed. */
 static inline void bench_pair_after(void (*before_a)(void *), void (*a)(void *), void (*before_b)(void *),
                                     void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
 {
@@ -101,10 +101,10 @@ static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
     *mesh = (sp_mesh){.quadrature = 3,
                       .material_count = 1,
                       .surface.width = 8,
-                      .hex_count = count,
+                      .block[SP_HEX8].count = count,
                       .vertex_count = (layers + 1) * (w + 1) * (w + 1)};
     mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
-    mesh->hex = sp_pool_new(&mesh->pool, 8 * count, sizeof(int64_t));
+    mesh->block[SP_HEX8].node = sp_pool_new(&mesh->pool, 8 * count, sizeof(int64_t));
     mesh->region = sp_pool_new(&mesh->pool, count, sizeof(int64_t));
     mesh->fixed_count = (w + 1) * (w + 1);
     mesh->fixed = sp_pool_new(&mesh->pool, mesh->fixed_count, sizeof(int64_t));
@@ -126,12 +126,12 @@ static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
                 base = x * plane + z * (w + 1) + y;
         int64_t corner[8] = {base,         base + plane,         base + plane + 1,     base + 1,
                              base + w + 1, base + w + 1 + plane, base + w + 2 + plane, base + w + 2};
-        memcpy(mesh->hex + 8 * e, corner, sizeof corner);
+        memcpy(mesh->block[SP_HEX8].node + 8 * e, corner, sizeof corner);
     }
 }
 
-/* nx × ny × nz cells of edge `cell`, each of five tetrahedra or of six; its end z = 0 is held. noise: vertices are
- * moved by up to so many edges, so that no two elements are alike. */
+/* nx × ny × nz cells of edge `cell`, each of five tetrahedra or of six; the end z = 0 is fixed. noise: vertices are
+ * displaced by up to this number of edges, so that no two elements are equal. */
 static inline void bench_block(int nx, int ny, int nz, double cell, double noise, bool five, sp_mesh *mesh)
 {
     static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 3, 2, 7}, {0, 2, 6, 7}, {0, 6, 4, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}};
@@ -140,11 +140,11 @@ static inline void bench_block(int nx, int ny, int nz, double cell, double noise
     *mesh = (sp_mesh){.quadrature = 2,
                       .material_count = 1,
                       .surface.width = 4,
-                      .tet_count = (int64_t)per * nx * ny * nz,
+                      .block[SP_TET4].count = (int64_t)per * nx * ny * nz,
                       .vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1)};
     mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
-    mesh->tet = sp_pool_new(&mesh->pool, 4 * mesh->tet_count, sizeof(int64_t));
-    mesh->region = sp_pool_new(&mesh->pool, mesh->tet_count, sizeof(int64_t));
+    mesh->block[SP_TET4].node = sp_pool_new(&mesh->pool, 4 * mesh->block[SP_TET4].count, sizeof(int64_t));
+    mesh->region = sp_pool_new(&mesh->pool, mesh->block[SP_TET4].count, sizeof(int64_t));
     mesh->fixed = sp_pool_new(&mesh->pool, mesh->vertex_count, sizeof(int64_t));
     mesh->fixed_axes = sp_pool_new(&mesh->pool, mesh->vertex_count, 1);
     mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
@@ -170,7 +170,8 @@ static inline void bench_block(int nx, int ny, int nz, double cell, double noise
                             z = corner >> 2;
                         if (five && (i + j + k) % 2) /* mirrored in x */
                             x = 1 - x;
-                        mesh->tet[4 * at + a] = ((int64_t)(k + z) * (ny + 1) + j + y) * (nx + 1) + i + x;
+                        mesh->block[SP_TET4].node[4 * at + a] =
+                            ((int64_t)(k + z) * (ny + 1) + j + y) * (nx + 1) + i + x;
                     }
     sp_mesh_inverted(mesh, true);
 }
@@ -181,7 +182,22 @@ static inline void bench_random(int64_t count, uint64_t stream, double *values)
         values[i] = 2 * sp_random_uniform(5, stream, (uint64_t)i) - 1;
 }
 
-/* A mesh file made ready for computing; ends the program where it cannot be read. */
+/* U [3·vertices, r]: smooth fields on a bar, trigonometric along it, in mixed directions. */
+static inline void bench_fields(const sp_mesh *mesh, int r, double *U)
+{
+    const int64_t rows = 3 * mesh->vertex_count;
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < r; i++)
+            for (int c = 0; c < 3; c++)
+                U[i * rows + 3 * v + c] =
+                    1e-2 * (sin(0.3 * (1 + i / 3) * mesh->vertices[3 * v]) * (i % 3 == c) +
+                            0.05 * (mesh->vertices[3 * v + (c + 1) % 3] - 0.15) *
+                                cos(0.37 * (double)i * mesh->vertices[3 * v]) * mesh->vertices[3 * v] +
+                            1e-3 * (2 * sp_random_uniform(9, (uint64_t)i, (uint64_t)(3 * v + c)) - 1) *
+                                (mesh->vertices[3 * v] > 0));
+}
+
+/* Reads a mesh file and creates its space; ends the program if this fails. */
 static inline void bench_read(sp_context *context, const char *path, sp_mesh *mesh, sp_fe_space *body)
 {
     sp_file file;
@@ -193,7 +209,7 @@ static inline void bench_read(sp_context *context, const char *path, sp_mesh *me
     }
 }
 
-/* A triangle model from its file; ends the program where that fails. */
+/* Reads a triangle model; ends the program if this fails. */
 static inline void bench_read_surface(sp_context *context, const char *path, sp_surface *surface)
 {
     sp_list bytes = {0};
@@ -212,7 +228,7 @@ static inline void bench_read_surface(sp_context *context, const char *path, sp_
     sp_list_free(&bytes);
 }
 
-/* Writes a mesh file; false where that fails. */
+/* Writes a mesh file; returns false if this fails. */
 static inline bool bench_write(sp_context *context, const char *path, sp_mesh *mesh)
 {
     sp_writer *writer;

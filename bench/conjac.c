@@ -1,8 +1,8 @@
-/* What a step of ConJac costs beside the plain linearly implicit step of the same body (Weidner et al. 2020, Figure 2),
- * broken into fill, factor, solve and other: bench-condensed THREADS ROUNDS [mesh.npz]. Without a mesh, a block of 20³
- * cells of five tetrahedra each and a plate of 3 × 34 × 66 cells of six, both about 9300 vertices and 40,000
- * tetrahedra. Every round takes one step of each model after the other; ratios are of steps of one round, and their
- * medians are printed. */
+/* The cost of a step of ConJac relative to the plain linearly implicit step of the same body (Weidner et al. 2020,
+ * Figure 2), divided into fill, factorization, solve and other: bench-condensed THREADS ROUNDS [mesh.npz]. Without a
+ * mesh it uses a block of 20³ cells of five tetrahedra each and a plate of 3 × 34 × 66 cells of six, both with about
+ * 9300 vertices and 40,000 tetrahedra. Every round makes one step of each model. Ratios are those of steps in one
+ * round, and their medians are printed. */
 #include "assembly/fe_space.h"
 #include "base/threads.h"
 #include "bench.h"
@@ -82,7 +82,7 @@ static int condensed_parts(model *m, const double *q, bool definite, double *tim
     return status;
 }
 
-/* One step, and then its parts by themselves at the state that it left. */
+/* Measures one step, and then its parts separately at the resulting state. */
 static void measure(sp_context *context, model *m, int round)
 {
     const double *q = sp_integrator_q(m->integrator);
@@ -131,8 +131,8 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_fe_space 
     sp_full_system_factor_size(&models[0].system, &nonzeros, &flops);
     printf("%lld vertices, %lld tetrahedra, %lld degrees of freedom, factor %.1f million entries, %.2f Gflop; %d "
            "threads, medians of %d rounds\n",
-           (long long)mesh->vertex_count, (long long)mesh->tet_count, (long long)body->dof_count, 1e-6 * nonzeros,
-           1e-9 * flops, context->threads, rounds);
+           (long long)mesh->vertex_count, (long long)mesh->block[SP_TET4].count, (long long)body->dof_count,
+           1e-6 * nonzeros, 1e-9 * flops, context->threads, rounds);
     for (int round = 0; round < rounds; round++)
         for (int k = 0; k < MODELS; k++) {
             measure(context, &models[k], round);

@@ -22,7 +22,7 @@ THESIS_WARM = 2000
 WARM = [3000, 4500, 7000, 10000, 15000, 22000, 33000, 50000, 75000, 100000, 150000, 300000]
 REDUCED = {"kind": "reduced", "damping": [0.5, 0.005]}
 
-# What the thesis prints: nodes with and without coherence, points, level, microseconds of coupling, StVK, traversal, in all; without tree.
+# Numbers printed in the thesis: nodes with and without coherence, points, level, microseconds of coupling, StVK, traversal, in all; without tree.
 THESIS = {
     "rigid": (2050, 3400, 820, 6, 90, 0, 780, 870, 80000),
     "hoses": (530, 1520, 50, 4, 90, 45, 125, 260, 6600),
@@ -39,7 +39,7 @@ def reduced(name, **more):
     return dict(REDUCED, mesh=f"{name}.npz", basis=f"{name}-basis.npz", polynomials=f"{name}-poly.npz", **more)
 
 
-# Title, contact, the body with the points, that with the distances, which the hand holds, coupling with its start, way down, way aside, turn (rad).
+# Title, contact, the body with the points, the body with the distance field, the one that is coupled to the manipulandum, coupling with its start, distance down, distance sideways, rotation (rad).
 CASES = {
     "rigid": (
         "1.02M rigid against 256, rigid", {"stiffness": 500, "limit": 10}, {"kind": "rigid", "pointshell": "armadillo-shell.npz"},
@@ -66,7 +66,7 @@ def smooth(s):
 
 
 def write_hand(path, start, down, aside, turn):
-    """Down within a third of the time, then to both sides in a sine, turning about y with it."""
+    """Moves down within a third of the time, then sideways as a sine, rotating about y in phase."""
     with open(path, "w") as file:
         print("t,x,y,z,qw,qx,qy,qz", file=file)
         for i in range(301):

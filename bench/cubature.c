@@ -1,6 +1,6 @@
-/* Run time of cubature: the reduced force, and force with stiffness, of n tetrahedra in r coordinates, against what its
- * matrices cost: reading B twice for the force (as two dgemv), and for the stiffness the product Bᵀ(KB) of the same
- * shape. Then one product of training with all elements, against the force of as many single elements. */
+/* Run time of cubature: the reduced force, and force with stiffness, of n tetrahedra in r coordinates, relative to the
+ * cost of its matrices: reading B twice for the force (as two dgemv), and the product Bᵀ(KB) of the same shape for the
+ * stiffness. Then one product of training with all elements, relative to the force of as many single elements. */
 #include "cubature/cubature.h"
 #include "bench.h"
 #include "cubature/training.h"
@@ -62,7 +62,7 @@ static void all_products(void *data)
         abort();
 }
 
-/* The forces of all elements as often, without anything else. */
+/* Computes the forces of all elements as often, and nothing else. */
 static void all_forces(void *data)
 {
     job *j = data;

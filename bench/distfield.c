@@ -1,7 +1,9 @@
-/* Distance fields: bench-distfield MODEL CELLS times a field by bricks against one query of the tree per vertex;
- * bench-distfield check POINTS CELLS MODEL... compares the signs of every model's field at so many random vertices with
- * winding numbers: those of the tree, exact ones where these are within 0.05 of one half, and at every 16th vertex,
- * which shows the error of the tree's; there distances are compared with brute force. */
+/* Distance fields. bench-distfield MODEL CELLS compares the time of a field by bricks with one query of the tree per
+ * vertex.
+ *
+ * bench-distfield check POINTS CELLS MODEL... compares the signs of every model's field at this number of random
+ * vertices with winding numbers: those of the tree, or exact ones if these are within 0.05 of one half, and at every
+ * 16th vertex, which shows the error of the tree. There distances are also compared with brute force. */
 #include "bench.h"
 #include "geometry/distance_field.h"
 #include "geometry/winding.h"

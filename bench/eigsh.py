@@ -1,6 +1,6 @@
 """SciPy's eigsh in shift-invert mode, as it comes and with SuperLU at its best, on K and M that `modes` wrote: eigsh.py K.npz M.npz MODES_SECONDS FACTOR_SECONDS SOLVE_SECONDS
 
-Also says what it would take with our factorization: its own time without SuperLU's factor and solves, plus ours for as many."""
+Also prints the time that it would take with our factorization: its own time without SuperLU's factor and solves, plus ours for as many."""
 import sys, time
 import numpy as np
 import scipy.sparse as sparse

@@ -1,10 +1,10 @@
-/* Unsigned distances at every vertex of a grid by Embree's closest-point queries (rtcPointQuery on its BVH), beside
- * sp_distance_field without signs: bench-embree MODEL CELLS THREADS. Built where embree3 is installed.
+/* Unsigned distances at every vertex of a grid by Embree's closest-point queries (rtcPointQuery on its BVH), compared
+ * with sp_distance_field without signs: bench-embree MODEL CELLS THREADS. Built if embree3 is installed.
  *
- * Both read the same triangles and compute the same vertices in this process. Embree stores single precision, as the
- * field's distances are; its time is that of building the BVH (quality high) and of the queries. A query begins with
- * the distance found at the vertex before it in the row plus one cell, which no closest point lies beyond: without that
- * bound it takes longer. */
+ * Both read the same triangles and compute the same vertices in this process. Embree stores single precision, like the
+ * distances of a field. Its time is that of building the BVH (quality high) and of the queries. A query starts from an
+ * upper bound of the distance: the distance at the previous vertex in the row plus one cell. Without that bound it
+ * takes longer. */
 #include "bench.h"
 #include "geometry/distance_field.h"
 

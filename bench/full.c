@@ -1,10 +1,17 @@
-/* Steps of the full mesh: what their parts cost, and which solver is the fastest where. Bars of so many thousand
- * tetrahedra, 1 m long and ¼ m wide and high, that are held at one end: bench-full step THREADS K… assembly,
- * factorization and solve, and their share of a linearly implicit and of a converged step bench-full solvers THREADS h
- * E law K…    steps of a bar that swings under gravity, by each solver; h 1, 5 or 20 ms, E 0.1, 1 or 100 MPa, law stvk
- * or stable, or all bench-full product THREADS K…            an iteration of conjugate gradients against reading the
- * matrix once bench-full mesh K FILE                   the bar as a mesh file Seconds are those of the clock, in
- * brackets those of the processors, which other work on the machine changes less. */
+/* Steps of the full-order model: the cost of their parts, and the fastest solver for each case. Bars of K thousand
+ * tetrahedra, 1 m long and ¼ m wide and high, are fixed at one end.
+ *
+ * bench-full step THREADS K… measures assembly, factorization and solve, and their share of a linearly implicit and of
+ * a converged step.
+ *
+ * bench-full solvers THREADS h E law K… measures steps of a bar that swings under gravity, for each solver. h is 1, 5
+ * or 20 ms, E is 0.1, 1 or 100 MPa, law is stvk or stable; each may be all.
+ *
+ * bench-full product THREADS K… compares an iteration of conjugate gradients with reading the matrix once.
+ *
+ * bench-full mesh K FILE writes the bar as a mesh file.
+ *
+ * Seconds are wall-clock time; processor time is in parentheses, and is less affected by other work on the machine. */
 #include "assembly/fe_space.h"
 #include "base/threads.h"
 #include "bench.h"
@@ -21,7 +28,7 @@ static void check(const sp_context *context, int status)
     exit(1);
 }
 
-/* Seconds of the clock and of the processors. */
+/* Wall-clock and processor seconds. */
 typedef struct spent {
     double clock, processor;
 } spent;
@@ -96,7 +103,7 @@ static double *weigh(const sp_system *system)
     return force;
 }
 
-/* As if it had swung for a while: the first mode's shape with 2 m/s at the tip. */
+/* A state as after some oscillation: the shape of the first mode with 2 m/s at the tip. */
 static double *swing(const sp_fe_space *body)
 {
     double *v = calloc((size_t)body->dof_count, 8);
@@ -108,7 +115,7 @@ static double *swing(const sp_fe_space *body)
     return v;
 }
 
-/* ---- a system that notes what its calls take ---- */
+/* ---- a system that records the time of its calls ---- */
 
 enum { ASSEMBLE, FORCE, FACTOR, SOLVE, CALLS };
 
@@ -197,7 +204,7 @@ static int64_t clocked_inverted(void *self, const double *q)
     return c->inner->inverted(c->inner->self, q);
 }
 
-/* Nothing is held that moves, and there is no damping by strain rate. */
+/* No fixed vertex moves, and there is no strain-rate damping. */
 static sp_system clock_system(clocked *c)
 {
     sp_system system = *c->inner;
@@ -230,7 +237,7 @@ typedef struct outcome {
     double newton, indefinite, factorizations; /* a step … */
     double products;                           /* … a solve */
     spent step,
-        calls[CALLS]; /* of a step, means without the first, which has a factorization that long runs do not notice */
+        calls[CALLS]; /* per step, means without the first step, whose factorization is negligible in long runs */
     char message[sizeof((sp_context *)0)->message];
 } outcome;
 
@@ -279,7 +286,7 @@ static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
 
 static const char *const law_name[] = {[SP_LAW_STVK] = "StVK", [SP_LAW_STABLE_NEO_HOOKEAN] = "stable neo-Hookean"};
 
-/* ---- what the parts of a step cost ---- */
+/* ---- cost of the parts of a step ---- */
 
 static void print_spent(const char *what, spent s)
 {
@@ -330,7 +337,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     for (int k = 0; k < PARTS; k++)
         part[k] = median_spent(ROUNDS, time[k]);
     printf("%s, %lld tetrahedra, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n",
-           law_name[law], (long long)mesh.tet_count, (long long)n, 1e-6 * sp_cholesky_nonzeros(factor),
+           law_name[law], (long long)mesh.block[SP_TET4].count, (long long)n, 1e-6 * sp_cholesky_nonzeros(factor),
            1e-9 * sp_cholesky_flops(factor), context->threads);
     print_spent("force", part[FORCES]);
     print_spent("assembly with force", part[TANGENT]);
@@ -373,7 +380,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     sp_mesh_free(&mesh);
 }
 
-/* ---- which solver where ---- */
+/* ---- comparison of solvers ---- */
 
 static void compare_solvers(sp_context *context, int thousands, enum sp_law law, double young, double step,
                             enum sp_integrator_kind kind)
@@ -383,12 +390,13 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
     sp_mesh mesh;
     sp_fe_space body;
     make_bar(context, thousands, law, young, &mesh, &body);
-    const double edge = 0.25 / cbrt((double)mesh.tet_count / 24);
+    const double edge = 0.25 / cbrt((double)mesh.block[SP_TET4].count / 24);
     printf("%s, %lld tetrahedra, %s, E %g MPa, h %g ms: sound goes %.1f edges a step\n",
            kind == SP_NEWMARK ? "Newmark"
            : kind == SP_EULER ? "Euler"
                               : "linearly implicit Euler",
-           (long long)mesh.tet_count, law_name[law], 1e-6 * young, 1e3 * step, step * sqrt(young / 1000) / edge);
+           (long long)mesh.block[SP_TET4].count, law_name[law], 1e-6 * young, 1e3 * step,
+           step * sqrt(young / 1000) / edge);
     for (int k = 0; k < 3; k++) {
         outcome o;
         const int steps = kind == SP_LINEAR_EULER ? 24 : thousands < 100 ? 12 : 6;
@@ -477,7 +485,7 @@ static void measure_product(sp_context *context, int thousands, int round_count)
         part[k] = median_spent(rounds, time[k]);
     const double flops = sp_cholesky_flops(factor), nonzeros = sp_cholesky_nonzeros(factor);
     printf("%lld tetrahedra, %lld degrees of freedom, %.2fM entries, factor %.1fM, %.1f GFlop; %d threads (%g)\n",
-           (long long)mesh.tet_count, (long long)n, 1e-6 * (double)entries, 1e-6 * nonzeros, 1e-9 * flops,
+           (long long)mesh.block[SP_TET4].count, (long long)n, 1e-6 * (double)entries, 1e-6 * nonzeros, 1e-9 * flops,
            context->threads, fmin(0, sum));
     print_spent("reading the values once", part[READ]);
     print_spent("product by rows", part[PLAIN]);
@@ -507,7 +515,7 @@ static int usage(void)
     return 2;
 }
 
-/* A word of the command line against a number; all agree with "all". */
+/* Returns true if a word of the command line is this number, or "all". */
 static bool chosen(const char *word, double value)
 {
     return !strcmp(word, "all") || atof(word) == value;

@@ -1,7 +1,8 @@
-/* Greedy cubature (An et al. 2008) against the operations that it consists of: in every round the displacements and
- * residuals of the candidates' corners (two dense products), their forces at all poses with their products and norms,
- * and the least squares problem of the elements chosen; at the end the same of all elements once, for its KKT residual.
- * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then tolerances. */
+/* Greedy cubature (An et al. 2008) relative to the operations that it consists of. Each round computes the
+ * displacements and residuals of the candidates' corners (two dense products), their forces at all poses with their
+ * products and norms, and the least squares problem of the selected elements. At the end the same is computed once for
+ * all elements, for the KKT residual. argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then
+ * tolerances. */
 #include "assembly/batch.h"
 #include "cubature/blocks.h"
 #include "cubature/joint.h"
@@ -29,7 +30,7 @@ static void note_choice(void *data, int64_t count, const int64_t *number)
     c->element[c->count++] = number[0];
 }
 
-/* Seconds of one product [rows, r] × [r, poses], the least of three. */
+/* Seconds of one product [rows, r] × [r, poses], the minimum of three runs. */
 static double product_of(int64_t rows, int64_t r, int64_t poses)
 {
     double *A = malloc((size_t)(rows * r) * 8), *B = malloc((size_t)(r * poses) * 8),
@@ -46,7 +47,7 @@ static double product_of(int64_t rows, int64_t r, int64_t poses)
     return least;
 }
 
-/* What becomes of forces: their products with the residual, and their squares. */
+/* The use of forces: their products with the residual, and their squares. */
 SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], const double *v, const double *C,
                                          sp_lanes *sum, sp_lanes *squares)
 {
@@ -55,8 +56,8 @@ SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], co
     sp_poses_square(ROWS, C, force, one, squares);
 }
 
-/* Seconds of the forces of one element at `poses` poses, of their products with the residuals and of their norm, out of
- * rows of displacements and residuals and nothing else. */
+/* Seconds for the forces of one element at `poses` poses, their products with the residuals and their norm, from rows
+ * of displacements and residuals, without anything else. */
 static double forces_of(const sp_fe_space *body, int64_t poses)
 {
     enum { ELEMENTS = 2000, WITH_FIRST = ROWS + 3 };
@@ -90,7 +91,7 @@ static double forces_of(const sp_fe_space *body, int64_t poses)
     return sum[0] == 0 ? 0 : least / ELEMENTS;
 }
 
-/* Seconds of the least squares problems alone, as the chosen columns come. */
+/* Seconds of the least squares problems alone, with the selected columns in their order. */
 static double problems(sp_context *context, sp_training *training, const choices *chosen)
 {
     sp_nnls_set *set;
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
         sp_cubature_parameters parameters = {
             .method = SP_CUBATURE_GREEDY, .tolerance = atof(argv[i]), .candidates = CANDIDATES, .log = &log};
         sp_cubature_report report = {0};
-        for (int run = 0; run < 2; run++) { /* the second has its memory */
+        for (int run = 0; run < 2; run++) { /* the second run has its memory already */
             sp_cubature cubature;
             chosen.count = 0;
             double start = bench_now();

@@ -1,6 +1,6 @@
-/* Inertia modes and Lanczos modes as whole processes against the work that cannot be avoided (Yang 2015, Table 2): one
- * factorization with the block solves, of CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools;
- * argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Writes beside the mesh. */
+/* Inertia modes and Lanczos modes as separate processes relative to the unavoidable work (Yang 2015, Table 2): one
+ * factorization with the block solves, by CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools;
+ * argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Output is written next to the mesh. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/internal.h"
@@ -12,7 +12,7 @@
 
 enum { WIDTH = 6, ROUNDS = 3 }; /* columns of a block */
 
-/* Seconds of `modes` with these options, and its peak memory. expected: about as much, GB. */
+/* Seconds of `modes` with these options, and its peak memory. expected: expected memory, GB. */
 static double run_once(char **argv, const char *output, int64_t k, bool krylov, double expected, double *gigabytes)
 {
     char program[1000], count[30];
@@ -37,11 +37,11 @@ static double run_once(char **argv, const char *output, int64_t k, bool krylov, 
     return bench_now() - start;
 }
 
-/* What a process of its own takes for the work alone: its memory comes from the system as that of `modes` does. */
+/* The time of a process that does only this work, so that its memory comes from the system like that of `modes`. */
 typedef struct work {
     int64_t elements, order;
     double analysis, factorization, single, library,
-        block; /* s; of solves the least of three each; library: of a block, by CHOLMOD's own */
+        block; /* s; of solves the minimum of three each; library: of a block, by CHOLMOD's own solve */
     double nonzeros, flops;
 } work;
 
@@ -98,7 +98,7 @@ static work factor_and_solve(char **argv)
     }
     w.nonzeros = sp_cholesky_nonzeros(factor);
     w.flops = sp_cholesky_flops(factor);
-    return w; /* the process ends here: nothing is freed */
+    return w; /* the process ends here, so that nothing needs to be freed */
 }
 
 static work work_once(char **argv, double expected)
@@ -130,9 +130,9 @@ int main(int argc, char **argv)
     double seconds[MOST][2], memory[MOST][2];
     snprintf(output, sizeof output, "%s.modes", argv[2]);
     work w = work_once(argv, 0);                                                /* for its size */
-    const double factor = 12e-9 * w.nonzeros, column = 24e-9 * (double)w.order; /* GB, with what else they need */
+    const double factor = 12e-9 * w.nonzeros, column = 24e-9 * (double)w.order; /* GB, including other memory */
     for (int round = 0; round < (w.factorization < 5 ? ROUNDS : 1);
-         round++) { /* all in turns, and the least of each: what the machine does besides comes and goes */
+         round++) { /* all are interleaved, and the minimum of each is used, since other work on the machine varies */
         work once = work_once(argv, factor);
         w.analysis = fmin(w.analysis, once.analysis);
         w.factorization = fmin(w.factorization, once.factorization);

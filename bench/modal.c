@@ -1,13 +1,13 @@
-/* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns,
- * beside what no method can avoid, reading their matrices once. argv[1]: mesh; argv[2]: basis; argv[3]: training poses;
- * argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
+/* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the computation of poses and
+ * columns, relative to reading their matrices once, which no method can avoid. argv[1]: mesh; argv[2]: basis; argv[3]:
+ * training poses; argv[4]: threads; then the requested numbers of elements. Each time is the minimum of five. */
 #include "cubature/modal.h"
 #include "linear/gram.h"
 #include "training.h"
 
 #include <cblas.h>
 
-/* Reads `count` numbers once; the least time of five. */
+/* Reads `count` numbers once; returns the minimum time of five. */
 static double reading(int64_t count, double *sum)
 {
     double *values = malloc((size_t)count * 8), least = INFINITY;
@@ -23,8 +23,8 @@ static double reading(int64_t count, double *sum)
     return least;
 }
 
-/* Seconds of the Gram matrices alone, r times AᵀA of [poses, n]: the fewest operations of a direct solution; the least
- * time of five. */
+/* Seconds of the Gram matrices alone, r times AᵀA of [poses, n], which are the fewest operations of a direct solution;
+ * the minimum time of five. */
 static double squares(int64_t r, int64_t poses, int64_t n)
 {
     double *A = malloc((size_t)(poses * n) * 8), *H = calloc((size_t)(n * n), 8), least = INFINITY;

@@ -1,7 +1,7 @@
-/* `modes` and `modalderiv` as whole processes beside a reference in this process, one factorization and 80 single
- * solves (no lower bound: solving for several vectors at a time takes less); and what a full StVK step costs in
- * assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file; argv[3]: threads. Writes beside
- * the mesh. */
+/* `modes` and `modalderiv` as separate processes compared with a reference in this process, one factorization and 80
+ * single solves (not a lower bound: solving for several vectors at a time takes less), and the cost of a full StVK step
+ * in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file; argv[3]: threads. Output is
+ * written next to the mesh. */
 #include "bench.h"
 #include "linear/cholesky.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The least of three, each with memory that was touched beforehand, as the reference finds it. expected: GB. */
+/* The minimum of three runs, each with pre-faulted memory, like the reference. expected: GB. */
 static double run(const char *command, double expected)
 {
     double least = INFINITY;

@@ -1,11 +1,11 @@
-/* Nonnegative least squares beside its limit: one dsyrk of all columns, the Gram matrix alone, both on one thread and
- * ours also on two. Writes each problem and its time into the folder argv[1] for bench/nnls.py, which runs SciPy on the
- * same. argv[2]: only the problems with this in their name.
+/* Nonnegative least squares relative to its lower bound: one dsyrk of all columns, the Gram matrix alone, both on one
+ * thread and ours also on two. Each problem and its time are written to the folder argv[1] for bench/nnls.py, which
+ * runs SciPy on the same problem. argv[2]: only the problems with this in their name.
  *
  * "cubature" columns are forces of elements at random points of a body in random poses of 10 smooth displacement
  * fields, reduced to these: a_e[pose, i] = φ_i(X)·f(Σ q_d φ_d(X)), f(u) = u + u³; b is their sum over eight times as
  * many points. "random" columns are uniform in (0,1), half of them in b with random weights, and 1 % of noise. "set":
- * columns of the first kind offered one at a time, and solved each time. */
+ * columns of the first type are added one at a time, with a solve after each. */
 #include "linear/nnls.h"
 #include "bench.h"
 

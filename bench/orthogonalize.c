@@ -1,7 +1,7 @@
-/* Ways to orthogonalize r columns in the mass metric (Yang 2015 §4.2, Figure 4): mass-MGS as it is printed, one vector
- * at a time; the reduced one as it is printed; the reduced one combined by BLAS-3 (lib/basis/reduced_mgs.c); and block
- * Gram–Schmidt, every block projected twice (lib/basis/krylov.c). Columns come in blocks of 6, as a Krylov iteration
- * makes them. argv[1]: mesh file; argv[2]: threads. */
+/* Methods to orthogonalize r columns in the mass metric (Yang 2015 §4.2, Figure 4): mass-MGS as printed, one vector at
+ * a time; the reduced method as printed; the reduced method combined by BLAS-3 (lib/basis/reduced_mgs.c); and block
+ * Gram–Schmidt with every block projected twice (lib/basis/krylov.c). Columns come in blocks of 6, as in a Krylov
+ * iteration. argv[1]: mesh file; argv[2]: threads. */
 #include "basis/reduced_mgs.h"
 #include "bench.h"
 #include "linear/store.h"
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     j.Y = malloc((size_t)(3 * inner.count * most) * 8);
     j.C = malloc((size_t)(most * WIDTH) * 8);
     j.work = malloc((size_t)sp_dense_inner_work(most, WIDTH) * 8);
-    /* smooth orthonormal columns, mixed so that pairs have cosines of a tenth or so, as those of inertia modes have */
+    /* Smooth orthonormal columns, mixed so that pairs have cosines of about a tenth, like those of inertia modes. */
     for (int64_t c = 0; c < most; c++)
         for (int64_t i = 0; i < n; i++) {
             const double *X = mesh.vertices + body.free[i] / 3 * 3;

@@ -1,6 +1,6 @@
-/* Pointshells: bench-pointshell MODEL POINTS LEVELS OFFSET times particle repulsion on one and two threads (OFFSET −1:
- * chosen, 0: the surface, else metres), and compares the spread of nearest-neighbour distances with those of random
- * samples and of the other generators. */
+/* Point shells: bench-pointshell MODEL POINTS LEVELS OFFSET measures the time of particle repulsion on one and two
+ * threads (OFFSET −1: automatic, 0: the surface, else metres), and compares the spread of nearest-neighbour distances
+ * with that of random samples and of the other generators. */
 #include "pointshell/pointshell.h"
 #include "base/threads.h"
 #include "bench.h"

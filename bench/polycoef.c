@@ -1,5 +1,5 @@
-/* polycoef as a whole process against dsyrk of exactly its rows, with the same number of threads. Run it in an empty
- * folder: it writes meshes and bases there. argv[1]: the polycoef program. */
+/* polycoef as a separate process relative to dsyrk of exactly its rows, with the same number of threads. Run it in an
+ * empty folder, since it writes meshes and bases there. argv[1]: the polycoef program. */
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
@@ -26,13 +26,13 @@ static void process(void *data)
     job *j = data;
     char output[40];
     snprintf(output, sizeof output, "bench-poly-%d.npz",
-             j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
+             j->runs++); /* a new file, since a system may write the replacement of an old one immediately */
     char mesh[] = "bench-mesh.npz", basis[] = "bench-basis.npz", to[] = "-o", quiet[] = "-q", threads[] = "-t";
     char *arguments[] = {j->program, mesh, basis, to, output, quiet, threads, j->threads, NULL};
     pid_t child;
     int status;
     if (posix_spawn(&child, j->program, NULL, NULL, arguments, environ) !=
-        0) { /* fork would copy this process's tables first */
+        0) { /* fork would copy the page tables of this process first */
         fprintf(stderr, "polycoef cannot be started\n");
         exit(1);
     }
@@ -45,7 +45,7 @@ static void process(void *data)
     j->peak = usage.ru_maxrss > j->peak ? usage.ru_maxrss : j->peak;
 }
 
-/* The same number of rows in the same blocks, nothing else. */
+/* The same number of rows in the same blocks, and nothing else. */
 static void syrk(void *data)
 {
     job *j = data;
@@ -59,7 +59,7 @@ static void syrk(void *data)
     }
 }
 
-/* The threads of the products would spin on beside the process. */
+/* Without this the threads of the products would spin while the process runs. */
 static void without_threads(void *data)
 {
     (void)data;

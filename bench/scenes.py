@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times steps of a pile of balls in a box, and the memory of the whole process.
+"""Measures steps of a pile of spheres in a box, and the memory of the process.
 
     python3 scenes.py TOOLS FOLDER [BALLS…]
 

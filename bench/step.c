@@ -1,6 +1,8 @@
-/* Run time of reduced models: force and stiffness against one dsymv of their order; one semi-implicit Newmark step
- * against dsymv and a dense Cholesky solve; converged steps. */
+/* Run time of reduced-order models: force and stiffness relative to one dsymv of their order; one semi-implicit Newmark
+ * step relative to dsymv and a dense Cholesky solve; converged steps. Then force and stiffness of large models relative
+ * to reading the distinct coefficients of their energy once: with the argument "large" these alone. */
 #include "assembly/fe_space.h"
+#include "base/lanes.h"
 #include "bench.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
@@ -58,9 +60,117 @@ static void no_force(void *self, double t0, double t1, double *f)
     memset(f, 0, (size_t)((const sp_system *)self)->n * 8);
 }
 
-int main(void)
+/* ---- large models ---- */
+
+typedef struct large {
+    sp_polynomial_force *force;
+    int64_t pairs, distinct; /* r(r + 1)/2, r(r + 1)(r + 2)(r + 3)/24 */
+    double *q, *f, *K, *coefficients, *Q, *x, *y;
+    volatile double sum;
+} large;
+
+static void evaluate_large(void *data)
+{
+    large *l = data;
+    l->q[0] += 1e-9;
+    sp_polynomial_force_evaluate(l->force, l->q, l->f, l->K);
+}
+
+typedef double lanes __attribute__((vector_size(32)));
+
+/* A streaming sum, in as many registers as hide its latency. */
+SP_CLONES static double sum_of(int64_t count, const double *value)
+{
+    lanes s[8] = {{0}};
+    double sum = 0;
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32)
+        for (int k = 0; k < 8; k++)
+            s[k] += *(const lanes *)(value + i + 4 * k);
+    for (int k = 0; k < 8; k++)
+        sum += s[k][0] + s[k][1] + s[k][2] + s[k][3];
+    for (; i < count; i++)
+        sum += value[i];
+    return sum;
+}
+
+static void read_coefficients(void *data)
+{
+    large *l = data;
+    l->sum = sum_of(l->distinct, l->coefficients);
+}
+
+static void symv_large(void *data)
+{
+    large *l = data;
+    cblas_dsymv(CblasColMajor, CblasLower, (int)l->pairs, 1, l->Q, (int)l->pairs, l->x, 1, 0, l->y, 1);
+}
+
+/* The least time of one call, behind one that is not measured. */
+static double least(void (*call)(void *), void *data, int rounds)
+{
+    double best = INFINITY;
+    call(data);
+    for (int i = 0; i < rounds; i++) {
+        const double start = bench_now();
+        call(data);
+        best = fmin(best, bench_now() - start);
+    }
+    return best;
+}
+
+/* Aligned to pages. */
+static double *random_numbers(int64_t count, uint64_t stream)
+{
+    double *value = aligned_alloc(4096, (size_t)(count * 8 + 4095) / 4096 * 4096);
+    if (!value)
+        abort();
+    bench_random(count, stream, value);
+    return value;
+}
+
+/* Random coefficients: a mesh of some size takes minutes for these. */
+static void bench_large(int64_t r)
+{
+    sp_context context = sp_context_default();
+    const int64_t N = sp_polynomial_order(r);
+    sp_polynomial_part part = {.value = 1, .gram = random_numbers(N * N, 1)};
+    sp_polynomials polynomials = {.r = r, .part_count = 1, .parts = &part};
+    large l = {.pairs = r * (r + 1) / 2, .distinct = r * (r + 1) * (r + 2) * (r + 3) / 24};
+    if (sp_polynomial_force_new(&context, &polynomials, r, &l.force) != SP_OK)
+        abort();
+    free(part.gram);
+    l.q = random_numbers(r, 2), l.f = random_numbers(r, 3), l.K = random_numbers(r * r, 4);
+    l.coefficients = random_numbers(l.distinct, 5);
+    l.Q = random_numbers(l.pairs * l.pairs, 6), l.x = random_numbers(l.pairs, 7), l.y = random_numbers(l.pairs, 8);
+    double reading = INFINITY, force = INFINITY, symv = INFINITY;
+    for (int turn = 0; turn < 5; turn++) {
+        reading = fmin(reading, least(read_coefficients, &l, 20));
+        force = fmin(force, least(evaluate_large, &l, 20));
+        symv = fmin(symv, least(symv_large, &l, 5));
+    }
+    printf("%4lld %13.1f %12.0f %13.0f %7.2f %12.0f\n", (long long)r, 8e-6 * (double)l.distinct, 1e6 * reading,
+           1e6 * force, force / reading, 1e6 * symv);
+    sp_polynomial_force_free(l.force);
+    double *const all[] = {l.q, l.f, l.K, l.coefficients, l.Q, l.x, l.y};
+    for (int i = 0; i < 7; i++)
+        free(all[i]);
+}
+
+static void bench_all_large(void)
+{
+    printf("%4s %13s %12s %13s %7s %12s\n", "r", "distinct [MB]", "read [us]", "force+K [us]", "ratio", "dsymv [us]");
+    for (int i = 0; i < 4; i++)
+        bench_large((int[]){40, 60, 80, 100}[i]);
+}
+
+int main(int argc, char **argv)
 {
     bench_begin();
+    if (argc == 2 && !strcmp(argv[1], "large")) {
+        bench_all_large();
+        return 0;
+    }
     sp_context context = sp_context_default();
     sp_mesh mesh;
     sp_fe_space body;
@@ -74,15 +184,7 @@ int main(void)
         job j = {.r = r, .pairs = r * (r + 1) / 2, .repeat = r < 25 ? 2000 : r < 50 ? 300 : 20};
         int64_t rows = 3 * mesh.vertex_count, N = j.pairs;
         double *U = malloc((size_t)(rows * r) * 8);
-        for (int64_t v = 0; v < mesh.vertex_count; v++) /* smooth fields: trigonometric in x, mixed directions */
-            for (int i = 0; i < r; i++)
-                for (int c = 0; c < 3; c++)
-                    U[i * rows + 3 * v + c] =
-                        1e-2 * (sin(0.3 * (1 + i / 3) * mesh.vertices[3 * v]) * (i % 3 == c) +
-                                0.05 * (mesh.vertices[3 * v + (c + 1) % 3] - 0.15) *
-                                    cos(0.37 * (double)i * mesh.vertices[3 * v]) * mesh.vertices[3 * v] +
-                                1e-3 * (2 * sp_random_uniform(9, (uint64_t)i, (uint64_t)(3 * v + c)) - 1) *
-                                    (mesh.vertices[3 * v] > 0));
+        bench_fields(&mesh, r, U);
         sp_polynomials polynomials;
         sp_polynomial_parameters parameters = {0};
         sp_polynomial_report report;
@@ -126,5 +228,6 @@ int main(void)
         printf("%4d %12.2f %9.2f %7.2f %14.2f %12.2f %7.2f %12.2f %11.2f\n", r, a * us, b * us, a / b, c * us, d * us,
                c / d, e * us, iterations);
     }
+    bench_all_large();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What benches of cubature read: a body, a basis and training poses. */
+/* Input of the benchmarks of cubature: a body, a basis and training poses. */
 #ifndef BENCH_TRAINING_H
 #define BENCH_TRAINING_H
 
@@ -22,7 +22,7 @@ static inline void bench_open(sp_context *context, const char *path, sp_file *fi
     exit(1);
 }
 
-/* Out of argv[1]: mesh, argv[2]: basis, argv[3]: poses, argv[4]: threads, and something more. */
+/* Reads argv[1]: mesh, argv[2]: basis, argv[3]: poses, argv[4]: threads; more arguments follow. */
 static inline void bench_read_training(int argc, char **argv, sp_context *context, bench_training *t)
 {
     if (argc < 6)

@@ -20,14 +20,14 @@ static int check_tension(void *data, sp_context *context, const sp_text *text, i
 int sp_activations_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
                          int64_t *activation_count, sp_activation **activations)
 {
-    const sp_series_kind kind = {1,
-                                 "t,region,tension",
-                                 {"t", "region", "tension"},
-                                 "Pa",
-                                 mesh->material_count,
-                                 find_region,
-                                 check_tension,
-                                 (void *)mesh};
+    const sp_series_kind kind = {.width = 1,
+                                 .fields = "t,region,tension",
+                                 .names = {"t", "region", "tension"},
+                                 .unit = "Pa",
+                                 .keys = mesh->material_count,
+                                 .key = find_region,
+                                 .check = check_tension,
+                                 .data = (void *)mesh};
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, activation_count, &series);
     if (status != SP_OK)

@@ -48,7 +48,7 @@ static const sp_member_rule modes[] = {
     {"eigenvalue", "r", SP_F8, AT(eigenvalue), .unit = "rad²/s²", .meaning = "λ = ω² of Kψ = λMψ, ascending"},
     {"residual", "r", SP_F8, AT(residual), FROM(0), .meaning = "≥ 0: ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂)"},
     {"ordering", "nf", SP_I8, OPTIONAL, AT(ordering), BELOW("nv"),
-     .meaning = "the vertices with a degree of freedom that is not held"},
+     .meaning = "the vertices with a free degree of freedom"},
     {0}};
 
 static const sp_member_rule derivatives[] = {
@@ -59,7 +59,9 @@ static const sp_member_rule derivatives[] = {
 static const sp_member_rule snapshots[] = {
     {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"},
     {"time", "r", SP_F8, OPTIONAL, AT(time), FROM(0), .unit = "s",
-     .meaning = "≥ 0: when in a recording each shape belongs to"},
+     .meaning = "≥ 0: time of each snapshot in the recording"},
+    {"sample", "r", SP_I8, WITH("total"), AT(sample), FROM(0), .increasing = true,
+     .meaning = "the numbers of their loads"},
     {0}};
 
 static const sp_member_rule basis[] = {
@@ -76,10 +78,10 @@ const sp_kind sp_kind_derivatives = {"derivatives", symbols, derivatives};
 const sp_kind sp_kind_snapshots = {"snapshots", symbols, snapshots};
 const sp_kind sp_kind_basis = {"basis", symbols, basis};
 
-/* A file of other programs counts as snapshots, of which nothing but U is looked at. */
+/* A file of another program is read as snapshots, of which only U is used. */
 static const sp_kind kind_foreign = {"", symbols, foreign};
 
-/* NULL where the name is none of these. */
+/* Returns NULL if the name is none of these. */
 static const sp_kind *kind_of(const char *name)
 {
     static const sp_kind *const kinds[] = {&sp_kind_modes, &sp_kind_derivatives, &sp_kind_snapshots, &sp_kind_basis,
@@ -90,9 +92,9 @@ static const sp_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* ---- U in pieces ---- */
+/* ---- U by pieces ---- */
 
-/* The first piece of a member: checks its shape and allocates whole columns or rows. */
+/* Starts with the first piece of a member: checks its shape and allocates memory for complete columns or rows. */
 static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
 {
     enum { PIECE = 1 << 17 }; /* values */
@@ -103,15 +105,15 @@ static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
     pieces->have = 0;
     pieces->capacity = line < PIECE ? PIECE / line * line : line;
     pieces->values = sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->values);
-    pieces->turned =
-        array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->turned);
+    pieces->transposed =
+        array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->transposed);
     if (pieces->pool.failed)
         status = sp_fail_memory(pieces->context);
 done:
     return status;
 }
 
-/* Whole columns or rows to the one who wants them; `end` is the number of the first value that is still to come. */
+/* Passes complete columns or rows to the consumer; `end` is the number of the first value that is not yet read. */
 static int give_piece(sp_columns_pieces *pieces, const sp_array *array, int64_t end)
 {
     int64_t rows = array->shape[0], columns = array->shape[1], line = array->fortran ? rows : columns,
@@ -125,11 +127,11 @@ static int give_piece(sp_columns_pieces *pieces, const sp_array *array, int64_t 
         return pieces->take(pieces->data, rows, columns, 0, rows, at, lines, pieces->values);
     for (int64_t c = 0; c < columns; c++)
         for (int64_t i = 0; i < lines; i++)
-            pieces->turned[c * lines + i] = pieces->values[i * columns + c];
-    return pieces->take(pieces->data, rows, columns, at, lines, 0, columns, pieces->turned);
+            pieces->transposed[c * lines + i] = pieces->values[i * columns + c];
+    return pieces->take(pieces->data, rows, columns, at, lines, 0, columns, pieces->transposed);
 }
 
-static int take_piece(void *data, const sp_array *array, int64_t first, int64_t count, const void *values)
+static int read_piece(void *data, const sp_array *array, int64_t first, int64_t count, const void *values)
 {
     sp_columns_pieces *pieces = data;
     int status = first == 0 ? begin_pieces(pieces, array) : SP_OK;
@@ -150,7 +152,7 @@ void sp_columns_divert(sp_context *context, sp_reader *reader, int64_t rows, sp_
 {
     pieces->context = context;
     pieces->expected_rows = rows;
-    sp_reader_divert(reader, "U", take_piece, pieces);
+    sp_reader_divert(reader, "U", read_piece, pieces);
 }
 
 void sp_columns_pieces_free(sp_columns_pieces *pieces)
@@ -158,7 +160,36 @@ void sp_columns_pieces_free(sp_columns_pieces *pieces)
     sp_pool_free(&pieces->pool);
 }
 
-/* ---- the rest ---- */
+/* ---- reading and writing ---- */
+
+int sp_columns_whole(sp_context *context, const sp_columns *columns)
+{
+    return columns->total ? sp_fail(context, SP_INPUT,
+                                    "it is a shard, of %lld to %lld of %lld: join it with the others (simmerge)",
+                                    (long long)columns->first, (long long)columns->end - 1, (long long)columns->total)
+                          : SP_OK;
+}
+
+/* Of which items a shard has columns. */
+static int read_shard(sp_context *context, const json_t *meta, const sp_kind *kind, sp_columns *columns)
+{
+    int status = SP_OK;
+    if (!json_object_get(meta, "total"))
+        return SP_OK;
+    SP_TRY(sp_json_integer(context, meta, "total", 1, INT64_C(1) << 40, &columns->total));
+    SP_TRY(sp_json_integer(context, meta, "first", 0, columns->total - 1, &columns->first));
+    SP_TRY(sp_json_integer(context, meta, "end", columns->first + 1, columns->total, &columns->end));
+    const int64_t items = columns->end - columns->first;
+    if (kind == &sp_kind_derivatives ? columns->count != items : columns->count > items)
+        status = sp_fail(context, SP_INPUT, "it has %lld columns for %lld items of the shard",
+                         (long long)columns->count, (long long)items);
+    for (int64_t c = 0; status == SP_OK && columns->sample && c < columns->count; c++)
+        if (columns->sample[c] < columns->first || columns->sample[c] >= columns->end)
+            status = sp_fail(context, SP_INPUT, "sample: value %lld is %lld, of a shard of %lld to %lld", (long long)c,
+                             (long long)columns->sample[c], (long long)columns->first, (long long)columns->end - 1);
+done:
+    return status;
+}
 
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns)
 {
@@ -182,7 +213,10 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
             SP_TRY(sp_json_integer(context, file->meta, "source", 1, INT64_C(1) << 40, &columns->source));
         if (order == 1 && !columns->pair)
             status = sp_fail(context, SP_INPUT, "member pair is missing, which derivatives of order 1 have");
+        SP_TRY(status);
     }
+    if (kind == &sp_kind_derivatives || kind == &sp_kind_snapshots)
+        status = read_shard(context, file->meta, kind, columns);
 done:
     if (status != SP_OK) {
         *columns = (sp_columns){0};
@@ -206,6 +240,10 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
     if (kind == &sp_kind_derivatives && columns->source)
         failed |= json_object_set_new(meta, "source", json_integer(columns->source)) != 0;
+    if (columns->total)
+        failed |= json_object_set_new(meta, "first", json_integer(columns->first)) ||
+                  json_object_set_new(meta, "end", json_integer(columns->end)) ||
+                  json_object_set_new(meta, "total", json_integer(columns->total));
     return failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, columns);
 }
 

@@ -25,17 +25,23 @@ typedef struct sp_columns {
                        this number on earlier derivatives of the same file; 0: unknown */
     bool lumped;    /* modes, basis: orthonormal in the lumped mass; false: consistent */
     int64_t rigid;  /* modes: number of leading rigid motions */
+    int64_t first, end, total; /* derivatives, snapshots: a shard, of the items [first, end) of `total`: pairs or loads;
+                                  total 0: the whole */
+    int64_t *sample;           /* snapshots, in a shard: [count] the loads of [first, end) that have an equilibrium */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
 } sp_columns;
+
+/* SP_INPUT for a shard. */
+int sp_columns_whole(sp_context *context, const sp_columns *columns) SP_MUST_USE;
 
 /* The file types "modes", "derivatives", "snapshots" and "basis". A foreign file with a member U is read as snapshots.
  * `rows` −1: any. */
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns) SP_MUST_USE;
 
 /* Reads U in pieces, in the order of the file; set by sp_columns_divert before the first member is read. Each piece is
- * `width` whole columns from `first`, or `height` whole rows from `row` if the file has C order: values [height, width,
- * column major], finite, which may be modified. Numbers of columns and rows are those of the file. The rest of the file
- * is read by sp_columns_read, which leaves U NULL. */
+ * `width` complete columns from `first`, or `height` complete rows from `row` if the file has C order: values [height,
+ * width, column major], finite, which may be modified. Numbers of columns and rows are those of the file. The rest of
+ * the file is read by sp_columns_read, which leaves U NULL. */
 typedef struct sp_columns_pieces {
     sp_context *context;
     void *data;
@@ -44,7 +50,7 @@ typedef struct sp_columns_pieces {
     /* private to the module */
     sp_pool pool;
     int64_t expected_rows, have, capacity;
-    double *values, *turned;
+    double *values, *transposed;
 } sp_columns_pieces;
 
 /* rows −1: any. A piece has 1 MB, or one column or row if that is more. */

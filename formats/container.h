@@ -56,6 +56,9 @@ int sp_writer_text(sp_writer *writer, const char *name, const char *text) SP_MUS
 /* A string in SciPy's form: `|Sn`, shape (). */
 int sp_writer_bytes(sp_writer *writer, const char *name, const char *text) SP_MUST_USE;
 
+/* Writes a file of any format under this path in the archive, for archives that are no Supple files. */
+int sp_writer_file(sp_writer *writer, const char *path, int64_t bytes, const void *data) SP_MUST_USE;
+
 /* The SHA-256 in hexadecimal of all members so far: name, NUL, .npy header and data of each in order. */
 void sp_writer_hash(sp_writer *writer, char hash[SP_HASH_LENGTH]);
 
@@ -107,7 +110,7 @@ typedef struct sp_members {
 
 void sp_members_free(sp_members *members);
 
-/* The checks of sp_members_take on a member before its values are read. */
+/* The checks of sp_members_read on a member before its values are read. */
 int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type, int rank,
                    const int64_t *shape) SP_MUST_USE;
 
@@ -117,7 +120,7 @@ sp_array *sp_members_find(const sp_members *members, const char *name);
 /* A required member with this type (SP_I8 also accepts i4, SP_F8 also f4: both are widened), rank and shape (−1: any).
  * Arrays are transposed in place if the file's order differs from `fortran`. Values of SP_F8 are finite. SP_INPUT names
  * the member and the numbers. The data belongs to the members' pool. */
-int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
+int sp_members_read(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
                     int rank, const int64_t *shape, sp_array **array) SP_MUST_USE;
 
 /* SP_INPUT if a [order, order] differs from its transpose by more than 1e-9 of its largest entry; `what` begins the
@@ -125,7 +128,7 @@ int sp_members_take(sp_context *context, sp_members *members, const char *name, 
 int sp_check_symmetric(sp_context *context, const char *what, int64_t order, const double *a) SP_MUST_USE;
 
 /* A symmetric matrix [order, order] of f8, both triangles, with this check. */
-int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
+int sp_members_read_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
                               double **matrix) SP_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* The reader of the container, which goes forward and so can read a pipe. */
+/* The reader of the container. It reads strictly forward, so that pipes work. */
 #include "formats/container_internal.h"
 #include "formats/npy.h"
 
@@ -18,20 +18,20 @@ struct sp_reader {
     int descriptor;
     struct archive *archive;
     bool partial, truncated, ended, hashing;
-    bool padded;              /* the padding was given */
-    bool short_member;        /* the member ended early though the file goes on */
-    int read_error;           /* errno of a read that failed */
+    bool padded;              /* the padding has been returned */
+    bool short_member;        /* the member ended early although the file continues */
+    int read_error;           /* errno of a failed read */
     int64_t file_size;        /* −1: not a regular file */
-    int64_t members, entries; /* passed whole; begun */
-    int64_t kept;             /* bytes of members that went into pools */
-    const char *diverted;     /* name of the member whose data goes to `take`; NULL: none */
+    int64_t members, entries; /* numbers of members that were read completely and of those that were begun */
+    int64_t kept;             /* bytes of members that were stored in pools */
+    const char *diverted;     /* name of the member whose data is passed to `take`; NULL: none */
     int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
     void *take_data;
-    uint64_t listing; /* of names and sizes of the members, to compare with the directory */
+    uint64_t listing; /* hash of names and sizes of the members, for comparison with the directory */
     struct sha256_ctx hash;
-    /* The last block that came, with a little of what came before it: a forward reader stops at the directory, whose
-     * first bytes are then among these. */
-    int64_t before_block; /* bytes of the file that came before the block */
+    /* The last block that was read, preceded by the end of the previous one: a forward reader stops at the directory,
+     * whose first bytes are then in this block. */
+    int64_t before_block; /* number of bytes of the file before the block */
     int64_t block_length;
     char buffer[HISTORY + READ_BLOCK];
 };
@@ -54,8 +54,8 @@ static la_ssize_t read_block(struct archive *archive, void *data, const void **b
         return -1;
     }
     if (count == 0 && !reader->padded) {
-        /* libarchive wants 24 bytes before it looks at the 16 that end a member. Without padding, a trajectory whose
-         * producer was killed between two blocks would lose the last of them. */
+        /* libarchive requires 24 bytes before it reads the 16 bytes that end a member. Without padding, the last block
+         * of a trajectory would be lost if its writer was killed between two blocks. */
         reader->padded = true;
         memset(reader->buffer + HISTORY, 255, PADDING);
         count = PADDING;
@@ -96,9 +96,9 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
     return SP_OK;
 }
 
-/* libarchive says that there are no more members. Reading forward, it also passes over what it does not take for a
- * member, and never compares the directory: a flipped byte in a name or a signature would make a member vanish without
- * a word. */
+/* Called when libarchive reports no more members. Reading forward, libarchive also skips anything that it does not
+ * recognize as a member, and never compares the directory: a flipped byte in a name or a signature would make a member
+ * vanish silently. */
 static int check_end(sp_reader *reader, bool *whole)
 {
     const void *block;
@@ -108,7 +108,7 @@ static int check_end(sp_reader *reader, bool *whole)
     int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0),
             most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
     int status = SP_OK;
-    if (first + count == reader->file_size) { /* all of it is here */
+    if (first + count == reader->file_size) { /* the directory is completely in the block */
         *whole = sp_zip_directory_agrees(from, count, first, reader->members, reader->listing);
         return SP_OK;
     }
@@ -137,7 +137,7 @@ done:
     return status;
 }
 
-/* The file does not go on as it should. */
+/* Handles a file that does not continue as it should. */
 static int cut(sp_reader *reader, sp_array *array)
 {
     array->name[0] = 0;
@@ -152,11 +152,11 @@ static int cut(sp_reader *reader, sp_array *array)
     }
     if (reader->entries == 0)
         return sp_fail(reader->context, SP_INPUT, "not a Supple file (not an .npz archive)");
-    return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld whole members",
+    return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld complete members",
                    (long long)reader->members);
 }
 
-/* Takes exactly `count` bytes of the member. 1: fewer were there. */
+/* Reads exactly `count` bytes of the member. Returns 1 if there are fewer. */
 static int read_exactly(sp_reader *reader, char *to, int64_t count)
 {
     while (count > 0) {
@@ -172,9 +172,9 @@ static int read_exactly(sp_reader *reader, char *to, int64_t count)
 
 _Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble can be parsed can be described");
 
-/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of
- * ours has. `bytes` is what its values need (0 for SP_OTHER). Returns false where header and values together exceed 64
- * bits. */
+/* Gets the type and shape of a member from its dictionary: SP_OTHER for a structured type, or for more dimensions than
+ * any of our members has. `bytes` receives the size of its values (0 for SP_OTHER). Returns false if header and values
+ * together exceed 64 bits. */
 static bool describe(const char *dictionary, int64_t header_length, sp_array *array, int64_t *bytes)
 {
     sp_npy_header header;
@@ -206,8 +206,8 @@ static bool describe(const char *dictionary, int64_t header_length, sp_array *ar
 
 enum { CUT = -1 };
 
-/* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has;
- * deflated ones up to a thousand times as many, which only a file made for that purpose needs. */
+/* Checks whether the members in memory may use `capacity` bytes. Stored members have as many bytes as the file.
+ * Deflated ones may have up to a thousand times as many, which occurs only in files made for this purpose. */
 static int check_inflation(const sp_reader *reader, const char *name, int64_t capacity)
 {
     const int64_t passed = reader->before_block + reader->block_length, most = UNBACKED + INFLATION * passed;
@@ -218,8 +218,8 @@ static int check_inflation(const sp_reader *reader, const char *name, int64_t ca
                    INFLATION);
 }
 
-/* The values of a member, straight into the pool, `bytes` of them. A claim that nothing backs (a pipe, a compressed
- * member) is believed step by step. Reading to the very end makes libarchive check the CRC. */
+/* Reads the values of a member, `bytes` of them, directly into the pool. If the size cannot be verified (a pipe, a
+ * compressed member), memory grows step by step. Reading to the very end makes libarchive check the CRC. */
 static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *array)
 {
     const char *name = array->name;
@@ -236,23 +236,23 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
         if (have == bytes)
             break;
         capacity = bytes / 2 > capacity ? 2 * capacity : bytes;
-        void *wider = sp_pool_raw(pool, capacity, 1);
-        if (!wider)
+        void *larger = sp_pool_raw(pool, capacity, 1);
+        if (!larger)
             return sp_fail_memory(reader->context);
-        memcpy(wider, array->data, (size_t)have);
+        memcpy(larger, array->data, (size_t)have);
         sp_pool_drop(pool, array->data);
-        array->data = wider;
+        array->data = larger;
     }
     char more;
     la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
-    reader->short_member = rest > 0; /* or too long: its bytes are not those of its shape */
+    reader->short_member = rest > 0; /* or too long: the number of bytes does not match its shape */
     reader->kept += bytes;
     status = rest == 0 ? SP_OK : CUT;
 done:
     return status;
 }
 
-/* The same where the values go on as they come. */
+/* The same, with the values passed on as they are read. */
 static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
 {
     sp_pool scratch = {0};
@@ -278,8 +278,8 @@ static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
     return status;
 }
 
-/* Passes over the rest of a member, with its CRC checked. */
-static int pass_over(sp_reader *reader, bool hashed, int64_t *bytes)
+/* Skips the rest of a member; its CRC is checked. */
+static int skip_member(sp_reader *reader, bool hashed, int64_t *bytes)
 {
     char buffer[16384];
     la_ssize_t count;
@@ -292,7 +292,7 @@ static int pass_over(sp_reader *reader, bool hashed, int64_t *bytes)
     return count == 0 ? SP_OK : CUT;
 }
 
-/* The name of a member without ".npy", which must be plain text. */
+/* Gets the name of a member without ".npy", which must be plain text. */
 static int member_name(sp_context *context, const char *path, char name[SP_MEMBER_NAME])
 {
     size_t length = path ? strlen(path) : 0;
@@ -314,7 +314,7 @@ static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64
                    (long long)needed, (long long)found);
 }
 
-/* One member behind its zip header. */
+/* Reads one member after its zip header. */
 static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool,
                        bool (*wanted)(void *, const char *), void *wanted_data, sp_array *array)
 {
@@ -344,7 +344,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     if (array->type != SP_OTHER && sized && archive_entry_size(entry) != header_length + needed)
         return wrong_size(reader, name, needed, archive_entry_size(entry) - header_length);
     if (array->type == SP_OTHER || (wanted && !wanted(wanted_data, name))) {
-        status = pass_over(reader, hashed, &bytes);
+        status = skip_member(reader, hashed, &bytes);
         if (status == SP_OK && array->type != SP_OTHER && bytes != needed)
             return wrong_size(reader, name, needed, bytes);
     } else {
@@ -383,7 +383,7 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
         reader->ended = true;
         return whole ? SP_OK : cut(reader, array);
     }
-    if (code != ARCHIVE_OK && code != ARCHIVE_WARN) /* a warning: the name is not of this locale */
+    if (code != ARCHIVE_OK && code != ARCHIVE_WARN) /* a warning: the name is not valid in this locale */
         return cut(reader, array);
     reader->entries++;
     struct sha256_ctx before = reader->hash;
@@ -394,7 +394,7 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
     }
     sp_pool_drop(pool, array->data);
     *array = (sp_array){0};
-    reader->hash = before; /* what is not whole is no part of it */
+    reader->hash = before; /* an incomplete member is not part of the hash */
     return status == CUT ? cut(reader, array) : status;
 }
 

@@ -11,12 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FIXED_TIME = 315532800 }; /* 1980-01-01, the first day that a zip can say: the same bytes on every day */
+enum {
+    FIXED_TIME = 315532800
+}; /* 1980-01-01, the earliest date of a zip, so that the bytes do not depend on the date */
 
 struct sp_writer {
     sp_context *context;
     int descriptor;
-    bool abandoned; /* what libarchive still writes as it closes goes nowhere */
+    bool abandoned; /* output that libarchive still writes when it closes is discarded */
     struct archive *archive;
     struct sha256_ctx hash;
 };
@@ -83,6 +85,23 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
     return SP_OK;
 }
 
+static int begin_file(sp_writer *writer, const char *path, int64_t bytes)
+{
+    struct archive_entry *entry = archive_entry_new();
+    if (!entry)
+        return sp_fail_memory(writer->context);
+    archive_entry_set_pathname(entry, path);
+    archive_entry_set_size(entry, bytes);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_mtime(entry, FIXED_TIME, 0);
+    int status = SP_OK;
+    if (archive_write_header(writer->archive, entry) != ARCHIVE_OK)
+        status = archive_failure(writer->context, writer->archive, "cannot write");
+    archive_entry_free(entry);
+    return status;
+}
+
 static int begin_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank,
                         const int64_t *shape, int64_t bytes)
 {
@@ -91,18 +110,7 @@ static int begin_member(sp_writer *writer, const char *name, const char *descrip
     if (bytes > INT64_MAX - header_length)
         return sp_fail_memory(writer->context);
     snprintf(path, sizeof path, "%s.npy", name);
-    struct archive_entry *entry = archive_entry_new();
-    if (!entry)
-        return sp_fail_memory(writer->context);
-    archive_entry_set_pathname(entry, path);
-    archive_entry_set_size(entry, header_length + bytes);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    archive_entry_set_mtime(entry, FIXED_TIME, 0);
-    int status = SP_OK;
-    if (archive_write_header(writer->archive, entry) != ARCHIVE_OK)
-        status = archive_failure(writer->context, writer->archive, "cannot write");
-    archive_entry_free(entry);
+    int status = begin_file(writer, path, header_length + bytes);
     sha256_update(&writer->hash, strlen(name) + 1, (const uint8_t *)name);
     return status == SP_OK ? write_all(writer, header, header_length) : status;
 }
@@ -123,7 +131,7 @@ static int write_member(sp_writer *writer, const char *name, const char *descrip
     return status == SP_OK ? end_member(writer) : status;
 }
 
-/* Bytes of all values; false where 64 bits do not hold them. */
+/* Computes the number of bytes of all values; returns false if it exceeds 64 bits. */
 static bool shape_bytes(int size, int rank, const int64_t *shape, int64_t *bytes)
 {
     *bytes = size;
@@ -182,7 +190,7 @@ done:
 
 int sp_writer_text(sp_writer *writer, const char *name, const char *text)
 {
-    if (!text) /* what a printer of JSON gives when memory is out */
+    if (!text) /* the result of a JSON printer that was out of memory */
         return sp_fail_memory(writer->context);
     return sp_writer_array(writer, name, SP_U1, false, 1, (int64_t[]){(int64_t)strlen(text)}, text);
 }
@@ -192,6 +200,14 @@ int sp_writer_bytes(sp_writer *writer, const char *name, const char *text)
     char descriptor[24];
     snprintf(descriptor, sizeof descriptor, "|S%zu", strlen(text));
     return write_member(writer, name, descriptor, false, 0, NULL, (int64_t)strlen(text), text);
+}
+
+int sp_writer_file(sp_writer *writer, const char *path, int64_t bytes, const void *data)
+{
+    int status = begin_file(writer, path, bytes);
+    if (status == SP_OK)
+        status = write_all(writer, data, bytes);
+    return status == SP_OK ? end_member(writer) : status;
 }
 
 void sp_writer_hash(sp_writer *writer, char hash[SP_HASH_LENGTH])
@@ -214,7 +230,7 @@ void sp_writer_abandon(sp_writer *writer)
     if (!writer)
         return;
     writer->abandoned = true;
-    if (writer->archive) { /* closed even so: archive_write_fail would leak */
+    if (writer->archive) { /* closed also after a failure: archive_write_fail would leak */
         archive_write_close(writer->archive);
         archive_write_free(writer->archive);
     }

@@ -9,13 +9,24 @@ static bool begins(sp_word word, const char *with)
     return word.length >= length && memcmp(word.at, with, (size_t)length) == 0;
 }
 
+/* Joins the three fields of a place near:X,Y,Z, which its commas have separated. Returns the number of fields. */
+static int join_place(int place, int count, sp_word *field)
+{
+    if (place == 0 || place + 2 >= count || place + 2 >= SP_CSV_FIELDS || !sp_place_begins(field[place]))
+        return count;
+    field[place].length = field[place + 2].at + field[place + 2].length - field[place].at;
+    for (int i = place + 1; i < SP_CSV_FIELDS; i++)
+        field[i] = i + 2 < SP_CSV_FIELDS ? field[i + 2] : (sp_word){0};
+    return count - 2;
+}
+
 int sp_csv_parse(sp_context *context, const char *bytes, int64_t count, const sp_csv *csv, sp_list *list)
 {
     sp_text text;
     sp_text_open(&text, bytes, count, "#", "", false);
     for (bool first = true; sp_text_line(&text); first = false) {
         sp_word field[SP_CSV_FIELDS] = {{0}};
-        const int fields = sp_text_fields(&text, ',', SP_CSV_FIELDS, field);
+        const int fields = join_place(csv->place, sp_text_fields(&text, ',', SP_CSV_FIELDS, field), field);
         if (first && begins(field[0], csv->header))
             continue;
         const int64_t index = list->count;
@@ -41,16 +52,28 @@ int sp_csv_index(sp_context *context, const sp_text *text, const char *name, con
     return SP_OK;
 }
 
+int sp_csv_vertex(sp_context *context, const sp_text *text, const char *name, sp_word field, bool surface,
+                  sp_places *places, int64_t *vertex)
+{
+    const sp_mesh *mesh = places->mesh;
+    const char *what = surface ? "surface vertex" : "vertex";
+    if (sp_place_begins(field))
+        return sp_places_find(context, places, text, name, what, field, surface, vertex);
+    return sp_csv_index(context, text, name, surface ? "surface" : what, field,
+                        surface ? mesh->surface.vertex_count : mesh->vertex_count, vertex);
+}
+
 int sp_csv_region(sp_context *context, const sp_text *text, const char *name, sp_word field, const sp_mesh *mesh,
                   int64_t *region)
 {
-    char shown[SP_TEXT_QUOTE];
-    for (*region = 0; *region < mesh->material_count; ++*region)
-        if (sp_word_is(field, mesh->materials[*region].name))
-            return SP_OK;
+    char shown[SP_TEXT_QUOTE], known[SP_MATERIAL_LIST];
     int64_t number;
+    *region = sp_material_find(mesh->material_count, mesh->materials, field.at, (size_t)field.length);
+    if (*region >= 0)
+        return SP_OK;
     if (!sp_word_integer(field, &number))
-        return sp_text_fail(context, text, "%s: \"%s\" is not a region of the mesh", name, sp_word_show(field, shown));
+        return sp_text_fail(context, text, "%s: the mesh has no region \"%s\", only %s", name,
+                            sp_word_show(field, shown), sp_material_list(mesh->material_count, mesh->materials, known));
     return sp_csv_index(context, text, name, "region", field, mesh->material_count, region);
 }
 
@@ -63,8 +86,8 @@ typedef struct sample {
 
 typedef struct series_parser {
     const sp_series_kind *kind;
-    int64_t *last;  /* [keys] the number of the last line of each key, from 1; 0: none yet */
-    int64_t *lines; /* [keys] how many each has */
+    int64_t *last;  /* [keys] number of the last line of each key, from 1; 0: none yet */
+    int64_t *lines; /* [keys] number of lines of each key */
 } series_parser;
 
 static int follow(sp_context *context, const sp_text *text, const sp_series_kind *kind, const sample *before,
@@ -107,7 +130,8 @@ done:
     return status;
 }
 
-/* One series per key that has lines, filled in the order of the lines; `last` becomes the key's series. */
+/* Makes one series for each key that has lines, in the order of the lines; `last` becomes the index of the key's
+ * series. */
 static int sort_samples(sp_context *context, series_parser *parser, const sp_list *list, sp_pool *pool,
                         int64_t *series_count, sp_series **series)
 {
@@ -144,7 +168,11 @@ int sp_series_parse(sp_context *context, const char *bytes, int64_t count, const
     sp_pool scratch = {0};
     series_parser parser = {kind, sp_pool_new(&scratch, kind->keys, sizeof(int64_t)),
                             sp_pool_new(&scratch, kind->keys, sizeof(int64_t))};
-    const sp_csv csv = {kind->names[0], sizeof(sample), parse_sample, &parser};
+    const sp_csv csv = {.header = kind->names[0],
+                        .place = kind->places ? 1 : 0,
+                        .size = sizeof(sample),
+                        .line = parse_sample,
+                        .data = &parser};
     sp_list list = {0};
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK)

@@ -4,14 +4,15 @@
 #define SP_FORMATS_CSV_H
 
 #include "base/memory.h"
-#include "formats/import/text.h"
+#include "formats/place.h"
 #include "mesh/mesh.h"
 
 enum { SP_CSV_FIELDS = 16 };
 
 typedef struct sp_csv {
     const char *header; /* a first line whose first field begins with this is skipped */
-    size_t size;        /* size of the item that a line is converted to */
+    int place;   /* number of the field that may be a place near:X,Y,Z, whose commas do not separate fields; 0: none */
+    size_t size; /* size of the item that a line is converted to */
     /* Fills `item`, which is zeroed; for index > 0, item − 1 is that of the previous line. field [SP_CSV_FIELDS]: empty
      * from `count` on, which may be larger. */
     int (*line)(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
@@ -25,6 +26,11 @@ int sp_csv_parse(sp_context *context, const char *bytes, int64_t count, const sp
 /* Parses a whole number from 0, below `most`; `name` is the name of the field, `what` the counted thing. SP_INPUT. */
 int sp_csv_index(sp_context *context, const sp_text *text, const char *name, const char *what, sp_word field,
                  int64_t most, int64_t *index) SP_MUST_USE;
+
+/* The same for a vertex of the mesh, or if `surface` of its embedded surface, which may also be named by its place
+ * (formats/place.h). SP_INPUT. */
+int sp_csv_vertex(sp_context *context, const sp_text *text, const char *name, sp_word field, bool surface,
+                  sp_places *places, int64_t *vertex) SP_MUST_USE;
 
 /* Parses a region of the mesh by name or number. SP_INPUT. */
 int sp_csv_region(sp_context *context, const sp_text *text, const char *name, sp_word field, const sp_mesh *mesh,
@@ -44,6 +50,7 @@ typedef struct sp_series_kind {
     int width;                                      /* 1 … SP_SERIES_VALUES */
     const char *fields;                             /* "t,vertex,ux,uy,uz" */
     const char *names[2 + SP_SERIES_VALUES], *unit; /* of the fields, and of the values */
+    bool places;                                    /* the key may be a place near:X,Y,Z */
     int64_t keys;                                   /* keys are from 0 to keys − 1 */
     /* Parses the key in a line's second field. */
     int (*key)(void *data, sp_context *context, const sp_text *text, sp_word field, int64_t *key);

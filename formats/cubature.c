@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST = 1 << 14 }; /* reduced coordinates */
+enum { MOST = 1 << 14 }; /* largest number of reduced coordinates */
 static const double MOST_POSES = 1e9;
 
 static int read_head(sp_context *context, const sp_file *file, const char *kind, int64_t *r, char *mesh, char *basis)
@@ -28,7 +28,7 @@ done:
 static const sp_member_rule cubature_rules[] = {
     {"element", "n", SP_I8, AT(element), .meaning = "numbers of elements of the mesh, strictly increasing"},
     {"weight", "n", SP_F8, FORTRAN, AT(weight), MODAL, .meaning = "≥ 0: one for each element"},
-    {"nested", "n", SP_F8, FORTRAN, OPTIONAL, AT(nested), MODAL, .meaning = "second weights"},
+    {"nested", "n", SP_F8, FORTRAN, OPTIONAL, AT(nested), MODAL, .meaning = "embedded weights"},
     {"stiffness", "r, r", SP_F8, FORTRAN, OPTIONAL, AT(stiffness), .symmetric = true, .unit = "J",
      .meaning = "UᵀK(0)U of all elements, symmetric"},
     {"mass", "r, r", SP_F8, FORTRAN, AT(mass), .symmetric = true, .unit = "kg", .meaning = "UᵀMU"},

@@ -11,7 +11,7 @@
 int sp_cubature_read(sp_context *context, sp_file *file, int64_t elements, sp_cubature *cubature, char *mesh,
                      char *basis) SP_MUST_USE;
 
-/* meta must already hold "mesh" and "basis". */
+/* meta must already have "mesh" and "basis". */
 int sp_cubature_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_cubature *cubature) SP_MUST_USE;
 
 /* Poses with forces. `first` and `total` receive the position of the shard: it has the poses first … first + count − 1

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* meta repeats the extents, so that a member that lost a layer does not pass. */
+/* meta repeats the extents, so that a member without its last layer is rejected. */
 static int check_cells(sp_context *context, const json_t *meta, const sp_field *field)
 {
     double cells[3];

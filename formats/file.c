@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why this text is too large to be parsed, NULL where it is not. Brackets and commas are counted outside strings only.
- */
+/* Returns a reason if this text is too large to be parsed, else NULL. Brackets and commas are counted outside strings
+ * only. */
 static const char *excess(const char *text, int64_t count, int *line, int *column)
 {
     enum { VALUES = 2000000, DEPTH = 64 };
@@ -79,7 +79,7 @@ int sp_json_from_member(sp_context *context, const sp_array *array, json_t **obj
     return SP_OK;
 }
 
-/* Of "1.0", "1.12"; −1 for anything that is not two numbers and a point. */
+/* The major version of "1.0", "1.12"; −1 for anything that is not two numbers with a point between them. */
 static long version_major(const char *version)
 {
     size_t major = strspn(version, "0123456789");
@@ -134,7 +134,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Two readers could take different ones of two members of the same name. */
+/* Rejects two members of the same name, since two readers could use different ones. */
 static int check_names(sp_context *context, const sp_list *list)
 {
     const sp_array *arrays = list->data;
@@ -147,7 +147,7 @@ static int check_names(sp_context *context, const sp_list *list)
     int status = SP_OK;
     for (int64_t i = 1; i < list->count && status == SP_OK; i++)
         if (!strcmp(names[i - 1], names[i]))
-            status = sp_fail(context, SP_INPUT, "member %s stands twice", names[i]);
+            status = sp_fail(context, SP_INPUT, "member %s occurs twice", names[i]);
     free(names);
     return status;
 }
@@ -291,8 +291,8 @@ const char *sp_file_kind(const sp_file *file)
     return kind ? kind : "";
 }
 
-/* NULL: out of memory. json_dumps leaves out a key when its buffer cannot grow; with a buffer of the right size nothing
- * grows. */
+/* Returns NULL if out of memory. json_dumps leaves out a key if its buffer cannot grow; with a buffer of the right size
+ * it need not grow. */
 static char *print_json(const json_t *object)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(object, NULL, 0, flags);
@@ -309,7 +309,7 @@ static char *print_json(const json_t *object)
 static int write_json(sp_writer *writer, const char *name, const json_t *object)
 {
     char *text = print_json(object);
-    int status = sp_writer_text(writer, name, text); /* NULL: out of memory */
+    int status = sp_writer_text(writer, name, text); /* text may be NULL: out of memory */
     free(text);
     return status;
 }

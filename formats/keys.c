@@ -12,18 +12,18 @@
 
 size_t sp_keys_down(sp_key_reader *reader, const char *format, ...)
 {
-    const size_t before = strlen(reader->way);
+    const size_t before = strlen(reader->json_path);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reader->way + before, sizeof reader->way - before, before == 0 && format[0] == '.' ? format + 1 : format,
-              arguments);
+    vsnprintf(reader->json_path + before, sizeof reader->json_path - before,
+              before == 0 && format[0] == '.' ? format + 1 : format, arguments);
     va_end(arguments);
     return before;
 }
 
-void sp_keys_up(sp_key_reader *reader, size_t way)
+void sp_keys_up(sp_key_reader *reader, size_t json_path)
 {
-    reader->way[way] = 0;
+    reader->json_path[json_path] = 0;
 }
 
 int sp_keys_fail(const sp_key_reader *reader, const char *format, ...)
@@ -33,7 +33,7 @@ int sp_keys_fail(const sp_key_reader *reader, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return sp_fail(reader->context, SP_INPUT, "%s%s%s", reader->way, reader->way[0] ? ": " : "", message);
+    return sp_fail(reader->context, SP_INPUT, "%s%s%s", reader->json_path, reader->json_path[0] ? ": " : "", message);
 }
 
 const char *sp_keys_what(const json_t *value)
@@ -73,14 +73,15 @@ static int wrong(const sp_key_reader *reader, const json_t *value, const char *e
 static int in_range(const sp_key_reader *reader, const sp_key *key, double value)
 {
     char range[SP_KEY_RANGE];
-    const bool unit = key->unit && !strchr(key->unit, ','); /* not one of its own for each entry */
+    const bool unit = key->unit && !strchr(key->unit, ','); /* not a list of units, one for each entry */
     if ((key->above ? value > key->low : value >= key->low) && (key->below ? value < key->high : value <= key->high))
         return SP_OK;
     sp_keys_range(key, range);
     return sp_keys_fail(reader, "%.10g%s%s, expected %s", value, unit ? " " : "", unit ? key->unit : "", range);
 }
 
-/* JSON has no numbers that are not finite, and jansson refuses those that are too large for a double. */
+/* Reads a number. JSON has no numbers that are not finite, and jansson rejects those that are too large for a double.
+ */
 static int read_number(const sp_key_reader *reader, const json_t *value, const sp_key *key, double *to)
 {
     *to = INFINITY;
@@ -92,7 +93,7 @@ static int read_number(const sp_key_reader *reader, const json_t *value, const s
     return in_range(reader, key, *to);
 }
 
-/* 1e5 and 3.0 are whole numbers too, as in JSON Schema. */
+/* 1e5 and 3.0 are integers too, as in JSON Schema. */
 int sp_keys_integer(const sp_key_reader *reader, const json_t *value, const sp_key *key, int64_t *to)
 {
     *to = INT64_MAX;
@@ -118,12 +119,12 @@ static int read_numbers(sp_key_reader *reader, const json_t *value, const sp_key
     if (json_array_size(value) != (size_t)key->count)
         return sp_keys_fail(reader, "%zu values, expected %d numbers", json_array_size(value), key->count);
     for (int i = 0; i < key->count && status == SP_OK; i++) {
-        const size_t way = sp_keys_down(reader, "[%d]", i);
+        const size_t json_path = sp_keys_down(reader, "[%d]", i);
         const json_t *entry = json_array_get(value, (size_t)i);
         status = whole ? sp_keys_integer(reader, entry, key, (int64_t *)to + i)
                        : read_number(reader, entry, key, (double *)to + i);
         if (status == SP_OK)
-            sp_keys_up(reader, way);
+            sp_keys_up(reader, json_path);
     }
     return status;
 }
@@ -136,9 +137,9 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
         return sp_keys_fail(reader, "%s, expected an array of two corners",
                             json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int i = 0; i < 2; i++) {
-        const size_t way = sp_keys_down(reader, "[%d]", i);
+        const size_t json_path = sp_keys_down(reader, "[%d]", i);
         SP_TRY(read_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
-        sp_keys_up(reader, way);
+        sp_keys_up(reader, json_path);
     }
     for (int k = 0; k < 3; k++)
         if (to[k] > to[3 + k])
@@ -192,7 +193,7 @@ int sp_keys_check_name(const sp_key_reader *reader, const char *name)
                         sp_word_show(sp_word_of(name), shown), SP_KEY_NAME_SIZE - 1);
 }
 
-/* What the caller keeps: only whether it is of the right type, and not empty. */
+/* Checks a value that the caller reads: it must have the right type and not be empty. */
 static int check_type(const sp_key_reader *reader, const json_t *value, const sp_key *key)
 {
     if (key->type == SP_KEY_NAME)
@@ -293,17 +294,17 @@ int sp_keys_read(sp_key_reader *reader, json_t *object, const sp_key_table *tabl
     for (const sp_key *key = table->keys; key->name; key++) {
         json_t *value = json_object_get(object, key->name);
         void *place = (char *)to + key->offset;
-        const size_t way = sp_keys_down(reader, ".%s", key->name);
+        const size_t json_path = sp_keys_down(reader, ".%s", key->name);
         if (value)
             SP_TRY(check_place(reader, object, table, key, to));
         SP_TRY(value ? read_value(reader, value, key, place) : absent(reader, key, place));
-        sp_keys_up(reader, way);
+        sp_keys_up(reader, json_path);
     }
 done:
     return status;
 }
 
-/* ---- for the rules between keys ---- */
+/* ---- rules between keys ---- */
 
 const char *sp_keys_word(const json_t *object, const char *key)
 {
@@ -356,7 +357,7 @@ int sp_keys_load(sp_context *context, const char *text, int64_t count, json_t **
         return SP_OK;
     if (sp_json_short(&error))
         return sp_fail_memory(context);
-    for (char *at = error.text; *at; at++) /* it quotes the file */
+    for (char *at = error.text; *at; at++) /* the message quotes the file */
         if (*at < ' ' || *at > '~')
             *at = '?';
     return sp_fail(context, SP_INPUT, "line %d, column %d: %s", error.line, error.column, error.text);

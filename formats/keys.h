@@ -61,13 +61,13 @@ typedef struct sp_key_table {
 
 /* ---- reading ---- */
 
-enum { SP_KEY_NAME_SIZE = 64, SP_KEY_WAY = 256, SP_KEY_RANGE = 64, SP_KEY_CHOICES = 300 };
+enum { SP_KEY_NAME_SIZE = 64, SP_KEY_PATH = 256, SP_KEY_RANGE = 64, SP_KEY_CHOICES = 300 };
 
 typedef struct sp_key_reader {
     sp_context *context;
     sp_pool *pool;
     const char *folder;
-    char way[SP_KEY_WAY]; /* JSON path of the current value: "bodies[3].motion" */
+    char json_path[SP_KEY_PATH]; /* JSON path of the current value: "bodies[3].motion" */
 } sp_key_reader;
 
 /* Reads into the struct `to`; object NULL: defaults only. It checks what the table describes; rules between keys beyond
@@ -76,7 +76,7 @@ int sp_keys_read(sp_key_reader *reader, json_t *object, const sp_key_table *tabl
 
 /* Appends ".name" or "[index]" to the JSON path; returns the argument for sp_keys_up, which removes it. */
 size_t sp_keys_down(sp_key_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
-void sp_keys_up(sp_key_reader *reader, size_t way);
+void sp_keys_up(sp_key_reader *reader, size_t json_path);
 
 /* SP_INPUT with the JSON path in front. */
 int sp_keys_fail(const sp_key_reader *reader, const char *format, ...) SP_PRINTF(2, 3);

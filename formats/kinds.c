@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const sp_kind *const sp_kinds[] = {&sp_kind_mesh,
-                                   &sp_kind_sparse,
-                                   &sp_kind_modes,
-                                   &sp_kind_derivatives,
-                                   &sp_kind_snapshots,
-                                   &sp_kind_basis,
-                                   &sp_kind_polynomials,
-                                   &sp_kind_cubature,
-                                   &sp_kind_training,
-                                   &sp_kind_trajectory,
-                                   &sp_kind_scene_trajectory,
-                                   &sp_kind_field,
-                                   &sp_kind_pointshell,
-                                   NULL};
+const sp_kind *const sp_kinds[] = {
+    &sp_kind_mesh,      &sp_kind_sparse,   &sp_kind_modes,       &sp_kind_derivatives,
+    &sp_kind_snapshots, &sp_kind_basis,    &sp_kind_polynomials, &sp_kind_polynomial_sums,
+    &sp_kind_cubature,  &sp_kind_training, &sp_kind_trajectory,  &sp_kind_scene_trajectory,
+    &sp_kind_scene_log, &sp_kind_field,    &sp_kind_pointshell,  NULL};
 
 /* ---- names ---- */
 
@@ -76,7 +67,7 @@ static int64_t *extent_of(const sp_symbol *symbol, void *object)
     return (int64_t *)((char *)object + symbol->at);
 }
 
-/* NULL where the table has no such symbol. */
+/* Returns NULL if the table has no such symbol. */
 static const sp_symbol *find_symbol(const sp_kind *kind, const char *name, size_t length)
 {
     const sp_symbol *symbol = kind->symbols;
@@ -90,7 +81,7 @@ static int64_t symbol_value(const sp_symbol *symbol, const void *object)
     return symbol->follows ? symbol->follows(object) : *(const int64_t *)((const char *)object + symbol->at);
 }
 
-/* The terms of a shape, and their symbols (NULL: a number). */
+/* Evaluates the terms of a shape, with their symbols (NULL: a number). */
 static int terms(const sp_kind *kind, const char *text, const void *object, int64_t shape[SP_RANK_MAX],
                  const sp_symbol *symbols[SP_RANK_MAX])
 {
@@ -111,7 +102,7 @@ int sp_rule_shape(const sp_kind *kind, const char *text, const void *object, int
     return terms(kind, text, object, shape, symbols);
 }
 
-/* Those that are not known yet: from a member, or 0 (`shape` NULL) where it is absent. */
+/* Sets the extents that are not known yet from a member, or to 0 (`shape` NULL) if it is absent. */
 static void set_extents(const sp_kind *kind, const char *text, const int64_t *shape, void *object)
 {
     const sp_symbol *symbols[SP_RANK_MAX];
@@ -129,7 +120,7 @@ static const char *shape_text(const sp_member_rule *rule, const void *object)
 
 /* ---- presence ---- */
 
-/* Whether a key says something. */
+/* Returns true if the value is neither false nor 0 nor empty. */
 static bool says(const json_t *value)
 {
     return json_is_true(value) || json_number_value(value) > 0 || json_string_length(value) > 0 ||
@@ -187,11 +178,11 @@ static double value_of(const sp_array *array, int64_t i)
     }
 }
 
-/* Value i by its place: "value 3", "value (1, 2)"; "it" where there is one alone. */
+/* Names value i by its indices: "value 3", "value (1, 2)"; "it" if there is only one. */
 static void print_place(const sp_array *array, int64_t i, char text[100])
 {
     int64_t index[SP_RANK_MAX] = {0};
-    for (int k = 0; k < array->rank; k++) { /* the axis whose index runs fastest first */
+    for (int k = 0; k < array->rank; k++) { /* the fastest index first */
         const int axis = array->fortran ? k : array->rank - 1 - k;
         index[axis] = i % array->shape[axis];
         i /= array->shape[axis];
@@ -254,7 +245,7 @@ done:
 
 /* ---- reading ---- */
 
-int sp_rule_take(sp_context *context, sp_members *members, const sp_kind *kind, const sp_member_rule *rule,
+int sp_rule_read(sp_context *context, sp_members *members, const sp_kind *kind, const sp_member_rule *rule,
                  const char *name, void *object, sp_array **result)
 {
     int64_t shape[SP_RANK_MAX];
@@ -269,7 +260,7 @@ int sp_rule_take(sp_context *context, sp_members *members, const sp_kind *kind, 
     if (array && rule->write && !array->data && array->count)
         SP_TRY(sp_array_check(context, array, rule->type, rank, shape));
     else
-        SP_TRY(sp_members_take(context, members, name, rule->type, rule->fortran, rank, shape, &array));
+        SP_TRY(sp_members_read(context, members, name, rule->type, rule->fortran, rank, shape, &array));
     set_extents(kind, text, array->shape, object);
     *result = array;
     status = check_values(context, kind, rule, array, object);
@@ -309,7 +300,7 @@ static int read_member(sp_context *context, sp_file *file, const sp_kind *kind, 
         set_extents(kind, rule->shape, NULL, object);
         return SP_OK;
     }
-    SP_TRY(sp_rule_take(context, &file->members, kind, rule, rule->name, object, &array));
+    SP_TRY(sp_rule_read(context, &file->members, kind, rule, rule->name, object, &array));
     *(void **)((char *)object + rule->at) = array->data;
 done:
     return status;
@@ -329,7 +320,7 @@ int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *
             char name[SP_MEMBER_NAME];
             sp_array *array;
             sp_rule_member(rule, i, name);
-            SP_TRY(sp_rule_take(context, &file->members, kind, rule, name, object, &array));
+            SP_TRY(sp_rule_read(context, &file->members, kind, rule, name, object, &array));
             *place = array->data;
         }
     }
@@ -347,7 +338,7 @@ int sp_kind_take(sp_context *context, sp_members *members, const sp_kind *kind, 
         text += strcspn(text, ",");
         text += strspn(text, ", ");
     }
-    return sp_members_take(context, members, name, rule->type, rule->fortran, rank, shape, array);
+    return sp_members_read(context, members, name, rule->type, rule->fortran, rank, shape, array);
 }
 
 /* ---- writing ---- */
@@ -368,7 +359,7 @@ int sp_rule_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
     if (!data && rule->write)
         return rule->write(writer, name, object);
     if (!data && product(rank, shape) > 0)
-        return SP_OK; /* the caller has none: readers refuse the file where the member is required */
+        return SP_OK; /* the caller has none: readers reject the file if the member is required */
     if (rule->type == SP_F8)
         return sp_writer_numbers(writer, name, rule->fortran, rank, shape, data);
     for (int64_t i = 0, count = rule->type == SP_F4 ? product(rank, shape) : 0; i < count; i++)

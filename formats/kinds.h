@@ -56,8 +56,8 @@ typedef struct sp_kind {
 } sp_kind;
 
 extern const sp_kind sp_kind_mesh, sp_kind_sparse, sp_kind_modes, sp_kind_derivatives, sp_kind_snapshots, sp_kind_basis,
-    sp_kind_polynomials, sp_kind_cubature, sp_kind_training, sp_kind_trajectory, sp_kind_scene_trajectory,
-    sp_kind_field, sp_kind_pointshell;
+    sp_kind_polynomials, sp_kind_polynomial_sums, sp_kind_cubature, sp_kind_training, sp_kind_trajectory,
+    sp_kind_scene_trajectory, sp_kind_scene_log, sp_kind_field, sp_kind_pointshell;
 
 /* All of them, NULL after the last. */
 extern const sp_kind *const sp_kinds[];
@@ -81,7 +81,7 @@ int sp_kind_take(sp_context *context, sp_members *members, const sp_kind *kind, 
 
 /* The steps of the above, for files in blocks (series.h): type, shape and values of a member that was found; symbols of
  * the object that are still −1 are set from it. */
-int sp_rule_take(sp_context *context, sp_members *members, const sp_kind *kind, const sp_member_rule *rule,
+int sp_rule_read(sp_context *context, sp_members *members, const sp_kind *kind, const sp_member_rule *rule,
                  const char *name, void *object, sp_array **array) SP_MUST_USE;
 
 /* Returns true if the member belongs in the file according to `with`: `members` of a file that is read; NULL: when

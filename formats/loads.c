@@ -8,7 +8,9 @@
 static const char *const kind_names[] = {"vertex", "surface", "region", "all", "pressure", "spring"};
 static const char *const field_names[] = {"t0", "t1", "kind", "id", "fx", "fy", "fz", "stiffness", "x1", "y1", "z1"};
 
-static int target(sp_context *context, const sp_text *text, sp_word id, const sp_mesh *mesh, sp_load *load)
+enum { ID = 3 }; /* the field of the vertex or region */
+
+static int target(sp_context *context, const sp_text *text, sp_word id, sp_places *places, sp_load *load)
 {
     char shown[SP_TEXT_QUOTE];
     load->id = -1;
@@ -22,15 +24,13 @@ static int target(sp_context *context, const sp_text *text, sp_word id, const sp
                             sp_word_show(id, shown));
     }
     if (by_region)
-        return sp_csv_region(context, text, "id", id, mesh, &load->id);
-    return sp_csv_index(context, text, "id", kind_names[load->kind], id,
-                        load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : mesh->vertex_count, &load->id);
+        return sp_csv_region(context, text, "id", id, places->mesh, &load->id);
+    return sp_csv_vertex(context, text, "id", id, load->kind == SP_LOAD_SURFACE, places, &load->id);
 }
 
 static int parse_load(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
                       int64_t index)
 {
-    const sp_mesh *mesh = data;
     sp_load *load = item;
     (void)index;
     char shown[SP_TEXT_QUOTE];
@@ -61,7 +61,7 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
         return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
     if (load->moving && isinf(load->end))
         return sp_text_fail(context, text, "t1: a moving anchor must arrive some time");
-    SP_TRY(target(context, text, field[3], mesh, load));
+    SP_TRY(target(context, text, field[ID], data, load));
     for (int i = 0; i < (pressure ? 1 : 3); i++)
         SP_TRY(sp_text_field_number(context, text, field_names[4 + i], field[4 + i], &load->force[i]));
     if (spring) {
@@ -78,7 +78,9 @@ done:
 int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
                    int64_t *load_count, sp_load **loads)
 {
-    const sp_csv csv = {field_names[0], sizeof(sp_load), parse_load, (void *)mesh};
+    sp_places places = {.mesh = mesh, .text = "loads"};
+    const sp_csv csv = {
+        .header = field_names[0], .place = ID, .size = sizeof(sp_load), .line = parse_load, .data = &places};
     sp_list list = {0};
     int status;
     SP_TRY(sp_csv_parse(context, bytes, count, &csv, &list));
@@ -87,6 +89,7 @@ int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const 
     if (!*loads)
         status = sp_fail_memory(context);
 done:
+    sp_places_free(&places);
     sp_list_free(&list);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Members by name, with the type, shape and storage order that the caller asks for. */
+/* Gets members by name, with the type, shape and storage order that the caller needs. */
 #include "formats/container.h"
 
 #include <math.h>
@@ -42,9 +42,10 @@ static int widen(sp_context *context, sp_members *members, sp_array *array)
     return SP_OK;
 }
 
-/* From one storage order to the other, any rank: the first index runs against the rest (in its order), square by square
- * so that both sides stay in cache. Moving one index to the other end of the order, rank − 1 times, reverses it. */
-static void turn(char *to, const char *from, int64_t rows, int64_t columns, int size)
+/* Converts one storage order to the other, for any rank. The first index is exchanged with all others (in their order),
+ * in square tiles, so that both sides stay in the cache. Moving one index to the other end of the order, rank − 1
+ * times, reverses the order. */
+static void transpose(char *to, const char *from, int64_t rows, int64_t columns, int size)
 {
     enum { SIDE = 32 };
     for (int64_t i0 = 0; i0 < rows; i0 += SIDE)
@@ -61,16 +62,16 @@ static void turn(char *to, const char *from, int64_t rows, int64_t columns, int 
 
 static int reorder(sp_context *context, sp_members *members, sp_array *array)
 {
-    int64_t slab = array->count; /* values of the array that is still to be transposed */
+    int64_t slab = array->count; /* number of values in the part that is still to be transposed */
     for (int axis = 0; axis + 1 < array->rank && array->count; axis++) {
         char *turned = sp_pool_raw(&members->pool, array->count, (size_t)array->size);
         if (!turned)
             return sp_fail_memory(context);
-        /* C order (a, b, c) is transposed to (c, a, b), then the (a, b) behind each c; Fortran order is C order of the
-         * reverse. */
+        /* C order (a, b, c) is transposed to (c, a, b), then the (a, b) for each c; Fortran order is C order with
+         * reversed indices. */
         int64_t last = array->shape[array->fortran ? axis : array->rank - 1 - axis], rest = slab / last;
         for (int64_t done = 0; done < array->count; done += slab)
-            turn(turned + done * array->size, (char *)array->data + done * array->size, rest, last, array->size);
+            transpose(turned + done * array->size, (char *)array->data + done * array->size, rest, last, array->size);
         sp_pool_drop(&members->pool, array->data);
         array->data = turned;
         slab = rest;
@@ -94,11 +95,11 @@ int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type
     return SP_OK;
 }
 
-int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
+int sp_members_read(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
                     int rank, const int64_t *shape, sp_array **result)
 {
     sp_array *array = sp_members_find(members, name);
-    if (!array || (array->type != SP_OTHER && !array->data)) /* passed over: not a member of this kind */
+    if (!array || (array->type != SP_OTHER && !array->data)) /* skipped: not a member of this file type */
         return sp_fail(context, SP_INPUT, "member %s is missing", name);
     int status = sp_array_check(context, array, type, rank, shape);
     if (status != SP_OK)
@@ -121,7 +122,8 @@ int sp_members_take(sp_context *context, sp_members *members, const char *name, 
     }
     if (type == SP_F8) {
         const double *values = array->data;
-        double sum = 0; /* infinite or NaN as soon as one value is: one pass that vectorizes, then the exact place */
+        double sum =
+            0; /* infinite or NaN as soon as one value is: one vectorized pass, followed by a search for the place */
         for (int64_t i = 0; i < array->count; i++)
             sum += values[i] - values[i];
         for (int64_t i = 0; sum != 0 && i < array->count; i++)
@@ -139,7 +141,8 @@ int sp_check_symmetric(sp_context *context, const char *what, int64_t order, con
     double largest = 0;
     for (int64_t i = 0; i < order * order; i++)
         largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
-    for (int64_t i0 = 0; i0 < order; i0 += SIDE) /* square by square: the matrix may be far larger than the cache */
+    for (int64_t i0 = 0; i0 < order;
+         i0 += SIDE) /* in square tiles, since the matrix may be far larger than the cache */
         for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
             for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
                 for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
@@ -150,14 +153,14 @@ int sp_check_symmetric(sp_context *context, const char *what, int64_t order, con
     return SP_OK;
 }
 
-int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
+int sp_members_read_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
                               double **matrix)
 {
     sp_array *array = sp_members_find(members, name);
     int status;
     if (array)
         array->fortran = true; /* the same bytes in either storage order */
-    SP_TRY(sp_members_take(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
+    SP_TRY(sp_members_read(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
     *matrix = array->data;
     status = sp_check_symmetric(context, name, order, *matrix);
 done:

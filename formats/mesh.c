@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const double SURFACE_TOLERANCE =
-    1e-3; /* imported weights have six digits, and vertices may lie outside the cage */
+    1e-3; /* imported weights have six digits, and vertices may lie outside the mesh */
 
 /* ---- materials ---- */
 
@@ -40,7 +40,7 @@ static int name_from_json(sp_context *context, const json_t *object, const char 
     return status;
 }
 
-/* The axis, of unit length, is the material's direction too. */
+/* The axis, as a unit vector, is also the direction of the material. */
 static int helix_from_json(sp_context *context, const json_t *rule, sp_helix *helix, double direction[3])
 {
     static const char *const outer[] = {"helix"}, *const inner[] = {"axis", "centre", "angle"};
@@ -63,7 +63,7 @@ done:
     return status;
 }
 
-/* standard: NULL, or what has the values that are not given. helix: NULL where a rule of directions is out of place. */
+/* standard: defaults for missing values, or NULL. helix: NULL if a rule for directions is not allowed. */
 static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_helix *helix,
                               sp_material *material)
 {
@@ -142,7 +142,7 @@ int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *poo
         SP_TRY(material_from_json(context, one ? json : json_array_get(json, (size_t)i), NULL, NULL, &(*materials)[i]));
         for (int64_t j = 0; j < i; j++)
             if (!strcmp((*materials)[i].name, (*materials)[j].name))
-                return sp_fail(context, SP_INPUT, "meta: material name \"%s\" stands twice", (*materials)[i].name);
+                return sp_fail(context, SP_INPUT, "meta: material name \"%s\" occurs twice", (*materials)[i].name);
     }
 done:
     return status;
@@ -156,8 +156,8 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
     int status = SP_OK;
     if (edits < 1)
         return sp_fail(context, SP_INPUT, "there is no material in it");
-    char *met = sp_pool_new(&pool, count, 1);
-    if (!met)
+    char *seen = sp_pool_new(&pool, count, 1);
+    if (!seen)
         return sp_fail_memory(context);
     memset(helices, 0, (size_t)count * sizeof *helices);
     for (int64_t i = 0; i < edits; i++) {
@@ -165,24 +165,24 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
         const char *name;
         sp_material edited;
         SP_TRY(name_from_json(context, object, &name));
-        int64_t m = 0;
-        while (m < count && strcmp(materials[m].name, name))
-            m++;
-        if (m == count || met[m]) {
-            status = m == count ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\"", name)
-                                : sp_fail(context, SP_INPUT, "material name \"%s\" stands twice", name);
+        char known_names[SP_MATERIAL_LIST];
+        const int64_t m = sp_material_find(count, materials, name, strlen(name));
+        if (m < 0 || seen[m]) {
+            status = m < 0 ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\", only %s", name,
+                                     sp_material_list(count, materials, known_names))
+                           : sp_fail(context, SP_INPUT, "material name \"%s\" occurs twice", name);
             goto done;
         }
         SP_TRY(material_from_json(context, object, &materials[m], &helices[m], &edited));
         materials[m] = edited;
-        met[m] = 1;
+        seen[m] = 1;
     }
 done:
     sp_pool_free(&pool);
     return status;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static json_t *material_to_json(const sp_material *material)
 {
     json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density",
@@ -206,7 +206,7 @@ static json_t *material_to_json(const sp_material *material)
     }
     failed |= json_object_set_new(object, "damping_mass", json_real(material->damping_mass)) != 0;
     failed |= json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness)) != 0;
-    if (failed) { /* also where there is no object */
+    if (failed) { /* also if there is no object */
         json_decref(object);
         return NULL;
     }
@@ -215,7 +215,7 @@ static json_t *material_to_json(const sp_material *material)
 
 /* ---- the table; values are checked by sp_mesh_check ---- */
 
-/* With the vertices of the mesh that this one was made of. */
+/* With the origin of vertices in another mesh. */
 typedef struct mesh_file {
     sp_mesh mesh;
     int64_t *origin, *kept;
@@ -228,13 +228,22 @@ static int64_t elements(const void *object)
 
 static int64_t weight_count(const void *object)
 {
-    return ((const mesh_file *)object)->mesh.hex_count > 0 ? 8 : 4;
+    return sp_mesh_width(&((const mesh_file *)object)->mesh);
 }
 
 #define AT(member) .at = offsetof(mesh_file, member)
 static const sp_symbol symbols[] = {{"nv", .at = offsetof(mesh_file, mesh.vertex_count)},
-                                    {"nh", .at = offsetof(mesh_file, mesh.hex_count)},
-                                    {"nt", .at = offsetof(mesh_file, mesh.tet_count)},
+                                    {"nh", .at = offsetof(mesh_file, mesh.block[SP_HEX8].count)},
+                                    {"nt", .at = offsetof(mesh_file, mesh.block[SP_TET4].count)},
+                                    {"n1", .at = offsetof(mesh_file, mesh.block[SP_TET10].count)},
+                                    {"n2", .at = offsetof(mesh_file, mesh.block[SP_HEX20].count)},
+                                    {"n3", .at = offsetof(mesh_file, mesh.block[SP_HEX20R].count)},
+                                    {"n4", .at = offsetof(mesh_file, mesh.block[SP_HEX27].count)},
+                                    {"n5", .at = offsetof(mesh_file, mesh.block[SP_WEDGE6].count)},
+                                    {"n6", .at = offsetof(mesh_file, mesh.block[SP_WEDGE15].count)},
+                                    {"n7", .at = offsetof(mesh_file, mesh.block[SP_WEDGE18].count)},
+                                    {"n8", .at = offsetof(mesh_file, mesh.block[SP_HEX8B].count)},
+                                    {"n9", .at = offsetof(mesh_file, mesh.block[SP_HEX8I].count)},
                                     {"ne", .follows = elements},
                                     {"nf", .at = offsetof(mesh_file, mesh.fixed_count)},
                                     {"ns", .at = offsetof(mesh_file, mesh.surface.vertex_count)},
@@ -244,20 +253,33 @@ static const sp_symbol symbols[] = {{"nv", .at = offsetof(mesh_file, mesh.vertex
 
 static const sp_member_rule rules[] = {
     {"vertices", "nv, 3", SP_F8, AT(mesh.vertices), .unit = "m", .meaning = "rest positions"},
-    {"hex", "nh, 8", SP_I8, OPTIONAL, AT(mesh.hex), .meaning = "corners in VTK/Abaqus order"},
-    {"tet", "nt, 4", SP_I8, OPTIONAL, AT(mesh.tet), .meaning = "corners"},
+    {"hex", "nh, 8", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX8].node), .meaning = "corners in VTK/Abaqus order"},
+    {"tet", "nt, 4", SP_I8, OPTIONAL, AT(mesh.block[SP_TET4].node), .meaning = "corners"},
+    {"tet10", "n1, 10", SP_I8, OPTIONAL, AT(mesh.block[SP_TET10].node), .meaning = "10-node tetrahedra"},
+    {"hex20", "n2, 20", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX20].node), .meaning = "20-node hexahedra"},
+    {"hex20r", "n3, 20", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX20R].node),
+     .meaning = "20-node hexahedra with reduced integration"},
+    {"hex27", "n4, 27", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX27].node), .meaning = "27-node hexahedra"},
+    {"wedge6", "n5, 6", SP_I8, OPTIONAL, AT(mesh.block[SP_WEDGE6].node), .meaning = "6-node wedges"},
+    {"wedge15", "n6, 15", SP_I8, OPTIONAL, AT(mesh.block[SP_WEDGE15].node), .meaning = "15-node wedges"},
+    {"wedge18", "n7, 18", SP_I8, OPTIONAL, AT(mesh.block[SP_WEDGE18].node), .meaning = "18-node wedges"},
+    {"hex8b", "n8, 8", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX8B].node),
+     .meaning = "8-node hexahedra with averaged dilatation"},
+    {"hex8i", "n9, 8", SP_I8, OPTIONAL, AT(mesh.block[SP_HEX8I].node),
+     .meaning = "8-node hexahedra with incompatible modes"},
     {"region", "ne", SP_I8, AT(mesh.region), .meaning = "index into `materials`"},
     {"factor", "ne, 2", SP_F8, OPTIONAL, AT(mesh.factor), .meaning = "> 0: on λ and μ of the element's law"},
     {"fibre", "ne, 3", SP_F8, OPTIONAL, AT(mesh.fibre), .meaning = "the direction of the element's fibres"},
-    {"fixed", "nf", SP_I8, AT(mesh.fixed), .meaning = "anchored vertices, strictly increasing"},
-    {"fixed_axes", "nf", SP_U1, OPTIONAL, AT(mesh.fixed_axes), .meaning = "held components: bit 0 x, bit 1 y, bit 2 z"},
+    {"fixed", "nf", SP_I8, AT(mesh.fixed), .meaning = "fixed vertices, strictly increasing"},
+    {"fixed_axes", "nf", SP_U1, OPTIONAL, AT(mesh.fixed_axes),
+     .meaning = "fixed components: bit 0 x, bit 1 y, bit 2 z"},
     {"surface/vertices", "ns, 3", SP_F8, OPTIONAL, AT(mesh.surface.vertices), .unit = "m", .meaning = "rest positions"},
     {"surface/triangles", "nd, 3", SP_I8, WITH("surface/vertices"), AT(mesh.surface.triangles),
      .meaning = "into `surface/vertices`"},
     {"surface/element", "ns", SP_I8, WITH("surface/vertices"), AT(mesh.surface.element),
      .meaning = "the element that carries the vertex"},
     {"surface/weights", "ns, nw", SP_F8, WITH("surface/vertices"), AT(mesh.surface.weights),
-     .meaning = "of that element's corners"},
+     .meaning = "of that element's nodes"},
     {"origin", "nv", SP_I8, WITH("cut_from"), AT(origin),
      .meaning = "the vertex of the other mesh that each is or is a copy of"},
     {"kept", "nv", SP_I8, WITH("kept_from"), AT(kept), .meaning = "the vertex of the other mesh that each is"},
@@ -275,6 +297,20 @@ static int64_t rows_of(const sp_file *file, const char *name)
     return array ? array->shape[0] : 0;
 }
 
+/* "up" of meta; without it 0. */
+static int up_from_json(sp_context *context, const json_t *meta, int *up)
+{
+    const char *axis = "";
+    *up = 0;
+    if (!json_object_get(meta, "up"))
+        return SP_OK;
+    int status = sp_json_text(context, meta, "up", &axis);
+    if (status == SP_OK && (*axis < 'x' || *axis > 'z' || axis[1]))
+        return sp_fail(context, SP_INPUT, "meta: \"up\" is \"%.20s\", it must be x, y or z", axis);
+    *up = *axis;
+    return status;
+}
+
 int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
 {
     int status;
@@ -284,14 +320,18 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
     *mesh = (sp_mesh){0};
     SP_TRY(sp_json_hash(context, file->meta, "cut_from", hash));
     SP_TRY(sp_json_hash(context, file->meta, "kept_from", hash));
-    if (rows_of(file, "hex") == 0 && rows_of(file, "tet") == 0)
-        return sp_fail(context, SP_INPUT, "the mesh has neither hex nor tet elements");
+    int64_t elements_there = 0;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        elements_there |= rows_of(file, sp_element_types[t].name);
+    if (elements_there == 0)
+        return sp_fail(context, SP_INPUT, "the mesh has no elements");
     SP_TRY(sp_kind_read(context, file, &sp_kind_mesh, &in));
     in.mesh.surface.width = (int)weight_count(&in);
     SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
     if (quadrature != 2 && quadrature != 3)
         return sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
     in.mesh.quadrature = (int)quadrature;
+    SP_TRY(up_from_json(context, file->meta, &in.mesh.up));
     SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
                                   &in.mesh.material_count, &in.mesh.materials));
     if (!in.mesh.fixed_axes) {
@@ -354,6 +394,8 @@ static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, cons
     for (int64_t i = 0; i < mesh->material_count; i++)
         failed |= json_array_append_new(materials, material_to_json(&mesh->materials[i])) != 0;
     failed |= json_object_set_new(meta, "materials", materials) != 0;
+    if (mesh->up)
+        failed |= json_object_set_new(meta, "up", json_stringn((const char[]){(char)mesh->up}, 1)) != 0;
     if (failed)
         return sp_fail_memory(context);
     mesh_file out = *file;

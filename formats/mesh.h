@@ -9,7 +9,8 @@
  * sp_mesh_check. SP_INPUT names the member. */
 int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh) SP_MUST_USE;
 
-/* Adds quadrature and materials to `meta`, writes it and the members; the caller ends with the result. */
+/* Adds quadrature, the axis that points up and materials to `meta`, writes it and the members; the caller ends with the
+ * result. */
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh) SP_MUST_USE;
 
 /* For a mesh that was cut from another: cut_from, the hash of the other one, and origin [*count], from `pool`, the

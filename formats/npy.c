@@ -31,12 +31,12 @@ static const char *skip_spaces(const char *at)
     return at;
 }
 
-/* "(2, 3)" */
+/* Parses a shape such as "(2, 3)". */
 static const char *parse_shape(const char *at, sp_npy_header *header)
 {
     if (*at++ != '(')
         return NULL;
-    int64_t bytes = 8; /* as if no extent were 0, so that every product of extents stays in range */
+    int64_t bytes = 8; /* computed as if no extent were 0, so that every product of extents is in range */
     header->rank = 0;
     header->count = 1;
     for (at = skip_spaces(at); *at != ')'; at = skip_spaces(at)) {
@@ -59,7 +59,7 @@ static const char *parse_shape(const char *at, sp_npy_header *header)
     return at + 1;
 }
 
-/* '<f8' */
+/* Parses a descriptor such as '<f8'. */
 static const char *parse_descriptor(const char *at, sp_npy_header *header)
 {
     if (*at++ != '\'')

@@ -1,6 +1,7 @@
 #include "formats/plain.h"
 
-/* Bytes of the character that begins here, 0 where it is not valid UTF-8 (RFC 3629); its number goes to *code. */
+/* Number of bytes of the character that begins here, 0 if it is not valid UTF-8 (RFC 3629); *code receives its code
+ * point. */
 static int decode(const unsigned char *at, unsigned *code)
 {
     const int count = *at < 0x80                  ? 1
@@ -19,7 +20,7 @@ static int decode(const unsigned char *at, unsigned *code)
 }
 
 /* Control characters (C0, DEL, C1), line and paragraph separators, marks that change the direction of writing, and
- * characters without a width, which hide in names. */
+ * zero-width characters, which may hide in names. */
 static bool is_hidden(unsigned code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c || code == 0x180e ||
@@ -27,27 +28,30 @@ static bool is_hidden(unsigned code)
            (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xe0000 && code < 0xe0080);
 }
 
+int sp_plain_next(const char *at, bool *plain)
+{
+    unsigned code;
+    const int count = decode((const unsigned char *)at, &code);
+    *plain = count > 0 && !is_hidden(code);
+    return count > 0 ? count : 1;
+}
+
 bool sp_is_plain(const char *text)
 {
-    int count;
-    unsigned code;
-    for (const unsigned char *at = (const unsigned char *)text; *at; at += count) {
-        count = decode(at, &code);
-        if (count == 0 || is_hidden(code))
-            return false;
-    }
-    return true;
+    bool plain = true;
+    while (*text && plain)
+        text += sp_plain_next(text, &plain);
+    return plain;
 }
 
 void sp_print_plain(const char *text, FILE *stream)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        unsigned code;
-        const int count = decode(at, &code);
-        if (count == 0 || is_hidden(code))
-            putc('?', stream);
+    bool plain;
+    for (int length; *text; text += length) {
+        length = sp_plain_next(text, &plain);
+        if (plain)
+            fwrite(text, 1, (size_t)length, stream);
         else
-            fwrite(at, 1, (size_t)count, stream);
-        at += count > 0 ? count : 1;
+            putc('?', stream);
     }
 }

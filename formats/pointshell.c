@@ -6,16 +6,16 @@
 
 #include "base/vec3.h"
 
-/* Normals of unit length within this, which single precision of others passes. */
+/* Normals must have unit length within this, which the single precision of other programs satisfies. */
 static const double UNIT = 1e-5;
 
-/* With the levels of the points as the file has them. */
+/* With the levels of the points as stored in the file. */
 typedef struct pointshell_file {
     sp_pointshell pointshell;
     int64_t *level;
 } pointshell_file;
 
-/* Levels from 1, not decreasing, none left out. */
+/* Checks that levels start from 1, do not decrease, and none is missing. */
 static int check_levels(sp_context *context, const sp_array *level, void *object)
 {
     sp_pointshell *pointshell = &((pointshell_file *)object)->pointshell;
@@ -39,18 +39,18 @@ static int64_t inner_nodes(const void *object)
 #define AT(member) .at = offsetof(pointshell_file, pointshell.member)
 static const sp_member_rule rules[] = {
     {"points", "n, 3", SP_F8, AT(points), .unit = "m", .meaning = "at rest"},
-    {"normals", "n, 3", SP_F8, AT(normals), .meaning = "of unit length within 1e-5, to the inside"},
+    {"normals", "n, 3", SP_F8, AT(normals), .meaning = "of unit length within 1e-5, pointing inward"},
     {"area", "n", SP_F8, AT(area), FROM(0), .unit = "m²",
      .meaning = "≥ 0: of the part of the surface that is nearest to the point"},
     {"level", "n", SP_I8, .at = offsetof(pointshell_file, level), .check = check_levels,
-     .meaning = "in which the point comes first, from 1"},
+     .meaning = "the first level that contains the point, from 1"},
     {"parent", "n", SP_I8, AT(parent), .meaning = "a point of a lower level; −1 in level 1"},
     {"radius", "m", SP_F8, AT(radius), FROM(0), .unit = "m", .meaning = "≥ 0: of the spheres at rest"},
     {"Us", "n, 3, r", SP_F8, WITH("r"), AT(U), .unit = "m",
-     .meaning = "displacement of the point for each coordinate at 1"},
-    {"dNs", "n, 3, r", SP_F8, WITH("r"), AT(dN), .meaning = "change of the normal for each"},
-    {"dTs", "n, 2, 3, r", SP_F8, OPTIONAL, WITH("r"), AT(dT), .meaning = "change of the two tangents for each"},
-    {"a", "m, r", SP_F8, WITH("r"), AT(a), FROM(0), .unit = "m", .meaning = "≥ 0: growth of the spheres for each"},
+     .meaning = "displacement of the point for a unit value of each coordinate"},
+    {"dNs", "n, 3, r", SP_F8, WITH("r"), AT(dN), .meaning = "change of the normal for the same"},
+    {"dTs", "n, 2, 3, r", SP_F8, OPTIONAL, WITH("r"), AT(dT), .meaning = "change of the two tangents for the same"},
+    {"a", "m, r", SP_F8, WITH("r"), AT(a), FROM(0), .unit = "m", .meaning = "≥ 0: increase of the radii for the same"},
     {0}};
 #undef AT
 

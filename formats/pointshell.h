@@ -9,7 +9,7 @@
  * pointshell.md. SP_INPUT names the member. */
 int sp_pointshell_read(sp_context *context, sp_file *file, sp_pointshell *pointshell) SP_MUST_USE;
 
-/* Adds "points" and, where the shell moves, "r" to `meta`, writes it and the members; the caller ends with the result.
+/* Adds "points" and, if the shell deforms, "r" to `meta`, writes it and the members; the caller ends with the result.
  */
 int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta,
                         const sp_pointshell *pointshell) SP_MUST_USE;

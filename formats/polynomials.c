@@ -13,10 +13,11 @@ enum {
 
 static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
 
-/* With the masses of regions as the file has them. */
+/* With the masses of regions as stored in the file. */
 typedef struct polynomials_file {
     sp_polynomials p;
     double *group_mass, *group_gravity;
+    int64_t sums; /* in a shard */
 } polynomials_file;
 
 static int64_t order_of_gram(const void *object)
@@ -24,7 +25,7 @@ static int64_t order_of_gram(const void *object)
     return sp_polynomial_order(((const polynomials_file *)object)->p.r);
 }
 
-/* "gram" is the only part of a file; others are numbered. */
+/* A single part is the member "gram"; several parts are numbered. */
 static bool is_single(const sp_polynomials *p)
 {
     return p->part_count == 1 && p->parts->constant == SP_CONSTANT_ALL && !strcmp(p->parts->group, "all");
@@ -40,6 +41,18 @@ static void **numbered_part(void *object, int64_t i)
 {
     sp_polynomials *p = &((polynomials_file *)object)->p;
     return i < p->part_count && !is_single(p) ? (void **)&p->parts[i].gram : NULL;
+}
+
+static int64_t order_of_triangle(const void *object)
+{
+    const int64_t N = order_of_gram(object);
+    return N * (N + 1) / 2;
+}
+
+static void **sums_of_part(void *object, int64_t i)
+{
+    sp_polynomials *p = &((polynomials_file *)object)->p;
+    return i < p->part_count ? (void **)&p->parts[i].sums : NULL;
 }
 
 static int check_groups(sp_context *context, const sp_array *array, void *object)
@@ -59,13 +72,24 @@ static const sp_member_rule rules[] = {
     {"mass", "r, r", SP_F8, FORTRAN, AT(p.mass), .symmetric = true, .unit = "kg", .meaning = "UᵀMU"},
     {"gravity", "r, 3", SP_F8, AT(p.gravity), .unit = "kg", .meaning = "UᵀM eₓ, UᵀM e_y, UᵀM e_z"},
     {"gram", "N, N", SP_F8, FORTRAN, WITH("parts"), .each = single_part, .symmetric = true, .unit = "J",
-     .meaning = "symmetric: where the file has one part, of group `all` and constant `all`"},
+     .meaning = "symmetric: present if the file has a single part, of group `all` and constant `all`"},
     {"gram/B", "N, N", SP_F8, FORTRAN, WITH("parts"), .each = numbered_part, .symmetric = true, .unit = "J, m³",
-     .meaning = "else: `gram/000000`, `gram/000001`, …"},
+     .meaning = "otherwise: `gram/000000`, `gram/000001`, …"},
     {"group_mass", "g, r, r", SP_F8, WITH("groups"), AT(group_mass), .check = check_groups, .unit = "kg",
-     .meaning = "the part of `mass` of each of the groups"},
+     .meaning = "the mass of each group"},
     {"group_gravity", "g, r, 3", SP_F8, WITH("groups"), AT(group_gravity), .unit = "kg",
-     .meaning = "likewise of `gravity`"},
+     .meaning = "the same for `gravity`"},
+    {0}};
+
+static const sp_member_rule sums_rules[] = {
+    {"mass", "r, r", SP_F8, FORTRAN, WITH("with_mass"), AT(p.mass), .symmetric = true, .unit = "kg", .meaning = "UᵀMU"},
+    {"gravity", "r, 3", SP_F8, WITH("with_mass"), AT(p.gravity), .unit = "kg", .meaning = "UᵀM eₓ, UᵀM e_y, UᵀM e_z"},
+    {"sums/B", "k, T", SP_F8, .each = sums_of_part, .unit = "J, m³",
+     .meaning = "`sums/000000`, …: of each part, the upper triangles of its sums by columns"},
+    {"group_mass", "g, r, r", SP_F8, WITH("groups"), AT(group_mass), .check = check_groups, .unit = "kg",
+     .meaning = "the mass of each group"},
+    {"group_gravity", "g, r, 3", SP_F8, WITH("groups"), AT(group_gravity), .unit = "kg",
+     .meaning = "the same for `gravity`"},
     {0}};
 #undef AT
 
@@ -76,6 +100,15 @@ const sp_kind sp_kind_polynomials = {
                         {"N", .follows = order_of_gram},
                         {0}},
     rules};
+
+const sp_kind sp_kind_polynomial_sums = {
+    "polynomial_sums",
+    (const sp_symbol[]){{"r", .at = offsetof(polynomials_file, p.r), .given = true},
+                        {"g", .at = offsetof(polynomials_file, p.group_count), .given = true},
+                        {"k", .at = offsetof(polynomials_file, sums), .given = true},
+                        {"T", .follows = order_of_triangle},
+                        {0}},
+    sums_rules};
 
 /* ---- meta ---- */
 
@@ -118,7 +151,7 @@ static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polyno
         SP_TRY(part_from_json(context, json_array_get(list, (size_t)i), part));
         for (int64_t j = 0; j < i; j++)
             if (part->constant == polynomials->parts[j].constant && !strcmp(part->group, polynomials->parts[j].group))
-                return sp_fail(context, SP_INPUT, "meta: the part of group %s, constant %s stands twice", part->group,
+                return sp_fail(context, SP_INPUT, "meta: the part of group %s, constant %s occurs twice", part->group,
                                constant_name[part->constant]);
     }
 done:
@@ -144,7 +177,7 @@ done:
     return status;
 }
 
-/* The regions whose masses the file has apart, where it has. */
+/* Reads the separate masses of regions, if the file has them. */
 static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polynomials)
 {
     const json_t *list = json_object_get(file->meta, "groups");
@@ -162,22 +195,22 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
         SP_TRY(group_from_json(context, json_array_get(list, (size_t)g), group));
         for (int64_t k = 0; k < g; k++)
             if (!strcmp(group->name, polynomials->groups[k].name))
-                return sp_fail(context, SP_INPUT, "meta: group %s stands twice in \"groups\"", group->name);
+                return sp_fail(context, SP_INPUT, "meta: group %s occurs twice in \"groups\"", group->name);
     }
     polynomials->group_count = count;
 done:
     return status;
 }
 
-int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
+/* What a file of polynomials and one of their shard have in common. */
+static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, polynomials_file *in, char *mesh,
+                     char *basis)
 {
-    polynomials_file in = {0};
-    sp_polynomials *p = &in.p;
+    sp_polynomials *p = &in->p;
     int status;
-    *polynomials = (sp_polynomials){0};
-    if (strcmp(sp_file_kind(file), "polynomials"))
-        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected polynomials",
-                       file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file));
+    if (strcmp(sp_file_kind(file), kind->name))
+        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s",
+                       file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind->name);
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &p->r));
@@ -191,37 +224,75 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
     p->symmetrized = json_is_true(symmetrized);
     SP_TRY(read_parts(context, file, p));
     SP_TRY(read_groups(context, file, p));
-    SP_TRY(sp_kind_read(context, file, &sp_kind_polynomials, &in));
+    SP_TRY(sp_kind_read(context, file, kind, in));
     for (int64_t g = 0; g < p->group_count; g++) {
-        p->groups[g].mass = in.group_mass + g * p->r * p->r;
-        p->groups[g].gravity = in.group_gravity + g * 3 * p->r;
+        p->groups[g].mass = in->group_mass + g * p->r * p->r;
+        p->groups[g].gravity = in->group_gravity + g * 3 * p->r;
     }
-    *polynomials = *p;
-    polynomials->pool = file->members.pool;
+    p->pool = file->members.pool;
     file->members = (sp_members){0};
 done:
     return status;
 }
 
-int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_polynomials *polynomials)
+int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
+{
+    polynomials_file in = {0};
+    int status = read_file(context, file, &sp_kind_polynomials, &in, mesh, basis);
+    *polynomials = status == SP_OK ? in.p : (sp_polynomials){0};
+    return status;
+}
+
+int sp_polynomial_sums_read(sp_context *context, sp_file *file, sp_polynomials *shard, char *mesh, char *basis)
+{
+    polynomials_file in = {0};
+    int64_t first, end;
+    int status;
+    *shard = (sp_polynomials){0};
+    SP_TRY(sp_json_integer(context, file->meta, "first", 0, SP_POLYNOMIAL_SUMS - 1, &first));
+    SP_TRY(sp_json_integer(context, file->meta, "end", first + 1, SP_POLYNOMIAL_SUMS, &end));
+    SP_TRY(sp_json_integer(context, file->meta, "total", SP_POLYNOMIAL_SUMS, SP_POLYNOMIAL_SUMS, &in.sums));
+    in.sums = end - first;
+    if (json_is_true(json_object_get(file->meta, "with_mass")) != (first == 0) ||
+        (first > 0 && json_object_get(file->meta, "groups")))
+        return sp_fail(context, SP_INPUT, "meta: the shard with the first sum has the mass, and no other");
+    SP_TRY(read_file(context, file, &sp_kind_polynomial_sums, &in, mesh, basis));
+    *shard = in.p;
+    shard->first_sum = (int)first;
+    shard->end_sum = (int)end;
+done:
+    return status;
+}
+
+static json_t *parts_to_json(const sp_polynomials *polynomials)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < polynomials->part_count; i++) {
+        const sp_polynomial_part *part = &polynomials->parts[i];
+        if (json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant",
+                                                  constant_name[part->constant], "value", part->value))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static int write_file(sp_context *context, sp_writer *writer, json_t *meta, const sp_kind *kind,
+                      const sp_polynomials *polynomials)
 {
     const int64_t r = polynomials->r, groups = polynomials->group_count;
     sp_pool scratch = {0};
     polynomials_file out = {*polynomials, sp_pool_raw(&scratch, groups * r * r, sizeof *out.group_mass),
-                            sp_pool_raw(&scratch, groups * 3 * r, sizeof *out.group_gravity)};
-    json_t *list = json_array();
+                            sp_pool_raw(&scratch, groups * 3 * r, sizeof *out.group_gravity),
+                            polynomials->end_sum - polynomials->first_sum};
     bool failed = json_object_set_new(meta, "r", json_integer(r)) ||
                   json_object_set_new(meta, "density", json_real(polynomials->density));
-    for (int64_t i = 0; i < polynomials->part_count; i++) {
-        const sp_polynomial_part *part = &polynomials->parts[i];
-        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant",
-                                                        constant_name[part->constant], "value", part->value)) != 0;
-    }
-    failed |= json_object_set_new(meta, "parts", list) != 0;
+    failed |= json_object_set_new(meta, "parts", parts_to_json(polynomials)) != 0;
     failed |= sp_json_set_mass(meta, polynomials->lumped);
     if (polynomials->symmetrized)
         failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
-    list = groups ? json_array() : NULL;
+    json_t *list = groups ? json_array() : NULL;
     for (int64_t g = 0; g < groups && !scratch.failed; g++) {
         const sp_polynomial_group *group = &polynomials->groups[g];
         failed |=
@@ -231,8 +302,22 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
     }
     if (list)
         failed |= json_object_set_new(meta, "groups", list) != 0;
-    int status = failed || scratch.failed ? sp_fail_memory(context)
-                                          : sp_kind_write(context, writer, &sp_kind_polynomials, meta, &out);
+    int status = failed || scratch.failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, &out);
     sp_pool_free(&scratch);
     return status;
+}
+
+int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_polynomials *polynomials)
+{
+    return write_file(context, writer, meta, &sp_kind_polynomials, polynomials);
+}
+
+int sp_polynomial_sums_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_polynomials *shard)
+{
+    if (json_object_set_new(meta, "first", json_integer(shard->first_sum)) ||
+        json_object_set_new(meta, "end", json_integer(shard->end_sum)) ||
+        json_object_set_new(meta, "total", json_integer(SP_POLYNOMIAL_SUMS)) ||
+        json_object_set_new(meta, "with_mass", json_boolean(shard->first_sum == 0)))
+        return sp_fail_memory(context);
+    return write_file(context, writer, meta, &sp_kind_polynomial_sums, shard);
 }

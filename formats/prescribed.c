@@ -10,7 +10,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bits of the axes along which a vertex is fixed: those of the mesh, all if the mesh does not fix it. */
+/* Bits of the axes along which a vertex is fixed: those of the mesh, or all if the mesh does not fix it. */
 static int prescribed_axes(const sp_mesh *mesh, int64_t vertex)
 {
     const int64_t *found =
@@ -20,13 +20,12 @@ static int prescribed_axes(const sp_mesh *mesh, int64_t vertex)
 
 static int find_vertex(void *data, sp_context *context, const sp_text *text, sp_word field, int64_t *vertex)
 {
-    const sp_mesh *mesh = data;
-    return sp_csv_index(context, text, "vertex", "vertex", field, mesh->vertex_count, vertex);
+    return sp_csv_vertex(context, text, "vertex", field, false, data, vertex);
 }
 
 static int check_axes(void *data, sp_context *context, const sp_text *text, int64_t vertex, const double *u)
 {
-    const int axes = prescribed_axes(data, vertex);
+    const int axes = prescribed_axes(((const sp_places *)data)->mesh, vertex);
     for (int c = 0; c < 3; c++)
         if (!(axes >> c & 1) && u[c] != 0)
             return sp_text_fail(context, text, "u%c: %g m, but vertex %lld is free along %c in the mesh", 'x' + c, u[c],
@@ -37,11 +36,19 @@ static int check_axes(void *data, sp_context *context, const sp_text *text, int6
 int sp_prescribed_motion_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh,
                                sp_pool *pool, int64_t *move_count, sp_prescribed_vertex **moves)
 {
-    const sp_series_kind kind = {3,          "t,vertex,ux,uy,uz", {"t", "vertex", "ux", "uy", "uz"},
-                                 "m",        mesh->vertex_count,  find_vertex,
-                                 check_axes, (void *)mesh};
+    sp_places places = {.mesh = mesh, .text = "prescribed vertices"};
+    const sp_series_kind kind = {.width = 3,
+                                 .fields = "t,vertex,ux,uy,uz",
+                                 .names = {"t", "vertex", "ux", "uy", "uz"},
+                                 .unit = "m",
+                                 .places = true,
+                                 .keys = mesh->vertex_count,
+                                 .key = find_vertex,
+                                 .check = check_axes,
+                                 .data = &places};
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, move_count, &series);
+    sp_places_free(&places);
     if (status != SP_OK)
         return status;
     *moves = sp_pool_raw(pool, *move_count, sizeof **moves);

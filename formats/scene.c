@@ -9,7 +9,7 @@
 
 enum { MOST_BODIES = 100000, MOST_PAIRS = 1000000 };
 
-/* What one entry of "bodies" became. */
+/* The bodies that one entry of "bodies" has created. */
 typedef struct entry {
     int64_t first, count;
     bool copied;
@@ -18,7 +18,7 @@ typedef struct entry {
 typedef struct reading {
     sp_key_reader at;
     sp_scene *scene;
-    json_t *models, *bodies; /* the number of each by its name */
+    json_t *models, *bodies; /* the index of each by its name */
     sp_list bodies_read;     /* sp_scene_body */
     sp_list entries;         /* entry */
     sp_list pairs;           /* struct pair */
@@ -36,7 +36,7 @@ static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
 {
     int status = SP_OK;
     const int64_t count = (int64_t)json_array_size(list);
-    const size_t way = sp_keys_down(&r->at, ".domains");
+    const size_t json_path = sp_keys_down(&r->at, ".domains");
     model->domain_count = count;
     model->domain_fields = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_fields);
     model->domain_proxies = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_proxies);
@@ -44,18 +44,19 @@ static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
         return sp_fail_memory(r->at.context);
     for (int64_t i = 0; i < count; i++) {
         sp_scene_domain_read domain;
-        const size_t list_way = sp_keys_down(&r->at, "[%lld]", (long long)i);
+        const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
         SP_TRY(sp_keys_read(&r->at, json_array_get(list, (size_t)i), &sp_scene_domain_keys, &domain));
         model->domain_fields[i] = domain.field;
         model->domain_proxies[i] = domain.proxies;
-        sp_keys_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_path);
     }
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
 
-/* Positive definite, by its leading minors; divided by the largest entry, so that they neither overflow nor vanish. */
+/* Returns true if the tensor is positive definite, by its leading minors. It is divided by the largest entry, so that
+ * these neither overflow nor underflow. */
 static bool is_inertia(const double J[6])
 {
     double most = 0;
@@ -113,7 +114,7 @@ static int read_models(reading *r, json_t *object)
     const char *name;
     json_t *value;
     sp_scene *scene = r->scene;
-    const size_t way = sp_keys_down(&r->at, ".models");
+    const size_t json_path = sp_keys_down(&r->at, ".models");
     scene->models = sp_pool_new(&scene->pool, (int64_t)json_object_size(object), sizeof *scene->models);
     if (!scene->models)
         return sp_fail_memory(r->at.context);
@@ -122,7 +123,7 @@ static int read_models(reading *r, json_t *object)
         sp_scene_model *model = &scene->models[scene->model_count];
         SP_TRY(sp_keys_check_name(&r->at, name));
         strcpy(model->name, name);
-        const size_t model_way = sp_keys_down(&r->at, ".%s", name);
+        const size_t model_path = sp_keys_down(&r->at, ".%s", name);
         SP_TRY(sp_keys_read(&r->at, value, &sp_scene_model_keys, model));
         SP_TRY(model->kind == SP_SCENE_RIGID ? check_rigid(r, value, model) : check_soft(r, value, model));
         if (json_object_get(value, "domains"))
@@ -131,9 +132,9 @@ static int read_models(reading *r, json_t *object)
             status = sp_fail_memory(r->at.context);
             goto done;
         }
-        sp_keys_up(&r->at, model_way);
+        sp_keys_up(&r->at, model_path);
     }
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
@@ -213,23 +214,23 @@ static int read_body(reading *r, json_t *object)
     sp_scene_body_read read = {0};
     SP_TRY(sp_keys_read(&r->at, object, &sp_scene_body_keys, &read));
     const char *name = sp_keys_word(object, "name");
-    size_t way = sp_keys_down(&r->at, ".name");
+    size_t json_path = sp_keys_down(&r->at, ".name");
     SP_TRY(sp_keys_check_name(&r->at, name));
     if (json_object_get(r->bodies, name)) {
-        status = sp_keys_fail(&r->at, "\"%s\" stands twice", name);
+        status = sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
         goto done;
     }
-    sp_keys_up(&r->at, way);
-    way = sp_keys_down(&r->at, ".model");
+    sp_keys_up(&r->at, json_path);
+    json_path = sp_keys_down(&r->at, ".model");
     SP_TRY(sp_keys_look_up(&r->at, r->models, sp_keys_word(object, "model"), "model", &read.body.model));
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     if (read.body.motion != SP_SCENE_PATH && !sp_unit_vector(4, read.body.pose.q)) {
         sp_keys_down(&r->at, ".orientation");
         status = sp_keys_fail(&r->at, "it is zero");
         goto done;
     }
     SP_TRY(check_motion(r, object, &read.body));
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     if (json_object_set_new(r->bodies, name, json_integer(r->entries.count))) {
         status = sp_fail_memory(r->at.context);
         goto done;
@@ -243,13 +244,13 @@ static int read_bodies(reading *r, const json_t *list)
 {
     int status = SP_OK;
     sp_scene *scene = r->scene;
-    const size_t way = sp_keys_down(&r->at, ".bodies");
+    const size_t json_path = sp_keys_down(&r->at, ".bodies");
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
+        const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_body(r, json_array_get(list, i)));
-        sp_keys_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_path);
     }
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     scene->body_count = r->bodies_read.count;
     scene->bodies = sp_pool_copy(&scene->pool, r->bodies_read.data, r->bodies_read.count, sizeof *scene->bodies);
     if (!scene->bodies)
@@ -258,7 +259,7 @@ done:
     return status;
 }
 
-/* One body by its name, a copy by name[number], or all copies by the name without. */
+/* Finds one body by its name, a copy by name[number], or all copies by the name without a number. */
 static int find_bodies(const reading *r, const char *name, entry *found)
 {
     char base[SP_SCENE_NAME];
@@ -286,7 +287,7 @@ static int find_bodies(const reading *r, const char *name, entry *found)
 
 typedef struct pair {
     sp_scene_pair bodies;
-    int64_t entry; /* of "pairs" */
+    int64_t entry; /* index in "pairs" */
 } pair;
 
 static int by_bodies(const void *a, const void *b)
@@ -309,13 +310,13 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
                             json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int k = 0; k < 2; k++) {
         const json_t *name = json_array_get(value, (size_t)k);
-        const size_t way = sp_keys_down(&r->at, "[%d]", k);
+        const size_t json_path = sp_keys_down(&r->at, "[%d]", k);
         if (!json_is_string(name)) {
             status = sp_keys_fail(&r->at, "%s, expected a name", sp_keys_what(name));
             goto done;
         }
         SP_TRY(find_bodies(r, json_string_value(name), &side[k]));
-        sp_keys_up(&r->at, way);
+        sp_keys_up(&r->at, json_path);
     }
     const sp_scene_model *pointshell = &scene->models[scene->bodies[side[0].first].model],
                          *field = &scene->models[scene->bodies[side[1].first].model];
@@ -336,8 +337,8 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
     if (!pairs)
         return sp_fail_memory(r->at.context);
-    /* No copy with itself. Balls against balls are the same pair in both orders: lower number first, and copies among
-     * themselves once. */
+    /* A copy forms no pair with itself. Pairs of spheres are the same in both orders: the lower number comes first, and
+     * pairs among copies are listed once. */
     const bool among = side[0].count > 1 && side[1].count > 1 && side[0].first == side[1].first;
     for (int64_t i = 0; i < side[0].count; i++)
         for (int64_t j = 0; j < side[1].count; j++) {
@@ -370,11 +371,11 @@ static int read_pairs(reading *r, const json_t *list)
 {
     int status = SP_OK;
     sp_scene *scene = r->scene;
-    const size_t way = sp_keys_down(&r->at, ".pairs");
+    const size_t json_path = sp_keys_down(&r->at, ".pairs");
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
+        const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_pair(r, json_array_get(list, i), (int64_t)i));
-        sp_keys_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_path);
     }
     scene->pairs_given = true;
     scene->pair_count = r->pairs.count;
@@ -385,12 +386,12 @@ static int read_pairs(reading *r, const json_t *list)
         scene->pairs[i] = ((const pair *)r->pairs.data)[i].bodies;
     if (r->pairs.count > 1)
         SP_TRY(check_repeated(r));
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
 
-/* ---- the rest ---- */
+/* ---- the scene ---- */
 
 static int check_traversal(reading *r, const json_t *object)
 {

@@ -58,7 +58,7 @@ typedef struct sp_scene {
     sp_pool pool;
     double gravity[3]; /* m/s² */
     struct {
-        double stiffness; /* N/m for each point (thesis eq. 3.1), > 0 */
+        double stiffness; /* N/m for each point (thesis eq. 3.1), > 0; 0: not given, chosen by contact/stiffness.h */
         double damping;   /* N s/m for each point, along its normal, ≥ 0 */
         double friction;  /* μ for points against distance fields, ≥ 0 */
         double limit; /* L: more than this number of penetrating points share the force of L points (§3.5); INFINITY if

@@ -17,7 +17,7 @@ static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}},
 
 #define AT(member) .offset = offsetof(sp_scene, contact.member)
 static const sp_key contact_keys[] = {
-    {"stiffness", NUMBER, REQUIRED, AT(stiffness), .unit = "N/m", ABOVE(0)},
+    {"stiffness", NUMBER, OPTIONAL, AT(stiffness), .unit = "N/m", ABOVE(0)},
     {"damping", NUMBER, DEFAULT, AT(damping), .unit = "N s/m", FROM(0)},
     {"friction", NUMBER, DEFAULT, AT(friction), FROM(0)},
     {"limit", NUMBER, DEFAULT, AT(limit), FROM(1), OR_NULL},
@@ -166,7 +166,7 @@ static const sp_key_table coupling_table = {"coupling", coupling_keys};
 
 static const sp_key scene_keys[] = {
     {"gravity", NUMBER, DEFAULT, .offset = offsetof(sp_scene, gravity), 3, "m/s²", ANY},
-    {"contact", OBJECT, REQUIRED, .table = &contact_table},
+    {"contact", OBJECT, DEFAULT, .table = &contact_table},
     {"traversal", OBJECT, DEFAULT, .table = &traversal_table},
     {"models", SP_KEY_NAMED, REQUIRED, .table = &sp_scene_model_keys},
     {"bodies", SP_KEY_LIST, REQUIRED, .table = &sp_scene_body_keys},

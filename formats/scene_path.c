@@ -14,7 +14,8 @@ typedef struct line {
     sp_pose pose;
 } line;
 
-/* After the line before; turned into its hemisphere. */
+/* Checks that a line follows the previous one in time, and flips its quaternion to the hemisphere of the previous one.
+ */
 static int follow(sp_context *context, const sp_text *text, const line *before, line *now)
 {
     const double step = now->time - before->time;
@@ -59,7 +60,7 @@ done:
 
 int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path)
 {
-    const sp_csv csv = {field_names[0], sizeof(line), parse_line, NULL};
+    const sp_csv csv = {.header = field_names[0], .size = sizeof(line), .line = parse_line};
     sp_list list = {0};
     int status;
     *path = (sp_path){0};

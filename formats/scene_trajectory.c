@@ -28,13 +28,14 @@ static const sp_member_rule rules[] = {
     {"wrench/B", "n, b, 6", SP_F8, AT(wrench), .unit = "N, N m",
      .meaning = "force and torque of all contacts of the body"},
     {"energy/B", "n, 3", SP_F8, AT(energy), .unit = "J", .meaning = "kinetic, strain and gravity"},
-    {"counts/B", "n, 4", SP_I8, AT(counts), FROM(0), .meaning = "the largest of the steps since the frame before"},
+    {"counts/B", "n, 4", SP_I8, AT(counts), FROM(0), .meaning = "the maxima over the steps since the previous frame"},
     {"hand/B", "n, 7", SP_F8, WITH("coupled"), AT(hand), .unit = "m, 1", .meaning = "pose of the manipulandum"},
     {"coupling/B", "n, 6", SP_F8, WITH("coupled"), AT(coupling), .unit = "N, N m",
      .meaning = "force of the coupling's springs on the body"},
-    {"device/B", "n, 6", SP_F8, WITH("coupled"), AT(device), .unit = "N, N m", .meaning = "what the device renders"},
+    {"device/B", "n, 6", SP_F8, WITH("coupled"), AT(device), .unit = "N, N m",
+     .meaning = "force and torque that the device renders"},
     {"contact/count/B", "n", SP_I8, WITH("contacts"), AT(contact_begin), .apart = true,
-     .meaning = "contacts of the frame"},
+     .meaning = "number of contacts of the frame"},
     {"contact/body/B", "m, 2", SP_I4, WITH("contacts"), AT(contact_body), BELOW("b"), .apart = true,
      .meaning = "the body of the point (or sphere) and the other one"},
     {"contact/point/B", "m", SP_I4, WITH("contacts"), AT(contact_point), FROM(0), .apart = true,
@@ -48,7 +49,7 @@ static const sp_member_rule rules[] = {
 
 const sp_kind sp_kind_scene_trajectory = {"scene_trajectory", symbols, rules};
 
-/* Offsets of the bodies' coordinates; −1 where there are too many of them. */
+/* Computes offsets of the bodies' coordinates; returns −1 if there are too many. */
 static int64_t place_bodies(int64_t count, sp_scene_trajectory_body *bodies)
 {
     int64_t r = 0;
@@ -61,7 +62,7 @@ static int64_t place_bodies(int64_t count, sp_scene_trajectory_body *bodies)
     return r;
 }
 
-/* As in scenes. */
+/* Names as in scenes. */
 static bool is_name(const char *name)
 {
     const size_t length =
@@ -73,7 +74,7 @@ static bool is_name(const char *name)
 
 struct sp_scene_trajectory_writer {
     sp_series_writer *series;
-    sp_scene_trajectory file; /* its extents alone */
+    sp_scene_trajectory file; /* only its extents are used */
 };
 
 static int set_meta(sp_context *context, json_t *meta, const sp_scene_trajectory_layout *shape)
@@ -168,7 +169,7 @@ static int read_body(sp_context *context, const json_t *entry, int64_t b, json_t
         return sp_fail(context, SP_INPUT, "meta: \"bodies\": entry %lld has no usable \"name\" and \"model\"",
                        (long long)b);
     if (json_object_get(names, name))
-        return sp_fail(context, SP_INPUT, "meta: \"bodies\": %s stands twice", name);
+        return sp_fail(context, SP_INPUT, "meta: \"bodies\": %s occurs twice", name);
     if (json_object_set_new(names, name, json_true()))
         return sp_fail_memory(context);
     if (!json_is_integer(r) || json_integer_value(r) < 0 || json_integer_value(r) > MOST)
@@ -211,7 +212,7 @@ done:
     return status;
 }
 
-/* Unit quaternions behind the positions of `count` poses, `in_frame` of them to a frame. */
+/* Checks the unit quaternions after the positions of `count` poses, `in_frame` of them in each frame. */
 static int check_poses(const sp_series_stream *stream, const char *name, const double *pose, int64_t count,
                        int64_t in_frame)
 {
@@ -226,7 +227,7 @@ static int check_poses(const sp_series_stream *stream, const char *name, const d
     return SP_OK;
 }
 
-/* The frames' contacts are all of the block's, each of two bodies. */
+/* Checks that the contacts of the frames are all contacts of the block, each between two bodies. */
 static int check_contacts(const sp_series_stream *stream, const sp_scene_trajectory *motion)
 {
     sp_context *context = stream->context;
@@ -263,7 +264,8 @@ done:
     return status;
 }
 
-/* From the numbers of contacts of frames to where those of each begin; the sums fit, as many contacts are in memory. */
+/* Converts the numbers of contacts of frames to the begin of each frame's contacts. The sums cannot overflow, since all
+ * contacts are in memory. */
 static int begin_contacts(sp_context *context, sp_list *list, sp_scene_trajectory *motion)
 {
     if (!sp_list_add(list, 1, sizeof(int64_t)))

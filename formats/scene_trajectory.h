@@ -1,5 +1,5 @@
-/* Files of the type motion (scene_trajectory.md): the motion and contacts of the bodies of a scene, written during the
- * simulation and readable while it runs. */
+/* Files of the type scene_trajectory (scene_trajectory.md): the motion and contacts of the bodies of a scene, written
+ * during the simulation and readable while it runs. */
 #ifndef SP_FORMATS_SCENE_TRAJECTORY_H
 #define SP_FORMATS_SCENE_TRAJECTORY_H
 
@@ -52,17 +52,17 @@ typedef struct sp_scene_frame {
     double energy[SP_SCENE_TRAJECTORY_ENERGIES]; /* J, of all bodies that are driven by forces */
     int64_t counts[SP_SCENE_TRAJECTORY_COUNTS]; /* maxima over the steps since the previous frame: visited nodes, culled
                                                    nodes, penetrating points, deepest level */
-    /* with a coupling: */
+    /* if there is a coupling: */
     sp_pose hand;                          /* the manipulandum */
     double coupling[6];                    /* force and torque of the coupling on the body */
     double device[6];                      /* haptic feedback force and torque */
-    sp_scene_trajectory_contacts contacts; /* where recorded */
+    sp_scene_trajectory_contacts contacts; /* if they are recorded */
 } sp_scene_frame;
 
 typedef struct sp_scene_trajectory_writer sp_scene_trajectory_writer;
 
-/* Adds the shape to `meta` and writes it. meta already holds "scene" (hash of the scene's text). The sp_writer stays
- * the caller's. */
+/* Adds the layout to `meta` and writes it. meta must already have "scene" (hash of the scene's text). The caller keeps
+ * the sp_writer. */
 int sp_scene_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta,
                               const sp_scene_trajectory_layout *shape, sp_scene_trajectory_writer **motion) SP_MUST_USE;
 /* Copies one frame; complete blocks are written to the file. Allocates only when a block has more contacts than any

@@ -7,7 +7,7 @@ enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
 
 /* ---- the series of a kind ---- */
 
-/* Series i of the kind, NULL behind the last. */
+/* Series i of the file type, NULL after the last. */
 static const sp_member_rule *series_of(const sp_kind *kind, int i)
 {
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++)
@@ -21,7 +21,7 @@ static bool by_frames(const sp_member_rule *rule)
     return rule->shape[0] == 'n' && strcspn(rule->shape, ",") == 1;
 }
 
-/* Values in a row, 0 where the series is not recorded. */
+/* Number of values in a row, 0 if the series is not recorded. */
 static int64_t width_of(const sp_kind *kind, const sp_member_rule *rule, const void *object, const json_t *meta)
 {
     int64_t shape[SP_RANK_MAX], width = 1;
@@ -36,7 +36,7 @@ static size_t size_of(const sp_member_rule *rule)
     return rule->type == SP_I4 ? sizeof(int32_t) : sizeof(double);
 }
 
-/* The extent that a series is long. */
+/* The extent that counts the rows of a series. */
 static int64_t *length_of(const sp_kind *kind, const sp_member_rule *rule, void *object)
 {
     const sp_symbol *symbol = kind->symbols;
@@ -58,10 +58,10 @@ struct sp_series_writer {
     sp_writer *writer;
     const sp_kind *kind;
     void *object;
-    int64_t block, capacity, count; /* number of the block, its frames when full, those that it has */
+    int64_t block, capacity, count; /* number of the block, its capacity in frames, and its number of frames */
     int64_t width[SP_SERIES_MOST];
-    sp_list rows[SP_SERIES_MOST]; /* of the block; for series by frames with memory for all of them */
-    bool failed;                  /* nothing more goes to the file */
+    sp_list rows[SP_SERIES_MOST]; /* of the block; for series by frames with memory for complete blocks */
+    bool failed;                  /* nothing more is written to the file */
 };
 
 static void free_writer(sp_series_writer *series)
@@ -191,39 +191,39 @@ static bool wanted(void *data, const char *name)
         return !strcmp(name, "result");
     if (sp_rule_numbered(rule))
         return width_of(stream->kind, rule, object, stream->meta) > 0;
-    return (rule->with && sp_kind_rule(stream->kind, rule->with)) || /* judged when all are there */
+    return (rule->with && sp_kind_rule(stream->kind, rule->with)) || /* checked when all members are known */
            sp_rule_belongs(stream->kind, rule, object, stream->meta, NULL);
 }
 
-/* Adds a member to those that were read, its data in their pool, and takes it by its rule. */
-static int take(sp_series_stream *stream, sp_members *members, const sp_member_rule *rule, const sp_array *array,
-                void *object)
+/* Adds a member to those that were read, with its data in their pool, and sets the object's pointer by its rule. */
+static int add_member(sp_series_stream *stream, sp_members *members, const sp_member_rule *rule, const sp_array *array,
+                      void *object)
 {
-    sp_array *taken, *wider = sp_pool_raw(&members->pool, members->count + 1, sizeof *wider);
+    sp_array *read, *larger = sp_pool_raw(&members->pool, members->count + 1, sizeof *larger);
     int status;
-    if (!wider)
+    if (!larger)
         return sp_fail_memory(stream->context);
     if (members->count)
-        memcpy(wider, members->arrays, (size_t)members->count * sizeof *wider);
-    wider[members->count++] = *array;
-    members->arrays = wider;
-    SP_TRY(sp_rule_take(stream->context, members, stream->kind, rule, array->name, object, &taken));
-    *pointer_of(rule, object) = taken->data;
+        memcpy(larger, members->arrays, (size_t)members->count * sizeof *larger);
+    larger[members->count++] = *array;
+    members->arrays = larger;
+    SP_TRY(sp_rule_read(stream->context, members, stream->kind, rule, array->name, object, &read));
+    *pointer_of(rule, object) = read->data;
 done:
     return status;
 }
 
-/* A member before the first block. */
-static int take_head(sp_series_stream *stream, const sp_member_rule *rule, sp_array *array, void *object)
+/* Handles a member before the first block. */
+static int read_head(sp_series_stream *stream, const sp_member_rule *rule, sp_array *array, void *object)
 {
     if (sp_members_find(&stream->head, array->name) || stream->blocks)
-        return sp_fail(stream->context, SP_INPUT, "%s: it stands twice, or behind the first block", array->name);
+        return sp_fail(stream->context, SP_INPUT, "%s: it occurs twice, or behind the first block", array->name);
     array->data = sp_pool_copy(&stream->head.pool, array->data, array->count, (size_t)array->size);
-    return array->data ? take(stream, &stream->head, rule, array, object) : sp_fail_memory(stream->context);
+    return array->data ? add_member(stream, &stream->head, rule, array, object) : sp_fail_memory(stream->context);
 }
 
-/* A member of a series, which has to be of the block that is due. */
-static int take_series(sp_series_stream *stream, const sp_member_rule *rule, const sp_array *array, void *object)
+/* Handles a member of a series, which must belong to the expected block. */
+static int read_series(sp_series_stream *stream, const sp_member_rule *rule, const sp_array *array, void *object)
 {
     char due[SP_MEMBER_NAME];
     sp_rule_member(rule, stream->blocks, due);
@@ -231,13 +231,13 @@ static int take_series(sp_series_stream *stream, const sp_member_rule *rule, con
         return sp_fail(stream->context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name,
                        (long long)stream->blocks);
     if (sp_members_find(&stream->block, due))
-        return sp_fail(stream->context, SP_INPUT, "member %s stands twice", due);
+        return sp_fail(stream->context, SP_INPUT, "member %s occurs twice", due);
     if (by_frames(rule) && array->rank && array->shape[0] == 0)
         return sp_fail(stream->context, SP_INPUT, "%s: it has no frame", due);
-    return take(stream, &stream->block, rule, array, object);
+    return add_member(stream, &stream->block, rule, array, object);
 }
 
-/* The members before the first block are those that go together. */
+/* Checks the presence of members before the first block. */
 static int check_head(const sp_series_stream *stream, const void *object)
 {
     for (const sp_member_rule *rule = stream->kind->rules; rule->name; rule++) {
@@ -260,7 +260,7 @@ static int check_times(sp_series_stream *stream, const double *time, int64_t cou
     return SP_OK;
 }
 
-/* Forgets the block before; returns the members that one has. */
+/* Releases the previous block; returns the number of members of a block. */
 static int begin_block(sp_series_stream *stream, void *object, int64_t length)
 {
     const sp_member_rule *rule;
@@ -274,7 +274,7 @@ static int begin_block(sp_series_stream *stream, void *object, int64_t length)
     return members;
 }
 
-/* The reader has said end. */
+/* Handles the end of the file. */
 static int end(sp_series_stream *stream, void *object)
 {
     stream->ended = true;
@@ -308,9 +308,9 @@ int sp_series_next(sp_series_stream *stream, void *object)
         if (!rule) {
             SP_TRY(sp_json_from_member(stream->context, &array, &stream->result));
         } else if (!sp_rule_numbered(rule)) {
-            SP_TRY(take_head(stream, rule, &array, object));
+            SP_TRY(read_head(stream, rule, &array, object));
         } else {
-            SP_TRY(take_series(stream, rule, &array, object));
+            SP_TRY(read_series(stream, rule, &array, object));
             missing--;
         }
     }
@@ -336,7 +336,7 @@ void sp_series_close(sp_series_stream *stream)
     *stream = (sp_series_stream){0};
 }
 
-/* ---- reading, all of it ---- */
+/* ---- reading everything ---- */
 
 int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
 {

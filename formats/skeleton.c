@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the tables of bones and of springs fill. */
+/* The result of reading the tables of bones and of springs. */
 typedef struct bone_read {
     sp_bone bone;
     double box[6]; /* m, low and high */
@@ -72,12 +72,12 @@ typedef struct reading {
     sp_key_reader at;
     const sp_mesh *mesh;
     sp_skeleton_file *file;
-    json_t *names;    /* the number of each bone read so far by its name */
-    int64_t *owner;   /* [vertices of the mesh] 1 + the bone that has it, 0: none as yet */
+    json_t *names;    /* the index of each bone read so far by its name */
+    int64_t *owner;   /* [vertices of the mesh] 1 + the bone that the vertex is attached to, 0: none yet */
     sp_list vertices; /* of this bone */
 } reading;
 
-static int take(reading *r, int64_t bone, int64_t vertex)
+static int attach_vertex(reading *r, int64_t bone, int64_t vertex)
 {
     int64_t *owner = &r->owner[vertex];
     if (*owner == bone + 1)
@@ -112,18 +112,18 @@ static int find_region(const reading *r, const json_t *value, int64_t *region)
                         choices);
 }
 
-static int take_region(reading *r, int64_t bone, const json_t *value)
+static int attach_region(reading *r, int64_t bone, const json_t *value)
 {
-    int status, corners;
+    int status, nodes;
     int64_t region, elements = 0;
     SP_TRY(find_region(r, value, &region));
     for (int64_t e = 0; e < sp_mesh_element_count(r->mesh); e++) {
         if (r->mesh->region[e] != region)
             continue;
         elements++;
-        const int64_t *corner = sp_mesh_corners(r->mesh, e, &corners);
-        for (int k = 0; k < corners; k++)
-            SP_TRY(take(r, bone, corner[k]));
+        const int64_t *node = sp_mesh_nodes(r->mesh, e, &nodes);
+        for (int k = 0; k < nodes; k++)
+            SP_TRY(attach_vertex(r, bone, node[k]));
     }
     if (elements == 0)
         return sp_keys_fail(&r->at, "no element is of this region");
@@ -131,45 +131,45 @@ done:
     return status;
 }
 
-static int take_vertex(reading *r, int64_t bone, const json_t *value)
+static int attach_listed(reading *r, int64_t bone, const json_t *value)
 {
     int64_t vertex;
     const sp_key number = {.type = SP_KEY_INTEGER, WITHIN(0, (double)(r->mesh->vertex_count - 1))};
     const int status = sp_keys_integer(&r->at, value, &number, &vertex);
-    return status == SP_OK ? take(r, bone, vertex) : status;
+    return status == SP_OK ? attach_vertex(r, bone, vertex) : status;
 }
 
-static int take_each(reading *r, int64_t bone, const json_t *object, const char *key,
-                     int (*one)(reading *, int64_t, const json_t *))
+static int attach_each(reading *r, int64_t bone, const json_t *object, const char *key,
+                       int (*one)(reading *, int64_t, const json_t *))
 {
     int status = SP_OK;
     const json_t *list = json_object_get(object, key);
-    const size_t way = sp_keys_down(&r->at, ".%s", key);
+    const size_t json_path = sp_keys_down(&r->at, ".%s", key);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
+        const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(one(r, bone, json_array_get(list, i)));
-        sp_keys_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_path);
     }
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
 
-static int take_box(reading *r, int64_t bone, const double box[6])
+static int attach_box(reading *r, int64_t bone, const double box[6])
 {
     int status = SP_OK;
     bool any = false;
-    const size_t way = sp_keys_down(&r->at, ".box");
+    const size_t json_path = sp_keys_down(&r->at, ".box");
     for (int64_t v = 0; v < r->mesh->vertex_count; v++) {
         const double *x = r->mesh->vertices + 3 * v;
         if (!(x[0] >= box[0] && x[1] >= box[1] && x[2] >= box[2] && x[0] <= box[3] && x[1] <= box[4] && x[2] <= box[5]))
             continue;
         any = true;
-        SP_TRY(take(r, bone, v));
+        SP_TRY(attach_vertex(r, bone, v));
     }
     if (!any)
         return sp_keys_fail(&r->at, "no vertex of the mesh is in it");
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
@@ -185,10 +185,10 @@ static int read_vertices(reading *r, const json_t *object, int64_t number, const
     int status;
     sp_bone *bone = &r->file->bones[number];
     r->vertices.count = 0;
-    SP_TRY(take_each(r, number, object, "regions", take_region));
-    SP_TRY(take_each(r, number, object, "vertices", take_vertex));
+    SP_TRY(attach_each(r, number, object, "regions", attach_region));
+    SP_TRY(attach_each(r, number, object, "vertices", attach_listed));
     if (json_object_get(object, "box"))
-        SP_TRY(take_box(r, number, box));
+        SP_TRY(attach_box(r, number, box));
     if (r->vertices.count > 0)
         qsort(r->vertices.data, (size_t)r->vertices.count, sizeof(int64_t), by_number);
     bone->vertex_count = r->vertices.count;
@@ -205,14 +205,14 @@ static int read_name(reading *r, const json_t *object, int64_t number)
 {
     int status;
     const char *name = sp_keys_word(object, "name");
-    const size_t way = sp_keys_down(&r->at, ".name");
+    const size_t json_path = sp_keys_down(&r->at, ".name");
     SP_TRY(sp_keys_check_name(&r->at, name));
     if (json_object_get(r->names, name))
-        return sp_keys_fail(&r->at, "\"%s\" stands twice", name);
+        return sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
     r->file->names[number] = sp_pool_copy(&r->file->pool, name, (int64_t)strlen(name) + 1, 1);
     if (!r->file->names[number])
         return sp_fail_memory(r->at.context);
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }
@@ -227,20 +227,20 @@ static int read_bone(reading *r, json_t *object, int64_t number)
     *bone = read.bone;
     SP_TRY(read_name(r, object, number));
     bone->parent = -1;
-    size_t way = sp_keys_down(&r->at, ".parent");
+    size_t json_path = sp_keys_down(&r->at, ".parent");
     if (parent)
         SP_TRY(sp_keys_look_up(&r->at, r->names, parent, "bone before this one", &bone->parent));
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     if (bone->kind == SP_JOINT_REVOLUTE)
         SP_TRY(sp_keys_need(&r->at, object, "at", "a joint that turns has a place"));
-    way = sp_keys_down(&r->at, ".axis");
+    json_path = sp_keys_down(&r->at, ".axis");
     if (!sp_unit_vector(3, bone->axis))
         return sp_keys_fail(&r->at, "it is zero");
-    sp_keys_up(&r->at, way);
-    way = sp_keys_down(&r->at, ".inertia");
+    sp_keys_up(&r->at, json_path);
+    json_path = sp_keys_down(&r->at, ".inertia");
     if (!sp_bone_inertia_valid(bone->inertia))
         return sp_keys_fail(&r->at, "it is not positive semidefinite");
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     SP_TRY(read_vertices(r, object, number, read.box));
     if (json_object_set_new(r->names, r->file->names[number], json_integer(number)))
         status = sp_fail_memory(r->at.context);
@@ -260,9 +260,9 @@ static int read_spring(reading *r, json_t *object, int64_t number)
     sp_pool *pool = &r->file->pool;
     SP_TRY(sp_keys_read(&r->at, object, &spring_table, &read));
     *spring = read.spring;
-    const size_t way = sp_keys_down(&r->at, ".bone");
+    const size_t json_path = sp_keys_down(&r->at, ".bone");
     SP_TRY(sp_keys_look_up(&r->at, r->names, sp_keys_word(object, "bone"), "bone", &spring->bone));
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
     SP_TRY(sp_keys_among(&r->at, object, ends, true, true));
     r->file->paths[number] = read.path;
     if (read.path)
@@ -276,19 +276,19 @@ done:
     return status;
 }
 
-/* ---- the text ---- */
+/* ---- the skeleton ---- */
 
 static int read_list(reading *r, const json_t *root, const char *key, int (*one)(reading *, json_t *, int64_t))
 {
     int status = SP_OK;
     const json_t *list = json_object_get(root, key);
-    const size_t way = sp_keys_down(&r->at, ".%s", key);
+    const size_t json_path = sp_keys_down(&r->at, ".%s", key);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
+        const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(one(r, json_array_get(list, i), (int64_t)i));
-        sp_keys_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_path);
     }
-    sp_keys_up(&r->at, way);
+    sp_keys_up(&r->at, json_path);
 done:
     return status;
 }

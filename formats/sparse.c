@@ -20,7 +20,7 @@ static int64_t row_count(const void *object)
     return starts < 0 ? -1 : starts - 1;
 }
 
-/* csr or csc: which of the two does not matter to a symmetric matrix. */
+/* csr or csc, which are the same for a symmetric matrix. */
 static int check_format(sp_context *context, const sp_array *array, void *object)
 {
     (void)object;
@@ -30,8 +30,8 @@ static int check_format(sp_context *context, const sp_array *array, void *object
     return SP_OK;
 }
 
-/* The extents agree, and indptr goes from 0 to the number of entries and nowhere down, so that nobody who follows it
- * can leave the arrays. */
+/* Checks that extents agree, and that indptr increases from 0 to the number of entries, so that no index derived from
+ * it is out of range. */
 static int check_rows(sp_context *context, const sp_array *array, void *object)
 {
     const sparse_file *in = object;
@@ -55,7 +55,7 @@ static int check_rows(sp_context *context, const sp_array *array, void *object)
 #define AT(member) .at = offsetof(sparse_file, member)
 static const sp_member_rule rules[] = {
     {"indices", "nnz", SP_I8, AT(index), .meaning = "column of each entry, strictly increasing in a row"},
-    {"indptr", "n + 1", SP_I8, AT(start), .meaning = "where each row begins"},
+    {"indptr", "n + 1", SP_I8, AT(start), .meaning = "begin of each row"},
     {"format", "", SP_BYTES, AT(format), .check = check_format, .meaning = "`csr`"},
     {"shape", "2", SP_I8, AT(shape), .check = check_rows, .meaning = "n, n; n ≥ 1"},
     {"data", "nnz", SP_F8, AT(value), .unit = "N/m, kg", .meaning = "the entries of K, of M"},

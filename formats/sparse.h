@@ -12,7 +12,7 @@
  * meta. */
 int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8]) SP_MUST_USE;
 
-/* meta must already hold "mesh"; which is "K" or "M". */
+/* meta must already have "mesh"; which is "K" or "M". */
 int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_sparse *matrix, const int64_t *dof,
                     const char *which) SP_MUST_USE;
 

@@ -28,14 +28,14 @@ static const sp_symbol symbols[] = {{"r", .at = offsetof(trajectory_file, t.r), 
 static const sp_member_rule rules[] = {
     {"vertex", "p", SP_I8, OPTIONAL, WITH("points"), AT(t.vertex), BELOW("vertices"),
      .meaning = "the mesh vertex of each point"},
-    {"held/vertex", "h", SP_I8, OPTIONAL, AT(vertex), BELOW("vertices"), .increasing = true,
-     .meaning = "vertices that are held beside those that the mesh holds"},
-    {"held/axes", "h", SP_U1, WITH("held/vertex"), AT(axes), WITHIN(1, 7),
-     .meaning = "which of its components are held: bit 0 x, bit 1 y, bit 2 z"},
-    {"held/group", "h", SP_I8, WITH("held/vertex"), AT(group), WITHIN(-1, MOST),
+    {"prescribed/vertex", "h", SP_I8, OPTIONAL, AT(vertex), BELOW("vertices"), .increasing = true,
+     .meaning = "vertices that are fixed in addition to those of the mesh"},
+    {"prescribed/axes", "h", SP_U1, WITH("prescribed/vertex"), AT(axes), WITHIN(1, 7),
+     .meaning = "fixed components of the vertex: bit 0 x, bit 1 y, bit 2 z"},
+    {"prescribed/group", "h", SP_I8, WITH("prescribed/vertex"), AT(group), WITHIN(-1, MOST),
      .meaning = "vertices of the same group move together as a rigid body"},
-    {"held/frames", "h", SP_I8, WITH("held/vertex"), AT(frames), WITHIN(1, MOST),
-     .meaning = "it is held in so many frames, from the first on"},
+    {"prescribed/frames", "h", SP_I8, WITH("prescribed/vertex"), AT(frames), WITHIN(1, MOST),
+     .meaning = "number of frames in which it is fixed, from the first on"},
     {"time/B", "n", SP_F8, AT(t.time), .unit = "s", .meaning = "strictly increasing over all blocks"},
     {"q/B", "n, r", SP_F8, WITH("r"), AT(t.q), .meaning = "reduced coordinates"},
     {"qdot/B", "n, r", SP_F8, WITH("r"), AT(t.qdot), .unit = "1/s", .meaning = "their rates"},
@@ -59,7 +59,7 @@ struct sp_trajectory_writer {
     sp_pool pool;
 };
 
-/* The members before the first block. */
+/* Lists the members before the first block. */
 static int list_prescribed(sp_context *context, const sp_trajectory_layout *shape, sp_pool *pool, trajectory_file *file)
 {
     const int64_t count = shape->prescribed_count;
@@ -139,7 +139,7 @@ struct sp_trajectory_stream {
     trajectory_file file;
 };
 
-/* What the members before the first block say together. */
+/* Checks the members before the first block together. */
 static int check_head(sp_series_stream *stream, void *object)
 {
     trajectory_file *file = object;
@@ -161,6 +161,24 @@ static int check_head(sp_series_stream *stream, void *object)
     return SP_OK;
 }
 
+/* Numbers of vertices, increasing. */
+static int check_dynamic(sp_context *context, const json_t *list, int64_t vertex_count)
+{
+    int64_t before = -1;
+    if (!json_is_array(list))
+        return sp_fail(context, SP_INPUT, "meta: \"dynamic\" is not an array");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const int64_t vertex = json_is_integer(item) ? (int64_t)json_integer_value(item) : -1;
+        if (vertex <= before || vertex >= vertex_count)
+            return sp_fail(context, SP_INPUT,
+                           "meta: \"dynamic\": item %lld is not the number of a vertex, greater than the one before",
+                           (long long)i);
+        before = vertex;
+    }
+    return SP_OK;
+}
+
 static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
 {
     double ignored[2];
@@ -175,6 +193,8 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
         SP_TRY(sp_json_number(context, meta, "load_end", ignored));
     if (json_object_get(meta, "damping"))
         SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
+    if (json_object_get(meta, "dynamic"))
+        SP_TRY(check_dynamic(context, json_object_get(meta, "dynamic"), t->vertex_count));
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
     t->prescribed_count = -1;
@@ -184,7 +204,7 @@ done:
     return status;
 }
 
-/* Of a series that was opened; it belongs to the stream, also after a failure. */
+/* Creates the stream of an opened series, which belongs to it, also after a failure. */
 static int begin_stream(sp_series_stream *series, sp_trajectory_stream **result)
 {
     sp_context *context = series->context;
@@ -221,7 +241,7 @@ const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream)
     return stream->series.meta;
 }
 
-/* What the stream knows of the whole file. */
+/* Sets the members that the stream knows for the whole file. */
 static void show_file(const sp_trajectory_stream *stream, sp_trajectory *trajectory)
 {
     const sp_series_stream *series = &stream->series;

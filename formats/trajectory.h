@@ -1,4 +1,4 @@
-/* Files of kind trajectory (trajectory.md): frames in blocks, written as they are computed, readable while they come.
+/* Files of the type trajectory (trajectory.md): frames in blocks, written as they are computed and readable meanwhile.
  */
 #ifndef SP_FORMATS_TRAJECTORY_H
 #define SP_FORMATS_TRAJECTORY_H
@@ -38,8 +38,8 @@ typedef struct sp_frame {
 
 typedef struct sp_trajectory_writer sp_trajectory_writer;
 
-/* Adds the shape to `meta` and writes it, `vertex` and the list of prescribed vertices. meta must already hold "mesh"
- * (hash of the mesh) and, with r > 0, "basis" (hash of the basis). The sp_writer stays the caller's. */
+/* Adds the layout to `meta`, and writes it, `vertex` and the list of prescribed vertices. meta must already have "mesh"
+ * (hash of the mesh) and, with r > 0, "basis" (hash of the basis). The caller keeps the sp_writer. */
 int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape,
                         sp_trajectory_writer **trajectory) SP_MUST_USE;
 

@@ -1,4 +1,4 @@
-/* The directory at the end of a zip archive, against the members that were read. */
+/* Comparison of the directory at the end of a zip archive with the members that were read. */
 #include "formats/container_internal.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ void sp_zip_list(uint64_t *listing, const char *name, size_t length, uint64_t si
         *listing = (*listing ^ (size & 255)) * UINT64_C(0x100000001b3);
 }
 
-/* Uncompressed size of a directory entry: in 32 bits, or in the zip64 field (number 1). */
+/* Uncompressed size in a directory entry: 32 bits, or the zip64 field (number 1). */
 static uint64_t directory_size(const char *entry, int64_t name, int64_t extra)
 {
     uint64_t size = little(entry + 24, 4);

@@ -2,10 +2,10 @@
 #
 #     include("supple.jl")
 #     f = Supple.load("basis.npz")     # Dict: f["U"], f["meta"]["mass"], f["result"]["sha256"]
-#     f = Supple.load("traj.npz")      # blocks joined: f["q"] is frames × r; partial=true for a file that was cut
+#     f = Supple.load("traj.npz")      # blocks joined: f["q"] is frames × r; partial=true for a truncated file
 #
 # Arrays have their shape and element type; vertex numbers start at 0, as in the file. Only stored members are read: all files
-# of Supple and numpy.savez, not savez_compressed. Checksums are not looked at.
+# of Supple and numpy.savez, not savez_compressed. Checksums are not verified.
 module Supple
 
 const SERIES = ("time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate", "pose", "twist", "wrench", "counts", "hand", "coupling", "device", "contact/count",
@@ -96,7 +96,7 @@ end
 
 # ---- the archive ----
 
-# One member behind the signature of its local header; nothing where the file ends before it does.
+# One member after the signature of its local header; nothing if the file ends before the member does.
 function member(stream)
     head = read(stream, 26)
     length(head) == 26 || return nothing

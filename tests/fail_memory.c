@@ -34,7 +34,7 @@ static long number_in(const char *name)
     return text ? strtol(text, NULL, 10) : 0;
 }
 
-/* Whether this allocation is one that fails. The C library has read the environment by the time of the first. */
+/* Whether this allocation fails. The C library has read the environment before the first one. */
 static bool fails(void)
 {
     static long at = -1, from;

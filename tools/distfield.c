@@ -23,13 +23,21 @@ static const tool_option options[] = {
      .help = "factor on the box of the model about its centre"},
     {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box",
      .help = "cube: all sides equal, as in the thesis; box: sides rounded up to whole cells"},
-    {"sign", 0, TOOL_CHOICE, &chosen.sign, NULL, "auto", "auto|pseudonormal|winding|offset|none",
+    {"sign", 0, TOOL_CHOICE, &chosen.sign, NULL, "auto", "auto|pseudonormal|winding|offset|none", .only = "!field",
      .help = "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding "
              "numbers; offset: the surface "
              "becomes the outermost one at the distance --offset from the model"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 1e-300, .high = 1e300, .given = &chosen.offset_given,
-     .help = "distance of --sign offset (default: 1.4 cells)"},
-    DISTFIELD_POSE_OPTIONS(chosen.pose),
+     .only = "sign=offset", .help = "distance (default: 1.4 cells)"},
+};
+
+static const tool_table tables[] = {
+    {.title = "Deformed meshes",
+     .options = distfield_pose_options,
+     .count = DISTFIELD_POSE_COUNT,
+     .base = &chosen.pose,
+     .only = "@mesh"},
+    {0},
 };
 
 static const char *const sign_names[] = {"auto", "pseudonormal", "winding", "offset", "none"};
@@ -39,13 +47,14 @@ static void read_surface(sp_context *context, const char *path, sp_surface *surf
 {
     sp_pool pool = {0};
     *mesh = (tool_mesh){0};
-    distfield_check_pose(&chosen.pose, tool_is_archive(path));
+    tool_inputs_are(tool_is_archive(path) ? "mesh" : "model");
+    distfield_check_pose(&chosen.pose);
     if (!tool_is_archive(path)) {
         tool_read_surface(context, path, NULL, surface);
         return;
     }
     tool_read_mesh(path, NULL, mesh);
-    tool_mesh_surface(context, &mesh->mesh, surface);
+    tool_mesh_surface(context, &mesh->mesh, false, surface);
     const double *u = distfield_displacement(&chosen.pose, mesh, &pool);
     if (u) {
         tool_skin skin;
@@ -77,10 +86,11 @@ static json_t *approximate(sp_context *context, const char *path, const sp_surfa
 static void say(const sp_field *field, const sp_distance_report *report)
 {
     if (report->meets_itself)
-        tool_warn(NULL,
-                  "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding "
-                  "numbers decide",
-                  (long long)report->sign_disagreements, (long long)report->sign_tests);
+        tool_warn(
+            NULL,
+            "the surface intersects itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding "
+            "numbers decide",
+            (long long)report->sign_disagreements, (long long)report->sign_tests);
     else if (report->sign_disagreements > 0)
         tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface",
                   sign_names[report->sign], (long long)report->sign_disagreements, (long long)report->sign_tests);
@@ -129,6 +139,7 @@ static const tool_spec spec = {
     .summary = "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.",
     .options = options,
     .option_count = TOOL_COUNT(options),
+    .tables = tables,
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  distfield dragon.obj -n 256 -o dragon-field.npz\n"
                 "  distfield bridge.npz --sign offset -o bridge-field.npz\n"
@@ -142,12 +153,6 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
-    if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)
-        tool_fail(SP_USAGE, NULL, "--offset means nothing without --sign offset");
-    if (chosen.pose.fields.count) {
-        tool_option_idle("sign", "with --field, whose signs are those of the fields at rest");
-        tool_option_idle("offset", "with --field, whose signs are those of the fields at rest");
-    }
     sp_surface surface;
     sp_field field;
     sp_distance_report report = {0};

@@ -20,7 +20,8 @@ static const tool_option options[] = {
      .help = "columns of the basis (default: all independent ones)"},
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
-    {"raw", 0, TOOL_FLAG, &chosen.raw, .help = "random: the combinations as they are, a file of snapshots"},
+    {"raw", 0, TOOL_FLAG, &chosen.raw, .only = "method=random",
+     .help = "the combinations as they are, a file of snapshots"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
      .help = "mass matrix of the inner product"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
@@ -30,8 +31,8 @@ static const tool_option options[] = {
              "auto: eigenvalue for modes and derivatives, else none"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST",
      .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
-    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000,
-     .help = "every Nth frame of trajectories"},
+    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .only = "@trajectory",
+     .help = "every Nth frame"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
      .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
 };
@@ -51,14 +52,13 @@ static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_fe_space
     *lumped = (sp_metric){.rows = rows, .diagonal = diagonal};
 }
 
-static void check_choices(void)
+/* All files with columns, for messages. */
+static const char *file_names(candidates *set)
 {
-    if (chosen.method == METHOD_RANDOM && !chosen.r)
-        tool_fail(SP_USAGE, NULL, "--method random needs -r, the number of combinations");
-    if (chosen.raw && chosen.method != METHOD_RANDOM)
-        tool_fail(SP_USAGE, NULL, "--raw is about --method random");
-    if (chosen.method != METHOD_RANDOM)
-        tool_option_idle("seed", "without --method random");
+    const char **paths = tool_allocate(&set->pool, set->file_count, sizeof *paths);
+    for (int64_t i = 0; i < set->file_count; i++)
+        paths[i] = set->files[i].path;
+    return tool_names(&set->pool, set->file_count, paths);
 }
 
 /* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
@@ -77,10 +77,10 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
     if (rank == 0)
         tool_fail(SP_INPUT, set->files[0].path, "every column is zero: there is nothing to make a basis of");
     if (chosen.method == METHOD_RANDOM && rank < chosen.r)
-        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld random combinations of %lld columns are independent",
+        tool_fail(SP_USAGE, file_names(set), "-r %lld: only %lld random combinations of %lld columns are independent",
                   (long long)chosen.r, (long long)rank, (long long)count);
     if (chosen.r > rank)
-        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r,
+        tool_fail(SP_USAGE, file_names(set), "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r,
                   (long long)rank, (long long)count);
     return rank;
 }
@@ -99,6 +99,52 @@ static int next_column(void *data, int64_t c, const double **column)
     return status;
 }
 
+/* Counts, and unless the columns are raw how orthonormal they are; value [rank]: as reduce gives them. */
+static json_t *report_result(sp_context *context, const sp_metric *metric, const candidates *set, int64_t count,
+                             int64_t rank, const double *value)
+{
+    json_t *result = tool_result_new();
+    double orthogonality;
+    if (chosen.raw) {
+        json_object_set_new(result, "columns", json_integer(count));
+        return result;
+    }
+    tool_check(sp_store_orthogonality(context, metric, &set->store, &orthogonality), NULL);
+    if (!(orthogonality <= 1e-12))
+        tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
+    tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank,
+             (long long)set->store.count, orthogonality);
+    json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
+    json_object_set_new(result, "columns", json_integer(count));
+    json_object_set_new(result, "rank", json_integer(rank));
+    const char *key = chosen.method == METHOD_PCA ? "singular_values" : "new_parts";
+    json_object_set_new(result, key, tool_reals(key, rank, value));
+    return result;
+}
+
+static void write_columns(sp_context *context, const tool_mesh *mesh, const candidates *set, const double *value,
+                          json_t *result, tool_output *output)
+{
+    sp_pool pool = {0};
+    const int64_t rows = set->store.rows;
+    source from = {.context = context,
+                   .store = &set->store,
+                   .buffer = chosen.memory ? tool_allocate_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
+    sp_columns columns = {.rows = rows,
+                          .count = set->store.count,
+                          .column = next_column,
+                          .column_data = &from,
+                          .singular_value = chosen.method == METHOD_PCA ? (double *)value : NULL,
+                          .lumped = chosen.lumped};
+    memcpy(columns.mesh, mesh->hash, sizeof columns.mesh);
+    /* columns that are not orthonormal are not a basis */
+    json_t *meta = tool_meta_new(chosen.raw ? "snapshots" : "basis");
+    tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_pool_free(&pool);
+}
+
 static const tool_spec spec = {
     .name = "masspca",
     .arguments = "MESH FILE...",
@@ -108,6 +154,7 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .seed_only = "method=random",
     .examples = "  masspca spoon.npz modes.npz deriv.npz -r 12 -o basis.npz\n  masspca spoon.npz "
                 "motion.npz -r 12 -o motion-basis.npz\n",
 };
@@ -121,7 +168,8 @@ int main(int argc, char **argv)
     sp_metric consistent, lumped;
     sp_pool pool = {0};
     candidates set;
-    check_choices();
+    if (chosen.method == METHOD_RANDOM && !chosen.r)
+        tool_fail(SP_USAGE, NULL, "--method random needs -r, the number of combinations");
     const char **paths = tool_allocate_raw(&pool, tool_argument_count(), sizeof *paths);
     for (int i = 1; i < tool_argument_count(); i++)
         paths[i - 1] = tool_argument(i);
@@ -131,45 +179,15 @@ int main(int argc, char **argv)
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
     candidate_choice choice = {.columns = chosen.columns, .every = chosen.every, .memory = chosen.memory};
     candidates_read(context, &mesh, &body, &consistent, &choice, tool_argument_count() - 1, paths, &set);
-    if (!candidates_have(&set, "trajectory"))
-        tool_option_idle("every", "without a trajectory");
+    tool_inputs_are(candidates_have(&set, "trajectory") ? "trajectory" : "columns");
     tool_output *output = tool_output_open(tool_output_path());
     candidates_scale(&set, (enum scaling)chosen.scaling, &body, metric, &consistent, &lumped);
 
-    int64_t count = set.store.count, rows = set.store.rows;
-    double orthogonality, *value = tool_allocate(&pool, count, sizeof *value);
-    source from = {.context = context,
-                   .store = &set.store,
-                   .buffer = chosen.memory ? tool_allocate_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
-    int64_t rank = reduce(context, metric, &set, value);
-    json_t *result = tool_result_new();
-    if (!chosen.raw) {
-        tool_check(sp_store_orthogonality(context, metric, &set.store, &orthogonality), NULL);
-        if (!(orthogonality <= 1e-12))
-            tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
-        tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank,
-                 (long long)set.store.count, orthogonality);
-        json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
-    }
-    json_object_set_new(result, "columns", json_integer(count));
-    if (!chosen.raw) {
-        const char *key = chosen.method == METHOD_PCA ? "singular_values" : "new_parts";
-        json_object_set_new(result, "rank", json_integer(rank));
-        json_object_set_new(result, key, tool_reals(key, rank, value));
-    }
-
-    sp_columns columns = {.rows = rows,
-                          .count = set.store.count,
-                          .column = next_column,
-                          .column_data = &from,
-                          .singular_value = chosen.method == METHOD_PCA ? value : NULL,
-                          .lumped = chosen.lumped};
-    memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
-    json_t *meta =
-        tool_meta_new(chosen.raw ? "snapshots" : "basis"); /* columns that are not orthonormal are not a basis */
-    tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
-    tool_output_finish(output, result);
-    json_decref(meta);
+    const int64_t count = set.store.count;
+    double *value = tool_allocate(&pool, count, sizeof *value);
+    const int64_t rank = reduce(context, metric, &set, value);
+    json_t *result = report_result(context, metric, &set, count, rank, value);
+    write_columns(context, &mesh, &set, value, result, output);
     candidates_free(&set);
     sp_pool_free(&pool);
     sp_sparse_free(&M);

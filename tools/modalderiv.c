@@ -1,4 +1,6 @@
 /* modalderiv: modal derivatives of constrained and free bodies, inertia derivatives of any order. */
+#include "basis/free_derivatives.h"
+#include "tools/common/shard.h"
 #include "tools/derivatives/methods.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@ static struct {
     int method;
     int64_t count, memory, order, most;
     tool_texts pairs;
-    bool order_given;
+    const char *shard;
 } chosen;
 
 static const tool_option options[] = {
@@ -18,15 +20,15 @@ static const tool_option options[] = {
      .help = "modal: of eigenvectors, order 1; inertia: of modes or snapshots, static, any order (Yang 2015)"},
     {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000,
      .help = "use the first N modes (default: all)"},
-    {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]",
-     .help = "only these pairs, modes counted from 1; may stand several times"},
-    {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100,
-     .help = "inertia: derivatives up to this order", .given = &chosen.order_given},
-    {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000,
-     .help =
-         "inertia: only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
-    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
+    {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]", .only = "method=modal",
+     .help = "only these pairs, modes counted from 1; may be repeated"},
+    {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100, .only = "method=inertia",
+     .help = "derivatives up to this order"},
+    {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000, .only = "method=inertia",
+     .help = "only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .silent = true, .only = "method=modal",
      .help = "bound on the right-hand sides held at a time, such as 500M"},
+    TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };
 
 static void add_pair(int64_t i, int64_t j, sp_list *list)
@@ -54,15 +56,6 @@ static void parse_pairs(const char *text, int64_t rigid, int64_t modes, sp_list 
     }
 }
 
-static void refuse_idle_options(void)
-{
-    bool modal = chosen.method == METHOD_MODAL;
-    if (modal && (chosen.order_given || chosen.most))
-        tool_fail(SP_USAGE, NULL, "--order and --most belong to --method inertia");
-    if (!modal && (chosen.pairs.count || chosen.memory))
-        tool_fail(SP_USAGE, NULL, "--pairs and --memory belong to --method modal");
-}
-
 /* Which derivatives: the pairs named, or all. */
 static void choose(derivatives_problem *p)
 {
@@ -72,6 +65,13 @@ static void choose(derivatives_problem *p)
         parse_pairs(chosen.pairs.value[i], p->rigid, p->k, &p->pairs);
     if (modal && chosen.pairs.count == 0)
         derivatives_all_pairs(p);
+    p->shard = chosen.shard;
+    if (modal) /* those of a free body are solved together */
+        derivatives_cut_shard(p, p->rigid ? SP_FREE_DERIVATIVES_WIDTH : 1);
+    if (chosen.shard && chosen.order > 1)
+        tool_fail(SP_USAGE, NULL,
+                  "--shard: derivatives of order %d are made from those of lower order: only --order 1 can be divided",
+                  (int)chosen.order);
     p->order = (int)chosen.order;
     p->most = (int)(chosen.most ? chosen.most : elastic * (elastic + 1) / 2);
     if (!modal && p->order > 1 && !chosen.most)
@@ -89,6 +89,7 @@ static const tool_spec spec = {
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
+                "  modalderiv spoon.npz modes.npz --shard 1/4 -o part1.npz\n"
                 "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 \\\n"
                 "    -o deriv.npz\n",
 };
@@ -98,7 +99,6 @@ int main(int argc, char **argv)
     derivatives_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
     static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "snapshots", NULL};
-    refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh,
                       &p.modes);

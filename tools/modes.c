@@ -10,8 +10,6 @@ enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
     int method, lumped;
-    bool lumping_given, count_given, solver_given, tolerance_given, orthogonalization_given, samples_given,
-        culling_given;
     const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
@@ -22,74 +20,42 @@ static const tool_option options[] = {
      .help = "lanczos: eigenvectors; inertia: static answers to the body's own inertia; krylov: inertia modes of any "
              "order (Yang 2015)"},
     {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000,
-     .help = "number of modes, rigid ones included", .given = &chosen.count_given},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
-     .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
+     .only = "method!=inertia !order", .help = "number of modes, rigid ones included"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass",
+     .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
-     .help = "of the Lanczos run, relative; 0: the machine's", .given = &chosen.tolerance_given},
-    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack",
-     .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time", .given = &chosen.solver_given},
-    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify,
+     .only = "method=lanczos", .help = "of the Lanczos run, relative; 0: the machine's"},
+    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack", .only = "method=lanczos",
+     .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time"},
+    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos",
      .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
-    {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST",
+    {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST", .only = "method=inertia,krylov",
      .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free "
              "bodies the last six)"},
-    {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV",
+    {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV", .only = "method=inertia,krylov",
      .help = "start from these forces too, each a column: t0,t1,kind,id,fx,fy,fz"},
-    {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE",
+    {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE", .only = "method=inertia,krylov",
      .help = "start from the columns of this file too, taken as accelerations"},
-    {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000,
-     .help = "krylov: N blocks as wide as the start, in place of --count"},
+    {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000, .only = "method=krylov",
+     .help = "N blocks as wide as the start, in place of --count"},
     {"orthogonalize", 0, TOOL_CHOICE, &chosen.krylov.orthogonalization, NULL, "exact", "exact|reduced|none",
-     .help = "krylov: mass Gram-Schmidt; the paper's, over sample points; or none",
-     .given = &chosen.orthogonalization_given},
+     .only = "method=krylov", .help = "mass Gram-Schmidt; the paper's, over sample points; or none"},
     {"samples", 0, TOOL_INTEGER, &chosen.krylov.samples, "N", NULL, .low = 1, .high = 1e9,
-     .help = "sample points of --orthogonalize reduced (default: 128 log2 of the vertices)",
-     .given = &chosen.samples_given},
+     .only = "orthogonalize=reduced", .help = "sample points (default: 128 log2 of the vertices)"},
     {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1,
-     .help = "reduced: leave out subtractions of a smaller cosine", .given = &chosen.culling_given},
-    {"printed", 0, TOOL_FLAG, &chosen.krylov.printed,
-     .help = "krylov: free bodies as eq. 3 prints them, without the mass in the constraint"},
+     .only = "orthogonalize=reduced", .help = "leave out subtractions of a smaller cosine"},
+    {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .only = "method=krylov @free-body",
+     .help = "as eq. 3 is printed, without the mass in the constraint"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",
      .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
-    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE",
+    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .only = "method=lanczos !stiffness !mass",
      .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
     {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz",
      .silent = true},
     {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz",
      .silent = true},
 };
-
-static void refuse_idle_options(void)
-{
-    bool krylov = chosen.method == METHOD_KRYLOV, reduced = krylov && chosen.krylov.orthogonalization == 1;
-    const struct {
-        bool idle;
-        const char *text;
-    } rules[] = {
-        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.solver_given || chosen.lanczos.certify),
-         "--tolerance, --solver and --certify belong to --method lanczos"},
-        {chosen.method == METHOD_LANCZOS &&
-             (chosen.krylov.start || chosen.krylov.start_loads || chosen.krylov.start_file),
-         "--start, --start-loads and --start-file belong to --method inertia and krylov"},
-        {chosen.method == METHOD_INERTIA && chosen.count_given,
-         "--count: --method inertia gives one shape for each column of its start"},
-        {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed),
-         "--order, --orthogonalize and --printed belong to --method krylov"},
-        {chosen.krylov.order && chosen.count_given, "--order and --count: name one of them"},
-        {!reduced && (chosen.samples_given || chosen.culling_given),
-         "--samples and --culling belong to --method krylov --orthogonalize reduced"},
-        {chosen.derivatives && (chosen.method != METHOD_LANCZOS || chosen.stiffness || chosen.mass),
-         "--derivatives is of eigenvectors of the mesh's own matrices"},
-        {chosen.mass && chosen.lumping_given, "--lumping is about the mesh's own mass matrix, not that of --mass"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].idle)
-            tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
-    if (chosen.method != METHOD_LANCZOS)
-        tool_option_idle("seed", "without --method lanczos, which alone starts from random vectors");
-}
 
 /* What a file of ours says of its matrix: which one it is, and of which mesh. */
 static void check_matrix_meta(const char *path, const char *option, const char *which, const char *recorded,
@@ -175,6 +141,7 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .seed_only = "method=lanczos",
     .examples = "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
                 "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n",
 };
@@ -183,7 +150,6 @@ int main(int argc, char **argv)
 {
     modes_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
-    refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     int64_t n = p.body.dof_count;
@@ -200,8 +166,7 @@ int main(int argc, char **argv)
     p.node = tool_allocate_raw(&p.pool, n, sizeof *p.node);
     sp_fe_space_nodes(&p.body, p.node);
     tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
-    if (p.rigid_count == 0)
-        tool_option_idle("printed", "for an anchored body");
+    tool_inputs_are(p.rigid_count ? "free-body" : "fixed-body");
     chosen.krylov.count = chosen.lanczos.count;
     if (chosen.method == METHOD_LANCZOS)
         modes_lanczos(&p, &chosen.lanczos);

@@ -15,7 +15,7 @@ static struct {
     int64_t points, levels, branching, cells, iterations;
     double offset;
     const char *field, *basis;
-    bool normals_given, points_given, branching_given, cells_given, iterations_given, offset_given;
+    bool boundary, points_given, branching_given, offset_given;
 } chosen;
 
 static const tool_option options[] = {
@@ -31,19 +31,22 @@ static const tool_option options[] = {
      .given = &chosen.branching_given,
      .help = "new points of a level for each one of the level above (default: repulsion 4, else 8)"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 0, .high = 1e300, .given = &chosen.offset_given,
-     .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not meet itself, "
+     .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not intersect "
+             "itself, "
              "else 1.4 cells of a grid)"},
-    {"field", 0, TOOL_INPUT, &chosen.field, "FILE",
-     .help = "of a mesh: points where this distance field has the value of --offset"},
-    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE",
-     .help = "of a mesh: how points, normals and spheres move with these columns"},
-    {"normals", 0, TOOL_CHOICE, &chosen.normals, NULL, "gradient", "gradient|tangents", .given = &chosen.normals_given,
-     .help = "--basis: normals move by the gradient of the motion, off by about the strain; or by tangents too: true "
+    {"boundary", 0, TOOL_FLAG, &chosen.boundary, .only = "@mesh !field",
+     .help = "the boundary of the elements, where the mesh has an embedded surface too"},
+    {"field", 0, TOOL_INPUT, &chosen.field, "FILE", .only = "@mesh",
+     .help = "points where this distance field has the value of --offset"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .only = "@mesh",
+     .help = "how points, normals and spheres move with these columns"},
+    {"normals", 0, TOOL_CHOICE, &chosen.normals, NULL, "gradient", "gradient|tangents", .only = "basis",
+     .help = "normals move by the gradient of the motion, off by about the strain; or by tangents too: true "
              "ones at twice the cost"},
-    {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .given = &chosen.cells_given,
-     .help = "voxels, depth: along the longest side of the box"},
+    {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .only = "method=voxels,depth",
+     .help = "along the longest side of the box"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000,
-     .given = &chosen.iterations_given, .help = "repulsion: at most, in each level"},
+     .only = "method=repulsion", .help = "at most, in each level"},
 };
 
 /* What the points are made from. */
@@ -56,16 +59,12 @@ typedef struct source {
     sp_level level;
 } source;
 
-static void check_options(void)
+/* Defaults that depend on the method. */
+static void choose_defaults(void)
 {
-    const bool grid = chosen.method == SP_POINTSHELL_VOXELS || chosen.method == SP_POINTSHELL_DEPTH;
-    if (chosen.cells_given && !grid)
-        tool_fail(SP_USAGE, NULL, "--cells means nothing without --method voxels or depth");
-    if (chosen.iterations_given && chosen.method != SP_POINTSHELL_REPULSION)
-        tool_fail(SP_USAGE, NULL, "--iterations means nothing without --method repulsion");
-    if (chosen.normals_given && !chosen.basis)
-        tool_fail(SP_USAGE, NULL, "--normals means nothing without --basis");
-    if (!chosen.points_given && !grid && chosen.method != SP_POINTSHELL_VERTICES)
+    const bool all = chosen.method == SP_POINTSHELL_VOXELS || chosen.method == SP_POINTSHELL_DEPTH ||
+                     chosen.method == SP_POINTSHELL_VERTICES;
+    if (!chosen.points_given && !all)
         chosen.points = 20000;
     if (!chosen.branching_given)
         chosen.branching = chosen.method == SP_POINTSHELL_REPULSION ? 4 : 8;
@@ -100,12 +99,11 @@ static void read_source(sp_context *context, const char *path, source *from)
         from->has_mesh = true;
     } else
         tool_read_surface(context, path, NULL, &from->surface);
-    if (!from->has_mesh && (chosen.field || chosen.basis))
-        tool_fail(SP_USAGE, NULL, "--%s goes with a mesh, which %s is not", chosen.field ? "field" : "basis", path);
+    tool_inputs_are(from->has_mesh ? "mesh" : from->has_field ? "distance-field" : "model");
     if (chosen.field)
         read_field(context, chosen.field, "field", from);
     else if (from->has_mesh)
-        tool_mesh_surface(context, &from->mesh.mesh, &from->surface);
+        tool_mesh_surface(context, &from->mesh.mesh, chosen.boundary, &from->surface);
 }
 
 /* The surface that the points will be on. */
@@ -159,7 +157,7 @@ int main(int argc, char **argv)
     sp_pointshell pointshell;
     sp_pointshell_report report;
     sp_pointshell_motion_report motion;
-    check_options();
+    choose_defaults();
     read_source(context, path, &from);
     if (chosen.basis) {
         tool_read_columns(chosen.basis, "basis", NULL, &from.mesh, &basis);

@@ -2,12 +2,14 @@
 #include "reduced/polynomial.h"
 
 #include "tools/common/inputs.h"
+#include "tools/common/shard.h"
 
 #include <string.h>
 
 static struct {
     int64_t r, memory;
     bool by_group, by_constant;
+    const char *shard;
 } chosen;
 
 static const tool_option options[] = {
@@ -15,7 +17,8 @@ static const tool_option options[] = {
      .help = "use the first R columns of the basis (default: all)"},
     {"by-region", 0, TOOL_FLAG, &chosen.by_group, .help = "keep the regions apart, for editing materials later"},
     {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .help = "keep lambda and mu apart (and the regions)"},
-    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .help = "bound on the working memory"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .silent = true, .help = "bound on the working memory"},
+    TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };
 
 static const tool_spec spec = {
@@ -27,7 +30,8 @@ static const tool_spec spec = {
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
-    .examples = "  polycoef spoon.npz basis.npz -o poly.npz\n",
+    .examples = "  polycoef spoon.npz basis.npz -o poly.npz\n"
+                "  polycoef spoon.npz basis.npz --shard 1/4 -o part1.npz\n",
 };
 
 int main(int argc, char **argv)
@@ -52,19 +56,24 @@ int main(int argc, char **argv)
                       "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));
         }
+    const tool_shard shard = tool_shard_parse(chosen.shard, SP_POLYNOMIAL_SUMS, 1, "sums");
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
     tool_hold_rows(&mesh.mesh, &basis);
     sp_polynomial_parameters parameters = {.by_group = chosen.by_group,
                                            .by_constant = chosen.by_constant,
                                            .lumped = basis.columns.lumped,
-                                           .memory = chosen.memory};
+                                           .memory = chosen.memory,
+                                           .first_sum = chosen.shard ? (int)shard.first : 0,
+                                           .end_sum = chosen.shard ? (int)shard.end : 0};
     tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
 
-    json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();
+    json_t *meta = tool_meta_new(chosen.shard ? "polynomial_sums" : "polynomials"), *result = tool_result_new();
     json_object_set_new(meta, "mesh", json_string(mesh.hash));
     json_object_set_new(meta, "basis", json_string(basis.hash));
-    tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
+    tool_check((chosen.shard ? sp_polynomial_sums_write : sp_polynomials_write)(context, tool_output_writer(output),
+                                                                                meta, &polynomials),
+               tool_output_path());
     json_object_set_new(result, "rows", json_integer(report.rows));
     json_object_set_new(result, "flops", tool_real("flops", report.flops));
     tool_output_finish(output, result);

@@ -8,13 +8,13 @@
 static struct {
     double relative, absolute, after;
     bool with_meta, signs, members, angles, projection, after_given;
-    const char *mesh, *table;
-    tool_texts bases, probes;
+    const char *mesh, *table, *body;
+    tool_texts bases, probes, scenes;
 } chosen;
 
 static const tool_option options[] = {
     {"rtol", 0, TOOL_REAL, &chosen.relative, "X", "0", .low = 0, .high = 1e300,
-     .help = "the same where |a - b| <= atol + rtol |b|"},
+     .help = "the same where |a - b| <= atol + rtol |b|: B is the reference"},
     {"atol", 0, TOOL_REAL, &chosen.absolute, "X", "0", .low = 0, .high = 1e300,
      .help = "see --rtol; in the unit of the values"},
     {"meta", 0, TOOL_FLAG, &chosen.with_meta, .help = "compare meta and result too"},
@@ -27,10 +27,13 @@ static const tool_option options[] = {
              "total is <= atol"},
     {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
      .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles and --projection"},
-    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE",
-     .help = "the basis of a reduced trajectory; may stand several times"},
+    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory; may be repeated"},
+    {"scene", 0, TOOL_INPUTS, &chosen.scenes, "FILE",
+     .help = "the scene of a scene's trajectory, one body of which is compared; may be repeated"},
+    {"body", 0, TOOL_TEXT, &chosen.body, "NAME", .only = "scene",
+     .help = "the body of the scene (default: the only one with a mesh)"},
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
-     .help = "amplitude and frequency of 12:y or surface:5:z are what is judged; may stand several times"},
+     .help = "amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:y are what is judged; may be repeated"},
     {"after", 0, TOOL_REAL, &chosen.after, "S", NULL, .low = 0, .high = 1e300, .given = &chosen.after_given,
      .help = "frequencies from this time on (default: when the loads end)"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the results as a table", .silent = true},
@@ -41,14 +44,16 @@ static const tool_spec spec = {
     .arguments = "A B",
     .least = 2,
     .most = 2,
-    .summary = "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
+    .summary =
+        "Difference of file or trajectory A from the reference B. Exit 0: the same within the tolerances, 1: not.",
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = TOOL_THREADS,
     .examples = "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
                 "  simcompare --angles --mesh spoon.npz basis.npz other-basis.npz\n"
                 "  simcompare --projection --mesh spoon.npz full.npz basis.npz --atol 0.01\n"
-                "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n",
+                "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n"
+                "  simcompare bounce.npz full.npz --scene scene.json --probe near:0,0.7,0:z\n",
 };
 
 int main(int argc, char **argv)
@@ -60,6 +65,8 @@ int main(int argc, char **argv)
                     .b = tool_argument(1),
                     .mesh = chosen.mesh,
                     .bases = &chosen.bases,
+                    .scenes = &chosen.scenes,
+                    .body = chosen.body,
                     .probes = &chosen.probes,
                     .relative = chosen.relative,
                     .absolute = chosen.absolute,
@@ -70,20 +77,27 @@ int main(int argc, char **argv)
                     .table_wanted = chosen.table};
     bool subspaces = chosen.angles || chosen.projection, others = chosen.members || chosen.with_meta || chosen.signs ||
                                                                   chosen.probes.count || chosen.after_given ||
-                                                                  chosen.relative > 0;
+                                                                  chosen.scenes.count || chosen.relative > 0;
     if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
         tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
     if (chosen.projection && (!chosen.mesh || others))
         tool_fail(SP_USAGE, NULL,
                   "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol "
                   "and --csv");
-    bool motions = !chosen.members && !subspaces;
+    bool motions = !chosen.members && !subspaces, scenes = motions;
+    const char *other = NULL; /* an argument that is no trajectory */
     for (int i = 0; i < 2 && motions; i++) {
         tool_peek_any_kind(context, tool_argument(i), kind[i]);
-        motions &= !strcmp(kind[i], "trajectory");
+        const bool of_scene = !strcmp(kind[i], "scene_trajectory");
+        scenes &= of_scene;
+        motions &= of_scene || !strcmp(kind[i], "trajectory");
+        other = motions ? NULL : tool_argument(i);
     }
-    if (!motions && !subspaces && (chosen.probes.count || chosen.bases.count || chosen.mesh || chosen.after_given))
-        tool_fail(SP_USAGE, NULL, "--mesh, --basis, --probe and --after are for two trajectories");
+    motions &= !scenes || chosen.scenes.count || chosen.probes.count; /* two of scenes without --scene: by members */
+    if (!motions && !subspaces &&
+        (chosen.probes.count || chosen.bases.count || chosen.scenes.count || chosen.mesh || chosen.after_given))
+        tool_fail(SP_USAGE, other, "--mesh, --basis, --scene, --probe and --after are for two trajectories%s",
+                  other ? ", and this is none" : "");
     if (motions && (chosen.with_meta || chosen.signs))
         tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
     bool same = chosen.angles       ? compare_angles(&c)
@@ -93,6 +107,7 @@ int main(int argc, char **argv)
     if (chosen.table)
         tool_write_bytes(chosen.table, c.table.data, c.table.count);
     sp_list_free(&c.table);
+    sp_pool_free(&c.pool);
     int status = tool_end();
     return status == SP_OK && !same ? SP_NO : status;
 }

@@ -10,7 +10,8 @@ static const tool_option options[] = {
     {"plane", 0, TOOL_TEXTS, &chosen.planes, "NX,NY,NZ,D",
      .help = "elements with their centroid at n.x > d come apart from the others; several planes: every combination is "
              "a side"},
-    {"region", 0, TOOL_TEXT, &chosen.region, "NAME", .help = "beyond a plane are elements of this region only"},
+    {"region", 0, TOOL_TEXT, &chosen.region, "NAME", .only = "plane",
+     .help = "beyond a plane are elements of this region only"},
     {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST",
      .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
     {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE",
@@ -21,48 +22,30 @@ static const tool_option options[] = {
 };
 
 /* Counts of the cut, said and for the result, and the volume of the mesh that is written. */
-static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped,
-                      const sp_mesh *written)
+static json_t *report(sp_context *context, const cut_sides *p, const sp_mesh *cut, const int64_t *origin,
+                      int64_t dropped, const sp_mesh *written)
 {
-    int64_t before, pieces, doubled = 0, unheld, *label = tool_allocate(&p->pool, p->elements, sizeof *label);
-    uint8_t *prescribed = tool_allocate(&p->pool, cut->vertex_count, 1), *piece_fixed;
-    double volume = 0;
-    tool_check(sp_mesh_components(context, p->mesh, label, &before), NULL);
-    tool_check(sp_mesh_components(context, cut, label, &pieces), NULL);
-    piece_fixed = tool_allocate(&p->pool, pieces, 1);
-    unheld = pieces;
-    for (int64_t i = 0; i < cut->fixed_count; i++)
-        prescribed[cut->fixed[i]] = 1;
-    for (int64_t e = 0; e < p->elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(cut, e, &corners);
-        for (int a = 0; a < corners; a++)
-            if (prescribed[corner[a]] && !piece_fixed[label[e]]) {
-                piece_fixed[label[e]] = 1;
-                unheld--;
-            }
-    }
-    for (int64_t e = 0; e < sp_mesh_element_count(written); e++)
-        volume += sp_mesh_element_volume(written, e);
-    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex are contiguous */
-        doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
-    const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
+    sp_cut_counts n;
+    tool_check(sp_mesh_count_cut(context, p->mesh, cut, origin, &n), NULL);
     tool_say(
         "%lld sides; %lld pieces of %lld before, %lld of them not fixed; %lld vertices doubled (%lld new); %lld of "
         "%lld triangles dropped",
-        (long long)p->count, (long long)pieces, (long long)before, (long long)unheld, (long long)doubled,
-        (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
+        (long long)p->count, (long long)n.pieces, (long long)n.pieces_before, (long long)n.free_pieces,
+        (long long)n.doubled, (long long)n.copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
     json_t *result = tool_result_new();
     const struct {
         const char *name;
         int64_t value;
-    } counts[] = {{"sides", p->count},           {"pieces", pieces},
-                  {"pieces_before", before},     {"unheld_pieces", unheld},
-                  {"doubled_vertices", doubled}, {"new_vertices", copies},
+    } counts[] = {{"sides", p->count},
+                  {"pieces", n.pieces},
+                  {"pieces_before", n.pieces_before},
+                  {"unheld_pieces", n.free_pieces},
+                  {"doubled_vertices", n.doubled},
+                  {"new_vertices", n.copies},
                   {"dropped_triangles", dropped}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
-    json_object_set_new(result, "volume", tool_real("volume", volume));
+    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(written)));
     return result;
 }
 

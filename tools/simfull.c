@@ -90,8 +90,8 @@ static const tool_option output_options[] = {
      .help = "go on from this time (s) with this mesh, which simcut made of the one before; may be repeated"},
     {"record", 0, TOOL_CHOICE, .target = &record, .standard = "all", .choices = "all|probes",
      .help = "displacements of all vertices, or of the probes only"},
-    {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST",
-     .help = "the probes, vertices from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
+    {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record=probes",
+     .help = "the probes: vertices 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface vertex)"},
 };
 
 static const tool_table tables[] = {

@@ -3,24 +3,30 @@
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"
 #include "tools/info/script.h"
+#include "tools/info/stale.h"
 #include "tools/info/summary.h"
 
 #include <string.h>
 
 static struct {
-    bool json, members, script, hash, fill, partial;
+    bool json, members, script, hash, fill, stale, partial;
 } chosen;
 
 static const tool_option options[] = {
     {"json", 0, TOOL_FLAG, &chosen.json, .help = "meta, result and the table of members as one JSON object",
      .silent = true},
-    {"members", 0, TOOL_FLAG, &chosen.members, .help = "only the table of members, every block of a series",
+    {"members", 0, TOOL_FLAG, &chosen.members, .only = "!json",
+     .help = "only the table of members, every block of a series", .silent = true},
+    {"script", 0, TOOL_FLAG, &chosen.script, .only = "!json !members", .help = "a shell script that remakes the file",
      .silent = true},
-    {"script", 0, TOOL_FLAG, &chosen.script, .help = "a shell script that remakes the file", .silent = true},
-    {"hash", 0, TOOL_FLAG, &chosen.hash, .help = "only the hash", .silent = true},
-    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "nonzeros of a matrix and of its Cholesky factor over orderings",
+    {"hash", 0, TOOL_FLAG, &chosen.hash, .only = "!json !members !script", .help = "only the hash", .silent = true},
+    {"fill", 0, TOOL_FLAG, &chosen.fill, .only = "!json !members !script !hash",
+     .help = "nonzeros of a matrix and of its Cholesky factor over orderings", .silent = true},
+    {"stale", 0, TOOL_FLAG, &chosen.stale, .only = "!json !members !script !hash !fill",
+     .help = "whether an input has another content now, or the version is another: exit 0 up to date, 1 out of date",
      .silent = true},
-    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a file that was cut as far as it goes", .silent = true},
+    {"partial", 0, TOOL_FLAG, &chosen.partial, .only = "!stale", .help = "read a file that was cut as far as it goes",
+     .silent = true},
 };
 
 static bool wanted(void *data, const char *name)
@@ -48,29 +54,45 @@ done:
 
 static const tool_spec spec = {
     .name = "siminfo",
-    .arguments = "FILE",
+    .arguments = "FILE [INPUT...]",
     .least = 1,
-    .most = 1,
+    .most = -1,
     .summary = "What is in a file, and how it was made.",
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = 0,
-    .examples =
-        "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n",
+    .examples = "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n"
+                "  siminfo --json modes.npz | jq .result\n  siminfo --stale poly.npz meshes/spoon.npz\n",
 };
+
+/* SP_NO if the file is out of date. */
+static int judge(sp_context *context, const sp_file *file, const char *path)
+{
+    const int count = tool_argument_count() - 1;
+    sp_pool pool = {0};
+    const char **inputs = tool_allocate(&pool, count, sizeof *inputs);
+    for (int i = 0; i < count; i++)
+        inputs[i] = tool_argument(i + 1);
+    const int64_t reasons =
+        stale_reasons(context, file->meta, path, count, inputs, tool_quiet() ? NULL : tool_stdout());
+    sp_pool_free(&pool);
+    return reasons ? SP_NO : SP_OK;
+}
 
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
-    if (chosen.json + chosen.members + chosen.script + chosen.hash + chosen.fill > 1)
-        tool_fail(SP_USAGE, NULL, "--json, --members, --script, --hash and --fill exclude each other");
-    int descriptor = tool_open_input(path);
+    if (tool_argument_count() > 1 && !chosen.stale)
+        tool_fail(SP_USAGE, NULL, "one file expected; inputs are named with --stale only");
+    int verdict = SP_OK, descriptor = tool_open_input(path);
     tool_check(read_file(context, descriptor, &info), path);
     tool_close_input(descriptor);
     FILE *stream = tool_stdout();
-    if (chosen.hash)
+    if (chosen.stale)
+        verdict = judge(context, &info.file, path);
+    else if (chosen.hash)
         fprintf(stream, "%s\n", info.file.hash);
     else if (chosen.members)
         summary_members(&info, false, stream);
@@ -91,5 +113,6 @@ int main(int argc, char **argv)
         tool_check(summary_print(context, &info, strcmp(path, "-") ? path : "standard input", stream), path);
     sp_file_free(&info.file);
     sp_pool_free(&info.pool);
-    return tool_end();
+    const int status = tool_end();
+    return status == SP_OK ? verdict : status;
 }

@@ -38,8 +38,9 @@ static const tool_option force_options[] = {
 static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = "coordinates|all|probes",
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
-    {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST",
-     .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
+    {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record!=all",
+     .help = "also record these vertices: 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface "
+             "vertex)"},
 };
 
 static const tool_table tables[] = {
@@ -62,6 +63,19 @@ static const tool_table tables[] = {
     {0},
 };
 
+/* All options of simfull that simulate lacks: tests/cli/every_tool.bats compares. */
+static const tool_sibling siblings[] = {
+    {"simfull", "ground ground-stiffness ground-alpha friction",
+     "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
+    {"simfull", "prescribe prescribe-vertices skeleton joints",
+     "a reduced body moves along a path in a scene, with \"motion\": \"path\" (simscene)"},
+    {"simfull",
+     "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
+     "stretch-limit warp",
+     "it applies to full-order models only"},
+    {0},
+};
+
 static const tool_spec spec = {
     .name = "simulate",
     .arguments = "MESH",
@@ -69,6 +83,7 @@ static const tool_spec spec = {
     .most = 1,
     .summary = "Motion or equilibrium of a reduced-order model under loads.",
     .tables = tables,
+    .siblings = siblings,
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv \\\n"
                 "    --dt 0.01 --steps 500 -o motion.npz\n"

@@ -33,7 +33,7 @@ static const tool_option force_options[] = {
 
 static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
-     .help = "also amplitude and frequency of 12:y or surface:5:z; may be repeated"},
+     .help = "also amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:x; may be repeated"},
     {"limit", 0, TOOL_REAL, &chosen.limit, "X", NULL, .low = 1e-300, .high = 1e300,
      .help = "exit 1 where a velocity error (in statics: position) is above X"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the table as CSV", .silent = true},
@@ -85,8 +85,10 @@ int main(int argc, char **argv)
     v.context = tool_begin(&spec, argc, argv);
     simulate_check_options(&chosen.motion);
     if (chosen.reference && (chosen.motion.steps_given || chosen.motion.every_given))
-        tool_fail(SP_USAGE, NULL,
-                  "--steps and --every: with --reference its frames say how far to go and what to measure");
+        tool_fail(
+            SP_USAGE, NULL,
+            "--steps and --every do not apply with --reference: the models run to the last frame of that file, and "
+            "all its frames are compared");
     validation_open(&v);
     while (validation_bring(&v)) {
         for (int64_t k = 0; k < v.frames.count && v.probe_count; k++) {

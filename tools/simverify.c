@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct {
-    tool_texts meshes, modes, bases;
+    tool_texts meshes, modes, bases, loads;
     const char *model;
     int64_t sample;
     double balance;
@@ -20,6 +20,8 @@ static const tool_option options[] = {
      .help = "the basis of polynomials, cubature, training or a trajectory"},
     {"model", 0, TOOL_INPUT, &chosen.model, "FILE",
      .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields and pointshells were made of"},
+    {"loads", 0, TOOL_INPUTS, &chosen.loads, "CSV",
+     .help = "the loads of static trajectories, whose equilibrium is checked"},
     {"sample", 0, TOOL_INTEGER, &chosen.sample, "N", "64", .low = 1, .high = 1e15,
      .help = "how many derivatives, poses, frames and distances are computed anew, evenly spread"},
     {"balance", 0, TOOL_REAL, &chosen.balance, "X", NULL, .low = 0, .high = 1e300, .given = &chosen.balance_given,
@@ -107,6 +109,7 @@ int main(int argc, char **argv)
                 .stream = tool_stdout(),
                 .sample = chosen.sample,
                 .model = chosen.model,
+                .loads = &chosen.loads,
                 .balance = chosen.balance_given ? chosen.balance : -1};
     v.files =
         calloc((size_t)(arguments + chosen.meshes.count + chosen.modes.count + chosen.bases.count), sizeof *v.files);

@@ -4,6 +4,7 @@
 #include "formats/import/surface.h"
 #include "tools/common/anchors.h"
 #include "tools/common/inputs.h"
+#include "tools/common/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,6 @@ static struct {
     int grid, groups, law;
     bool fill, tetrahedra;
     const char *materials, *factor, *fibre;
-    tool_texts region_boxes;
 } chosen;
 
 static const tool_option options[] = {
@@ -30,7 +30,7 @@ static const tool_option options[] = {
     {"keep", 0, TOOL_INTEGER, &chosen.keep, "N", "0", .low = 0, .high = 1000000,
      .help = "keep only the N largest components; 0: all"},
     {"tetrahedra", 0, TOOL_FLAG, &chosen.tetrahedra, .help = "split every voxel into six tetrahedra"},
-    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3,
+    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3, .only = "!tetrahedra",
      .help = "Gauss points per axis; 3 is exact for StVK on cubes"},
     {"young", 0, TOOL_REAL, &chosen.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus"},
     {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999,
@@ -39,66 +39,20 @@ static const tool_option options[] = {
     {"density", 0, TOOL_REAL, &chosen.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density"},
     {"regions", 0, TOOL_CHOICE, &chosen.groups, NULL, "none", "none|group|material",
      .help = "OBJ groups or materials become regions of their own"},
-    {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1",
-     .help = "elements with their centre in this box become region NAME; inf for open sides"},
     {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON",
      .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
     {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE",
      .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
     {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE",
      .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
-    TOOL_FIX_OPTIONS,
 };
 
-static int64_t find_region(const sp_mesh *mesh, const char *name)
-{
-    for (int64_t i = 0; i < mesh->material_count; i++)
-        if (!strcmp(mesh->materials[i].name, name))
-            return i;
-    return -1;
-}
-
-static void apply_region_boxes(sp_mesh *mesh, const sp_material *standard)
-{
-    for (int64_t i = 0; i < chosen.region_boxes.count; i++) {
-        const char *text = chosen.region_boxes.value[i], *comma = strchr(text, ','), *at = comma ? comma + 1 : text;
-        double box[6];
-        char name[SP_NAME_LENGTH];
-        if (!comma || comma == text || comma - text >= SP_NAME_LENGTH || !tool_parse_numbers(&at, 6, box) || *at)
-            tool_fail(SP_USAGE, NULL, "--region-box: \"%s\" is not NAME,X0,Y0,Z0,X1,Y1,Z1", text);
-        snprintf(name, sizeof name, "%.*s", (int)(comma - text), text);
-        int64_t region = find_region(mesh, name);
-        if (region < 0) {
-            sp_material *more = tool_allocate(&mesh->pool, mesh->material_count + 1, sizeof *more);
-            memcpy(more, mesh->materials, (size_t)mesh->material_count * sizeof *more);
-            region = mesh->material_count++;
-            more[region] = *standard;
-            strcpy(more[region].name, name);
-            mesh->materials = more;
-        }
-        if (sp_mesh_region_box(mesh, box, box + 3, region) == 0)
-            tool_fail(SP_USAGE, NULL, "--region-box: no element has its centre in %s", text);
-    }
-}
-
-/* Regions without elements go; the others are numbered anew in their order. */
-static void drop_empty_regions(sp_mesh *mesh)
-{
-    sp_pool pool = {0};
-    int64_t elements = sp_mesh_element_count(mesh), kept = 0;
-    int64_t *number = tool_allocate(&pool, mesh->material_count, sizeof *number);
-    for (int64_t e = 0; e < elements; e++)
-        number[mesh->region[e]] = 1;
-    for (int64_t r = 0; r < mesh->material_count; r++)
-        if (number[r]) {
-            mesh->materials[kept] = mesh->materials[r];
-            number[r] = kept++;
-        }
-    mesh->material_count = kept;
-    for (int64_t e = 0; e < elements; e++)
-        mesh->region[e] = number[mesh->region[e]];
-    sp_pool_free(&pool);
-}
+static const tool_table tables[] = {
+    {.title = "Regions", .options = tool_region_options, .count = TOOL_REGION_COUNT},
+    {.title = "Unit and axes", .options = tool_frame_options, .count = TOOL_FRAME_COUNT},
+    {.title = "Fixed vertices", .options = tool_fix_options, .count = TOOL_FIX_COUNT},
+    {0},
+};
 
 static void say_components(const sp_voxelize_report *report)
 {
@@ -125,20 +79,26 @@ static void say_open(const sp_voxelize_report *report)
                   (long long)report->orient.open_edges);
 }
 
+static void say_hollow(const sp_voxelize_report *report)
+{
+    if (report->enclosed_voxels)
+        tool_say("the body is hollow: its voxels enclose %lld empty ones (--fill makes it solid)",
+                 (long long)report->enclosed_voxels);
+}
+
 static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
 {
     json_t *result = tool_result_new(), *sizes = json_array();
-    double volume = 0;
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
-        volume += sp_mesh_element_volume(mesh, e);
     for (int64_t i = 0; i < report->component_count && i < 16; i++)
         json_array_append_new(sizes, json_integer(report->component_size[i]));
-    json_object_set_new(result, "volume", tool_real("volume", volume));
+    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(mesh)));
     json_object_set_new(result, "origin", tool_reals("origin", 3, report->origin));
     json_object_set_new(result, "spacing", tool_real("spacing", report->spacing));
     json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
     json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));
     json_object_set_new(result, "components", json_integer(report->component_count));
+    if (!chosen.fill)
+        json_object_set_new(result, "enclosed_voxels", json_integer(report->enclosed_voxels));
     json_object_set_new(result, "component_sizes", sizes);
     json_object_set_new(result, "dropped_voxels", json_integer(report->dropped_voxels));
     json_object_set_new(result, "dropped_triangles", json_integer(report->dropped_triangles));
@@ -160,67 +120,88 @@ static const tool_spec spec = {
     .summary = "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.",
     .options = options,
     .option_count = TOOL_COUNT(options),
+    .tables = tables,
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize "
                 "dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n",
 };
 
+static void read_surface(sp_context *context, const char *path, sp_surface *surface)
+{
+    sp_pool pool = {0};
+    int64_t count;
+    if (tool_is_archive(path))
+        tool_hint("it is a file of Supple, not a triangle model: siminfo says what is in it");
+    const char *bytes = tool_read_bytes(path, NULL, &pool, &count);
+    tool_check(sp_surface_parse(context, path, bytes, count, (enum sp_surface_groups)chosen.groups, surface), path);
+    tool_scale_points(surface->vertex_count, surface->vertices);
+    sp_pool_free(&pool);
+}
+
+/* From boxes of voxels to the mesh as the options want it: regions, materials, elements, factors, fibres, fixed
+ * vertices. */
+static void finish_mesh(sp_context *context, const char *path, const sp_material *standard, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    if (chosen.groups == SP_GROUPS_NONE)
+        strcpy(mesh->materials[0].name, standard->name);
+    tool_apply_region_boxes(context, mesh);
+    const sp_helix *helices = tool_read_materials(context, chosen.materials, &pool, mesh);
+    mesh->quadrature = (int)chosen.quadrature;
+    tool_set_up(mesh);
+    if (chosen.tetrahedra) {
+        sp_mesh split;
+        tool_check(sp_mesh_split(context, mesh, &split), path);
+        sp_mesh_free(mesh);
+        *mesh = split;
+    }
+    tool_read_factor(context, chosen.factor, mesh);
+    tool_read_fibre(context, chosen.fibre, helices, mesh);
+    sp_pool_free(&pool);
+    tool_apply_fixed_vertices(context, mesh);
+    tool_check(sp_mesh_check(context, mesh, 1e-9), path);
+}
+
+static void write_mesh(sp_context *context, const sp_mesh *mesh, const sp_voxelize_report *report, tool_output *output)
+{
+    say_hollow(report);
+    tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, "
+             "%lld regions",
+             (long long)mesh->vertex_count, (long long)sp_mesh_element_count(mesh), report->spacing,
+             (long long)report->surface_voxels, (long long)report->filled_voxels, (long long)mesh->fixed_count,
+             (long long)mesh->material_count);
+    json_t *meta = tool_meta_new("mesh");
+    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, mesh), tool_output_path());
+    tool_output_finish(output, report_result(report, mesh));
+    json_decref(meta);
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
-    sp_pool pool = {0};
     sp_surface surface;
     sp_mesh mesh;
     sp_voxelize_report report;
-    int64_t count;
-    char *bytes = tool_read_bytes(path, NULL, &pool, &count);
-    tool_check(sp_surface_parse(context, path, bytes, count, (enum sp_surface_groups)chosen.groups, &surface), path);
-    sp_pool_free(&pool);
-    if (chosen.tetrahedra)
-        tool_option_idle("quadrature", "with --tetrahedra, whose strain is constant");
-    sp_material standard = {.name = "body",
-                            .law = tool_law(chosen.law),
-                            .young = chosen.young,
-                            .poisson = chosen.poisson,
-                            .density = chosen.density};
+    read_surface(context, path, &surface);
+    const sp_material standard = {.name = "body",
+                                  .law = tool_law(chosen.law),
+                                  .young = chosen.young,
+                                  .poisson = chosen.poisson,
+                                  .density = chosen.density};
     tool_check(sp_material_check(context, &standard), NULL);
-    sp_voxelize_parameters parameters = {.resolution = chosen.resolution,
-                                         .enlarge = chosen.enlarge,
-                                         .cube = chosen.grid == 0,
-                                         .fill = chosen.fill,
-                                         .keep = chosen.keep};
+    const sp_voxelize_parameters parameters = {.resolution = chosen.resolution,
+                                               .enlarge = chosen.enlarge,
+                                               .cube = chosen.grid == 0,
+                                               .fill = chosen.fill,
+                                               .keep = chosen.keep};
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_voxelize(context, &surface, &parameters, &standard, &mesh, &report), path);
     sp_surface_free(&surface);
     say_components(&report);
     say_open(&report);
-    if (chosen.groups == SP_GROUPS_NONE)
-        strcpy(mesh.materials[0].name, standard.name);
-    apply_region_boxes(&mesh, &standard);
-    drop_empty_regions(&mesh);
-    const sp_helix *helices = tool_read_materials(context, chosen.materials, &pool, &mesh);
-    mesh.quadrature = (int)chosen.quadrature;
-    if (chosen.tetrahedra) {
-        sp_mesh split;
-        tool_check(sp_mesh_split(context, &mesh, &split), path);
-        sp_mesh_free(&mesh);
-        mesh = split;
-    }
-    tool_read_factor(context, chosen.factor, &mesh);
-    tool_read_fibre(context, chosen.fibre, helices, &mesh);
-    sp_pool_free(&pool);
-    tool_apply_fixed_vertices(context, &mesh);
-    tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
-    tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, "
-             "%lld regions",
-             (long long)mesh.vertex_count, (long long)sp_mesh_element_count(&mesh), report.spacing,
-             (long long)report.surface_voxels, (long long)report.filled_voxels, (long long)mesh.fixed_count,
-             (long long)mesh.material_count);
-    json_t *meta = tool_meta_new("mesh");
-    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh), tool_output_path());
-    tool_output_finish(output, report_result(&report, &mesh));
-    json_decref(meta);
+    finish_mesh(context, path, &standard, &mesh);
+    write_mesh(context, &mesh, &report, output);
     sp_mesh_free(&mesh);
     return tool_end();
 }

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "linear/sparse.h"
 
-/* A symmetric matrix: "coordinate real symmetric", the entries of the lower triangle row by row, numbered from 1.
+/* A symmetric matrix: "coordinate real symmetric" with the entries of the lower triangle row by row, numbered from 1.
  * `comment` (one line, NULL: none) follows the header. */
 int sp_matrix_market_write_sparse(sp_context *context, int descriptor, const char *comment,
                                   const sp_sparse *matrix) SP_MUST_USE;

@@ -42,7 +42,7 @@ int sp_cubic_write(sp_context *context, int descriptor, const sp_cubic_force *fo
 {
     int64_t r = force->r, pairs = r * (r + 1) / 2, triples = sp_cubic_triples(r);
     sp_stream stream;
-    sp_stream_begin(&stream, descriptor); /* r ≤ 2000 (sp_cubic_new): all sizes fit */
+    sp_stream_begin(&stream, descriptor); /* r ≤ 2000 (sp_cubic_new), so that all sizes fit */
     sp_stream_bytes(&stream, (int32_t[]){(int32_t)r, (int32_t)r, (int32_t)pairs, (int32_t)triples}, 16);
     sp_stream_bytes(&stream, force->linear, (size_t)(r * r) * sizeof(double));
     sp_stream_bytes(&stream, force->quadratic, (size_t)(r * pairs) * sizeof(double));

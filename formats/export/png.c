@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What libpng's callbacks see. */
+/* The data of libpng's callbacks. */
 typedef struct memory_writer {
     sp_list list;
     bool memory_out;
@@ -41,7 +41,7 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Nothing of this function's own lives across the jump. */
+/* No local variable of this function is used after the longjmp. */
 static bool write_picture(png_structp png, png_infop info, const sp_image *image)
 {
     if (setjmp(png_jmpbuf(png)))

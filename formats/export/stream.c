@@ -1,5 +1,7 @@
 #include "formats/export/stream.h"
 
+#include "formats/plain.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +12,13 @@ void sp_stream_begin(sp_stream *stream, int descriptor)
 {
     stream->descriptor = descriptor;
     stream->error = 0;
+    stream->total = 0;
     stream->count = 0;
 }
 
 static void write_all(sp_stream *stream, const char *bytes, size_t count)
 {
-    while (count > 0 && !stream->error) {
+    while (count > 0 && !stream->error && stream->descriptor >= 0) {
         ssize_t written = write(stream->descriptor, bytes, count);
         if (written < 0 && errno == EINTR)
             continue;
@@ -30,6 +33,7 @@ static void write_all(sp_stream *stream, const char *bytes, size_t count)
 
 void sp_stream_bytes(sp_stream *stream, const void *bytes, size_t count)
 {
+    stream->total += (int64_t)count;
     if (count > sizeof stream->buffer - stream->count) {
         write_all(stream, stream->buffer, stream->count);
         stream->count = 0;
@@ -66,6 +70,22 @@ void sp_stream_xml(sp_stream *stream, const char *text)
         else
             sp_stream_bytes(stream, text, 1);
     }
+}
+
+void sp_stream_quoted(sp_stream *stream, const char *text)
+{
+    bool plain;
+    sp_stream_bytes(stream, "\"", 1);
+    for (int length; *text; text += length) {
+        length = sp_plain_next(text, &plain);
+        if (*text == '"' || *text == '\\')
+            sp_stream_bytes(stream, "\\", 1);
+        if (plain)
+            sp_stream_bytes(stream, text, (size_t)length);
+        else
+            sp_stream_bytes(stream, "\xef\xbf\xbd", 3);
+    }
+    sp_stream_bytes(stream, "\"", 1);
 }
 
 void sp_stream_number(sp_stream *stream, double value)

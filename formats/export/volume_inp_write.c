@@ -1,4 +1,4 @@
-/* Abaqus and CalculiX. */
+/* Meshes for Abaqus and CalculiX. */
 #include "formats/export/volume_internal.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@ bool sp_inp_holds(const sp_material *material)
     return material->law == SP_LAW_STVK || material->law == SP_LAW_LINEAR || material->law == SP_LAW_MOONEY_RIVLIN;
 }
 
-/* A field has 20 characters (CalculiX reads no more, and takes a longer one for an error): as many digits as they hold,
- * 13 at least. */
+/* A field has 20 characters (CalculiX reads no more, and rejects a longer one): the number is written with as many
+ * digits as fit, at least 13. */
 static void write_field(sp_stream *stream, double value)
 {
     enum { FIELD = 20 };
@@ -32,27 +32,40 @@ static void write_fields(sp_stream *stream, int count, const double *values)
     sp_stream_print(stream, "\n");
 }
 
-/* Numbers from 1, a few on a line. */
+/* Writes numbers from 1, a few per line. */
 static void write_number(sp_stream *stream, int64_t written, int64_t number)
 {
     sp_stream_print(stream, "%s%lld", written == 0 ? "" : written % PER_LINE ? ", " : ",\n", (long long)number);
+}
+
+/* A line has at most 16 numbers; a comma at its end continues it. */
+static void write_nodes(sp_stream *stream, const sp_mesh *mesh, int64_t element)
+{
+    enum { MOST = 16 };
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
+    for (int a = 0; a < nodes; a++)
+        sp_stream_print(stream, "%lld%s", (long long)node[a] + 1,
+                        a == nodes - 1        ? "\n"
+                        : (a + 2) % MOST == 0 ? ",\n"
+                                              : ", ");
 }
 
 static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[SP_NAME_LENGTH])
 {
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
         end = sp_volume_run_end(mesh, e);
-        sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n", e < mesh->hex_count ? "C3D8" : "C3D4",
-                        name[mesh->region[e]]);
+        int64_t within;
+        sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n",
+                        sp_element_types[sp_mesh_type(mesh, e, &within)].abaqus, name[mesh->region[e]]);
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld, ", (long long)i + 1);
-            sp_volume_write_corners(stream, mesh, i, 1, ", ");
-            sp_stream_print(stream, "\n");
+            write_nodes(stream, mesh, i);
         }
     }
 }
 
-/* A set of nodes for each combination of fixed components. */
+/* Writes a set of nodes for each combination of fixed components. */
 static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
 {
     static const char *const name[8] = {"", "X", "Y", "XY", "Z", "XZ", "YZ", "XYZ"};
@@ -75,8 +88,8 @@ static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
     }
 }
 
-/* The constants of type ANISO: the upper triangle by columns in the order 11, 22, 33, 12, 13, 23. Ours is xx, yy, zz,
- * yz, zx, xy. */
+/* The constants of type ANISO: the upper triangle by columns in the order 11, 22, 33, 12, 13, 23. Our order is xx, yy,
+ * zz, yz, zx, xy. */
 static int write_anisotropic(sp_context *context, sp_stream *stream, const sp_material *material)
 {
     static const int place[6] = {0, 1, 2, 5, 4, 3};
@@ -122,6 +135,10 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     char(*name)[SP_NAME_LENGTH];
     bool *used;
     int status;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0 && !sp_element_types[t].abaqus)
+            return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, which Abaqus does not have",
+                           (long long)mesh->block[t].count, sp_element_types[t].name);
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
     SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     sp_stream_begin(&stream, descriptor);

@@ -1,13 +1,23 @@
-/* Gmsh, in text. Region r is the volume and the physical volume r + 1. */
+/* Meshes for Gmsh, in text. Region r is the volume and the physical volume r + 1. */
 #include "formats/export/volume_internal.h"
 
 #include <string.h>
 
-enum { GMSH_TETRAHEDRON = 4, GMSH_HEXAHEDRON = 5 };
-
 static int type_of(const sp_mesh *mesh, int64_t element)
 {
-    return element < mesh->hex_count ? GMSH_HEXAHEDRON : GMSH_TETRAHEDRON;
+    int64_t within;
+    return sp_element_types[sp_mesh_type(mesh, element, &within)].gmsh;
+}
+
+/* The nodes of an element in Gmsh's order, from 1. */
+static void write_nodes(sp_stream *stream, const sp_mesh *mesh, int64_t element)
+{
+    int64_t within, of_gmsh[SP_ELEMENT_NODES];
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    for (int a = 0; a < nodes; a++)
+        of_gmsh[sp_element_gmsh_node(type, a)] = mesh->block[type].node[within * nodes + a] + 1;
+    for (int a = 0; a < nodes; a++)
+        sp_stream_print(stream, "%s%lld", a ? " " : "", (long long)of_gmsh[a]);
 }
 
 static void write_names(sp_stream *stream, const sp_mesh *mesh)
@@ -30,13 +40,14 @@ static void write_2(sp_stream *stream, const sp_mesh *mesh)
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         long long region = (long long)mesh->region[e] + 1;
         sp_stream_print(stream, "%lld %d 2 %lld %lld ", (long long)e + 1, type_of(mesh, e), region, region);
-        sp_volume_write_corners(stream, mesh, e, 1, " ");
+        write_nodes(stream, mesh, e);
         sp_stream_print(stream, "\n");
     }
     sp_stream_print(stream, "$EndElements\n");
 }
 
-/* Every volume gets the box of the whole body, and all nodes belong to the first one: Gmsh wants a home for each. */
+/* Every volume has the bounding box of the whole body, and all nodes belong to the first volume, since Gmsh requires
+ * one for each. */
 static void write_4(sp_stream *stream, const sp_mesh *mesh)
 {
     double low[3], high[3];
@@ -67,7 +78,7 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh)
                         (long long)(end - e));
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld ", (long long)i + 1);
-            sp_volume_write_corners(stream, mesh, i, 1, " ");
+            write_nodes(stream, mesh, i);
             sp_stream_print(stream, "\n");
         }
     }

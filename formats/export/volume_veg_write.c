@@ -1,4 +1,4 @@
-/* VegaFEM: .veg, .bou, .interp. */
+/* Meshes for VegaFEM: .veg, .bou, .interp. */
 #include "formats/export/volume_internal.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@ enum { PER_LINE = 8 };
 bool sp_veg_cubes(const sp_mesh *mesh)
 {
     double edge = 0;
-    for (int64_t e = 0; e < mesh->hex_count; e++) {
-        const int64_t *corner = mesh->hex + 8 * e;
+    for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++) {
+        const int64_t *corner = mesh->block[SP_HEX8].node + 8 * e;
         const double *origin = mesh->vertices + 3 * corner[0];
         if (e == 0)
             edge = mesh->vertices[3 * corner[1]] - origin[0];
         for (int a = 1; a < 8; a++)
             for (int k = 0; k < 3; k++) {
-                double due = origin[k] + (sp_hex_corner[a][k] > 0 ? edge : 0);
+                double due = origin[k] + (sp_corner_place[SP_HEXAHEDRON][a][k] > 0 ? edge : 0);
                 if (!(fabs(mesh->vertices[3 * corner[a] + k] - due) <= 1e-6 * edge))
                     return false;
             }
@@ -23,7 +23,7 @@ bool sp_veg_cubes(const sp_mesh *mesh)
     return true;
 }
 
-/* Where an orthotropic stiffness has its nine constants in the upper triangle by rows; all others are 0. */
+/* Returns true if only the nine constants of an orthotropic stiffness, in the upper triangle by rows, are nonzero. */
 static bool is_orthotropic(const double stiffness[21])
 {
     static const bool constant[21] = {
@@ -52,8 +52,8 @@ static int check_materials(sp_context *context, const sp_mesh *mesh, const bool 
     return SP_OK;
 }
 
-/* E1 E2 E3, nu12 nu23 nu31, G12 G23 G31 from the inverse of the upper left block, then the frame with the axes as
- * columns. */
+/* Writes E1 E2 E3, nu12 nu23 nu31, G12 G23 G31 from the inverse of the upper left block, then the frame with the axes
+ * as columns. */
 static void write_orthotropic(sp_stream *stream, const sp_material *material)
 {
     const double *C = material->stiffness, *frame = material->frame;
@@ -81,20 +81,20 @@ static void write_material(sp_stream *stream, const sp_material *material, const
         sp_stream_print(stream, "ENU, %.17g, %.17g, %.17g\n", material->density, material->young, material->poisson);
 }
 
-/* "1, 2, …" with the commas that VegaFEM wants between all of them, at the end of a line too. */
+/* Writes "1, 2, …" with the commas that VegaFEM requires between all numbers, also at the end of a line. */
 static void write_number(sp_stream *stream, int64_t written, int64_t number)
 {
     sp_stream_print(stream, "%s%lld", written == 0 ? "" : written % PER_LINE ? "," : ",\n", (long long)number);
 }
 
-/* The elements of each region as sets; with one region that is allElements. */
+/* Writes the elements of each region as sets; a single region is allElements. */
 static int write_regions(sp_context *context, sp_stream *stream, const sp_mesh *mesh, sp_pool *pool, const bool *used,
                          char (*name)[SP_NAME_LENGTH])
 {
     int64_t regions = 0, elements = sp_mesh_element_count(mesh);
     for (int64_t m = 0; m < mesh->material_count; m++)
         regions += used[m];
-    /* The elements of region m from list[first[m]] on, in increasing order. */
+    /* The elements of region m start at list[first[m]], in increasing order. */
     int64_t *first = sp_pool_new(pool, mesh->material_count + 1, sizeof *first),
             *list = sp_pool_raw(pool, elements, sizeof *list);
     if (!first || !list)
@@ -130,10 +130,11 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     char(*name)[SP_NAME_LENGTH];
     bool *used;
     int status;
-    if (mesh->hex_count > 0 && mesh->tet_count > 0)
+    SP_TRY(sp_mesh_need_linear(context, mesh, "a .veg file"));
+    if (mesh->block[SP_HEX8].count > 0 && mesh->block[SP_TET4].count > 0)
         return sp_fail(context, SP_INPUT,
                        "the mesh has %lld hexahedra and %lld tetrahedra, and a .veg file holds one type of element",
-                       (long long)mesh->hex_count, (long long)mesh->tet_count);
+                       (long long)mesh->block[SP_HEX8].count, (long long)mesh->block[SP_TET4].count);
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
     SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     SP_TRY(check_materials(context, mesh, used));
@@ -144,8 +145,8 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
-    sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->hex_count ? "CUBIC" : "TET",
-                    (long long)sp_mesh_element_count(mesh), mesh->hex_count ? 8 : 4);
+    sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->block[SP_HEX8].count ? "CUBIC" : "TET",
+                    (long long)sp_mesh_element_count(mesh), mesh->block[SP_HEX8].count ? 8 : 4);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         sp_stream_print(&stream, "%lld ", (long long)e + 1);
         sp_volume_write_corners(&stream, mesh, e, 1, " ");
@@ -184,13 +185,16 @@ int sp_interp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     const sp_embedded_surface *surface = &mesh->surface;
     if (surface->vertex_count == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no embedded surface");
+    int status = sp_mesh_need_linear(context, mesh, "a .interp file");
+    if (status != SP_OK)
+        return status;
     sp_stream_begin(&stream, descriptor);
     for (int64_t v = 0; v < surface->vertex_count; v++) {
         int count;
-        const int64_t *corner = sp_mesh_corners(mesh, surface->element[v], &count);
+        const int64_t *node = sp_mesh_nodes(mesh, surface->element[v], &count);
         sp_stream_print(&stream, "%lld", (long long)v);
         for (int a = 0; a < count; a++)
-            sp_stream_print(&stream, " %lld %.17g", (long long)corner[a], surface->weights[surface->width * v + a]);
+            sp_stream_print(&stream, " %lld %.17g", (long long)node[a], surface->weights[surface->width * v + a]);
         sp_stream_print(&stream, "\n");
     }
     return sp_stream_end(context, &stream);

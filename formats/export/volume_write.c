@@ -1,11 +1,10 @@
-/* The formats that are lists of numbers (Medit, legacy VTK, TetGen), and what all writers of meshes share. */
+/* Writers of the formats that are lists of numbers (Medit, legacy VTK, TetGen), and functions that all writers of
+ * meshes share. */
 #include "formats/export/volume_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-enum { VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
 
 void sp_volume_write_point(sp_stream *stream, const double x[3], const char *between)
 {
@@ -15,14 +14,16 @@ void sp_volume_write_point(sp_stream *stream, const double x[3], const char *bet
 void sp_volume_write_corners(sp_stream *stream, const sp_mesh *mesh, int64_t element, int64_t base, const char *between)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    const int64_t *node = sp_mesh_nodes(mesh, element, &count);
     for (int a = 0; a < count; a++)
-        sp_stream_print(stream, "%s%lld", a ? between : "", (long long)(corner[a] + base));
+        sp_stream_print(stream, "%s%lld", a ? between : "", (long long)(node[a] + base));
 }
 
 int64_t sp_volume_run_end(const sp_mesh *mesh, int64_t element)
 {
-    int64_t last = element < mesh->hex_count ? mesh->hex_count : sp_mesh_element_count(mesh), end = element + 1;
+    int64_t within, end = element + 1;
+    const int type = sp_mesh_type(mesh, element, &within);
+    const int64_t last = element - within + mesh->block[type].count;
     while (end < last && mesh->region[end] == mesh->region[element])
         end++;
     return end;
@@ -77,11 +78,15 @@ int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char
 
 /* ---- Medit ---- */
 
-static void medit_elements(sp_stream *stream, const sp_mesh *mesh, const char *section, int64_t first, int64_t end)
+static const char *const medit_section[SP_ELEMENT_TYPES] = {
+    [SP_HEX8] = "Hexahedra", [SP_TET4] = "Tetrahedra", [SP_TET10] = "TetrahedraP2", [SP_WEDGE6] = "Prisms"};
+
+static void medit_elements(sp_stream *stream, const sp_mesh *mesh, int type)
 {
+    const int64_t first = sp_mesh_first(mesh, type), end = first + mesh->block[type].count;
     if (end == first)
         return;
-    sp_stream_print(stream, "%s\n%lld\n", section, (long long)(end - first));
+    sp_stream_print(stream, "%s\n%lld\n", medit_section[type], (long long)(end - first));
     for (int64_t e = first; e < end; e++) {
         sp_volume_write_corners(stream, mesh, e, 1, " ");
         sp_stream_print(stream, " %lld\n", (long long)mesh->region[e] + 1);
@@ -91,14 +96,19 @@ static void medit_elements(sp_stream *stream, const sp_mesh *mesh, const char *s
 int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0 && !medit_section[t])
+            return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, for which Medit has no section",
+                           (long long)mesh->block[t].count, sp_element_types[t].name);
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, " 0\n");
     }
-    medit_elements(&stream, mesh, "Hexahedra", 0, mesh->hex_count);
-    medit_elements(&stream, mesh, "Tetrahedra", mesh->hex_count, sp_mesh_element_count(mesh));
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (medit_section[t])
+            medit_elements(&stream, mesh, t);
     sp_stream_print(&stream, "End\n");
     return sp_stream_end(context, &stream);
 }
@@ -108,7 +118,7 @@ int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
-    int64_t cells = sp_mesh_element_count(mesh);
+    int64_t cells = sp_mesh_element_count(mesh), within;
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,
                     "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
@@ -117,16 +127,17 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
-    sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells,
-                    (long long)(9 * mesh->hex_count + 5 * mesh->tet_count));
+    sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells, (long long)(cells + sp_mesh_node_count(mesh)));
     for (int64_t e = 0; e < cells; e++) {
-        sp_stream_print(&stream, e < mesh->hex_count ? "8 " : "4 ");
+        int nodes;
+        sp_mesh_nodes(mesh, e, &nodes);
+        sp_stream_print(&stream, "%d ", nodes);
         sp_volume_write_corners(&stream, mesh, e, 0, " ");
         sp_stream_print(&stream, "\n");
     }
     sp_stream_print(&stream, "CELL_TYPES %lld\n", (long long)cells);
     for (int64_t e = 0; e < cells; e++)
-        sp_stream_print(&stream, "%d\n", e < mesh->hex_count ? VTK_HEXAHEDRON : VTK_TETRA);
+        sp_stream_print(&stream, "%d\n", sp_element_types[sp_mesh_type(mesh, e, &within)].vtk);
     sp_stream_print(&stream, "CELL_DATA %lld\nSCALARS region int 1\nLOOKUP_TABLE default\n", (long long)cells);
     for (int64_t e = 0; e < cells; e++)
         sp_stream_print(&stream, "%lld\n", (long long)mesh->region[e]);
@@ -137,10 +148,13 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 
 static int need_tetrahedra(sp_context *context, const sp_mesh *mesh)
 {
-    if (mesh->hex_count == 0)
-        return SP_OK;
-    return sp_fail(context, SP_INPUT, "the mesh has %lld hexahedra, and TetGen's files hold tetrahedra only",
-                   (long long)mesh->hex_count);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (t != SP_TET4 && mesh->block[t].count > 0)
+            return sp_fail(context, SP_INPUT,
+                           "the mesh has %lld elements of type %s, and TetGen's files hold "
+                           "4-node tetrahedra only",
+                           (long long)mesh->block[t].count, sp_element_types[t].name);
+    return SP_OK;
 }
 
 int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *mesh)
@@ -166,8 +180,8 @@ int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh 
     if (status != SP_OK)
         return status;
     sp_stream_begin(&stream, descriptor);
-    sp_stream_print(&stream, "%lld 4 1\n", (long long)mesh->tet_count);
-    for (int64_t e = 0; e < mesh->tet_count; e++) {
+    sp_stream_print(&stream, "%lld 4 1\n", (long long)mesh->block[SP_TET4].count);
+    for (int64_t e = 0; e < mesh->block[SP_TET4].count; e++) {
         sp_stream_print(&stream, "%lld ", (long long)e + 1);
         sp_volume_write_corners(&stream, mesh, e, 1, " ");
         sp_stream_print(&stream, " %lld\n", (long long)mesh->region[e] + 1);

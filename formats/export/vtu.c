@@ -4,7 +4,26 @@
 
 const char *const sp_vtu_tensor[6] = {"XX", "YY", "ZZ", "XY", "YZ", "XZ"};
 
-enum { VTK_VERTEX = 1, VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
+enum { VTK_VERTEX = 1, VTK_TRIANGLE = 5 };
+
+/* A list of cells of one type. */
+typedef struct cell_list {
+    int64_t count;
+    int nodes;
+    uint8_t type;
+    const int64_t *node;
+} cell_list;
+
+enum { LISTS = SP_ELEMENT_TYPES + 2 };
+
+static void list_cells(const sp_vtu *vtu, cell_list list[LISTS])
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        list[t] = (cell_list){vtu->block[t].count, sp_element_types[t].nodes, (uint8_t)sp_element_types[t].vtk,
+                              vtu->block[t].node};
+    list[SP_ELEMENT_TYPES] = (cell_list){vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle};
+    list[SP_ELEMENT_TYPES + 1] = (cell_list){vtu->single_count, 1, VTK_VERTEX, vtu->single};
+}
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static const char BYTE_ORDER_NAME[] = "LittleEndian";
@@ -24,21 +43,32 @@ void sp_vtu_from_voigt(int64_t count, double *tensors)
 
 static int64_t cell_count(const sp_vtu *vtu)
 {
-    return vtu->hex_count + vtu->tet_count + vtu->triangle_count + vtu->single_count;
+    cell_list list[LISTS];
+    int64_t count = 0;
+    list_cells(vtu, list);
+    for (int s = 0; s < LISTS; s++)
+        count += list[s].count;
+    return count;
 }
 
-static int64_t corner_count(const sp_vtu *vtu)
+static int64_t node_count(const sp_vtu *vtu)
 {
-    return 8 * vtu->hex_count + 4 * vtu->tet_count + 3 * vtu->triangle_count + vtu->single_count;
+    cell_list list[LISTS];
+    int64_t count = 0;
+    list_cells(vtu, list);
+    for (int s = 0; s < LISTS; s++)
+        count += list[s].count * list[s].nodes;
+    return count;
 }
 
-/* Values of an array in the file. */
+/* Number of values of an array in the file. */
 static int64_t value_count(const sp_vtu *vtu, const sp_vtu_array *array)
 {
     return (array->cells ? cell_count(vtu) : vtu->vertex_count) * array->components;
 }
 
-/* An entry of the XML; *offset is where its block begins behind the underscore and moves behind it. */
+/* Writes an XML entry. *offset is the start of its block relative to the underscore, and is advanced to the end of the
+ * block. */
 static void describe(sp_stream *stream, const char *type, const char *name, int components, const char *const *named,
                      int64_t tuples, int64_t bytes, int64_t *offset)
 {
@@ -91,17 +121,10 @@ static void data_blocks(sp_stream *stream, const sp_vtu *vtu, bool cells)
 
 int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
 {
-    const struct {
-        int64_t count;
-        int corners;
-        uint8_t type;
-        const int64_t *corner;
-    } shape[4] = {{vtu->hex_count, 8, VTK_HEXAHEDRON, vtu->hex},
-                  {vtu->tet_count, 4, VTK_TETRA, vtu->tet},
-                  {vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle},
-                  {vtu->single_count, 1, VTK_VERTEX, vtu->single}};
+    cell_list shape[LISTS];
     sp_stream stream;
     int64_t offset = 0, cells = cell_count(vtu), end = 0;
+    list_cells(vtu, shape);
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,
                     "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
@@ -123,7 +146,7 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
     sp_stream_print(&stream, "<Points>\n");
     describe(&stream, "Float64", "Points", 3, NULL, -1, 24 * vtu->vertex_count, &offset);
     sp_stream_print(&stream, "</Points>\n<Cells>\n");
-    describe(&stream, "Int64", "connectivity", 1, NULL, -1, 8 * corner_count(vtu), &offset);
+    describe(&stream, "Int64", "connectivity", 1, NULL, -1, 8 * node_count(vtu), &offset);
     describe(&stream, "Int64", "offsets", 1, NULL, -1, 8 * cells, &offset);
     describe(&stream, "UInt8", "types", 1, NULL, -1, cells, &offset);
     sp_stream_print(&stream, "</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_");
@@ -135,17 +158,17 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
     data_blocks(&stream, vtu, false);
     data_blocks(&stream, vtu, true);
     block(&stream, 3 * vtu->vertex_count, vtu->vertices);
-    block_start(&stream, 8 * corner_count(vtu));
-    for (int s = 0; s < 4; s++)
-        sp_stream_bytes(&stream, shape[s].corner, 8 * (size_t)(shape[s].count * shape[s].corners));
+    block_start(&stream, 8 * node_count(vtu));
+    for (int s = 0; s < LISTS; s++)
+        sp_stream_bytes(&stream, shape[s].node, 8 * (size_t)(shape[s].count * shape[s].nodes));
     block_start(&stream, 8 * cells);
-    for (int s = 0; s < 4; s++)
+    for (int s = 0; s < LISTS; s++)
         for (int64_t i = 0; i < shape[s].count; i++) {
-            end += shape[s].corners;
+            end += shape[s].nodes;
             sp_stream_bytes(&stream, &end, sizeof end);
         }
     block_start(&stream, cells);
-    for (int s = 0; s < 4; s++)
+    for (int s = 0; s < LISTS; s++)
         for (int64_t i = 0; i < shape[s].count; i++)
             sp_stream_bytes(&stream, &shape[s].type, 1);
     sp_stream_print(&stream, "\n</AppendedData>\n</VTKFile>\n");

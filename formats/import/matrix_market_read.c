@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The banner: %%MatrixMarket matrix array|coordinate real|integer general, words without regard to case. */
+/* Parses the banner: %%MatrixMarket matrix array|coordinate real|integer general, not case-sensitive. */
 static int parse_banner(sp_context *context, const char *bytes, int64_t count, bool *coordinate)
 {
     sp_text text;
@@ -24,7 +24,7 @@ static int parse_banner(sp_context *context, const char *bytes, int64_t count, b
     return SP_OK;
 }
 
-/* A number wherever the lines break. */
+/* Advances to the next number, on this line or a later one. */
 static bool next(sp_text *text)
 {
     while (!sp_text_more(text))
@@ -53,7 +53,7 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
     int64_t count = matrix->rows * matrix->columns, row, column;
     int status = SP_OK;
     for (int64_t i = 0; i < count; i++)
-        matrix->value[i] = NAN; /* not yet named */
+        matrix->value[i] = NAN; /* not yet set */
     for (int64_t i = 0; i < entries; i++) {
         double value;
         if (!next(text))
@@ -66,7 +66,7 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
                                 (long long)row, (long long)column, (long long)matrix->rows, (long long)matrix->columns);
         double *to = &matrix->value[(column - 1) * matrix->rows + row - 1];
         if (!isnan(*to))
-            return sp_text_fail(context, text, "entry (%lld, %lld) stands twice", (long long)row, (long long)column);
+            return sp_text_fail(context, text, "entry (%lld, %lld) occurs twice", (long long)row, (long long)column);
         *to = value;
     }
     for (int64_t i = 0; i < count; i++)
@@ -84,7 +84,7 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     char quote[SP_TEXT_QUOTE];
     int status;
     SP_TRY(parse_banner(context, bytes, count, &coordinate));
-    sp_text_open(&text, bytes, count, "%", "", false); /* the banner is a comment now */
+    sp_text_open(&text, bytes, count, "%", "", false); /* the banner counts as a comment now */
     if (!sp_text_line(&text))
         return sp_text_fail(context, &text, "the line of sizes is missing");
     SP_TRY(sp_text_need_integer(context, &text, "rows", &rows));
@@ -97,7 +97,7 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
         SP_TRY(sp_text_need_integer(context, &text, "entries", &entries));
     if (sp_text_more(&text))
         return sp_text_fail(context, &text, "expected the end of the line, found %s", sp_text_quote(&text, quote));
-    /* an entry takes two bytes at least: nothing is allocated for what cannot be in the file */
+    /* An entry has at least two bytes: nothing is allocated for more entries than the file can contain. */
     if (entries < 0 || entries > values || entries > count / 2 + 1)
         return sp_text_fail(context, &text, "%lld entries of %lld values in a file of %lld bytes", (long long)entries,
                             (long long)values, (long long)count);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* C order to Fortran order, square by square so that both sides stay in cache. */
-static void turn(int64_t rows, int64_t columns, const double *from, double *to)
+/* Converts C order to Fortran order, in square tiles, so that both sides stay in the cache. */
+static void transpose(int64_t rows, int64_t columns, const double *from, double *to)
 {
     enum { SIDE = 32 };
     for (int64_t i0 = 0; i0 < rows; i0 += SIDE)
@@ -14,7 +14,7 @@ static void turn(int64_t rows, int64_t columns, const double *from, double *to)
                     to[j * rows + i] = from[i * columns + j];
 }
 
-/* Where the dictionary begins and ends; version 2 has four bytes of length in place of two. */
+/* Finds the begin and end of the dictionary; in version 2 its length has four bytes instead of two. */
 static int find_dictionary(sp_context *context, const char *bytes, int64_t count, int64_t *begin, int64_t *end)
 {
     if (count < 10 || memcmp(bytes, "\x93NUMPY", 6))
@@ -81,7 +81,7 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
     }
     SP_TRY(sp_matrix_numbers(context, bytes + end, size, *type == '>', header.count, values));
     if (!header.fortran)
-        turn(matrix->rows, matrix->columns, values, matrix->value);
+        transpose(matrix->rows, matrix->columns, values, matrix->value);
 done:
     sp_pool_free(&scratch);
     return status;

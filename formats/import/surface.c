@@ -11,7 +11,8 @@ static bool name_ends(const char *name, const char *ending)
     return length >= tail && strcasecmp(name + length - tail, ending) == 0;
 }
 
-/* A text model by its first word; of OBJ, which has no magic, only where the name does not say what it is. */
+/* Detects a text model by its first word. OBJ, which has no magic number, is assumed only if the name does not
+ * determine the file type. */
 static enum kind kind_by_word(const char *name, const char *bytes, int64_t count)
 {
     static const char *const statements[] = {"v", "vn", "vt", "f", "g", "o", "s", "mtllib", "usemtl"};
@@ -24,7 +25,7 @@ static enum kind kind_by_word(const char *name, const char *bytes, int64_t count
     if (sp_surface_off_key(word, &homogeneous, &any_dimension) > 0)
         return OFF;
     if (sp_word_same(word, sp_word_of("solid")))
-        /* the header of a binary STL may begin with this word too, but is then filled with zeros as a rule */
+        /* The header of a binary STL may begin with this word too, but is then usually filled with zeros. */
         return memchr(bytes, 0, count < 84 ? (size_t)count : 84) ? STL_BINARY : STL_TEXT;
     if (name_ends(name, ".obj"))
         return OBJ;

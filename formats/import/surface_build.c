@@ -1,4 +1,4 @@
-/* A surface that grows while a file is read. */
+/* A surface that is built while a file is read. */
 #include "formats/import/surface_internal.h"
 
 #include "base/compare.h"
@@ -42,7 +42,7 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
     return SP_OK;
 }
 
-/* A polygon of four corners: its first triangle, and its corners as points in space, in their order. */
+/* A polygon of four corners: its first triangle, and the positions of its corners in their order. */
 typedef struct quad {
     int64_t triangle;
     double corner[4][3];
@@ -63,7 +63,7 @@ static int compare_quads(const void *a, const void *b)
     return order ? order : x->triangle < y->triangle ? -1 : 1;
 }
 
-/* A polygon that occurs twice, perhaps reversed: both get the diagonal of the first, so that their triangles are
+/* If a polygon occurs twice, possibly reversed, both get the diagonal of the first one, so that their triangles are
  * recognized as duplicates. */
 static int match_diagonals(const sp_list *list, sp_surface *surface)
 {

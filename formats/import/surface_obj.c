@@ -1,5 +1,5 @@
-/* Wavefront OBJ: positions (v) and polygons (f) with the groups they are in. Normals, texture coordinates, lines,
- * points and free-form geometry are passed over. */
+/* Wavefront OBJ: positions (v) and polygons (f) with their groups. Normals, texture coordinates, lines, points and
+ * free-form geometry are skipped. */
 #include "formats/import/surface_internal.h"
 
 #include <string.h>
@@ -7,21 +7,21 @@
 typedef struct obj_reader {
     sp_surface_builder *builder;
     sp_text text;
-    /* Faces may name vertices that come later: the largest such number is checked at the end. */
+    /* Faces may name vertices that are defined later: the largest such number is checked at the end. */
     int64_t later, later_line;
-    /* Group of the next faces; it counts from its first face on, when group_known is set. */
+    /* The group of the next faces. It becomes a group of the surface at its first face; group_known is set then. */
     sp_word group;
     bool group_known;
-    /* Names by hash, open addressing: a slot is an index + 1, or 0. */
+    /* Hash table of names with open addressing: a slot is an index + 1, or 0. */
     sp_pool scratch;
     int64_t *slot;
-    int64_t capacity; /* power of two, at least twice the names */
+    int64_t capacity; /* power of two, at least twice the number of names */
 } obj_reader;
 
 /* ---- group names ---- */
 
-/* A copy in UTF-8, as names go into JSON; what is not UTF-8 is taken for Latin-1, so that different names stay
- * different. */
+/* Copies the name as UTF-8, since names are stored in JSON. Bytes that are not UTF-8 are read as Latin-1, so that
+ * different names remain different. */
 static int copy_name(obj_reader *obj, char **name)
 {
     sp_surface_builder *builder = obj->builder;
@@ -76,7 +76,7 @@ static int grow(obj_reader *obj)
     return SP_OK;
 }
 
-/* Makes the current group that of new triangles. */
+/* Makes the current group the one of new triangles. */
 static int enter_group(obj_reader *obj)
 {
     sp_surface_builder *builder = obj->builder;
@@ -103,7 +103,7 @@ done:
     return status;
 }
 
-/* The whole rest of the line is the name, as materials may have blanks in theirs. */
+/* The name is the rest of the line, since names of materials may contain blanks. */
 static void set_group(obj_reader *obj)
 {
     sp_text_rest(&obj->text, &obj->group);
@@ -128,14 +128,14 @@ done:
     return status; /* a weight or a colour may follow */
 }
 
-/* A texture or normal index behind a slash, which may be left out. */
-static bool pass_index(sp_text *text)
+/* Skips a texture or normal index after a slash, which may be missing. */
+static bool skip_index(sp_text *text)
 {
     int64_t index;
     return sp_text_ended(text) || *text->at == '/' || sp_text_integer(text, &index);
 }
 
-/* v, v/t, v//n or v/t/n; v from 1, or from −1 backwards. */
+/* Parses v, v/t, v//n or v/t/n; v counts from 1, or from −1 backwards. */
 static int parse_corner(obj_reader *obj)
 {
     sp_context *context = obj->builder->context;
@@ -144,8 +144,8 @@ static int parse_corner(obj_reader *obj)
     char quote[SP_TEXT_QUOTE];
     int status;
     SP_TRY(sp_text_need_integer(context, text, "corner of a face", &index));
-    for (int i = 0; i < 2 && sp_text_take(text, '/'); i++)
-        if (!pass_index(text))
+    for (int i = 0; i < 2 && sp_text_consume(text, '/'); i++)
+        if (!skip_index(text))
             return sp_text_fail(context, text, "corner of a face: expected an integer behind the slash, found %s",
                                 sp_text_quote(text, quote));
     if (!sp_text_ended(text) && *text->at != '#')
@@ -195,11 +195,12 @@ static int parse_statement(obj_reader *obj, enum sp_surface_groups groups)
             sp_text_rest(&obj->text, &word);
         return SP_OK;
     }
-    if (sp_word_is(word, "mtllib")) { /* a path may end with a backslash, which joins no line */
+    if (sp_word_is(word, "mtllib")) { /* a path may end with a backslash, which does not join lines */
         sp_text_rest(&obj->text, &word);
         return SP_OK;
     }
-    /* Other statements do not concern the triangles; but what is not even a word shows that this is no OBJ. */
+    /* Other statements do not affect the triangles; but a first word with other characters shows that this is not OBJ.
+     */
     for (int64_t i = 0; i < word.length; i++) {
         bool letter = (word.at[i] >= 'a' && word.at[i] <= 'z') || (word.at[i] >= 'A' && word.at[i] <= 'Z') ||
                       (i > 0 && (word.at[i] == '_' || (word.at[i] >= '0' && word.at[i] <= '9')));

@@ -1,6 +1,6 @@
-/* OFF (Geomview): a key word [ST][C][N][4][n]OFF, which may be missing; counts of vertices, faces and edges; a line for
- * each vertex with its position in front; for each face its number of corners and their vertices from 0, on one line or
- * on several, then a colour that is passed over with the rest of the line. */
+/* OFF (Geomview): a keyword [ST][C][N][4][n]OFF, which may be missing; the counts of vertices, faces and edges; for
+ * each vertex a line that begins with its position; for each face its number of corners and their vertices from 0, on
+ * one line or several, then a colour, which is skipped with the rest of the line. */
 #include "formats/import/surface_internal.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ int64_t sp_surface_off_key(sp_word word, bool *homogeneous, bool *any_dimension)
     return used;
 }
 
-/* The key word and the counts, which may share a line. */
+/* Parses the keyword and the counts, which may share a line. */
 static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homogeneous, int64_t *vertex_count,
                         int64_t *face_count)
 {
@@ -58,7 +58,7 @@ static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homoge
     int status;
     SP_TRY(sp_text_need_integer(context, text, "count of vertices", vertex_count));
     SP_TRY(sp_text_need_integer(context, text, "count of faces", face_count));
-    /* "0 0 0" and a line end for a vertex, "3 0 0 0" for a face */
+    /* The shortest vertex is "0 0 0" with a line end, the shortest face is "3 0 0 0". */
     int64_t capacity = text->end - text->next + 1;
     if (*vertex_count < 0 || *vertex_count > capacity / 6 || *face_count < 0 || *face_count > capacity / 8)
         return sp_text_fail(context, text, "%lld vertices and %lld faces cannot be in the %lld bytes that follow",

@@ -1,6 +1,6 @@
-/* PLY: a text header that lists elements (how many) with their properties (numbers, or lists of numbers), then their
- * values as text, one element a line, or in binary of either byte order. Used are x, y and z of "vertex" and the list
- * vertex_indices (or vertex_index) of "face"; all else is passed over. */
+/* PLY: a text header that lists elements (with their number) and their properties (numbers, or lists of numbers), then
+ * their values as text, one element per line, or in binary of either byte order. The reader uses x, y and z of "vertex"
+ * and the list vertex_indices (or vertex_index) of "face", and skips everything else. */
 #include "formats/import/surface_internal.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ typedef struct ply_reader {
     sp_text text;
     sp_list elements, properties;
     int64_t vertex_count;
-    int64_t row; /* of the element that is being read, for messages */
+    int64_t row; /* current element, for messages */
 } ply_reader;
 
 /* ---- header ---- */
@@ -149,7 +149,7 @@ static int parse_format(ply_reader *ply)
     return SP_OK;
 }
 
-/* A role that the elements of some kind must have. */
+/* Checks that elements of this kind have a property with this role. */
 static int check_role(const ply_reader *ply, int kind, const char *element_name, enum role role, const char *name)
 {
     const ply_element *elements = ply->elements.data;
@@ -163,7 +163,7 @@ static int check_role(const ply_reader *ply, int kind, const char *element_name,
                         name);
 }
 
-/* Leaves the text behind end_header, in a binary file at the first value. */
+/* Parses the header. Afterwards the text is behind end_header, in a binary file at the first value. */
 static int parse_header(ply_reader *ply)
 {
     sp_text *text = &ply->text;
@@ -172,7 +172,7 @@ static int parse_header(ply_reader *ply)
     bool ended = false;
     if (!sp_text_line(text) || !sp_text_match(text, "ply"))
         return sp_text_fail(ply->context, text, "a PLY file must begin with \"ply\"");
-    /* A lone CR ends the lines of some old files; then an LF behind end_header is a value. */
+    /* Lines of some old files end with a lone CR; an LF after end_header is then part of a value. */
     bool lone_carriage = text->stop < text->end && *text->stop == '\r' && text->next == text->stop + 1;
     SP_TRY(parse_format(ply));
     while (!ended && sp_text_line(text)) {
@@ -193,7 +193,7 @@ static int parse_header(ply_reader *ply)
     SP_TRY(check_role(ply, ELEMENT_FACE, "face", CORNERS, "list vertex_indices"));
     if (!ply->ascii) {
         sp_text_seek(text, lone_carriage && text->stop < text->end ? text->stop + 1 : text->next);
-        text->binary = true; /* messages told the line so far */
+        text->binary = true; /* until here messages name the line */
     }
 done:
     return status;
@@ -244,7 +244,7 @@ static int read_value(ply_reader *ply, enum type type, const char *what, double 
     return SP_OK;
 }
 
-/* Doubles hold all integers that PLY has. */
+/* Reads an integer. Doubles represent all integers of PLY exactly. */
 static int read_integer(ply_reader *ply, enum type type, const char *what, int64_t *value)
 {
     double number;
@@ -258,7 +258,7 @@ done:
     return status;
 }
 
-/* Values that are not used may be anything, such as nan. */
+/* Skips values that are not used, which may be anything, such as nan. */
 static int skip_values(ply_reader *ply, enum type type, int64_t count)
 {
     sp_word word;
@@ -311,12 +311,12 @@ done:
     return status;
 }
 
-/* That the file can hold so many elements, lists being empty: before anything is allocated for them. */
+/* Checks that the file can contain this many elements, with all lists empty, before memory is allocated for them. */
 static int check_space(const ply_reader *ply, const ply_element *element, int64_t *row_size)
 {
     const ply_property *properties = properties_of(ply, element);
     int64_t left = ply->text.end - ply->text.next;
-    int64_t capacity = left + ply->ascii; /* the last line may lack its end */
+    int64_t capacity = left + ply->ascii; /* the last line may have no line end */
     *row_size = 0;
     for (int64_t i = 0; i < element->property_count; i++) {
         enum type first = properties[i].count_type == NO_TYPE ? properties[i].type : properties[i].count_type;
@@ -359,7 +359,7 @@ done:
     return status;
 }
 
-/* Bytes behind the last element show a wrong count; blanks, line ends and zeros do not. */
+/* Checks that nothing follows the last element: other bytes than blanks, line ends and zeros indicate a wrong count. */
 static int check_end(ply_reader *ply)
 {
     for (const char *at = ply->text.next; at < ply->text.end; at++)

@@ -1,6 +1,6 @@
-/* STL, text and binary. Binary (little-endian): 80 bytes of anything, the count of triangles (u4), and for each
- * triangle 50 bytes: normal and three corners (f4), two bytes of anything. Normals are passed over, as the corners say
- * the same. */
+/* STL, text and binary. Binary (little-endian): 80 arbitrary bytes, the number of triangles (u4), and for each triangle
+ * 50 bytes: normal and three corners (f4), and two arbitrary bytes. Normals are skipped, since the corners determine
+ * them. */
 #include "formats/import/surface_internal.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 
 enum { HEADER = 84, RECORD = 50 };
 
-/* Open addressing over the vertices of the builder; a slot is a vertex + 1, or 0. */
+/* Hash table of the builder's vertices with open addressing; a slot is a vertex + 1, or 0. */
 typedef struct weld_table {
     int64_t *slot;
-    int64_t capacity; /* power of two, at least twice the vertices */
+    int64_t capacity; /* power of two, at least twice the number of vertices */
 } weld_table;
 
 static uint64_t hash_position(const double position[3])
@@ -53,7 +53,7 @@ static int grow(sp_surface_builder *builder, sp_pool *scratch, weld_table *table
     return SP_OK;
 }
 
-/* The vertex at a position, in order of first use. */
+/* The vertex at a position; vertices are numbered in the order of first use. */
 static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table *table, const double position[3],
                        int64_t *vertex)
 {
@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-/* The next line, which must begin with a word. */
+/* Advances to the next line, which must begin with this word. */
 static int need_line(sp_context *context, sp_text *text, const char *word)
 {
     char quote[SP_TEXT_QUOTE];
@@ -140,7 +140,8 @@ static int need_line(sp_context *context, sp_text *text, const char *word)
     return SP_OK;
 }
 
-/* What follows the line "facet normal …", whose numbers are not looked at: they may be nan for degenerate triangles. */
+/* Parses the lines after "facet normal …". The numbers of that line are not read: they may be nan for degenerate
+ * triangles. */
 static int parse_facet(sp_surface_builder *builder, sp_pool *scratch, weld_table *table, sp_text *text)
 {
     static const char *const axis[] = {"x", "y", "z"};

@@ -129,7 +129,7 @@ bool sp_text_ended(const sp_text *text)
            (text->kind[(unsigned char)*text->at] & CONTINUES && text->at + 1 == text->stop);
 }
 
-/* End of the word that begins at text->at, which is not a blank. */
+/* The end of the word that begins at text->at, which is not a blank. */
 static const char *word_end(const sp_text *text)
 {
     const char *end = text->at;
@@ -204,7 +204,7 @@ bool sp_text_match(sp_text *text, const char *word)
     return true;
 }
 
-bool sp_text_take(sp_text *text, char byte)
+bool sp_text_consume(sp_text *text, char byte)
 {
     if (text->at == text->stop || *text->at != byte)
         return false;
@@ -219,7 +219,7 @@ static bool digit(const char *at, const char *stop)
     return at < stop && *at >= '0' && *at <= '9';
 }
 
-/* The end of the integer that begins here, NULL where there is none. */
+/* The end of the integer that begins here; NULL if there is none. */
 static const char *scan_integer(const char *at, const char *stop, int64_t *value)
 {
     bool negative = at < stop && *at == '-';
@@ -237,8 +237,8 @@ static const char *scan_integer(const char *at, const char *stop, int64_t *value
     return at;
 }
 
-/* mantissa · 10^exponent for |exponent| ≤ 27, rounded once. 5^27 < 2^64, so that the product is exact in 128 bits; the
- * quotient is had with 63 or 64 bits, the last of which also stands for all that follow, and then rounded to 53. */
+/* mantissa · 10^exponent for |exponent| ≤ 27, rounded once. Since 5^27 < 2^64, the product is exact in 128 bits. The
+ * quotient is computed to 63 or 64 bits, with all following bits combined into the last one, and then rounded to 53. */
 static double scale(uint64_t mantissa, int exponent)
 {
     uint64_t five = 1;
@@ -253,7 +253,7 @@ static double scale(uint64_t mantissa, int exponent)
     return ldexp((double)quotient, exponent - 63 - up + down);
 }
 
-/* What the two fast ways cannot: very many digits, large exponents. */
+/* Converts numbers with very many digits or large exponents, for which the two fast methods do not work. */
 static bool convert_slowly(const char *begin, const char *end, double *value)
 {
     char copy[SP_TEXT_NUMBER + 1];
@@ -263,7 +263,7 @@ static bool convert_slowly(const char *begin, const char *end, double *value)
         copy[i] = lower(begin[i]) == 'd' ? 'e' : begin[i];
     copy[end - begin] = 0;
     locale_t plain =
-        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* strtod alone would take the decimal point of the user's locale */
+        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* strtod alone would use the decimal point of the user's locale */
     if (!plain)
         return false;
     *value = strtod_l(copy, NULL, plain);
@@ -271,7 +271,7 @@ static bool convert_slowly(const char *begin, const char *end, double *value)
     return isfinite(*value);
 }
 
-/* The end of the number that begins here, NULL where there is none or it is not finite. */
+/* The end of the number that begins here; NULL if there is none or it is not finite. */
 static const char *scan_number(const char *at, const char *stop, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -280,7 +280,7 @@ static const char *scan_number(const char *at, const char *stop, double *value)
     if (at < stop && (*at == '-' || *at == '+'))
         at++;
     const char *begin = at;
-    uint64_t mantissa = 0; /* wraps beyond 19 digits, and is not used then */
+    uint64_t mantissa = 0; /* wraps beyond 19 digits, and is then not used */
     int64_t significant = 0, exponent = 0;
     for (; digit(at, stop); at++) {
         mantissa = mantissa * 10 + (uint64_t)(*at - '0');
@@ -314,7 +314,7 @@ static const char *scan_number(const char *at, const char *stop, double *value)
     if (significant == 0)
         magnitude = 0;
     else if (significant <= 19 && mantissa <= UINT64_C(1) << 53 && exponent >= -22 && exponent <= 22)
-        /* both factors are exact, so that the one operation rounds once */
+        /* Both factors are exact, so that the result is rounded once. */
         magnitude = exponent < 0 ? (double)mantissa / power[-exponent] : (double)mantissa * power[exponent];
     else if (significant <= 19 && exponent >= -27 && exponent <= 27)
         magnitude = scale(mantissa, (int)exponent);
@@ -324,7 +324,7 @@ static const char *scan_number(const char *at, const char *stop, double *value)
     return at;
 }
 
-/* A number may not run into other characters. */
+/* Returns true if the number ends here and does not run into other characters. */
 static bool number_ends(sp_text *text, const char *end)
 {
     if (!end || (end < text->stop && !text->kind[(unsigned char)*end]))
@@ -428,7 +428,7 @@ bool sp_word_utf8(sp_word word)
 {
     const unsigned char *byte = (const unsigned char *)word.at;
     for (int64_t i = 0; i < word.length;) {
-        int more = -1; /* bytes that must follow this one */
+        int more = -1; /* number of bytes that must follow this one */
         if (byte[i] < 0x80)
             more = 0;
         else if (byte[i] >= 0xc2 && byte[i] < 0xe0)
@@ -442,7 +442,7 @@ bool sp_word_utf8(sp_word word)
         for (int j = 1; j <= more; j++)
             if ((byte[i + j] & 0xc0) != 0x80)
                 return false;
-        /* no longer form than needed, no surrogates, nothing above U+10FFFF */
+        /* no overlong form, no surrogates, nothing above U+10FFFF */
         if ((byte[i] == 0xe0 && byte[i + 1] < 0xa0) || (byte[i] == 0xed && byte[i + 1] > 0x9f) ||
             (byte[i] == 0xf0 && byte[i + 1] < 0x90) || (byte[i] == 0xf4 && byte[i + 1] > 0x8f))
             return false;
@@ -463,7 +463,7 @@ bool sp_word_number(sp_word word, double *value)
 
 const char *sp_word_show(sp_word word, char shown[SP_TEXT_QUOTE])
 {
-    int used = 0, capacity = SP_TEXT_QUOTE - 6; /* two quotation marks, dots, end */
+    int used = 0, capacity = SP_TEXT_QUOTE - 6; /* two quotation marks, an ellipsis and the terminator */
     for (; used < word.length && used < capacity; used++)
         shown[used] = (char)(word.at[used] >= ' ' && word.at[used] < 127 ? word.at[used] : '?');
     snprintf(shown + used, (size_t)(SP_TEXT_QUOTE - used), "%s", word.length > capacity ? "..." : "");

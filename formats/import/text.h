@@ -1,10 +1,10 @@
 /* A scanner for text files that are in memory: lines, words and numbers, without copying and without the locale. It is
  * shared by the importers of surfaces and of volumetric meshes.
  *
- * A line ends with LF, CR LF, CR CR LF or a lone CR. Blanks are space, tab, vertical tab and form feed. A comment goes
- * from its mark, where a word or number could begin or right behind a number, to the end of the line. With
+ * A line ends with LF, CR LF, CR CR LF or a lone CR. Blanks are space, tab, vertical tab and form feed. A comment
+ * extends from its mark, at the start of a word or number or directly after a number, to the end of the line. With
  * `continuation`, a backslash as last byte of a line joins the next line to it. A byte order mark at the start is
- * passed over. All work is linear in the length of the file. */
+ * skipped. All work is linear in the length of the file. */
 #ifndef SP_FORMATS_IMPORT_TEXT_H
 #define SP_FORMATS_IMPORT_TEXT_H
 
@@ -25,97 +25,97 @@ typedef struct sp_text {
     const char *next;    /* first byte of the next line, for binary data behind a line of text */
     const char *end;     /* of the file */
     int64_t line;        /* number of the current line from 1; 0 before the first; the last one at the end */
-    const char *newline; /* first LF at or behind `at`, so that no byte is searched twice; NULL: not yet looked for */
+    const char *newline; /* first LF at or after `at`, so that no byte is searched twice; NULL: not yet searched for */
     const char *comment; /* mark, or "" */
-    const char *name;    /* put in front of messages; NULL: the caller knows which file it is */
+    const char *name;    /* prefix of messages; NULL: the caller adds the name of the file */
     bool continuation;
-    bool binary;             /* messages tell the byte at `at` in place of the line */
+    bool binary;             /* messages name the byte at `at` instead of the line */
     unsigned char kind[256]; /* of each byte */
 } sp_text;
 
-/* Starts before the first line. The bytes and `comment` ("" for none, else such as "#" or "**") stay the caller's. A
- * word or number also ends at each of `delimiters`, which sp_text_take consumes. */
+/* Starts before the first line. The caller keeps the bytes and `comment` ("" for none, otherwise a mark such as "#" or
+ * "**"). A word or number also ends at each of `delimiters`, which sp_text_consume consumes. */
 void sp_text_open(sp_text *text, const char *bytes, int64_t count, const char *comment, const char *delimiters,
                   bool continuation);
 
-/* From now on these bytes are blanks too. */
+/* Treats these bytes as blanks too from now on. */
 void sp_text_blanks(sp_text *text, const char *bytes);
 
-/* Goes on in another file by the same rules; a copy of the text made before leads back. */
+/* Continues in another file by the same rules; to return, the caller restores a copy of the text made before. */
 void sp_text_include(sp_text *text, const char *bytes, int64_t count, const char *name);
 
-/* Goes to the next line (the rest of this one is passed over, with the lines that a backslash joins to it) that has
- * more than blanks and comments; false at the end of the file. */
+/* Advances to the next line that has more than blanks and comments, skipping the rest of this one with the lines that a
+ * backslash joins to it; returns false at the end of the file. */
 bool sp_text_line(sp_text *text);
 
-/* Passes over blanks; whether anything is left on the line. */
+/* Skips blanks; returns true if anything is left on the line. */
 bool sp_text_more(sp_text *text);
 
-/* Whether a blank or the end of the line comes next. */
+/* Returns true if a blank or the end of the line comes next. */
 bool sp_text_ended(const sp_text *text);
 
-/* The next word of the line; a delimiter in front of it is a word of its own. false at the end of the line. */
+/* Gets the next word of the line; a delimiter before it is a separate word. Returns false at the end of the line. */
 bool sp_text_word(sp_text *text, sp_word *word);
 
-/* The next field of a line whose fields have a separator between them: up to that, a comment or the end of the line,
- * without blanks at either side, possibly empty. Whether a separator, behind which it goes on, has ended it. */
+/* Gets the next field of a line with separated fields: up to the separator, a comment or the end of the line, without
+ * blanks at either side, possibly empty. Returns true if a separator has ended it, which is consumed. */
 bool sp_text_field(sp_text *text, char separator, sp_word *field);
 
-/* All of them: how many there are, of which the first `room` are kept. */
+/* Gets all fields; returns their number. Only the first `capacity` are stored. */
 int sp_text_fields(sp_text *text, char separator, int capacity, sp_word *field);
 
-/* Consumes the next word where it is this one, without regard to ASCII case. */
+/* Consumes the next word if it is this one, regardless of ASCII case. */
 bool sp_text_match(sp_text *text, const char *word);
 
-/* Consumes the very next byte where it is `byte`. */
-bool sp_text_take(sp_text *text, char byte);
+/* Consumes the next byte if it is `byte`. */
+bool sp_text_consume(sp_text *text, char byte);
 
-/* The next number, and where there is none of this type: false and nothing but blanks consumed. Numbers are finite,
- * rounded to nearest, may have an exponent with e or d, and are no longer than SP_TEXT_NUMBER characters; integers fit.
+/* Get the next number. If there is none of this type they return false and consume only blanks. Numbers are finite,
+ * rounded to nearest, may have an exponent with e or d, and have at most SP_TEXT_NUMBER characters; integers are in
+ * range.
  */
 bool sp_text_number(sp_text *text, double *value);
 bool sp_text_integer(sp_text *text, int64_t *value);
 
-/* What is left of the line without blanks at either side (comments and backslashes included); consumes it. */
+/* Gets and consumes the rest of the line without blanks at either side (comments and backslashes included). */
 void sp_text_rest(sp_text *text, sp_word *rest);
 
-/* Goes on at a byte of the file as at the start of a line. Lines that are passed over are not counted. */
+/* Continues at a byte of the file, which counts as the start of a line. Skipped lines are not counted. */
 void sp_text_seek(sp_text *text, const char *at);
 
-/* The next `size` bytes, which are binary, and goes on behind them; NULL where the file ends before. */
+/* Consumes the next `size` bytes, which are binary; returns NULL if the file ends before. */
 const char *sp_text_bytes(sp_text *text, int64_t size);
 
-/* What stands next, for messages: the word in quotes, shortened and with printable characters only, or "the end of the
- * line". */
+/* Quotes the next word for messages, shortened and with printable characters only; or "the end of the line". */
 const char *sp_text_quote(const sp_text *text, char quote[SP_TEXT_QUOTE]);
 
-/* The number of the line, from 1, or of the byte where `binary` is set. */
+/* The number of the line, from 1, or of the byte if `binary` is set. */
 int64_t sp_text_place(const sp_text *text);
 
-/* SP_INPUT, the message with "line N: " or "byte N: " in front, and before that the name of an included file. */
+/* SP_INPUT, with "line N: " or "byte N: " before the message, preceded by the name of an included file. */
 int sp_text_fail(sp_context *context, const sp_text *text, const char *format, ...) SP_PRINTF(3, 4);
 
-/* A number or integer that must come next; the message says what it was to be. */
+/* Get a number or integer that must come next; the message names what was expected. */
 int sp_text_need_number(sp_context *context, sp_text *text, const char *what, double *value) SP_MUST_USE;
 int sp_text_need_integer(sp_context *context, sp_text *text, const char *what, int64_t *value) SP_MUST_USE;
 
-/* The same of a field that was taken. */
+/* The same for a field that has been read. */
 int sp_text_field_number(sp_context *context, const sp_text *text, const char *what, sp_word field,
                          double *value) SP_MUST_USE;
 
 sp_word sp_word_of(const char *string);
 bool sp_word_is(sp_word word, const char *other);
 
-/* As sp_word_is without regard to ASCII case. */
+/* Like sp_word_is, regardless of ASCII case. */
 bool sp_word_same(sp_word word, sp_word other);
 
 bool sp_word_utf8(sp_word word);
 
-/* As sp_text_number and sp_text_integer; the number is the whole word. */
+/* Like sp_text_number and sp_text_integer; the number must be the complete word. */
 bool sp_word_number(sp_word word, double *value);
 bool sp_word_integer(sp_word word, int64_t *value);
 
-/* As sp_text_quote, without the quotes. */
+/* Like sp_text_quote, without the quotes. */
 const char *sp_word_show(sp_word word, char shown[SP_TEXT_QUOTE]);
 
 #endif

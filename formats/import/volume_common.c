@@ -1,6 +1,7 @@
 #include "formats/import/volume_internal.h"
 
 #include "base/compare.h"
+#include "base/vec3.h"
 #include "mesh/element_geometry.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ int sp_volume_finish(struct sp_volume_reader *reader, int status, sp_mesh *mesh)
     sp_list_free(&reader->names);
     sp_list_free(&reader->nodes);
     sp_list_free(&reader->elements);
+    sp_list_free(&reader->of_elements);
     sp_pool_free(&reader->pool);
     if (status != SP_OK) {
         sp_pool_free(&mesh->pool);
@@ -39,7 +41,8 @@ int sp_volume_finish(struct sp_volume_reader *reader, int status, sp_mesh *mesh)
     return status;
 }
 
-/* Comments are whole lines in these formats: behind a number the mark is an error. */
+/* Returns true if the line is a comment. Comments are complete lines in these formats: after a number the mark is an
+ * error. */
 static bool is_comment(const struct sp_volume_reader *reader)
 {
     size_t length = strlen(reader->comment);
@@ -183,7 +186,7 @@ int sp_volume_check_count(const struct sp_volume_reader *reader, const char *sec
     return SP_OK;
 }
 
-/* ---- what records consist of ---- */
+/* ---- values of records ---- */
 
 int sp_volume_push(struct sp_volume_reader *reader, sp_list *list, const void *item, size_t size)
 {
@@ -333,7 +336,7 @@ int64_t sp_volume_ids_find(const struct sp_volume_ids *ids, int64_t id)
     return low < ids->count && ids->sorted[low].id == id ? ids->sorted[low].index : -1;
 }
 
-/* ---- from records to a mesh ---- */
+/* ---- conversion of records to a mesh ---- */
 
 static int number_nodes(struct sp_volume_reader *reader)
 {
@@ -345,7 +348,7 @@ static int number_nodes(struct sp_volume_reader *reader)
     return status;
 }
 
-/* By the number and the place that the user finds in the file. */
+/* Names an element by its number and its place in the file. */
 static void name_element(const struct sp_volume_reader *reader, const struct sp_volume_element *element, char *name,
                          size_t size)
 {
@@ -354,24 +357,25 @@ static void name_element(const struct sp_volume_reader *reader, const struct sp_
              (long long)place, file ? " of " : "", file ? ((char **)reader->names.data)[file - 1] : "");
 }
 
-/* Of an element that turning does not help; its corners are indices of nodes. */
+/* Explains why reorientation does not repair an element; its nodes are indices already. */
 static void explain_folded(struct sp_volume_reader *reader, const struct sp_volume_element *element,
                            const sp_mesh *mesh, int64_t number)
 {
     const struct sp_volume_node *node = reader->nodes.data;
+    const int64_t *index = (const int64_t *)reader->of_elements.data + element->first;
+    const int nodes = sp_element_types[element->type].nodes;
     char *text = reader->notes->folded;
     size_t size = sizeof reader->notes->folded;
     name_element(reader, element, text, size);
     size_t used = strlen(text);
-    for (int a = 0; a < element->width; a++)
+    for (int a = 0; a < nodes; a++)
         for (int b = 0; b < a; b++)
-            if (element->corner[a] == element->corner[b]) {
-                snprintf(text + used, size - used, ": it has vertex %lld twice",
-                         (long long)node[element->corner[a]].id);
+            if (index[a] == index[b]) {
+                snprintf(text + used, size - used, ": it has vertex %lld twice", (long long)node[index[a]].id);
                 return;
             }
     double jacobian = sp_mesh_worst_jacobian(mesh, number), volume = sp_mesh_element_volume(mesh, number);
-    if (element->width == 4)
+    if (nodes == 4)
         snprintf(text + used, size - used, ": its volume is %g m3", volume);
     else
         snprintf(text + used, size - used, ": its Jacobian falls to %g m3, its volume is %g m3", jacobian, volume);
@@ -388,6 +392,82 @@ static void note_shape(struct sp_volume_reader *reader, const struct sp_volume_e
         name_element(reader, element, notes->inverted, sizeof notes->inverted);
     if (!notes->folded[0] && !sp_mesh_element_turnable(mesh, number))
         explain_folded(reader, element, mesh, number);
+}
+
+static int add_element(struct sp_volume_reader *reader, struct sp_volume_element element, const int64_t *node)
+{
+    const int nodes = element.type < 0 ? 0 : sp_element_types[element.type].nodes;
+    element.first = reader->of_elements.count;
+    int64_t *to = sp_list_add(&reader->of_elements, nodes, sizeof *to);
+    if (nodes > 0 && !to)
+        return sp_fail_memory(reader->context);
+    for (int a = 0; a < nodes; a++)
+        to[a] = node[a];
+    return sp_volume_push(reader, &reader->elements, &element, sizeof element);
+}
+
+int sp_volume_add_element(struct sp_volume_reader *reader, struct sp_volume_element element, const int64_t *node)
+{
+    if (element.type != SP_VOLUME_PYRAMID)
+        return add_element(reader, element, node);
+    /* The base is split along the diagonal through its lowest number, so that a pyramid on its other side agrees. */
+    int low = 0, status = SP_OK;
+    for (int a = 1; a < 4; a++)
+        low = node[a] < node[low] ? a : low;
+    element.type = SP_TET4;
+    reader->pyramids++;
+    for (int half = 1; half < 3 && status == SP_OK; half++) {
+        const int64_t tet[4] = {node[low], node[(low + half) % 4], node[(low + half + 1) % 4], node[4]};
+        status = add_element(reader, element, tet);
+    }
+    return status;
+}
+
+/* The middle of each edge is the node nearest to the mean of its corners. Only for tetrahedra. */
+static void order_by_place(const struct sp_volume_reader *reader, int type, int64_t *index)
+{
+    const struct sp_volume_node *node = reader->nodes.data;
+    const int corners = sp_element_types[type].corners, nodes = sp_element_types[type].nodes;
+    for (int k = corners; k < nodes; k++) {
+        double xi[3], middle[3] = {0}, best = INFINITY;
+        int found = k;
+        sp_element_node(type, k, xi);
+        const double L[4] = {1 - xi[0] - xi[1] - xi[2], xi[0], xi[1], xi[2]};
+        for (int a = 0; a < 4; a++)
+            for (int i = 0; i < 3; i++)
+                middle[i] += L[a] * node[index[a]].x[i];
+        for (int m = k; m < nodes; m++) {
+            const double away = sp_distance_squared3(node[index[m]].x, middle);
+            if (away < best) {
+                best = away;
+                found = m;
+            }
+        }
+        const int64_t swapped = index[k];
+        index[k] = index[found];
+        index[found] = swapped;
+    }
+}
+
+/* Replaces the numbers of an element's nodes by indices. */
+static int find_nodes(struct sp_volume_reader *reader, const struct sp_volume_element *element, int64_t low,
+                      int64_t high)
+{
+    int64_t *node = (int64_t *)reader->of_elements.data + element->first;
+    for (int a = 0; a < sp_element_types[element->type].nodes; a++) {
+        const int64_t index = sp_volume_ids_find(&reader->node_ids, node[a]);
+        if (index < 0)
+            return sp_volume_fail(
+                reader, element->where,
+                "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
+                (long long)element->id, (long long)node[a], (long long)reader->nodes.count,
+                reader->nodes.count ? (long long)low : 0, reader->nodes.count ? (long long)high : 0);
+        node[a] = index;
+        reader->vertex[index] = 0;
+    }
+    if (element->by_place)
+        order_by_place(reader, element->type, node);
+    return SP_OK;
 }
 
 int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
@@ -407,24 +487,19 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         high = node[i].id > high ? node[i].id : high;
     }
     for (int64_t e = 0; e < reader->elements.count; e++) {
-        mesh->hex_count += element[e].width == 8;
-        mesh->tet_count += element[e].width == 4;
-        for (int64_t a = 0; a < element[e].width; a++) {
-            int64_t index = sp_volume_ids_find(&reader->node_ids, element[e].corner[a]);
-            if (index < 0)
-                return sp_volume_fail(
-                    reader, element[e].where,
-                    "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
-                    (long long)element[e].id, (long long)element[e].corner[a], (long long)nodes,
-                    nodes ? (long long)low : 0, nodes ? (long long)high : 0);
-            element[e].corner[a] = index;
-            reader->vertex[index] = 0;
-        }
+        if (element[e].type < 0)
+            continue;
+        mesh->block[element[e].type].count++;
+        status = find_nodes(reader, &element[e], low, high);
+        if (status != SP_OK)
+            return status;
     }
-    int64_t count = mesh->hex_count + mesh->tet_count;
+    const int64_t count = sp_mesh_element_count(mesh);
     if (count == 0)
-        return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no tetrahedra or hexahedra",
+        return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no solid elements",
                        (long long)nodes);
+    if (reader->pyramids > 0)
+        sp_volume_note(reader, "%lld pyramids are split into two tetrahedra each", (long long)reader->pyramids);
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] == 0)
             reader->vertex[i] = mesh->vertex_count++;
@@ -432,8 +507,9 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         sp_volume_note(reader, "%lld of %lld vertices belong to no element and are dropped",
                        (long long)(nodes - mesh->vertex_count), (long long)nodes);
     mesh->vertices = sp_pool_raw(&mesh->pool, mesh->vertex_count, 3 * sizeof *mesh->vertices);
-    mesh->hex = sp_pool_raw(&mesh->pool, mesh->hex_count, 8 * sizeof *mesh->hex);
-    mesh->tet = sp_pool_raw(&mesh->pool, mesh->tet_count, 4 * sizeof *mesh->tet);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        mesh->block[t].node =
+            sp_pool_raw(&mesh->pool, mesh->block[t].count, (size_t)sp_element_types[t].nodes * sizeof(int64_t));
     mesh->region = sp_pool_raw(&mesh->pool, count, sizeof *mesh->region);
     mesh->fixed = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed_axes);
@@ -442,25 +518,26 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] >= 0)
             memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
-    int64_t hex = 0, tet = 0;
+    int64_t made[SP_ELEMENT_TYPES] = {0};
     mesh->quadrature = 2;
     for (int64_t e = 0; e < reader->elements.count; e++) {
-        if (element[e].width == 0)
+        const int type = element[e].type;
+        if (type < 0)
             continue;
-        bool is_hex = element[e].width == 8;
-        int64_t *corner = is_hex ? mesh->hex + 8 * hex : mesh->tet + 4 * tet;
-        for (int64_t a = 0; a < element[e].width; a++)
-            corner[a] = reader->vertex[element[e].corner[a]];
-        mesh->region[is_hex ? hex : mesh->hex_count + tet] = element[e].group;
-        note_shape(reader, &element[e], mesh, is_hex ? hex : mesh->hex_count + tet);
-        hex += is_hex;
-        tet += !is_hex;
+        const int width = sp_element_types[type].nodes;
+        const int64_t number = sp_mesh_first(mesh, type) + made[type],
+                      *index = (const int64_t *)reader->of_elements.data + element[e].first;
+        for (int a = 0; a < width; a++)
+            mesh->block[type].node[made[type] * width + a] = reader->vertex[index[a]];
+        made[type]++;
+        mesh->region[number] = element[e].group;
+        note_shape(reader, &element[e], mesh, number);
     }
-    mesh->surface.width = mesh->hex_count ? 8 : 4;
+    mesh->surface.width = sp_mesh_width(mesh);
     return SP_OK;
 }
 
-/* The name of a group, made different from those of the regions before it. */
+/* Writes the name of a group, made different from those of the regions before it. */
 static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct sp_volume_group_name *name,
                        const sp_material *others, int64_t count, sp_material *material)
 {
@@ -476,7 +553,7 @@ static void name_group(const char *prefix, int64_t tag, int64_t name_count, cons
         if (strcmp(others[i].name, wanted) == 0) {
             char ending[32];
             int n = snprintf(ending, sizeof ending, "-%s-%lld", prefix, (long long)tag), keep = SP_NAME_LENGTH - 1 - n;
-            /* A name is not cut within a character. */
+            /* A name is truncated between characters only. */
             int length = (int)strlen(wanted);
             length = length < keep ? length : keep;
             while (length > 0 && ((unsigned char)wanted[length] & 0xc0) == 0x80)
@@ -486,8 +563,9 @@ static void name_group(const char *prefix, int64_t tag, int64_t name_count, cons
         }
 }
 
-int sp_volume_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
-                     int64_t name_count, const struct sp_volume_group_name *names, sp_list *materials)
+/* Converts the tags of groups to indices into `materials` [sp_material]. */
+static int number_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
+                         int64_t name_count, const struct sp_volume_group_name *names, sp_list *materials)
 {
     enum { MOST = 10000 };
     struct sp_volume_element *element = reader->elements.data;
@@ -536,4 +614,17 @@ int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t co
     for (int64_t e = 0; e < elements; e++)
         mesh->region[e] = number[mesh->region[e]];
     return SP_OK;
+}
+
+int sp_volume_build_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
+                           int64_t name_count, const struct sp_volume_group_name *names, sp_mesh *mesh)
+{
+    sp_list materials = {0};
+    int status;
+    SP_TRY(number_groups(reader, prefix, material, name_count, names, &materials));
+    SP_TRY(sp_volume_build(reader, true, mesh));
+    SP_TRY(sp_volume_regions(reader, mesh, materials.count, materials.data));
+done:
+    sp_list_free(&materials);
+    return status;
 }

@@ -23,7 +23,7 @@ static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int64_t 
             .first = value[0], .last = value[1], .step = value[2], .where = sp_volume_here(&inp->in), .set = -1});
 }
 
-/* *NSET and *ELSET. */
+/* Parses *NSET and *ELSET. */
 static int parse_set(struct inp *inp, const struct inp_card *card, struct sp_volume_sets *sets, const char *key)
 {
     sp_word name = {0}, field;
@@ -109,29 +109,34 @@ done:
     return status;
 }
 
-/* Number of corners of an element type; 0 for types that are skipped (shells, membranes, beams, trusses, rigid faces,
- * springs, masses, dashpots, connectors), −1 for unsupported ones. */
-static int type_width(const char *type)
+enum { UNKNOWN = -3 };
+
+/* The type of an element; SP_VOLUME_PASSED for those that are skipped (shells, membranes, beams, trusses, rigid faces,
+ * springs, masses, dashpots, connectors), UNKNOWN for unsupported ones. C3D8 is the 8-node hexahedron of full
+ * integration, as in CalculiX; Abaqus averages its dilatation. */
+static int type_of(const char *type)
 {
     static const char *const passed[] = {"S3",      "S4",      "S6",     "S8R",     "S8",  "S9",     "STRI",   "SFM3D",
                                          "M3D",     "B3",      "PIPE3",  "T3D",     "R3D", "RB3D",   "SPRING", "MASS",
                                          "ROTARYI", "DASHPOT", "CONN3D", "DCOUP3D", "GAP", "ITSCUNI"};
-    if (strcmp(type, "C3D4") == 0)
-        return 4;
-    if (strcmp(type, "C3D8") == 0)
-        return 8;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (sp_element_types[t].abaqus && strcmp(type, sp_element_types[t].abaqus) == 0)
+            return t;
+    if (strcmp(type, "C3D8R") == 0)
+        return SP_HEX8;
     for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
         if (strncmp(type, passed[i], strlen(passed[i])) == 0)
-            return 0;
-    return -1;
+            return SP_VOLUME_PASSED;
+    return UNKNOWN;
 }
 
-static int parse_element(struct inp *inp, int width, int64_t set)
+static int parse_element(struct inp *inp, int type, int64_t set)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word field;
-    struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .width = width};
-    int64_t corners = 0;
+    struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .type = type};
+    const int width = type < 0 ? 0 : sp_element_types[type].nodes;
+    int64_t corners = 0, node[SP_ELEMENT_NODES];
     bool found, more = sp_text_field(&inp->in.text, ',', &field);
     int status;
     if (!sp_word_integer(field, &element.id) || element.id < 0)
@@ -142,12 +147,12 @@ static int parse_element(struct inp *inp, int width, int64_t set)
             if (field.length == 0 || width == 0)
                 continue;
             if (corners == width)
-                return sp_volume_fail_here(&inp->in, "element %lld has more than %d corners", (long long)element.id,
+                return sp_volume_fail_here(&inp->in, "element %lld has more than %d nodes", (long long)element.id,
                                            width);
-            if (!sp_word_integer(field, &element.corner[corners++]))
+            if (!sp_word_integer(field, &node[corners++]))
                 return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         }
-        /* A comma at the end of a line announces that the next one goes on. */
+        /* A comma at the end of a line means that the element continues on the next one. */
         if (field.length || (width > 0 && corners == width))
             break;
         SP_TRY(sp_inp_data_line(inp, &found));
@@ -156,10 +161,10 @@ static int parse_element(struct inp *inp, int width, int64_t set)
         more = true;
     }
     if (corners < width)
-        return sp_volume_fail(&inp->in, element.where, "element %lld has %lld of %d corners", (long long)element.id,
+        return sp_volume_fail(&inp->in, element.where, "element %lld has %lld of %d nodes", (long long)element.id,
                               (long long)corners, width);
-    inp->passed_over += width == 0;
-    SP_TRY(sp_volume_push(&inp->in, &inp->in.elements, &element, sizeof element));
+    inp->skipped += width == 0;
+    SP_TRY(sp_volume_add_element(&inp->in, element, node));
     status = number_to_set(inp, &inp->elsets, set, element.id);
 done:
     return status;
@@ -174,17 +179,21 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(sp_inp_need_parameter(inp, card, "TYPE", &name));
     sp_inp_pack(name, type, sizeof type);
-    int width = type_width(type);
-    if (width < 0)
-        return sp_volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)",
+    const int number = type_of(type);
+    if (number == UNKNOWN)
+        return sp_volume_fail(&inp->in, card->where,
+                              "elements of type %s are not supported (C3D4, C3D6, C3D8, C3D8I, C3D8R, C3D10, C3D15, "
+                              "C3D20, C3D20R and C3D27 are)",
                               sp_word_show(name, shown));
+    if (strcmp(type, "C3D8R") == 0)
+        sp_volume_note(&inp->in, "elements of type C3D8R (one integration point) are read as fully integrated ones");
     if (sp_inp_parameter(card, "ELSET"))
         SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, *sp_inp_parameter(card, "ELSET"), &set));
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        SP_TRY(parse_element(inp, width, set));
+        SP_TRY(parse_element(inp, number, set));
     }
 done:
     return status;
@@ -200,8 +209,8 @@ static bool one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* Cards without meaning here: an error where the mesh would come out wrong without them, a note where the model would,
- * silence for the rest. */
+/* Cards that are not used: an error if the mesh would be wrong without them, a note if the model would be, otherwise
+ * they are skipped silently. */
 static int parse_other(struct inp *inp, const struct inp_card *card)
 {
     static const char *const wrong[] = {"*NGEN",   "*NFILL",  "*NCOPY",     "*NMAP",         "*ELGEN",
@@ -306,8 +315,8 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     SP_TRY(
         sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
     SP_TRY(sp_inp_assign_materials(inp));
-    if (inp->passed_over)
-        sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->passed_over);
+    if (inp->skipped)
+        sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->skipped);
     SP_TRY(sp_volume_build(&inp->in, true, mesh));
     SP_TRY(sp_volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
     sp_material *materials = sp_pool_copy(&inp->in.pool, inp->material, 1, sizeof *materials);

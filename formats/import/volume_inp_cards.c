@@ -18,7 +18,7 @@ sp_word sp_inp_unquote(sp_word word)
     return word;
 }
 
-/* The parameters on the rest of the line; whether it ends with a comma. */
+/* Adds the parameters on the rest of the line; returns true if it ends with a comma. */
 static bool add_parameters(struct inp *inp, struct inp_card *card)
 {
     sp_word field, key;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The components that a named condition of the second field of *BOUNDARY holds (rotations left out); −1 for no such
- * name. */
+/* The components that a named condition in the second field of *BOUNDARY fixes (rotations are ignored); −1 if the name
+ * is unknown. */
 static int named_condition(sp_word field)
 {
     static const struct {
@@ -73,7 +73,7 @@ int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool l
     char packed[INP_KEY] = "";
     if (op)
         sp_inp_pack(*op, packed, sizeof packed);
-    /* Only the first *BOUNDARY of a step may replace what was there before. */
+    /* Only the first *BOUNDARY of a step may replace earlier ones. */
     if (!load && inp->step == 1) {
         if (strcmp(packed, "NEW") == 0 && !inp->boundary_in_step)
             inp->boundaries.count = 0;
@@ -96,42 +96,42 @@ done:
     return status;
 }
 
-/* Indices of the nodes that a condition names. */
-static int find_target(struct inp *inp, const struct inp_condition *condition, sp_list *met)
+/* Finds the indices of the nodes that a condition names. */
+static int find_target(struct inp *inp, const struct inp_condition *condition, sp_list *indices)
 {
     char shown[SP_TEXT_QUOTE];
     int64_t id;
-    met->count = 0;
+    indices->count = 0;
     if (!sp_word_integer(condition->target, &id)) {
         const struct sp_volume_set *set = sp_volume_sets_find(&inp->nsets, condition->target);
         if (!set)
             return sp_volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
                                   sp_word_show(condition->target, shown));
-        return sp_volume_sets_resolve(&inp->in, &inp->nsets, set, met);
+        return sp_volume_sets_resolve(&inp->in, &inp->nsets, set, indices);
     }
     int64_t index = sp_volume_ids_find(&inp->in.node_ids, id);
     if (index < 0)
         return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
     inp->nsets.visit++;
-    return sp_volume_sets_meet(&inp->in, &inp->nsets, index, met);
+    return sp_volume_sets_add_index(&inp->in, &inp->nsets, index, indices);
 }
 
 int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
 {
     const struct inp_condition *condition = inp->boundaries.data;
-    sp_list met = {0};
-    int64_t moved = 0, lost = 0;
+    sp_list indices = {0};
+    int64_t moved = 0, missing = 0;
     int status = SP_OK;
     uint8_t *axes = sp_pool_new(&inp->in.pool, mesh->vertex_count, sizeof *axes);
     if (!axes)
         return sp_fail_memory(inp->in.context);
     for (int64_t i = 0; i < inp->boundaries.count; i++) {
-        SP_TRY(find_target(inp, &condition[i], &met));
-        for (int64_t j = 0; j < met.count; j++) {
-            int64_t vertex = inp->in.vertex[((int64_t *)met.data)[j]];
+        SP_TRY(find_target(inp, &condition[i], &indices));
+        for (int64_t j = 0; j < indices.count; j++) {
+            int64_t vertex = inp->in.vertex[((int64_t *)indices.data)[j]];
             if (vertex >= 0)
                 axes[vertex] |= (uint8_t)condition[i].components;
-            lost += vertex < 0 && condition[i].components;
+            missing += vertex < 0 && condition[i].components;
         }
         moved += condition[i].components && condition[i].value != 0;
     }
@@ -140,9 +140,9 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
             &inp->in,
             "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
             (long long)moved);
-    if (lost)
+    if (missing)
         sp_volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
-                       (long long)lost);
+                       (long long)missing);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
@@ -157,7 +157,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
             mesh->fixed_axes[n++] = axes[v];
         }
 done:
-    sp_list_free(&met);
+    sp_list_free(&indices);
     return status;
 }
 
@@ -169,25 +169,25 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
         double value;
     };
     const struct inp_condition *condition = inp->loads.data;
-    sp_list met = {0}, entries = {0};
-    int64_t lost = 0;
+    sp_list indices = {0}, entries = {0};
+    int64_t missing = 0;
     int status = SP_OK;
     for (int64_t i = 0; i < inp->loads.count; i++) {
-        SP_TRY(find_target(inp, &condition[i], &met));
-        for (int64_t j = 0; j < met.count; j++) {
-            int64_t vertex = inp->in.vertex[((int64_t *)met.data)[j]];
+        SP_TRY(find_target(inp, &condition[i], &indices));
+        for (int64_t j = 0; j < indices.count; j++) {
+            int64_t vertex = inp->in.vertex[((int64_t *)indices.data)[j]];
             if (vertex < 0 || condition[i].components == 0) {
-                lost++;
+                missing++;
                 continue;
             }
             struct entry entry = {vertex, condition[i].components / 2, condition[i].value};
             SP_TRY(sp_volume_push(&inp->in, &entries, &entry, sizeof entry));
         }
     }
-    if (lost)
+    if (missing)
         sp_volume_note(&inp->in,
                        "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
-                       (long long)lost);
+                       (long long)missing);
     loads->count = entries.count;
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);
@@ -203,7 +203,7 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
         loads->value[i] = entry->value;
     }
 done:
-    sp_list_free(&met);
+    sp_list_free(&indices);
     sp_list_free(&entries);
     return status;
 }

@@ -1,5 +1,5 @@
-/* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions.
- * Everything returns a status; errors are told with the line they are on (sp_volume_fail). */
+/* Shared by the sources of the reader for Abaqus/CalculiX .inp files: cards and their lines, materials, conditions.
+ * Functions return a status; errors name their line (sp_volume_fail). */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 
@@ -31,8 +31,7 @@ struct inp_material {
     sp_material material;
     int64_t where;
     bool elastic, density, other;
-    sp_word
-        orientation; /* of the sections that have it, where its law has directions; at == NULL: not in a section yet */
+    sp_word orientation; /* of its sections, if its law has directions; at == NULL: not in a section yet */
 };
 
 struct inp_section {
@@ -44,7 +43,7 @@ struct inp_section {
 struct inp_orientation {
     sp_word name;
     double frame[9]; /* rows are the axes */
-    bool known;      /* false: of a kind that is not supported */
+    bool known;      /* false: of an unsupported kind */
 };
 
 struct inp {
@@ -54,36 +53,36 @@ struct inp {
     sp_list boundaries, loads, materials, sections, orientations;
     int step;
     bool part, second_step, boundary_in_step, amplitude;
-    int64_t passed_over;
+    int64_t skipped;
 };
 
 /* ---- cards (volume_inp_cards.c) ---- */
 
-/* Capitals without blanks; what does not fit in `size` with its NUL is cut. */
+/* Copies a word in capitals without blanks, truncated to `size` bytes with its NUL. */
 void sp_inp_pack(sp_word word, char *packed, int size);
 
-/* Without the double quotes around it, if any. */
+/* Removes the double quotes around a word, if any. */
 sp_word sp_inp_unquote(sp_word word);
 
-/* The value of a parameter, "" where it has none; NULL where the card does not have it. */
+/* The value of a parameter, "" if it has none; NULL if the card does not have the parameter. */
 const sp_word *sp_inp_parameter(const struct inp_card *card, const char *key);
 
-/* That of one that the card must have, with a value. */
+/* The value of a required parameter, which must have one. */
 int sp_inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value) SP_MUST_USE;
 
-/* The next line with *INCLUDE followed; found = false at the end. */
+/* Advances to the next line, following *INCLUDE; found = false at the end. */
 int sp_inp_next_line(struct inp *inp, bool *found) SP_MUST_USE;
 
-/* The card of the current line; where that ends with a comma and the next one holds NAME=value, that line belongs to
- * it. */
+/* Reads the card of the current line. If it ends with a comma and the next line has NAME=value, that line belongs to
+ * the card. */
 int sp_inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
 
-/* The next data line of a card; found = false at the next card or the end. */
+/* Advances to the next data line of a card; found = false at the next card or the end. */
 int sp_inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
 
 /* ---- materials and sections (volume_inp_materials.c) ---- */
 
-/* *MATERIAL, and the cards of constants of the one that came last. */
+/* *MATERIAL, and the cards with constants of the last one. */
 int sp_inp_parse_material(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 int sp_inp_parse_density(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
@@ -93,20 +92,20 @@ int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card) SP_MUST_U
 /* *ORIENTATION: axes by two points. */
 int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
-/* *SOLID SECTION: which elements are of which material. */
+/* *SOLID SECTION: the material of a set of elements. */
 int sp_inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
-/* After the whole file: gives every element its group, the number of its section's material, or 0 where there is no
- * section at all. The sets of elements must have been indexed. */
+/* Called after the whole file: sets the group of every element to the number of its section's material, or 0 if there
+ * is no section at all. The sets of elements must have been indexed. */
 int sp_inp_assign_materials(struct inp *inp) SP_MUST_USE;
 
 /* ---- boundary conditions and loads (volume_inp_conditions.c) ---- */
 
-/* The lines of *BOUNDARY or, with `load`, of *CLOAD. */
+/* Parses the lines of *BOUNDARY or, with `load`, of *CLOAD. */
 int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load) SP_MUST_USE;
 
-/* After the mesh is made and the sets of nodes are indexed: the fixed components and the loads of its vertices,
- * allocated in its pool. */
+/* Called after the mesh is built and the sets of nodes are indexed: set the fixed components and the loads of its
+ * vertices, allocated in its pool. */
 int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
 int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads) SP_MUST_USE;
 

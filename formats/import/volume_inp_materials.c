@@ -20,7 +20,7 @@ done:
     return status;
 }
 
-/* The material that cards of constants are about: the last one. */
+/* The material that cards of constants refer to: the last one. */
 static int last_material(struct inp *inp, const struct inp_card *card, struct inp_material **material)
 {
     if (inp->materials.count == 0)
@@ -29,8 +29,8 @@ static int last_material(struct inp *inp, const struct inp_card *card, struct in
     return SP_OK;
 }
 
-/* Reads the constants of a card, on as many lines as their number needs: at most 8 per line. No second set, for another
- * temperature, may follow. where: the first line. */
+/* Reads the constants of a card, at most 8 per line. A second set, for another temperature, is an error. where:
+ * receives the place of the first line. */
 static int read_constants(struct inp *inp, const struct inp_card *card, int count, double *value, int64_t *where)
 {
     enum { PER_LINE = 8 };
@@ -74,9 +74,9 @@ done:
     return status;
 }
 
-/* The constants of an anisotropic law, and where each of Abaqus's 21 or 9 goes in the upper triangle by rows, in the
- * order xx, yy, zz, yz, zx, xy: ANISO is the upper triangle by columns in the order 11, 22, 33, 12, 13, 23, and ORTHO
- * what of it is not 0. */
+/* The constants of an anisotropic law, with the position of each of Abaqus's 21 or 9 constants in the upper triangle by
+ * rows, in the order xx, yy, zz, yz, zx, xy. ANISO is the upper triangle by columns in the order 11, 22, 33, 12, 13,
+ * 23, and ORTHO has the nonzero ones of these. */
 static const struct directed {
     const char *type;
     int count;
@@ -141,8 +141,8 @@ done:
     return status;
 }
 
-/* C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1;
- * other kinds are told about where they are used. */
+/* Parses C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J -
+ * 1)^2/D1. Other kinds are reported when they are used. */
 int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
@@ -168,7 +168,7 @@ done:
     return status;
 }
 
-/* Rayleigh damping is in the card itself. */
+/* Parses Rayleigh damping, whose constants are parameters of the card. */
 int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
 {
     static const char *const key[2] = {"ALPHA", "BETA"};
@@ -189,8 +189,8 @@ done:
     return status;
 }
 
-/* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis
- * on a second line, and other systems, are told about where they are used. */
+/* Parses SYSTEM=RECTANGULAR: the x axis goes through the point a, and the point b is in the plane of x and y. A
+ * rotation about an axis on a second line, and other systems, are reported when they are used. */
 int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
 {
     const sp_word *system = sp_inp_parameter(card, "SYSTEM");
@@ -235,7 +235,7 @@ done:
     return status;
 }
 
-/* The axes of a section are those of its material, where that has directions. */
+/* Gives a material with directions the axes of its section. */
 static int orient_material(struct inp *inp, const struct inp_section *section, struct inp_material *material)
 {
     const struct inp_orientation *orientation = inp->orientations.data;
@@ -311,7 +311,7 @@ int sp_inp_assign_materials(struct inp *inp)
     for (int64_t e = 0; status == SP_OK && e < inp->in.elements.count; e++) {
         if (inp->sections.count == 0)
             element[e].group = 0;
-        if (element[e].width && element[e].group < 0)
+        if (element[e].type >= 0 && element[e].group < 0)
             status = sp_volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION",
                                     (long long)element[e].id);
     }

@@ -1,4 +1,4 @@
-/* What the readers of volume.h share: a file with its includes, places in it for messages, and the way from the
+/* Shared by the readers of volume.h: a file with its includes, places in it for messages, and the conversion of the
  * numbered nodes and elements of a file to an sp_mesh. */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INTERNAL_H
@@ -13,14 +13,18 @@ struct sp_volume_node {
     double x[3]; /* m */
 };
 
+/* Elements that are skipped, and 5-node pyramids, which are split. */
+enum { SP_VOLUME_PASSED = -1, SP_VOLUME_PYRAMID = -2 };
+
 struct sp_volume_element {
     int64_t id, where;
-    int64_t corner[8]; /* numbers of the file; indices of nodes after sp_volume_build */
-    int64_t group;     /* index into the list of materials, −1 none yet */
-    int64_t width;     /* 8, 4, or 0 for an element that is passed over */
+    int64_t group; /* index into the list of materials, −1 none yet */
+    int64_t first; /* of its nodes in the reader's list */
+    int type;      /* mesh/element_type.h, or one of the following */
+    bool by_place; /* the middles of edges are in an unknown order, and are found by their places */
 };
 
-/* From the numbers a file uses to 0, 1, …: a table where the numbers are dense, else a sorted list. */
+/* Maps the numbers of a file to 0, 1, …: a table if the numbers are dense, else a sorted list. */
 struct sp_volume_ids {
     int64_t count, low, span; /* span > 0: index = table[id − low] */
     int64_t *table;
@@ -33,21 +37,23 @@ struct sp_volume_ids {
 struct sp_volume_reader {
     sp_context *context;
     sp_notes *notes;
-    sp_text text;        /* of the file that is being read now */
-    const char *comment; /* mark of lines that sp_volume_line passes over, or "" */
-    const char *line;    /* where its current line begins, after blanks */
-    bool again;          /* sp_volume_line gives that line once more */
+    sp_text text;        /* of the current file */
+    const char *comment; /* mark of lines that sp_volume_line skips, or "" */
+    const char *line;    /* begin of its current line, after blanks */
+    bool again;          /* sp_volume_line returns that line once more */
     const sp_includes *includes;
     sp_list names;       /* char *, of included files in order of opening; the same file included twice counts twice */
-    int64_t file, depth; /* number of the current one, 0 for the file itself; how many include it */
+    int64_t file, depth; /* number of the current file, 0 for the first one; depth of inclusion */
     struct {
         sp_text text;
         int64_t file;
     } outer[VOLUME_DEPTH - 1];
-    sp_list nodes, elements;       /* struct sp_volume_node, struct sp_volume_element */
-    sp_pool pool;                  /* of what follows */
-    struct sp_volume_ids node_ids; /* to indices of nodes */
-    int64_t *vertex;               /* [nodes] vertex of the mesh, −1 dropped */
+    sp_list nodes, elements; /* struct sp_volume_node, struct sp_volume_element */
+    sp_list of_elements;     /* int64_t, the nodes of the elements by number; sp_volume_build makes them indices */
+    sp_pool pool;            /* of the following members */
+    struct sp_volume_ids node_ids; /* map numbers to indices of nodes */
+    int64_t *vertex;               /* [nodes] vertex of the mesh, −1: dropped */
+    int64_t pyramids;              /* that were split */
 };
 
 /* Empties the mesh and the notes, which may be NULL, and opens the file. */
@@ -57,62 +63,69 @@ int sp_volume_start(struct sp_volume_reader *reader, sp_context *context, const 
 /* Frees the reader and returns status; on failure the mesh is left empty. */
 int sp_volume_finish(struct sp_volume_reader *reader, int status, sp_mesh *mesh);
 
-/* The next line that is neither blank nor a comment; after the last one of an included file, the next of the including
- * one. */
+/* Advances to the next line that is neither blank nor a comment. An included file is followed by the rest of the
+ * including one. */
 bool sp_volume_line(struct sp_volume_reader *reader);
 
-/* Goes on in another file, which the caller's callback opens. */
+/* Continues in another file, which the caller's callback opens. */
 int sp_volume_include(struct sp_volume_reader *reader, sp_word name) SP_MUST_USE;
 
-/* The place where the text stands. */
+/* The current place in the text. */
 int64_t sp_volume_here(const struct sp_volume_reader *reader);
 
-/* As sp_text_fail, for the place where the text stands and for an earlier one. */
+/* Like sp_text_fail, for the current place in the text and for an earlier one. */
 int sp_volume_fail_here(const struct sp_volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 int sp_volume_fail(const struct sp_volume_reader *reader, int64_t where, const char *format, ...) SP_PRINTF(3, 4);
 
-/* One more line for the caller to tell; beyond the eighth they are dropped. */
+/* Adds a line to the notes; beyond the eighth they are dropped. */
 void sp_volume_note(struct sp_volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 
-/* Files whose words may be spread over lines: goes to the next word, on this line or a later one; false at the end of
- * the file. The others fail with the name of the section that is being read. */
+/* For files in which line breaks have no meaning: advances to the next word, on this line or a later one; returns false
+ * at the end of the file. The other functions fail with the name of the current section. */
 bool sp_volume_more(struct sp_volume_reader *reader);
 int sp_volume_fail_end(const struct sp_volume_reader *reader, const char *section);
 int sp_volume_next_word(struct sp_volume_reader *reader, const char *section, sp_word *word) SP_MUST_USE;
 int sp_volume_next_integer(struct sp_volume_reader *reader, const char *section, int64_t *value) SP_MUST_USE;
 int sp_volume_next_number(struct sp_volume_reader *reader, const char *section, double *value) SP_MUST_USE;
 
-/* That the rest of the file can hold a count of things of at least `each` bytes, before memory is had for them. */
+/* Checks that the rest of the file can contain `count` items of at least `each` bytes, before memory is allocated for
+ * them. */
 int sp_volume_check_count(const struct sp_volume_reader *reader, const char *section, const char *what, int64_t count,
                           int64_t each) SP_MUST_USE;
 
 /* Adds a copy of one item of `size` bytes. */
 int sp_volume_push(struct sp_volume_reader *reader, sp_list *list, const void *item, size_t size) SP_MUST_USE;
 
-/* A name that a region may bear: not empty, at most 63 bytes, UTF-8 without control characters. */
+/* Adds an element with its nodes [nodes of its type], in the order of mesh/element_type.h unless by_place is set; sets
+ * element.first. Of a pyramid [base 4, apex] the two tetrahedra are added, and it is counted for a note. */
+int sp_volume_add_element(struct sp_volume_reader *reader, struct sp_volume_element element,
+                          const int64_t *node) SP_MUST_USE;
+
+/* Copies a valid name of a region: not empty, at most 63 bytes, UTF-8 without control characters. */
 int sp_volume_name(struct sp_volume_reader *reader, int64_t where, sp_word word, const char *what,
                    char name[SP_NAME_LENGTH]) SP_MUST_USE;
 
 int sp_volume_check_isotropic(struct sp_volume_reader *reader, int64_t where, double young, double poisson) SP_MUST_USE;
 /* C of an orthotropic material from p = E1 E2 E3 [Pa], ν12 ν23 ν31, G12 G23 G31 [Pa]: its compliance has 1/Ei on the
- * diagonal and −νij/Ei = −νji/Ej beside it (νij: contraction along j when pulled along i). False when not definite. */
+ * diagonal and −νij/Ei = −νji/Ej off the diagonal (νij: contraction along j under tension along i). Returns false if it
+ * is not positive definite. */
 bool sp_volume_orthotropic(const double p[9], double stiffness[21]);
 
 int sp_volume_check_density(struct sp_volume_reader *reader, int64_t where, double density) SP_MUST_USE;
 
-/* Sorts and drops repetitions; returns how many are left. */
+/* Sorts values and removes duplicates; returns how many are left. */
 int64_t sp_volume_distinct(int64_t *values, int64_t count);
 
-/* first: the first of `count` records of `stride` bytes that begin with an int64_t number; memory of the reader's pool.
- * twice: −1, or the index of a record whose number an earlier one has. */
+/* first: the first of `count` records of `stride` bytes that begin with an int64_t number; memory is from the reader's
+ * pool. twice: −1, or the index of a record with the number of an earlier one. */
 int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const void *first, size_t stride,
                         struct sp_volume_ids *ids, int64_t *twice) SP_MUST_USE;
 
 /* The index of a number, or −1. */
 int64_t sp_volume_ids_find(const struct sp_volume_ids *ids, int64_t id);
 
-/* Vertices, hexahedra, tetrahedra and regions (the elements' groups) of the mesh, in the order of the file. drop:
- * leaves out nodes that no element uses, with a note. */
+/* Builds vertices, elements and regions (the elements' groups) of the mesh, for each type in the order of the file.
+ * drop: leaves out nodes that no element uses, with a note. */
 int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh) SP_MUST_USE;
 
 struct sp_volume_group_name {
@@ -120,11 +133,11 @@ struct sp_volume_group_name {
     char name[SP_NAME_LENGTH];
 };
 
-/* Before sp_volume_build, where the elements' groups are the file's own numbers (tags): makes them indices into
- * `materials` [sp_material], one for each tag in increasing order, with the constants of `material`. Tag 0 keeps its
- * name, the others are named by `names`, else "<prefix>-<tag>". */
-int sp_volume_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
-                     int64_t name_count, const struct sp_volume_group_name *names, sp_list *materials) SP_MUST_USE;
+/* sp_volume_build without unused nodes, if the elements' groups are tags of the file: each tag, in increasing order, is
+ * a region with the constants of `material`. Tag 0 keeps its name, the others are named by `names`, else
+ * "<prefix>-<tag>". */
+int sp_volume_build_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
+                           int64_t name_count, const struct sp_volume_group_name *names, sp_mesh *mesh) SP_MUST_USE;
 
 /* The materials that elements use become the regions, in the order of the list; mesh->region is renumbered. */
 int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t count,

@@ -37,7 +37,7 @@ done:
     return status;
 }
 
-/* The elements around each vertex v: element[first[v]] to element[first[v + 1] − 1]. */
+/* The elements around each vertex v are element[first[v]] to element[first[v + 1] − 1]. */
 struct around {
     int64_t *first, *element;
 };
@@ -45,39 +45,41 @@ struct around {
 static int find_around(sp_context *context, sp_pool *scratch, const sp_mesh *mesh, struct around *around)
 {
     int64_t elements = sp_mesh_element_count(mesh);
-    int corners;
+    int nodes;
     around->first = sp_pool_new(scratch, mesh->vertex_count + 1, sizeof *around->first);
-    around->element = sp_pool_raw(scratch, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *around->element);
+    around->element = sp_pool_raw(scratch, sp_mesh_node_count(mesh), sizeof *around->element);
     if (scratch->failed)
         return sp_fail_memory(context);
     for (int64_t e = 0; e < elements; e++) {
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            around->first[corner[a]]++;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            around->first[node[a]]++;
     }
-    /* Ends first; filling from the last element on leaves the beginnings and increasing elements. */
+    /* `first` has the ends of the lists at first. Filling from the last element on turns them into beginnings and
+     * leaves elements increasing. */
     for (int64_t v = 0, sum = 0; v <= mesh->vertex_count; v++) {
         sum += v < mesh->vertex_count ? around->first[v] : 0;
         around->first[v] = sum;
     }
     for (int64_t e = elements - 1; e >= 0; e--) {
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            around->element[--around->first[corner[a]]] = e;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            around->element[--around->first[node[a]]] = e;
     }
     return SP_OK;
 }
 
-/* The lowest element whose corners are the n given vertices in any order, −1 for none; weights are put in its order. */
+/* The lowest element whose nodes are the n given vertices in any order, −1 if there is none; weights are permuted to
+ * its order. */
 static int64_t find_element(const sp_mesh *mesh, const struct around *around, int n, const int64_t *vertex,
                             const double *given, double *weights)
 {
     for (int64_t i = around->first[vertex[0]]; i < around->first[vertex[0] + 1]; i++) {
-        int corners, matched = 0;
-        const int64_t *corner = sp_mesh_corners(mesh, around->element[i], &corners);
-        for (int a = 0; corners == n && a < n; a++)
+        int nodes, matched = 0;
+        const int64_t *node = sp_mesh_nodes(mesh, around->element[i], &nodes);
+        for (int a = 0; nodes == n && a < n; a++)
             for (int b = 0; b < n; b++)
-                if (corner[a] == vertex[b]) {
+                if (node[a] == vertex[b]) {
                     weights[a] = given[b];
                     matched++;
                     break;
@@ -88,7 +90,7 @@ static int64_t find_element(const sp_mesh *mesh, const struct around *around, in
     return -1;
 }
 
-/* One line: number of the surface vertex, then pairs vertex, weight. */
+/* Parses one line: the number of the surface vertex, then pairs vertex, weight. */
 static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, const struct around *around,
                       sp_embedded_surface *surface, bool *seen)
 {
@@ -102,7 +104,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         return sp_text_fail(context, text, "'%s' is no number of one of the %lld surface vertices, counted from 0",
                             sp_word_show(word, shown), (long long)surface->vertex_count);
     if (seen[number])
-        return sp_text_fail(context, text, "surface vertex %lld stands twice", (long long)number);
+        return sp_text_fail(context, text, "surface vertex %lld occurs twice", (long long)number);
     seen[number] = true;
     for (; sp_text_word(text, &word); n++) {
         if (n == 8)
@@ -113,7 +115,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
                                 sp_word_show(word, shown), (long long)mesh->vertex_count);
         for (int b = 0; b < n; b++)
             if (vertex[b] == vertex[n])
-                return sp_text_fail(context, text, "vertex %lld stands twice", (long long)vertex[n]);
+                return sp_text_fail(context, text, "vertex %lld occurs twice", (long long)vertex[n]);
         if (!sp_text_more(text))
             return sp_text_fail(context, text, "the last weight is missing");
         SP_TRY(sp_text_need_number(context, text, "weight", &given[n]));
@@ -123,7 +125,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         return sp_text_fail(context, text, "surface vertex %lld has %d weights, neither 4 nor 8", (long long)number, n);
     if (!(fabs(sum - 1) <= 1e-4))
         return sp_text_fail(context, text, "the weights of surface vertex %lld sum to %.9g", (long long)number, sum);
-    /* The file prints few digits: the sum is made 1, which keeps the weights those of an affine combination. */
+    /* The file has few digits: the sum is scaled to 1, so that the weights remain those of an affine combination. */
     for (int b = 0; b < n; b++)
         given[b] /= sum;
     int64_t element = find_element(mesh, around, n, vertex, given, surface->weights + number * surface->width);
@@ -165,9 +167,10 @@ int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count
     sp_pool scratch = {0};
     bool failed = mesh->pool.failed;
     sp_embedded_surface surface = {
-        .vertex_count = surface_vertex_count, .triangle_count = triangle_count, .width = mesh->hex_count ? 8 : 4};
+        .vertex_count = surface_vertex_count, .triangle_count = triangle_count, .width = sp_mesh_width(mesh)};
     int64_t lines = 0;
     int status;
+    SP_TRY(sp_mesh_need_linear(context, mesh, "a .interp file"));
     SP_TRY(check_surface(context, surface_vertex_count, surface_vertices, triangle_count, triangles));
     SP_TRY(find_around(context, &scratch, mesh, &around));
     bool *seen = sp_pool_new(&scratch, surface_vertex_count, sizeof *seen);

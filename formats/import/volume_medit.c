@@ -1,6 +1,5 @@
-/* Medit .mesh, ASCII: keywords, each followed by a count and that many records of numbers, in any order, with words
- * spread over lines as they like. Used are Vertices, Tetrahedra and Hexahedra; the last number of a record is a
- * reference. */
+/* Medit .mesh, ASCII: keywords in any order, each followed by a count and that many records of numbers; line breaks
+ * have no meaning. The reader uses Vertices and the solids below; the last number of a record is a reference. */
 #include "formats/import/volume_internal.h"
 
 #include <stdio.h>
@@ -8,22 +7,28 @@
 struct medit {
     struct sp_volume_reader in;
     char section[SP_TEXT_QUOTE];
-    int64_t passed_over;        /* sections */
-    char passed[SP_TEXT_QUOTE]; /* the first of them */
-    bool vertices_seen, tetrahedra_seen, hexahedra_seen, ended;
+    int64_t skipped;            /* number of skipped sections */
+    char passed[SP_TEXT_QUOTE]; /* name of the first of them */
+    bool vertices_seen, solids_seen[6], ended;
 };
 
-/* Volume elements of other shapes or orders. */
-static const char *const refused[] = {
-    "Prisms",      "Pentahedra",  "Pyramids", "TetrahedraP2", "TetrahedraP3", "TetrahedraP4", "HexahedraQ2",
-    "HexahedraQ3", "HexahedraQ4", "PrismsP2", "PentahedraP2", "PyramidsP2",   "Polyhedra",    "InnerPolyhedraFaces"};
+/* Volume elements of other types or orders. */
+static const char *const refused[] = {"TetrahedraP3", "TetrahedraP4",       "HexahedraQ2",  "HexahedraQ3",
+                                      "HexahedraQ4",  "PrismsP2",           "PentahedraP2", "PyramidsP2",
+                                      "Polyhedra",    "InnerPolyhedraFaces"};
 
-/* Checks that a section occurs once; reads its count of records of at least `each` bytes. */
+static const struct {
+    const char *section;
+    int type;
+} solids[] = {{"Tetrahedra", SP_TET4}, {"Hexahedra", SP_HEX8},    {"TetrahedraP2", SP_TET10},
+              {"Prisms", SP_WEDGE6},   {"Pentahedra", SP_WEDGE6}, {"Pyramids", SP_VOLUME_PYRAMID}};
+
+/* Checks that a section occurs once, and reads its number of records, each of at least `each` bytes. */
 static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t *count)
 {
     int status;
     if (*seen)
-        return sp_volume_fail_here(&medit->in, "%s stands twice", medit->section);
+        return sp_volume_fail_here(&medit->in, "%s occurs twice", medit->section);
     *seen = true;
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, count));
     SP_TRY(sp_volume_check_count(&medit->in, medit->section, "records", *count, each));
@@ -31,7 +36,7 @@ done:
     return status;
 }
 
-/* Where the next record begins. */
+/* The place at which the next record begins. */
 static int64_t next_place(struct medit *medit)
 {
     sp_volume_more(&medit->in);
@@ -57,39 +62,40 @@ done:
     return status;
 }
 
-static int parse_elements(struct medit *medit, bool *seen, int64_t width)
+static int parse_elements(struct medit *medit, bool *seen, int type)
 {
     int64_t count;
     int status;
+    const int width = type == SP_VOLUME_PYRAMID ? 5 : sp_element_types[type].nodes;
     SP_TRY(begin_section(medit, seen, 2 * width + 1, &count));
-    struct sp_volume_element *element = sp_list_add(&medit->in.elements, count, sizeof *element);
-    if (!element)
-        return sp_fail_memory(medit->in.context);
     for (int64_t i = 0; i < count; i++) {
-        element[i] = (struct sp_volume_element){.id = i + 1, .where = next_place(medit), .width = width};
-        for (int64_t a = 0; a < width; a++)
-            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element[i].corner[a]));
-        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element[i].group));
+        struct sp_volume_element element = {.id = i + 1, .where = next_place(medit), .type = type};
+        int64_t node[SP_ELEMENT_NODES];
+        for (int a = 0; a < width; a++)
+            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
+        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element.group));
+        SP_TRY(sp_volume_add_element(&medit->in, element, node));
     }
 done:
     return status;
 }
 
-/* A keyword begins with a letter, and is neither nan nor inf, which may occur in a skipped section. */
+/* Returns true for a keyword, which begins with a letter. nan and inf are not keywords; they may occur in a skipped
+ * section. */
 static bool is_keyword(sp_word word)
 {
     bool letter = (*word.at >= 'A' && *word.at <= 'Z') || (*word.at >= 'a' && *word.at <= 'z');
     return letter && !sp_word_same(word, sp_word_of("nan")) && !sp_word_same(word, sp_word_of("inf"));
 }
 
-/* To the next keyword. */
-static int pass_over(struct medit *medit)
+/* Advances to the next keyword. */
+static int skip_section(struct medit *medit)
 {
     sp_text *text = &medit->in.text;
     int64_t count, words = 0;
     sp_word word;
     int status;
-    if (medit->passed_over++ == 0)
+    if (medit->skipped++ == 0)
         snprintf(medit->passed, sizeof medit->passed, "%s", medit->section);
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &count));
     for (; sp_volume_more(&medit->in) && sp_text_word(text, &word); words++)
@@ -134,19 +140,17 @@ static int parse_section(struct medit *medit)
     snprintf(medit->section, sizeof medit->section, "%s", shown);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if (sp_word_same(word, sp_word_of(refused[i])))
-            return sp_volume_fail_here(&medit->in, "%s are not supported (linear tetrahedra and hexahedra are)",
-                                       medit->section);
+            return sp_volume_fail_here(&medit->in, "%s are not supported", medit->section);
     if (sp_word_same(word, sp_word_of("Vertices")))
         return parse_vertices(medit);
-    if (sp_word_same(word, sp_word_of("Tetrahedra")))
-        return parse_elements(medit, &medit->tetrahedra_seen, 4);
-    if (sp_word_same(word, sp_word_of("Hexahedra")))
-        return parse_elements(medit, &medit->hexahedra_seen, 8);
+    for (size_t i = 0; i < sizeof solids / sizeof solids[0]; i++)
+        if (sp_word_same(word, sp_word_of(solids[i].section)))
+            return parse_elements(medit, &medit->solids_seen[i], solids[i].type);
     medit->ended = sp_word_same(word, sp_word_of("End"));
     if (medit->ended)
         return SP_OK;
     if (!sp_word_same(word, sp_word_of("Dimension")))
-        return pass_over(medit);
+        return skip_section(medit);
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &dimension));
     if (dimension != 3)
         return sp_volume_fail_here(&medit->in, "the dimension is %lld instead of 3", (long long)dimension);
@@ -158,7 +162,6 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
                           sp_mesh *mesh, sp_notes *notes)
 {
     struct medit medit = {0};
-    sp_list materials = {0};
     int status;
     SP_TRY(sp_volume_start(&medit.in, context, bytes, count, "", NULL, mesh, notes));
     sp_text_open(&medit.in.text, bytes, count, "#", "", false);
@@ -171,13 +174,10 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
     }
     if (!medit.ended)
         sp_volume_note(&medit.in, "the file does not end with End; it may be cut off");
-    if (medit.passed_over)
-        sp_volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.passed_over,
+    if (medit.skipped)
+        sp_volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.skipped,
                        medit.passed);
-    SP_TRY(sp_volume_groups(&medit.in, "region", material, 0, NULL, &materials));
-    SP_TRY(sp_volume_build(&medit.in, true, mesh));
-    SP_TRY(sp_volume_regions(&medit.in, mesh, materials.count, materials.data));
+    SP_TRY(sp_volume_build_groups(&medit.in, "region", material, 0, NULL, mesh));
 done:
-    sp_list_free(&materials);
     return sp_volume_finish(&medit.in, status, mesh);
 }

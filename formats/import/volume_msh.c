@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ASCII_RECORD = 8 }; /* bytes of the shortest node, element or block header in text: "1 0 0 0\n" */
+enum { ASCII_RECORD = 8 }; /* number of bytes of the shortest node, element or block header in text: "1 0 0 0\n" */
 
 struct msh_entity {
     int64_t tag, physical;
@@ -13,16 +13,17 @@ struct msh_entity {
 struct msh {
     struct sp_volume_reader in; /* in.text.binary: the file is binary */
     const char *section;        /* for messages */
-    bool swap;                  /* binary in the other byte order */
+    bool swap;                  /* binary in the opposite byte order */
     int major, minor;
     int size_bytes;   /* of the counts of version 4: 4 or 8 */
     sp_list entities; /* struct msh_entity, volumes of version 4 */
     sp_list names;    /* struct sp_volume_group_name, physical volumes */
-    int64_t passed_over;
+    int64_t skipped;
+    char lost[90]; /* names of groups of fewer dimensions, quoted, with commas */
     bool nodes_seen, elements_seen;
 };
 
-/* Element types by dimension and number of nodes; what is not here is unknown. */
+/* Element types by dimension and number of nodes; all others are unknown. */
 static const struct msh_type {
     int type, dimension, nodes;
 } msh_types[] = {
@@ -35,7 +36,7 @@ static const struct msh_type {
 
 /* ---- words and binary numbers ---- */
 
-/* An integer of `bytes` bytes (4: signed, 8: up to 2⁶³ − 1), in text an integer of that range. */
+/* Reads an integer of `bytes` bytes (4: signed, 8: up to 2⁶³ − 1), in text an integer of that range. */
 static int integer(struct msh *msh, int bytes, int64_t *value)
 {
     if (!msh->in.text.binary) {
@@ -76,7 +77,7 @@ done:
     return status;
 }
 
-/* Where the next record begins. */
+/* The place at which the next record begins. */
 static int64_t next_place(struct msh *msh)
 {
     if (!msh->in.text.binary)
@@ -84,7 +85,7 @@ static int64_t next_place(struct msh *msh)
     return sp_volume_here(&msh->in);
 }
 
-/* A count of things of at least text_bytes or binary_bytes each. */
+/* Reads the number of items that have at least text_bytes or binary_bytes each. */
 static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_bytes, int64_t binary_bytes,
                     int64_t *count)
 {
@@ -154,7 +155,19 @@ done:
     return status;
 }
 
-/* Always text: dimension, tag, "name". */
+/* Adds the name of a group of points, lines or faces to the list of those that are passed over. */
+static void lose_name(struct msh *msh, sp_word name)
+{
+    static const char more[] = ", …";
+    char shown[SP_TEXT_QUOTE];
+    const size_t at = strlen(msh->lost), room = sizeof msh->lost - sizeof more - at;
+    if (at >= sizeof more - 1 && !strcmp(msh->lost + at - (sizeof more - 1), more))
+        return;
+    if ((size_t)snprintf(msh->lost + at, room, "%s\"%s\"", at ? ", " : "", sp_word_show(name, shown)) >= room)
+        strcpy(msh->lost + at, more);
+}
+
+/* Parses names, which are always text: dimension, tag, "name". */
 static int parse_names(struct msh *msh)
 {
     int64_t count, dimension;
@@ -169,9 +182,11 @@ static int parse_names(struct msh *msh)
         sp_text_rest(&msh->in.text, &word);
         if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
             return sp_volume_fail_here(&msh->in, "a name in quotes is missing");
-        if (dimension != 3)
-            continue;
         word = (sp_word){word.at + 1, word.length - 2};
+        if (dimension != 3) {
+            lose_name(msh, word);
+            continue;
+        }
         SP_TRY(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
         SP_TRY(sp_volume_push(&msh->in, &msh->names, &name, sizeof name));
     }
@@ -180,7 +195,7 @@ done:
     return status;
 }
 
-/* One list of tags after its count; the first of them, 0 where there is none. */
+/* Reads a list of tags after its count; *first receives the first of them, 0 if there is none. */
 static int tag_list(struct msh *msh, int64_t *first, int64_t *count)
 {
     int64_t tag;
@@ -208,7 +223,7 @@ static int parse_entities(struct msh *msh)
             double unused;
             int64_t ignored;
             SP_TRY(integer(msh, 4, &entity.tag));
-            /* A box; version 4.1 gives points by their coordinates. */
+            /* A bounding box; version 4.1 has only the coordinates of points instead. */
             for (int k = 0; k < (d == 0 && msh->minor == 1 ? 3 : 6); k++)
                 SP_TRY(real(msh, &unused));
             SP_TRY(tag_list(msh, &entity.physical, &physicals));
@@ -227,7 +242,7 @@ done:
     return status;
 }
 
-/* The count at the head of a section of version 2 is text in binary files as well. */
+/* The count at the start of a section of version 2 is text in binary files too. */
 static int head_2(struct msh *msh, const char *what, int64_t each, int64_t *count)
 {
     int status;
@@ -257,8 +272,8 @@ done:
     return status;
 }
 
-/* A block of nodes of version 4: tags first in 4.1, tag and position together in 4.0; `extra` parametric coordinates.
- */
+/* A block of nodes of version 4: all tags come first in 4.1, tag and position together in 4.0; `extra` parametric
+ * coordinates. */
 static int read_node_block(struct msh *msh, struct sp_volume_node *node, int64_t count, int extra)
 {
     double unused;
@@ -281,7 +296,7 @@ done:
     return status;
 }
 
-/* "blocks total [lowest highest]" at the head of $Nodes and $Elements of version 4. */
+/* "blocks total [lowest highest]" at the start of $Nodes and $Elements of version 4. */
 static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *blocks,
                       int64_t *total)
 {
@@ -334,46 +349,49 @@ done:
     return status;
 }
 
-/* Number of corners of a type: 4 or 8 for supported ones, 0 for types that are skipped after `nodes` nodes. */
-static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *width, int64_t *nodes)
+/* The type of the elements; SP_VOLUME_PASSED for types of which `nodes` nodes are skipped. */
+static int find_type(struct msh *msh, int64_t where, int64_t type, int *found, int64_t *nodes)
 {
+    enum { GMSH_PYRAMID = 7 };
     for (size_t i = 0; i < sizeof msh_types / sizeof msh_types[0]; i++)
         if (msh_types[i].type == type) {
             *nodes = msh_types[i].nodes;
-            *width = type == 4 || type == 5 ? *nodes : 0;
-            if (*width == 0 && msh_types[i].dimension == 3)
-                return sp_volume_fail(
-                    &msh->in, where,
-                    "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra "
-                    "and hexahedra are)",
-                    (long long)type, (long long)*nodes);
+            *found = type == GMSH_PYRAMID ? SP_VOLUME_PYRAMID : SP_VOLUME_PASSED;
+            for (int t = SP_ELEMENT_TYPES - 1; t >= 0; t--)
+                if (sp_element_types[t].gmsh == type)
+                    *found = t;
+            if (*found == SP_VOLUME_PASSED && msh_types[i].dimension == 3)
+                return sp_volume_fail(&msh->in, where,
+                                      "volume elements of type %lld with %lld nodes are not supported (those of first "
+                                      "and second order are, but pyramids of second order)",
+                                      (long long)type, (long long)*nodes);
             return SP_OK;
         }
     return sp_volume_fail(&msh->in, where, "elements of type %lld are unknown", (long long)type);
 }
 
-/* The nodes of one element, in integers of `bytes` bytes; taken when it is of a supported type. */
-static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int64_t width, int64_t nodes,
-                        int bytes)
+/* Reads the nodes of one element, in integers of `bytes` bytes; adds the element if its type is supported. */
+static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int type, int64_t nodes, int bytes)
 {
-    struct sp_volume_element element = {.id = id, .where = where, .group = group, .width = width};
-    int64_t corner;
-    int status;
-    for (int64_t a = 0; a < nodes; a++) {
-        SP_TRY(integer(msh, bytes, &corner));
-        if (width)
-            element.corner[a] = corner;
+    const struct sp_volume_element element = {.id = id, .where = where, .group = group, .type = type};
+    int64_t read[SP_ELEMENT_NODES], node[SP_ELEMENT_NODES], unused;
+    int status = SP_OK;
+    for (int64_t a = 0; a < nodes; a++)
+        SP_TRY(integer(msh, bytes, type == SP_VOLUME_PASSED ? &unused : &read[a]));
+    if (type == SP_VOLUME_PASSED)
+        msh->skipped++;
+    else if (type == SP_VOLUME_PYRAMID)
+        status = sp_volume_add_element(&msh->in, element, read);
+    else {
+        for (int a = 0; a < nodes; a++)
+            node[a] = read[sp_element_gmsh_node(type, a)];
+        status = sp_volume_add_element(&msh->in, element, node);
     }
-    if (!width) {
-        msh->passed_over++;
-        return SP_OK;
-    }
-    SP_TRY(sp_volume_push(&msh->in, &msh->in.elements, &element, sizeof element));
 done:
     return status;
 }
 
-/* Tags of an element of version 2; the first is its physical group. */
+/* Reads the tags of an element of version 2; the first is its physical group. */
 static int read_tags(struct msh *msh, int64_t count, int64_t *physical)
 {
     int64_t tag;
@@ -387,12 +405,12 @@ static int read_tags(struct msh *msh, int64_t count, int64_t *physical)
     return status;
 }
 
-/* In text every element has its type and number of tags in front, in binary files a block of elements has. */
+/* In text every element is preceded by its type and number of tags; in binary files a block of elements is. */
 static int read_elements_2(struct msh *msh)
 {
     bool binary = msh->in.text.binary;
-    int64_t count, id = 0, type, width = 0, nodes = 0, tags, follow = 1, physical;
-    int status;
+    int64_t count, id = 0, type, nodes = 0, tags, follow = 1, physical;
+    int status, found = SP_VOLUME_PASSED;
     SP_TRY(head_2(msh, "elements", ASCII_RECORD, &count));
     for (int64_t i = 0; i < count; i += follow) {
         int64_t where = next_place(msh);
@@ -404,7 +422,7 @@ static int read_elements_2(struct msh *msh)
         SP_TRY(integer(msh, 4, &tags));
         if (tags < 0 || tags > 100000)
             return sp_volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
-        SP_TRY(find_type(msh, where, type, &width, &nodes));
+        SP_TRY(find_type(msh, where, type, &found, &nodes));
         if (follow < 1 || follow > count - i)
             return sp_volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
                                   (long long)(count - i));
@@ -414,7 +432,7 @@ static int read_elements_2(struct msh *msh)
                 SP_TRY(integer(msh, 4, &id));
             }
             SP_TRY(read_tags(msh, tags, &physical));
-            SP_TRY(read_element(msh, where, id, physical, width, nodes, 4));
+            SP_TRY(read_element(msh, where, id, physical, found, nodes, 4));
         }
     }
 done:
@@ -423,17 +441,17 @@ done:
 
 static int read_elements_4(struct msh *msh)
 {
-    int64_t blocks, total, dimension, tag, type, count, id, width = 0, nodes = 0;
-    int bytes = msh->minor == 1 ? msh->size_bytes : 4, status;
+    int64_t blocks, total, dimension, tag, type, count, id, nodes = 0;
+    int bytes = msh->minor == 1 ? msh->size_bytes : 4, status, found = SP_VOLUME_PASSED;
     SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
     for (int64_t b = 0; b < blocks; b++) {
         int64_t where = next_place(msh);
         SP_TRY(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
-        SP_TRY(find_type(msh, where, type, &width, &nodes));
+        SP_TRY(find_type(msh, where, type, &found, &nodes));
         for (int64_t i = 0; i < count; i++) {
             where = next_place(msh);
             SP_TRY(integer(msh, bytes, &id));
-            SP_TRY(read_element(msh, where, id, tag, width, nodes, bytes));
+            SP_TRY(read_element(msh, where, id, tag, found, nodes, bytes));
         }
         total -= count;
     }
@@ -444,8 +462,8 @@ done:
     return status;
 }
 
-/* A section that is passed over: everything to its $End. */
-static int pass_over(struct msh *msh, int64_t where, sp_word name)
+/* Skips a section up to its $End. */
+static int skip_section(struct msh *msh, int64_t where, sp_word name)
 {
     sp_text *text = &msh->in.text;
     char shown[SP_TEXT_QUOTE], end[SP_NAME_LENGTH + 8];
@@ -479,10 +497,10 @@ static int parse_section(struct msh *msh)
         return sp_volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
                               sp_word_show(name, shown));
     if ((nodes && msh->nodes_seen) || (elements && msh->elements_seen))
-        return sp_volume_fail(&msh->in, where, "%s stands twice", nodes ? "$Nodes" : "$Elements");
+        return sp_volume_fail(&msh->in, where, "%s occurs twice", nodes ? "$Nodes" : "$Elements");
     bool entities = sp_word_is(name, "$Entities"), names = sp_word_is(name, "$PhysicalNames");
     if (!nodes && !elements && !entities && !names)
-        return pass_over(msh, where, name);
+        return skip_section(msh, where, name);
     sp_text_seek(text, text->next);
     msh->section = nodes ? "$Nodes" : elements ? "$Elements" : entities ? "$Entities" : "$PhysicalNames";
     if (entities)
@@ -527,7 +545,6 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
 {
     struct msh msh = {0};
     struct sp_volume_element *element;
-    sp_list materials = {0};
     int status;
     SP_TRY(sp_volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_format(&msh));
@@ -537,20 +554,20 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
         status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
         goto done;
     }
-    if (msh.passed_over)
-        sp_volume_note(&msh.in, "%lld points, lines and faces are passed over", (long long)msh.passed_over);
+    if (msh.skipped)
+        sp_volume_note(&msh.in, "%lld points, lines and faces are passed over%s%s", (long long)msh.skipped,
+                       *msh.lost ? ", with the names " : "", msh.lost);
+    if (notes)
+        notes->names_lost = *msh.lost;
     if (msh.major == 4)
         SP_TRY(entities_to_physical(&msh));
-    /* The sign is the orientation of a group. */
+    /* The sign of a group is its orientation. */
     element = msh.in.elements.data;
     for (int64_t e = 0; e < msh.in.elements.count; e++)
         element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
-    SP_TRY(sp_volume_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, &materials));
-    SP_TRY(sp_volume_build(&msh.in, true, mesh));
-    SP_TRY(sp_volume_regions(&msh.in, mesh, materials.count, materials.data));
+    SP_TRY(sp_volume_build_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, mesh));
 done:
     sp_list_free(&msh.entities);
     sp_list_free(&msh.names);
-    sp_list_free(&materials);
     return sp_volume_finish(&msh.in, status, mesh);
 }

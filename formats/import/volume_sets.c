@@ -25,7 +25,7 @@ int sp_volume_sets_add(struct sp_volume_reader *reader, struct sp_volume_sets *s
 {
     sp_list *list = &((struct sp_volume_set *)sets->list.data)[set].members;
     struct sp_volume_member *last = list->count ? (struct sp_volume_member *)list->data + list->count - 1 : NULL;
-    /* Numbers that a card defines one after another make one range. */
+    /* Consecutive numbers that a card defines are combined to one range. */
     if (last && !member.listed && member.set < 0 && !last->listed && last->set < 0 && last->step == 1 &&
         member.step == 1 && last->last < INT64_MAX && member.first == last->last + 1) {
         last->last = member.last;
@@ -45,43 +45,44 @@ int sp_volume_sets_index(struct sp_volume_reader *reader, struct sp_volume_sets 
     return sets->stamp ? SP_OK : sp_fail_memory(reader->context);
 }
 
-int sp_volume_sets_meet(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index, sp_list *met)
+int sp_volume_sets_add_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index,
+                             sp_list *indices)
 {
     if (index < 0 || sets->stamp[index] == sets->visit)
         return SP_OK;
     sets->stamp[index] = sets->visit;
-    return sp_volume_push(reader, met, &index, sizeof index);
+    return sp_volume_push(reader, indices, &index, sizeof index);
 }
 
-/* A range is walked by its numbers or by the records, whichever are fewer. */
-static int meet_range(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
-                      const struct sp_volume_member *member, sp_list *met)
+/* A range is visited by its numbers or by the records, whichever are fewer. */
+static int visit_range(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
+                       const struct sp_volume_member *member, sp_list *indices)
 {
     int64_t steps = (member->last - member->first) / member->step;
     int status = SP_OK;
     if (steps < sets->count) {
         for (int64_t i = 0; status == SP_OK && i <= steps; i++)
-            status =
-                sp_volume_sets_meet(reader, sets, sp_volume_ids_find(sets->ids, member->first + i * member->step), met);
+            status = sp_volume_sets_add_index(reader, sets,
+                                              sp_volume_ids_find(sets->ids, member->first + i * member->step), indices);
         return status;
     }
     for (int64_t i = 0; status == SP_OK && i < sets->count; i++) {
         int64_t id = *(const int64_t *)(const void *)((const char *)sets->numbers + (size_t)i * sets->stride);
         if (id >= member->first && id <= member->last && (id - member->first) % member->step == 0)
-            status = sp_volume_sets_meet(reader, sets, i, met);
+            status = sp_volume_sets_add_index(reader, sets, i, indices);
     }
     return status;
 }
 
-/* Sets inside sets are walked with a list of what is still to be done, each member of a set once: neither the depth nor
- * the repetitions of a file matter. */
+/* Nested sets are visited with an explicit stack, each member of a set once, so that neither the depth nor the
+ * repetitions of a file matter. */
 int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
-                           const struct sp_volume_set *wanted, sp_list *met)
+                           const struct sp_volume_set *wanted, sp_list *indices)
 {
     sp_list work = {0};
     struct sp_volume_set *set = sets->list.data;
     int status = SP_OK;
-    met->count = 0;
+    indices->count = 0;
     sets->visit++;
     struct sp_volume_member task = {.set = wanted - set, .upto = wanted->members.count};
     SP_TRY(sp_volume_push(reader, &work, &task, sizeof task));
@@ -101,7 +102,7 @@ int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_set
                 if (sets->unknown++ == 0)
                     sets->unknown_first = member->first;
             } else
-                SP_TRY(meet_range(reader, sets, member, met));
+                SP_TRY(visit_range(reader, sets, member, indices));
         }
     }
 done:

@@ -1,5 +1,5 @@
-/* Private to the .inp importer: named sets of nodes or of elements, written as numbers, ranges and other sets. Nothing
- * is expanded before it is needed, so that a short file cannot claim much memory. */
+/* Internal to the .inp importer: named sets of nodes or of elements, defined by numbers, ranges and other sets. Nothing
+ * is expanded before it is needed, so that a short file cannot use much memory. */
 #ifndef SP_FORMATS_IMPORT_VOLUME_SETS_H
 #define SP_FORMATS_IMPORT_VOLUME_SETS_H
 
@@ -8,45 +8,47 @@
 /* The numbers first, first + step, …, last, or (set ≥ 0) the first `upto` members of another set. */
 struct sp_volume_member {
     int64_t first, last, step, where, set, upto;
-    bool listed; /* by hand, so that a number that does not exist is worth a note */
+    bool listed; /* listed explicitly, so that a number that does not exist causes a note */
 };
 
 struct sp_volume_set {
     sp_word name;
     sp_list members;     /* struct sp_volume_member */
-    int64_t visit, done; /* of the resolution `visit`: how many members are done */
+    int64_t visit, done; /* number of members visited by the resolution `visit` */
 };
 
 /* The sets of nodes, or those of elements. */
 struct sp_volume_sets {
     const char *what;                /* "nodes" or "elements", for messages */
     sp_list list;                    /* struct sp_volume_set */
-    const struct sp_volume_ids *ids; /* from numbers to records */
+    const struct sp_volume_ids *ids; /* maps numbers to records */
     const void *numbers; /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;
-    int64_t count, visit, *stamp;   /* [count] the resolution that last met the record */
-    int64_t unknown, unknown_first; /* how many listed numbers have no record, and one of them */
+    int64_t count, visit, *stamp;   /* [count] the last resolution that contains the record */
+    int64_t unknown, unknown_first; /* number of listed numbers without a record, and one of them */
 };
 
-/* Names of .inp files do not tell capitals from small letters. */
+/* Names in .inp files are not case-sensitive. */
 struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name);
 
-/* The number of the set of this name, which is made where there is none yet. */
+/* Gets the number of the set of this name, which is created if there is none yet. */
 int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, sp_word name, int64_t *number);
 
 int sp_volume_sets_add(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t set,
                        struct sp_volume_member member);
 
-/* Before the first sp_volume_sets_resolve: the records that the sets are about. */
+/* Sets the records that sets refer to. Call it before the first sp_volume_sets_resolve. */
 int sp_volume_sets_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, const struct sp_volume_ids *ids,
                          int64_t count, const void *numbers, size_t stride);
 
-/* Indices met [int64_t] of all records of a set, each once. Listed numbers that have no record are counted. */
+/* Writes the indices of all records of a set to met [int64_t], each once. Listed numbers without a record are counted.
+ */
 int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_sets *sets,
-                           const struct sp_volume_set *wanted, sp_list *met);
+                           const struct sp_volume_set *wanted, sp_list *indices);
 
 /* Adds one index to met unless this resolution has it already; −1 is left out. */
-int sp_volume_sets_meet(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index, sp_list *met);
+int sp_volume_sets_add_index(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t index,
+                             sp_list *indices);
 
 void sp_volume_sets_free(struct sp_volume_sets *sets);
 

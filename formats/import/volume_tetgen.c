@@ -1,5 +1,5 @@
-/* TetGen: nodes in NAME.node, tetrahedra in NAME.ele. Each has a line with counts and then a record a line, with a
- * number in front: from 0 or from 1. A comment goes from # to the end of its line. */
+/* TetGen: nodes in NAME.node, tetrahedra in NAME.ele. Each file has a line with counts, followed by one record per
+ * line, which begins with its number, from 0 or from 1. A comment extends from # to the end of its line. */
 #include "formats/import/volume_internal.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ struct tetgen {
     int64_t attributes; /* of an element, used as regions */
 };
 
-/* The counts in the first line: the first `needed` of them must be there, the others are 0 where they lack. */
+/* Parses the counts in the first line: the first `needed` of them are required, missing others are 0. */
 static int parse_header(struct tetgen *tetgen, const char *const *what, int needed, int count, int64_t *value)
 {
     sp_text *text = &tetgen->in.text;
@@ -39,7 +39,7 @@ static const char *plural(const char *what)
     return strcmp(what, "vertex") == 0 ? "vertices" : "elements";
 }
 
-/* The line of record i of `count` announced ones, and the number in front of it: consecutive from 0 or 1. */
+/* Advances to the line of record i of the `count` announced ones and reads its number: consecutive from 0 or 1. */
 static int next_record(struct tetgen *tetgen, const char *what, int64_t i, int64_t count, int64_t header, int64_t *base,
                        int64_t *number)
 {
@@ -57,7 +57,7 @@ done:
     return status;
 }
 
-/* The numbers behind those that are used. */
+/* Skips the numbers after those that are used. */
 static int end_record(struct tetgen *tetgen, const char *what, int64_t number, int64_t unused)
 {
     double value;
@@ -70,7 +70,7 @@ done:
     return status;
 }
 
-/* That nothing follows the last record. */
+/* Checks that nothing follows the last record. */
 static int end_file(struct tetgen *tetgen, const char *what, int64_t count, int64_t file)
 {
     if (sp_volume_line(&tetgen->in) && tetgen->in.file == file)
@@ -103,7 +103,7 @@ done:
     return status;
 }
 
-/* The region of an element: its first attribute, which TetGen writes as a real number. */
+/* Parses the region of an element: its first attribute, which TetGen writes as a real number. */
 static int parse_region(struct tetgen *tetgen, struct sp_volume_element *element)
 {
     double value;
@@ -125,27 +125,29 @@ static int parse_elements(struct tetgen *tetgen)
     int status;
     SP_TRY(parse_header(tetgen, what, 2, 3, head));
     int64_t header = sp_volume_here(&tetgen->in);
-    if (head[1] != 4)
-        return sp_volume_fail_here(&tetgen->in, "elements of %lld corners are not supported (tetrahedra of 4 are)",
+    if (head[1] != 4 && head[1] != 10)
+        return sp_volume_fail_here(&tetgen->in, "elements of %lld nodes are not supported (tetrahedra of 4 and 10 are)",
                                    (long long)head[1]);
     tetgen->attributes = head[2];
     for (int64_t i = 0; i < head[0]; i++) {
-        struct sp_volume_element element = {.width = 4};
+        struct sp_volume_element element = {.type = head[1] == 4 ? SP_TET4 : SP_TET10, .by_place = true};
+        int64_t node[10];
         SP_TRY(next_record(tetgen, "element", i, head[0], header, &base, &element.id));
         element.where = sp_volume_here(&tetgen->in);
-        for (int a = 0; a < 4; a++)
-            SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "corner", &element.corner[a]));
+        for (int64_t a = 0; a < head[1]; a++)
+            SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "node", &node[a]));
         if (head[2] > 0)
             SP_TRY(parse_region(tetgen, &element));
         SP_TRY(end_record(tetgen, "element", element.id, head[2] > 0 ? head[2] - 1 : 0));
-        SP_TRY(sp_volume_push(&tetgen->in, &tetgen->in.elements, &element, sizeof element));
+        SP_TRY(sp_volume_add_element(&tetgen->in, element, node));
     }
     SP_TRY(end_file(tetgen, "element", head[0], file));
 done:
     return status;
 }
 
-/* The name of the other file, without its folder; whether `name` is that of the elements. */
+/* Writes the name of the other file, without its folder; *elements receives whether `name` is the file of the elements.
+ */
 static int name_other(struct tetgen *tetgen, const char *name, char other[256], bool *elements)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
@@ -162,7 +164,6 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
                            const sp_includes *includes, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
 {
     struct tetgen tetgen = {0};
-    sp_list materials = {0};
     char other[256];
     bool elements;
     int status;
@@ -175,10 +176,7 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
     if (tetgen.attributes > 1)
         sp_volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region",
                        (long long)tetgen.attributes);
-    SP_TRY(sp_volume_groups(&tetgen.in, "region", material, 0, NULL, &materials));
-    SP_TRY(sp_volume_build(&tetgen.in, true, mesh));
-    SP_TRY(sp_volume_regions(&tetgen.in, mesh, materials.count, materials.data));
+    SP_TRY(sp_volume_build_groups(&tetgen.in, "region", material, 0, NULL, mesh));
 done:
-    sp_list_free(&materials);
     return sp_volume_finish(&tetgen.in, status, mesh);
 }

@@ -6,7 +6,7 @@
 
 struct veg_set {
     char name[SP_NAME_LENGTH];
-    int64_t first, end; /* of veg.members */
+    int64_t first, end; /* range of veg.members */
 };
 
 struct veg_member {
@@ -24,7 +24,7 @@ struct veg {
     bool vertices_seen, elements_seen;
 };
 
-/* The next line with *INCLUDE followed; found = false at the end. */
+/* Advances to the next line, following *INCLUDE; found = false at the end. */
 static int next_line(struct veg *veg, bool *found)
 {
     int status = SP_OK;
@@ -37,7 +37,7 @@ done:
     return status;
 }
 
-/* The next line unless it is a keyword. */
+/* Advances to the next line unless it is a keyword. */
 static int data_line(struct veg *veg, bool *found)
 {
     int status = next_line(veg, found);
@@ -48,7 +48,7 @@ static int data_line(struct veg *veg, bool *found)
     return status;
 }
 
-/* The line that must follow a keyword. */
+/* Advances to the line that must follow a keyword. */
 static int need_line(struct veg *veg, const char *what)
 {
     bool found;
@@ -57,7 +57,7 @@ static int need_line(struct veg *veg, const char *what)
     return status == SP_OK && !found ? sp_volume_fail(&veg->in, where, "%s is missing", what) : status;
 }
 
-/* Names are compared without blanks, as VegaFEM does. */
+/* Copies a name without blanks, since VegaFEM ignores blanks in comparisons. */
 static int blank_free_name(struct veg *veg, sp_word word, const char *what, char name[SP_NAME_LENGTH])
 {
     char packed[SP_NAME_LENGTH + 1];
@@ -68,7 +68,8 @@ static int blank_free_name(struct veg *veg, sp_word word, const char *what, char
     return sp_volume_name(&veg->in, sp_volume_here(&veg->in), (sp_word){packed, n}, what, name);
 }
 
-/* A header "count width [attributes [markers]]": how many records follow and how many fields each may have. */
+/* Parses a header "count width [attributes [markers]]": the number of records that follow and of fields that each may
+ * have. */
 static int parse_header(struct veg *veg, const char *what, int64_t width, int64_t *count, int64_t *fields)
 {
     sp_text *text = &veg->in.text;
@@ -89,7 +90,7 @@ done:
     return status;
 }
 
-/* The number in front of record i: consecutive from 0 or 1. */
+/* Parses the number of record i: consecutive from 0 or 1. */
 static int parse_number(struct veg *veg, const char *what, int64_t i, int64_t *base, int64_t *number)
 {
     int status;
@@ -103,7 +104,7 @@ done:
     return status;
 }
 
-/* The line of record i of `count` announced ones. */
+/* Advances to the line of record i of the `count` announced ones. */
 static int next_record(struct veg *veg, const char *what, int64_t i, int64_t count, int64_t where)
 {
     bool found;
@@ -114,7 +115,7 @@ static int next_record(struct veg *veg, const char *what, int64_t i, int64_t cou
     return status;
 }
 
-/* Attributes may follow the numbers that are used. */
+/* Ends a record; attributes may follow the numbers that are used. */
 static int end_record(struct veg *veg, int64_t used, int64_t fields)
 {
     sp_word word;
@@ -134,7 +135,7 @@ static int parse_vertices(struct veg *veg)
     int64_t count, fields, base = 1;
     int status;
     if (veg->vertices_seen)
-        return sp_volume_fail_here(&veg->in, "*VERTICES stands twice");
+        return sp_volume_fail_here(&veg->in, "*VERTICES occurs twice");
     veg->vertices_seen = true;
     SP_TRY(parse_header(veg, "vertices", 3, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
@@ -169,7 +170,7 @@ static int parse_elements(struct veg *veg)
     sp_word type = {0};
     int status;
     if (veg->elements_seen)
-        return sp_volume_fail_here(&veg->in, "*ELEMENTS stands twice");
+        return sp_volume_fail_here(&veg->in, "*ELEMENTS occurs twice");
     veg->elements_seen = true;
     SP_TRY(need_line(veg, "the type of the elements"));
     sp_text_word(text, &type);
@@ -183,7 +184,8 @@ static int parse_elements(struct veg *veg)
     SP_TRY(parse_header(veg, "elements", width, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
     for (int64_t i = 0; i < count; i++) {
-        struct sp_volume_element element = {.width = width, .group = -1};
+        struct sp_volume_element element = {.type = width == 4 ? SP_TET4 : SP_HEX8, .group = -1};
+        int64_t node[8];
         SP_TRY(next_record(veg, "elements", i, count, header));
         element.where = sp_volume_here(&veg->in);
         SP_TRY(parse_number(veg, "element", i, &base, &element.id));
@@ -191,17 +193,17 @@ static int parse_elements(struct veg *veg)
             if (!sp_text_more(text))
                 return sp_volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
                                            (long long)a, (long long)width);
-            SP_TRY(sp_text_need_integer(context, text, "corner", &element.corner[a]));
+            SP_TRY(sp_text_need_integer(context, text, "corner", &node[a]));
         }
         SP_TRY(end_record(veg, 1 + width, fields));
-        SP_TRY(sp_volume_push(&veg->in, &veg->in.elements, &element, sizeof element));
+        SP_TRY(sp_volume_add_element(&veg->in, element, node));
     }
 done:
     return status;
 }
 
-/* VegaFEM's R has the material's axes as columns, `frame` has them as rows. Printed digits are made good by
- * orthonormalizing; false when R is no rotation within 1e-4. */
+/* VegaFEM's R has the material's axes as columns, `frame` has them as rows. The printed digits are completed by
+ * orthonormalization. Returns false if R is not a rotation within 1e-4. */
 static bool frame_from_columns(const double R[9], double frame[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -221,8 +223,8 @@ static bool frame_from_columns(const double R[9], double frame[9])
 }
 
 /* The types of orthotropic material: how many Poisson's ratios and shear moduli are given, and whether R follows. With
- * one ratio, νij = ν √(Ei/Ej) and Gij = G √(Ei Ej) / (2 (1 + ν)) with a factor G, 1 where not given (Li and Barbič,
- * "Stable orthotropic materials", SCA 2014). */
+ * one ratio, νij = ν √(Ei/Ej) and Gij = G √(Ei Ej) / (2 (1 + ν)) with a factor G, which is 1 if not given (Li and
+ * Barbič, "Stable orthotropic materials", SCA 2014). */
 static const struct {
     const char *name;
     int ratios, shears;
@@ -398,8 +400,8 @@ done:
     return status;
 }
 
-/* Gives the elements of a region their material; a set that is not named allElements goes first. owner [elements] is
- * the region that took each element, −1 none. */
+/* Assigns a material to the elements of a region; sets other than allElements come first. owner [elements] is the
+ * region that each element was assigned to, −1: none. */
 static int assign_region(struct veg *veg, const struct sp_volume_ids *ids, int64_t number, int64_t *owner)
 {
     const struct veg_region *region = (struct veg_region *)veg->regions.data + number;

@@ -1,5 +1,5 @@
 /* VTK's legacy format: three lines of text, then keywords with their counts and types, each followed by values as text
- * or in binary, high byte first. Values in binary begin behind the line of their keyword. */
+ * or in big-endian binary. Binary values begin after the line of their keyword. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct vtk {
     bool offsets; /* version 5: cells are offsets and connectivity */
     bool dataset_seen, points_seen, cells_seen, types_seen;
     struct sp_volume_vtk_cells cells;
-    int64_t tuples; /* of the data that are being read, −1 none */
+    int64_t tuples; /* number of tuples of the current data, −1: none */
     bool cell_data;
 };
 
@@ -42,7 +42,7 @@ static int next_type(struct vtk *vtk, const struct sp_volume_vtk_type **type)
                  : sp_volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
 }
 
-/* Behind the keyword's line: the values of `count` tuples follow. */
+/* Called after the line of the keyword: the values of `count` tuples follow. */
 static int begin_values(struct vtk *vtk, const char *what, int64_t tuples, int64_t components, int bytes,
                         int64_t *count)
 {
@@ -92,7 +92,7 @@ static int read_real(struct vtk *vtk, const struct sp_volume_vtk_type *type, dou
     return sp_volume_fail_here(&vtk->in, "a number in %s is not finite", vtk->section);
 }
 
-/* Values that are not used may be anything, such as nan. */
+/* Skips values that are not used, which may be anything, such as nan. */
 static int skip_values(struct vtk *vtk, int64_t tuples, int64_t components, int bytes)
 {
     int64_t count;
@@ -126,7 +126,7 @@ static int parse_header(struct vtk *vtk)
         return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (2.0 to 5.1 are)",
                                    sp_word_show(word, shown));
     vtk->offsets = version >= 5;
-    /* The title may be anything, or nothing. */
+    /* The title may be any text, or empty. */
     const char *end = memchr(text->next, '\n', (size_t)(text->end - text->next));
     if (!end)
         return sp_volume_fail_end(&vtk->in, vtk->section);
@@ -136,13 +136,13 @@ static int parse_header(struct vtk *vtk)
     bool binary = sp_word_same(word, sp_word_of("BINARY"));
     if (!binary && !sp_word_same(word, sp_word_of("ASCII")))
         return sp_volume_fail_here(&vtk->in, "'%s' stands where ASCII or BINARY is due", sp_word_show(word, shown));
-    text->binary = binary; /* messages told the line so far */
+    text->binary = binary; /* until here messages name the line */
 done:
     return status;
 }
 
-/* METADATA goes to the next empty line. */
-static void pass_over_metadata(struct vtk *vtk)
+/* Skips METADATA, which ends at the next empty line. */
+static void skip_metadata(struct vtk *vtk)
 {
     sp_text *text = &vtk->in.text;
     const char *at = text->next;
@@ -178,7 +178,7 @@ done:
     return status;
 }
 
-/* Room for cells; the counts are checked against the bytes that follow. */
+/* Allocates memory for cells; the counts are checked against the number of bytes that follow. */
 static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
 {
     struct sp_volume_vtk_cells *cells = &vtk->cells;
@@ -192,7 +192,7 @@ static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
     return pool->failed ? sp_fail_memory(vtk->in.context) : SP_OK;
 }
 
-/* "CELLS n size", then each cell as its count of corners and the corners. */
+/* Parses "CELLS n size", followed by each cell as its number of corners and the corners. */
 static int parse_cells(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
@@ -223,7 +223,7 @@ done:
     return status;
 }
 
-/* A keyword with the type of the integers that follow it. */
+/* Parses a keyword with the type of the integers that follow it. */
 static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count, const struct sp_volume_vtk_type **type)
 {
     char shown[SP_TEXT_QUOTE];
@@ -242,7 +242,8 @@ done:
     return status;
 }
 
-/* Version 5: "CELLS n+1 size", then where each cell begins, and the end of the last one, and all corners. */
+/* Parses version 5: "CELLS n+1 size", followed by the begin of each cell and the end of the last one, and all corners.
+ */
 static int parse_offsets(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type;
@@ -295,7 +296,7 @@ done:
 
 /* ---- data ---- */
 
-/* The values of one array, taken where they are regions. */
+/* Parses the values of one array; they are used if they are regions. */
 static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t components,
                        const struct sp_volume_vtk_type *type)
 {
@@ -321,7 +322,7 @@ done:
     return status;
 }
 
-/* "FIELD name n", then n times "name components tuples type" and values. */
+/* Parses "FIELD name n", followed by n times "name components tuples type" and values. */
 static int parse_field(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type;
@@ -334,7 +335,7 @@ static int parse_field(struct vtk *vtk)
     for (int64_t i = 0; i < arrays; i++) {
         SP_TRY(next_word(vtk, &name));
         if (i > 0 && sp_word_is(name, "METADATA")) {
-            pass_over_metadata(vtk);
+            skip_metadata(vtk);
             SP_TRY(next_word(vtk, &name));
         }
         SP_TRY(next_count(vtk, &components));
@@ -346,7 +347,7 @@ done:
     return status;
 }
 
-/* "SCALARS name type [components]", "LOOKUP_TABLE name", values. */
+/* Parses "SCALARS name type [components]", "LOOKUP_TABLE name", values. */
 static int parse_scalars(struct vtk *vtk)
 {
     const struct sp_volume_vtk_type *type;
@@ -366,7 +367,7 @@ done:
     return status;
 }
 
-/* "COLOR_SCALARS name components" and "LOOKUP_TABLE name colours": in binary bytes, in text numbers. */
+/* Parses "COLOR_SCALARS name components" and "LOOKUP_TABLE name colours": bytes in binary, numbers in text. */
 static int parse_colours(struct vtk *vtk, bool table)
 {
     int64_t count;
@@ -379,7 +380,7 @@ done:
     return status;
 }
 
-/* "KEYWORD name type", and `components` values for each point or cell; −1: "KEYWORD name components type". */
+/* Parses "KEYWORD name type" and `components` values for each point or cell; −1: "KEYWORD name components type". */
 static int parse_vectors(struct vtk *vtk, int64_t components)
 {
     const struct sp_volume_vtk_type *type;
@@ -414,7 +415,7 @@ static int parse_attribute(struct vtk *vtk, sp_word keyword)
                                vtk->section);
 }
 
-/* CELL_DATA and POINT_DATA with the count of what they are about. */
+/* Parses CELL_DATA and POINT_DATA with their number of cells or points. */
 static int parse_data(struct vtk *vtk, bool cells)
 {
     int64_t due = cells ? vtk->cells.count : vtk->in.nodes.count;
@@ -446,7 +447,7 @@ done:
 static int once(struct vtk *vtk, bool *seen)
 {
     if (*seen)
-        return sp_volume_fail_here(&vtk->in, "%s stands twice", vtk->section);
+        return sp_volume_fail_here(&vtk->in, "%s occurs twice", vtk->section);
     *seen = true;
     return SP_OK;
 }
@@ -466,7 +467,7 @@ static int parse_section(struct vtk *vtk)
                          : cells  ? &vtk->cells_seen
                                   : &vtk->types_seen));
     if (sp_word_same(word, sp_word_of("METADATA")))
-        pass_over_metadata(vtk);
+        skip_metadata(vtk);
     else if (dataset)
         SP_TRY(parse_dataset(vtk));
     else if (sp_word_same(word, sp_word_of("FIELD")))

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-enum { VTK_TETRA = 10, VTK_VOXEL = 11, VTK_HEXAHEDRON = 12 };
+enum { VTK_VOXEL = 11, VTK_PYRAMID = 14 };
 
-/* Cells of fewer than three dimensions, which the meshes of solids have on their surface; corners 0: any number. */
+/* Cells of fewer than three dimensions, which meshes of solids have on their surface; corners 0: any number. */
 static const struct lower_type {
     int type, corners;
 } lower_types[] = {{0, 0},  {1, 1},  {2, 0},  {3, 2},  {4, 0},  {5, 3},  {6, 0},  {7, 0},
                    {8, 4},  {9, 4},  {21, 3}, {22, 6}, {23, 8}, {28, 9}, {30, 6}, {34, 7},
                    {35, 4}, {36, 0}, {68, 0}, {69, 0}, {70, 0}, {75, 0}, {76, 0}, {77, 0}};
 
-/* On Linux `long` has 8 bytes, and VTK writes ids as int in old files. */
+/* On Linux `long` has 8 bytes; old files have ids of type int. */
 static const struct sp_volume_vtk_type types[] = {
     {"char", "Int8", 1, 'i'},       {"unsigned_char", "UInt8", 1, 'u'},
     {"short", "Int16", 2, 'i'},     {"unsigned_short", "UInt16", 2, 'u'},
@@ -53,7 +53,7 @@ bool sp_volume_vtk_integer(const char *bytes, const struct sp_volume_vtk_type *t
     uint64_t bits = bits_of(bytes, type->bytes, big_endian);
     int unused = 64 - 8 * type->bytes;
     if (type->kind == 'i')
-        *value = (int64_t)(bits << unused) >> unused; /* arithmetic in GCC and clang */
+        *value = (int64_t)(bits << unused) >> unused; /* arithmetic shift in GCC and clang */
     else
         *value = (int64_t)bits;
     return type->kind == 'i' || (type->kind == 'u' && bits <= INT64_MAX);
@@ -93,31 +93,43 @@ static const struct lower_type *find_lower(int64_t type)
 static int fail_corners(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells, int64_t i,
                         int64_t corners, int64_t due)
 {
-    return sp_volume_fail(reader, cells->where[i], "cell %lld of type %lld has %lld corners instead of %lld",
+    return sp_volume_fail(reader, cells->where[i], "cell %lld of type %lld has %lld nodes instead of %lld",
                           (long long)i, (long long)cells->type[i], (long long)corners, (long long)due);
+}
+
+/* The type of elements of a type of cells, −1 if there is none. Of several the first. */
+static int find_solid(int64_t type)
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (type == (type == VTK_VOXEL ? VTK_VOXEL : sp_element_types[t].vtk))
+            return t;
+    return -1;
 }
 
 static int add_element(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells, int64_t i,
                        int64_t first)
 {
-    /* Corners of a voxel count x fastest, then y, then z; those of a hexahedron go round the lower face, then the
-     * upper. */
+    /* The corners of a voxel are ordered with x fastest, then y, then z; those of a hexahedron run around the lower
+     * face, then the upper one. */
     static const int voxel[8] = {0, 1, 3, 2, 4, 5, 7, 6};
-    int64_t type = cells->type[i], corners = cells->end[i] - first;
-    struct sp_volume_element element = {.id = i, .where = cells->where[i], .width = type == VTK_TETRA ? 4 : 8};
-    if (corners != element.width)
-        return fail_corners(reader, cells, i, corners, element.width);
+    const int64_t corners = cells->end[i] - first;
+    const bool pyramid = cells->type[i] == VTK_PYRAMID;
+    struct sp_volume_element element = {
+        .id = i, .where = cells->where[i], .type = pyramid ? SP_VOLUME_PYRAMID : find_solid(cells->type[i])};
+    int64_t node[SP_ELEMENT_NODES];
+    const int due = pyramid ? 5 : sp_element_types[element.type].nodes;
+    if (corners != due)
+        return fail_corners(reader, cells, i, corners, due);
     for (int64_t a = 0; a < corners; a++)
-        element.corner[a] = cells->corner[first + (type == VTK_VOXEL ? voxel[a] : a)];
+        node[a] = cells->corner[first + (cells->type[i] == VTK_VOXEL ? voxel[a] : a)];
     element.group = cells->region ? cells->region[i] : 0;
-    return sp_volume_push(reader, &reader->elements, &element, sizeof element);
+    return sp_volume_add_element(reader, element, node);
 }
 
 int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_vtk_cells *cells,
                         const sp_material *material, sp_mesh *mesh)
 {
-    sp_list materials = {0};
-    int64_t passed_over = 0;
+    int64_t skipped = 0;
     int status;
     for (int64_t i = 0; i < cells->count; i++) {
         int64_t type = cells->type[i], first = i > 0 ? cells->end[i - 1] : 0, corners = cells->end[i] - first;
@@ -127,23 +139,20 @@ int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_
             goto done;
         }
         if (lower)
-            passed_over++;
-        else if (type == VTK_TETRA || type == VTK_VOXEL || type == VTK_HEXAHEDRON)
+            skipped++;
+        else if (find_solid(type) >= 0 || type == VTK_PYRAMID)
             SP_TRY(add_element(reader, cells, i, first));
         else {
             status = sp_volume_fail(
                 reader, cells->where[i],
-                "cell %lld has type %lld, which is not supported (tetrahedra 10, voxels 11 and hexahedra 12 are)",
+                "cell %lld has type %lld, which is not supported (solids 10 to 14, 24 to 26, 29 and 32 are)",
                 (long long)i, (long long)type);
             goto done;
         }
     }
-    if (passed_over)
-        sp_volume_note(reader, "%lld points, lines and faces are passed over", (long long)passed_over);
-    SP_TRY(sp_volume_groups(reader, "region", material, 0, NULL, &materials));
-    SP_TRY(sp_volume_build(reader, true, mesh));
-    SP_TRY(sp_volume_regions(reader, mesh, materials.count, materials.data));
+    if (skipped)
+        sp_volume_note(reader, "%lld points, lines and faces are passed over", (long long)skipped);
+    SP_TRY(sp_volume_build_groups(reader, "region", material, 0, NULL, mesh));
 done:
-    sp_list_free(&materials);
     return status;
 }

@@ -1,6 +1,6 @@
 /* VTK's XML format for unstructured grids (.vtu) in one piece. A scanner for the subset of XML that VTK writes finds
- * the arrays that are used; their values are text, base64, or appended behind an underscore, raw or in base64. What is
- * in front of values in binary, and how they are compressed, is in volume_vtu_values.c. */
+ * the arrays that are used. Their values are text, base64, or appended after an underscore, raw or in base64. The
+ * headers and compression of binary values are handled in volume_vtu_values.c. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@ enum { POINTS, CONNECTIVITY, OFFSETS, TYPES, REGIONS, ARRAYS };
 
 static const char *const array_names[ARRAYS] = {"Points", "connectivity", "offsets", "types", "regions"};
 
-/* An array as the file describes it. */
+/* An array as described by the file. */
 struct vtu_array {
-    const struct sp_volume_vtk_type *type; /* NULL: not there */
+    const struct sp_volume_vtk_type *type; /* NULL: the array is missing */
     bool text, appended;
-    int64_t offset;       /* of appended ones */
+    int64_t offset;       /* of appended arrays */
     const char *at, *end; /* the contents of the element */
 };
 
@@ -32,19 +32,19 @@ struct vtu_tag {
 struct vtu {
     struct sp_volume_reader in;
     struct vtu_array array[ARRAYS];
-    struct vtu_array *inside; /* whose element is open, NULL none that is used */
+    struct vtu_array *inside; /* the array whose element is open, NULL: none that is used */
     sp_word open[MOST_DEPTH];
     int depth, header_bytes;
     bool big_endian;
     sp_word compressor;              /* empty: none */
     int64_t point_count, cell_count; /* −1: no piece yet */
-    const char *appended;            /* behind the underscore, NULL none */
+    const char *appended;            /* first byte after the underscore, NULL: none */
     bool appended_base64;
     const char *file_end;
     struct sp_volume_vtk_cells cells;
-    /* of the array that is being read */
+    /* the array that is being read */
     const struct vtu_array *current;
-    const char *values; /* NULL when they are text */
+    const char *values; /* NULL if they are text */
 };
 
 /* ---- tags ---- */
@@ -60,7 +60,7 @@ static void skip_blanks(sp_text *text)
         text->at++;
 }
 
-/* Letters, digits and what else VTK has in names; empty where there is none. */
+/* Scans letters, digits and the other characters in VTK's names; empty if there is none. */
 static sp_word scan_name(sp_text *text)
 {
     const char *begin = text->at;
@@ -94,7 +94,7 @@ static int scan_attribute(struct vtu *vtu, struct vtu_tag *tag)
     return SP_OK;
 }
 
-/* The tag that begins at text->at with '<'. */
+/* Scans the tag that begins at text->at with '<'. */
 static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
 {
     sp_text *text = &vtu->in.text;
@@ -123,7 +123,7 @@ done:
     return status;
 }
 
-/* Passes over <?…?> and <!--…-->; whether there was one. */
+/* Skips <?…?> and <!--…-->; *skipped receives whether there was one. */
 static int skip_comment(struct vtu *vtu, bool *skipped)
 {
     static const char *const marks[2][2] = {{"<?", "?>"}, {"<!--", "-->"}};
@@ -142,7 +142,7 @@ static int skip_comment(struct vtu *vtu, bool *skipped)
     return SP_OK;
 }
 
-/* The value of an attribute, empty where it is not there. */
+/* The value of an attribute, empty if it is missing. */
 static sp_word attribute(const struct vtu_tag *tag, const char *name)
 {
     for (int i = 0; i < tag->count; i++)
@@ -160,7 +160,7 @@ static int attribute_count(struct vtu *vtu, const struct vtu_tag *tag, const cha
     return sp_volume_fail_here(&vtu->in, "%s=\"%s\" is no count", name, sp_word_show(word, shown));
 }
 
-/* ---- what the tags say ---- */
+/* ---- interpretation of tags ---- */
 
 static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
 {
@@ -194,7 +194,7 @@ done:
     return status;
 }
 
-/* Which array this is, −1 one that is not used. */
+/* The role of this array, −1 if it is not used. */
 static int find_role(struct vtu *vtu, const struct vtu_tag *tag, const struct sp_volume_vtk_type *type)
 {
     char shown[SP_TEXT_QUOTE];
@@ -226,7 +226,7 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
         return SP_OK;
     struct vtu_array *array = &vtu->array[role];
     if (array->type)
-        return sp_volume_fail_here(&vtu->in, "the array %s stands twice", array_names[role]);
+        return sp_volume_fail_here(&vtu->in, "the array %s occurs twice", array_names[role]);
     if (!type || (role != POINTS && type->kind == 'f'))
         return sp_volume_fail_here(&vtu->in, "the array %s has type '%s'", array_names[role],
                                    sp_word_show(attribute(tag, "type"), shown));
@@ -262,7 +262,7 @@ static int open_appended(struct vtu *vtu, const struct vtu_tag *tag)
     return SP_OK;
 }
 
-static int take_tag(struct vtu *vtu, const struct vtu_tag *tag)
+static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
 {
     int status = SP_OK;
     if (tag->closes) {
@@ -290,14 +290,14 @@ done:
     return status;
 }
 
-/* All tags up to the appended data or to </VTKFile>. */
+/* Scans all tags up to the appended data or </VTKFile>. */
 static int scan_file(struct vtu *vtu)
 {
     sp_text *text = &vtu->in.text;
     struct vtu_tag tag;
     int status;
     bool skipped;
-    text->binary = true; /* messages tell the byte */
+    text->binary = true; /* from here on messages name the byte */
     text->stop = text->next = text->end;
     do {
         const char *begin = text->at;
@@ -310,7 +310,7 @@ static int scan_file(struct vtu *vtu)
                        : sp_volume_fail_here(&vtu->in, "the file ends before </VTKFile>");
         }
         text->at = next;
-        /* Of an array that is used, the first text that is not blank; VTK has notes in elements beside it. */
+        /* The first text of an array that is used; VTK writes notes in elements next to it. */
         while (begin < next && is_blank(*begin))
             begin++;
         if (vtu->inside && sp_word_is(vtu->open[vtu->depth - 1], "DataArray") && begin < next &&
@@ -322,7 +322,7 @@ static int scan_file(struct vtu *vtu)
         if (skipped)
             continue;
         SP_TRY(scan_tag(vtu, &tag));
-        SP_TRY(take_tag(vtu, &tag));
+        SP_TRY(use_tag(vtu, &tag));
     } while (!vtu->appended && (vtu->depth > 0 || vtu->header_bytes == 0));
 done:
     return status;
@@ -330,7 +330,7 @@ done:
 
 /* ---- values ---- */
 
-/* Finds the values of an array in binary, which must be `count`. */
+/* Finds the binary values of an array, of which there must be `count`. */
 static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const char *name, int64_t count)
 {
     char shown[SP_TEXT_QUOTE];
@@ -360,7 +360,7 @@ static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const ch
     return sp_volume_vtu_values(&vtu->in, &stream, name, count, array->type->bytes, &vtu->values);
 }
 
-/* Before an array's values are read, and before memory is had for them. */
+/* Called before the values of an array are read and memory is allocated for them. */
 static int begin_array(struct vtu *vtu, int role, int64_t count)
 {
     const struct vtu_array *array = &vtu->array[role];
@@ -396,7 +396,7 @@ static int read_real(struct vtu *vtu, int role, int64_t i, double *value)
                : sp_volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
 }
 
-/* That text has no values left; the text is that of the whole file again. */
+/* Checks that the text has no values left, and returns to the text of the whole file. */
 static int end_array(struct vtu *vtu, int role, int64_t count)
 {
     if (!vtu->values && sp_volume_more(&vtu->in))

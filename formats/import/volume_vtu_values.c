@@ -1,7 +1,6 @@
 /* Binary values of .vtu files. Uncompressed: their length in bytes, then the values. Compressed: the number of blocks,
- * the size of a block before compression, that of the last one (0: as the others) and the size of each block in the
- * file, then the blocks, each a stream of zlib. In base64 the header is encoded by itself or together with what
- * follows. */
+ * the uncompressed size of a block, that of the last one (0: the same), and the compressed size of each block, then the
+ * blocks, each a zlib stream. In base64 the header is encoded separately or together with the data. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <string.h>
@@ -14,8 +13,8 @@ static int base64_digit(char byte)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The first `need` bytes of what begins at `at`. A group of four characters may end with padding wherever it is, since
- * the header is often encoded by itself. false where there are fewer. */
+/* Decodes the first `need` bytes of the data at `at`. Any group of four characters may end with padding, since the
+ * header is often encoded separately. Returns false if there are fewer bytes. */
 static bool decode_base64(const char *at, const char *end, int64_t need, char *out)
 {
     int64_t got = 0;
@@ -42,7 +41,7 @@ static bool decode_base64(const char *at, const char *end, int64_t need, char *o
     return got == need;
 }
 
-/* The first `need` bytes of the stream. */
+/* Gets the first `need` bytes of the stream. */
 static int first_bytes(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                        int64_t need, const char **bytes)
 {
@@ -63,7 +62,7 @@ static int first_bytes(struct sp_volume_reader *reader, const struct sp_volume_v
                : sp_volume_fail_here(reader, "the base64 of the array %s is damaged or ends early", name);
 }
 
-/* Integer i of the header, −1 where it is 2⁶³ or more. */
+/* Integer i of the header, −1 if it is 2⁶³ or more. */
 static int64_t header_word(const struct sp_volume_vtu_stream *stream, const char *header, int64_t i)
 {
     const struct sp_volume_vtk_type type = {.bytes = stream->header_bytes, .kind = 'u'};
@@ -98,7 +97,7 @@ done:
 
 /* The header of compressed values. */
 struct blocks {
-    int64_t count, size, last; /* all but the last one hold `size` bytes when they are inflated */
+    int64_t count, size, last; /* uncompressed size of all blocks but the last one */
     int64_t header;            /* bytes */
     const char *words;
 };
@@ -108,7 +107,7 @@ static int64_t inflated_size(const struct blocks *blocks, int64_t i)
     return i == blocks->count - 1 && blocks->last > 0 ? blocks->last : blocks->size;
 }
 
-/* The numbers in front, which say how many bytes the blocks hold together. */
+/* Reads the integers at the start, which determine the total number of uncompressed bytes. */
 static int read_blocks(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                        int64_t *length, struct blocks *blocks)
 {
@@ -133,8 +132,8 @@ done:
     return status;
 }
 
-/* The bytes of all blocks in the file. A block is never inflated to more than 1032 times its size, so that the size of
- * the file bounds what memory is had for. */
+/* Checks the total compressed size of all blocks. A block is never inflated to more than 1032 times its size, so that
+ * the size of the file bounds the memory that is allocated. */
 static int check_blocks(struct sp_volume_reader *reader, const struct sp_volume_vtu_stream *stream, const char *name,
                         const struct blocks *blocks, int64_t *total)
 {

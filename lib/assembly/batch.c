@@ -10,7 +10,7 @@ void sp_element_lanes_start(sp_element_lanes *data)
 
 SP_CLONES static void load_pairs(const sp_fe_space *space, sp_element_lanes *data)
 {
-    const int pairs = sp_pair_count(data->corners);
+    const int pairs = sp_pair_count(data->nodes);
     const double *gram[SP_LANES], *edges[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &space->classes[data->class[l]];
@@ -23,7 +23,7 @@ SP_CLONES static void load_pairs(const sp_fe_space *space, sp_element_lanes *dat
     sp_lanes_gather(3 * pairs, edges, data->edge[0]);
 }
 
-/* Laws where they are others than those that are there. */
+/* Loads the laws of lanes whose laws are not loaded already. */
 static void load_laws(const sp_fe_space *space, sp_element_lanes *data)
 {
     const sp_mesh *mesh = space->mesh;
@@ -46,7 +46,7 @@ void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data)
         const double *gradient = class->gradient;
         for (int g = 0; g < data->points; g++) {
             data->weight[g][l] = class->weight[g];
-            for (int a = 0; a < data->corners; a++, gradient += 3)
+            for (int a = 0; a < data->nodes; a++, gradient += 3)
                 for (int i = 0; i < 3; i++)
                     data->gradient[g][a][i][l] = gradient[i];
         }
@@ -78,7 +78,7 @@ void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_e
         data->class[l] = space->element_class[batch->element[l]];
     }
     if (!same) {
-        data->corners = batch->corners;
+        data->nodes = batch->nodes;
         data->by_pairs = space->classes[data->class[0]].gram != NULL;
         (data->by_pairs ? load_pairs : load_points)(space, data);
     }
@@ -86,7 +86,7 @@ void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_e
         sp_element_lanes_tension(space, data);
 }
 
-/* count values into all lanes each. */
+/* Broadcasts each of `count` values into all lanes. */
 SP_CLONES static void broadcast(int64_t count, const double *from, sp_lanes *to)
 {
     for (int64_t k = 0; k < count; k++)
@@ -101,10 +101,10 @@ void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element
         return;
     }
     const sp_element_class *class = &space->classes[number];
-    int pairs = sp_pair_count(class->corners);
+    int pairs = sp_pair_count(class->nodes);
     for (int l = 0; l < SP_LANES; l++)
         data->class[l] = number;
-    data->corners = class->corners;
+    data->nodes = class->nodes;
     data->by_pairs = class->gram != NULL;
     if (data->by_pairs) {
         broadcast(pairs * (pairs + 1) / 2, class->gram, data->gram);
@@ -117,64 +117,64 @@ void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element
     data->points = class->points;
     broadcast(class->points, class->weight, data->weight);
     for (int g = 0; g < data->points; g++)
-        broadcast(3 * data->corners, class->gradient + 3 * g * data->corners, data->gradient[g][0]);
+        broadcast(3 * data->nodes, class->gradient + 3 * g * data->nodes, data->gradient[g][0]);
     load_laws(space, data);
     sp_element_lanes_tension(space, data);
 }
 
-SP_CLONES void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[8][3])
+SP_CLONES void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[][3])
 {
-    double own[SP_LANES][24];
+    double own[SP_LANES][3 * SP_ELEMENT_NODES];
     const double *from[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(space->mesh, batch->element[l], &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(space->mesh, batch->element[l], &nodes);
         from[l] = own[l];
-        for (int a = 0; a < corners; a++)
+        for (int a = 0; a < nodes; a++)
             for (int i = 0; i < 3; i++)
-                own[l][3 * a + i] = u[3 * corner[a] + i];
+                own[l][3 * a + i] = u[3 * node[a] + i];
     }
-    sp_lanes_gather(3 * batch->corners, from, to[0]);
+    sp_lanes_gather(3 * batch->nodes, from, to[0]);
 }
 
-void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[8][3], double *f)
+void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[][3], double *f)
 {
     for (int l = 0; l < batch->count; l++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(space->mesh, batch->element[l], &corners);
-        for (int a = 0; a < corners; a++)
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(space->mesh, batch->element[l], &nodes);
+        for (int a = 0; a < nodes; a++)
             for (int i = 0; i < 3; i++)
-                f[3 * corner[a] + i] += from[a][i][l];
+                f[3 * node[a] + i] += from[a][i][l];
     }
 }
 
-/* Adds one lane's blocks to the rows of K; elements without fixed components need fewer checks. */
-SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offset, int lane, double scale,
-                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+/* Adds one lane's blocks to the rows of K. Elements without fixed components need fewer checks. */
+SP_INLINE void add_whole(int nodes, const int64_t *start, const int32_t *offset, int lane, double scale,
+                         sp_lanes block[][9], double *value)
 {
-    for (int a = 0; a < corners; a++)
-        for (int c = 0; c < corners; c++) {
-            const double *b = (const double *)block[sp_packed(corners, a, c)] + lane;
+    for (int a = 0; a < nodes; a++)
+        for (int c = 0; c < nodes; c++) {
+            const double *b = (const double *)block[sp_packed(nodes, a, c)] + lane;
             const int row = a <= c ? 3 * SP_LANES : SP_LANES, column = a <= c ? SP_LANES : 3 * SP_LANES;
             for (int i = 0; i < 3; i++) {
-                double *to = value + start[3 * a + i] + offset[a * corners + c];
+                double *to = value + start[3 * a + i] + offset[a * nodes + c];
                 for (int j = 0; j < 3; j++)
                     to[j] += scale * b[i * row + j * column];
             }
         }
 }
 
-static void add_fixed_columns(const sp_fe_space *space, int corners, const int64_t *corner, const int32_t *offset,
-                              int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+static void add_fixed_columns(const sp_fe_space *space, int nodes, const int64_t *node, const int32_t *offset, int lane,
+                              double scale, sp_lanes block[][9], double *value)
 {
-    for (int a = 0; a < corners; a++)
-        for (int c = 0; c < corners; c++) {
-            const sp_lanes *b = block[sp_packed(corners, a, c)];
-            const int64_t *row = space->dof + 3 * corner[a], *column = space->dof + 3 * corner[c];
+    for (int a = 0; a < nodes; a++)
+        for (int c = 0; c < nodes; c++) {
+            const sp_lanes *b = block[sp_packed(nodes, a, c)];
+            const int64_t *row = space->dof + 3 * node[a], *column = space->dof + 3 * node[c];
             for (int i = 0; i < 3; i++) {
                 if (row[i] < 0)
                     continue;
-                double *to = value + space->pattern.start[row[i]] + offset[a * corners + c];
+                double *to = value + space->pattern.start[row[i]] + offset[a * nodes + c];
                 for (int j = 0; j < 3; j++)
                     if (column[j] >= 0)
                         *to++ += scale * b[a <= c ? 3 * i + j : 3 * j + i][lane];
@@ -182,55 +182,57 @@ static void add_fixed_columns(const sp_fe_space *space, int corners, const int64
         }
 }
 
-static void add_blocks(const sp_fe_space *space, int64_t element, int lane, double scale,
-                       sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+static void add_blocks(const sp_fe_space *space, int64_t element, int lane, double scale, sp_lanes block[][9],
+                       double *value)
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(space->mesh, element, &corners);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(space->mesh, element, &nodes);
     const int32_t *offset = space->offset + space->offset_start[element];
-    int64_t start[24];
+    int64_t start[3 * SP_ELEMENT_NODES];
     bool whole = true;
-    for (int a = 0; a < corners && whole; a++)
+    for (int a = 0; a < nodes && whole; a++)
         for (int i = 0; i < 3 && whole; i++) {
-            const int64_t row = space->dof[3 * corner[a] + i];
+            const int64_t row = space->dof[3 * node[a] + i];
             whole = row >= 0;
             start[3 * a + i] = whole ? space->pattern.start[row] : 0;
         }
     if (!whole)
-        add_fixed_columns(space, corners, corner, offset, lane, scale, block, value);
-    else if (corners == 8)
+        add_fixed_columns(space, nodes, node, offset, lane, scale, block, value);
+    else if (nodes == 8)
         add_whole(8, start, offset, lane, scale, block, value);
-    else
+    else if (nodes == 4)
         add_whole(4, start, offset, lane, scale, block, value);
+    else
+        add_whole(nodes, start, offset, lane, scale, block, value);
 }
 
-void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale,
-                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale, sp_lanes block[][9],
+                         double *value)
 {
-    for (int a = 0; a < batch->corners; a++) {
-        sp_lanes *diagonal = block[sp_packed(batch->corners, a, a)];
+    for (int a = 0; a < batch->nodes; a++) {
+        sp_lanes *diagonal = block[sp_packed(batch->nodes, a, a)];
         diagonal[3] = diagonal[1];
         diagonal[6] = diagonal[2];
         diagonal[7] = diagonal[5];
     }
-    for (int l = 0; l < batch->count; l++) /* on their way from memory while other lanes are added */
+    for (int l = 0; l < batch->count; l++) /* prefetched while other lanes are added */
         __builtin_prefetch(space->offset + space->offset_start[batch->element[l]]);
     for (int l = 0; l < batch->count; l++)
         add_blocks(space, batch->element[l], l, scale, block, value);
 }
 
-void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy)
+void sp_batch_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[][3], sp_lanes *energy)
 {
     (data->by_pairs ? sp_pairs_force : sp_points_force)(data, u, f, energy);
 }
 
-void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
-                      sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
+void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool definite, sp_lanes f[][3],
+                      sp_lanes block[][9], sp_lanes *energy)
 {
     (data->by_pairs ? sp_pairs_tangent : sp_points_tangent)(data, u, definite, f, block, energy);
 }
 
-void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
+void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3])
 {
     (data->by_pairs ? sp_pairs_tangent_times : sp_points_tangent_times)(data, u, v, y);
 }

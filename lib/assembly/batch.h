@@ -8,12 +8,15 @@
 #include "assembly/fe_space.h"
 #include "material/law.h"
 
-enum { SP_PACKED_PAIRS = SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2, SP_ELEMENT_BLOCKS = 36 };
+enum {
+    SP_PACKED_PAIRS = SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2,
+    SP_ELEMENT_BLOCKS = SP_ELEMENT_NODES * (SP_ELEMENT_NODES + 1) / 2
+};
 
 /* to[k][l] = from[l][k]. */
-SP_INLINE void sp_lanes_gather(int count, const double *const from[SP_LANES], sp_lanes *to)
+SP_INLINE void sp_lanes_gather(int64_t count, const double *const from[SP_LANES], sp_lanes *to)
 {
-    int k = 0;
+    int64_t k = 0;
     for (; k + SP_LANES <= count; k += SP_LANES) {
         sp_lanes part[SP_LANES];
         for (int l = 0; l < SP_LANES; l++)
@@ -29,7 +32,7 @@ SP_INLINE void sp_lanes_gather(int count, const double *const from[SP_LANES], sp
 
 /* Constant data of the elements of a batch, in SIMD lanes. */
 typedef struct sp_element_lanes {
-    int corners;
+    int nodes;
     bool by_pairs;
     int64_t class[SP_LANES]; /* the classes that are loaded; −1: none */
     /* by_pairs */
@@ -41,7 +44,7 @@ typedef struct sp_element_lanes {
     int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
     sp_lanes weight[SP_QUADRATURE_MAX]; /* m³ */
-    sp_lanes gradient[SP_QUADRATURE_MAX][8][3];
+    sp_lanes gradient[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
     sp_law_lanes law;
     sp_lanes viscosity[2]; /* φ, ψ, Pa s; only assembly/viscous.c sets them */
 } sp_element_lanes;
@@ -61,26 +64,26 @@ void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data);
 /* Loads one element into all lanes, to evaluate it at several displacements at once. */
 void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element_lanes *data);
 
-/* Gathers vectors of the batch's corners from full vectors, and scatter-adds them; only the first `count` lanes are
+/* Gathers vectors of the batch's nodes from full vectors, and scatter-adds them; only the first `count` lanes are
  * added. */
-void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
-void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[8][3], double *f);
+void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[][3]);
+void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[][3], double *f);
 
 /* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, for the first `count` lanes only. The
  * sum is symmetric to the last bit: of diagonal blocks a = c the upper triangle is used. */
-void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale,
-                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
+void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale, sp_lanes block[][9],
+                         double *value);
 
-/* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */
-void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
+/* Force f [nodes, 3] N and energy [J] at the displacement u [nodes, 3] m. */
+void sp_batch_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[][3], sp_lanes *energy);
 
 /* The same with the tangent's blocks a ≤ c (packed by rows of the triangle) [blocks, 3 × 3 row major] N/m. definite:
  * positive semidefinite, see sp_elastic_tangent. */
-void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
-                      sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool definite, sp_lanes f[][3],
+                      sp_lanes block[][9], sp_lanes *energy);
 
 /* y = K(u) v. */
-void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3]);
 
 /* Position of entry (p, q) in the packed upper triangle of order n. */
 SP_INLINE int sp_packed(int n, int p, int q)

@@ -3,11 +3,12 @@
 #include "assembly/batch_kinds.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum {
-    /* Batches that threads do not pay for: a barrier per color costs microseconds on a free machine, milliseconds on a
-       busy one. */
+    /* Numbers of batches below which more threads do not pay: a barrier per color costs microseconds on an idle machine
+       and milliseconds on a busy one. */
     SMALL_FORCE = 2048,
     SMALL_TANGENT = 256,
 };
@@ -39,7 +40,7 @@ double sp_elastic_force(const sp_context *context, const sp_fe_space *space, con
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
-            sp_lanes displacement[8][3], force[8][3], energy;
+            sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_force(&data, displacement, force, &energy);
@@ -58,7 +59,7 @@ int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u)
     sp_element_lanes_start(&data);
     for (int64_t b = 0; b < space->batch_count; b++) {
         const sp_batch *batch = &space->batches[b];
-        sp_lanes displacement[8][3], force[8][3], energy;
+        sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         const sp_element_class *class = &space->classes[space->element_class[batch->element[0]]];
         if (sp_law_everywhere(space->mesh->materials[class->region].law))
             continue;
@@ -87,7 +88,7 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
-            sp_lanes displacement[8][3], force[8][3], energy;
+            sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_tangent(&data, displacement, definite, force, block, &energy);
@@ -113,7 +114,7 @@ void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *spac
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
-            sp_lanes displacement[8][3], direction[8][3], product[8][3];
+            sp_lanes displacement[SP_ELEMENT_NODES][3], direction[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3];
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_gather(space, batch, v, direction);
@@ -123,18 +124,82 @@ void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *spac
     }
 }
 
+/* ---- quadratic energies at rest ---- */
+
+/* The data of one element in all lanes, and the tangent of its law at rest if it is evaluated at points. */
+typedef struct rest_element {
+    sp_element_lanes data;
+    sp_lanes A[SP_TANGENT_ENTRIES];
+} rest_element;
+
+static void fill_rest(const sp_fe_space *space, int64_t element, rest_element *rest)
+{
+    const int64_t region = rest->data.region[0];
+    sp_element_lanes_fill(space, element, &rest->data);
+    if (!rest->data.by_pairs && (region != rest->data.region[0] || space->mesh->factor || space->mesh->fibre))
+        sp_points_rest_tangent(&rest->data, rest->A);
+}
+
+/* Of the columns that are in the lanes of u [3·vertices]. */
+static sp_lanes rest_energies(const sp_fe_space *space, const sp_lanes *u, rest_element *rest)
+{
+    sp_lanes sum = {0};
+    sp_element_lanes_start(&rest->data);
+    for (int64_t e = 0; e < sp_mesh_element_count(space->mesh); e++) {
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(space->mesh, e, &nodes);
+        sp_lanes own[SP_ELEMENT_NODES][3], energy;
+        fill_rest(space, e, rest);
+        for (int a = 0; a < nodes; a++)
+            memcpy(own[a], u + 3 * node[a], sizeof own[a]);
+        if (rest->data.by_pairs)
+            sp_pairs_rest_energy(&rest->data, own, &energy);
+        else
+            sp_points_rest_energy(&rest->data, rest->A, own, &energy);
+        sum += energy;
+    }
+    return sum;
+}
+
+int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int64_t count, const double *U,
+                             double *energy)
+{
+    const int64_t rows = 3 * space->mesh->vertex_count, groups = (count + SP_LANES - 1) / SP_LANES;
+    const int threads = context->threads < groups ? context->threads : (int)groups;
+    sp_pool scratch = {0};
+    sp_lanes *u = sp_pool_raw(&scratch, threads * rows, sizeof *u);
+    rest_element *rest = sp_pool_raw(&scratch, threads, sizeof *rest);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t first = g * SP_LANES, used = count - first < SP_LANES ? count - first : SP_LANES;
+        sp_lanes *own = u + omp_get_thread_num() * rows;
+        const double *column[SP_LANES];
+        for (int l = 0; l < SP_LANES; l++) /* those beyond the last are not used */
+            column[l] = U + (first + (l < used ? l : 0)) * rows;
+        sp_lanes_gather(rows, column, own);
+        const sp_lanes sum = rest_energies(space, own, &rest[omp_get_thread_num()]);
+        memcpy(energy + first, &sum, (size_t)used * sizeof *energy);
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
 /* ---- second derivatives at rest ---- */
 
-/* What each kind of element keeps of a displacement. */
+/* The data of a displacement that second derivatives use repeatedly, for each kind of evaluation. */
 typedef union mode_lanes {
     sp_pairs_mode pairs;
-    sp_lanes u[8][3];
+    sp_lanes u[SP_ELEMENT_NODES][3];
 } mode_lanes;
 
 static void prepare_mode(const sp_fe_space *space, const sp_batch *batch, const sp_element_lanes *data, const double *U,
                          mode_lanes *mode)
 {
-    sp_lanes u[8][3];
+    sp_lanes u[SP_ELEMENT_NODES][3];
     sp_batch_gather(space, batch, U, u);
     if (data->by_pairs)
         sp_pairs_prepare(data, u, &mode->pairs);
@@ -174,7 +239,7 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
                 if (used[i])
                     prepare_mode(space, batch, &data, U + i * rows, &mode[i]);
             for (int64_t c = 0; c < pair_count; c++) {
-                sp_lanes h[8][3];
+                sp_lanes h[SP_ELEMENT_NODES][3];
                 mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
                 if (data.by_pairs)
                     sp_pairs_second(&data, &u->pairs, &v->pairs, h);
@@ -188,11 +253,12 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
     return SP_OK;
 }
 
-/* ---- fields for pictures ---- */
+/* ---- fields for rendering ---- */
 
 static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
 
-/* S [6] at the displacement gradient H [9]: C:E + T a aᵀ, or F⁻¹P. */
+/* The second Piola–Kirchhoff stress S [6] at the displacement gradient H [9]: C:E + T a aᵀ if the law is quadratic,
+ * else F⁻¹P. */
 static int point_stress(sp_context *context, const sp_material *material, const double *H, const double *E, double *S)
 {
     if (sp_material_quadratic(material)) {
@@ -241,7 +307,7 @@ static void mean_densities(const sp_fe_space *space, const double *u, double *de
     sp_element_lanes_start(&data);
     for (int64_t b = 0; b < space->batch_count; b++) {
         const sp_batch *batch = &space->batches[b];
-        sp_lanes displacement[8][3], force[8][3], energy;
+        sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         sp_element_lanes_load(space, batch, &data);
         sp_batch_gather(space, batch, u, displacement);
         sp_batch_force(&data, displacement, force, &energy);
@@ -256,17 +322,16 @@ int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const doubl
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        double X[24], H[9] = {0}, E[6], gradient[8][3];
-        for (int a = 0; a < corners; a++)
-            memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-        if (!(sp_element_centre_gradients(corners, X, gradient) > 0))
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        double X[SP_ELEMENT_NODES][3], H[9] = {0}, E[6], gradient[SP_ELEMENT_NODES][3];
+        const int type = sp_mesh_element_places(mesh, e, X);
+        if (!(sp_element_centre_gradients(type, X[0], gradient) > 0))
             return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)e);
-        for (int a = 0; a < corners; a++)
+        for (int a = 0; a < nodes; a++)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    H[3 * i + j] += u[3 * corner[a] + i] * gradient[a][j];
+                    H[3 * i + j] += u[3 * node[a] + i] * gradient[a][j];
         for (int k = 0; k < 6; k++) {
             int i = voigt[k][0], j = voigt[k][1];
             E[k] = 0.5 * (H[3 * i + j] + H[3 * j + i]);

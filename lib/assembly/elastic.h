@@ -31,6 +31,11 @@ int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K) 
 void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
                               double *y);
 
+/* energy[c] = U_cᵀ K(0) U_c for U [3·vertices, count, column major]: the diagonal of a reduced stiffness at rest, for
+ * less than the products K(0) U. The bytes do not depend on the number of threads. */
+int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int64_t count, const double *U,
+                             double *energy) SP_MUST_USE;
+
 /* Column c of H [3·vertices, pair_count, column major] (overwritten) becomes (H:U_j)U_i = ∂²f/∂u² [U_i, U_j] at rest,
  * for i = pair[2c], j = pair[2c+1]; U [3·vertices, mode_count, column major]. Symmetric in i and j. Exact for energies
  * quadratic in the strain, to about 1e-12 for others (assembly/batch_kinds.h). (Barbič & James 2005 §5.2: minus this is

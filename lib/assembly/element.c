@@ -1,43 +1,46 @@
 #include "assembly/element.h"
 
 #include "base/twofold.h"
+#include "base/vec3.h"
 #include "mesh/mesh.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double gauss_point[4][3] = {
-    [2] = {-0.57735026918962576, 0.57735026918962576, 0}, [3] = {-0.77459666924148338, 0, 0.77459666924148338}};
-static const double gauss_weight[4][3] = {[2] = {1, 1, 0}, [3] = {5.0 / 9, 8.0 / 9, 5.0 / 9}};
-
-/* The corner across the edge along ξ_j from corner a. */
+/* The neighbour of corner a along the edge in direction ξ_j. */
 static const signed char across[8][3] = {{1, 3, 4}, {0, 2, 5}, {3, 1, 6}, {2, 0, 7},
                                          {5, 7, 0}, {4, 6, 1}, {7, 5, 2}, {6, 4, 3}};
 
-/* J_ij = ∂X_i/∂ξ_j is summed over the edges along ξ_j, from the corner `before` to a: in flat elements differences of
- * other corners would cancel. */
-static int before(int corners, int a, int j)
+/* J_ij = ∂X_i/∂ξ_j is summed over differences from the node `before` to a, with its slope: in 8-node hexahedra over the
+ * edges along ξ_j, since in flat elements differences of other corners would cancel; else from node 0. */
+static int before(int nodes, int a, int j)
 {
-    return corners == 4 ? 0 : across[a][j];
+    return nodes == 8 ? across[a][j] : 0;
 }
 
-/* In flat elements that lie oblique to their own axes det J is a small difference of large products. Below this part of
- * the product of the lengths of the columns of J, doubles have lost more than a digit. */
+/* Returns true if the difference is in the sum: of each edge of an 8-node hexahedron only its end. */
+static bool counts(int nodes, double slope)
+{
+    return nodes == 8 ? slope > 0 : slope != 0;
+}
+
+/* In flat elements that are oblique to their own axes det J is a small difference of large products. If it is below
+ * this fraction of the product of the column lengths of J, doubles have lost more than a digit. */
 static const double flat = 0.1;
 
-/* ∇ξ_j = row j of J⁻¹ in sums of two doubles: correct to a unit in the last place, however flat the element is. Returns
- * det J. */
-static double invert_flat(int corners, const double *X, const double reference[8][3], double axis[3][3])
+/* ∇ξ_j = row j of J⁻¹, computed in sums of two doubles, so that it is correct to a unit in the last place, however flat
+ * the element is. Returns det J. */
+static double invert_flat(int nodes, const double *X, const double reference[][3], double axis[3][3])
 {
     sp_twofold J[3][3], c[3][3], det = {0, 0};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             J[i][j] = (sp_twofold){0, 0};
-            for (int a = 1; a < corners; a++)
-                if (reference[a][j] > 0)
-                    J[i][j] = sp_twofold_add(
-                        J[i][j], sp_twofold_times(sp_two_sum(X[3 * a + i], -X[3 * before(corners, a, j) + i]),
-                                                  (sp_twofold){reference[a][j], 0}));
+            for (int a = 1; a < nodes; a++)
+                if (counts(nodes, reference[a][j]))
+                    J[i][j] = sp_twofold_add(J[i][j],
+                                             sp_twofold_times(sp_two_sum(X[3 * a + i], -X[3 * before(nodes, a, j) + i]),
+                                                              (sp_twofold){reference[a][j], 0}));
         }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -57,21 +60,21 @@ static double column_length(const double J[3][3], int j)
     return sqrt(J[0][j] * J[0][j] + J[1][j] * J[1][j] + J[2][j] * J[2][j]);
 }
 
-/* ∇ξ_j as above in doubles, or in sums of two where that is necessary; reference [corners]: ∇_ξ N_a. */
-static double invert_jacobian(int corners, const double *X, const double reference[8][3], double axis[3][3])
+/* ∇ξ_j as above, in doubles, or in sums of two doubles if necessary; reference [nodes]: ∇_ξ N_a. */
+static double invert_jacobian(int nodes, const double *X, const double reference[][3], double axis[3][3])
 {
     double J[3][3] = {{0}}, c[3][3];
-    for (int a = 1; a < corners; a++)
+    for (int a = 1; a < nodes; a++)
         for (int j = 0; j < 3; j++)
-            for (int i = 0; i < 3 && reference[a][j] > 0; i++)
-                J[i][j] += (X[3 * a + i] - X[3 * before(corners, a, j) + i]) * reference[a][j];
+            for (int i = 0; i < 3 && counts(nodes, reference[a][j]); i++)
+                J[i][j] += (X[3 * a + i] - X[3 * before(nodes, a, j) + i]) * reference[a][j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
                       J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
     if (!(det > flat * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
-        return invert_flat(corners, X, reference, axis);
+        return invert_flat(nodes, X, reference, axis);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             axis[j][i] = c[i][j] / det;
@@ -79,69 +82,76 @@ static double invert_jacobian(int corners, const double *X, const double referen
 }
 
 /* ∇N_a = Σ_j ∂N_a/∂ξ_j ∇ξ_j. Returns det J. */
-static double map_gradients(int corners, const double *X, const double reference[8][3], double axis[3][3],
-                            double gradient[8][3])
+static double map_gradients(int nodes, const double *X, const double reference[][3], double axis[3][3],
+                            double gradient[][3])
 {
-    const double det = invert_jacobian(corners, X, reference, axis);
-    for (int a = 0; a < corners; a++)
+    const double det = invert_jacobian(nodes, X, reference, axis);
+    for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++)
             gradient[a][i] = axis[0][i] * reference[a][0] + axis[1][i] * reference[a][1] + axis[2][i] * reference[a][2];
     return det;
 }
 
-static void hex_reference(const double xi[3], double shape[8], double reference[8][3])
+/* The rule of the stiffness. */
+static sp_rule stiffness_rule(int type, int points_per_axis)
 {
-    for (int a = 0; a < 8; a++) {
-        double s[3], f[3];
-        for (int i = 0; i < 3; i++) {
-            s[i] = sp_hex_corner[a][i];
-            f[i] = 0.5 * (1 + s[i] * xi[i]);
-        }
-        shape[a] = f[0] * f[1] * f[2];
-        for (int i = 0; i < 3; i++)
-            reference[a][i] = 0.5 * s[i] * f[(i + 1) % 3] * f[(i + 2) % 3];
-    }
+    return type == SP_HEX8 && points_per_axis == 3 ? SP_RULE_GAUSS_3 : sp_element_types[type].stiffness;
 }
 
-static const double tet_reference[8][3] = {{-1, -1, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-
-double sp_element_centre_gradients(int corners, const double *X, double gradient[8][3])
+double sp_element_centre_gradients(int type, const double *X, double gradient[][3])
 {
-    double reference[8][3], axis[3][3], shape[8], centre[3] = {0};
-    if (corners == 4)
-        return map_gradients(4, X, tet_reference, axis, gradient);
-    hex_reference(centre, shape, reference);
-    return map_gradients(8, X, reference, axis, gradient);
+    static const double centre[3][3] = {[SP_TETRAHEDRON] = {0.25, 0.25, 0.25}, [SP_WEDGE] = {1.0 / 3, 1.0 / 3, 0}};
+    const sp_element_type *of = &sp_element_types[type];
+    double slope[SP_ELEMENT_NODES][3], axis[3][3], shape[SP_ELEMENT_NODES];
+    sp_element_shape_functions(type, centre[of->shape], shape, slope);
+    return map_gradients(of->nodes, X, slope, axis, gradient);
 }
 
-double sp_element_quadrature(int corners, const double *X, int points_per_axis, sp_quadrature *quadrature)
+/* By the points of a rule. */
+static double quadrature_by(int type, sp_rule rule, const double *X, sp_quadrature *quadrature)
 {
-    double smallest = INFINITY;
-    if (corners == 4) {
-        quadrature->count = 1;
-        smallest = map_gradients(4, X, tet_reference, quadrature->axis[0], quadrature->gradient[0]);
-        quadrature->weight[0] = smallest / 6;
-        for (int a = 0; a < 4; a++)
-            quadrature->shape[0][a] = 0.25;
-        return smallest;
+    double smallest = INFINITY, weight[SP_QUADRATURE_MAX];
+    quadrature->count = sp_rule_points(rule, quadrature->place, weight);
+    for (int g = 0; g < quadrature->count; g++) {
+        double slope[SP_ELEMENT_NODES][3];
+        sp_element_shape_functions(type, quadrature->place[g], quadrature->shape[g], slope);
+        const double det =
+            map_gradients(sp_element_types[type].nodes, X, slope, quadrature->axis[g], quadrature->gradient[g]);
+        smallest = fmin(smallest, det);
+        quadrature->weight[g] = det * weight[g];
     }
-    int n = points_per_axis, point = 0;
-    for (int k = 0; k < n; k++)
-        for (int j = 0; j < n; j++)
-            for (int i = 0; i < n; i++, point++) {
-                double reference[8][3], xi[3] = {gauss_point[n][i], gauss_point[n][j], gauss_point[n][k]};
-                hex_reference(xi, quadrature->shape[point], reference);
-                double det = map_gradients(8, X, reference, quadrature->axis[point], quadrature->gradient[point]);
-                memcpy(quadrature->place[point], xi, sizeof xi);
-                smallest = fmin(smallest, det);
-                quadrature->weight[point] = det * gauss_weight[n][i] * gauss_weight[n][j] * gauss_weight[n][k];
-            }
-    quadrature->count = point;
     return smallest;
 }
 
-double sp_element_stretch(int corners, const double *X, const sp_quadrature *quadrature)
+double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature)
 {
+    return quadrature_by(type, stiffness_rule(type, points_per_axis), X, quadrature);
+}
+
+double sp_element_regular_stretch(int type, int points_per_axis)
+{
+    const sp_element_type *of = &sp_element_types[type];
+    double X[3 * SP_ELEMENT_NODES];
+    sp_quadrature quadrature;
+    for (int a = 0; a < of->nodes; a++) {
+        double xi[3];
+        sp_element_node(type, a, xi);
+        /* the triangle with sides 1, and on it a point at the height of the regular tetrahedron */
+        if (of->shape != SP_HEXAHEDRON) {
+            const double L[3] = {xi[0], xi[1], xi[2]};
+            xi[0] = L[0] + 0.5 * L[1] + (of->shape == SP_TETRAHEDRON ? 0.5 * L[2] : 0);
+            xi[1] = sqrt(0.75) * L[1] + (of->shape == SP_TETRAHEDRON ? sqrt(1.0 / 12) * L[2] : 0);
+            xi[2] = of->shape == SP_TETRAHEDRON ? sqrt(2.0 / 3) * L[2] : 0.5 * L[2];
+        }
+        memcpy(X + 3 * a, xi, sizeof xi);
+    }
+    sp_element_quadrature(type, X, points_per_axis, &quadrature);
+    return sp_element_stretch(type, X, &quadrature);
+}
+
+double sp_element_stretch(int type, const double *X, const sp_quadrature *quadrature)
+{
+    const int nodes = sp_element_types[type].nodes, corners = sp_element_types[type].corners;
     double longest = 0, steepest = 0;
     for (int a = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++) {
@@ -149,7 +159,7 @@ double sp_element_stretch(int corners, const double *X, const sp_quadrature *qua
             longest = fmax(longest, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         }
     for (int g = 0; g < quadrature->count; g++)
-        for (int a = 0; a < corners; a++) {
+        for (int a = 0; a < nodes; a++) {
             const double *n = quadrature->gradient[g][a];
             steepest = fmax(steepest, n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         }
@@ -187,44 +197,240 @@ void sp_element_product_gram(int count, const int product[][2], int points, cons
             G[p * count + q] = G[q * count + p];
 }
 
-void sp_element_gram(int corners, const sp_quadrature *quadrature, const double C[36], double *G)
+void sp_element_pairs(int nodes, int pair[][2])
 {
-    int pair[SP_HEX_PAIRS][2];
-    for (int a = 0, p = 0; a < corners; a++)
-        for (int b = a + 1; b < corners; b++, p++) {
+    for (int a = 0, p = 0; a < nodes; a++)
+        for (int b = a + 1; b < nodes; b++, p++) {
             pair[p][0] = a;
             pair[p][1] = b;
         }
-    sp_element_product_gram(sp_pair_count(corners), pair, quadrature->count, quadrature->weight, 8,
-                            quadrature->gradient[0][0], C, G);
 }
 
-void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along)
+void sp_element_gram(int nodes, const sp_quadrature *quadrature, const double C[36], double *G)
 {
-    memset(along, 0, sizeof *along * (size_t)sp_pair_count(corners));
+    int pair[SP_HEX_PAIRS][2];
+    sp_element_pairs(nodes, pair);
+    sp_element_product_gram(sp_pair_count(nodes), (const int(*)[2])pair, quadrature->count, quadrature->weight,
+                            SP_ELEMENT_NODES, quadrature->gradient[0][0], C, G);
+}
+
+void sp_element_along(int nodes, const sp_quadrature *quadrature, const double direction[3], double *along)
+{
+    memset(along, 0, sizeof *along * (size_t)sp_pair_count(nodes));
     for (int g = 0; g < quadrature->count; g++) {
         double slope[8]; /* a·∇N */
-        for (int a = 0; a < corners; a++) {
+        for (int a = 0; a < nodes; a++) {
             const double *m = quadrature->gradient[g][a];
             slope[a] = direction[0] * m[0] + direction[1] * m[1] + direction[2] * m[2];
         }
-        for (int a = 0, p = 0; a < corners; a++)
-            for (int b = a + 1; b < corners; b++, p++)
+        for (int a = 0, p = 0; a < nodes; a++)
+            for (int b = a + 1; b < nodes; b++, p++)
                 along[p] -= quadrature->weight[g] * slope[a] * slope[b];
     }
 }
 
-void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass)
+/* Symmetrizes strains of pairs: −sym(∇N_a ∇N_bᵀ) is the strain of d_ab; the sign cancels in G. */
+static void pair_strain(const double m[3], const double n[3], double e[6])
 {
-    memset(mass, 0, sizeof *mass * (size_t)(corners * corners));
-    if (corners == 4) {
+    const double strain[6] = {m[0] * n[0],
+                              m[1] * n[1],
+                              m[2] * n[2],
+                              m[1] * n[2] + m[2] * n[1],
+                              m[0] * n[2] + m[2] * n[0],
+                              m[0] * n[1] + m[1] * n[0]};
+    memcpy(e, strain, sizeof strain);
+}
+
+/* Of all products at all points. */
+static void product_strains(int count, const int product[][2], const sp_quadrature *quadrature, int fields,
+                            const double *vector, double strain[][SP_HEX_PAIRS][6])
+{
+    for (int g = 0; g < quadrature->count; g++)
+        for (int p = 0; p < count; p++)
+            pair_strain(vector + 3 * (g * fields + product[p][0]), vector + 3 * (g * fields + product[p][1]),
+                        strain[g][p]);
+}
+
+static void stress_of(const double C[36], double scale, const double e[6], double stress[6])
+{
+    for (int i = 0; i < 6; i++) {
+        stress[i] = 0;
+        for (int j = 0; j < 6; j++)
+            stress[i] += scale * C[6 * i + j] * e[j];
+    }
+}
+
+static void gram_of_strains(const sp_quadrature *quadrature, double strain[][SP_HEX_PAIRS][6], const double C[36],
+                            double *G)
+{
+    memset(G, 0, sizeof *G * SP_HEX_PAIRS * SP_HEX_PAIRS);
+    for (int g = 0; g < quadrature->count; g++)
+        for (int q = 0; q < SP_HEX_PAIRS; q++) {
+            double stress[6];
+            stress_of(C, quadrature->weight[g], strain[g][q], stress);
+            for (int p = 0; p <= q; p++)
+                for (int i = 0; i < 6; i++)
+                    G[p * SP_HEX_PAIRS + q] += strain[g][p][i] * stress[i];
+        }
+    for (int p = 0; p < SP_HEX_PAIRS; p++)
+        for (int q = 0; q < p; q++)
+            G[p * SP_HEX_PAIRS + q] = G[q * SP_HEX_PAIRS + p];
+}
+
+static void average_traces(const sp_quadrature *quadrature, double strain[][SP_HEX_PAIRS][6])
+{
+    double volume = 0;
+    for (int g = 0; g < quadrature->count; g++)
+        volume += quadrature->weight[g];
+    for (int p = 0; p < SP_HEX_PAIRS; p++) {
+        double mean = 0;
+        for (int g = 0; g < quadrature->count; g++)
+            mean += quadrature->weight[g] / volume * (strain[g][p][0] + strain[g][p][1] + strain[g][p][2]);
+        for (int g = 0; g < quadrature->count; g++) {
+            const double trace = strain[g][p][0] + strain[g][p][1] + strain[g][p][2];
+            for (int i = 0; i < 3; i++)
+                strain[g][p][i] += (mean - trace) / 3;
+        }
+    }
+}
+
+/* Solves B x = b for `count` right-hand sides in place, B [9, 9] symmetric positive definite, by its Cholesky factor.
+ * Returns false if it is not. */
+static bool solve_nine(double B[9][9], int count, double b[][9])
+{
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = B[i][j];
+            for (int k = 0; k < j; k++)
+                sum -= B[i][k] * B[j][k];
+            if (i == j && !(sum > 0))
+                return false;
+            B[i][j] = i == j ? sqrt(sum) : sum / B[j][j];
+        }
+    for (int c = 0; c < count; c++) {
+        for (int i = 0; i < 9; i++) {
+            for (int k = 0; k < i; k++)
+                b[c][i] -= B[i][k] * b[c][k];
+            b[c][i] /= B[i][i];
+        }
+        for (int i = 8; i >= 0; i--) {
+            for (int k = i + 1; k < 9; k++)
+                b[c][i] -= B[k][i] * b[c][k];
+            b[c][i] /= B[i][i];
+        }
+    }
+    return true;
+}
+
+/* The nine modes at point g. */
+static void enhanced_modes(const sp_quadrature *quadrature, int g, const double axis[3][3], double middle,
+                           double mode[9][6])
+{
+    const double det = quadrature->weight[g]; /* the weights of 2³ Gauss points are 1 */
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) {
+            const double unit[3] = {i == 0, i == 1, i == 2}, factor = quadrature->place[g][j] * middle / det;
+            pair_strain(unit, axis[j], mode[3 * j + i]);
+            for (int k = 0; k < 6; k++)
+                mode[3 * j + i][k] *= factor;
+        }
+}
+
+/* G − A B⁻¹ Aᵀ with the energies A of products and modes, and B of modes. */
+static int condense_modes(sp_context *context, const double *X, const sp_quadrature *quadrature,
+                          double strain[][SP_HEX_PAIRS][6], const double C[36], double *G)
+{
+    double B[9][9] = {{0}}, A[SP_HEX_PAIRS][9] = {{0}}, x[SP_HEX_PAIRS][9];
+    double shape[8], slope[8][3], gradient[8][3], axis[3][3];
+    const double centre[3] = {0};
+    sp_element_shape_functions(SP_HEX8, centre, shape, slope);
+    const double middle = map_gradients(8, X, slope, axis, gradient);
+    for (int g = 0; g < quadrature->count; g++) {
+        double mode[9][6], stress[6];
+        enhanced_modes(quadrature, g, (const double(*)[3])axis, middle, mode);
+        for (int m = 0; m < 9; m++) {
+            stress_of(C, quadrature->weight[g], mode[m], stress);
+            for (int k = 0; k < 6; k++) {
+                for (int n = 0; n < 9; n++)
+                    B[n][m] += mode[n][k] * stress[k];
+                for (int p = 0; p < SP_HEX_PAIRS; p++)
+                    A[p][m] += strain[g][p][k] * stress[k];
+            }
+        }
+    }
+    memcpy(x, A, sizeof x);
+    if (!solve_nine(B, SP_HEX_PAIRS, x))
+        return sp_fail(
+            context, SP_NUMERICAL,
+            "the incompatible modes of an element cannot be condensed: its material is not positive definite");
+    for (int p = 0; p < SP_HEX_PAIRS; p++)
+        for (int q = p; q < SP_HEX_PAIRS; q++) {
+            for (int m = 0; m < 9; m++)
+                G[p * SP_HEX_PAIRS + q] -= A[p][m] * x[q][m];
+            G[q * SP_HEX_PAIRS + p] = G[p * SP_HEX_PAIRS + q];
+        }
+    return SP_OK;
+}
+
+int sp_element_assumed_gram(sp_context *context, int type, const double *X, const sp_quadrature *quadrature,
+                            const int product[][2], int fields, const double *vector, const double C[36], double *G)
+{
+    double strain[8][SP_HEX_PAIRS][6];
+    product_strains(SP_HEX_PAIRS, product, quadrature, fields, vector, strain);
+    if (type == SP_HEX8B)
+        average_traces(quadrature, strain);
+    gram_of_strains(quadrature, strain, C, G);
+    return type == SP_HEX8I ? condense_modes(context, X, quadrature, strain, C, G) : SP_OK;
+}
+
+void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3])
+{
+    signed char node[SP_FACE_NODES];
+    double place[SP_FACE_NODES][2], weight[SP_FACE_NODES];
+    int corners;
+    const int nodes = sp_element_face(type, face, node, &corners), points = sp_face_points(corners, place, weight);
+    memset(area, 0, (size_t)nodes * sizeof *area);
+    for (int g = 0; g < points; g++) {
+        double xi[3], along[2][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], tangent[2][3] = {{0}},
+                                                                                        normal[3];
+        sp_element_face_place(type, face, place[g][0], place[g][1], xi, along);
+        sp_element_shape_functions(type, xi, shape, slope);
+        for (int a = 0; a < sp_element_types[type].nodes; a++)
+            for (int s = 0; s < 2; s++) {
+                const double rate = sp_dot3(slope[a], along[s]);
+                for (int i = 0; i < 3; i++)
+                    tangent[s][i] += rate * (X[a][i] - X[0][i]);
+            }
+        sp_cross3(tangent[0], tangent[1], normal);
+        for (int a = 0; a < nodes; a++)
+            for (int i = 0; i < 3; i++)
+                area[a][i] += weight[g] * shape[node[a]] * normal[i];
+    }
+}
+
+static void mass_by(int nodes, const sp_quadrature *quadrature, double *mass)
+{
+    for (int g = 0; g < quadrature->count; g++)
+        for (int a = 0; a < nodes; a++)
+            for (int b = 0; b < nodes; b++)
+                mass[nodes * a + b] += quadrature->weight[g] * quadrature->shape[g][a] * quadrature->shape[g][b];
+}
+
+void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass)
+{
+    const int nodes = sp_element_types[type].nodes;
+    memset(mass, 0, sizeof *mass * (size_t)(nodes * nodes));
+    if (type == SP_TET4) {
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < 4; b++)
                 mass[4 * a + b] = quadrature->weight[0] * (a == b ? 0.1 : 0.05);
         return;
     }
-    for (int g = 0; g < quadrature->count; g++)
-        for (int a = 0; a < 8; a++)
-            for (int b = 0; b < 8; b++)
-                mass[8 * a + b] += quadrature->weight[g] * quadrature->shape[g][a] * quadrature->shape[g][b];
+    if (nodes == 8) {
+        mass_by(nodes, quadrature, mass);
+        return;
+    }
+    sp_quadrature own;
+    quadrature_by(type, sp_element_types[type].mass, X, &own);
+    mass_by(nodes, &own, mass);
 }

@@ -11,42 +11,48 @@
 #define SP_ASSEMBLY_ELEMENT_H
 
 #include "base/context.h"
+#include "mesh/element_type.h"
 
-enum { SP_HEX_PAIRS = 28, SP_TET_PAIRS = 6, SP_QUADRATURE_MAX = 27 };
+enum { SP_HEX_PAIRS = 28, SP_TET_PAIRS = 6 };
 
-/* Pairs a < b of `corners` (8 or 4) corners, b fastest. */
-static inline int sp_pair_count(int corners)
+/* Pairs a < b of the nodes, b fastest. */
+static inline int sp_pair_count(int nodes)
 {
-    return corners * (corners - 1) / 2;
+    return nodes * (nodes - 1) / 2;
 }
-static inline int sp_pair_index(int corners, int a, int b)
+static inline int sp_pair_index(int nodes, int a, int b)
 {
     int low = a < b ? a : b, high = a < b ? b : a;
-    return low * corners - low * (low + 1) / 2 + high - low - 1;
+    return low * nodes - low * (low + 1) / 2 + high - low - 1;
 }
 
-/* Quadrature points of an element with their weights det J · w [m³], shape functions and gradients [1/m].
- * Hexahedra: Gauss points_per_axis³ (2 or 3); tetrahedra: one point, which is exact for the constant gradients. */
+/* Integration points of an element with their weights det J · w [m³], shape functions and gradients [1/m]. The points
+ * are those of the element's type (mesh/element_type.h), and points_per_axis³ Gauss points (2 or 3 per axis) in an
+ * 8-node hexahedron (SP_HEX8). */
 typedef struct sp_quadrature {
     int count;
     double weight[SP_QUADRATURE_MAX];
-    double shape[SP_QUADRATURE_MAX][8];
-    double gradient[SP_QUADRATURE_MAX][8][3];
+    double shape[SP_QUADRATURE_MAX][SP_ELEMENT_NODES];
+    double gradient[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
     double axis[SP_QUADRATURE_MAX][3][3]; /* ∇ξ_j of the reference coordinates, 1/m */
-    double place[SP_QUADRATURE_MAX][3];   /* ξ of hexahedra, in (−1, 1); not set for tetrahedra */
+    double place[SP_QUADRATURE_MAX][3];   /* ξ */
 } sp_quadrature;
 
-/* X [corners, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be
+/* X [nodes, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be
  * used). */
-double sp_element_quadrature(int corners, const double *X, int points_per_axis, sp_quadrature *quadrature);
+double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature);
 
 /* The longest distance of two corners times the largest |∇N_a| at the quadrature points: 1.9 in a cube with 2³ points,
  * 2.4 with 3³, about the aspect ratio in flat elements. Compared to displacement gradients, squared edge lengths lose
  * digits by about this factor: they are of size 1, and the strain is a difference of size 1/stretch. */
-double sp_element_stretch(int corners, const double *X, const sp_quadrature *quadrature);
+double sp_element_stretch(int type, const double *X, const sp_quadrature *quadrature);
+
+/* sp_element_stretch of a well-shaped element of this type: a cube, a regular tetrahedron or a regular wedge of height
+ * 1. */
+double sp_element_regular_stretch(int type, int points_per_axis);
 
 /* Gradients [1/m] at the centre; returns det J there. */
-double sp_element_centre_gradients(int corners, const double *X, double gradient[8][3]);
+double sp_element_centre_gradients(int type, const double *X, double gradient[][3]);
 
 /* G_pq = ∫ sym(mnᵀ):C:sym(m'n'ᵀ) dV [count, count] for products of two vector fields, where product[p] names m and n,
  * and product[q] names m' and n'; vector [points][fields, 3]; C [6,6] in Voigt order xx,yy,zz,yz,zx,xy with engineering
@@ -54,14 +60,35 @@ double sp_element_centre_gradients(int corners, const double *X, double gradient
 void sp_element_product_gram(int count, const int product[][2], int points, const double *weight, int fields,
                              const double *vector, const double C[36], double *G);
 
-/* The same for the pairs of corners, with the gradients of their shape functions: G [pairs, pairs] J/m⁴. */
-void sp_element_gram(int corners, const sp_quadrature *quadrature, const double C[36], double *G);
+/* The same for the pairs of at most 8 nodes, with the gradients of their shape functions: G [pairs, pairs] J/m⁴. */
+void sp_element_gram(int nodes, const sp_quadrature *quadrature, const double C[36], double *G);
 
 /* −∫ (a·∇N_a)(a·∇N_b) dV [pairs] m for a direction a: ∫ aᵀE a dV = Σ along_ab d_ab. */
-void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along);
+void sp_element_along(int nodes, const sp_quadrature *quadrature, const double direction[3], double *along);
 
-/* ∫ N_a N_b dV [corners, corners] m³: by the same points for hexahedra (2³ are exact on boxes), exactly for
- * tetrahedra. */
-void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass);
+/* The pairs a < b of at most 8 nodes, b fastest. */
+void sp_element_pairs(int nodes, int pair[][2]);
+
+/* G of the 28 products of an 8-node hexahedron with an assumed strain in place of the strain of the displacement. The
+ * assumed strain is linear in the products too, so that the energy is still ½ dᵀ G d. X [8, 3] m; the quadrature has 2³
+ * points; fields and vector as in sp_element_product_gram.
+ *
+ * SP_HEX8B: the trace of the strain is replaced by its mean over the element, so that the element has one volumetric
+ * strain only (Hughes, Int. J. Numer. Meth. Engng 15 (1980), here with the Green–Lagrange strain).
+ *
+ * SP_HEX8I: nine strains sym(e_i ⊗ ∇ξ_j⁰) ξ_j det J⁰/det J are added and condensed, where ⁰ denotes the centre. They
+ * are the strains of the displacements ξ_j² e_i (Taylor, Beresford and Wilson, ibid. 10 (1976); Simo and Rifai, ibid.
+ * 29 (1990)). SP_NUMERICAL if they cannot be condensed. */
+int sp_element_assumed_gram(sp_context *context, int type, const double *X, const sp_quadrature *quadrature,
+                            const int product[][2], int fields, const double *vector, const double C[36],
+                            double *G) SP_MUST_USE;
+
+/* ∫ N_a n dA over a face for each of its nodes in the order of sp_element_face, m²: times −p the consistent forces of a
+ * pressure p. They sum to the area vector of the face. X [nodes, 3] m. */
+void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3]);
+
+/* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges.
+ * Exceptions: 8-node hexahedra use the points of `quadrature`, and 4-node tetrahedra an exact formula. */
+void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass);
 
 #endif

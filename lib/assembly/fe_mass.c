@@ -3,31 +3,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+void sp_element_class_lumped(const sp_element_class *class, double *mass)
+{
+    const int nodes = class->nodes;
+    double total = 0, diagonal = 0;
+    for (int a = 0; a < nodes; a++) {
+        mass[a] = 0;
+        for (int b = 0; b < nodes; b++)
+            mass[a] += class->mass[a * nodes + b];
+        total += mass[a];
+        diagonal += class->mass[a * (nodes + 1)];
+    }
+    for (int a = 0; a < nodes && nodes > sp_element_types[class->type].corners; a++)
+        mass[a] = total / diagonal * class->mass[a * (nodes + 1)];
+}
+
 void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
     memset(mass, 0, (size_t)mesh->vertex_count * sizeof *mass);
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        const double *matrix = space->classes[space->element_class[e]].mass;
-        for (int a = 0; a < corners; a++)
-            for (int b = 0; b < corners; b++)
-                mass[corner[a]] += matrix[a * corners + b];
+        int nodes;
+        double own[SP_ELEMENT_NODES];
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        sp_element_class_lumped(&space->classes[space->element_class[e]], own);
+        for (int a = 0; a < nodes; a++)
+            mass[node[a]] += own[a];
     }
 }
 
-/* ρ ∫ N_a N_c dV of the vertices a and c that share an element, at start[a] + the column, among those of a row of a, of
- * c's first free component; 0 elsewhere. A ninth of the entries of the pattern is added to, and stays in the cache.
- * NULL where there is no memory. */
+/* Computes ρ ∫ N_a N_c dV for all pairs of vertices a and c that share an element. The entry of a pair is at start[a] +
+ * k, where k is the position of c's first free component in a row of a; all other entries are 0. Only a ninth of the
+ * entries of the pattern is written, so that they stay in the cache. Returns NULL if out of memory. */
 static double *pair_masses(const sp_context *context, const sp_fe_space *space, sp_pool *pool, int64_t **start)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t *first = *start = sp_pool_new(pool, mesh->vertex_count + 1, sizeof *first);
     if (!first)
         return NULL;
-    for (int64_t row = 0; row < space->dof_count; row++) /* the rows of a vertex are of one length */
+    for (int64_t row = 0; row < space->dof_count; row++) /* all rows of a vertex have the same length */
         first[space->free[row] / 3 + 1] = space->pattern.start[row + 1] - space->pattern.start[row];
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         first[v + 1] += first[v];
@@ -40,15 +55,15 @@ static double *pair_masses(const sp_context *context, const sp_fe_space *space, 
             for (int64_t b = space->part_start[part]; b < space->part_start[part + 1]; b++)
                 for (int l = 0; l < space->batches[b].count; l++) {
                     const int64_t element = space->batches[b].element[l];
-                    int corners;
-                    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+                    int nodes;
+                    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
                     const double *mass = space->classes[space->element_class[element]].mass;
                     const int32_t *offset = space->offset + space->offset_start[element];
-                    for (int a = 0; a < corners; a++)
-                        for (int c = 0; c < corners; c++)
-                            if (first[corner[a]] < first[corner[a] + 1] &&
-                                first[corner[c]] < first[corner[c] + 1]) /* neither is fixed */
-                                pairs[first[corner[a]] + offset[a * corners + c]] += mass[a * corners + c];
+                    for (int a = 0; a < nodes; a++)
+                        for (int c = 0; c < nodes; c++)
+                            if (first[node[a]] < first[node[a] + 1] &&
+                                first[node[c]] < first[node[c] + 1]) /* neither is fixed */
+                                pairs[first[node[a]] + offset[a * nodes + c]] += mass[a * nodes + c];
                 }
     return pairs;
 }
@@ -103,7 +118,7 @@ int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped,
 
 static int consistent_compressed(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
 {
-    const int64_t n = space->dof_count, most = space->pattern.start[n]; /* memory that is not written to is none */
+    const int64_t n = space->dof_count, most = space->pattern.start[n]; /* pages that are never written use no memory */
     sp_pool scratch = {0};
     int64_t *start, kept = 0;
     const double *pairs = pair_masses(context, space, &scratch, &start);
@@ -147,7 +162,7 @@ done:
     return status;
 }
 
-/* Parts of a color share no vertex. */
+/* Blocks of one color share no vertex. */
 void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space, int64_t width, const double *fields,
                             double *product)
 {
@@ -157,13 +172,13 @@ void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space,
             for (int64_t b = space->part_start[part]; b < space->part_start[part + 1]; b++)
                 for (int l = 0; l < space->batches[b].count; l++) {
                     int64_t element = space->batches[b].element[l];
-                    int corners;
-                    const int64_t *corner = sp_mesh_corners(space->mesh, element, &corners);
+                    int nodes;
+                    const int64_t *node = sp_mesh_nodes(space->mesh, element, &nodes);
                     const double *mass = space->classes[space->element_class[element]].mass;
-                    for (int i = 0; i < corners; i++)
-                        for (int j = 0; j < corners; j++) {
-                            const double m = mass[i * corners + j], *from = fields + corner[j] * width;
-                            double *to = product + corner[i] * width;
+                    for (int i = 0; i < nodes; i++)
+                        for (int j = 0; j < nodes; j++) {
+                            const double m = mass[i * nodes + j], *from = fields + node[j] * width;
+                            double *to = product + node[i] * width;
                             for (int64_t c = 0; c < width; c++)
                                 to[c] += m * from[c];
                         }

@@ -10,24 +10,28 @@
 
 /* ---- classes ---- */
 
-enum { RECENT = 16 }; /* how many classes an element is compared with before it gets its own */
+enum { RECENT = 16 }; /* number of existing classes that an element is compared with before it gets its own */
 
 /* Up to this stretch hexahedra of linear materials are evaluated in squared edge lengths, and elements share a class
  * although rounding has moved their corners. Flatter elements would lose a digit. */
 static const double most_stretch = 6;
 
-static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, double *edges)
+/* The differences of all pairs of 8-node hexahedra, and of the pairs with node 0 of the others; returns their number.
+ */
+static int edges_of(const sp_mesh *mesh, int nodes, const int64_t *node, double *edges)
 {
-    for (int a = 0, p = 0; a < corners; a++)
-        for (int b = a + 1; b < corners; b++, p++)
+    int p = 0;
+    for (int a = 0; a < (nodes == 8 ? 8 : 1); a++)
+        for (int b = a + 1; b < nodes; b++, p++)
             for (int i = 0; i < 3; i++)
-                edges[3 * p + i] = mesh->vertices[3 * corner[a] + i] - mesh->vertices[3 * corner[b] + i];
+                edges[3 * p + i] = mesh->vertices[3 * node[a] + i] - mesh->vertices[3 * node[b] + i];
+    return p;
 }
 
-/* Equal up to `rounding` of coordinates. */
-static bool same_shape(int corners, const double *edges, const double *other, double rounding)
+/* Returns true if the edges are equal up to `rounding` of the coordinates. */
+static bool same_shape(int nodes, const double *edges, const double *other, double rounding)
 {
-    for (int i = 0; i < 3 * (corners - 1); i++) /* the pairs with corner 0 say all */
+    for (int i = 0; i < 3 * (nodes - 1); i++) /* the pairs with node 0 determine all others */
         if (!(fabs(edges[i] - other[i]) <= rounding))
             return false;
     return true;
@@ -47,50 +51,84 @@ static bool same_fibre(const sp_mesh *mesh, int64_t element, int64_t other)
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges,
-                      sp_element_class *class)
+/* G of a hexahedron, packed. */
+static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, const sp_quadrature *quadrature,
+                     sp_element_class *class)
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    enum { PAIRS = SP_HEX_PAIRS };
+    sp_material scaled;
+    const sp_material *material = sp_mesh_material(mesh, class->element, &scaled);
+    double C[36], full[PAIRS * PAIRS];
+    int status;
+    SP_TRY(sp_material_stiffness(context, material, C));
+    if (class->type != SP_HEX8) {
+        int pair[PAIRS][2];
+        sp_element_pairs(8, pair);
+        SP_TRY(sp_element_assumed_gram(context, class->type, X, quadrature, (const int(*)[2])pair, SP_ELEMENT_NODES,
+                                       quadrature->gradient[0][0], C, full));
+    } else
+        sp_element_gram(8, quadrature, C, full);
+    for (int p = 0, at = 0; p < PAIRS; p++)
+        for (int q = p; q < PAIRS; q++)
+            class->gram[at++] = full[p * PAIRS + q];
+    if (class->along)
+        sp_element_along(8, quadrature, material->fibre_direction, class->along);
+done:
+    return status;
+}
+
+/* Types with another strain than that of the displacement exist in squared edge lengths only. */
+static int check_law(sp_context *context, int type, const sp_material *material)
+{
+    if (sp_material_quadratic(material) && (type != SP_HEX8I || material->fibre == SP_FIBRE_NONE))
+        return SP_OK;
+    return sp_fail(context, SP_INPUT,
+                   "elements of type %s (%s) are for the laws stvk and linear%s; region \"%s\" has %s%s",
+                   sp_element_types[type].name, sp_element_types[type].title, type == SP_HEX8I ? " without fibres" : "",
+                   material->name, sp_law_name(material->law), material->fibre == SP_FIBRE_NONE ? "" : " with fibres");
+}
+
+static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, int edge_count,
+                      const double *edges, sp_element_class *class)
+{
+    double X[SP_ELEMENT_NODES][3];
+    sp_quadrature quadrature;
     sp_material scaled;
     const sp_material *material = sp_mesh_material(mesh, element, &scaled);
-    double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
-    sp_quadrature quadrature;
-    int pairs = sp_pair_count(corners);
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    if (!(sp_element_quadrature(corners, X, mesh->quadrature, &quadrature) > 0))
+    const int type = sp_mesh_element_places(mesh, element, X), nodes = sp_element_types[type].nodes;
+    const bool assumed = type == SP_HEX8B || type == SP_HEX8I;
+    if (!(sp_element_quadrature(type, X[0], mesh->quadrature, &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
-    *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
-    class->stretch = sp_element_stretch(corners, X, &quadrature);
-    const bool by_pairs = corners == 8 && sp_material_quadratic(material) && class->stretch <= most_stretch;
+    *class = (sp_element_class){.type = type, .nodes = nodes, .region = mesh->region[element], .element = element};
+    class->stretch = sp_element_stretch(type, X[0], &quadrature);
+    if (assumed) {
+        int status = check_law(context, type, material);
+        if (status != SP_OK)
+            return status;
+    }
+    const bool by_pairs =
+        assumed || (type == SP_HEX8 && sp_material_quadratic(material) && class->stretch <= most_stretch);
     if (by_pairs) {
-        class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
-        class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, pairs, sizeof *class->along);
+        class->gram = sp_pool_raw(pool, SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2, sizeof *class->gram);
+        class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, SP_HEX_PAIRS, sizeof *class->along);
     } else {
         class->points = quadrature.count;
         class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
-        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * corners, sizeof(double));
+        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * nodes, sizeof(double));
     }
-    class->mass = sp_pool_raw(pool, corners * corners, sizeof *class->mass);
-    class->edges = sp_pool_copy(pool, edges, 3 * pairs, sizeof *edges);
+    class->mass = sp_pool_raw(pool, nodes * nodes, sizeof *class->mass);
+    class->edges = sp_pool_copy(pool, edges, 3 * edge_count, sizeof *edges);
     if (pool->failed)
         return sp_fail_memory(context);
     if (by_pairs) {
-        int status = sp_material_stiffness(context, material, C);
+        int status = fill_gram(context, mesh, X[0], &quadrature, class);
         if (status != SP_OK)
             return status;
-        sp_element_gram(corners, &quadrature, C, full);
-        for (int p = 0, at = 0; p < pairs; p++)
-            for (int q = p; q < pairs; q++)
-                class->gram[at++] = full[p * pairs + q];
-        if (class->along)
-            sp_element_along(corners, &quadrature, material->fibre_direction, class->along);
     } else
         for (int g = 0; g < quadrature.count; g++)
-            memcpy(class->gradient + 3 * g * corners, quadrature.gradient[g], 3 * (size_t)corners * sizeof(double));
-    sp_element_volume_mass(corners, &quadrature, class->mass);
-    for (int i = 0; i < corners * corners; i++)
+            memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
+    sp_element_volume_mass(type, X[0], &quadrature, class->mass);
+    for (int i = 0; i < nodes * nodes; i++)
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)
         class->volume += quadrature.weight[g];
@@ -110,16 +148,18 @@ static int find_classes(sp_context *context, sp_fe_space *space)
     sp_list list = {0};
     int status = SP_OK;
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        int64_t within;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        const int type = sp_mesh_type(mesh, e, &within);
         double edges[3 * SP_HEX_PAIRS];
-        edges_of(mesh, corners, corner, edges);
+        const int edge_count = edges_of(mesh, nodes, node, edges);
         int64_t found = -1;
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
-            if (classes[c].corners == corners && classes[c].region == mesh->region[e] &&
+            if (classes[c].type == type && classes[c].region == mesh->region[e] &&
                 same_factor(mesh, e, classes[c].element) && same_fibre(mesh, e, classes[c].element) &&
-                same_shape(corners, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
+                same_shape(nodes, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
                 found = c;
         if (found < 0) {
             found = list.count;
@@ -128,7 +168,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
                 status = sp_fail_memory(context);
                 goto done;
             }
-            SP_TRY(fill_class(context, &space->pool, mesh, e, edges, added));
+            SP_TRY(fill_class(context, &space->pool, mesh, e, edge_count, edges, added));
             space->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
         }
         space->element_class[e] = found;
@@ -152,15 +192,15 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
         for (int c = 0; c < 3; c++)
             if (mesh->fixed_axes[i] >> c & 1)
                 space->dof[3 * mesh->fixed[i] + c] = -1;
-    /* a vertex that no element uses has no stiffness and no mass: it is fixed */
+    /* A vertex that no element uses has neither stiffness nor mass, and counts as fixed. */
     char *used = calloc((size_t)mesh->vertex_count + 1, 1);
     if (!used)
         return sp_fail_memory(context);
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            used[corner[a]] = 1;
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            used[node[a]] = 1;
     }
     for (int64_t i = 0; i < all; i++)
         if (space->dof[i] == 0 && used[i / 3]) {
@@ -173,21 +213,23 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
     return SP_OK;
 }
 
-/* ---- parts, colors and batches ---- */
+/* ---- blocks, colors and batches ---- */
 
-/* Elements in a part: their vertices' rows of K (1 KB a vertex with tetrahedra, 2 KB with hexahedra) stay in the second
- * cache while they are added to them one after the other; fewer where that would leave too few parts of a color for the
- * threads. Assembly of 192,000 tetrahedra, seconds of one thread: parts of 64 0.12, 128 0.10, 256 0.095, 512 0.085,
- * 1024 0.08; 31 colors of single elements 0.27. */
+/* The number of elements in a block. The rows of K of its vertices (1 KB per vertex with tetrahedra, 2 KB with
+ * hexahedra) stay in the second-level cache while its elements are added one after another. Blocks are smaller if there
+ * would be too few of a color for the threads. Assembly of 192,000 tetrahedra on one thread takes 0.12 s with blocks of
+ * 64 elements, 0.10 s with 128, 0.095 s with 256, 0.085 s with 512 and 0.08 s with 1024; with 31 colors of single
+ * elements it takes 0.27 s. */
 static int64_t part_size(const sp_mesh *mesh)
 {
     enum { LEAST = 64, MOST = 512, PARTS = 512 };
-    const int64_t elements = sp_mesh_element_count(mesh), most = mesh->hex_count > mesh->tet_count ? MOST / 2 : MOST,
-                  size = elements / PARTS;
+    const int64_t elements = sp_mesh_element_count(mesh),
+                  most = 2 * mesh->block[SP_TET4].count < elements ? MOST / 2 : MOST, size = elements / PARTS;
     return size < LEAST ? LEAST : size > most ? most : size;
 }
 
-/* Elements along Morton's curve through their centres [elements], whatever the order of the mesh. */
+/* The elements [elements] sorted along a Morton curve through their centres, so that the order of the mesh does not
+ * matter. */
 static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
 {
     const int64_t elements = sp_mesh_element_count(mesh);
@@ -197,7 +239,7 @@ static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
         return NULL;
     for (int64_t e = 0; e < elements; e++) {
         int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        const int64_t *corner = sp_mesh_corner_nodes(mesh, e, &corners);
         for (int i = 0; i < 3; i++) {
             centre[3 * e + i] = 0;
             for (int a = 0; a < corners; a++)
@@ -210,7 +252,7 @@ static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
     return along ? order : NULL;
 }
 
-/* Greedy: each part takes the lowest color that none of its vertices has, 64 colors at a time. */
+/* Greedy coloring: each block gets the lowest color that none of its vertices has, 64 colors at a time. */
 static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t *order, int64_t parts, int64_t size,
                          int *color, int *color_count)
 {
@@ -226,22 +268,22 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
         memset(taken, 0, (size_t)mesh->vertex_count * sizeof *taken);
         for (int64_t p = 0; p < parts; p++) {
             const int64_t end = (p + 1) * size < elements ? (p + 1) * size : elements;
-            int corners;
+            int nodes;
             uint64_t mask = 0;
             if (color[p] >= 0)
                 continue;
             for (int64_t k = p * size; k < end; k++) {
-                const int64_t *corner = sp_mesh_corners(mesh, order[k], &corners);
-                for (int a = 0; a < corners; a++)
-                    mask |= taken[corner[a]];
+                const int64_t *node = sp_mesh_nodes(mesh, order[k], &nodes);
+                for (int a = 0; a < nodes; a++)
+                    mask |= taken[node[a]];
             }
             if (mask == UINT64_MAX)
                 continue;
             const int bit = __builtin_ctzll(~mask);
             for (int64_t k = p * size; k < end; k++) {
-                const int64_t *corner = sp_mesh_corners(mesh, order[k], &corners);
-                for (int a = 0; a < corners; a++)
-                    taken[corner[a]] |= UINT64_C(1) << bit;
+                const int64_t *node = sp_mesh_nodes(mesh, order[k], &nodes);
+                for (int a = 0; a < nodes; a++)
+                    taken[node[a]] |= UINT64_C(1) << bit;
             }
             color[p] = base + bit;
             if (color[p] >= *color_count)
@@ -253,15 +295,15 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
     return SP_OK;
 }
 
-/* A number for what all lanes of a batch share: corners, way of evaluation and, at points, the law and kind of fibres.
- * Hexahedra first. */
+/* A number for the properties that all lanes of a batch share: type, kind of evaluation and, at quadrature points,
+ * the law and kind of fibres. */
 static int element_kind(const sp_fe_space *space, int64_t element)
 {
     enum { KINDS = 1 + SP_LAW_COUNT * SP_FIBRE_COUNT };
     const sp_element_class *class = &space->classes[space->element_class[element]];
     const sp_material *material = &space->mesh->materials[class->region];
     const int energy = class->gram ? 0 : 1 + (int)material->law * SP_FIBRE_COUNT + (int)material->fibre;
-    return class->corners == 8 ? energy : KINDS + energy;
+    return class->type * KINDS + energy;
 }
 
 bool sp_fe_space_alike(const sp_fe_space *space, int64_t a, int64_t b)
@@ -274,7 +316,7 @@ typedef struct batch_key {
     int64_t class, place;
 } batch_key;
 
-/* By kind; inside a kind by class, so that what lanes share is loaded once, then along the curve. */
+/* Sorts by kind, then by class, so that the data that lanes share are loaded once, then along the curve. */
 static int compare_key(const void *a, const void *b)
 {
     const batch_key *x = a, *y = b;
@@ -296,7 +338,7 @@ static int batch_part(sp_context *context, const sp_fe_space *space, const int64
         sp_batch *batch = sp_list_add(list, 1, sizeof *batch);
         if (!batch)
             return sp_fail_memory(context);
-        *batch = (sp_batch){.corners = order[key[at].place] < space->mesh->hex_count ? 8 : 4};
+        *batch = (sp_batch){.nodes = space->classes[key[at].class].nodes};
         while (at < end - begin && key[at].kind == kind && batch->count < SP_LANES)
             batch->element[batch->count++] = order[key[at++].place];
         for (int l = batch->count; l < SP_LANES; l++)
@@ -305,7 +347,7 @@ static int batch_part(sp_context *context, const sp_fe_space *space, const int64
     return SP_OK;
 }
 
-/* Parts by color; inside a color along the curve. */
+/* Sorts blocks by color; blocks of one color stay in the order of the curve. */
 static int make_batches(sp_context *context, sp_fe_space *space)
 {
     const int64_t elements = sp_mesh_element_count(space->mesh), size = part_size(space->mesh),
@@ -389,12 +431,14 @@ int sp_fe_space_quadratic(sp_context *context, const sp_fe_space *space)
 
 int64_t sp_fe_space_worst(const sp_fe_space *space, double *aspect)
 {
-    const double of_cube = space->mesh->quadrature == 2 ? 1.87 : 2.36;
+    double regular[SP_ELEMENT_TYPES];
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        regular[t] = t == SP_TET4 ? 1 : sp_element_regular_stretch(t, space->mesh->quadrature);
     int64_t worst = 0;
     *aspect = 0;
     for (int64_t c = 0; c < space->class_count; c++) {
         const sp_element_class *class = &space->classes[c];
-        const double here = class->corners == 4 ? class->stretch : class->stretch / of_cube;
+        const double here = class->stretch / regular[class->type];
         if (here > *aspect) {
             *aspect = here;
             worst = class->element;
@@ -411,21 +455,21 @@ void sp_fe_space_free(sp_fe_space *space)
 
 /* ---- the sparse pattern ---- */
 
-/* Which vertices share an element with each vertex, itself included, sorted. */
+/* Lists the vertices that share an element with each vertex, sorted, the vertex itself included. */
 static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start,
                              int64_t **neighbour)
 {
     int64_t vertices = mesh->vertex_count, elements = sp_mesh_element_count(mesh);
     int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first),
-            *user = sp_pool_raw(pool, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *user);
+            *user = sp_pool_raw(pool, sp_mesh_node_count(mesh), sizeof *user);
     *start = sp_pool_new(pool, vertices + 1, sizeof **start);
     if (pool->failed)
         return sp_fail_memory(context);
-    int corners;
+    int nodes;
     for (int64_t e = 0; e < elements; e++) {
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            first[corner[a] + 1]++;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            first[node[a] + 1]++;
     }
     for (int64_t v = 0; v < vertices; v++)
         first[v + 1] += first[v];
@@ -433,27 +477,29 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
     if (!fill)
         return sp_fail_memory(context);
     for (int64_t e = 0; e < elements; e++) {
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            user[fill[corner[a]]++] = e;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            user[fill[node[a]]++] = e;
     }
     int64_t bound = 0;
     for (int64_t v = 0; v < vertices; v++)
-        for (int64_t k = first[v]; k < first[v + 1]; k++)
-            bound += user[k] < mesh->hex_count ? 8 : 4;
+        for (int64_t k = first[v]; k < first[v + 1]; k++) {
+            sp_mesh_nodes(mesh, user[k], &nodes);
+            bound += nodes;
+        }
     *neighbour = sp_pool_raw(pool, bound, sizeof **neighbour);
     if (!*neighbour)
         return sp_fail_memory(context);
-    int64_t *seen = fill, at = 0; /* seen[w] = v + 1 when w was met for v */
+    int64_t *seen = fill, at = 0; /* seen[w] = v + 1 if w was found for v */
     memset(seen, 0, (size_t)(vertices + 1) * sizeof *seen);
     for (int64_t v = 0; v < vertices; v++) {
         (*start)[v] = at;
         for (int64_t k = first[v]; k < first[v + 1]; k++) {
-            const int64_t *corner = sp_mesh_corners(mesh, user[k], &corners);
-            for (int a = 0; a < corners; a++)
-                if (seen[corner[a]] != v + 1) {
-                    seen[corner[a]] = v + 1;
-                    (*neighbour)[at++] = corner[a];
+            const int64_t *node = sp_mesh_nodes(mesh, user[k], &nodes);
+            for (int a = 0; a < nodes; a++)
+                if (seen[node[a]] != v + 1) {
+                    seen[node[a]] = v + 1;
+                    (*neighbour)[at++] = node[a];
                 }
         }
         qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, sp_compare_integers);
@@ -471,7 +517,7 @@ static int free_below(const sp_fe_space *space, int64_t vertex, int c)
     return count;
 }
 
-/* The pattern by vertices, where there are not too many. */
+/* Builds the pattern by nodes, unless it has too many columns. */
 static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64_t *start, const int64_t *neighbour)
 {
     const int64_t vertices = space->mesh->vertex_count;
@@ -506,24 +552,12 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
     return SP_OK;
 }
 
-int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
+/* Sets the begin of each row, and the position of each neighbour's entries in the rows of a vertex. */
+static void start_rows(const sp_fe_space *space, const int64_t *start, const int64_t *neighbour, int64_t *row_start,
+                       int32_t *place)
 {
-    if (space->pattern.start)
-        return SP_OK;
-    const sp_mesh *mesh = space->mesh;
-    sp_pool scratch = {0};
-    int64_t *start, *neighbour, elements = sp_mesh_element_count(mesh);
-    int status;
-    SP_TRY(vertex_neighbours(context, mesh, &scratch, &start, &neighbour));
-    int32_t *place = sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place); /* of the neighbour in the rows */
-    int64_t *row_start = sp_pool_raw(&space->pool, space->dof_count + 1, sizeof *row_start);
-    space->offset_start = sp_pool_raw(&space->pool, elements + 1, sizeof *space->offset_start);
-    if (scratch.failed || space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
     int64_t entries = 0;
-    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+    for (int64_t v = 0; v < space->mesh->vertex_count; v++) {
         int32_t length = 0;
         for (int64_t k = start[v]; k < start[v + 1]; k++) {
             place[k] = length;
@@ -536,17 +570,13 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
             }
     }
     row_start[space->dof_count] = entries;
-    int64_t *index = sp_pool_raw(&space->pool, entries, sizeof *index);
-    space->offset_start[0] = 0;
-    for (int64_t e = 0; e < elements; e++)
-        space->offset_start[e + 1] = space->offset_start[e] + (e < mesh->hex_count ? 64 : 16);
-    space->offset = sp_pool_raw(&space->pool, space->offset_start[elements], sizeof *space->offset);
-    if (space->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+}
+
+static void fill_columns(const sp_context *context, const sp_fe_space *space, const int64_t *start,
+                         const int64_t *neighbour, const int64_t *row_start, int64_t *index)
+{
 #pragma omp parallel for schedule(static) num_threads(context->threads)
-    for (int64_t v = 0; v < mesh->vertex_count; v++)
+    for (int64_t v = 0; v < space->mesh->vertex_count; v++)
         for (int i = 0; i < 3; i++) {
             int64_t row = space->dof[3 * v + i];
             if (row < 0)
@@ -557,19 +587,60 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
                     if (space->dof[3 * neighbour[k] + j] >= 0)
                         index[at++] = space->dof[3 * neighbour[k] + j];
         }
+}
+
+/* Sets the entry of every node in the rows of every node of its element. */
+static void fill_offsets(const sp_context *context, const sp_fe_space *space, const int64_t *start,
+                         const int64_t *neighbour, const int32_t *place)
+{
+    const sp_mesh *mesh = space->mesh;
 #pragma omp parallel for schedule(static) num_threads(context->threads)
-    for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         int32_t *offset = space->offset + space->offset_start[e];
-        for (int a = 0; a < corners; a++)
-            for (int c = 0; c < corners; c++) {
-                const int64_t *row = neighbour + start[corner[a]];
-                const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]),
+        for (int a = 0; a < nodes; a++)
+            for (int c = 0; c < nodes; c++) {
+                const int64_t *row = neighbour + start[node[a]];
+                const int64_t *found = bsearch(&node[c], row, (size_t)(start[node[a] + 1] - start[node[a]]),
                                                sizeof *row, sp_compare_integers);
-                offset[a * corners + c] = place[found - neighbour];
+                offset[a * nodes + c] = place[found - neighbour];
             }
     }
+}
+
+int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
+{
+    if (space->pattern.start)
+        return SP_OK;
+    const sp_mesh *mesh = space->mesh;
+    sp_pool scratch = {0};
+    int64_t *start, *neighbour, elements = sp_mesh_element_count(mesh);
+    int status;
+    SP_TRY(vertex_neighbours(context, mesh, &scratch, &start, &neighbour));
+    int32_t *place =
+        sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place); /* position of the neighbour in the rows */
+    int64_t *row_start = sp_pool_raw(&space->pool, space->dof_count + 1, sizeof *row_start);
+    space->offset_start = sp_pool_raw(&space->pool, elements + 1, sizeof *space->offset_start);
+    if (scratch.failed || space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    start_rows(space, start, neighbour, row_start, place);
+    int64_t *index = sp_pool_raw(&space->pool, row_start[space->dof_count], sizeof *index);
+    space->offset_start[0] = 0;
+    for (int64_t e = 0; e < elements; e++) {
+        int nodes;
+        sp_mesh_nodes(mesh, e, &nodes);
+        space->offset_start[e + 1] = space->offset_start[e] + nodes * nodes;
+    }
+    space->offset = sp_pool_raw(&space->pool, space->offset_start[elements], sizeof *space->offset);
+    if (space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    fill_columns(context, space, start, neighbour, row_start, index);
+    fill_offsets(context, space, start, neighbour, place);
     SP_TRY(pattern_by_nodes(context, space, start, neighbour));
     space->pattern.order = space->dof_count;
     space->pattern.start = row_start;

@@ -8,10 +8,11 @@
 #include "mesh/mesh.h"
 
 /* Elements of the same shape, size, region, factors and fibre direction share one set of matrices: one for all voxels
- * of a region. The energy is evaluated in one of two ways (assembly/element.h): in squared edge lengths, for hexahedra
- * of linear materials that are not flat (gram is not NULL), else at quadrature points. */
+ * of a region. The energy is evaluated in one of two ways (assembly/element.h): in squared edge lengths, for 8-node
+ * hexahedra of linear materials that are not flat and for those with another strain (SP_HEX8B, SP_HEX8I; gram is not
+ * NULL), else at quadrature points. */
 typedef struct sp_element_class {
-    int corners;
+    int type, nodes; /* mesh/element_type.h */
     int64_t region;
     int64_t element; /* the first element of the class; all of them have its shape, factors and fibres */
     double stretch;  /* sp_element_stretch */
@@ -19,16 +20,16 @@ typedef struct sp_element_class {
     double *along; /* [pairs] m: with gram and fibres, −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab
                       d_ab to the energy; else NULL */
     int points;                /* number of quadrature points; 0 with gram */
-    double *weight, *gradient; /* [points] m³; [points, corners, 3] 1/m; NULL with gram */
-    double *mass;              /* [corners, corners] ρ ∫ N_a N_b dV, kg */
-    double *edges;             /* [pairs, 3] X_a − X_b, m */
-    double volume;             /* m³ */
+    double *weight, *gradient; /* [points] m³; [points, nodes, 3] 1/m; NULL with gram */
+    double *mass;              /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
+    double *edges; /* X_a − X_b, m: with gram [pairs, 3], else of the pairs with node 0 only [nodes − 1, 3] */
+    double volume; /* m³ */
 } sp_element_class;
 
-/* Up to SP_LANES elements with the same block, number of corners, kind of evaluation and, at quadrature points, law;
+/* Up to SP_LANES elements with the same block, type, kind of evaluation and, at quadrature points, law;
  * unused lanes repeat the first element. */
 typedef struct sp_batch {
-    int count, corners;
+    int count, nodes;
     int64_t element[SP_LANES];
 } sp_batch;
 
@@ -51,8 +52,8 @@ typedef struct sp_fe_space {
     double
         *batch_energy; /* [batch_count] scratch of the energy sums: concurrent calls with one space are not allowed */
     /* Pattern of K and M over the free degrees of freedom; built by sp_fe_space_pattern. */
-    sp_sparse pattern; /* value = NULL; start, index and nodes are shared with every matrix of this body */
-    int32_t *offset;   /* [elements' corners²] entry of the first free component of corner c in the rows of corner a */
+    sp_sparse pattern;     /* value = NULL; start, index and nodes are shared with every matrix of this body */
+    int32_t *offset;       /* [elements' nodes²] entry of the first free component of node c in the rows of node a */
     int64_t *offset_start; /* [elements + 1] into offset */
 } sp_fe_space;
 
@@ -74,8 +75,8 @@ int sp_fe_space_new(sp_context *context, const sp_mesh *mesh, sp_fe_space *space
 int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_space *space) SP_MUST_USE;
 void sp_fe_space_free(sp_fe_space *space);
 
-/* The element of the worst shape, and its aspect ratio: for a tetrahedron the longest edge divided by the smallest
- * height, for a hexahedron sp_element_stretch divided by that of the cube. */
+/* The element of the worst shape, and its aspect ratio: for a 4-node tetrahedron the longest edge divided by the
+ * smallest height, for all others sp_element_stretch divided by that of a well-shaped element. */
 int64_t sp_fe_space_worst(const sp_fe_space *space, double *aspect);
 
 /* SP_INPUT, naming the region, if the energy of some material is not quadratic in the strain, as polynomials
@@ -91,8 +92,10 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space) SP_MUST_USE;
 /* A matrix over the pattern with zero values; it owns only its values, the rest belongs to the space. */
 int sp_fe_space_matrix(sp_context *context, const sp_fe_space *space, sp_sparse *matrix) SP_MUST_USE;
 
-/* Adds the mass matrix [kg] over the free degrees of freedom to matrix->value: consistent, or lumped = its row sums on
- * the diagonal. Row sums are over all vertices, fixed ones included. */
+/* Adds the mass matrix [kg] over the free degrees of freedom to matrix->value: consistent, or lumped: on the
+ * diagonal its row sums, over all vertices, fixed ones included; in elements of second order, whose row sums at corners
+ * are negative, its diagonal scaled to the mass of the element (Hinton, Rock and Zienkiewicz, Earthq. Engng Struct.
+ * Dyn. 4 (1976)). */
 int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped, sp_sparse *matrix) SP_MUST_USE;
 
 /* The same as a separate matrix without the zeros between different components, for products. */
@@ -102,6 +105,9 @@ int sp_fe_space_mass_compressed(sp_context *context, sp_fe_space *space, bool lu
  * width 3 for displacements, any width for other interpolated fields. The same bits for any number of threads. */
 void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space, int64_t width, const double *fields,
                             double *product);
+
+/* The lumped mass of the nodes of an element of a class [nodes] kg, as above. */
+void sp_element_class_lumped(const sp_element_class *class, double *mass);
 
 /* Lumped mass of every vertex [vertices] kg. */
 void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    /* batches that threads do not pay for */
+    /* Number of batches below which more threads do not pay. */
     SMALL_TIMES = 2048,
     SMALL_MATRIX = 256,
 };
@@ -26,20 +26,17 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
 {
     const sp_fe_space *space = viscous->space;
     const sp_element_class *class = &space->classes[number];
-    double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    double X[SP_ELEMENT_NODES][3], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
     sp_quadrature quadrature;
-    int corners, pairs = sp_pair_count(class->corners);
-    const int64_t *corner = sp_mesh_corners(space->mesh, class->element, &corners);
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, space->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(corners, X, space->mesh->quadrature,
-                          &quadrature); /* the body was made, so it is not inverted */
+    const int pairs = SP_HEX_PAIRS, type = sp_mesh_element_places(space->mesh, class->element, X);
+    sp_element_quadrature(type, X[0], space->mesh->quadrature,
+                          &quadrature); /* the space exists, so the element is not inverted */
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j  ? 0
                                                                    : i < 3 ? 2 * viscosity.psi
                                                                            : viscosity.psi);
-    sp_element_gram(corners, &quadrature, C, full);
+    sp_element_gram(8, &quadrature, C, full);
     double *gram = sp_pool_raw(&viscous->pool, pairs * (pairs + 1) / 2, sizeof *gram);
     if (!gram)
         return sp_fail_memory(context);
@@ -79,7 +76,7 @@ void sp_viscous_free(sp_viscous *viscous)
 
 /* ---- sums over elements ---- */
 
-/* Element matrices of classes in squared edge lengths. */
+/* Loads the Gram matrices of classes in squared edge lengths. */
 static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
 {
     const int pairs = SP_HEX_PAIRS, packed = SP_PACKED_PAIRS;
@@ -93,7 +90,7 @@ static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
     }
 }
 
-/* Loads element data, only if a lane had another class before; false if none of the elements has damping. */
+/* Loads element data if a lane had another class before. Returns false if none of the elements has damping. */
 static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
 {
     const sp_fe_space *space = viscous->space;
@@ -112,7 +109,7 @@ static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_la
         data->viscosity[0][l] = of_class.phi;
         data->viscosity[1][l] = of_class.psi;
     }
-    data->corners = batch->corners;
+    data->nodes = batch->nodes;
     data->by_pairs = space->classes[data->class[0]].gram != NULL;
     if (data->by_pairs)
         load_pairs(viscous, data);
@@ -132,7 +129,7 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
-            sp_lanes displacement[8][3], velocity[8][3], product[8][3];
+            sp_lanes displacement[SP_ELEMENT_NODES][3], velocity[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3];
             if (!load(viscous, batch, &data))
                 continue;
             sp_batch_gather(space, batch, u, displacement);
@@ -154,7 +151,7 @@ void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, con
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
-            sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
+            sp_lanes displacement[SP_ELEMENT_NODES][3], block[SP_ELEMENT_BLOCKS][9];
             if (!load(viscous, batch, &data))
                 continue;
             sp_batch_gather(space, batch, u, displacement);

@@ -1,5 +1,6 @@
 #include "base/context.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,6 +23,18 @@ int sp_fail_memory(sp_context *context)
     return sp_fail(context, SP_SYSTEM, "out of memory");
 }
 
+void sp_remark(sp_context *context, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (!context->remark)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    context->remark(context->remark_data, text);
+}
+
 int sp_progress(sp_context *context, double fraction)
 {
     if (context->progress)
@@ -29,4 +42,10 @@ int sp_progress(sp_context *context, double fraction)
     if (context->cancel && *context->cancel)
         return sp_fail(context, SP_SYSTEM, "cancelled");
     return SP_OK;
+}
+
+double sp_round_up(double x)
+{
+    const double unit = pow(10, floor(log10(x)) - 3);
+    return ceil(x * (1 + 1e-12) / unit) * unit;
 }

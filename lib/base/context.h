@@ -27,6 +27,10 @@ typedef struct sp_context {
     /* Called from time to time on the calling thread with the completed fraction in [0,1]; may be NULL. */
     void (*progress)(void *data, double fraction);
     void *progress_data;
+    /* Called with one line of text that is worth knowing and no error, such as the vertex that is nearest to a place;
+     * may be NULL. */
+    void (*remark)(void *data, const char *text);
+    void *remark_data;
     /* Polled in long loops; a nonzero value ends the call with SP_SYSTEM. May be NULL. */
     const volatile int *cancel;
 } sp_context;
@@ -43,6 +47,9 @@ int sp_fail(sp_context *context, int status, const char *format, ...) SP_PRINTF(
 /* SP_SYSTEM with "out of memory". */
 int sp_fail_memory(sp_context *context);
 
+/* Formats a remark and passes it to the caller. */
+void sp_remark(sp_context *context, const char *format, ...) SP_PRINTF(2, 3);
+
 /* Reports progress and returns SP_SYSTEM ("cancelled") when the caller asked to stop, else SP_OK. */
 int sp_progress(sp_context *context, double fraction) SP_MUST_USE;
 
@@ -53,5 +60,9 @@ int sp_progress(sp_context *context, double fraction) SP_MUST_USE;
         if (status != SP_OK)                                                                                           \
             goto done;                                                                                                 \
     } while (0)
+
+/* The least number of four significant digits above x > 0, for messages that state a smallest value: printed with %.4g
+ * it is not below x. */
+double sp_round_up(double x);
 
 #endif

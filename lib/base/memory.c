@@ -16,18 +16,19 @@ struct sp_pool_block {
 
 void sp_memory_prepare(void)
 {
-    mallopt(M_MMAP_THRESHOLD,
-            1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that is allocated in every step stays mapped: page faults would
+                                           cost more than the work */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#ifndef __SANITIZE_ADDRESS__            /* whose blocks do not come from a heap */
-    void *volatile heap = malloc(HEAP); /* the heap grows, and stays so when this is given back */
+#ifndef __SANITIZE_ADDRESS__            /* under AddressSanitizer, blocks do not come from the heap */
+    void *volatile heap = malloc(HEAP); /* the heap grows, and does not shrink when the block is freed */
     if (!heap)
         return;
     const uintptr_t start = (uintptr_t)heap, first = (start + HUGE - 1) / HUGE * HUGE,
                     last = (start + HEAP) / HUGE * HUGE;
     madvise((void *)first, last - first, MADV_HUGEPAGE);
     free(heap);
-    static void *volatile never_used; /* up to the first huge page; volatile, or the compiler takes the block away */
+    static void *volatile never_used; /* fills the heap up to the first huge page; volatile, since the compiler would
+                                         remove the block */
     never_used = malloc(first - start);
     (void)never_used;
 #endif
@@ -122,6 +123,14 @@ void *sp_list_add(sp_list *list, int64_t more, size_t size)
     void *added = (char *)list->data + (size_t)list->count * size;
     list->count = needed;
     return added;
+}
+
+bool sp_list_reserve(sp_list *list, int64_t count, size_t size)
+{
+    const int64_t before = list->count;
+    const bool enough = count <= list->capacity || sp_list_add(list, count - before, size);
+    list->count = before;
+    return enough;
 }
 
 void sp_list_free(sp_list *list)

@@ -49,6 +49,11 @@ typedef struct sp_list {
 /* Adds `more` elements of `size` bytes (not initialized) to count and returns a pointer to the first of them; NULL if
  * out of memory, with the list unchanged. */
 void *sp_list_add(sp_list *list, int64_t more, size_t size);
+
+/* Enlarges the capacity to `count` elements or more; the contents and their count stay. False: out of memory, with the
+ * list unchanged. */
+bool sp_list_reserve(sp_list *list, int64_t count, size_t size);
+
 void sp_list_free(sp_list *list);
 
 #endif

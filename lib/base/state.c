@@ -37,7 +37,8 @@ void sp_state_list(sp_state *state, sp_list *list, int64_t size)
     if (state->loading && !state->failed) {
         state->failed = count < 0 || count > (state->data.count - state->at) / size;
         list->count = 0;
-        state->failed = state->failed || !sp_list_add(list, count, (size_t)size);
+        state->failed = state->failed || (count > 0 && !sp_list_add(list, count, (size_t)size));
     }
-    copy(state, list->data, count * size);
+    if (!state->failed)
+        copy(state, list->data, count * size);
 }

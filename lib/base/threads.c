@@ -8,7 +8,7 @@
 
 static _Thread_local bool spare;
 
-/* The team of another first thread is counted beside ours for as long as that thread lives. */
+/* libgomp counts the team of another initial thread in addition to ours as long as that thread lives. */
 static void *hold_a_team(void *data)
 {
     int count = (int)(intptr_t)data, there = 0;
@@ -34,8 +34,8 @@ void sp_threads_prepare(void)
     pthread_attr_t attributes;
     sigset_t all, before;
     if (pthread_attr_init(&attributes) != 0)
-        return;       /* slower on a busy machine, no worse */
-    sigfillset(&all); /* signals are for the first thread */
+        return;       /* the program is then slower on a busy machine, but correct */
+    sigfillset(&all); /* signals are delivered to the main thread */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_create(&thread, &attributes, hold_a_team, (void *)(intptr_t)(omp_get_num_procs() + 1));

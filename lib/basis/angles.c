@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Orthonormal columns without the gaps that dependent ones leave. */
+/* Orthonormalizes the columns and removes the zero columns that dependent ones leave. */
 static int orthonormal(sp_context *context, const sp_metric *metric, int64_t count, double *A, int64_t *rank)
 {
     sp_pool scratch = {0};
@@ -29,7 +29,7 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
         status = sp_fail(context, SP_INPUT, "one of the subspaces is empty: all its columns are zero");
         goto done;
     }
-    if (a < b) { /* B is the smaller one from here on */
+    if (a < b) { /* from here on B has fewer columns */
         double *columns = A;
         int64_t number = a;
         A = B, a = b;
@@ -51,7 +51,7 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
     sp_dense_inner(context, rows, a, A, b, product, cosines, inner);
     memcpy(outside, B, (size_t)(rows * b) * sizeof *outside);
     sp_dense_add(context, rows, a, A, b, cosines, -1, outside);
-    /* 0: even what is all rounding stays, since its size is the answer */
+    /* Threshold 0: even a remainder that is only rounding is kept, since its size is the result. */
     SP_TRY(sp_metric_orthonormalize(context, metric, b, outside, 0, R, &independent));
     double unused;
     if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'N', (int)a, (int)b, cosines, (int)a, c, &unused, 1, &unused, 1,
@@ -61,7 +61,7 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
         goto done;
     }
     for (int64_t i = 0; i < b;
-         i++) { /* cosines descend, sines descend: the i-th smallest angle has cosine i and sine b − 1 − i */
+         i++) { /* cosines and sines both descend: the i-th smallest angle has cosine i and sine b − 1 − i */
         double cosine = fmin(1, c[i]), sine = fmin(1, s[b - 1 - i]);
         angle[i] = cosine * cosine > 0.5 ? asin(sine) : acos(cosine);
     }

@@ -6,11 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
+/* Products and solves with several columns give each of them the same bytes, those with fewer than LEAST do not. */
+enum { LANES = 8, LEAST = 3 };
+
+int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count)
+{
+    return 3 * space->dof_count * (count > LEAST ? count : LEAST) + LEAST * 3 * space->mesh->vertex_count;
+}
+
+/* For at least LEAST pairs. */
+static int solve_several(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, double *residual)
 {
-    int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
+    const int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
     int status = sp_elastic_second(context, space, mode_count, U, count, pair, derivative);
     if (status != SP_OK)
@@ -23,9 +32,12 @@ int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp
     status = sp_flexibility_solve(flexibility, count, load, solution);
     if (status != SP_OK)
         return status;
-    /* the residual, outside the solver */
+    /* The residual, computed independently of the solver. */
     sp_flexibility_balance(flexibility, count, load);
-    sp_sparse_times(context, K, count, solution, product);
+    for (int64_t c = 0; c < count; c += LANES) {
+        const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
+        sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
+    }
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++) {
         const double *f = load + c * n, *p = product + c * n;
@@ -33,10 +45,27 @@ int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp
         for (int64_t i = 0; i < n; i++)
             sum += (p[i] - f[i]) * (p[i] - f[i]);
         if (size > 0)
-            *residual = sqrt(sum) / size <= *residual ? *residual : sqrt(sum) / size; /* keeps NaN */
+            *residual = sqrt(sum) / size <= *residual ? *residual : sqrt(sum) / size; /* written so that a NaN stays */
         sp_fe_space_scatter(space, solution + c * n, derivative + c * rows);
     }
     return SP_OK;
+}
+
+int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
+                         int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
+                         double *work, double *residual)
+{
+    const int64_t rows = 3 * space->mesh->vertex_count;
+    int64_t padded[2 * LEAST];
+    double *few = work + 3 * space->dof_count * LEAST;
+    if (count >= LEAST)
+        return solve_several(context, space, K, flexibility, mode_count, U, count, pair, derivative, work, residual);
+    for (int64_t c = 0; c < LEAST; c++) /* with repetitions */
+        memcpy(padded + 2 * c, pair + 2 * (c % count), 2 * sizeof *pair);
+    int status = solve_several(context, space, K, flexibility, mode_count, U, LEAST, padded, few, work, residual);
+    if (status == SP_OK)
+        memcpy(derivative, few, (size_t)(count * rows) * sizeof *few);
+    return status;
 }
 
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
@@ -54,7 +83,7 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
     group = group > pair_count ? pair_count : group;
     SP_TRY(sp_elastic_stiffness(context, space, &K));
     int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
-    double *work = sp_pool_raw(&scratch, 3 * n * group, sizeof *work);
+    double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, group), sizeof *work);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -65,7 +94,7 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
                  : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
-                         "the stiffness matrix is not positive definite: modal derivatives need an anchored body");
+                         "the stiffness matrix is not positive definite: modal derivatives need a constrained body");
     SP_TRY(status);
     report->factor_nonzeros = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility));
     report->factor_flops = sp_cholesky_flops(sp_flexibility_factor(flexibility));

@@ -15,15 +15,17 @@ typedef struct sp_derivatives_report {
  * must be constrained. `memory` bounds the bytes of right-hand sides in memory (0: no bound). It takes one
  * factorization, the exact second derivative of the force, and solves in blocks. Data that are known already may be
  * given and do not change the result: factor, that of K at rest; permutation, the order of its rows
- * (sp_cholesky_new_permuted); else NULL. */
+ * (sp_cholesky_new_permuted); else NULL. The bytes of a column do not depend on the other pairs. */
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                          int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
                          sp_cholesky *factor, double *derivative, sp_derivatives_report *report) SP_MUST_USE;
 
 /* The common part of all static derivatives: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work
- * [3·dof_count·count] is scratch. residual is raised to the largest ‖K Φ − f‖/‖f‖. */
+ * [sp_derivatives_work(space, count)] is scratch. residual is raised to the largest ‖K Φ − f‖/‖f‖. The bytes of a
+ * column of a constrained body do not depend on the other pairs. */
 enum { SP_DERIVATIVES_WIDTH = 64 };
+int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count);
 int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, double *residual) SP_MUST_USE;

@@ -6,21 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 64 }; /* columns that lose their rigid part at a time */
+enum { GROUP = 64 }; /* number of columns from which the rigid part is removed at a time */
 
 struct sp_flexibility {
     sp_pool pool;
     sp_context *context;
     sp_cholesky *factor;
-    bool borrowed; /* the factor is the caller's */
+    bool borrowed; /* the factor belongs to the caller */
     int64_t n, rigid_count;
     int64_t pin[6];
-    double *motion; /* [n, rigid_count] what displacements lose */
-    double *force;  /* [n, rigid_count] what loads lose; forceᵀ motion = I */
+    double *motion; /* [n, rigid_count] basis of the part removed from displacements */
+    double *force;  /* [n, rigid_count] basis of the part removed from loads; forceᵀ motion = I */
     double *inner, *work;
 };
 
-/* As many rows of R as it has columns, so that these rows are as independent as greedy pivoting finds them. */
+/* Selects as many rows of R as it has columns, by greedy pivoting, so that they are well independent. */
 static int choose_pins(sp_flexibility *x, const double *rigid)
 {
     int64_t n = x->n, r = x->rigid_count;
@@ -35,7 +35,8 @@ static int choose_pins(sp_flexibility *x, const double *rigid)
             double square = 0;
             for (int64_t c = 0; c < r; c++)
                 square += rest[c * n + i] * rest[c * n + i];
-            if (square > best * (1 + 1e-9)) { /* rounding does not choose between equals: the first one */
+            if (square >
+                best * (1 + 1e-9)) { /* of candidates that are equal up to rounding the first one is selected */
                 best = square;
                 x->pin[k] = i;
             }
@@ -57,7 +58,7 @@ static int choose_pins(sp_flexibility *x, const double *rigid)
     return status;
 }
 
-/* K with the rows and columns of the pins replaced by their diagonal. */
+/* Computes K with the rows and columns of the pins replaced by their diagonal. */
 static int pin(sp_flexibility *x, const sp_sparse *K, sp_sparse *pinned)
 {
     int64_t entries = K->start[K->order];
@@ -82,7 +83,7 @@ static int pin(sp_flexibility *x, const sp_sparse *K, sp_sparse *pinned)
     return SP_OK;
 }
 
-/* The vectors whose span loads and displacements lose. */
+/* Computes the spans that are removed from loads and displacements. */
 static int make_complement(sp_flexibility *x, const sp_sparse *M, const double *rigid, enum sp_complement complement)
 {
     int64_t n = x->n, r = x->rigid_count, rank;

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUP = 32, ITERATIONS = 400 };
+enum { GROUP = SP_FREE_DERIVATIVES_WIDTH, ITERATIONS = 400 };
 
-/* Everything on free degrees of freedom; blocks are [n, GROUP, column major]. */
+/* All data are over the free degrees of freedom; blocks are [n, GROUP, column major]. */
 typedef struct solver {
     sp_context *context;
     int64_t n, modes;
@@ -20,8 +20,8 @@ typedef struct solver {
     double *x, *r, *z, *p, *Kp, *Mp;
 } solver;
 
-/* Columns of A lose their part along B: A ← A − B (CᵀA). With B = Ψ, C = MΨ vectors leave the modes; swapped, forces
- * do. */
+/* Removes from the columns of A their part along B: A ← A − B (CᵀA). B = Ψ and C = MΨ make displacements orthogonal to
+ * the modes; swapped, they do so for forces. */
 static void remove(solver *s, int64_t count, const double *B, const double *C, double *A)
 {
     sp_dense_inner(s->context, s->n, s->modes, C, count, A, s->inner, s->work);
@@ -36,7 +36,7 @@ static int precondition(solver *s, int64_t count)
     return status;
 }
 
-/* (K − λ_c M) p for every column, forces projected. */
+/* Applies K − λ_c M to every column p and projects the resulting forces. */
 static void apply(solver *s, int64_t count, const double *lambda)
 {
     sp_sparse_times(s->context, &s->K, count, s->p, s->Kp);
@@ -47,8 +47,8 @@ static void apply(solver *s, int64_t count, const double *lambda)
     remove(s, count, s->mass_psi, s->psi, s->Kp);
 }
 
-/* Preconditioned conjugate gradients for all columns at once, each with its own coefficients; r holds the right-hand
- * sides on entry (projected) and the residuals afterwards, x the solutions. */
+/* Preconditioned conjugate gradients for all columns at once, each with its own coefficients. On entry r has the
+ * projected right-hand sides; on return it has the residuals, and x the solutions. */
 static int conjugate_gradients(solver *s, int64_t count, const double *lambda, const double *size, int64_t *iterations)
 {
     int64_t n = s->n;
@@ -69,7 +69,8 @@ static int conjugate_gradients(solver *s, int64_t count, const double *lambda, c
         apply(s, count, lambda);
         for (int64_t c = 0; c < count; c++) {
             double *p = s->p + c * n, *Ap = s->Kp + c * n, curvature = sp_dense_dot(n, p, Ap);
-            if (size[c] == 0 || !(curvature > 0)) /* solved to the last bit, or indefinite: the residual tells which */
+            if (size[c] == 0 ||
+                !(curvature > 0)) /* solved to the last bit, or the matrix is indefinite: the residual decides which */
                 continue;
             double alpha = rho[c] / curvature;
             for (int64_t i = 0; i < n; i++) {
@@ -87,7 +88,7 @@ static int conjugate_gradients(solver *s, int64_t count, const double *lambda, c
         *iterations = k + 1 > *iterations ? k + 1 : *iterations;
         SP_TRY(sp_progress(s->context, 0));
     }
-    status = SP_OK; /* the caller judges the residual */
+    status = SP_OK; /* the caller checks the residual */
 done:
     return status;
 }
@@ -107,9 +108,10 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
         size[c] = sqrt(sp_dense_dot(n, s->r + c * n, s->r + c * n));
         lambda[c] = eigenvalue[pair[2 * c]];
     }
-    remove(s, count, s->mass_psi, s->psi, s->r); /* takes the mode's own part away as well: (MΨ_iΨ_iᵀ − I) is in it */
+    remove(s, count, s->mass_psi, s->psi,
+           s->r); /* also removes the component along the mode itself, which is the factor (MΨ_iΨ_iᵀ − I) */
     SP_TRY(conjugate_gradients(s, count, lambda, size, &report->iterations));
-    /* the residual anew: r = Pᵀ(−(H:Ψ_j)Ψ_i) − Pᵀ(K − λM)x */
+    /* Recomputes the residual r = Pᵀ(−(H:Ψ_j)Ψ_i) − Pᵀ(K − λM)x. */
     memcpy(s->p, s->x, (size_t)(n * count) * sizeof *s->p);
     apply(s, count, lambda);
     for (int64_t c = 0; c < count; c++) {
@@ -136,7 +138,7 @@ done:
     return status;
 }
 
-/* K + σM on the pattern of K; M is a part of it. */
+/* K + σM on the pattern of K, which contains that of M. */
 static void add_shift(const sp_sparse *K, const sp_sparse *M, double shift, sp_sparse *sum)
 {
     for (int64_t row = 0; row < K->order; row++) {
@@ -176,7 +178,8 @@ static int prepare(solver *s, sp_fe_space *space, sp_pool *pool, const double *U
     sp_fe_space_nodes(space, node);
     sp_sparse_times(s->context, &s->M, s->modes, s->psi, s->mass_psi);
     memcpy(shifted.value, s->K.value, (size_t)s->K.start[n] * sizeof *s->K.value);
-    /* σ small beside the elastic eigenvalues, so that the preconditioned spectrum is (λ − λ_i)/(λ + σ), near 1 */
+    /* σ is small compared to the elastic eigenvalues, so that the preconditioned spectrum (λ − λ_i)/(λ + σ) is near 1.
+     */
     double shift = 0;
     for (int64_t j = 0; j < s->modes && shift == 0; j++)
         shift = eigenvalue[j] > 0 ? 0.1 * eigenvalue[j] : 0;

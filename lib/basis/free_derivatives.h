@@ -9,6 +9,9 @@ typedef struct sp_free_derivatives_report {
     int64_t iterations; /* of the slowest column */
 } sp_free_derivatives_report;
 
+/* So many pairs, one after the other in the list, are solved together. The bytes of a column depend on the others. */
+enum { SP_FREE_DERIVATIVES_WIDTH = 32 };
+
 /* Solves (K − λ_i M) Φ_ij = (MΨ_iΨ_iᵀ − I)(H:Ψ_j)Ψ_i (thesis eq. 2.46, 2.60) for Φ_ij [3·vertices, pair_count], i =
  * pair[2c], j = pair[2c+1], for mass-orthonormal modes U [3·vertices, mode_count] with eigenvalue [mode_count]
  * ascending, the rigid ones first.

@@ -15,7 +15,7 @@ static void field_at(int field, const double X[3], double a[3])
     } else if (field < 9) {
         a[(field + 1) % 3] = X[(field + 1) % 3];
         a[(field + 2) % 3] = X[(field + 2) % 3];
-    } else { /* yz, zx, xy: the pair without c */
+    } else { /* yz, zx, xy: the pair of axes other than c */
         int c = field - 9, i = (c + 1) % 3, j = (c + 2) % 3;
         a[i] = -X[j];
         a[j] = -X[i];

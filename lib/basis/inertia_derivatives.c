@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 typedef struct candidate {
     double weight;
-    int64_t order, i, c; /* c: of order 1 a mode, else the place of what it is made of in the list of all */
+    int64_t order, i,
+        c; /* c: for order 1 a mode, else the index in the list of all of the derivative that this one is made from */
     int64_t place, number;
 } candidate;
 
@@ -47,9 +48,9 @@ static int add(sp_context *context, sp_list *list, candidate one)
     return SP_OK;
 }
 
-/* The heaviest `most` of one order go to the end of the list of all. Weights do not grow with the order, so nothing
- * that is made of the others could be among the heaviest in the end. */
-static int take_heaviest(sp_context *context, sp_list *level, int64_t most, sp_list *all)
+/* Appends the `most` candidates of largest weight of one order to the list of all. Weights do not increase with the
+ * order, so that nothing made from the others could be selected in the end. */
+static int select_heaviest(sp_context *context, sp_list *level, int64_t most, sp_list *all)
 {
     int status = SP_OK;
     qsort(level->data, (size_t)level->count, sizeof(candidate), heavier);
@@ -75,7 +76,7 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
     for (int64_t i = 0; i < mode_count; i++)
         for (int64_t j = i; j < mode_count; j++)
             SP_TRY(add(context, &level, (candidate){.weight = weight[i] * weight[j], .order = 1, .i = i, .c = j}));
-    SP_TRY(take_heaviest(context, &level, most, &all));
+    SP_TRY(select_heaviest(context, &level, most, &all));
     for (int64_t k = 2; k <= order; k++) {
         int64_t end = all.count;
         for (int64_t c = first; c < end; c++)
@@ -84,10 +85,10 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
                     context, &level,
                     (candidate){.weight = weight[i] * ((candidate *)all.data)[c].weight, .order = k, .i = i, .c = c}));
         first = end;
-        SP_TRY(take_heaviest(context, &level, most, &all));
+        SP_TRY(select_heaviest(context, &level, most, &all));
     }
-    /* of all orders together; what a chosen one is made of is heavier, or as heavy and of lower order: chosen too, and
-     * before it */
+    /* Select among all orders together. The factors of a selected derivative have a larger weight, or the same weight
+     * and a lower order, so that they are selected too and precede it. */
     candidate *list = all.data;
     int64_t count = all.count < most ? all.count : most;
     qsort(list, (size_t)all.count, sizeof *list, heavier);
@@ -114,15 +115,15 @@ done:
     return status;
 }
 
-/* ---- how ---- */
+/* ---- computation ---- */
 
 int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K,
                            sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count, const int64_t *pair,
                            double *all, sp_inertia_derivatives_report *report)
 {
-    int64_t n = space->dof_count, rows = 3 * space->mesh->vertex_count;
+    const int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
-    double *work = sp_pool_raw(&scratch, 3 * n * SP_DERIVATIVES_WIDTH, sizeof *work);
+    double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, SP_DERIVATIVES_WIDTH), sizeof *work);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     *report = (sp_inertia_derivatives_report){0};
     for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {

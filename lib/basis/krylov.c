@@ -6,21 +6,21 @@
 #include <omp.h>
 #include <string.h>
 
-enum { MOST_WIDTH = 32 }; /* of blocks whose Gram matrix is factored at once */
+enum { MOST_WIDTH = 32 }; /* largest width of blocks whose Gram matrix is factored at once */
 
 typedef struct krylov {
     sp_context *context;
     const sp_krylov_parameters *parameters;
     const sp_sparse *M;
     sp_metric metric;
-    int64_t n, width;         /* columns of a whole block */
+    int64_t n, width;         /* number of columns in a complete block */
     double *product;          /* [n, width] M times the block */
-    double *inner, *work, *R; /* exact: coefficients */
+    double *inner, *work, *R; /* coefficients of exact orthogonalization */
     double *samples;          /* reduced: [3·count, columns] */
     sp_krylov_report *report;
 } krylov;
 
-/* Columns of the length 1, and M times them in k->product. */
+/* Scales columns to unit mass norm, together with their products with M in k->product. */
 static void scale_columns(const krylov *k, int64_t count, double *W)
 {
     sp_sparse_times(k->context, k->M, count, W, k->product);
@@ -32,9 +32,9 @@ static void scale_columns(const krylov *k, int64_t count, double *W)
     }
 }
 
-/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh, MW in k->product: everything BLAS-3 (the Pythagorean variant of
- * block Gram–Schmidt). False, and W as it was, where a column keeps so little of its length that R would have lost half
- * of its digits. */
+/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh, MW in k->product: the Pythagorean variant of block
+ * Gram–Schmidt, all in BLAS-3. Returns false, with W unchanged, if so little of a column is left that R would have lost
+ * half of its digits. */
 static bool project_block(krylov *k, int64_t before, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n;
@@ -56,11 +56,11 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
     return true;
 }
 
-/* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice,
- * since a column that loses most of its length has only half of its digits right after the first time. Where the
- * operator is symmetric, the first time needs the `recent` columns alone; what the others then leave is rounding, or it
- * is done once more. Not for several blocks at a time, though U would be read less often: that rounding grows by 1e4
- * and more from one block to the next, and after two of them it is all there is (measured). */
+/* Block Gram–Schmidt against the `before` columns at U; the block that follows them is orthonormalized within itself.
+ * It is done twice, since a column that loses most of its length has only half of its digits after the first pass. If
+ * the operator is symmetric, the first pass needs the `recent` columns alone; the rest along the other columns is only
+ * rounding, or else another pass follows. Several blocks at a time, which would read U less often, do not work: that
+ * rounding grows by 1e4 and more from one block to the next, and after two of them nothing else is left (measured). */
 static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;
@@ -72,18 +72,18 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
         if (pass > 0)
             sp_sparse_times(k->context, k->M, count, W, k->product);
         bool done = count <= MOST_WIDTH && project_block(k, against, of, count, W);
-        if (!done) { /* column by column, which tells what depends on what */
+        if (!done) { /* one column after another, which shows the dependent ones */
             sp_dense_inner(k->context, n, against, of, count, k->product, k->inner, k->work);
             sp_dense_add(k->context, n, against, of, count, k->inner, -1, W);
         }
         left = 0;
         for (int64_t i = 0; i < against * count; i++)
             left = fmax(left, fabs(k->inner[i]));
-        if (pass == 0) /* columns come in with norm 1 */
+        if (pass == 0) /* columns have norm 1 on entry */
             k->report->cosine = fmax(k->report->cosine, fmin(1, left));
         if (done)
             continue;
-        /* of what is left of a unit vector, less than this is rounding of the solves */
+        /* Relative to a unit vector, anything below this is rounding of the solves. */
         if (pass == 0) {
             sp_sparse_times(k->context, k->M, count, W, k->product);
             for (int64_t c = 0; c < count; c++)
@@ -144,6 +144,22 @@ static int prepare(krylov *k, sp_pool *pool)
     return pool->failed ? sp_fail_memory(k->context) : SP_OK;
 }
 
+/* The start block with columns of zeros where a load is only a rigid acceleration of a free body: what the balance
+ * leaves of it is rounding. NULL: out of memory. */
+static double *balanced_start(sp_flexibility *flexibility, int64_t n, int64_t count, const double *F, sp_pool *pool)
+{
+    double *start = sp_pool_copy(pool, F, n * count, sizeof *start),
+           *left = sp_pool_copy(pool, F, n * count, sizeof *left);
+    if (pool->failed)
+        return NULL;
+    sp_flexibility_balance(flexibility, count, left);
+    for (int64_t c = 0; c < count; c++)
+        if (!(cblas_dnrm2((int)n, left + c * n, 1) > 1e-10 * cblas_dnrm2((int)n, F + c * n, 1)))
+            memset(start + c * n, 0, (size_t)n * sizeof *start);
+    sp_pool_drop(pool, left);
+    return start;
+}
+
 int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_sparse *M, int64_t start_count,
                      const double *F, const sp_krylov_parameters *parameters, double *U, int64_t *columns,
                      sp_krylov_report *report)
@@ -161,13 +177,18 @@ int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_
     *report = (sp_krylov_report){0};
     *columns = 0;
     SP_TRY(prepare(&k, &pool));
+    const double *start = balanced_start(flexibility, n, k.width, F, &pool);
+    if (!start) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
     while (have < parameters->count) {
         int64_t width = report->order == 0 ? k.width : last, space_left = parameters->count - have;
         width = width < space_left ? width : space_left;
         double *W = U + have * n, begin = omp_get_wtime();
         if (report->order > 0)
             sp_sparse_times(context, M, width, U + (have - last) * n, k.product);
-        SP_TRY(sp_flexibility_solve(flexibility, width, report->order == 0 ? F : k.product, W));
+        SP_TRY(sp_flexibility_solve(flexibility, width, report->order == 0 ? start : k.product, W));
         report->solves += width;
         report->order++;
         report->solve_seconds += omp_get_wtime() - begin;

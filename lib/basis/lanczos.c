@@ -30,27 +30,27 @@ int sp_inverted_apply(sp_inverted *p, int64_t count, const double *mass_x, doubl
     return status;
 }
 
-void sp_inverted_remember(sp_inverted *p, int64_t count)
+void sp_inverted_add_known(sp_inverted *p, int64_t count)
 {
     sp_sparse_times(p->context, p->M, count, p->vectors + p->known * p->n, p->mass_vectors + p->known * p->n);
     p->known += count;
 }
 
 /* ---- the Krylov space ----
- * The operator A has been applied to m columns V; w columns Q follow them, M-orthonormal together: A V = V H + Q E. H
- * is symmetric, and so is what stands around it: E are rows m to m + w of the same array, and columns. E has entries
- * from column `coupled` on: in the last block's columns, after a restart in all. */
+ * The operator A has been applied to m columns V. They are followed by w columns Q, M-orthonormal together with V: A V
+ * = V H + Q E. H is symmetric. E is stored below H in the same array, in rows m to m + w, and as its transpose beside
+ * it. Its nonzero entries are in columns from `coupled` on: those of the last block, or all after a restart. */
 typedef struct krylov {
     sp_inverted *p;
     int64_t n, most, m, w, coupled;
-    double *V;         /* [n, most + WIDTH] V, Q and the block that is being made */
-    double *MQ, *MW;   /* [n, WIDTH] M Q; M times the answer of the operator */
+    double *V;         /* [n, most + WIDTH] V, Q and the block that is being computed */
+    double *MQ, *MW;   /* [n, WIDTH] M Q; M times the result of the operator */
     double *H;         /* [stride, stride] */
     double *theta, *S; /* [most], [most, most] Ritz values, ascending, and vectors */
     double *C, *work;  /* [most, WIDTH] coefficients; panels of sp_dense_inner */
     double *rows;      /* [threads · PANEL · most] of V, rotated */
     int64_t stride;    /* most + 2·WIDTH */
-    double scale;      /* of the operator: the largest entry of H */
+    double scale;      /* scale of the operator: the largest entry of H */
 } krylov;
 
 static double *column(const krylov *k, int64_t j)
@@ -58,8 +58,8 @@ static double *column(const krylov *k, int64_t j)
     return k->V + j * k->n;
 }
 
-/* W ← W R⁻¹ with R'R = WᵀM W; MW = M W goes with it. Returns the least part of a column that those before it leave
- * alone: below a thousandth nothing is done, near 1 rounding has not grown. */
+/* W ← W R⁻¹ with RᵀR = WᵀM W; MW = M W is transformed too. Returns the smallest fraction of a column that is
+ * independent of those before it. Near 1 rounding has not grown. Below a thousandth nothing is changed. */
 static double normalize(krylov *k, int64_t w, double *W, double *MW)
 {
     double R[WIDTH * WIDTH], length[WIDTH], least = 1;
@@ -79,16 +79,17 @@ static double normalize(krylov *k, int64_t w, double *W, double *MW)
     return least;
 }
 
-/* The *w columns behind the first `have` of V become M-orthonormal, and M-orthogonal to those and to the known vectors;
- * MQ becomes M times them. Columns of which at most `rounding` is left are dropped. MW = M times them on entry. */
+/* Makes the *w columns behind the first `have` of V M-orthonormal, and M-orthogonal to those and to the known vectors.
+ * MQ receives M times them; MW has M times them on entry. Columns of which at most the fraction `rounding` is left are
+ * dropped. */
 static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
 {
     sp_context *context = k->p->context;
     const sp_metric metric = {.rows = k->n, .matrix = k->p->M};
     double *W = column(k, have), R[WIDTH * WIDTH];
     const double *image = k->MW;
-    const int64_t left = k->n - k->p->known -
-                         have; /* directions that there are; the rest of W is rounding, however independent it looks */
+    const int64_t left = k->n - k->p->known - have; /* dimension of the remaining space; more columns of W could only be
+                                                       rounding, however independent they look */
     if (left <= 0)
         *w = 0;
     for (int pass = 0; *w > 0 && pass < 2 * WIDTH; pass++) {
@@ -100,13 +101,14 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         if (alone > 0.1)
             return SP_OK;
         if (alone > 0) {
-            sp_sparse_times(context, k->p->M, *w, W,
-                            k->MQ); /* anew: short columns have been made long, and rounding with them */
+            sp_sparse_times(
+                context, k->p->M, *w, W,
+                k->MQ); /* recomputed: columns that had become short were scaled up, and their rounding with them */
             if (normalize(k, *w, W, k->MQ) > 0)
                 return SP_OK;
             break;
         }
-        /* nearly dependent columns: one by one, and all of it again */
+        /* Nearly dependent columns: orthonormalize them one by one, then repeat the whole. */
         int64_t rank, kept = 0;
         int status = sp_metric_orthonormalize(context, &metric, *w, W, 1e-15, R, &rank);
         if (status != SP_OK)
@@ -115,7 +117,7 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
             if (R[(*w + 1) * j] > rounding && kept < left)
                 memmove(W + kept++ * k->n, W + j * k->n, (size_t)k->n * sizeof *W);
         *w = kept;
-        rounding = 1e-8; /* of the columns that are unit vectors now */
+        rounding = 1e-8; /* the columns are unit vectors from here on */
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
         image = k->MQ;
     }
@@ -124,7 +126,7 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
                              "Lanczos vectors cannot be made orthogonal: the mass matrix is not positive definite");
 }
 
-/* Q becomes random directions of the operator's range, with nothing in common with V. */
+/* Sets Q to random directions in the range of the operator, orthogonal to V. */
 static int begin_block(krylov *k)
 {
     sp_inverted *p = k->p;
@@ -148,7 +150,7 @@ static int begin_block(krylov *k)
     return status;
 }
 
-/* Q joins V, and the operator's answer to it, as far as it is new, becomes Q. */
+/* Appends Q to V. The part of the operator's result that is orthogonal to V becomes the next Q. */
 static int advance(krylov *k)
 {
     sp_inverted *p = k->p;
@@ -197,7 +199,8 @@ static double ritz_residual(const krylov *k, int64_t c)
     return sqrt(square);
 }
 
-/* Ritz values and vectors of H; *converged of the `wanted` largest have a residual ‖E s‖ of at most `tolerance` θ. */
+/* Ritz values and vectors of H. *converged receives how many of the `wanted` largest have a residual ‖E s‖ of at most
+ * `tolerance` θ. */
 static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
 {
     for (int64_t j = 0; j < k->m; j++)
@@ -210,7 +213,7 @@ static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
     return SP_OK;
 }
 
-/* V keeps the Ritz vectors of the `keep` largest values; Q stays. */
+/* Restarts: V keeps the Ritz vectors of the `keep` largest values, and Q is unchanged. */
 static void restart(krylov *k, int64_t keep)
 {
     const int64_t m = k->m, n = k->n, stride = k->stride;
@@ -248,7 +251,7 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
     sp_pool scratch = {0};
     int64_t n = p->n, space_left = n - p->known, roomy = 2 * wanted + 20 * WIDTH,
             most = roomy < space_left ? roomy : space_left, converged = 0;
-    int64_t look = wanted + wanted / 4 + WIDTH; /* columns when the Ritz values are looked at next */
+    int64_t look = wanted + wanted / 4 + WIDTH; /* number of columns at which the Ritz values are computed next */
     int status = sp_dense_fits(context, n, most + 2 * WIDTH);
     if (wanted >= space_left || most > 20000)
         return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many",
@@ -302,7 +305,7 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
         p->next = p->shift + 1 / k.theta[k.m - wanted - 1];
         p->near = p->shift + 1 / (k.theta[k.m - wanted - 1] + ritz_residual(&k, k.m - wanted - 1));
     }
-    sp_inverted_remember(p, wanted);
+    sp_inverted_add_known(p, wanted);
 done:
     sp_pool_free(&scratch);
     return status;

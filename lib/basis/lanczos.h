@@ -10,10 +10,10 @@ typedef struct sp_inverted {
     const sp_sparse *K, *M;
     sp_cholesky *factor; /* of K − σM, positive definite */
     int64_t n, known;
-    double *vectors;      /* [n, known ≤ room] M-orthonormal: rigid ones, then found ones */
-    double *mass_vectors; /* [n, known ≤ room] M times them */
-    double *coefficients; /* [room · SP_INVERTED_WIDTH] */
-    double *work;         /* [sp_dense_inner_work(room, SP_INVERTED_WIDTH)] */
+    double *vectors;      /* [n, known ≤ capacity] M-orthonormal: rigid ones, then found ones */
+    double *mass_vectors; /* [n, known ≤ capacity] M times them */
+    double *coefficients; /* [capacity · SP_INVERTED_WIDTH] */
+    double *work;         /* [sp_dense_inner_work(capacity, SP_INVERTED_WIDTH)] */
     double shift;         /* σ, rad²/s² */
     int64_t solves;       /* single right-hand sides so far */
     double next, near; /* σ + 1/θ for the largest θ behind the last wanted vectors, which need not have converged: an
@@ -30,7 +30,7 @@ void sp_inverted_deflate(sp_inverted *problem, int64_t count, double *x);
 int sp_inverted_apply(sp_inverted *problem, int64_t count, const double *mass_x, double *y) SP_MUST_USE;
 
 /* Adds the first `count` columns behind the known vectors to these. */
-void sp_inverted_remember(sp_inverted *problem, int64_t count);
+void sp_inverted_add_known(sp_inverted *problem, int64_t count);
 
 /* The `wanted` largest θ of the operator and their vectors, which become known; eigenvalue [wanted] = σ + 1/θ in no
  * order. A vector has converged if its residual is at most `tolerance` θ (0: machine precision). SP_USAGE if the

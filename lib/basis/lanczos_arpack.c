@@ -31,7 +31,7 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
     for (int64_t i = 0; i < n; i++)
         z[i] = sp_random_normal(context->seed, RANDOM_START, (uint64_t)(p->known * n + i));
     sp_sparse_times(context, p->M, 1, z, workd);
-    SP_TRY(sp_inverted_apply(p, 1, workd, resid)); /* in the range of the operator, as mode 3 wants it */
+    SP_TRY(sp_inverted_apply(p, 1, workd, resid)); /* mode 3 requires a start vector in the range of the operator */
     a_int ido = 0, info = 1, iparam[11] = {1, 0, 3000, 1, 0, 0, 3}, ipntr[11] = {0};
     for (;;) {
         dsaupd_c(&ido, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr,
@@ -63,7 +63,7 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
     p->next = INFINITY;
     p->near = -INFINITY;
     memcpy(p->vectors + p->known * n, v, (size_t)(wanted * n) * sizeof *v);
-    sp_inverted_remember(p, wanted);
+    sp_inverted_add_known(p, wanted);
 done:
     sp_pool_free(&scratch);
     return status;

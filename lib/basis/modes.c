@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Eigenvalues so close are one: symmetric bodies have them multiple, and rounding of the mesh parts them. */
+/* Eigenvalues that agree to this are treated as equal: symmetric bodies have multiple ones, which rounding of the mesh
+ * separates. */
 static const double EQUAL = 1e-6;
 
 enum { RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROUNDS = 8 };
@@ -29,118 +30,148 @@ static int check_mass(sp_context *context, const sp_sparse *M)
     return SP_OK;
 }
 
-/* HᵀH [6, 6] of the fixed components of one piece (−1: all) in the six rigid motions, and the number of fixed
- * components */
-static void fixed_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3],
-                          double size, double gram[36], int64_t *fixed)
+/* The six rigid motions e_j and e_j × y are about the centre of the mesh, with y in units of its size. */
+typedef struct rigid_frame {
+    double centre[3], size; /* m */
+} rigid_frame;
+
+static rigid_frame frame_of(const sp_mesh *mesh)
 {
-    memset(gram, 0, 36 * sizeof *gram);
-    *fixed = 0;
+    rigid_frame frame = {.size = 0};
+    double low[3], high[3];
+    sp_mesh_box(mesh, low, high);
+    for (int i = 0; i < 3; i++) {
+        frame.centre[i] = 0.5 * (low[i] + high[i]);
+        frame.size = fmax(frame.size, high[i] - low[i]);
+    }
+    return frame;
+}
+
+/* Component c of the six motions at x. */
+static void motions_at(const rigid_frame *frame, const double x[3], int c, double motion[6])
+{
+    double y[3];
+    for (int i = 0; i < 3; i++)
+        y[i] = (x[i] - frame->centre[i]) / frame->size;
+    for (int j = 0; j < 3; j++) {
+        motion[j] = c == j;
+        motion[3 + j] = c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3];
+    }
+}
+
+/* Six combinations of the motions of one piece (−1: of all), and the number of those that move no fixed component. */
+typedef struct combinations {
+    double vector[36]; /* [6, 6, column major] eigenvectors of HᵀH, H the rows of the motions at fixed components */
+    bool free[6];
+    int count;
+} combinations;
+
+/* job: 'V', or 'N' for the count alone. */
+static int find_combinations(sp_context *context, const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece,
+                             const rigid_frame *frame, char job, combinations *found)
+{
+    double values[6];
+    int64_t fixed = 0;
+    *found = (combinations){.count = 0};
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         for (int c = 0; c < 3; c++) {
             if (!(mesh->fixed_axes[i] >> c & 1) || (piece >= 0 && vertex_label[mesh->fixed[i]] != piece))
                 continue;
-            (*fixed)++;
-            const double *x = mesh->vertices + 3 * mesh->fixed[i];
-            double motion[6], y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
-            /* component c of e_j and of e_j × y */
-            for (int j = 0; j < 3; j++) {
-                motion[j] = c == j;
-                motion[3 + j] = c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3];
-            }
+            double motion[6];
+            motions_at(frame, mesh->vertices + 3 * mesh->fixed[i], c, motion);
+            fixed++;
             for (int a = 0; a < 6; a++)
                 for (int b = 0; b < 6; b++)
-                    gram[6 * a + b] += motion[a] * motion[b];
+                    found->vector[6 * a + b] += motion[a] * motion[b];
         }
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, job, 'U', 6, found->vector, 6, values) != 0)
+        return sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
+    for (int m = 0; m < 6; m++) {
+        found->free[m] = !(fixed > 0 && values[m] > 1e-12 * fmax(values[5], 1));
+        found->count += found->free[m];
+    }
+    return SP_OK;
 }
 
-/* Returns true if combination m of the motions moves a fixed component. */
-static bool is_fixed(const double values[6], int m, int64_t fixed)
+/* Numbers the pieces of the mesh: vertex_label [vertices]. */
+static int label_vertices(sp_context *context, const sp_mesh *mesh, sp_pool *scratch, int64_t *vertex_label,
+                          int64_t *pieces)
 {
-    return fixed > 0 && values[m] > 1e-12 * fmax(values[5], 1);
+    int64_t *label = sp_pool_raw(scratch, sp_mesh_element_count(mesh), sizeof *label);
+    int status = label ? sp_mesh_components(context, mesh, label, pieces) : sp_fail_memory(context);
+    for (int64_t e = 0; status == SP_OK && e < sp_mesh_element_count(mesh); e++) {
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            vertex_label[node[a]] = label[e];
+    }
+    return status;
+}
+
+/* SP_INPUT if the pieces have more rigid motions together than the mesh has as a whole, `common`. */
+static int refuse_separate(sp_context *context, const sp_mesh *mesh, const int64_t *vertex_label, int64_t pieces,
+                           const rigid_frame *frame, int common)
+{
+    int64_t motions = 0;
+    for (int64_t piece = 0; pieces > 1 && piece < pieces; piece++) {
+        combinations found;
+        int status = find_combinations(context, mesh, vertex_label, piece, frame, 'N', &found);
+        if (status != SP_OK)
+            return status;
+        motions += found.count;
+    }
+    if (pieces <= 1 || motions <= common)
+        return SP_OK;
+    return sp_fail(context, SP_INPUT,
+                   "the mesh has %lld separate pieces that can move on their own: fix each, or keep one "
+                   "(simcut --keep 1, voxelize --keep 1)",
+                   (long long)pieces);
+}
+
+/* The combination `mix` [6] of the motions over the free degrees of freedom, column [dof_count]. */
+static void fill_motion(const sp_fe_space *space, const rigid_frame *frame, const double mix[6], double *column)
+{
+    for (int64_t i = 0; i < space->dof_count; i++) {
+        const int c = (int)(space->free[i] % 3);
+        double motion[6];
+        motions_at(frame, space->mesh->vertices + space->free[i] / 3 * 3, c, motion);
+        column[i] = mix[c];
+        for (int j = 3; j < 6; j++)
+            column[i] += mix[j] * motion[j];
+    }
 }
 
 int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R, int64_t *count)
 {
     const sp_mesh *mesh = space->mesh;
-    int64_t n = space->dof_count, fixed = 0, pieces, freedom = 0;
-    double low[3], high[3], centre[3], size = 0;
-    sp_mesh_box(mesh, low, high);
-    for (int i = 0; i < 3; i++) {
-        centre[i] = 0.5 * (low[i] + high[i]);
-        size = fmax(size, high[i] - low[i]);
-    }
+    const int64_t n = space->dof_count;
+    const rigid_frame frame = frame_of(mesh);
+    const sp_metric metric = {.rows = n, .matrix = M};
+    combinations found;
+    int64_t pieces, rank;
+    double triangle[36];
     sp_pool scratch = {0};
     int status = SP_OK;
-    double *fixed_rows =
-        sp_pool_new(&scratch, 6 * 6, sizeof *fixed_rows); /* HᵀH of the fixed components of the six motions */
-    double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), values[6], full_R[36];
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
-    int64_t *label = sp_pool_raw(&scratch, sp_mesh_element_count(mesh), sizeof *label),
-            *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
+    double *columns = sp_pool_new(&scratch, 6 * n, sizeof *columns);
+    int64_t *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     SP_TRY(check_mass(context, M));
-    SP_TRY(sp_mesh_components(context, mesh, label, &pieces));
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            vertex_label[corner[a]] = label[e];
-    }
-    for (int64_t piece = 0; pieces > 1 && piece < pieces; piece++) {
-        fixed_motions(mesh, vertex_label, piece, centre, size, fixed_rows, &fixed);
-        if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', 6, fixed_rows, 6, values) != 0) {
-            status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
-            goto done;
-        }
-        for (int m = 0; m < 6; m++)
-            freedom += !is_fixed(values, m, fixed);
-    }
-    fixed_motions(mesh, vertex_label, -1, centre, size, fixed_rows, &fixed);
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 6, fixed_rows, 6, values) != 0) {
-        status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
-        goto done;
-    }
-    for (int m = 0; m < 6; m++)
-        freedom -= pieces > 1 && !is_fixed(values, m, fixed);
-    if (freedom > 0) {
-        status = sp_fail(context, SP_INPUT,
-                         "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one "
-                         "(simcut --keep 1, voxelize --keep 1)",
-                         (long long)pieces);
-        goto done;
-    }
-    /* combinations that leave every fixed component at rest */
+    SP_TRY(label_vertices(context, mesh, &scratch, vertex_label, &pieces));
+    SP_TRY(find_combinations(context, mesh, vertex_label, -1, &frame, 'V', &found));
+    SP_TRY(refuse_separate(context, mesh, vertex_label, pieces, &frame, found.count));
     *count = 0;
-    for (int m = 0; m < 6; m++) {
-        if (is_fixed(values, m, fixed))
-            continue;
-        const double *mix = fixed_rows + 6 * m;
-        double *column = all + *count * n;
-        for (int64_t i = 0; i < n; i++) {
-            const double *x = mesh->vertices + space->free[i] / 3 * 3;
-            int c = (int)(space->free[i] % 3);
-            double y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
-            column[i] = mix[c];
-            for (int j = 0; j < 3; j++)
-                column[i] += mix[3 + j] * (c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3]);
-        }
-        (*count)++;
-    }
-    int64_t rank;
-    sp_metric metric = {.rows = n, .matrix = M};
-    SP_TRY(sp_metric_orthonormalize(context, &metric, *count, all, 1e-10, full_R, &rank));
+    for (int m = 0; m < 6; m++)
+        if (found.free[m])
+            fill_motion(space, &frame, found.vector + 6 * m, columns + (*count)++ * n);
+    SP_TRY(sp_metric_orthonormalize(context, &metric, *count, columns, 1e-10, triangle, &rank));
     if (rank != *count) {
         status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
         goto done;
     }
-    memcpy(R, all, (size_t)(n * *count) * sizeof *R);
+    memcpy(R, columns, (size_t)(n * *count) * sizeof *R);
 done:
     sp_pool_free(&scratch);
     return status;
@@ -153,8 +184,8 @@ static int eigenvectors(sp_inverted *p, const sp_modes_parameters *parameters, i
     return (parameters->arpack ? sp_lanczos_arpack : sp_lanczos)(p, wanted, parameters->tolerance, eigenvalue);
 }
 
-/* Looks for what is left below: block Krylov steps from random vectors in the complement of everything known. Its best
- * Ritz value bounds the next eigenvalue from above; below the last known one it proves that a mode was missed. */
+/* Checks for modes that were missed: block Krylov steps from random vectors in the complement of all known vectors. The
+ * best Ritz value is an upper bound of the next eigenvalue. If it is below the last known one, a mode was missed. */
 static int look_for_next(sp_inverted *p, double *next)
 {
     sp_context *context = p->context;
@@ -162,7 +193,7 @@ static int look_for_next(sp_inverted *p, double *next)
     int64_t n = p->n, width = CHECK_WIDTH, total = CHECK_WIDTH * CHECK_STEPS, rank;
     if (n - p->known < 2 * total) {
         *next = INFINITY;
-        return SP_OK; /* nearly everything is known */
+        return SP_OK; /* nearly the whole space is known */
     }
     int status = SP_OK;
     double *chain = sp_pool_raw(&scratch, n * (total + width), sizeof *chain),
@@ -187,10 +218,11 @@ static int look_for_next(sp_inverted *p, double *next)
     SP_TRY(sp_metric_orthonormalize(context, &metric, total, space, 1e-12, R, &rank));
     sp_inverted_deflate(p, total, space);
     sp_sparse_times(context, p->M, total, space, mass_space);
-    /* the image of a block is the block that follows; of the basis Q = S R⁻¹ it is that times R⁻¹ */
+    /* The operator maps each block to the one that follows it, and so the basis Q = S R⁻¹ to the following blocks times
+     * R⁻¹. */
     sp_dense_inner(context, n, total, mass_space, total, chain + width * n, H, work);
     for (int64_t j = 0; j < total; j++)
-        dependent[j] = R[(total + 1) * j] == 0; /* a row of zeros in R, a column of zeros in Q */
+        dependent[j] = R[(total + 1) * j] == 0; /* a zero row of R, hence a zero column of Q */
     for (int64_t j = 0; j < total; j++)
         R[(total + 1) * j] += dependent[j];
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)total, (int)total, 1, R,
@@ -199,7 +231,7 @@ static int look_for_next(sp_inverted *p, double *next)
         for (int64_t i = 0; i < total && dependent[j]; i++)
             H[total * j + i] = 0;
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)total, H, (int)total, theta) !=
-        0) /* its lower triangle needs less of R⁻¹ */
+        0) /* the lower triangle of H depends on fewer entries of R⁻¹ */
         status = sp_fail(context, SP_NUMERICAL, "the check for missed modes failed");
     *next = theta[total - 1] > 0 ? p->shift + 1 / theta[total - 1] : INFINITY;
 done:
@@ -207,8 +239,8 @@ done:
     return status;
 }
 
-/* Rayleigh–Ritz over all found vectors, which are orthonormal but for what Lanczos left: VᵀKV S = VᵀMV S Λ.
- * M-orthonormal to rounding then, ascending, signs fixed; true quotients. */
+/* Rayleigh–Ritz over all found vectors, which are orthonormal up to the error of Lanczos: VᵀKV S = VᵀMV S Λ. The result
+ * is M-orthonormal to rounding, ascending, with fixed signs and Rayleigh quotients. */
 static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
 {
     sp_context *context = p->context;
@@ -223,7 +255,7 @@ static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
         status = sp_fail_memory(context);
         goto done;
     }
-    if (rigid_count > 0) { /* what Lanczos left of rigid motions */
+    if (rigid_count > 0) { /* remove components along rigid motions that Lanczos has left */
         sp_dense_inner(context, n, rigid_count, p->mass_vectors, count, v, p->coefficients, p->work);
         sp_dense_add(context, n, rigid_count, p->vectors, count, p->coefficients, -1, v);
         sp_sparse_times(context, p->M, count, v, Mv);
@@ -294,7 +326,7 @@ static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M
     return SP_OK;
 }
 
-/* Whether K leaves every rigid motion without force: ‖K r‖ within rounding of its terms. */
+/* Sets *null if K has no force for any rigid motion: ‖K r‖ is within the rounding of its terms. */
 static int all_null(sp_context *context, const sp_sparse *K, int64_t count, const double *rigid, bool *null)
 {
     sp_pool scratch = {0};
@@ -319,8 +351,8 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     return SP_OK;
 }
 
-/* How many modes behind `count` share the last one's eigenvalue, of `have` elastic ones, and the eigenvalue that
- * follows. */
+/* Counts the modes beyond `count` that have the eigenvalue of the last one, among `have` elastic ones, and finds the
+ * eigenvalue that follows. */
 static void count_group(const double *found, int64_t elastic, int64_t have, int64_t space_left, sp_modes_report *report)
 {
     while (report->more < space_left && elastic + report->more < have &&
@@ -330,8 +362,8 @@ static void count_group(const double *found, int64_t elastic, int64_t have, int6
         report->next = found[elastic + report->more];
 }
 
-/* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few
- * more modes are computed, and those that belong to it are kept. */
+/* The last eigenvalue may be multiple. If the bound of the next one does not exclude this, a few more modes are
+ * computed, and those with the same eigenvalue are kept. */
 static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters,
                       double *found, sp_modes_report *report)
 {
@@ -342,7 +374,7 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
     report->next = fmin(checked, p->next);
     if (have == elastic && (checked <= last * 1.05 || p->near <= last * (1 + EQUAL)) && more > 0) {
         SP_TRY(sp_lanczos(p, more, parameters->tolerance,
-                          found + have)); /* ARPACK finds nothing where few directions are left */
+                          found + have)); /* ARPACK fails if the remaining space is small */
         SP_TRY(refine(p, rigid_count, found));
         have = p->known - rigid_count;
         report->next = p->next;
@@ -363,8 +395,8 @@ static double *dense_copy(sp_pool *pool, const sp_sparse *matrix)
     return dense;
 }
 
-/* All modes at once by LAPACK. The lowest `rigid_count` of them are the known rigid motions; the others become known
- * behind these, their eigenvalues in found [n − rigid_count]. */
+/* Computes all modes at once by LAPACK. The lowest `rigid_count` of them are the known rigid motions. The others are
+ * appended to the known vectors, with eigenvalues in found [n − rigid_count]. */
 static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
 {
     sp_context *context = p->context;
@@ -386,7 +418,7 @@ static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
         goto done;
     }
     memcpy(p->vectors + rigid_count * n, K + rigid_count * n, (size_t)(elastic * n) * sizeof *K);
-    sp_inverted_remember(p, elastic);
+    sp_inverted_add_known(p, elastic);
     SP_TRY(refine(p, rigid_count, found));
     if (!(found[0] > 1e-14 * value[n - 1]))
         status = sp_fail(context, SP_NUMERICAL,
@@ -407,8 +439,8 @@ static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_coun
     const int64_t n = p->n;
     sp_sparse A = {0};
     int status = SP_OK;
-    /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
-     * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
+    /* Constrained bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above
+     * rounding: tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
     p->shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
     if (p->shift != 0)
         SP_TRY(shifted(context, K, M, p->shift, &A));
@@ -446,6 +478,40 @@ done:
     return status;
 }
 
+static int check_count(sp_context *context, const sp_modes_parameters *parameters, int64_t n, bool dense)
+{
+    const int64_t count = parameters->count;
+    if (count < 1 || count > n)
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld degrees of freedom", (long long)count,
+                       (long long)n);
+    if (parameters->arpack && count >= n)
+        return sp_fail(context, SP_USAGE,
+                       "ARPACK finds fewer modes than the %lld degrees of freedom; leave out --solver arpack",
+                       (long long)n);
+    if (dense && n > 30000)
+        return sp_fail(
+            context, SP_USAGE,
+            "%lld of %lld modes: more than half of all are found by a dense solver, for up to 30000 degrees of freedom",
+            (long long)count, (long long)n);
+    return SP_OK;
+}
+
+/* Counts the eigenvalues slightly below the last one, so that it does not count itself, by the inertia of K − s M. */
+static int certify(const sp_inverted *p, const int64_t *node, int64_t count, const double *eigenvalue,
+                   sp_modes_report *report)
+{
+    const double below = eigenvalue[count - 1] * (1 - 1e-6);
+    sp_sparse A = {0};
+    int status = SP_OK;
+    for (int64_t i = 0; i < count; i++)
+        report->below += eigenvalue[i] < below;
+    SP_TRY(shifted(p->context, p->K, p->M, below, &A));
+    SP_TRY(sp_cholesky_negative(p->context, &A, node, &report->certified));
+done:
+    sp_sparse_free(&A);
+    return status;
+}
+
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count,
              const double *rigid, const sp_modes_parameters *parameters, double *eigenvalue, double *vector,
              double *residual, sp_modes_report *report)
@@ -462,22 +528,10 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     int64_t count = parameters->count, most = dense ? n : count + (ROUNDS + 1) * CHECK_WIDTH,
             elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
-    sp_sparse A = {0};
     sp_inverted p = {.context = context, .K = K, .M = M, .n = n};
     int status = SP_OK;
     *report = (sp_modes_report){.rigid = rigid_count < count ? rigid_count : count, .certified = -1};
-    if (count < 1 || count > n)
-        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld degrees of freedom", (long long)count,
-                       (long long)n);
-    if (parameters->arpack && count >= n)
-        return sp_fail(context, SP_USAGE,
-                       "ARPACK finds fewer modes than the %lld degrees of freedom; leave out --solver arpack",
-                       (long long)n);
-    if (dense && n > 30000)
-        return sp_fail(
-            context, SP_USAGE,
-            "%lld of %lld modes: more than half of all are found by a dense solver, for up to 30000 degrees of freedom",
-            (long long)count, (long long)n);
+    SP_TRY(check_count(context, parameters, n, dense));
     p.vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.mass_vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.coefficients = sp_pool_raw(&scratch, (most + rigid_count) * CHECK_WIDTH * CHECK_STEPS, sizeof *p.coefficients);
@@ -489,7 +543,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     }
     if (rigid_count > 0) {
         memcpy(p.vectors, rigid, (size_t)(rigid_count * n) * sizeof *rigid);
-        sp_inverted_remember(&p, rigid_count);
+        sp_inverted_add_known(&p, rigid_count);
     }
     if (elastic > 0 && dense) {
         SP_TRY(dense_modes(&p, rigid_count, found));
@@ -505,16 +559,9 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     sp_metric metric = {.rows = n, .matrix = M};
     SP_TRY(sp_metric_orthogonality(context, &metric, count, vector, &report->orthogonality));
     SP_TRY(residuals(context, K, M, count, report->rigid, vector, eigenvalue, residual));
-    if (parameters->certify && elastic > 0) {
-        /* just below the last eigenvalue, so that itself is not counted */
-        double below = eigenvalue[count - 1] * (1 - 1e-6);
-        for (int64_t i = 0; i < count; i++)
-            report->below += eigenvalue[i] < below;
-        SP_TRY(shifted(context, K, M, below, &A));
-        SP_TRY(sp_cholesky_negative(context, &A, node, &report->certified));
-    }
+    if (parameters->certify && elastic > 0)
+        SP_TRY(certify(&p, node, count, eigenvalue, report));
 done:
-    sp_sparse_free(&A);
     if (status == SP_OK && parameters->keep)
         report->factor = p.factor;
     else

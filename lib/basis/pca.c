@@ -6,24 +6,24 @@
 #include <math.h>
 #include <string.h>
 
-/* left [count, count] the left singular vectors of R [count, count], which is overwritten. */
+/* left [count, count] receives the left singular vectors of R [count, count], which is overwritten. */
 static int decompose(sp_context *context, int64_t count, double *R, double *singular_value, double *left)
 {
     double unused, statistics[7];
     lapack_int numbers[3];
-    /* C: the accuracy is not spoiled by the scaling of columns, N: nor are small values taken as 0 */
+    /* C: accuracy is independent of the scaling of columns; N: small values are not set to 0. */
     lapack_int info = LAPACKE_dgejsv(LAPACK_COL_MAJOR, 'C', 'U', 'N', 'N', 'N', 'N', (int)count, (int)count, R,
                                      (int)count, singular_value, left, (int)count, &unused, 1, statistics, numbers);
     if (info != 0)
         return sp_fail(context, SP_NUMERICAL, "the singular value decomposition did not converge");
-    double scale = statistics[0] / statistics[1]; /* taken out where values would overflow; 1 else */
+    double scale = statistics[0] / statistics[1]; /* dgejsv's scale factor against overflow, usually 1 */
     for (int64_t i = 0; i < count; i++)
         singular_value[i] *= scale;
     return SP_OK;
 }
 
-/* The vectors of small singular values come out of the Jacobi rotations orthogonal to fewer digits: each loses what it
- * has of the earlier ones. */
+/* Jacobi rotations give the vectors of small singular values with fewer orthogonal digits: their components along the
+ * earlier ones are removed. */
 static void orthogonalize_small(int64_t count, int64_t columns, double *left, double *work)
 {
     for (int64_t c = 0; c < columns; c++) {
@@ -39,10 +39,10 @@ static void orthogonalize_small(int64_t count, int64_t columns, double *left, do
 int64_t sp_mass_pca_matrices(int64_t count)
 {
     return (int64_t)sizeof(double) * 7 * count *
-           count; /* R and its copy, left vectors, and what dgejsv takes: 4n² at most */
+           count; /* R and its copy, left vectors, and the workspace of dgejsv: 4n² at most */
 }
 
-/* Matrices [count, count] and what is found. */
+/* Matrices [count, count] and results. */
 typedef struct pca {
     sp_pool pool;
     const sp_metric *metric;
@@ -77,7 +77,7 @@ static int by_orthonormalization(sp_context *context, pca *p)
     if (independent > 0)
         SP_TRY(decompose(context, count, p->R, p->singular_value, p->left));
     find_rank(p, independent);
-    for (int64_t c = 0; c < p->kept; c++) /* there is no column of Q there, only rounding of the rotations */
+    for (int64_t c = 0; c < p->kept; c++) /* these have no column of Q, only rounding of the rotations */
         for (int64_t i = 0; i < count; i++)
             p->left[c * count + i] = dependent[i] ? 0 : p->left[c * count + i];
     orthogonalize_small(count, p->kept, p->left, p->R);
@@ -88,9 +88,9 @@ done:
 
 /* ---- by the Gram matrix: few passes over the columns ---- */
 
-/* The upper triangular R with RᵀR = G, the upper triangle of R on entry: by the Cholesky factorization of the matrix
- * that unit columns would have, whose rounding is relative to each column. False where a column is zero or depends on
- * others to all digits. */
+/* Computes the upper triangular R with RᵀR = G, where the upper triangle of R holds G on entry, by the Cholesky
+ * factorization of the Gram matrix of the normalized columns, whose rounding is relative to each column. Returns false
+ * if a column is zero or depends on others to all digits. */
 static bool factor(int64_t count, double *R, double *length)
 {
     for (int64_t c = 0; c < count; c++)
@@ -107,14 +107,18 @@ static bool factor(int64_t count, double *R, double *length)
     return true;
 }
 
-/* Whether the Gram matrix is accurate enough for the kept directions. Its entries, of columns made unit vectors, are
- * off by some eps, the matrix by about e = eps √count. Let b be the length of the coefficients of the unit columns that
- * make up a direction of length 1: 1 for orthonormal columns, up to the inverse of the smallest singular value of the
- * unit columns where they nearly depend on each other. To first order the square of singular value i is then off by e
- * b_i² of itself, and kept direction i takes up e b_i b_j σ_j² / (σ_i² − σ_j²) of direction j that is left out (what it
- * takes up of other kept ones does not matter: they are orthonormalized and decomposed anew). Orthonormalization has
- * there e (σ_i² b_i + σ_j² b_j) / (σ_i² − σ_j²): as much, where b_i is moderate, however large the b of small
- * directions. The same gap is in both, so the limit is on what is before it. */
+/* Returns true if the Gram matrix is accurate enough for the kept directions.
+ *
+ * The entries of the Gram matrix of the normalized columns have errors of some ε, the matrix has one of about e = ε
+ * √count. Let b_i be the length of the coefficients, in normalized columns, of the i-th singular direction of length 1.
+ * It is 1 for orthonormal columns, and at most the inverse of the smallest singular value of the normalized columns. To
+ * first order the square of singular value i has the relative error e b_i², and kept direction i receives the component
+ * e b_i b_j σ_j² / (σ_i² − σ_j²) of a dropped direction j. (Components of other kept directions do not matter, since
+ * these are orthonormalized and decomposed again.)
+ *
+ * Orthonormalization has the error e (σ_i² b_i + σ_j² b_j) / (σ_i² − σ_j²) instead, which is of the same size if b_i is
+ * moderate, however large the b_j of small directions are. Both have the same gap, so that the limit is on the factor
+ * before it. */
 static bool accurate_enough(const pca *p, const double *b)
 {
     const double e = DBL_EPSILON * sqrt((double)p->count);
@@ -122,7 +126,7 @@ static bool accurate_enough(const pca *p, const double *b)
     for (int64_t i = 0; i < p->count; i++) {
         const double square = p->singular_value[i] * p->singular_value[i];
         if (!(e * b[i] * b[i] <=
-              1e-3)) /* three digits of the smallest singular value, which is left out; no doubt about the rank */
+              1e-3)) /* keeps three digits of the smallest dropped singular value, so that the rank is certain */
             return false;
         if (i < p->kept)
             kept = fmax(kept, b[i] / square);
@@ -132,8 +136,8 @@ static bool accurate_enough(const pca *p, const double *b)
     return e * kept * left_out <= 1e-11;
 }
 
-/* The kept columns, orthonormal to a few digits, by the Gram matrix that they have now: R of their own, whose
- * decomposition with the singular values is that of the columns they came from. */
+/* Makes the kept columns, which are orthonormal to a few digits, orthonormal by their current Gram matrix: its Cholesky
+ * factor times the singular values has the decomposition of the original columns. */
 static int orthonormalize_kept(sp_context *context, pca *p, double *length)
 {
     int64_t kept = p->kept;
@@ -148,7 +152,7 @@ static int orthonormalize_kept(sp_context *context, pca *p, double *length)
             p->copy[c * kept + i] = p->R[c * kept + i] * p->singular_value[c];
     SP_TRY(decompose(context, kept, p->copy, p->singular_value, p->left));
     for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1];
-         i++) /* two that are equal to rounding */
+         i++) /* two singular values that are equal to rounding */
         p->singular_value[i] = p->singular_value[i - 1];
     orthogonalize_small(kept, kept, p->left, p->copy);
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)kept, (int)kept, 1, p->R,
@@ -158,7 +162,7 @@ done:
     return status;
 }
 
-/* *possible: whether the Gram matrix was accurate enough; else the columns are as they were. */
+/* *possible receives whether the Gram matrix was accurate enough; if not, the columns are unchanged. */
 static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
 {
     int64_t count = p->count;
@@ -216,7 +220,7 @@ done:
 }
 
 int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store,
-                         double *new_part, int64_t *rank)
+                         double *residual_norm, int64_t *rank)
 {
     int64_t count = store->count;
     sp_pool scratch = {0};
@@ -230,7 +234,7 @@ int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t m
     SP_TRY(sp_store_orthonormalize(context, metric, store, threshold, R, rank));
     for (int64_t c = 0, k = 0; c < count; c++)
         if (R[c * count + c] != 0) {
-            new_part[k] = R[c * count + c];
+            residual_norm[k] = R[c * count + c];
             kept[k++] = c;
         }
     SP_TRY(sp_store_keep(context, store, most && most < *rank ? most : *rank, kept));

@@ -25,9 +25,9 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
 int64_t sp_mass_pca_matrices(int64_t count);
 
 /* Replaces the columns of the store by those that do not depend on earlier ones, M-orthonormalized, at most `most` (0:
- * all). new_part [count]: residual norms of the independent ones after projection on the earlier ones (the diagonal of
- * R without its zeros). */
+ * all). residual_norm [count]: residual norms of the independent ones after projection on the earlier ones (the
+ * diagonal of R without its zeros). */
 int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store,
-                         double *new_part, int64_t *rank) SP_MUST_USE;
+                         double *residual_norm, int64_t *rank) SP_MUST_USE;
 
 #endif

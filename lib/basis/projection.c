@@ -5,8 +5,8 @@
 #include <cblas.h>
 #include <math.h>
 
-/* Multiplies a column by a power of two, which loses no digit, so that its largest entry is about 1 and squares neither
- * overflow nor vanish. x = 2^result · what is left. */
+/* Multiplies a column by a power of two, which is exact, so that its largest entry is about 1 and its squares neither
+ * overflow nor underflow. The original column is 2^result · x. */
 static int scale_column(int64_t rows, double *x)
 {
     int exponent = 0;
@@ -56,7 +56,8 @@ int sp_projection_measure(sp_context *context, const sp_metric *metric, int64_t 
     }
     for (int64_t f = 0; f < fields; f++)
         exponent[f] = scale_column(rows, X + f * rows);
-    for (int pass = 0; pass < 2; pass++) { /* the second one removes what rounding of the first left along Q */
+    for (int pass = 0; pass < 2;
+         pass++) { /* the second pass removes the components along Q that rounding of the first has left */
         sp_metric_times(context, metric, fields, X, product, work);
         sp_dense_inner(context, rows, count, Q, fields, product, h, inner);
         sp_dense_add(context, rows, count, Q, fields, h, -1, X);

@@ -4,14 +4,15 @@
 
 #include <math.h>
 
-/* Streams of random numbers, one for each column, away from those of other methods. */
+/* Random number streams, one for each column, distinct from those of other methods. */
 static const uint64_t FIRST_STREAM = UINT64_C(1) << 40;
 
 double sp_random_projection_entry(uint64_t seed, int64_t row, int64_t column)
 {
     uint32_t word[4];
     sp_random_block(seed, FIRST_STREAM + (uint64_t)column, (uint64_t)row, word);
-    uint64_t die = (uint64_t)word[0] * 6 >> 32; /* 0 to 5; 2³² is no multiple of 6: off by 2e-10 */
+    uint64_t die =
+        (uint64_t)word[0] * 6 >> 32; /* 0 to 5; 2³² is not a multiple of 6, which changes probabilities by 2e-10 */
     return die == 0 ? sqrt(3) : die == 1 ? -sqrt(3) : 0;
 }
 

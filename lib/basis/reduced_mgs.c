@@ -25,7 +25,7 @@ static boxes make_boxes(const double low[3], const double high[3], int64_t along
     for (int i = 0; i < 3; i++) {
         double sides = ceil((high[i] - low[i]) / b.edge * (1 - 1e-12));
         b.side[i] = sides < 1 ? 1 : (int64_t)sides;
-        b.low[i] = 0.5 * (low[i] + high[i] - (double)b.side[i] * b.edge); /* centred where they do not fit exactly */
+        b.low[i] = 0.5 * (low[i] + high[i] - (double)b.side[i] * b.edge); /* centred if the boxes do not fit exactly */
     }
     return b;
 }
@@ -55,8 +55,8 @@ static int by_box(const void *left, const void *right)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-/* The nearest vertex of every box that has one, in order of the boxes; the vertices of a box are contiguous. A box
- * without a vertex inside has no vertex mass either. */
+/* Lists the nearest vertex of every box that contains one, in the order of the boxes; the vertices of a box are
+ * contiguous. A box without a vertex has no vertex mass either. */
 static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, nearest *list)
 {
     int64_t used = 0;
@@ -99,8 +99,8 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
     int64_t used = 0, most = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         used += mass[v] > 0;
-    /* the smallest division with enough occupied boxes; more boxes do not always mean more of them occupied, but nearly
-     */
+    /* Find the coarsest division with enough occupied boxes. More boxes nearly always, but not strictly, mean more
+     * occupied ones. */
     int64_t along = 0, count = 0, least = 0, enough = 1;
     while (count < samples && count < used && most < 4096) {
         least = enough;
@@ -161,8 +161,8 @@ typedef struct counts {
     double cosine;
 } counts;
 
-/* Column y loses its parts along the first `before` columns of Y; coefficient [before] receives them. Returns its
- * sparse norm then. */
+/* Subtracts from column y its components along the first `before` columns of Y; coefficient [before] receives them.
+ * Returns the remaining sparse norm. */
 static double orthogonalize(int64_t rows, int64_t before, const double *Y, double *y, double culling,
                             double *coefficient, counts *counted)
 {
@@ -203,7 +203,7 @@ int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double cul
         double *y = fresh + i * rows, norm = orthogonalize(rows, before + i, Y, y, culling, column, &counted);
         memcpy(C + i * before, column, (size_t)before * sizeof *C);
         memcpy(T + i * width, column + before, (size_t)i * sizeof *T);
-        T[i * width + i] = norm > 0 ? norm : INFINITY; /* dividing by it makes the column zero */
+        T[i * width + i] = norm > 0 ? norm : INFINITY; /* division by infinity makes the column zero */
         for (int64_t k = 0; k < rows; k++)
             y[k] = norm > 0 ? y[k] / norm : 0;
     }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* columns multiplied by the mass at a time */
+enum { BLOCK = 64 }; /* number of columns multiplied by the mass at a time */
 
 int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t count, const double *A, double *distance)
 {
@@ -36,14 +36,14 @@ int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t coun
     return status;
 }
 
-/* The samples while they are thinned out; number `count` is the rest state. */
+/* The state of the thinning; sample `count` is the rest state. */
 typedef struct thinning {
     int64_t count;
     const double *distance;
     double separation;
     bool *alive;     /* [count + 1] */
     double *density; /* [count] */
-    int64_t *close;  /* [count] neighbours that are left closer than the separation */
+    int64_t *close;  /* [count] number of remaining neighbours closer than the separation */
 } thinning;
 
 static double kernel(const thinning *t, double d)
@@ -52,8 +52,8 @@ static double kernel(const thinning *t, double d)
     return d < 2 * t->separation ? x * x : 0;
 }
 
-/* The sample's part in the density of all others, added or (sign −1) taken away. */
-static void spread(thinning *t, int64_t sample, int sign)
+/* Adds the contribution of a sample to the density of all others, or subtracts it (sign −1). */
+static void add_density(thinning *t, int64_t sample, int sign)
 {
     const double *distance = t->distance + sample * (t->count + 1);
     for (int64_t i = 0; i < t->count; i++)
@@ -63,7 +63,8 @@ static void spread(thinning *t, int64_t sample, int sign)
         }
 }
 
-/* The sample to go next, or −1. Densities that agree to rounding are equal: the last of them. */
+/* The next sample to be removed, or −1. Densities that agree to rounding count as equal; of these the last sample is
+ * removed. */
 static int64_t densest(const thinning *t)
 {
     int64_t found = -1;
@@ -74,14 +75,14 @@ static int64_t densest(const thinning *t)
     return found;
 }
 
-/* For every sample its distance to the nearest one that is chosen; `sample` joins them. */
+/* Updates the distance of every sample to the nearest selected one, after `sample` has been selected. */
 static void approach(const thinning *t, int64_t sample, double *nearest)
 {
     for (int64_t i = 0; i < t->count; i++)
         nearest[i] = fmin(nearest[i], t->distance[sample * (t->count + 1) + i]);
 }
 
-/* Of the candidates at least `least` away from all chosen ones the farthest, or −1; of equals the first. */
+/* The farthest candidate that is at least `least` away from all selected samples, or −1; of equal ones the first. */
 static int64_t farthest(const thinning *t, const bool *candidate, const double *nearest, double least)
 {
     int64_t found = -1;
@@ -94,10 +95,10 @@ static int64_t farthest(const thinning *t, const bool *candidate, const double *
 static void thin_out(thinning *t, bool *candidate, double *nearest)
 {
     for (int64_t i = 0; i <= t->count; i++)
-        spread(t, i, 1);
+        add_density(t, i, 1);
     for (int64_t i; (i = densest(t)) >= 0;) {
         t->alive[i] = false;
-        spread(t, i, -1);
+        add_density(t, i, -1);
     }
     for (int64_t i = 0; i < t->count; i++) {
         nearest[i] = INFINITY;
@@ -113,8 +114,8 @@ static void thin_out(thinning *t, bool *candidate, double *nearest)
     }
 }
 
-/* Leaves the `most` that are farthest apart. */
-static void spread_apart(thinning *t, int64_t most, bool *candidate, double *nearest)
+/* Keeps the `most` samples that are farthest apart. */
+static void select_farthest(thinning *t, int64_t most, bool *candidate, double *nearest)
 {
     for (int64_t i = 0; i < t->count; i++) {
         nearest[i] = INFINITY;
@@ -149,7 +150,7 @@ int sp_separate(sp_context *context, int64_t count, const double *distance, doub
     if (separation > 0)
         thin_out(&t, candidate, nearest);
     if (most > 0)
-        spread_apart(&t, most, candidate, nearest);
+        select_farthest(&t, most, candidate, nearest);
     *kept_count = 0;
     for (int64_t i = 0; i < count; i++)
         if (t.alive[i])

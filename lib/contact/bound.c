@@ -6,7 +6,7 @@
 #include "contact/deformed.h"
 #include "contact/voxmap.h"
 
-/* Of lengths and coordinates; far above the rounding of places and distances (contact/traverse.c). */
+/* Relative to lengths and coordinates; far above the rounding of positions and distances (contact/traverse.c). */
 static const double ROUNDING = 1e-12;
 
 void sp_bound_of_pointshell(const sp_contact_pointshell *pointshell, const double *q, sp_bound *bound)
@@ -18,7 +18,7 @@ void sp_bound_of_pointshell(const sp_contact_pointshell *pointshell, const doubl
     bound->radius = pointshell->extent + reach;
 }
 
-/* Radius NaN for an empty box, of which nothing comes but empty ones. */
+/* The radius is NaN for an empty box, whose bounds are therefore empty. */
 static void bound_of_box(const sp_box *box, sp_bound *bound)
 {
     for (int k = 0; k < 3; k++) {

@@ -4,31 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many boxes are compared one by one. */
+/* Number of boxes in a leaf, which are compared one by one. */
 enum { LEAF = 4 };
 
-/* Boxes first … end − 1 in the order of the tree. A node's first child follows it; `second` 0: a leaf. */
+/* Boxes first … end − 1 in the order of the tree. The first child of a node follows it; second: index of the other, 0
+ * for a leaf. */
 typedef struct node {
     sp_box box;
     int32_t first, end, second;
-    bool still; /* all of them */
+    bool still; /* all boxes are at rest */
 } node;
 
 struct sp_broad {
     sp_pool pool;
-    int64_t count;     /* boxes at most */
-    int64_t bounded;   /* boxes in the tree now */
-    int64_t unbounded; /* boxes that are in none */
-    int32_t *order;    /* [count] the former, begun with the order of the run before, */
-    int32_t *wide;     /* [count] the latter */
-    sp_box *box;       /* [count] in that order */
-    bool *still;       /* [count] in that order */
-    double *centre;    /* [count, 3] by number */
-    uint8_t *kind;     /* [count] by number */
+    int64_t count;            /* largest number of boxes */
+    int64_t bounded;          /* number of boxes in the tree now */
+    int64_t unbounded;        /* number of boxes outside the tree */
+    int32_t *order;           /* [count] the bounded boxes, initialized with the order of the previous run */
+    int32_t *unbounded_boxes; /* [count] the unbounded boxes */
+    sp_box *box;              /* [count] in the order of the tree */
+    bool *still;              /* [count] in the order of the tree */
+    double *centre;           /* [count, 3] by number */
+    uint8_t *kind;            /* [count] by number */
     int32_t nodes;
     node *node;         /* [count + 1] */
     int64_t *place;     /* [count] */
-    const sp_box *from; /* of this run */
+    const sp_box *from; /* the boxes of this run */
     sp_list *found;
 };
 
@@ -42,7 +43,7 @@ int sp_broad_new(sp_context *context, int64_t count, sp_broad **result)
         return sp_fail_memory(context);
     broad->count = count;
     broad->order = sp_pool_raw(&broad->pool, count, sizeof *broad->order);
-    broad->wide = sp_pool_raw(&broad->pool, count, sizeof *broad->wide);
+    broad->unbounded_boxes = sp_pool_raw(&broad->pool, count, sizeof *broad->unbounded_boxes);
     broad->box = sp_pool_raw(&broad->pool, count, sizeof *broad->box);
     broad->still = sp_pool_raw(&broad->pool, count, sizeof *broad->still);
     broad->centre = sp_pool_raw(&broad->pool, 3 * count, sizeof *broad->centre);
@@ -78,8 +79,8 @@ static uint8_t kind_of(const sp_box *box)
     return infinite ? UNBOUNDED : BOUNDED;
 }
 
-/* Keeps the order of those that stay in the tree, which is nearly sorted. */
-static void take(sp_broad *broad, const sp_box *box)
+/* Keeps the order of boxes that stay in the tree, which is nearly sorted. */
+static void update_order(sp_broad *broad, const sp_box *box)
 {
     int64_t kept = 0;
     broad->unbounded = 0;
@@ -91,7 +92,7 @@ static void take(sp_broad *broad, const sp_box *box)
         if (kind == BOUNDED && before != BOUNDED)
             broad->order[kept++] = (int32_t)i;
         else if (kind == UNBOUNDED)
-            broad->wide[broad->unbounded++] = (int32_t)i;
+            broad->unbounded_boxes[broad->unbounded++] = (int32_t)i;
         for (int k = 0; k < 3 && kind == BOUNDED; k++)
             broad->centre[3 * i + k] = 0.5 * box[i].low[k] + 0.5 * box[i].high[k];
     }
@@ -112,7 +113,7 @@ static void swap(int32_t *a, int32_t *b)
     *b = c;
 }
 
-/* Moves the least half of order[first … end − 1] to the front: Hoare's selection with the median of three. */
+/* Moves the lower half of order[first … end − 1] to the front: Hoare's selection with the median of three. */
 static void halve(const double *centre, int axis, int32_t *order, int64_t first, int64_t end, int64_t middle)
 {
     int64_t last = end - 1;
@@ -167,7 +168,7 @@ static void enclose(sp_box *all, const sp_box *box)
     }
 }
 
-/* Returns the number of the node. */
+/* Builds a subtree; returns the number of its node. */
 static int32_t build(sp_broad *broad, const bool *still, int64_t first, int64_t end)
 {
     const int32_t number = broad->nodes++;
@@ -197,7 +198,7 @@ static int32_t build(sp_broad *broad, const bool *still, int64_t first, int64_t 
 
 /* ---- the search ---- */
 
-static bool note(sp_broad *broad, int32_t i, int32_t j)
+static bool record_pair(sp_broad *broad, int32_t i, int32_t j)
 {
     int32_t *pair = sp_list_add(broad->found, 1, 2 * sizeof *pair);
     if (!pair)
@@ -207,13 +208,13 @@ static bool note(sp_broad *broad, int32_t i, int32_t j)
     return true;
 }
 
-/* The box at i with those at first … end − 1. */
+/* Tests the box at i against those at first … end − 1. */
 static bool meet_box(sp_broad *broad, int64_t i, int64_t first, int64_t end)
 {
     bool well = true;
     for (int64_t j = first; j < end; j++)
         if (sp_boxes_overlap(&broad->box[i], &broad->box[j]) && !(broad->still[i] && broad->still[j]))
-            well = well && note(broad, broad->order[i], broad->order[j]);
+            well = well && record_pair(broad, broad->order[i], broad->order[j]);
     return well;
 }
 
@@ -253,11 +254,11 @@ static bool meet_unbounded(sp_broad *broad, const bool *still)
 {
     const sp_box *box = broad->from;
     for (int64_t w = 0; w < broad->unbounded; w++) {
-        const int32_t i = broad->wide[w];
+        const int32_t i = broad->unbounded_boxes[w];
         for (int32_t j = 0; j < broad->count; j++) {
             const bool once = broad->kind[j] != UNBOUNDED || j > i;
             if (once && sp_boxes_overlap(&box[i], &box[j]) && broad->kind[j] != EMPTY &&
-                !(still && still[i] && still[j]) && !note(broad, i, j))
+                !(still && still[i] && still[j]) && !record_pair(broad, i, j))
                 return false;
         }
     }
@@ -283,7 +284,7 @@ int sp_broad_find(sp_context *context, sp_broad *broad, const sp_box *box, const
     pairs->count = 0;
     broad->found = pairs;
     broad->nodes = 0;
-    take(broad, box);
+    update_order(broad, box);
     if (broad->bounded)
         build(broad, still, 0, broad->bounded);
     if ((broad->bounded && !meet_itself(broad, broad->node)) || !meet_unbounded(broad, still))

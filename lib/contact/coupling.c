@@ -1,25 +1,26 @@
-/* Virtual coupling: springs between a body and a hand, static and dynamic (thesis ch. 4). */
+/* Virtual coupling: springs between a body and the manipulandum, static and dynamic (thesis ch. 4). */
 #include "contact/coupling.h"
 
 #include <lapacke.h>
 #include <string.h>
 
-enum { ENTRIES = sizeof(sp_wrench) / sizeof(double), SVD_WORK = 30 /* 5 · 6, the least of dgesvd */ };
+enum { ENTRIES = sizeof(sp_wrench) / sizeof(double), SVD_WORK = 30 /* 5 · 6, the least workspace of dgesvd */ };
 
-/* One of the springs along its own line: how far the body is beyond the manipulandum, which way, and the stiffness
- * there. */
+/* The state of one spring along its line: the distance of the body from the manipulandum, the direction, and the
+ * stiffness. */
 typedef struct stretch {
-    double extent;          /* m or rad */
-    double way[3];          /* unit, from the manipulandum to the body; 0 where they coincide */
-    double tangent, secant; /* N/m or N m/rad, > 0: of a small move, and of the whole way to the manipulandum */
+    double extent; /* m or rad */
+    double way[3]; /* unit vector from the manipulandum to the body; 0 if they coincide */
+    double tangent,
+        secant; /* N/m or N m/rad, > 0: for a small displacement, and for the whole distance to the manipulandum */
 } stretch;
 
 static double length3(const double v[3])
 {
-    return hypot(hypot(v[0], v[1]), v[2]); /* overflows only where the length does */
+    return hypot(hypot(v[0], v[1]), v[2]); /* overflows only if the length does */
 }
 
-/* Eq. 4.40 for a spring of stiffness k, stretched by r: f(r)/r and f′(r). */
+/* Eq. 4.40 for a spring of stiffness k with the extension r: f(r)/r and f′(r). */
 static void saturate(double k, double most, double r, double *secant, double *tangent)
 {
     const double joint = 0.5 * most / k;
@@ -31,7 +32,7 @@ static void saturate(double k, double most, double r, double *secant, double *ta
     *tangent = k * rest;
 }
 
-/* q_s q_m⁻¹ in the positive hemisphere; of the two of a half turn the one whose first component other than 0 is
+/* q_s q_m⁻¹ in the positive hemisphere. For a half turn it is the one of the two whose first nonzero component is
  * positive. */
 static void turn_from(const sp_pose *manipulandum, const sp_pose *body, double q[4])
 {
@@ -62,7 +63,7 @@ static void add_symmetric(double one, double two, const double v[3], double M[9]
     }
 }
 
-/* The wrench of both springs, and how they are stretched: [0] in place, [1] in rotation. */
+/* The wrench of both springs and their states: [0] in translation, [1] in rotation. */
 static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body,
                     sp_wrench *wrench, stretch stretched[2])
 {
@@ -106,7 +107,7 @@ void sp_coupling_wrench(const sp_coupling_parameters *p, const sp_pose *manipula
     springs(p, manipulandum, body, wrench, stretched);
 }
 
-/* total += contact; SP_NUMERICAL where that is not finite. */
+/* total += contact; SP_NUMERICAL if the result is not finite. */
 static int add_contact(sp_context *context, const sp_wrench *contact, sp_wrench *total)
 {
     double a[ENTRIES], b[ENTRIES];
@@ -122,8 +123,8 @@ static int add_contact(sp_context *context, const sp_wrench *contact, sp_wrench 
     return SP_OK;
 }
 
-/* ∂(F, T)/∂(x, ω) with x in units of `length` and F of 1/length, N m throughout: [L²F_x, L F_ω; L T_x, T_ω] column
- * major. */
+/* ∂(F, T)/∂(x, ω) with x in units of `length` and F in units of 1/length, so that all entries are in N m: [L²F_x, L
+ * F_ω; L T_x, T_ω] column major. */
 static void matrix_of(const sp_wrench *wrench, double length, double A[36])
 {
     for (int i = 0; i < 3; i++)
@@ -143,13 +144,14 @@ static bool all_finite(int count, const double *x)
     return true;
 }
 
-/* move [6]: (Δx, Δω) in which the wrench vanishes to first order; `toward` within the degenerate subspace (§4.10).
+/* Computes move [6], the (Δx, Δω) for which the wrench vanishes to first order, and `toward` within the degenerate
+ * subspace (§4.10).
  *
- * Small singular values alone do not tell that nothing resists: the derivatives of contact are not symmetric, and where
- * the force on a point and the gradient of its distance are nearly at right angles, at an edge, they have small
- * singular values at places that are in balance. To follow the manipulandum there would leave the balance in every
- * cycle, and the next one would return: a limit cycle. So directions are degenerate only where balance would take the
- * body farther along them than the manipulandum is; a balance is then where it stays. */
+ * Small singular values alone do not prove that nothing resists. The derivatives of contact are not symmetric. Where
+ * the force on a point and the gradient of its distance are nearly perpendicular, at an edge, they have small singular
+ * values at poses in equilibrium. Following the manipulandum there would leave the equilibrium in every cycle, and the
+ * next cycle would return to it: a limit cycle. Directions are therefore degenerate only if the equilibrium is farther
+ * along them than the manipulandum; a body in equilibrium then stays there. */
 static int balance(sp_context *context, const sp_coupling_parameters *p, const sp_wrench *total, const double toward[6],
                    double move[6], int *degenerate)
 {
@@ -171,7 +173,7 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
             along[i] += U[6 * i + k] * b[k];
             follow[i] += Vt[6 * k + i] * (k < 3 ? toward[k] / p->length : toward[k]);
         }
-        along[i] /= sigma[i]; /* not finite where it is 0 */
+        along[i] /= sigma[i]; /* not finite if sigma is 0 */
         if (sigma[i] > 0 && sigma[i] >= p->threshold * sigma[0])
             continue;
         weak++;
@@ -180,7 +182,7 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
     }
     *degenerate = balanced <= (1 + 1e-6) * followed
                       ? 0
-                      : weak; /* the secant of a spring ends at the manipulandum exactly; NaN: they are */
+                      : weak; /* the secant of a spring ends exactly at the manipulandum; NaN: they coincide */
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++)
             y[k] += (i < 6 - *degenerate ? along[i] : follow[i]) * Vt[6 * k + i];
@@ -189,7 +191,7 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
     return SP_OK;
 }
 
-/* Whether v was longer than `most`, which it no longer is. */
+/* Shortens v to `most`; returns true if it was longer. */
 static bool limit(double most, double v[3])
 {
     const double length = length3(v);
@@ -200,7 +202,7 @@ static bool limit(double most, double v[3])
     return true;
 }
 
-/* The displaced and rotated body; SP_NUMERICAL, with the body unchanged, if that is not finite. */
+/* Displaces and rotates the body; SP_NUMERICAL, with the body unchanged, if the result is not finite. */
 static int displace(sp_context *context, const double displacement[3], const double rotation[3], sp_pose *body)
 {
     sp_pose moved;
@@ -230,8 +232,8 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     SP_TRY(add_contact(context, contact, &total));
     for (int k = 0; k < 6; k++)
         toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
-    /* To first order a spring that weakens as it stretches pulls past the manipulandum, far past it. Its secant is
-     * exact there. */
+    /* To first order a spring that weakens as it stretches would pull far past the manipulandum. Its secant is exact
+     * there. */
     for (bool again = true; again;) {
         SP_TRY(balance(context, p, &total, toward, move, &made.degenerate));
         again = false;
@@ -272,7 +274,7 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
     springs(p, manipulandum, body, &total, stretched);
     SP_TRY(add_contact(context, contact, &total));
 
-    /* what acts at the centre of mass: m (g − ω × (ω × c)) */
+    /* The force at the centre of mass: m (g − ω × (ω × c)). */
     sp_cross3(w, c, turning);
     sp_cross3(w, turning, apparent);
     for (int k = 0; k < 3; k++)

@@ -9,17 +9,17 @@
 
 static const double LEAST_DETERMINANT = 1e-6;
 static const double LARGEST =
-    1e30; /* of F and of lengths in m, so that its inverse, below 1e67, times FARTHEST is a number */
-static const double BEYOND = 1e-6;    /* of the image of a box, for the rounding of inverses */
-static const double FARTHEST = 1e150; /* m: its square is still one */
+    1e30; /* largest entry of F and largest length in m: the inverse, below 1e67, times FARTHEST is then finite */
+static const double BEYOND = 1e-6;    /* relative to the image of a box, for the rounding of inverses */
+static const double FARTHEST = 1e150; /* m: its square is finite */
 
-enum { CHUNK = 64 }; /* proxies whose distances are computed together */
+enum { CHUNK = 64 }; /* number of proxies whose distances are computed together */
 
-/* What a query reads, without the proxies that are left out. */
+/* The data of a query, without the proxies that are left out. */
 typedef struct field_domain {
     sp_distance rest;
     int64_t first, count, usable;
-    double *position[3]; /* [usable] m, now */
+    double *position[3]; /* [usable] m, current positions */
     double *inverse;     /* [usable, 3, 3] F⁻¹ */
     int64_t *proxy;      /* [usable] ascending, numbered through all domains */
 } field_domain;
@@ -29,13 +29,13 @@ struct sp_deformed_field {
     int64_t r, domain_count, count;
     int nearest;
     field_domain *domains;
-    double *points; /* [count, 3] m, at rest; these three may be those of another one */
+    double *points; /* [count, 3] m, at rest; this and the next two arrays may be shared */
     double *rows;   /* [count, 4, 3, r]: displacements, then their derivatives by X, Y and Z */
     double *reach;  /* [r] m */
-    sp_box box;     /* m, now */
+    sp_box box;     /* m, current */
 };
 
-/* The nearest proxies, ascending. */
+/* The nearest proxies, in ascending order of distance. */
 typedef struct choice {
     int count;
     double square[SP_DEFORMED_NEAREST]; /* m² */
@@ -71,7 +71,7 @@ static void measure_reach(sp_deformed_field *d)
         }
 }
 
-/* Room for what moves; domains have `rest`, `first` and `count`. */
+/* Allocates the data that change; domains have `rest`, `first` and `count`. */
 static int allocate_moving(sp_context *context, sp_deformed_field *d)
 {
     for (int64_t i = 0; i < d->domain_count; i++) {
@@ -84,7 +84,7 @@ static int allocate_moving(sp_context *context, sp_deformed_field *d)
     return d->pool.failed ? sp_fail_memory(context) : SP_OK;
 }
 
-/* Room for everything, and the proxies with their domains. */
+/* Allocates everything, and copies the proxies with their domains. */
 static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_deformed_domain *given, int nearest,
                     sp_deformed_field *d)
 {
@@ -118,7 +118,7 @@ static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double 
     SP_TRY(sp_transfer_new(context, mesh, &carrier));
     for (int64_t i = 0; i < d->count; i++) {
         sp_transferred carried;
-        double *rows = d->rows + 12 * d->r * i, along[8];
+        double *rows = d->rows + 12 * d->r * i, along[SP_ELEMENT_NODES];
         sp_transfer_find(&carrier, d->points + 3 * i, &carried);
         sp_transferred_rows(&carried, 3 * mesh->vertex_count, d->r, U, carried.weight, rows);
         for (int k = 0; k < 3; k++) {
@@ -184,10 +184,10 @@ void sp_deformed_field_free(sp_deformed_field *deformed)
     free(deformed);
 }
 
-/* F⁻¹ [row major]; false where it is of no use. */
+/* F⁻¹ [row major]; returns false if it is degenerate. */
 static bool invert(const double F[3][3], double inverse[9])
 {
-    /* written so that a NaN anywhere ends in false */
+    /* Written such that any NaN gives false. */
     const double determinant = sp_determinant(F[0], F[1], F[2]);
     if (!(determinant > LEAST_DETERMINANT))
         return false;
@@ -201,7 +201,7 @@ static bool invert(const double F[3][3], double inverse[9])
     return true;
 }
 
-/* The image of the box in which a field is negative, where a proxy takes it. */
+/* Adds the image, under a proxy, of the box in which a field is negative. */
 static void enclose_image(const field_domain *part, const double rest[3], const double now[3], const double F[3][3],
                           sp_box *box)
 {
@@ -230,7 +230,7 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
     for (field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
         part->usable = 0;
         for (int64_t i = part->first; i < part->first + part->count; i++) {
-            double x[12], F[3][3]; /* displacement, then its derivatives by X, Y and Z */
+            double x[12], F[3][3]; /* displacement, followed by its derivatives by X, Y and Z */
             for (int c = 0; c < 12; c++) {
                 const double *row = deformed->rows + (12 * i + c) * r;
                 x[c] = 0;
@@ -256,7 +256,7 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
     }
 }
 
-/* At most k, of equally near ones the first. */
+/* Finds at most k proxies; of equally near ones the first. */
 static void choose(const field_domain *part, int k, const double x[3], choice *c)
 {
     double square[CHUNK];
@@ -282,8 +282,8 @@ static void choose(const field_domain *part, int k, const double x[3], choice *c
     }
 }
 
-/* Eq. 3.16 times d_min d_max over itself, so that d_min = 0 and d_min = d_max are as their limits: 1 for all of the
- * least distance. Of fewer than k proxies the last is no border: 1/d_max = 0. */
+/* Eq. 3.16 multiplied by d_min d_max, so that d_min = 0 and d_min = d_max give their limits: 1 for all of the least
+ * distance. If there are fewer than k proxies, the last one has no zero weight: 1/d_max = 0. */
 static void weigh(int k, choice *c)
 {
     double sum = 0;
@@ -298,7 +298,7 @@ static void weigh(int k, choice *c)
         c->weight[i] /= sum;
 }
 
-/* Where a usable proxy pulls x back to. */
+/* Maps x back to the rest configuration by a usable proxy. */
 static void pull_back(const sp_deformed_field *deformed, const field_domain *part, int64_t at, const double x[3],
                       double X[3])
 {
@@ -338,10 +338,10 @@ static void estimate_gradient(const sp_deformed_field *deformed, const field_dom
 double sp_deformed_field_at(const sp_deformed_field *deformed, const double x[3], double gradient[3], int64_t *proxy)
 {
     double y[3], least = INFINITY;
-    choice both[2]; /* the one that counts so far and the next */
+    choice both[2]; /* the best domain so far and the current one */
     int best = 0;
     const field_domain *counts = NULL;
-    for (int k = 0; k < 3; k++) /* into a range whose squares are numbers; a NaN, too */
+    for (int k = 0; k < 3; k++) /* clamped to a range whose squares are finite; also for a NaN */
         y[k] = x[k] > FARTHEST ? FARTHEST : x[k] >= -FARTHEST ? x[k] : -FARTHEST;
     for (const field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
         choice *next = &both[!best];

@@ -6,11 +6,11 @@
 #include "contact/deformed.h"
 #include "contact/voxmap.h"
 
-/* v becomes a unit vector, and its length is returned; (1, 0, 0) for 0. */
+/* Normalizes v and returns its length; v becomes (1, 0, 0) if it is 0. */
 static double normalize(double v[3])
 {
     double size = 1, square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    if (!(square > 1e-200 && square < 1e200)) { /* squares that leave the range of numbers */
+    if (!(square > 1e-200 && square < 1e200)) { /* squares outside the range of doubles */
         size = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
         if (!(size > 0)) {
             v[0] = 1;
@@ -55,8 +55,8 @@ static double box_distance(const sp_distance *box, const double x[3], double dir
     return length;
 }
 
-/* Whether a vertex of the layer `at` across an axis is negative, of those from low[k] to high[k] along the other axes.
- */
+/* Returns true if a vertex of the layer `at` across an axis is negative, among those from low[k] to high[k] along the
+ * other axes. */
 static bool negative_layer(const sp_field *field, int axis, int64_t at, const int64_t low[3], const int64_t high[3])
 {
     int64_t from[3], to[3];
@@ -72,7 +72,7 @@ static bool negative_layer(const sp_field *field, int axis, int64_t at, const in
     return false;
 }
 
-/* From the faces inward, so that only what is outside is read. */
+/* Proceeds from the faces inward, so that only layers outside are read. */
 static void find_inside(const sp_field *field, sp_box *inside)
 {
     int64_t low[3] = {0, 0, 0}, high[3] = {field->cells[0], field->cells[1], field->cells[2]};
@@ -101,8 +101,8 @@ void sp_distance_of_field(const sp_field *field, sp_distance *distance)
         square += distance->size[k] * distance->size[k];
     }
     find_inside(field, &distance->inside);
-    /* no distance in the box is larger than that at one corner and the diagonal; two of them are rounded by 2^-24 each,
-     * and lookups in double precision are far within the other half of 2^-22 */
+    /* No distance in the box is larger than that at one corner plus the diagonal. Two of them are rounded by 2^-24
+     * each, and lookups in double precision are well within the other half of 2^-22. */
     const double largest = fabs((double)field->distance[0]) + sqrt(square) * field->spacing;
     distance->slack = sqrt(3) * field->spacing + ldexp(largest, -22);
 }
@@ -183,7 +183,7 @@ static void sphere_curvature(const sp_distance *sphere, const double x[3], doubl
         H[i] = ((i % 4 == 0) - e[i / 3] * e[i % 3]) / rho;
 }
 
-/* Outside, the same along the axes in which the point lies beyond the box; inside, the nearest face is flat. */
+/* Outside the box, the same along the axes on which the point is beyond it; inside, the nearest face is flat. */
 static void box_curvature(const sp_distance *box, const double x[3], double H[9])
 {
     double e[3];

@@ -11,7 +11,7 @@ void sp_friction_free(sp_friction *friction)
     sp_list_free(&friction->after);
 }
 
-/* Displacement of the proxy of a deformed field, in its frame; 0 for other distances. */
+/* The displacement of a proxy of a deformed field, in the field's frame; 0 for other distances. */
 static void proxy_way(const sp_distance *distance, const double *q, int64_t proxy, double way[3])
 {
     memset(way, 0, 3 * sizeof *way);
@@ -32,15 +32,15 @@ static double without(const double n[3], double v[3])
     return sp_norm3(v);
 }
 
-/* The largest λ in [0, 1] with |f − λ d| ≤ most, where |f| ≤ most. */
+/* The largest λ in [0, 1] with |f − λ d| ≤ most, given |f| ≤ most. */
 static double share_of(const double f[3], const double d[3], double most)
 {
     const double a = sp_dot3(d, d), b = sp_dot3(f, d), workspace = fmax(0, most * most - sp_dot3(f, f));
     return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * workspace)) / a)) : 0;
 }
 
-/* The spring of one point [world]: on entry `s` is that of the current point and anchor, on return that after slipping;
- * `f` is its force including the damper's, which has the velocity `v`. n: unit; most: μ N. */
+/* The spring of one point [world]. On entry `s` is that of the current point and anchor, on return that after slipping.
+ * `f` receives its force including that of the damper, for the velocity `v`. n is a unit vector; most is μ N. */
 static void spring(double stiffness, double damping, double most, const double n[3], double s[3], double v[3],
                    double f[3])
 {
@@ -84,7 +84,7 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
             local[k] = shrink * (place[k] - old->at[k] - way[k]);
         sp_rotate(B, local, s);
         memcpy(n, forces->normal + 3 * i, sizeof n);
-        if (!sp_unit_vector(3, n)) /* an interpolant without a slope */
+        if (!sp_unit_vector(3, n)) /* the gradient of the interpolant vanishes */
             memset(s, 0, sizeof s);
         sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, forces->at + 3 * i, place,
                                      v);

@@ -165,7 +165,7 @@ static void rotate_both(const double R[9], const double H[9], double C[9])
         C[i] = sp_dot3(RH + i / 3 * 3, R + i % 3 * 3);
 }
 
-/* ∂d/∂p and its derivative, in the world frame, at a point that is at x in the frame of the distance field. */
+/* ∂d/∂p and its derivative, in the world frame, for a point at x in the frame of the distance field. */
 static void gradients(const sp_distance *distance, const double B[9], const double x[3], double g[3], double H[9])
 {
     double local[3], curvature[9];
@@ -175,8 +175,8 @@ static void gradients(const sp_distance *distance, const double B[9], const doub
     rotate_both(B, curvature, H);
 }
 
-/* ∂F/∂x and ∂F/∂ω of one point as in the header, but for what its direction turns with the grasped body; H is 0 where n
- * is a normal. */
+/* ∂F/∂x and ∂F/∂ω of one point as in the header, without the terms for the rotation of its direction with the grasped
+ * body; H is 0 if n is a normal. */
 static void force_derivatives(double kappa, double d, const double n[3], const double g[3], const double H[9],
                               const double r[3], double F_x[9], double F_w[9])
 {
@@ -205,7 +205,7 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *p
         const double d = forces->distance[i],
                      kappa = d < 0 ? penalty->stiffness * sp_penalty_weight(penalty, pointshell, forces->point[i]) *
                                          forces->scale
-                                   : 0; /* else it only brakes */
+                                   : 0; /* otherwise there is only damping */
         double r[3], x[3], local[3], g[3], H[9], F[3], T[3], F_x[9], F_w[9];
         for (int k = 0; k < 3; k++) {
             r[k] = at[k] - about[k];
@@ -218,7 +218,7 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *p
             gradients(distance, B, local, g, H);
         }
         force_derivatives(kappa, d, n, g, by_gradient ? H : flat, r, F_x, F_w);
-        if (pointshell_moves != by_gradient) /* n turns with the grasped body */
+        if (pointshell_moves != by_gradient) /* n rotates with the grasped body */
             add_cross(n, I, pointshell_moves ? kappa * d : -kappa * d, F_w);
         sp_cross3(r, F, T);
         for (int k = 0; k < 3; k++) {

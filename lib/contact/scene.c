@@ -1,5 +1,7 @@
 #include "contact/scene_internal.h"
 
+#include "contact/stiffness.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     int status = SP_OK;
     a->body = body;
     a->pose = body->pose;
+    a->size = sp_contact_body_size(body);
     a->q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->qdot = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
@@ -74,7 +77,7 @@ static int refuse_friction(const sp_contact_scene *scene, int64_t pointshell, in
     return SP_OK;
 }
 
-/* Contacts of spheres are at positions that belong to no point. */
+/* Contacts of spheres are at positions that do not belong to a point. */
 static int refuse_ball_friction(const sp_contact_scene *scene)
 {
     int64_t count = scene->sphere_pair_count > 0 ? 2 : 0;
@@ -95,7 +98,7 @@ static int check_pair(const sp_contact_scene *scene, const sp_contact_scene_pair
                        (long long)pair->field, (long long)scene->body_count);
     const sp_contact_scene_body *a = scene->contact_bodies[pair->pointshell].body,
                                 *b = scene->contact_bodies[pair->field].body;
-    if (!a->pointshell || !b->distance) /* two without distances were taken for balls */
+    if (!a->pointshell || !b->distance) /* pairs without distance fields are tested as spheres */
         return sp_fail(scene->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s",
                        (long long)pair->pointshell, (long long)pair->field,
                        sp_contact_scene_label(scene, a->pointshell ? pair->field : pair->pointshell).text,
@@ -369,6 +372,17 @@ int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32
     return SP_OK;
 }
 
+void sp_contact_scene_sink(sp_contact_scene *scene, int64_t a, int64_t b, double lowest)
+{
+    const double size = fmin(scene->contact_bodies[a].size, scene->contact_bodies[b].size), sunk = -lowest / size;
+    if (!(sunk > scene->report.sunk))
+        return;
+    scene->report.sunk = sunk;
+    scene->report.sunk_depth = -lowest;
+    scene->report.sunk_bodies[0] = a;
+    scene->report.sunk_bodies[1] = b;
+}
+
 /* Whether the shell is in the other body with all its points, and deeper than one that only lies on it would be. */
 static bool wholly_inside(const contact_pair *e, const sp_contact_pointshell *pointshell)
 {
@@ -416,6 +430,7 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
     report->deepest = e->found.deepest > report->deepest ? e->found.deepest : report->deepest;
     report->complete &= e->found.complete;
     report->lowest = fmin(report->lowest, e->found.lowest);
+    sp_contact_scene_sink(scene, e->pointshell, e->field, e->found.lowest);
     if (report->inside[0] < 0 && wholly_inside(e, a->body->pointshell)) {
         report->inside[0] = e->pointshell;
         report->inside[1] = e->field;
@@ -447,6 +462,41 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
         sp_contact_forces_project_field(f, b->body->distance, &b->at.pose, b->Q);
 done:
     return status;
+}
+
+/* ---- forces that were set ---- */
+
+void sp_contact_scene_set_forces(sp_contact_scene *scene, int64_t count, const sp_contact_scene_force *forces)
+{
+    scene->force_count = count;
+    scene->forces = forces;
+}
+
+void sp_contact_scene_set_gravity(sp_contact_scene *scene, const double gravity[3])
+{
+    memcpy(scene->p.gravity, gravity, sizeof scene->p.gravity);
+}
+
+/* At the predicted state, as contact. */
+static void apply_force(contact_body *a, const sp_contact_scene_force *f)
+{
+    double R[9], local[3], x[3], turned[3], torque[3];
+    memcpy(x, f->point, sizeof x);
+    sp_quaternion_matrix(a->at.pose.q, R);
+    sp_rotate_back(R, f->force, local);
+    for (int64_t j = 0; f->U && j < a->body->r; j++)
+        for (int k = 0; k < 3; k++) {
+            x[k] += f->U[j * f->stride + k] * a->q[j];
+            a->Q[j] += f->U[j * f->stride + k] * local[k];
+        }
+    sp_rotate(R, x, turned);
+    for (int k = 0; k < 3; k++) {
+        a->F[k] += f->force[k];
+        x[k] = a->at.pose.x[k] + turned[k] - a->about[k];
+    }
+    sp_cross3(x, f->force, torque);
+    for (int k = 0; k < 3; k++)
+        a->T[k] += torque[k];
 }
 
 /* ---- the coupled body ---- */
@@ -548,8 +598,11 @@ int sp_contact_scene_step(sp_contact_scene *scene)
     sp_context *context = scene->context;
     const double h = scene->p.step;
     int status = SP_OK;
-    scene->report = (sp_contact_scene_report){
-        .complete = true, .lowest = INFINITY, .inside = {-1, -1}, .stiffest = scene->report.stiffest};
+    scene->report = (sp_contact_scene_report){.complete = true,
+                                              .lowest = INFINITY,
+                                              .sunk_bodies = {-1, -1},
+                                              .inside = {-1, -1},
+                                              .stiffest = scene->report.stiffest};
     scene->contacts.count = 0;
     scene->sphere_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
@@ -565,6 +618,8 @@ int sp_contact_scene_step(sp_contact_scene *scene)
         SP_TRY(sp_contact_scene_spheres_meet(scene));
     if (scene->p.coupling.body >= 0 && (status = move_coupled(scene)) != SP_OK)
         return refuse_step(scene, scene->p.coupling.body, status);
+    for (int64_t i = 0; i < scene->force_count; i++)
+        apply_force(&scene->contact_bodies[scene->forces[i].body], &scene->forces[i]);
     prepare_forces(scene);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
@@ -599,13 +654,28 @@ static sp_pose guided_pose(const sp_contact_scene *scene, const contact_body *a,
                : a->pose;
 }
 
+const double *sp_contact_scene_q(const sp_contact_scene *scene, int64_t body)
+{
+    const contact_body *a = &scene->contact_bodies[body];
+    return a->body->r == 0 ? NULL
+           : a->body->free ? sp_free_body_q(a->body->free)
+           : a->integrator ? sp_integrator_q(a->integrator)
+                           : a->q;
+}
+
+static void copy_coordinates(int64_t r, const double *from, double *to)
+{
+    if (to && r)
+        memcpy(to, from, (size_t)r * sizeof *to);
+}
+
 void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_pose *pose, double twist[6], double *q,
                                double *qdot)
 {
     static const double origin[3] = {0, 0, 0};
     const contact_body *a = &scene->contact_bodies[body];
-    const size_t bytes = (size_t)a->body->r * sizeof *q;
     memcpy(twist, a->twist, sizeof a->twist);
+    copy_coordinates(a->body->r, sp_contact_scene_q(scene, body), q);
     if (a->body->free) {
         const sp_free_state *state = sp_free_body_state(a->body->free);
         double R[9];
@@ -613,20 +683,11 @@ void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_p
         sp_quaternion_matrix(state->rotation, R);
         sp_rotate(R, state->Omega, twist + 3);
         sp_free_body_point_velocity(a->body->free, origin, NULL, twist);
-        if (a->body->r) {
-            memcpy(q, sp_free_body_q(a->body->free), bytes);
-            memcpy(qdot, sp_free_body_qdot(a->body->free), bytes);
-        }
+        copy_coordinates(a->body->r, sp_free_body_qdot(a->body->free), qdot);
         return;
     }
     *pose = guided_pose(scene, a, twist);
-    if (a->integrator) {
-        memcpy(q, sp_integrator_q(a->integrator), bytes);
-        memcpy(qdot, sp_integrator_v(a->integrator), bytes);
-    } else if (a->body->r) {
-        memset(q, 0, bytes);
-        memset(qdot, 0, bytes);
-    }
+    copy_coordinates(a->body->r, a->integrator ? sp_integrator_v(a->integrator) : a->qdot, qdot);
 }
 
 const double *sp_contact_scene_wrench(const sp_contact_scene *scene, int64_t body)

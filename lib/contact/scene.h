@@ -94,16 +94,20 @@ typedef struct sp_contact_scene_parameters {
 /* What the last step did. */
 typedef struct sp_contact_scene_report {
     int64_t visited, passed,
-        touching;         /* over near pairs: visited nodes, nodes culled by coherence, penetrating points */
-    int deepest;          /* level */
-    bool complete;        /* no traversal was cut short by its node budget */
-    double lowest;        /* m, the least of all evaluated distances; INFINITY: no pair is near */
-    double stiffest;      /* h² times the largest eigenvalue of contact for a free body, over all steps so far
-                             (scene_stability.c): the step is too long from 4 on */
-    double path_work;     /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames */
-    double pushed, leant; /* N, over pairs of points and distance fields with a free body whose forces are along the
-                             points' normals: the sum of the lengths of the forces, and of their differences from the
-                             same forces along the gradients of the distances; computed in every eighth step, else 0 */
+        touching;           /* over near pairs: visited nodes, nodes culled by coherence, penetrating points */
+    int deepest;            /* level */
+    bool complete;          /* no traversal was cut short by its node budget */
+    double lowest;          /* m, the least of all evaluated distances; INFINITY: no pair is near */
+    double sunk;            /* the largest penetration depth of a pair, relative to the size of its smaller body
+                               (contact/stiffness.h); 0: none, or between bodies without a size */
+    double sunk_depth;      /* m, that depth, */
+    int64_t sunk_bodies[2]; /* and the pair: the body of the point and the other one; −1: none */
+    double stiffest;        /* h² times the largest eigenvalue of contact for a free body, over all steps so far
+                               (scene_stability.c): the step is too long from 4 on */
+    double path_work;       /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames */
+    double pushed, leant;   /* N, over pairs of points and distance fields with a free body whose forces are along the
+                               points' normals: the sum of the lengths of the forces, and of their differences from the
+                               same forces along the gradients of the distances; computed in every eighth step, else 0 */
     int64_t
         inside[2];  /* the first pair whose shell is entirely inside the other body: all points of the visited levels
                        penetrate, the deepest by more than the radius of the bounding sphere of all points; −1: none */
@@ -133,6 +137,22 @@ void sp_contact_scene_free(sp_contact_scene *scene); /* NULL is allowed */
  * for pairs that become near, except for a few of each shell whose memory is kept for reuse. */
 int sp_contact_scene_step(sp_contact_scene *scene) SP_MUST_USE;
 
+/* A force on a material point of a free body, or of a body that deforms in its frame: the point is at x + R (X + U q)
+ * in the world, for the pose (x, R) and the coordinates q of the body. */
+typedef struct sp_contact_scene_force {
+    int64_t body;
+    double point[3]; /* m, at rest, model coordinates */
+    const double
+        *U; /* the three rows of the basis: entry (component k, coordinate j) at U[j·stride + k]; NULL: rigid */
+    int64_t stride;
+    double force[3]; /* N, world */
+} sp_contact_scene_force;
+
+/* Forces that act in the next steps beside contact and gravity (borrowed until the next call), and the acceleration of
+ * gravity from the next step on. Forces on bodies that no force moves have no effect. */
+void sp_contact_scene_set_forces(sp_contact_scene *scene, int64_t count, const sp_contact_scene_force *forces);
+void sp_contact_scene_set_gravity(sp_contact_scene *scene, const double gravity[3]);
+
 /* Saves or loads everything that the next steps take from earlier ones (base/state.h), bodies included. */
 void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state);
 
@@ -140,9 +160,12 @@ double sp_contact_scene_time(const sp_contact_scene *scene);
 const sp_contact_scene_report *sp_contact_scene_reported(const sp_contact_scene *scene);
 
 /* The current state of a body: pose of its frame, velocity of the frame's origin and angular velocity [6, world],
- * coordinates [r] and their rates. */
+ * coordinates [r] and their rates; each of the last two may be NULL. */
 void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_pose *pose, double twist[6], double *q,
                                double *qdot);
+
+/* The coordinates [r] of a body, the scene's own until the next step; NULL: rigid. */
+const double *sp_contact_scene_q(const sp_contact_scene *scene, int64_t body);
 
 /* Force and torque [6, world] of all contacts of the last step on a body, about the origin of its frame at the time at
  * which contacts were found. */

@@ -24,6 +24,7 @@ typedef struct contact_body {
     double F[3], T[3];           /* N; N m about `about` */
     double wrench[6];            /* force and torque about the origin of the frame */
     contact_stiffness stiffness; /* free bodies */
+    double size;                 /* m (contact/stiffness.h); INFINITY: none */
     double moments[3], axes[9];  /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
     sp_pose pose;                /* coupled bodies: current pose */
     double twist[6];             /* coupled bodies: current velocities */
@@ -76,6 +77,8 @@ struct sp_contact_scene {
     double hand_twist[6], coupling[6], device[6];
     sp_coupled_motion motion;
     sp_wrench sphere_wrench; /* of sphere contacts of the coupled body, about its grasp */
+    int64_t force_count;
+    const sp_contact_scene_force *forces; /* [force_count] set by the caller */
     sp_contact_scene_report report;
 };
 
@@ -95,6 +98,9 @@ sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *bod
 /* Records a contact of point `point` of body a with body b: its position and the force on a, world. */
 int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32_t point, const double at[3],
                             const double force[3]) SP_MUST_USE;
+
+/* Notes in the report how deep a point of body a is in body b: at the distance `lowest`, m. */
+void sp_contact_scene_sink(sp_contact_scene *scene, int64_t a, int64_t b, double lowest);
 
 /* Creates the broad phase. pairs: points against distance fields, all valid, in their order; with scene->p.all those of
  * all bodies. Call it after sp_contact_scene_spheres_new. */

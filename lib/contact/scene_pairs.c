@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* States that are not in use and keep their memory: at most so many of a shell, made at the start, so that a few bodies
- * that come and go allocate nothing. */
+/* Largest number of unused states per shell whose memory is kept. They are allocated at the start, so that a few bodies
+ * that come near and separate allocate nothing. */
 enum { SPARE = 8 };
 
 typedef struct spare {
@@ -19,20 +19,20 @@ typedef struct spare {
     pair_state *state[SPARE];
 } spare;
 
-/* A pair that was asked for. */
+/* A pair of the caller's list. */
 typedef struct listed {
     int32_t body[2]; /* shell, field */
-    int64_t order;   /* place in their list */
+    int64_t order;   /* index in the list */
 } listed;
 
-/* Memory that is given out in a step and taken back as a whole. */
+/* Memory that is allocated in a step and released as a whole. */
 typedef struct arena {
     sp_pool pool;
     char *next;
-    size_t left, last, total; /* bytes in the last block, of it, of all blocks */
+    size_t left, last, total; /* bytes left in the last block, in the last block, and in all blocks */
 } arena;
 
-/* What a thread needs. */
+/* The data of a thread. */
 typedef struct worker {
     sp_traversal_workspace *workspace;
     arena results;
@@ -40,23 +40,24 @@ typedef struct worker {
 
 struct sp_contact_scene_pairs {
     int64_t listed_count;
-    sp_contact_scene_pair *given; /* [listed_count] those that were asked for, unless all are wanted, */
+    sp_contact_scene_pair *given; /* [listed_count] the caller's list, unless all pairs are tested */
     listed *listed;               /* [listed_count] ascending by body */
-    sp_list orders;               /* of int64_t: which of them are near */
-    bool *as_points, *as_field;   /* [bodies] whether a pair has it so */
+    sp_list orders;               /* of int64_t: indices of the near ones among them */
+    bool *as_points, *as_field;   /* [bodies] some pair has the body as shell, as field */
     bool *still;                  /* [bodies] */
-    sp_bound *points, *solid;     /* [bodies] in its frame: of its points, and of where its distance is negative */
+    sp_bound *points,
+        *solid; /* [bodies] in the body's frame: bounds of its points, and of the region with negative distance */
     sp_box *point_box, *solid_box, *box; /* [bodies] world: of these two, and of everything that may be in contact */
     sp_broad *broad;
-    sp_list near;        /* of int32_t pairs: whose boxes overlap, i < j */
-    sp_list meets;       /* of uint8_t, for each of these: bit 0: points of i against j, bit 1: of j against i */
+    sp_list near;        /* of int32_t pairs i < j whose boxes overlap */
+    sp_list meets;       /* of uint8_t, for each of these: bit 0: points of i against j, bit 1: points of j against i */
     sp_list ordered;     /* of int32_t pairs (shell, field), and scratch for sorting */
     int64_t *place;      /* [bodies] */
     sp_list now, before; /* of near pairs, ascending by order */
     int64_t spare_count;
     spare *spares;
-    int32_t *spare_of; /* [bodies] which of them has the body's shell */
-    int64_t r;         /* of the deformed field with most coordinates */
+    int32_t *spare_of; /* [bodies] index of the body's shell among those with spare states */
+    int64_t r;         /* largest number of coordinates of a deformed field */
     int threads;
     worker *workers; /* [threads] */
 };
@@ -83,7 +84,7 @@ static void *arena_new(arena *a, size_t bytes)
     return result;
 }
 
-/* One block for as much as was needed last. */
+/* Replaces the blocks by a single one of the size that was needed last. */
 static void arena_reset(arena *a)
 {
     const size_t total = a->total;
@@ -147,7 +148,7 @@ static void release(sp_contact_scene *scene, const contact_pair *e)
     s->state[s->count++] = e->state;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 bool sp_contact_scene_moves(const contact_body *a)
 {
@@ -178,13 +179,13 @@ static int list_pairs(sp_contact_scene *scene, int64_t count, const sp_contact_s
     return SP_OK;
 }
 
-/* Every shell once. */
+/* Lists every shell once. */
 static void list_shells(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
     for (int64_t i = 0; i < scene->body_count; i++) {
         const sp_contact_pointshell *pointshell = near->as_points[i] ? scene->contact_bodies[i].body->pointshell : NULL;
-        int64_t s = near->spare_count - 1; /* bodies of one model follow each other */
+        int64_t s = near->spare_count - 1; /* bodies of one model are adjacent */
         while (s >= 0 && near->spares[s].pointshell != pointshell)
             s--;
         if (pointshell && s < 0)
@@ -193,7 +194,7 @@ static void list_shells(sp_contact_scene *scene)
     }
 }
 
-/* How many pairs there can be with the points of each body. */
+/* Counts the possible pairs with the points of each body. */
 static void count_pairs(const sp_contact_scene *scene, int64_t *count)
 {
     const sp_contact_scene_pairs *near = scene->near;
@@ -321,14 +322,14 @@ void sp_contact_scene_pairs_free(sp_contact_scene *scene)
     }
 }
 
-/* ---- who is near whom ---- */
+/* ---- near pairs ---- */
 
 static const sp_box EVERYWHERE = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
 static const sp_box NOWHERE = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
 static void enclose(sp_box *all, const sp_box *box)
 {
-    if (!sp_boxes_overlap(box, box)) /* empty, or a body that is nowhere */
+    if (!sp_boxes_overlap(box, box)) /* empty, or a body at a position that is not finite */
         return;
     for (int k = 0; k < 3; k++) {
         all->low[k] = fmin(all->low[k], box->low[k]);
@@ -368,7 +369,7 @@ void sp_contact_scene_bound(sp_contact_scene *scene, int64_t body)
 static int64_t listed_order(const sp_contact_scene_pairs *near, int32_t pointshell, int32_t field)
 {
     const listed key = {{pointshell, field}, 0};
-    int64_t low = 0, high = near->listed_count; /* the first that is not below */
+    int64_t low = 0, high = near->listed_count; /* lower bound by bisection */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (by_body(&near->listed[middle], &key) < 0)
@@ -394,7 +395,7 @@ static bool meets(const sp_contact_scene *scene, int32_t pointshell, int32_t fie
     return scene->p.all || listed_order(near, pointshell, field) >= 0;
 }
 
-/* All pairs (shell, field) that are near, ascending. */
+/* Finds all near pairs (shell, field), in ascending order. */
 static int find_meeting(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
@@ -427,7 +428,7 @@ static int find_meeting(sp_contact_scene *scene)
     return SP_OK;
 }
 
-/* The indices of near pairs in the given list of pairs, ascending. */
+/* The indices of near pairs in the caller's list, in ascending order. */
 static const int64_t *list_orders(sp_contact_scene_pairs *near)
 {
     const int64_t count = near->ordered.count;
@@ -441,7 +442,7 @@ static const int64_t *list_orders(sp_contact_scene_pairs *near)
     return orders;
 }
 
-/* The pairs of this step, still without states. */
+/* Lists the pairs of this step, still without states. */
 static int list_near_pairs(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
@@ -464,7 +465,7 @@ static int list_near_pairs(sp_contact_scene *scene)
     return SP_OK;
 }
 
-/* Takes over the states of pairs that stay near, and gives back those of the others. Returns how many pairs are new. */
+/* Transfers the states of pairs that remain near, and releases those of the others. Returns the number of new pairs. */
 static int64_t carry_states(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
@@ -484,7 +485,7 @@ static int64_t carry_states(sp_contact_scene *scene)
     return fresh;
 }
 
-/* Refuses more states than memory can hold, which the system may notice only when they are used. */
+/* Rejects more states than memory can hold, which the system might notice only when they are used. */
 static int check_memory(sp_contact_scene *scene)
 {
     sp_contact_scene_pairs *near = scene->near;
@@ -539,7 +540,7 @@ int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pai
 
 /* ---- contacts ---- */
 
-/* Room for what a traversal found and the forces there, of which the former is copied. */
+/* Allocates memory for the result of a traversal and for the forces, and copies the result. */
 static bool keep(arena *a, const sp_traversal_result *from, contact_pair *e)
 {
     const size_t n = (size_t)from->count;
@@ -588,7 +589,7 @@ int sp_contact_scene_pairs_meet(sp_contact_scene *scene)
     return well ? SP_OK : sp_fail_memory(scene->context);
 }
 
-/* ---- what goes from one step to the next ---- */
+/* ---- state that is kept from step to step ---- */
 
 static void visit_pair(sp_contact_scene *scene, contact_pair *e, sp_state *state)
 {

@@ -3,15 +3,15 @@
  * A point in a proximity voxel that approaches faster than the permitted speed is braked by an impulse p_i ≥ 0 along
  * its normal. With u the velocities of all bodies, A their mass matrix and J_i the row that gives the separating speed
  * of the point, v_i = J_i u, impulses p change the velocities by A⁻¹Jᵀp and the kinetic energy by exactly ΔT(p) = pᵀv +
- * ½ pᵀW p,   W = J A⁻¹ Jᵀ, since T is quadratic in u. The pulses of all points and pairs are found together by
- * minimizing ΔT over p ≥ 0, one coordinate after another: p_i ← max(0, p_i − (v + W p)_i / W_ii), the effective mass
- * 1/W_ii counting the point's lever arm, the other body and the deformation of both. Each of these steps is the exact
- * minimum along its coordinate and cannot raise ΔT, which is 0 at p = 0. So ΔT ≤ 0 wherever the sweeps end. In the
- * limit it is the inelastic impact, after which no braked point approaches and none is pulled.
+ * ½ pᵀW p, W = J A⁻¹ Jᵀ, since T is quadratic in u. The pulses of all points and pairs are found together by minimizing
+ * ΔT over p ≥ 0, one coordinate after another: p_i ← max(0, p_i − (v + W p)_i / W_ii). The effective mass 1/W_ii
+ * includes the point's lever arm, the other body and the deformation of both. Each of these steps is the exact minimum
+ * along its coordinate and cannot raise ΔT, which is 0 at p = 0. Therefore ΔT ≤ 0 after any number of sweeps. The limit
+ * is the inelastic impact, after which no braked point approaches and none is pulled.
  *
- * A step applies p as the constant force p/h. Its scheme (rigid/free.h) then changes the energy by that amount but
- * for the rotation of the body within the step, of relative order h |ω|; an implicit integrator of held deformations
- * responds less than A⁻¹, which only lowers ½ pᵀW p. */
+ * A step applies p as the constant force p/h. Its scheme (rigid/free.h) then changes the energy by that amount except
+ * for the rotation of the body within the step, of relative order h |ω|. An implicit integrator of the deformation of a
+ * body that is not free responds less than A⁻¹, which only lowers ½ pᵀW p. */
 #include "contact/scene_internal.h"
 
 #include <lapacke.h>
@@ -21,11 +21,11 @@
 enum { SWEEPS = 64 };
 static const double SETTLED = 1e-10; /* change of the impulses in a sweep relative to the largest */
 
-/* A braked point. Its rows in `numbers`: for the shell's body, then the other one, J and A⁻¹Jᵀ [6 + r] each: velocity
- * of the centre of mass and angular velocity, world, then q̇. */
+/* A braked point. Its rows in `numbers` are J and A⁻¹Jᵀ [6 + r] each, for the shell's body and then the other one:
+ * velocity of the centre of mass and angular velocity, world, then q̇. */
 typedef struct pulse {
     int64_t contact_pair, contact, rows;
-    double speed;            /* m/s: the part of J u that is not in the velocities of the bodies */
+    double speed;            /* m/s: the part of the separating speed that is not in u */
     double mobility, amount; /* W_ii 1/kg, p_i N s */
 } pulse;
 
@@ -54,7 +54,7 @@ void sp_contact_scene_pulses_free(sp_contact_scene *scene)
     sp_list_free(&scene->pulses->numbers);
 }
 
-/* Those of a free body; of others only what pulses change, from 0. */
+/* Velocities of a free body; for other bodies only the changes by pulses, which start from 0. */
 static void start_velocities(const sp_contact_scene *scene, int64_t body)
 {
     const contact_body *a = &scene->contact_bodies[body];
@@ -68,7 +68,7 @@ static void start_velocities(const sp_contact_scene *scene, int64_t body)
     memcpy(u + 6, a->qdot, (size_t)a->body->r * sizeof *u);
 }
 
-/* J of a point that moves by `shell` (NULL: with the frame of the body) for an impulse n at `at`. */
+/* J for an impulse n at `at` on a point that moves with `shell` (NULL: with the frame of the body). */
 static void fill_row(const contact_body *a, const sp_contact_pointshell *pointshell, int64_t point, const double at[3],
                      const double n[3], double *J)
 {
@@ -88,7 +88,7 @@ static void fill_row(const contact_body *a, const sp_contact_pointshell *pointsh
     }
 }
 
-/* A⁻¹Jᵀ: 0 where a body is led. */
+/* A⁻¹Jᵀ: 0 if the motion of the body is prescribed. */
 static int respond(sp_contact_scene *scene, int64_t body, const double *J, double *Y)
 {
     const contact_body *a = &scene->contact_bodies[body];
@@ -150,7 +150,7 @@ done:
     return status;
 }
 
-/* Velocity of the shell's point by the other body there; base: that of bodies that are not free alone. */
+/* Velocity of the shell's point relative to the other body there; base: the part due to bodies that are not free. */
 static void velocities(const sp_contact_scene *scene, const contact_pair *e, int64_t contact, double relative[3],
                        double base[3])
 {

@@ -418,6 +418,7 @@ static int report_meeting(sp_contact_scene *scene, const meeting *m)
             couple_ball(scene, contact[c].at, coupled_body == m->body[0] ? force : minus, contact[c].normal, stiffness);
         SP_TRY(sp_contact_scene_record(scene, m->body[0], m->body[1], contact[c].a, contact[c].at, force));
         scene->report.lowest = fmin(scene->report.lowest, contact[c].distance);
+        sp_contact_scene_sink(scene, m->body[0], m->body[1], contact[c].distance);
     }
     scene->report.touching += m->count;
 done:

@@ -1,14 +1,14 @@
-/* How stiff contact is for the step of a free body.
+/* The stability limit of the step of a free body in contact.
  *
- * Contact is explicit: forces at the places predicted for the middle of the step, dampers at velocities from its
- * beginning. For one degree of freedom x″ = −(κ x + c x′)/m that is stable while h² κ/m + 2 h c/m < 4 (Schur–Cohn on
- * the two by two matrix of a step, whose trace is 2 − h²κ/m − h c/m and whose determinant is 1 − h c/m). So a damper
- * counts as a spring of 2 c/h, and the step is stable while h² λ < 4 for the largest λ of K x = λ M x,   K = Σ κ_i jᵀj
- * over contacts i and directions n,   j = (n, r × n),   M = diag(m, m, m, J), with r from the centre of mass.
- * Directions are that of the contact and, where there is friction, the two across, whose springs are as stiff while
- * they stick. A contact with another free body moves both: κ (u_a − u_b)² ≤ κ ((1 + m_a/m_b) u_a² + (1 + m_b/m_a) u_b²)
- * gives each its share, which is exact for two masses at one contact. Where a body deforms, its coordinates are left
- * out: they make it softer for fast contact and are stepped implicitly. */
+ * Contact is explicit: forces are evaluated at the positions predicted for the middle of the step, dampers at the
+ * velocities from its beginning. For one degree of freedom x″ = −(κ x + c x′)/m this is stable while h² κ/m + 2 h c/m <
+ * 4 (Schur–Cohn for the 2 × 2 matrix of a step, with the trace 2 − h²κ/m − h c/m and the determinant 1 − h c/m). A
+ * damper therefore counts as a spring of stiffness 2 c/h, and the step is stable while h² λ < 4 for the largest λ of K
+ * x = λ M x, K = Σ κ_i jᵀj over contacts i and directions n, j = (n, r × n), M = diag(m, m, m, J), with r from the
+ * centre of mass. The directions are that of the contact and, with friction, the two tangential ones, whose springs
+ * have the same stiffness while the point sticks. A contact with another free body moves both: κ (u_a − u_b)² ≤ κ ((1 +
+ * m_a/m_b) u_a² + (1 + m_b/m_a) u_b²) gives each its share, which is exact for two masses with one contact. The
+ * coordinates of deformation are left out: they make the body softer for fast contact and are stepped implicitly. */
 #include "contact/scene_internal.h"
 
 #include "linear/dense.h"
@@ -55,7 +55,7 @@ void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double 
     }
 }
 
-/* Of all three directions: ∑κ [1, −[r]×; [r]×, |r|² − r rᵀ]. */
+/* For all three directions: ∑κ [1, −[r]×; [r]×, |r|² − r rᵀ]. */
 static void add_across(const contact_stiffness *sum, double K[36])
 {
     static const int next[3] = {1, 2, 0};
@@ -104,7 +104,7 @@ double sp_contact_scene_stiffest(const contact_body *a, double known)
     memcpy(K, a->stiffness.K, sizeof K);
     add_across(&a->stiffness, K);
     const double push = K[0] + K[7] + K[14], turn = K[21] + K[28] + K[35];
-    if (push / a->body->inertia->mass + turn / a->moments[0] <= known) /* at least the trace of M⁻¹K */
+    if (push / a->body->inertia->mass + turn / a->moments[0] <= known) /* the left side is at least the trace of M⁻¹K */
         return known;
     return fmax(known, largest_eigenvalue(a, K));
 }

@@ -1,5 +1,5 @@
-/* The state that a contact scene carries from one step to the next. Predicted states, forces and near pairs are
- * computed anew in each step. */
+/* The state of a contact scene that is kept from one step to the next. Predicted states, forces and near pairs are
+ * recomputed in each step. */
 #include "contact/scene_internal.h"
 
 static void visit_body(contact_body *a, sp_state *state)

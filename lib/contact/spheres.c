@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lengths; far above the rounding of what a few operations make of them: in doubles, which decide what touches, and
- * in floats, which find what may: half the memory to read, which is what the search waits for. */
+/* Relative to lengths, and far above the rounding of a few operations: in doubles, which decide about contact, and in
+ * floats, which find candidates with half the memory traffic, by which the search is limited. */
 static const double ROUNDING = 1e-13, COARSE = 1e-6;
 
 /* A box. */
@@ -18,7 +18,7 @@ typedef struct extent {
 
 static const extent NOTHING = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
-/* Without fmin and fmax, which are calls. */
+/* Without fmin and fmax, which are function calls. */
 static inline void enclose(extent *box, const double x[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -27,16 +27,16 @@ static inline void enclose(extent *box, const double x[3])
     }
 }
 
-/* Floats side by side. */
+/* Number of floats in a SIMD vector. */
 enum { WIDE = 8 };
 typedef float wide __attribute__((vector_size(4 * WIDE)));
 typedef int32_t batch_mask __attribute__((vector_size(4 * WIDE)));
 
-/* Points of a shell, ascending, and their places. */
+/* Points of a shell in ascending order, with their positions. */
 typedef struct group {
     int64_t count;
     int32_t *number; /* [count]; NULL: 0, 1, … */
-    float *at[3];    /* x, y, z [count rounded up to WIDE]; unused places are at infinity */
+    float *at[3];    /* x, y, z [count rounded up to WIDE]; unused positions are at infinity */
 } group;
 
 struct sp_sphere_tree {
@@ -46,15 +46,15 @@ struct sp_sphere_tree {
     double R[9];
     const double *q;
     bool placed;
-    double reach, size; /* m: no point is farther from its place at rest, or from the world's origin */
-    extent box;         /* about the points, world, once placed */
+    double reach, size; /* m: bounds on the distance of points from their rest positions, and from the world's origin */
+    extent box;         /* bounding box of the points, world, once placed */
     double *place;      /* [count, 3] world */
     group points;       /* all */
-    double *radius;     /* [inner nodes] m, unless there are FEW points */
+    double *radius;     /* [inner nodes] m, unless there are at most FEW points */
 };
 
-/* With so many points nodes are not looked at: those within the other's box are compared with each other side by side.
- */
+/* Up to this number of points nodes are not used: points within the other shell's box are compared directly in SIMD
+ * lanes. */
 enum { FEW = 1024 };
 
 static int64_t whole_batched(int64_t count)
@@ -69,7 +69,7 @@ SP_INLINE wide batch_at(const float *x)
     return v;
 }
 
-/* Bit l is lane l. */
+/* Bit l of the result is lane l of the mask. */
 SP_INLINE uint32_t bits_of(batch_mask m)
 {
     m &= (batch_mask){1, 2, 4, 8, 16, 32, 64, 128};
@@ -149,12 +149,12 @@ void sp_sphere_tree_bound(const sp_sphere_tree *tree, double centre[3], double *
     *radius = tree->pointshell->extent + tree->reach + ROUNDING * tree->size;
 }
 
-/* Radii for the points as they are now, which bounds by Σ a_j |q_j| exceed the more, the more a body deforms. */
+/* Fits radii to the current points. The bounds Σ a_j |q_j| exceed these the more, the more a body deforms. */
 static void fit_spheres(sp_sphere_tree *tree)
 {
     const sp_contact_pointshell *pointshell = tree->pointshell;
     const int64_t inner = pointshell->first_node[pointshell->levels - 1];
-    memset(tree->radius, 0, (size_t)inner * sizeof *tree->radius); /* squares first */
+    memset(tree->radius, 0, (size_t)inner * sizeof *tree->radius); /* squared radii first */
     for (int64_t p = 0; p < pointshell->count; p++) {
         int64_t c = p;
         for (int level = pointshell->levels - 2; level >= 0; level--) {
@@ -169,7 +169,7 @@ static void fit_spheres(sp_sphere_tree *tree)
         tree->radius[i] = sqrt(tree->radius[i]);
 }
 
-/* From where its points are in the shell's frame [count, 3]. */
+/* Places the tree, given the positions of its points in the shell's frame [count, 3]. */
 static void place_at(sp_sphere_tree *tree, const double *y)
 {
     tree->box = NOTHING;
@@ -195,7 +195,7 @@ bool sp_sphere_trees_place(int64_t count, sp_sphere_tree *const *trees, sp_list 
     if (!y)
         return false;
     for (int64_t t = 0; t < SP_SPHERE_TREES;
-         t++) { /* always so many columns, so that they do not depend on who is beside them */
+         t++) { /* always the same number of columns, so that a tree does not depend on the others in the batch */
         memcpy(y + t * height, pointshell->points, (size_t)height * sizeof *y);
         if (t < count && trees[t]->q)
             memcpy(q + t * modes, trees[t]->q, (size_t)modes * sizeof *q);
@@ -228,13 +228,12 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
     return false;
 }
 
-/* What two trees are searched with. */
+/* The data of a search of two trees. */
 typedef struct search {
     const sp_sphere_tree *a, *b;
-    double reach,
-        coarse; /* m within which points are listed, with what doubles may be wrong by, and with what floats may be */
-    sp_list *points; /* of keys */
-    sp_list *stack;  /* of node_pair */
+    double reach, coarse; /* m, distance within which points are listed; rounding errors of doubles and of floats */
+    sp_list *points;      /* of keys */
+    sp_list *stack;       /* of node_pair */
     int64_t visited;
 } search;
 
@@ -257,9 +256,9 @@ static inline bool meet_points(search *s, int32_t a, int32_t b)
     return key != NULL;
 }
 
-/* ---- all points near the other's ---- */
+/* ---- all points near the other shell ---- */
 
-/* Those within the box, larger by `more`. */
+/* Selects the points within the box enlarged by `more`. */
 SP_CLONES static void pick(const group *from, const extent *box, double more, group *to)
 {
     const int64_t count = from->count;
@@ -274,7 +273,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
         wide outside = zero;
         for (int k = 0; k < 3; k++) {
             const wide x = batch_at(from->at[k] + i), below = low[k] - x, above = x - high[k];
-            const batch_mask lower = below > zero, upper = above > zero; /* not both */
+            const batch_mask lower = below > zero, upper = above > zero; /* at most one of the two is set */
             outside += (wide)(((batch_mask)below & lower) | ((batch_mask)above & upper));
         }
         for (uint32_t bits = bits_of(outside <= zero); bits; bits &= bits - 1, n++) {
@@ -318,7 +317,7 @@ SP_INLINE wide squares_from(const float x[3], const group *points, int64_t j)
     return square;
 }
 
-/* All of one group with all of the other, ascending. */
+/* Lists the near pairs of two groups, in ascending order. */
 SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
 {
     const float most = (float)(s->coarse * s->coarse);
@@ -342,9 +341,9 @@ SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
     return true;
 }
 
-/* ---- node by node ---- */
+/* ---- search by nodes ---- */
 
-/* A leaf of one tree with all leaves below a node of the last inner level of the other. */
+/* Tests a leaf of one tree against all leaves below a node of the last inner level of the other. */
 static bool meet_leaf(search *s, node_pair pair, bool open_a)
 {
     const sp_contact_pointshell *pointshell = open_a ? s->a->pointshell : s->b->pointshell;
@@ -357,7 +356,7 @@ static bool meet_leaf(search *s, node_pair pair, bool open_a)
     return well;
 }
 
-/* The children of a node of one tree with the same node of the other. */
+/* Adds the pairs of the children of a node of one tree with the node of the other. */
 static bool open_node(sp_list *stack, const sp_contact_pointshell *pointshell, node_pair pair, bool first)
 {
     const int32_t point = first ? pair.a : pair.b;
@@ -374,7 +373,7 @@ static bool open_node(sp_list *stack, const sp_contact_pointshell *pointshell, n
     return true;
 }
 
-/* One pair of nodes: nothing where their spheres are apart, else the larger one is opened. */
+/* Processes one pair of nodes: culled if their spheres are apart, otherwise the larger one is opened. */
 static bool visit(search *s, node_pair pair)
 {
     const sp_contact_pointshell *A = s->a->pointshell, *B = s->b->pointshell;
@@ -429,7 +428,7 @@ static bool meet_nodes(search *s)
     return true;
 }
 
-/* Lists all pairs of points within reach, ascending. */
+/* Lists all pairs of points within reach, in ascending order. */
 static bool search_trees(search *s, sp_sphere_workspace *workspace)
 {
     group a, b;
@@ -444,7 +443,7 @@ static bool search_trees(search *s, sp_sphere_workspace *workspace)
     return many ? meet_nodes(s) : meet_groups(s, &a, &b);
 }
 
-/* The listed points that are in contact. */
+/* Extracts the listed points that are in contact. */
 static bool touch(const search *s, double radius_a, double radius_b, sp_list *list)
 {
     const double reach = radius_a + radius_b;

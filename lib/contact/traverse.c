@@ -7,10 +7,10 @@
 
 #include "contact/voxmap.h"
 
-/* Of lengths; far above the rounding of what a few operations make of them. */
+/* Relative to lengths; far above the rounding of a few operations. */
 static const double ROUNDING = 1e-13;
 
-/* After so many sizes of the scene sums of ways are too coarse for coherence to gain anything. */
+/* After a total motion of this many sizes of the scene, sums of motions are too coarse for coherence to be of use. */
 static const double LONG_WAY = 1e6;
 
 /* ---- the shell ---- */
@@ -27,7 +27,7 @@ static int by_parent(const void *left, const void *right)
     return (a->point > b->point) - (a->point < b->point);
 }
 
-/* Renumbers level by level and notes where the children of each node begin. */
+/* Renumbers level by level and records where the children of each node begin. */
 static void number_points(const sp_pointshell *pointshell, rank *ranks, int32_t *renumbered, sp_contact_pointshell *out)
 {
     for (int64_t p = 0; p < pointshell->cumulative[0]; p++)
@@ -52,7 +52,7 @@ static void number_points(const sp_pointshell *pointshell, rank *ranks, int32_t 
     }
 }
 
-static void take_rows(const int32_t *original, int64_t count, int64_t width, const double *from, double *to)
+static void copy_rows(const int32_t *original, int64_t count, int64_t width, const double *from, double *to)
 {
     for (int64_t p = 0; p < count; p++)
         memcpy(to + width * p, from + width * original[p], (size_t)width * sizeof *to);
@@ -123,24 +123,24 @@ int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshe
     }
     number_points(pointshell, ranks, renumbered, out);
     sp_pool_free(&scratch);
-    take_rows(out->original, n, 3, pointshell->points, out->points);
-    take_rows(out->original, n, 3, pointshell->normals, out->normals);
-    take_rows(out->original, n, 1, pointshell->area, out->weight);
+    copy_rows(out->original, n, 3, pointshell->points, out->points);
+    copy_rows(out->original, n, 3, pointshell->normals, out->normals);
+    copy_rows(out->original, n, 1, pointshell->area, out->weight);
     double area = 0;
     for (int64_t p = 0; p < n; p++)
         area += out->weight[p];
     for (int64_t p = 0; p < n; p++)
         out->weight[p] = area > 0 ? out->weight[p] * ((double)n / area) : 1;
     for (int k = 0; k + 1 < pointshell->levels; k++)
-        take_rows(out->original, pointshell->cumulative[k], 1, pointshell->radius + out->first_node[k],
+        copy_rows(out->original, pointshell->cumulative[k], 1, pointshell->radius + out->first_node[k],
                   out->radius + out->first_node[k]);
     if (r) {
-        take_rows(out->original, n, 3 * r, pointshell->U, out->U);
-        take_rows(out->original, n, 3 * r, pointshell->dN, out->dN);
+        copy_rows(out->original, n, 3 * r, pointshell->U, out->U);
+        copy_rows(out->original, n, 3 * r, pointshell->dN, out->dN);
         if (out->dT)
-            take_rows(out->original, n, 6 * r, pointshell->dT, out->dT);
+            copy_rows(out->original, n, 6 * r, pointshell->dT, out->dT);
         for (int k = 0; k + 1 < pointshell->levels; k++)
-            take_rows(out->original, pointshell->cumulative[k], r, pointshell->a + r * out->first_node[k],
+            copy_rows(out->original, pointshell->cumulative[k], r, pointshell->a + r * out->first_node[k],
                       out->a + r * out->first_node[k]);
         find_reach(out);
     }
@@ -203,8 +203,8 @@ double sp_contact_pointshell_reach(const sp_contact_pointshell *pointshell, cons
 
 /* ---- traversal ---- */
 
-/* The nodes of a level that are to be visited, ascending by point: first those that were nodes of the level above, with
- * their distances. */
+/* The nodes of a level to be visited, in ascending order of points: first those that were nodes of the level above,
+ * with their distances. */
 typedef struct node_list {
     int64_t count, known;
     int32_t *point;
@@ -214,15 +214,15 @@ typedef struct node_list {
 struct sp_traversal {
     const sp_contact_pointshell *pointshell;
     sp_traversal_workspace *own; /* NULL: none */
-    double *until;   /* [reached] m of travel up to which nothing below can be in contact: of the levels reached */
-    int64_t reached; /* nodes */
-    double travelled, furthest; /* m; no `until` is beyond the latter */
-    double rounding;            /* m, of places and distances in this run */
+    double *until; /* [reached] m, total motion up to which no point below can be in contact, for the levels reached */
+    int64_t reached;            /* number of nodes */
+    double travelled, furthest; /* m; no `until` exceeds `furthest` */
+    double rounding;            /* m, rounding of positions and distances in this run */
     double centre[3], turn[4],
-        reach; /* of the run before: the ball's centre and rotation in the frame of the distances */
+        reach; /* of the previous run: the sphere's centre and rotation in the frame of the distances */
     bool ran;
     int deepest;
-    double q[]; /* [modes] of the run before */
+    double q[]; /* [modes] of the previous run */
 };
 
 struct sp_traversal_workspace {
@@ -260,13 +260,13 @@ void sp_traversal_workspace_free(sp_traversal_workspace *workspace)
     free(workspace);
 }
 
-/* Nodes of levels 1 to `level`. */
+/* Number of nodes of levels 1 to `level`. */
 static int64_t nodes_to(const sp_contact_pointshell *pointshell, int level)
 {
     return pointshell->first_node[level - 1] + pointshell->cumulative[level - 1];
 }
 
-/* Memory for the nodes down to a level, 0 for new ones: nothing is known of them. */
+/* Allocates memory for the nodes down to a level, with 0 for new ones, whose distances are unknown. */
 static bool reach_level(sp_traversal *t, int level)
 {
     const int64_t nodes = nodes_to(t->pointshell, level);
@@ -329,7 +329,9 @@ static void forget(sp_traversal *t)
 
 void sp_traversal_restart(sp_traversal *t)
 {
-    enum { MANY = 1 << 16 }; /* whose clearing takes long for one cycle: as if it had gone beyond all of them */
+    enum {
+        MANY = 1 << 16
+    }; /* with more nodes, clearing would take too long for one cycle: the motion is set beyond all bounds instead */
     if (t->reached <= MANY)
         forget(t);
     else
@@ -349,7 +351,7 @@ int64_t sp_traversal_bytes_at_most(const sp_contact_pointshell *pointshell)
            (nodes_to(pointshell, pointshell->levels) + pointshell->modes) * (int64_t)sizeof(double);
 }
 
-/* Of the shell's frame in that of the distances. */
+/* Transformation from the shell's frame to that of the distances. */
 typedef struct view {
     double R[9], x[3], turn[4];
 } view;
@@ -374,7 +376,7 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     const double reach = sp_contact_pointshell_reach(pointshell, q),
                  back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
     const double body = fabs(distance->offset) + sp_norm3(distance->centre) + distance->radius +
-                        sp_norm3(distance->half); /* those that it has */
+                        sp_norm3(distance->half); /* members of other kinds are 0 */
     const double size = sp_norm3(v->x) + sp_norm3(pointshell->centre) + pointshell->extent + reach + body;
     const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
@@ -394,7 +396,7 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     }
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
     if (!t->ran)
-        t->travelled = before; /* as if it had come here at once */
+        t->travelled = before; /* the first run adds no motion */
     if (!(t->travelled <= LONG_WAY * size))
         forget(t);
     memcpy(t->centre, centre, sizeof centre);
@@ -412,16 +414,16 @@ static double depth_in_voxels(const sp_contact_pointshell *pointshell, int64_t p
     return sp_voxmap_depth(distance->voxmap, x, N);
 }
 
-/* Nodes are looked at in blocks: what one of them needs comes from memory while others are computed. */
+/* Nodes are visited in blocks, so that the data of some are fetched while others are computed. */
 enum { BLOCK = 16 };
 
 typedef struct node_look {
     int32_t point;
     bool known;
-    double value;        /* known */
+    double value;        /* if it is known */
     double x[3];         /* in the frame of the distances */
     double t[3];         /* in the cell of a grid … */
-    const float *lowest; /* … at this vertex; NULL: outside of it, or other distances */
+    const float *lowest; /* … at this vertex; NULL: outside the grid, or another kind of distance */
 } node_look;
 
 static inline void fetch(const void *from, size_t bytes)
@@ -431,7 +433,7 @@ static inline void fetch(const void *from, size_t bytes)
         __builtin_prefetch(first + at);
 }
 
-/* What place() and radius_of() will read. */
+/* Prefetches the data that place() and radius_of() read. */
 static inline void fetch_node(const sp_contact_pointshell *pointshell, const node_look *n, int64_t node, bool leaf)
 {
     const size_t r = (size_t)pointshell->modes;
@@ -465,7 +467,7 @@ static inline void place(const sp_contact_pointshell *pointshell, const double *
     }
 }
 
-/* The distance of a point that is met for the first time; a negative one is a contact. */
+/* Evaluates the distance of a point that is visited for the first time; a negative one is a contact. */
 static inline double visit(const sp_traversal *t, sp_traversal_result *result, const node_look *n, const double *q,
                            const view *v, const sp_distance *distance, const sp_traversal_limits *limits)
 {
@@ -492,7 +494,7 @@ static double radius_of(const sp_contact_pointshell *pointshell, int64_t node, c
     return radius;
 }
 
-/* Whether a level of so many queued nodes may begin. */
+/* Returns true if a level with this number of queued nodes may begin. */
 static bool affordable(const sp_traversal *t, const sp_traversal_result *result, int level, int64_t queued,
                        const sp_traversal_limits *limits)
 {
@@ -540,7 +542,8 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
             const double radius = leaves ? 0 : radius_of(pointshell, pointshell->first_node[level - 1] + p, q);
             const double margin = value - radius - distance->slack - t->rounding;
             const double way =
-                t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+                t->travelled +
+                (value < INFINITY ? margin : 0); /* a deformed field may be undefined everywhere for some time */
             if (until) {
                 until[p] = way;
                 t->furthest = way > t->furthest ? way : t->furthest;
@@ -602,7 +605,7 @@ const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose
     return sp_traversal_run_in(t, t->own, pose, q, field, distance, moved, limits);
 }
 
-/* Memory for as many nodes as the saved one had reached, which end with a level. */
+/* Allocates memory for the number of nodes that the saved traversal had reached, which end with a level. */
 static bool reach_nodes(sp_traversal *t, int64_t nodes)
 {
     int level = 1;

@@ -1,12 +1,12 @@
-/* The octree of voxmaps: a baseline, which distance fields are compared with (contact/voxmap.h). */
+/* The octree of voxmaps, a baseline for distance fields (contact/voxmap.h). */
 #include "contact/voxmap.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A cube of 4, 8, … voxels a side: eight halves, each uniform, with its two bits in `leaf`, or a cube of its own: bits
- * of `inner`; those follow one another from `first` on, among the nodes or, with 2 voxels a side, the bricks. Half h is
- * at (h & 1, h >> 1 & 1, h >> 2). */
+/* A cube of 4, 8, … voxels per side. Each of its eight octants is either uniform, with its two bits in `leaf`, or a
+ * cube itself, marked in `inner`. Those cubes are contiguous from `first` on, among the nodes or, with 2 voxels per
+ * side, the bricks. Octant h is at (h & 1, h >> 1 & 1, h >> 2). */
 typedef struct node {
     uint32_t first;
     uint16_t leaf;
@@ -24,9 +24,9 @@ struct sp_voxmap {
     int64_t voxels[4], grid_bytes;
 };
 
-enum { MIXED = 4 }; /* beside the kinds of voxels */
+enum { MIXED = 4 }; /* in addition to the types of voxels */
 
-/* Kinds of the cubes with 2^level voxels a side, as many as meet the grid; all others are free. */
+/* Types of the cubes with 2^level voxels per side that intersect the grid; all others are free. */
 typedef struct layer {
     int64_t count[3];
     uint8_t *kind;
@@ -40,7 +40,7 @@ static inline uint8_t kind_at(const layer *l, int64_t x, int64_t y, int64_t z)
                                                                  : SP_VOXEL_FREE;
 }
 
-/* By the corners alone: free, interior, surface. */
+/* Determines types from the corners alone: free, interior, surface. */
 static int find_surface(sp_context *context, const sp_field *field, layer *l)
 {
     int status = SP_OK;
@@ -61,7 +61,7 @@ done:
     return status;
 }
 
-/* Free voxels with a neighbour on the surface. any [count[0] + 2]: scratch. */
+/* Marks free voxels with a neighbour on the surface as proximity. any [count[0] + 2] is scratch. */
 static int find_proximity(sp_context *context, layer *l, uint8_t *any)
 {
     int status = SP_OK;
@@ -87,7 +87,7 @@ done:
     return status;
 }
 
-/* The kind that eight cubes have in common. */
+/* The type that eight cubes have in common, or MIXED. */
 static uint8_t join(const layer *below, int64_t x, int64_t y, int64_t z)
 {
     const uint8_t first = kind_at(below, 2 * x, 2 * y, 2 * z);
@@ -110,14 +110,14 @@ static int64_t join_layer(const layer *below, layer *l)
     return mixed;
 }
 
-/* Where the next ones of either kind go. */
+/* Positions of the next node and brick. */
 typedef struct filling {
     sp_voxmap *voxmap;
     const layer *layers;
     int64_t nodes, bricks;
 } filling;
 
-/* The cube with 2^level voxels a side into node or brick number `at`; it is (x, y, z) of its layer. */
+/* Writes the cube with 2^level voxels per side, (x, y, z) of its layer, to node or brick number `at`. */
 static void fill(filling *f, int level, int64_t at, int64_t x, int64_t y, int64_t z)
 {
     node n = {0};
@@ -139,7 +139,7 @@ static void fill(filling *f, int level, int64_t at, int64_t x, int64_t y, int64_
             fill(f, level - 1, child++, 2 * x + (h & 1), 2 * y + (h >> 1 & 1), 2 * z + (h >> 2));
 }
 
-/* The octree over layer 0, whose other layers are made here. */
+/* Builds the octree over layer 0; the other layers are computed here. */
 static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_voxmap *v)
 {
     int64_t mixed = 0;
@@ -156,7 +156,7 @@ static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_vo
         else
             v->node_count += mixed;
     }
-    /* the root is there even if it is uniform */
+    /* The root exists even if it is uniform. */
     if (v->levels == 1)
         v->brick_count = 1;
     else if (mixed == 0)

@@ -19,29 +19,29 @@ double *sp_poses_basis(sp_pool *pool, int64_t rows, int64_t r, const double *U);
  * shards that begin at multiples of SP_POSES_WIDEST split poses into the same blocks. memory: bytes, 0: 1 GiB. */
 int64_t sp_poses_width(int64_t rows, int64_t memory);
 
-/* Displacements u [rows, width, row major] = W q of poses q [r, count], W [rows, r, row major]; columns beyond them are
- * 0. */
-void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, const double *q, int64_t width,
-                     double *u);
+/* Displacements u [rows, width, row major] = U q of poses q [r, count], U [rows, r] by rows or by columns; columns of u
+ * beyond them are 0. */
+void sp_poses_displacements(bool by_rows, const double *U, int64_t rows, int64_t r, int64_t count, const double *q,
+                            int64_t width, double *u);
 
-/* Gathers the rows of the corners from an array [3·vertices, width], eight columns from `at` on. The number of corners
+/* Gathers the rows of the nodes from an array [3·vertices, width], eight columns from `at` on. The number of nodes
  * is a compile-time constant in the inner loops over all elements and poses. */
-void sp_poses_take(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3]);
+void sp_poses_gather(int nodes, const int64_t *node, int64_t width, const double *at, sp_lanes to[][3]);
 
-/* sum += forces · rows of the corners, as gathered by sp_poses_take. */
-SP_INLINE void sp_poses_dot(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at,
+/* sum += forces · rows of the nodes, as gathered by sp_poses_gather. */
+SP_INLINE void sp_poses_dot(int nodes, const int64_t *node, int64_t width, sp_lanes force[][3], const double *at,
                             sp_lanes *sum)
 {
     sp_lanes each[3] = {{0}};
-    for (int a = 0; a < corners; a++)
+    for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++)
-            each[i] += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+            each[i] += force[a][i] * *(const sp_lanes *)(at + (3 * node[a] + i) * width);
     *sum += each[0] + each[1] + each[2];
 }
 
-/* sum += scale² fᵀCf: of the forces on all corners but the first, with the upper triangle of C by rows, doubled off the
+/* sum += scale² fᵀCf: of the forces on all nodes but the first, with the upper triangle of C by rows, doubled off the
  * diagonal. */
-SP_INLINE void sp_poses_square(int rows, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+SP_INLINE void sp_poses_square(int rows, const double *C, sp_lanes force[][3], const double *scale, sp_lanes *sum)
 {
     const sp_lanes *f = &force[1][0];
     sp_lanes square = {0};

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIED = 4 };                                     /* elements that are fitted, of the best scores */
-static const double LEAST_GAIN = 1e-3, DISTINCT = 1e-8; /* of the error; of ‖a_e‖², what is outside of the span */
+enum { TRIED = 4 }; /* elements with the best scores that are fitted */
+static const double LEAST_GAIN = 1e-3,
+                    DISTINCT = 1e-8; /* of the error; of ‖a_e‖²: the least part of it outside the span */
 
 struct sp_exchange {
     sp_context *context;
@@ -22,12 +23,12 @@ struct sp_exchange {
     double *along, *score; /* [elements] products with a direction; with a residual */
 };
 
-/* The support as it changes. */
+/* The support during the exchanges. */
 typedef struct trial {
     sp_pool pool;
     int64_t count, *element;
-    double *columns;   /* [rows, count] of the elements, of length 1 */
-    double *others;    /* [rows, count] those columns with the one in question last */
+    double *columns;   /* [rows, count] of the elements, normalized */
+    double *others;    /* [rows, count] the same columns with that of the element to be replaced last */
     double *factor;    /* [rows, count] an orthonormal basis of them */
     double *tau;       /* [count] */
     double *weight;    /* [count] */
@@ -127,7 +128,8 @@ static int orthonormalize(sp_exchange *x, int64_t count, const double *from, dou
     return SP_OK;
 }
 
-/* ‖P a_e‖² of all changes by ±(q·a_e)², q the part of t->others' last column that is orthogonal to those before. */
+/* Updates ‖P a_e‖² of all elements by ±(q·a_e)², where q is the normalized part of the last column of t->others that is
+ * orthogonal to those before it. */
 static int shift_outside(sp_exchange *x, trial *t, double sign)
 {
     int status;
@@ -139,8 +141,8 @@ done:
     return status;
 }
 
-/* Fits the first `count` of t->others; the weights are those of columns of length 1. *error is infinite where rounding
- * does not let it. */
+/* Fits the first `count` columns of t->others; the weights are for normalized columns. *error is infinite if rounding
+ * prevents the fit. */
 static int fit(sp_exchange *x, trial *t, int64_t count, double *error)
 {
     sp_nnls_report report = {.residual = 1};
@@ -152,7 +154,7 @@ static int fit(sp_exchange *x, trial *t, int64_t count, double *error)
     return status == SP_NUMERICAL ? SP_OK : status;
 }
 
-/* The best scores of elements outside of the support, best first; returns their number. */
+/* Finds the elements outside the support with the best scores, best first; returns their number. */
 static int64_t best_scores(const sp_exchange *x, const trial *t, int64_t best[TRIED])
 {
     double value[TRIED];
@@ -176,7 +178,7 @@ static int64_t best_scores(const sp_exchange *x, const trial *t, int64_t best[TR
     return found;
 }
 
-/* Column k last, the others before it as they are. */
+/* Copies the columns to t->others with column k last and the others in their order. */
 static void put_last(const sp_exchange *x, trial *t, int64_t k)
 {
     const size_t size = (size_t)x->rows * sizeof *t->others;
@@ -186,7 +188,7 @@ static void put_last(const sp_exchange *x, trial *t, int64_t k)
     memcpy(t->others + (t->count - 1) * x->rows, t->columns + k * x->rows, size);
 }
 
-/* Element number k of the support becomes `element`, with the column [rows] of length 1, and the support stays
+/* Replaces element number k of the support by `element` with the normalized column [rows]; the support stays
  * increasing. */
 static void replace(const sp_exchange *x, trial *t, int64_t k, int64_t element, const double *column)
 {
@@ -203,7 +205,7 @@ static void replace(const sp_exchange *x, trial *t, int64_t k, int64_t element, 
     memcpy(t->columns + k * x->rows, column, size);
 }
 
-/* Takes `element` out, and puts in its place what lowers *error most. */
+/* Removes `element` and inserts the element that lowers *error most. */
 static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
 {
     const int64_t rows = x->rows, last = t->count - 1;
@@ -240,7 +242,7 @@ done:
     return status;
 }
 
-/* Columns of the support, its error, and ‖P a_e‖² of all from scratch. */
+/* Computes the columns of the support, its error, and ‖P a_e‖² of all elements from scratch. */
 static int start(sp_exchange *x, trial *t, double *error)
 {
     const int64_t rows = x->rows;

@@ -1,22 +1,22 @@
-/* The run-time side of cubature. */
+/* Evaluation of cubature forces at run time. */
 #include "cubature/cubature.h"
 
 #include "assembly/batch.h"
+#include "assembly/elastic.h"
 #include "linear/dense.h"
-#include "reduced/linear.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 21, WIDE = 2 };
+enum { MOST_ROWS = 3 * (SP_ELEMENT_NODES - 1), WIDE = 2 };
 
 typedef struct cubature_batch {
     sp_element_lanes data;
     int count;
     int64_t element[SP_LANES];
-    int64_t at;              /* first row in B, of 8 · 3 (corners − 1) */
+    int64_t at;              /* first row in B, of 8 · 3 (nodes − 1) */
     sp_lanes weight, nested; /* joint weights; 0 in lanes without an element */
 } cubature_batch;
 
@@ -31,32 +31,32 @@ typedef struct cubature_force {
     double *u, *v, *f, *scaled;     /* [rows]; f without weights; v: a direction */
     double *Y;                      /* [rows, r] */
     double *S;                      /* [r, r] */
-    double *C, *C_nested; /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
-    double *reduced;      /* [3 r]: the last force, that of the nested weights, and where */
-    double *softness;     /* [r] 1/√K_jj of the stiffness at rest, 0 without stiffness; NULL without nested weights */
+    double *C, *C_nested; /* [r, r] the correction of the linear part, also for the embedded weights; NULL: none */
+    double *reduced;      /* [3 r]: the last force, that of the embedded weights, and the q of both */
+    double *softness; /* [r] 1/√K_jj of the stiffness at rest, 0 without stiffness; NULL without embedded weights */
 } cubature_force;
 
 /* u_a − u_0 of the batch's elements. */
-static void take_displacements(const double *displacements, const cubature_batch *batch, sp_lanes u[8][3])
+static void gather_displacements(const double *displacements, const cubature_batch *batch, sp_lanes u[][3])
 {
     const sp_lanes *from = (const sp_lanes *)(displacements + batch->at);
     for (int i = 0; i < 3; i++)
         u[0][i] = (sp_lanes){0};
-    for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+    for (int k = 0; k < 3 * (batch->data.nodes - 1); k++)
         u[1 + k / 3][k % 3] = from[k];
 }
 
-static void keep_forces(cubature_force *c, const cubature_batch *batch, sp_lanes f[8][3])
+static void keep_forces(cubature_force *c, const cubature_batch *batch, sp_lanes f[][3])
 {
     sp_lanes *to = (sp_lanes *)(c->f + batch->at), *scaled = (sp_lanes *)(c->scaled + batch->at);
-    for (int k = 0; k < 3 * (batch->data.corners - 1); k++) {
+    for (int k = 0; k < 3 * (batch->data.nodes - 1); k++) {
         to[k] = f[1 + k / 3][k % 3];
         scaled[k] = batch->weight * to[k];
     }
 }
 
-/* Y = K B over one batch, two columns at a time; triangular: only T of K = T + Tᵀ, its lower triangle with half of the
- * diagonal. */
+/* Y = K B over one batch, two columns at a time. triangular: K is stored as T with K = T + Tᵀ, its lower triangle with
+ * half of the diagonal. */
 SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r,
                              const double *B, double *Y)
 {
@@ -78,19 +78,21 @@ SP_CLONES static void multiply_columns(int rows, bool triangular, sp_lanes (*K)[
 {
     if (rows == 9)
         times_columns(9, triangular, K, stride, r, B, Y);
-    else
+    else if (rows == 21)
         times_columns(21, triangular, K, stride, r, B, Y);
+    else
+        times_columns(rows, triangular, K, stride, r, B, Y);
 }
 
-/* The rows and columns of K that belong to corners 1, 2, …, times the weight. */
-static void tangent_rows(const cubature_force *c, const cubature_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9],
+/* The rows and columns of K for nodes 1, 2, …, multiplied by the weight. */
+static void tangent_rows(const cubature_force *c, const cubature_batch *batch, sp_lanes block[][9],
                          sp_lanes (*K)[MOST_ROWS])
 {
-    int corners = batch->data.corners, rows = 3 * (corners - 1);
+    int nodes = batch->data.nodes, rows = 3 * (nodes - 1);
     for (int p = 0; p < rows; p++)
         for (int q = 0; q <= p; q++) {
             int a = 1 + q / 3, b = 1 + p / 3; /* block a ≤ b has rows of a */
-            sp_lanes value = batch->weight * block[sp_packed(corners, a, b)][3 * (q % 3) + p % 3];
+            sp_lanes value = batch->weight * block[sp_packed(nodes, a, b)][3 * (q % 3) + p % 3];
             if (c->modal)
                 K[q][p] = value;
             else if (p == q)
@@ -116,20 +118,20 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
-        sp_lanes u[8][3], force[8][3], energy;
+        sp_lanes u[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         sp_element_lanes_tension(c->body, &c->batches[b].data);
-        take_displacements(c->u, batch, u);
+        gather_displacements(c->u, batch, u);
         if (K) {
             sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
             sp_batch_tangent(&batch->data, u, definite, force, block, &energy);
             tangent_rows(c, batch, block, rows);
-            multiply_columns(3 * (batch->data.corners - 1), !c->modal, rows, c->rows, c->r, c->B + batch->at,
+            multiply_columns(3 * (batch->data.nodes - 1), !c->modal, rows, c->rows, c->r, c->B + batch->at,
                              c->Y + batch->at);
         } else
             sp_batch_force(&batch->data, u, force, &energy);
         keep_forces(c, batch, force);
         for (int l = 0; l < SP_LANES; l++)
-            if (batch->weight[l] != 0) /* no weight, no energy, and no NaN from it */
+            if (batch->weight[l] != 0) /* a lane without weight adds no energy, and no NaN */
                 sum += batch->weight[l] * energy[l];
     }
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows,
@@ -156,10 +158,10 @@ static int64_t inverted(void *self, const double *q)
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
-        sp_lanes u[8][3], force[8][3], energy;
+        sp_lanes u[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         if (batch->data.by_pairs || sp_law_everywhere(batch->data.law.law))
             continue;
-        take_displacements(c->u, batch, u);
+        gather_displacements(c->u, batch, u);
         sp_batch_force(&batch->data, u, force, &energy);
         for (int l = 0; l < batch->count; l++)
             if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
@@ -175,12 +177,13 @@ static void times(void *self, const double *q, const double *v, double *y)
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, v, 1, 0, c->v, 1);
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
-        sp_lanes u[8][3], direction[8][3], product[8][3], *to = (sp_lanes *)(c->scaled + batch->at);
+        sp_lanes u[SP_ELEMENT_NODES][3], direction[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3],
+            *to = (sp_lanes *)(c->scaled + batch->at);
         sp_element_lanes_tension(c->body, &c->batches[b].data);
-        take_displacements(c->u, batch, u);
-        take_displacements(c->v, batch, direction);
+        gather_displacements(c->u, batch, u);
+        gather_displacements(c->v, batch, direction);
         sp_batch_tangent_times(&batch->data, u, direction, product);
-        for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+        for (int k = 0; k < 3 * (batch->data.nodes - 1); k++)
             to[k] = batch->weight * product[1 + k / 3][k % 3];
     }
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows, c->scaled, 1, 0, y, 1);
@@ -207,7 +210,7 @@ static void estimate(void *self, double *error)
     if (!c->modal)
         for (int64_t b = 0; b < c->batch_count; b++) {
             const cubature_batch *batch = &c->batches[b];
-            for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+            for (int k = 0; k < 3 * (batch->data.nodes - 1); k++)
                 ((sp_lanes *)(c->scaled + batch->at))[k] = batch->nested * ((sp_lanes *)(c->f + batch->at))[k];
         }
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows,
@@ -233,7 +236,8 @@ static void visit(void *self, sp_state *state)
     sp_state_reals(state, c->reduced, 3 * c->r);
 }
 
-/* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
+/* Assigns a batch to every element, and finds the first element of every batch; kinds are processed one after another.
+ */
 static int make_batches(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, sp_pool *scratch,
                         sp_batch **batches, int64_t **member, int64_t *count)
 {
@@ -251,7 +255,7 @@ static int make_batches(sp_context *context, const sp_fe_space *body, const sp_c
                 continue;
             if (!batch || batch->count == SP_LANES) {
                 batch = &(*batches)[(*count)++];
-                *batch = (sp_batch){.corners = body->classes[body->element_class[element]].corners};
+                *batch = (sp_batch){.nodes = body->classes[body->element_class[element]].nodes};
                 for (int l = 0; l < SP_LANES; l++)
                     batch->element[l] = element;
             }
@@ -263,21 +267,21 @@ static int make_batches(sp_context *context, const sp_fe_space *body, const sp_c
     return SP_OK;
 }
 
-/* One batch's rows of B and its weights. */
+/* Fills the rows of B and the weights of one batch. */
 static void fill_rows(cubature_force *c, const sp_fe_space *body, const sp_cubature *cubature, const double *U,
                       const sp_batch *batch, const int64_t *member, cubature_batch *to)
 {
     int64_t vertex_rows = 3 * body->mesh->vertex_count;
     for (int l = 0; l < batch->count; l++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(body->mesh, batch->element[l], &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(body->mesh, batch->element[l], &nodes);
         to->weight[l] = c->modal ? 1 : cubature->weight[member[l]];
         to->nested[l] = c->modal || !cubature->nested ? 0 : cubature->nested[member[l]];
         for (int j = 0; j < c->r; j++)
-            for (int k = 0; k < 3 * (corners - 1); k++) {
+            for (int k = 0; k < 3 * (nodes - 1); k++) {
                 int64_t at = (int64_t)j * c->rows + to->at + (int64_t)k * SP_LANES + l;
                 const double *u = U + j * vertex_rows + k % 3;
-                c->B[at] = u[3 * corner[1 + k / 3]] - u[3 * corner[0]];
+                c->B[at] = u[3 * node[1 + k / 3]] - u[3 * node[0]];
                 if (c->left)
                     c->left[at] = cubature->weight[j * cubature->count + member[l]] * c->B[at];
                 if (c->left_nested)
@@ -286,7 +290,7 @@ static void fill_rows(cubature_force *c, const sp_fe_space *body, const sp_cubat
     }
 }
 
-/* C = UᵀK(0)U − the stiffness of the elements at rest, of either weights. */
+/* C = UᵀK(0)U − the stiffness of the weighted elements at rest, for either set of weights. */
 static int lacking(sp_context *context, cubature_force *c, const sp_cubature *cubature, double **lack)
 {
     int r = c->r;
@@ -331,19 +335,19 @@ static int correct_linear_part(sp_context *context, cubature_force *c, const sp_
     return status;
 }
 
-/* What the energy norm scales coordinates by: with the materials as they are now. */
+/* Computes the scale of the coordinates in the energy norm, with the current materials. */
 static int find_softness(sp_context *context, const sp_fe_space *body, const double *U, cubature_force *c)
 {
     const int64_t r = c->r;
-    double *K = sp_pool_raw(&c->pool, r * r, sizeof *K), stiffest = 0;
+    double *K = sp_pool_raw(&c->pool, r, sizeof *K), stiffest = 0; /* the diagonal */
     c->softness = sp_pool_new(&c->pool, r, sizeof(double));
     if (c->pool.failed)
         return sp_fail_memory(context);
-    int status = sp_reduced_stiffness(context, body, r, U, K);
-    for (int64_t j = 0; j < r; j++)
-        stiffest = fmax(stiffest, K[j * r + j]);
+    int status = sp_elastic_rest_energies(context, body, r, U, K);
     for (int64_t j = 0; status == SP_OK && j < r; j++)
-        c->softness[j] = K[j * r + j] > 1e-12 * stiffest ? 1 / sqrt(K[j * r + j]) : 0;
+        stiffest = fmax(stiffest, K[j]);
+    for (int64_t j = 0; status == SP_OK && j < r; j++)
+        c->softness[j] = K[j] > 1e-12 * stiffest ? 1 / sqrt(K[j]) : 0;
     sp_pool_drop(&c->pool, K);
     return status;
 }
@@ -374,7 +378,7 @@ int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp
     c->modal = cubature->modal;
     SP_TRY(make_batches(context, body, cubature, &scratch, &batches, &member, &c->batch_count));
     for (int64_t b = 0; b < c->batch_count; b++)
-        rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);
+        rows += (int64_t)SP_LANES * 3 * (batches[b].nodes - 1);
     SP_TRY(sp_dense_fits(context, rows, r));
     c->rows = (int)rows;
     c->batches = sp_pool_new(&c->pool, c->batch_count, sizeof *c->batches);
@@ -401,7 +405,7 @@ int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp
         sp_element_lanes_start(&to->data);
         sp_element_lanes_load(body, &batches[b], &to->data);
         fill_rows(c, body, cubature, U, &batches[b], member + b * SP_LANES, to);
-        rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);
+        rows += (int64_t)SP_LANES * 3 * (batches[b].nodes - 1);
     }
     if (cubature->nested)
         SP_TRY(find_softness(context, body, U, c));

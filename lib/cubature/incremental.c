@@ -18,7 +18,7 @@ static int compare_judged(const void *a, const void *b)
     return (x->pose > y->pose) - (x->pose < y->pose);
 }
 
-/* ‖f_t‖ in the measure. */
+/* ‖f_t‖ with the measure's scale. */
 static double size_of(const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t pose)
 {
     double sum = 0;
@@ -28,7 +28,7 @@ static double size_of(const sp_incremental_parameters *parameters, const sp_pose
     return sqrt(sum);
 }
 
-/* The mean of the fifth of the poses that is fitted worst. */
+/* Sets the centre to the mean of the fifth of the poses with the largest fitting error. */
 static int recentre(sp_context *context, const sp_modal *modal, const sp_incremental_parameters *parameters,
                     const sp_poses *poses, double *centre)
 {
@@ -51,7 +51,7 @@ static int recentre(sp_context *context, const sp_modal *modal, const sp_increme
     return status;
 }
 
-/* The rows of the poses from `first` on. */
+/* Evaluates the poses from `first` on and adds their rows. */
 static int read_rows(sp_context *context, const sp_fe_space *body, const double *U,
                      const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t first, sp_modal *modal)
 {

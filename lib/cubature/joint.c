@@ -32,7 +32,7 @@ int64_t sp_joint_known_round(sp_joint_trainer *t)
     return t->replaying ? count : -1;
 }
 
-void sp_joint_remember(sp_joint_trainer *t, int64_t count)
+void sp_joint_log_round(sp_joint_trainer *t, int64_t count)
 {
     const sp_cubature_log *log = t->parameters->log;
     if (!log)
@@ -49,8 +49,8 @@ int sp_joint_price_all(sp_joint_trainer *t, const double *rho)
     return status;
 }
 
-/* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into
- * t->best. Returns their number, or −1 with *status. */
+/* Computes scores a_e·ρ / (‖a_e‖ ‖b‖) of the `count` elements in t->list and writes the positive ones of elements
+ * outside the working set to t->best, best first. Returns their number, or −1 with *status. */
 static int64_t score(sp_joint_trainer *t, const double *rho, int64_t count, int *status)
 {
     bool all = count == t->elements;
@@ -75,8 +75,8 @@ static void list_all(sp_joint_trainer *t)
         t->list[e] = e;
 }
 
-/* `count` different elements outside of the working set, by a shuffle of which only the beginning is carried out. */
-static int64_t list_some(sp_joint_trainer *t, int64_t count, int64_t round)
+/* Lists `count` different elements outside the working set, by a shuffle of which only the beginning is carried out. */
+static int64_t list_random(sp_joint_trainer *t, int64_t count, int64_t round)
 {
     int64_t outside = 0;
     for (int64_t e = 0; e < t->elements; e++)
@@ -107,8 +107,8 @@ static int offer(sp_joint_trainer *t, sp_nnls_set *set, int64_t count)
     return status;
 }
 
-/* Only what has a weight stays in the working set. */
-static void forget_unused(sp_joint_trainer *t, sp_nnls_set *set)
+/* Removes elements without weight from the working set. */
+static void drop_unused(sp_joint_trainer *t, sp_nnls_set *set)
 {
     for (int64_t k = 0; k < sp_nnls_set_count(set); k++)
         t->inside[sp_nnls_set_ids(set)[k]] = sp_nnls_set_weights(set)[k] > 0;
@@ -123,7 +123,7 @@ int sp_joint_show_progress(sp_joint_trainer *t, double error, int64_t count)
     return sp_progress(t->context, fmin(1, fmax(0, fmax(by_error, by_count))));
 }
 
-/* Whether the fit is as asked for: the tolerance is met, or there are as many elements as there may be. */
+/* Returns true if the tolerance is met or the largest number of elements is reached. */
 static bool is_enough(sp_joint_trainer *t, const sp_nnls_report *fit)
 {
     const sp_cubature_parameters *p = t->parameters;
@@ -134,7 +134,7 @@ static bool is_enough(sp_joint_trainer *t, const sp_nnls_report *fit)
     return met || full;
 }
 
-/* Whether no element lowers the error any more: the best of those that were scored is at the minimum. */
+/* Returns true if no element lowers the error any more: the best score is at the minimum. */
 static bool is_minimum(sp_joint_trainer *t, int64_t found)
 {
     if (found > 0 && !(t->best[0].score <= MINIMUM))
@@ -143,7 +143,7 @@ static bool is_minimum(sp_joint_trainer *t, int64_t found)
     return true;
 }
 
-/* One element at a time. */
+/* Adds one element at a time. */
 static int train_greedy(sp_joint_trainer *t, sp_nnls_set *set)
 {
     const sp_cubature_parameters *p = t->parameters;
@@ -154,12 +154,13 @@ static int train_greedy(sp_joint_trainer *t, sp_nnls_set *set)
         if (is_enough(t, &fit))
             break;
         if (sp_joint_known_round(t) < 0) {
-            int64_t asked = p->candidates > 0 ? list_some(t, p->candidates, round) : t->elements;
+            int64_t asked = p->candidates > 0 ? list_random(t, p->candidates, round) : t->elements;
             bool all = p->candidates == 0;
             if (all)
                 list_all(t);
             int64_t found = score(t, sp_nnls_set_residual(set), asked, &status);
-            if (found == 0 && !all && asked > 0) { /* none of the subset helps: ask all before giving up */
+            if (found == 0 && !all &&
+                asked > 0) { /* no element of the subset helps: score all elements before giving up */
                 list_all(t);
                 found = score(t, sp_nnls_set_residual(set), t->elements, &status);
             }
@@ -168,11 +169,11 @@ static int train_greedy(sp_joint_trainer *t, sp_nnls_set *set)
             if (is_minimum(t, found))
                 break;
             t->list[0] = t->best[0].element;
-            sp_joint_remember(t, 1);
+            sp_joint_log_round(t, 1);
         }
         SP_TRY(offer(t, set, 1));
         SP_TRY(sp_nnls_set_solve(set, &minimum, &fit));
-        forget_unused(t, set);
+        drop_unused(t, set);
         t->report->rounds++;
         SP_TRY(sp_joint_show_progress(t, t->part * fit.residual, fit.positive));
     }
@@ -180,13 +181,13 @@ done:
     return status;
 }
 
-/* All elements, priced together. */
+/* Scores all elements together. */
 static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
 {
     enum { MOST_OFFERED = 256 };
-    const double worth = 0.3,
-                 thrift = 0.5; /* pricing: elements with at least this fraction of the best score enter the working set;
-                                  the set is left when its best score falls below that fraction */
+    const double entering_fraction = 0.3,
+                 leaving_fraction = 0.5; /* elements with at least this fraction of the best score enter the working
+                      set, which is solved until its best score falls below that fraction */
     const sp_cubature_parameters *p = t->parameters;
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
@@ -201,24 +202,27 @@ static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
                 return status;
             if (is_minimum(t, found))
                 break;
-            for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score;
+            for (count = 0;
+                 count < found && count < MOST_OFFERED && t->best[count].score >= entering_fraction * t->best[0].score;
                  count++)
                 t->list[count] = t->best[count].element;
-            sp_joint_remember(t, count);
+            sp_joint_log_round(t, count);
         }
         SP_TRY(offer(t, set, count));
-        /* the best score of the working set, computed from the set itself: the same in a replayed round */
+        /* The best score in the working set, computed from the set itself, so that it is the same in a replayed round.
+         */
         double best = 0;
         const double *added = sp_nnls_set_columns(set) + (sp_nnls_set_count(set) - count) * t->rows;
         for (int64_t k = 0; k < count; k++) {
             double size = cblas_dnrm2((int)t->rows, added + k * t->rows, 1) * t->size;
             best = fmax(best, cblas_ddot((int)t->rows, added + k * t->rows, 1, sp_nnls_set_residual(set), 1) / size);
         }
-        bool needless = p->tolerance >= t->part; /* met without any element: then one is enough */
-        sp_nnls_parameters bounds = {
-            .tolerance = needless ? 0 : p->tolerance / t->part, .most = needless ? 1 : p->most, .least = thrift * best};
+        bool needless = p->tolerance >= t->part; /* the tolerance is met without any element: one is enough then */
+        sp_nnls_parameters bounds = {.tolerance = needless ? 0 : p->tolerance / t->part,
+                                     .most = needless ? 1 : p->most,
+                                     .least = leaving_fraction * best};
         SP_TRY(sp_nnls_set_solve(set, &bounds, &fit));
-        forget_unused(t, set);
+        drop_unused(t, set);
         t->report->rounds++;
         SP_TRY(sp_joint_show_progress(t, t->part * fit.residual, fit.positive));
     }
@@ -228,7 +232,7 @@ done:
 
 /* ---- exchanges ---- */
 
-/* How many of t->list, as many as the support has and increasing, are not in it. */
+/* Returns how many elements of t->list, which is increasing and as long as the support, are not in the support. */
 static int64_t count_new(const sp_joint_trainer *t, const sp_joint_pursuit *p)
 {
     int64_t count = 0;
@@ -240,10 +244,11 @@ static int64_t count_new(const sp_joint_trainer *t, const sp_joint_pursuit *p)
     return count;
 }
 
-/* Sweeps over the support, until one gains little. A sweep is a round of the log: it depends on the support alone. */
+/* Sweeps over the support until a sweep gains little. A sweep is one round of the log, since it depends on the support
+ * alone. */
 static int exchange(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
 {
-    const double little = 0.01; /* of the error */
+    const double little = 0.01; /* relative decrease of the error */
     sp_exchange *work = NULL;
     int status = SP_OK;
     for (int64_t sweep = 0; sweep < t->parameters->exchanges; sweep++) {
@@ -255,7 +260,7 @@ static int exchange(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
             memcpy(t->list, p->element, (size_t)p->count * sizeof *t->list);
             SP_TRY(sp_exchange_sweep(work, p->count, t->list));
             t->report->passes += sp_exchange_passes(work) - passes;
-            sp_joint_remember(t, p->count);
+            sp_joint_log_round(t, p->count);
         }
         const int64_t exchanged = count_new(t, p);
         SP_TRY(sp_joint_fit_support(t, pool, p->count, p));
@@ -270,8 +275,8 @@ done:
     return status;
 }
 
-/* The support of what a working set chose. */
-static int take_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *set, sp_joint_pursuit *p)
+/* Sets the support to the elements with weight in a working set. */
+static int set_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *set, sp_joint_pursuit *p)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < sp_nnls_set_count(set); k++)
@@ -283,7 +288,7 @@ static int take_support(sp_joint_trainer *t, sp_pool *pool, const sp_nnls_set *s
     return sp_joint_fit_support(t, pool, count, p);
 }
 
-/* ---- what comes out ---- */
+/* ---- result ---- */
 
 typedef struct chosen {
     int64_t element;
@@ -292,7 +297,7 @@ typedef struct chosen {
 
 static int compare_chosen(const void *a, const void *b)
 {
-    return sp_compare_integers(a, b); /* the element comes first */
+    return sp_compare_integers(a, b); /* the element is the first member */
 }
 
 static int keep_weights(sp_joint_trainer *t, int64_t count, const int64_t *element, const double *weight,
@@ -320,7 +325,7 @@ static int keep_weights(sp_joint_trainer *t, int64_t count, const int64_t *eleme
     return status;
 }
 
-/* Second weights, and the errors of both as they are. */
+/* Computes the embedded weights, and the errors of both sets of weights without any scaling of the fit. */
 static int judge(sp_joint_trainer *t, sp_cubature *cubature)
 {
     sp_pool scratch = {0};
@@ -401,7 +406,7 @@ int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training 
         SP_TRY(sp_nnls_set_new(context, t.rows, sp_training_target(training), 64, &set));
         SP_TRY(parameters->method == SP_CUBATURE_NNLS ? train_nnls(&t, set) : train_greedy(&t, set));
         if (parameters->exchanges > 0)
-            SP_TRY(take_support(&t, &scratch, set, &p));
+            SP_TRY(set_support(&t, &scratch, set, &p));
     }
     if (parameters->exchanges > 0)
         SP_TRY(exchange(&t, &scratch, &p));

@@ -12,7 +12,7 @@ enum sp_cubature_method {
                            nearest to the residual, then fit all weights anew. The minimum is updated, not recomputed,
                            so that n elements cost their n² products once. */
     SP_CUBATURE_NNLS,   /* Active-set nonnegative least squares over all elements (Farhat et al. 2014, ECSW), stopped at
-                           the tolerance. All elements are priced at once; then a working set of the best ones is solved
+                           the tolerance. All elements are scored at once; then a working set of the best ones is solved
                            until its best candidate is worse than the best one outside might be: few passes over the mesh.
                          */
     SP_CUBATURE_HTP,    /* Nonnegative hard thresholding pursuit (von Tycowicz et al. 2013): a gradient step over all
@@ -21,10 +21,10 @@ enum sp_cubature_method {
 };
 
 /* The selected elements of every round, so that an interrupted training resumes with the same bytes: a known round is
- * read back instead of priced. */
+ * read back instead of computed. */
 typedef struct sp_cubature_log {
     void *data;
-    /* Reads the next known round into number [room]; returns the number of elements, −1 after the last round. */
+    /* Reads the next known round into number [capacity]; returns the number of elements, −1 after the last round. */
     int64_t (*next)(void *data, int64_t *number, int64_t capacity);
     void (*add)(void *data, int64_t count, const int64_t *number);
 } sp_cubature_log;

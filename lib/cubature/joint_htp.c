@@ -1,5 +1,5 @@
-/* Hard thresholding pursuit (von Tycowicz et al. 2013): a baseline, which least squares over all elements is compared
- * with (cubature/joint.h). */
+/* Hard thresholding pursuit (von Tycowicz et al. 2013), a baseline for least squares over all elements
+ * (cubature/joint.h). */
 #include "cubature/joint_internal.h"
 
 #include "linear/nnls.h"
@@ -34,14 +34,14 @@ done:
     return status;
 }
 
-/* The support after a gradient step in the weights of normalized columns, into t->list; returns its size. */
+/* Writes the support after a gradient step in the weights of normalized columns to t->list; returns its size. */
 static int64_t next_support(sp_joint_trainer *t, const sp_joint_pursuit *p, int64_t size, double *work, int *status)
 {
     *status = sp_joint_price_all(t, p->residual);
     if (*status != SP_OK)
         return 0;
-    /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1
-     */
+    /* The exact line search along the gradient on the support. Without a support the step is 1, since columns are
+     * normalized. */
     double along = 0, step = 1;
     memset(work, 0, (size_t)t->rows * sizeof *work);
     for (int64_t k = 0; k < p->count; k++) {
@@ -87,17 +87,17 @@ int sp_joint_train_htp(sp_joint_trainer *t, sp_pool *pool, sp_joint_pursuit *p)
                 count = next_support(t, p, size, work, &status);
                 if (status != SP_OK)
                     return status;
-                sp_joint_remember(t, count);
+                sp_joint_log_round(t, count);
             }
             if (count == 0)
-                return SP_OK; /* the minimum: no element helps */
+                return SP_OK; /* at the minimum: no element helps */
             SP_TRY(sp_joint_fit_support(t, pool, count, p));
             SP_TRY(sp_joint_show_progress(t, p->error, count));
             if (parameters->tolerance > 0 && p->error <= parameters->tolerance) {
                 t->report->reached = true;
                 return SP_OK;
             }
-            if (step > 0 && p->error > 0.99 * before) /* as good as it gets with so many */
+            if (step > 0 && p->error > 0.99 * before) /* the error no longer falls with this number of elements */
                 break;
         }
         if (size == most) {

@@ -36,7 +36,7 @@ int sp_joint_compare_scored(const void *a, const void *b);
 int64_t sp_joint_known_round(sp_joint_trainer *t);
 
 /* Logs the round of the `count` elements in t->list for a later run. */
-void sp_joint_remember(sp_joint_trainer *t, int64_t count);
+void sp_joint_log_round(sp_joint_trainer *t, int64_t count);
 
 /* Computes products of all columns with ρ, and norms of all columns. */
 int sp_joint_price_all(sp_joint_trainer *t, const double *rho) SP_MUST_USE;

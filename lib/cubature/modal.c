@@ -10,7 +10,7 @@
 /* ---- evenly placed elements ---- */
 
 typedef struct slot {
-    int64_t at[3], element; /* element −1: free */
+    int64_t at[3], element; /* element −1: the slot is free */
     double distance;
 } slot;
 
@@ -18,7 +18,7 @@ typedef struct placing {
     const sp_fe_space *body;
     double low[3], high[3];
     int64_t used;
-    int64_t *element; /* [used] those with a force */
+    int64_t *element; /* [used] elements with a force */
     double *centroid; /* [used, 3] */
     slot *table;      /* [size] open addressing, size a power of two above 2 · used */
     int64_t size;
@@ -26,15 +26,15 @@ typedef struct placing {
 
 static bool has_force(const sp_fe_space *body, int64_t element)
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
-    for (int k = 0; k < 3 * corners; k++)
-        if (body->dof[3 * corner[k / 3] + k % 3] >= 0)
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(body->mesh, element, &nodes);
+    for (int k = 0; k < 3 * nodes; k++)
+        if (body->dof[3 * node[k / 3] + k % 3] >= 0)
             return true;
     return false;
 }
 
-/* The elements with a force, their centroids, and the box of their corners. */
+/* Collects the elements with a force, their centroids, and the box of their nodes. */
 static void gather(placing *p)
 {
     const sp_mesh *mesh = p->body->mesh;
@@ -43,14 +43,14 @@ static void gather(placing *p)
         p->high[i] = -INFINITY;
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         if (!has_force(p->body, e))
             continue;
         double *centroid = p->centroid + 3 * p->used;
-        for (int k = 0; k < 3 * corners; k++) {
-            double x = mesh->vertices[3 * corner[k / 3] + k % 3];
-            centroid[k % 3] += x / corners;
+        for (int k = 0; k < 3 * nodes; k++) {
+            double x = mesh->vertices[3 * node[k / 3] + k % 3];
+            centroid[k % 3] += x / nodes;
             p->low[k % 3] = fmin(p->low[k % 3], x);
             p->high[k % 3] = fmax(p->high[k % 3], x);
         }
@@ -68,14 +68,14 @@ static slot *find_slot(const placing *p, const int64_t at[3])
     return &p->table[k];
 }
 
-/* Fills the table with the nearest element of every box of this edge; returns how many boxes have one. */
+/* Fills the table with the nearest element of every box of this edge; returns the number of boxes that have one. */
 static int64_t occupy(placing *p, double edge)
 {
     double low[3];
     int64_t count = 0, side[3];
     for (int i = 0; i < 3; i++) {
         side[i] = (int64_t)fmax(1, ceil((p->high[i] - p->low[i]) / edge * (1 - 1e-12)));
-        low[i] = 0.5 * (p->low[i] + p->high[i] - (double)side[i] * edge); /* centred where they do not fit exactly */
+        low[i] = 0.5 * (p->low[i] + p->high[i] - (double)side[i] * edge); /* centred if the boxes do not fit exactly */
     }
     for (int64_t k = 0; k < p->size; k++)
         p->table[k].element = -1;
@@ -96,7 +96,7 @@ static int64_t occupy(placing *p, double edge)
             s->distance = square;
             count++;
         } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the
-                                                           first, whatever the rounding */
+                                                           first one is selected, independent of rounding */
             s->element = p->element[k];
             s->distance = square;
         }
@@ -104,34 +104,34 @@ static int64_t occupy(placing *p, double edge)
     return count;
 }
 
-/* The edge whose number of occupied boxes is nearest to `asked`. The number falls with the edge, though not strictly:
- * every edge that is tried counts. */
-static double find_edge(placing *p, int64_t asked)
+/* The edge whose number of occupied boxes is nearest to `wanted_count`. The number decreases with the edge, but not
+ * strictly, so that every edge that is tried is considered. */
+static double find_edge(placing *p, int64_t wanted_count)
 {
     enum { HALVINGS = 40, BISECTIONS = 30 };
     double long_side = 0, best_edge;
     for (int i = 0; i < 3; i++)
         long_side = fmax(long_side, p->high[i] - p->low[i]);
     double above = long_side, below = long_side; /* too large and too small */
-    int64_t count = occupy(p, above), best = llabs(count - asked);
+    int64_t count = occupy(p, above), best = llabs(count - wanted_count);
     best_edge = above;
-    for (int k = 0; k < HALVINGS && count < asked; k++) {
+    for (int k = 0; k < HALVINGS && count < wanted_count; k++) {
         above = below;
         below *= 0.5;
         count = occupy(p, below);
-        if (llabs(count - asked) < best) {
-            best = llabs(count - asked);
+        if (llabs(count - wanted_count) < best) {
+            best = llabs(count - wanted_count);
             best_edge = below;
         }
     }
     for (int k = 0; k < BISECTIONS && best > 0; k++) {
         double middle = 0.5 * (above + below);
         count = occupy(p, middle);
-        if (llabs(count - asked) < best) {
-            best = llabs(count - asked);
+        if (llabs(count - wanted_count) < best) {
+            best = llabs(count - wanted_count);
             best_edge = middle;
         }
-        if (count < asked)
+        if (count < wanted_count)
             above = middle;
         else
             below = middle;
@@ -145,26 +145,26 @@ static int compare_slots(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Black or white fields, whichever are fewer, but not none. */
+/* Marks the black or the white fields, whichever are fewer, but at least one. */
 static void mark_half(int64_t count, const slot *list, bool *half)
 {
     int64_t black = 0;
     for (int64_t k = 0; k < count; k++)
         black += (list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0;
-    bool take_black = black > 0 && (2 * black <= count || black == count);
+    bool black_selected = black > 0 && (2 * black <= count || black == count);
     for (int64_t k = 0; k < count; k++)
-        half[k] = ((list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0) == take_black;
+        half[k] = ((list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0) == black_selected;
 }
 
-int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t asked, sp_modal_points *points)
+int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t wanted_count, sp_modal_points *points)
 {
     int64_t elements = sp_mesh_element_count(body->mesh), kept = 0;
     placing p = {.body = body, .size = 4};
     sp_pool scratch = {0};
     int status = SP_OK;
     *points = (sp_modal_points){0};
-    if (asked < 1)
-        return sp_fail(context, SP_USAGE, "modal cubature of %lld elements", (long long)asked);
+    if (wanted_count < 1)
+        return sp_fail(context, SP_USAGE, "modal cubature of %lld elements", (long long)wanted_count);
     while (p.size < 2 * elements)
         p.size *= 2;
     p.element = sp_pool_raw(&scratch, elements, sizeof *p.element);
@@ -179,9 +179,9 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t as
         status = sp_fail(context, SP_INPUT, "every corner of every element is fixed: there is no force");
         goto done;
     }
-    bool all = asked >= p.used;
+    bool all = wanted_count >= p.used;
     if (!all) {
-        points->edge = find_edge(&p, asked);
+        points->edge = find_edge(&p, wanted_count);
         points->count = occupy(&p, points->edge);
         for (int64_t k = 0; k < p.size; k++)
             if (p.table[k].element >= 0)
@@ -221,9 +221,9 @@ struct sp_modal {
     sp_context *context;
     sp_pool pool;
     const sp_modal_points *points;
-    int64_t r, rows, capacity; /* number of poses, and capacity */
-    double *A;                 /* [r] matrices [room, count, column major] */
-    double *b;                 /* [r, room] */
+    int64_t r, rows, capacity; /* number of poses, and its capacity */
+    double *A;                 /* [r] matrices [capacity, count, column major] */
+    double *b;                 /* [r, capacity] */
     double *w;                 /* [r, count] of the last solve */
 };
 
@@ -252,8 +252,8 @@ void sp_modal_free(sp_modal *m)
     free(m);
 }
 
-/* Room for more poses; the first are exact, later ones double it. */
-static int make_room(sp_modal *m, int64_t more)
+/* Enlarges the capacity: exactly at first, by doubling later. */
+static int reserve(sp_modal *m, int64_t more)
 {
     int64_t n = m->points->count, columns, values, wanted;
     if (m->rows + more <= m->capacity)
@@ -279,7 +279,7 @@ static int make_room(sp_modal *m, int64_t more)
 
 int sp_modal_add(sp_modal *m, sp_training *training)
 {
-    enum { WIDTH = 64 }; /* columns at once, coordinate fastest, before they are taken apart */
+    enum { WIDTH = 64 }; /* columns at a time, with the coordinate fastest, before they are separated by coordinate */
     int64_t n = m->points->count, r = m->r, rows = sp_training_rows(training), poses = rows / r;
     const double *target = sp_training_target(training);
     sp_pool scratch = {0};
@@ -290,7 +290,7 @@ int sp_modal_add(sp_modal *m, sp_training *training)
     double *columns = sp_pool_raw(&scratch, rows * (n < WIDTH ? n : WIDTH), sizeof *columns);
     if (!columns)
         return sp_fail_memory(m->context);
-    SP_TRY(make_room(m, poses));
+    SP_TRY(reserve(m, poses));
     for (int64_t j = 0; j < r; j++)
         for (int64_t t = 0; t < poses; t++)
             m->b[j * m->capacity + m->rows + t] = target[t * r + j];
@@ -309,7 +309,7 @@ done:
     return status;
 }
 
-/* One problem: over all elements, or over `chosen` [count] of them. */
+/* Solves one problem, over all elements or over `chosen` [count] of them. */
 static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t count, const int64_t *chosen, double *w,
                      sp_nnls_report *report)
 {
@@ -332,7 +332,7 @@ static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t 
     return status;
 }
 
-/* All r problems, each on one thread; w [r, n]. */
+/* Solves all r problems, each on one thread; w [r, n]. */
 static int solve_all(const sp_modal *m, int64_t count, const int64_t *chosen, double *w, sp_nnls_report *reports)
 {
     sp_pool scratch = {0};
@@ -354,7 +354,7 @@ static int solve_all(const sp_modal *m, int64_t count, const int64_t *chosen, do
     return result;
 }
 
-/* √(Σ ‖A_j w_j − b_j‖² / poses): relative to the whole forces, each of the length 1 (sp_training_whole). */
+/* √(Σ ‖A_j w_j − b_j‖² / poses): relative to the complete forces, each of which is normalized (sp_training_whole). */
 static double joint_error(const sp_modal *m, const sp_nnls_report *reports)
 {
     double missed = 0;
@@ -364,7 +364,7 @@ static double joint_error(const sp_modal *m, const sp_nnls_report *reports)
     return sqrt(missed / (double)m->rows);
 }
 
-/* Elements that have any weight, into the cubature. */
+/* Copies the elements that have any weight to the cubature. */
 static int keep(const sp_modal *m, const double *w, const double *nested, sp_cubature *cubature)
 {
     int64_t n = m->points->count, r = m->r, kept = 0;

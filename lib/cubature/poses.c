@@ -15,14 +15,15 @@ void sp_poses_free(sp_poses *poses)
     *poses = (sp_poses){0};
 }
 
-/* ---- whole poses: all elements of a body for a block of displacements side by side ---- */
+/* ---- forces of all elements of a body for a batch of displacements ---- */
 
-void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, const double *q, int64_t width, double *u)
+void sp_poses_displacements(bool by_rows, const double *U, int64_t rows, int64_t r, int64_t count, const double *q,
+                            int64_t width, double *u)
 {
     if (count < width)
         memset(u, 0, (size_t)(rows * width) * sizeof *u);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, W, (int)r, q, (int)r, 0, u,
-                (int)width);
+    cblas_dgemm(CblasRowMajor, by_rows ? CblasNoTrans : CblasTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, U,
+                (int)(by_rows ? r : rows), q, (int)r, 0, u, (int)width);
 }
 
 int64_t sp_poses_width(int64_t rows, int64_t memory)
@@ -33,43 +34,45 @@ int64_t sp_poses_width(int64_t rows, int64_t memory)
     return width;
 }
 
-SP_INLINE void take_corners(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+SP_INLINE void gather_corners(int nodes, const int64_t *node, int64_t width, const double *at, sp_lanes to[][3])
 {
-    for (int a = 0; a < corners; a++)
+    for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++)
-            to[a][i] = *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+            to[a][i] = *(const sp_lanes *)(at + (3 * node[a] + i) * width);
 }
 
-SP_CLONES void sp_poses_take(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+SP_CLONES void sp_poses_gather(int nodes, const int64_t *node, int64_t width, const double *at, sp_lanes to[][3])
 {
-    if (corners == 4)
-        take_corners(4, corner, width, at, to);
+    if (nodes == 4)
+        gather_corners(4, node, width, at, to);
+    else if (nodes == 8)
+        gather_corners(8, node, width, at, to);
     else
-        take_corners(8, corner, width, at, to);
+        gather_corners(nodes, node, width, at, to);
 }
 
-/* Into rows of the corners, as sp_poses_take takes them out. */
-SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width, sp_lanes from[8][3], double *at)
+/* Adds lanes to the rows of the nodes: the inverse of sp_poses_gather. */
+SP_CLONES static void add_rows(int nodes, const int64_t *node, int64_t width, sp_lanes from[][3], double *at)
 {
-    for (int a = 0; a < corners; a++)
+    for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++)
-            *(sp_lanes *)(at + (3 * corner[a] + i) * width) += from[a][i];
+            *(sp_lanes *)(at + (3 * node[a] + i) * width) += from[a][i];
 }
 
-/* f += the forces of all elements at the first `used` of the displacements side by side. */
+/* Adds the forces of all elements at the first `used` displacements of the batch to f. */
 static void add_forces(const sp_fe_space *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data,
                        double *f)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(body->mesh, e, &nodes);
         sp_element_lanes_fill(body, e, data);
         for (int64_t g = 0; g < used; g += SP_LANES) {
-            sp_lanes displacement[8][3], force[8][3], energy;
-            sp_poses_take(corners, corner, width, u + g, displacement);
+            sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+            sp_poses_gather(nodes, node, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
-            add_rows(corners, corner, width, force, f + g);
+            add_rows(nodes, node, width, force, f + g);
         }
     }
 }
@@ -99,13 +102,12 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
     sp_pool scratch = {0};
     int status;
     SP_TRY(sp_dense_fits(context, rows, r));
-    /* blocks end at multiples of their width, whatever the first pose is, so that shards split poses into the same
-     * blocks */
+    /* Blocks end at multiples of their width, whatever the first pose is, so that shards divide poses into the same
+     * blocks. */
     int64_t width = sp_poses_width(rows, memory), start = first / width,
             blocks = last > first ? (last + width - 1) / width - start : 0;
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
-    double *W = sp_poses_basis(&scratch, rows, r, U),
-           *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
+    double *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     if (scratch.failed) {
         status = sp_fail_memory(context);
@@ -122,10 +124,10 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
             continue;
         sp_element_lanes_start(own);
         memset(f, 0, (size_t)(rows * width) * sizeof *f);
-        sp_poses_spread(W, rows, r, count, poses->q + from * r, width, u);
+        sp_poses_displacements(false, U, rows, r, count, poses->q + from * r, width, u);
         add_forces(body, width, width, u, own, f);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, W, (int)r,
-                    0, poses->force + from * r, (int)r);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, U,
+                    (int)rows, 0, poses->force + from * r, (int)r);
 #pragma omp atomic capture
         ready = ++done;
         if (omp_get_thread_num() == 0 && sp_progress(context, (double)ready / (double)blocks) != SP_OK)
@@ -142,17 +144,16 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
             for (int64_t i = 0; i < r; i++)
                 poses->q[t * r + i] *= 0.5;
             memset(space + rows * width, 0, (size_t)(rows * width) * sizeof *space);
-            sp_poses_spread(W, rows, r, 1, poses->q + t * r, width, space);
+            sp_poses_displacements(false, U, rows, r, 1, poses->q + t * r, width, space);
             add_forces(body, SP_LANES, width, space, data, space + rows * width);
-            cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)r, 1, W, (int)r, space + rows * width, (int)width, 0,
-                        poses->force + t * r, 1);
+            cblas_dgemv(CblasColMajor, CblasTrans, (int)rows, (int)r, 1, U, (int)rows, space + rows * width, (int)width,
+                        0, poses->force + t * r, 1);
         }
         if (shrunk)
             *shrunk += halvings > 0;
         if (!finite_force(poses, t))
-            status =
-                sp_fail(context, SP_INPUT,
-                        "pose %lld: an element is turned inside out, where its material has no value", (long long)t);
+            status = sp_fail(context, SP_INPUT, "pose %lld: an element is inverted, where its material has no value",
+                             (long long)t);
     }
 done:
     sp_pool_free(&scratch);

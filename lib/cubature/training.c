@@ -15,18 +15,18 @@ struct sp_training {
     sp_pool pool;
     const sp_fe_space *body;
     const sp_poses *poses;
-    int64_t memory, padded; /* poses rounded up to whole lanes */
+    int64_t memory, padded; /* number of poses rounded up to complete lanes */
     double *W;              /* [3·vertices, r, row major] */
     double *scale;          /* [r] */
-    bool nonlinear;         /* only what is nonlinear is fitted */
+    bool nonlinear;         /* only the nonlinear part of the force is fitted */
     double *inverse;        /* [poses] 1 / ‖scale · f_t‖ */
     double *target;         /* b */
-    /* of products with all columns */
-    int64_t passes;    /* so far */
+    /* for products with all columns */
+    int64_t passes;    /* number of passes so far */
     double *space;     /* [space_threads, 2, 3·vertices, width] */
     int space_threads; /* 0: not allocated yet */
-    double *u; /* [blocks, 3·vertices, width] displacements of all poses, from the second pass on where memory allows;
-                  NULL: computed for every product */
+    double *u; /* [blocks, 3·vertices, width] displacements of all poses, kept from the second pass on if memory allows;
+                  NULL: they are computed for every product */
 };
 
 int sp_training_new(sp_context *context, const sp_fe_space *body, const double *U, const sp_training_measure *measure,
@@ -47,7 +47,7 @@ int sp_training_new(sp_context *context, const sp_fe_space *body, const double *
     t->W = sp_poses_basis(&t->pool, rows, r, U);
     t->scale = sp_pool_raw(&t->pool, r, sizeof(double));
     t->inverse = sp_pool_new(&t->pool, (poses->count + SP_POSES_WIDEST - 1) / SP_POSES_WIDEST * SP_POSES_WIDEST,
-                             sizeof(double)); /* whole blocks */
+                             sizeof(double)); /* complete blocks */
     t->target = sp_pool_raw(&t->pool, r * poses->count, sizeof(double));
     if (t->pool.failed)
         status = sp_fail_memory(context);
@@ -110,72 +110,85 @@ double sp_training_whole(const sp_training *t)
     return sqrt((double)t->poses->count);
 }
 
-/* Some elements over all poses. Displacements are relative to the first corner, so that it has none, and forces are
- * those of the others, which its own balances: g_e = Σ (U_a − U_0)ᵀ f_a, with 9 rows for a tetrahedron and 21 for a
+/* The forces of some elements over all poses. Displacements are relative to the first node, which therefore has none,
+ * and its force balances those of the others: g_e = Σ (U_a − U_0)ᵀ f_a, with 9 rows for a tetrahedron and 21 for a
  * hexahedron. */
-enum { SOME = 4, MOST_ROWS = 21, MOST_TRIANGLE = MOST_ROWS * (MOST_ROWS + 1) / 2, TET_TRIANGLE = 45 };
+enum { SOME = 4, MOST_ROWS = 3 * (SP_ELEMENT_NODES - 1), MOST_TRIANGLE = MOST_ROWS * (MOST_ROWS + 1) / 2 };
+
+/* The number of rows of an element with so many nodes, relative to the first; and of entries in a triangle of them. */
+static int64_t rows_of(int nodes)
+{
+    return 3 * (nodes - 1);
+}
+
+static int64_t triangle_of(int nodes)
+{
+    return rows_of(nodes) * (rows_of(nodes) + 1) / 2;
+}
 
 typedef struct some_elements {
     sp_element_lanes data;
-    int64_t first[SOME + 1]; /* their rows */
+    int64_t first[SOME + 1]; /* first row of each element */
     double *rows;            /* [SOME · MOST_ROWS, r, row major] of the basis */
     double *u, *f;           /* [SOME · MOST_ROWS, padded, row major] */
 } some_elements;
 
 static int new_spaces(const sp_training *t, sp_pool *pool, some_elements **spaces)
 {
+    const int64_t most = SOME * rows_of(sp_mesh_width(t->body->mesh));
     *spaces = sp_pool_new(pool, t->context->threads, sizeof **spaces);
     for (int k = 0; *spaces && k < t->context->threads; k++) {
-        (*spaces)[k].rows = sp_pool_new(pool, SOME * MOST_ROWS * t->poses->r, sizeof(double));
-        (*spaces)[k].u = sp_pool_new(pool, SOME * MOST_ROWS * t->padded, sizeof(double));
-        (*spaces)[k].f = sp_pool_new(pool, SOME * MOST_ROWS * t->padded, sizeof(double));
+        (*spaces)[k].rows = sp_pool_new(pool, most * t->poses->r, sizeof(double));
+        (*spaces)[k].u = sp_pool_new(pool, most * t->padded, sizeof(double));
+        (*spaces)[k].f = sp_pool_new(pool, most * t->padded, sizeof(double));
         sp_element_lanes_start(&(*spaces)[k].data);
     }
     return pool->failed ? sp_fail_memory(t->context) : SP_OK;
 }
 
-/* K_e(0) [3 corners, 3 corners] of the element that fills the lanes. */
-static void rest_stiffness(const sp_element_lanes *data, double K[24 * 24])
+/* K_e(0) [3 nodes, 3 nodes] of the element that is loaded into all lanes. */
+static void rest_stiffness(const sp_element_lanes *data, double K[9 * SP_ELEMENT_NODES * SP_ELEMENT_NODES])
 {
-    sp_lanes rest[8][3] = {{{0}}}, force[8][3], block[SP_ELEMENT_BLOCKS][9], energy;
-    int corners = data->corners, order = 3 * corners;
+    sp_lanes rest[SP_ELEMENT_NODES][3] = {{{0}}}, force[SP_ELEMENT_NODES][3], block[SP_ELEMENT_BLOCKS][9], energy;
+    int nodes = data->nodes, order = 3 * nodes;
     sp_batch_tangent(data, rest, false, force, block, &energy);
-    for (int a = 0; a < corners; a++)
-        for (int b = a; b < corners; b++)
+    for (int a = 0; a < nodes; a++)
+        for (int b = a; b < nodes; b++)
             for (int k = 0; k < 9; k++) {
                 int i = 3 * a + k / 3, j = 3 * b + k % 3;
-                K[i * order + j] = K[j * order + i] = block[sp_packed(corners, a, b)][k][0];
+                K[i * order + j] = K[j * order + i] = block[sp_packed(nodes, a, b)][k][0];
             }
 }
 
-/* Between lanes of corners and rows [3 · (corners − 1), width]: out of them; into them, scaled. */
-SP_CLONES static void take_relative(int corners, int64_t width, const double *at, sp_lanes to[8][3])
+/* Copies rows [3 · (nodes − 1), width] to lanes of nodes; the next function copies lanes to rows, scaled. */
+SP_CLONES static void gather_relative(int nodes, int64_t width, const double *at, sp_lanes to[][3])
 {
     for (int i = 0; i < 3; i++)
         to[0][i] = (sp_lanes){0};
-    for (int k = 0; k < 3 * (corners - 1); k++)
+    for (int k = 0; k < 3 * (nodes - 1); k++)
         to[1 + k / 3][k % 3] = *(const sp_lanes *)(at + k * width);
 }
 
-SP_CLONES static void put_scaled(int corners, int64_t width, sp_lanes from[8][3], const double *scale, double *at)
+SP_CLONES static void put_scaled(int nodes, int64_t width, sp_lanes from[][3], const double *scale, double *at)
 {
-    for (int k = 0; k < 3 * (corners - 1); k++)
+    for (int k = 0; k < 3 * (nodes - 1); k++)
         *(sp_lanes *)(at + k * width) = *(const sp_lanes *)scale * from[1 + k / 3][k % 3];
 }
 
-/* U_a − U_0 [3 · (corners − 1), r, row major]; returns the number of corners. */
+/* U_a − U_0 [3 · (nodes − 1), r, row major]; returns the number of nodes. */
 static int relative_rows(const sp_training *t, int64_t element, double *to)
 {
-    int corners;
+    int nodes;
     int64_t r = t->poses->r;
-    const int64_t *corner = sp_mesh_corners(t->body->mesh, element, &corners);
-    for (int i = 0; i < 3 * (corners - 1); i++)
+    const int64_t *node = sp_mesh_nodes(t->body->mesh, element, &nodes);
+    for (int i = 0; i < 3 * (nodes - 1); i++)
         for (int64_t j = 0; j < r; j++)
-            to[i * r + j] = t->W[(3 * corner[1 + i / 3] + i % 3) * r + j] - t->W[(3 * corner[0] + i % 3) * r + j];
-    return corners;
+            to[i * r + j] = t->W[(3 * node[1 + i / 3] + i % 3) * r + j] - t->W[(3 * node[0] + i % 3) * r + j];
+    return nodes;
 }
 
-/* Their rows of the basis, and their forces at every pose, times 1/‖f_t‖ (0 behind the last). */
+/* Gathers the elements' rows of the basis and computes their forces at every pose, times 1/‖f_t‖ (0 beyond the last
+ * pose). */
 static void evaluate_some(const sp_training *t, int64_t count, const int64_t *element, some_elements *s)
 {
     int64_t r = t->poses->r;
@@ -187,26 +200,26 @@ static void evaluate_some(const sp_training *t, int64_t count, const int64_t *el
     for (int64_t k = 0; k < count; k++) {
         double *u = s->u + s->first[k] * t->padded, *f = s->f + s->first[k] * t->padded;
         sp_element_lanes_fill(t->body, element[k], &s->data);
-        const int corners = s->data.corners, rows = 3 * (corners - 1);
+        const int nodes = s->data.nodes, rows = 3 * (nodes - 1);
         for (int64_t g = 0; g < t->padded; g += SP_LANES) {
-            sp_lanes displacement[8][3], force[8][3], energy;
-            take_relative(corners, t->padded, u + g, displacement);
+            sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+            gather_relative(nodes, t->padded, u + g, displacement);
             sp_batch_force(&s->data, displacement, force, &energy);
-            put_scaled(corners, t->padded, force, t->inverse + g, f + g);
+            put_scaled(nodes, t->padded, force, t->inverse + g, f + g);
         }
         if (t->nonlinear) {
-            double K[24 * 24];
+            double K[9 * SP_ELEMENT_NODES * SP_ELEMENT_NODES];
             rest_stiffness(&s->data, K);
             for (int i = 0; i < rows; i++)
                 for (int64_t g = 0; g < t->padded; g += SP_LANES)
                     *(sp_lanes *)(u + i * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)t->padded, rows, -1,
-                        K + 3 * 3 * corners + 3, 3 * corners, u, (int)t->padded, 1, f, (int)t->padded);
+                        K + 3 * 3 * nodes + 3, 3 * nodes, u, (int)t->padded, 1, f, (int)t->padded);
         }
     }
 }
 
-/* a_e [rows] of the k-th of them. */
+/* The column a_e [rows] of the k-th element. */
 static void put_column(const sp_training *t, const some_elements *s, int64_t k, double *column)
 {
     int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
@@ -217,12 +230,12 @@ static void put_column(const sp_training *t, const some_elements *s, int64_t k, 
             column[i] *= t->scale[i];
 }
 
-/* The upper triangle by rows of C = U S² Uᵀ, of the element's rows U, whose corners are relative to the first, and the
- * scale S: ‖a_e‖² is the sum of fᵀCf over the poses. Doubled off the diagonal, so that the triangle alone will do. */
+/* The upper triangle by rows of C = U S² Uᵀ, where U has the element's rows relative to the first node and S is the
+ * scale: ‖a_e‖² is the sum of fᵀCf over the poses. Off-diagonal entries are doubled, so that the triangle suffices. */
 static void metric_of(const sp_training *t, int64_t element, double *U, double *C)
 {
     double whole[MOST_ROWS * MOST_ROWS];
-    int corners = relative_rows(t, element, U), rows = 3 * (corners - 1), r = (int)t->poses->r;
+    int nodes = relative_rows(t, element, U), rows = 3 * (nodes - 1), r = (int)t->poses->r;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < r; j++)
             U[i * r + j] *= t->scale[j];
@@ -235,36 +248,43 @@ static void metric_of(const sp_training *t, int64_t element, double *U, double *
 /* Offset of an element's triangle after those of the elements before it. */
 static int64_t metric_place(const sp_mesh *mesh, int64_t element)
 {
-    return element < mesh->hex_count ? element * MOST_TRIANGLE
-                                     : mesh->hex_count * MOST_TRIANGLE + (element - mesh->hex_count) * TET_TRIANGLE;
+    int64_t place = 0;
+    for (int t = 0; element > 0 && t < SP_ELEMENT_TYPES; t++) {
+        const int64_t count = element < mesh->block[t].count ? element : mesh->block[t].count;
+        place += count * triangle_of(sp_element_types[t].nodes);
+        element -= count;
+    }
+    return place;
 }
 
-SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+SP_CLONES static void add_square(int nodes, const double *C, sp_lanes force[][3], const double *scale, sp_lanes *sum)
 {
-    if (corners == 4)
+    if (nodes == 4)
         sp_poses_square(9, C, force, scale, sum);
+    else if (nodes == 8)
+        sp_poses_square(21, C, force, scale, sum);
     else
-        sp_poses_square(MOST_ROWS, C, force, scale, sum);
+        sp_poses_square((int)rows_of(nodes), C, force, scale, sum);
 }
 
-/* In pairs: one after the other each addition would wait for the one before. */
+/* Adds pairs, since each addition to one sum would wait for the one before. */
 SP_INLINE double sum_of(const sp_lanes *x)
 {
     return (((*x)[0] + (*x)[4]) + ((*x)[2] + (*x)[6])) + (((*x)[1] + (*x)[5]) + ((*x)[3] + (*x)[7]));
 }
 
-/* ‖a_e‖ of the k-th of them, without its column. */
+/* ‖a_e‖ of the k-th element, without forming its column. */
 static double norm_of(const sp_training *t, some_elements *s, int64_t element, int64_t k)
 {
     static const double one[SP_LANES] __attribute__((aligned(64))) = {1, 1, 1, 1, 1, 1, 1, 1};
     double C[MOST_TRIANGLE];
-    int corners = 1 + (int)(s->first[k + 1] - s->first[k]) / 3;
+    int nodes = 1 + (int)(s->first[k + 1] - s->first[k]) / 3;
     sp_lanes sum = {0};
     metric_of(t, element, s->rows + s->first[k] * t->poses->r, C);
     for (int64_t g = 0; g < t->padded; g += SP_LANES) {
-        sp_lanes force[8][3];
-        take_relative(corners, t->padded, s->f + s->first[k] * t->padded + g, force);
-        add_square(corners, C, force, one, &sum);
+        sp_lanes force[SP_ELEMENT_NODES][3];
+        gather_relative(nodes, t->padded, s->f + s->first[k] * t->padded + g, force);
+        add_square(nodes, C, force, one, &sum);
     }
     return sqrt(fmax(sum_of(&sum), 0));
 }
@@ -289,7 +309,7 @@ int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, d
     return status;
 }
 
-/* Of all elements, one after another. */
+/* Norms of all elements, one after another. */
 static int all_norms(sp_training *t, double *norm)
 {
     int64_t elements = sp_mesh_element_count(t->body->mesh);
@@ -314,37 +334,41 @@ static int all_norms(sp_training *t, double *norm)
 
 /* ---- products with all columns ---- */
 
-/* Both at once, while the forces are at hand. C: NULL without squares. */
-SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3],
-                               const double *at, sp_lanes *sum, const double *C, const double *scale, sp_lanes *squares)
+/* Adds products and squares together, while the forces are in registers. C: NULL without squares. */
+SP_CLONES static void add_dots(int nodes, const int64_t *node, int64_t width, sp_lanes force[][3], const double *at,
+                               sp_lanes *sum, const double *C, const double *scale, sp_lanes *squares)
 {
-    if (corners == 4) {
-        sp_poses_dot(4, corner, width, force, at, sum);
+    if (nodes == 4) {
+        sp_poses_dot(4, node, width, force, at, sum);
         if (C)
             sp_poses_square(9, C, force, scale, squares);
-    } else {
-        sp_poses_dot(8, corner, width, force, at, sum);
+    } else if (nodes == 8) {
+        sp_poses_dot(8, node, width, force, at, sum);
         if (C)
-            sp_poses_square(MOST_ROWS, C, force, scale, squares);
+            sp_poses_square(21, C, force, scale, squares);
+    } else {
+        sp_poses_dot(nodes, node, width, force, at, sum);
+        if (C)
+            sp_poses_square((int)rows_of(nodes), C, force, scale, squares);
     }
 }
 
-/* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, of poses scaled by `scale` [width]. */
+/* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, for poses scaled by `scale` [width]. */
 static void add_products(const sp_fe_space *body, int64_t width, const double *u, const double *v,
                          sp_element_lanes *data, double *c, const double *metric, const double *scale, double *square)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(body->mesh, e, &nodes);
         const double *C = metric ? metric + metric_place(body->mesh, e) : NULL;
         sp_lanes sum = {0}, squares = {0};
         sp_element_lanes_fill(body, e, data);
         for (int64_t g = 0; g < width; g += SP_LANES) {
-            sp_lanes displacement[8][3], force[8][3], energy;
-            sp_poses_take(corners, corner, width, u + g, displacement);
+            sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+            sp_poses_gather(nodes, node, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
-            add_dots(corners, corner, width, force, v + g, &sum, C, scale + g, &squares);
+            add_dots(nodes, node, width, force, v + g, &sum, C, scale + g, &squares);
         }
         c[e] += sum_of(&sum);
         if (metric)
@@ -352,7 +376,7 @@ static void add_products(const sp_fe_space *body, int64_t width, const double *u
     }
 }
 
-/* The triangles of all elements, in what part of the memory they may have; NULL: they do not fit, or would not do. */
+/* The triangles of all elements, within a part of the allowed memory; NULL if they do not fit or cannot be used. */
 static double *all_metrics(const sp_training *t, sp_pool *pool)
 {
     const sp_mesh *mesh = t->body->mesh;
@@ -361,12 +385,15 @@ static double *all_metrics(const sp_training *t, sp_pool *pool)
         t->nonlinear || numbers * (int64_t)sizeof(double) > (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 4
             ? NULL
             : sp_pool_raw(pool, numbers, sizeof *metric);
-    double *rows = metric ? sp_pool_raw(pool, MOST_ROWS * t->poses->r * t->context->threads, sizeof *rows) : NULL;
+    double *rows =
+        metric ? sp_pool_raw(pool, rows_of(sp_mesh_width(mesh)) * t->poses->r * t->context->threads, sizeof *rows)
+               : NULL;
     if (!rows)
         return NULL;
 #pragma omp parallel for schedule(static) num_threads(t->context->threads)
     for (int64_t e = 0; e < elements; e++)
-        metric_of(t, e, rows + MOST_ROWS * t->poses->r * omp_get_thread_num(), metric + metric_place(mesh, e));
+        metric_of(t, e, rows + rows_of(sp_mesh_width(mesh)) * t->poses->r * omp_get_thread_num(),
+                  metric + metric_place(mesh, e));
     return metric;
 }
 
@@ -379,7 +406,9 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
     int64_t width = sp_poses_width(rows, t->memory), blocks = (count + width - 1) / width, block = rows * width;
     bool fits = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2,
-         first = t->passes++ == 1 && fits; /* who comes once needs no memory for it */
+         first =
+             t->passes++ == 1 &&
+             fits; /* the displacements are kept only from the second pass on, since a single pass does not need them */
     if (first)
         t->u = sp_pool_raw(&t->pool, blocks * block, sizeof *t->u);
     if (t->space_threads < threads) {
@@ -405,8 +434,8 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
                 int64_t from = b * width, wide = count - from < width ? count - from : width;
                 double *u = keep ? t->u + b * block : v + block;
                 if (first || !keep)
-                    sp_poses_spread(t->W, rows, r, wide, t->poses->q + from * r, width, u);
-                sp_poses_spread(t->W, rows, r, wide, rho + from * r, width, v);
+                    sp_poses_displacements(true, t->W, rows, r, wide, t->poses->q + from * r, width, u);
+                sp_poses_displacements(true, t->W, rows, r, wide, rho + from * r, width, v);
                 add_products(t->body, width, u, v, own, sums + s * elements, metric, t->inverse + from,
                              squares + (metric ? s * elements : 0));
             }
@@ -424,12 +453,12 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     }
     sp_pool_free(&scratch);
     if (status == SP_OK && norm && !metric)
-        status = all_norms(t, norm); /* of the nonlinear part, or where memory is short */
+        status = all_norms(t, norm); /* norms of the nonlinear part, or if memory is short */
     return status;
 }
 
-/* Takes the linear parts out of c: Σ_t (U_e ρ_t)ᵀ K_e U_e q_t = K_e : U_e Z U_eᵀ with Z = Σ_t ρ_t q_tᵀ, once for each
- * element. */
+/* Subtracts the linear parts from c: Σ_t (U_e ρ_t)ᵀ K_e U_e q_t = K_e : U_e Z U_eᵀ with Z = Σ_t ρ_t q_tᵀ, computed once
+ * for each element. */
 static int subtract_linear(sp_training *t, const double *rho, double *c)
 {
     int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, elements = sp_mesh_element_count(t->body->mesh);
@@ -442,7 +471,7 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
     }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)t->poses->count, 1, rho, (int)r,
                 t->poses->q, (int)r, 0, Z, (int)r);
-    /* by rows Z is Σ q ρᵀ, and W Σ ρ qᵀ takes its transpose */
+    /* Row major Z is Σ q ρᵀ, and W Σ ρ qᵀ needs its transpose. */
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)r, (int)r, 1, t->W, (int)r, Z, (int)r, 0, WZ,
                 (int)r);
 #pragma omp parallel num_threads(t->context->threads)
@@ -451,15 +480,15 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
         sp_element_lanes_start(own);
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < elements; e++) {
-            int corners;
-            const int64_t *corner = sp_mesh_corners(t->body->mesh, e, &corners);
-            double K[24 * 24], sum = 0;
+            int nodes;
+            const int64_t *node = sp_mesh_nodes(t->body->mesh, e, &nodes);
+            double K[9 * SP_ELEMENT_NODES * SP_ELEMENT_NODES], sum = 0;
             sp_element_lanes_fill(t->body, e, own);
             rest_stiffness(own, K);
-            for (int a = 0; a < 3 * corners; a++)
-                for (int b = 0; b < 3 * corners; b++)
-                    sum += K[a * 3 * corners + b] * cblas_ddot((int)r, WZ + (3 * corner[a / 3] + a % 3) * r, 1,
-                                                               t->W + (3 * corner[b / 3] + b % 3) * r, 1);
+            for (int a = 0; a < 3 * nodes; a++)
+                for (int b = 0; b < 3 * nodes; b++)
+                    sum += K[a * 3 * nodes + b] * cblas_ddot((int)r, WZ + (3 * node[a / 3] + a % 3) * r, 1,
+                                                             t->W + (3 * node[b / 3] + b % 3) * r, 1);
             c[e] -= sum;
         }
     }
@@ -504,8 +533,8 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
     if (!scaled)
         return sp_fail_memory(t->context);
     for (int64_t k = 0; k < r * t->poses->count; k++)
-        scaled[k] =
-            rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
+        scaled[k] = rho[k] * t->scale[k % r] *
+                    (list ? 1 : t->inverse[k / r]); /* the forces of single elements are scaled already */
     int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c, norm);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);

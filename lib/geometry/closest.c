@@ -5,8 +5,8 @@
 #include "base/vec3.h"
 #include "geometry/morton.h"
 
-/* A triangle whose height is below this fraction of its longest side has no normal worth the name; its face lies within
- * half that height of its sides. */
+/* A triangle whose height is below this fraction of its longest side has no accurate normal. Its face is within half
+ * that height of its sides. */
 static const double FLAT = 1e-8;
 
 static sp_facet make_facet(const double corner[3][3])
@@ -49,7 +49,7 @@ static void empty_boxes(sp_boxes *boxes)
         }
 }
 
-/* The box around those of a node becomes box `lane` of its parent. */
+/* Writes the box around all boxes of a node to box `lane` of its parent. */
 static void join_boxes(const sp_boxes *child, sp_boxes *parent, int lane)
 {
     for (int k = 0; k < 3; k++)
@@ -144,12 +144,12 @@ void sp_closest_free(sp_closest *closest)
 {
     if (!closest)
         return;
-    sp_pool pool = closest->pool; /* owns the struct itself */
+    sp_pool pool = closest->pool; /* the pool owns the struct itself */
     sp_pool_free(&pool);
 }
 
-/* Squared distance of a point from a facet; offset and place only where it is below `limit`, or as small as it and
- * asked for. */
+/* Squared distance of a point from a facet. offset and on are set only if the distance is at most `limit` and they are
+ * wanted. */
 SP_INLINE double facet_distance(const sp_facet *facet, const double point[3], double offset[3], int *on)
 {
     double v[3], u[3], best = INFINITY;
@@ -196,7 +196,8 @@ SP_INLINE void box_distances(const sp_boxes *boxes, const double point[3], doubl
         }
 }
 
-/* Nodes to be looked at: arrays side by side, since a processor waits for a struct that was just written in pieces. */
+/* Nodes to be visited, as a structure of arrays: a processor stalls when it reads a struct that was just written member
+ * by member. */
 typedef struct waiting {
     int depth;
     double square[SP_CLOSEST_STACK + SP_LANES]; /* lower bounds */
@@ -224,7 +225,7 @@ SP_INLINE void push_boxes(const sp_boxes *boxes, int32_t node, int32_t level, co
     }
 }
 
-/* The nearest within √best; triangle −1 where there is none. */
+/* Finds the nearest triangle within √best; triangle −1 if there is none. */
 SP_INLINE void find(const sp_closest *closest, const double point[3], double best, sp_nearest *nearest)
 {
     waiting stack;

@@ -4,11 +4,11 @@
 
 #include "geometry/field_sign.h"
 
-/* Fractions of the progress. */
+/* Ranges of the reported progress. */
 static const double FIRST[2] = {0, 0.8}, BEFORE_OFFSET[2] = {0, 0.4}, OF_OFFSET[2] = {0.5, 0.9};
 
-/* Offset in cells where none is given (thesis Figure 3.15), and the least: no point is farther from its nearest vertex.
- */
+/* The default offset in cells (thesis Figure 3.15), and the least one, since the nearest vertex of a point is at most
+ * half a cell diagonal away. */
 static const double OFFSET_CELLS = 1.4, LEAST_CELLS = 0.8660254037844387;
 
 static int check_offset(sp_context *context, const sp_field *field, const uint64_t *outer, double offset)
@@ -27,8 +27,9 @@ static int check_offset(sp_context *context, const sp_field *field, const uint64
     return SP_OK;
 }
 
-/* The soup gives way to the outermost level set of its unsigned field (thesis §3.11). A component that lies inside
- * another one bounds vertices that the outside does not reach; they count as inside, and it vanishes. */
+/* Replaces the soup by the outermost level set of its unsigned field (thesis §3.11). A component that lies inside
+ * another one bounds vertices that are not connected with the outside; these count as inside, and the component is
+ * removed. */
 static int offset_field(sp_context *context, const sp_surface *surface, double offset, sp_field *field,
                         sp_distance_report *report)
 {
@@ -77,8 +78,9 @@ int sp_distance_field(sp_context *context, const sp_surface *surface, const sp_d
         if (!(offset >= LEAST_CELLS * field->spacing)) {
             status =
                 sp_fail(context, SP_INPUT,
-                        "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices",
-                        offset, LEAST_CELLS, LEAST_CELLS * field->spacing);
+                        "an offset of %g m is below %.4g of a cell: the surface would fall between the vertices; the "
+                        "smallest is %.4g m, or less with more cells",
+                        offset, LEAST_CELLS, sp_round_up(LEAST_CELLS * field->spacing));
             goto done;
         }
         SP_TRY(offset_field(context, surface, offset, field, report));

@@ -35,7 +35,7 @@ sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_
             uses[n++] = (sp_edge_use){a < b ? a : b, a < b ? b : a, 3 * t + k};
         }
     }
-    /* Stable: by high first, then by low, leaves equal edges in the order of their corners. */
+    /* Stable: sorting by high first and then by low leaves equal edges in the order of their corners. */
     sort_by(n, uses, other, start, vertex_count, false);
     sort_by(n, other, uses, start, vertex_count, true);
     sp_pool_drop(pool, other);

@@ -19,7 +19,7 @@ int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const
     for (int64_t t = 0; t < n; t++) {
         double c[9];
         sp_triangle_corners(surface, position, t, c);
-        /* One cell more on both sides than the rounding of the box asks for is cheap. */
+        /* One more cell on both sides than rounding of the box requires costs little. */
         double low = floor(fmin(fmin(c[2], c[5]), c[8]) - 0.5), high = floor(fmax(fmax(c[2], c[5]), c[8]) + 0.5);
         int64_t first = (int64_t)fmin(fmax(low, 0), (double)(layers - 1)) / slabs->thickness;
         int64_t last = (int64_t)fmin(fmax(high, 0), (double)(layers - 1)) / slabs->thickness;
@@ -49,7 +49,7 @@ void sp_slabs_layers(const sp_slabs *slabs, const sp_grid *grid, int64_t slab, i
 /* Corner a of a hexahedron is the cell's grid vertex plus this along axis k. */
 static int corner_step(int a, int k)
 {
-    return sp_hex_corner[a][k] > 0;
+    return sp_corner_place[SP_HEXAHEDRON][a][k] > 0;
 }
 
 /* Bits of the grid's vertices that a cell of the set uses. */
@@ -92,9 +92,9 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
     }
     const int64_t corner_rows = sp_grid_rows(&corners);
     mesh->vertex_count = number[corner_rows];
-    mesh->hex_count = rank[rows];
+    mesh->block[SP_HEX8].count = rank[rows];
     mesh->vertices = sp_pool_raw(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
-    mesh->hex = sp_pool_raw(&mesh->pool, 8 * mesh->hex_count, sizeof(int64_t));
+    mesh->block[SP_HEX8].node = sp_pool_raw(&mesh->pool, 8 * mesh->block[SP_HEX8].count, sizeof(int64_t));
     if (mesh->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -111,8 +111,8 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
     }
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t row = 0; row < rows; row++) {
-        int64_t *hex = mesh->hex + 8 * rank[row];
-        int64_t corner_row[4], before[4]; /* rows y, y+1 at z, then at z+1; vertices before the word */
+        int64_t *hex = mesh->block[SP_HEX8].node + 8 * rank[row];
+        int64_t corner_row[4], before[4]; /* rows y, y + 1 at z, then at z + 1; number of vertices before the word */
         for (int i = 0; i < 4; i++) {
             corner_row[i] = (row / ny + i / 2) * (ny + 1) + row % ny + i % 2;
             before[i] = number[corner_row[i]];
@@ -126,7 +126,7 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
                 int64_t base[4];
                 for (int i = 0; i < 4; i++)
                     base[i] = before[i] + __builtin_popcountll(word[i] & below);
-                /* The vertex at x + 1 is in use as well, so it has the next number. */
+                /* The vertex at x + 1 is used as well, so that it has the next number. */
                 for (int a = 0; a < 8; a++)
                     hex[a] = base[corner_step(a, 1) + 2 * corner_step(a, 2)] + corner_step(a, 0);
             }
@@ -139,7 +139,7 @@ done:
     return status;
 }
 
-/* The cell of the set that contains a point: of several that contain it the one of lowest number. False if there is
+/* Finds the cell of the set that contains a point; if several do, the one of lowest number. Returns false if there is
  * none. */
 static bool cell_of(const sp_grid *grid, const uint64_t *bits, const double position[3], int64_t cell[3])
 {
@@ -170,7 +170,7 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
         status = sp_fail_memory(context);
         goto done;
     }
-    /* The cells of a triangle hang together, so that all of them are in the set or none: one vertex decides. */
+    /* The cells of a triangle are connected, so that all of them are in the set or none: one vertex decides. */
     *dropped = 0;
     for (int64_t t = 0; t < surface->triangle_count; t++) {
         const int64_t *v = surface->triangles + 3 * t;
@@ -207,7 +207,7 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
             status = sp_fail(context, SP_INPUT, "vertex %lld of the surface lies in no voxel", (long long)v);
             goto done;
         }
-        for (int k = 0; k < 3; k++) /* outside [0,1] only by rounding at the grid's boundary */
+        for (int k = 0; k < 3; k++) /* outside [0, 1] only by rounding at the boundary of the grid */
             local[k] = fmin(fmax(position[3 * v + k] - (double)cell[k], 0), 1);
         memcpy(out->vertices + 3 * i, surface->vertices + 3 * v, 3 * sizeof(double));
         out->element[i] = sp_grid_number(grid, bits, rank, cell[0], cell[2] * grid->cells[1] + cell[1]);

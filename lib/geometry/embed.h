@@ -28,7 +28,7 @@ static inline void sp_triangle_corners(const sp_surface *surface, const double *
         corners[c] = position[3 * surface->triangles[3 * triangle + c / 3] + c % 3];
 }
 
-/* mesh->vertices and mesh->hex, allocated from the mesh's pool; rank as by sp_grid_ranks. */
+/* mesh->vertices and the hexahedra, allocated from the mesh's pool; rank as by sp_grid_ranks. */
 int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
                    sp_mesh *mesh) SP_MUST_USE;
 

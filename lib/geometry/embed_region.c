@@ -44,12 +44,12 @@ static void compare_span(void *data, int64_t y, int64_t z, int64_t first, int64_
     const nearest *search = data;
     const int64_t row = z * search->grid->cells[1] + y;
     if (!sp_grid_test(search->grid, search->bits, first, row))
-        return; /* a component that was dropped */
+        return; /* the voxel is in a component that was dropped */
     int64_t voxel = sp_grid_number(search->grid, search->bits, search->rank, first, row);
     for (int64_t x = first; x <= last; x++, voxel++) {
         const double centre[3] = {(double)x + 0.5, (double)y + 0.5, (double)z + 0.5};
         double distance = triangle_distance(search->corners, centre);
-        /* Triangles come in order of index; equal up to rounding leaves the earlier one. */
+        /* Triangles are visited in the order of their index; of those equal up to rounding the earlier one is kept. */
         if (distance < search->distance[voxel] - 1e-12) {
             search->distance[voxel] = distance;
             search->region[voxel] = search->group[search->triangle];
@@ -57,9 +57,9 @@ static void compare_span(void *data, int64_t y, int64_t z, int64_t first, int64_
     }
 }
 
-/* Breadth first over faces from the voxels that have a region (≥ 0), which are in `queue` in order. */
-static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const int64_t *cell_of,
-                   int64_t *queue, int64_t tail, int64_t *region)
+/* Propagates regions breadth first over faces from the voxels that have one (≥ 0), which are in `queue` in order. */
+static void propagate(const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const int64_t *cell_of,
+                      int64_t *queue, int64_t tail, int64_t *region)
 {
     const int64_t nx = grid->cells[0], ny = grid->cells[1], nz = grid->cells[2];
     for (int64_t head = 0; head < tail; head++) {
@@ -81,10 +81,10 @@ static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *ran
     }
 }
 
-/* For filled voxels that no chain of faces joins to a surface voxel (possible only in open soups, where single cells
- * pass the threshold): the nearest triangle of all. */
-static void ask_all(const sp_grid *grid, const sp_surface *surface, const double *position, const int64_t *cell_of,
-                    int64_t count, int64_t *region)
+/* For filled voxels that no chain of faces connects with a surface voxel, the region of the nearest of all triangles.
+ * This is possible only in open soups, where single cells can exceed the threshold. */
+static void nearest_of_all(const sp_grid *grid, const sp_surface *surface, const double *position,
+                           const int64_t *cell_of, int64_t count, int64_t *region)
 {
     const int64_t nx = grid->cells[0], ny = grid->cells[1];
     for (int64_t voxel = 0; voxel < count; voxel++) {
@@ -109,7 +109,7 @@ static void ask_all(const sp_grid *grid, const sp_surface *surface, const double
 int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
                      const sp_surface *surface, const double *position, const sp_slabs *slabs, sp_mesh *mesh)
 {
-    const int64_t count = mesh->hex_count;
+    const int64_t count = mesh->block[SP_HEX8].count;
     mesh->region = sp_pool_new(&mesh->pool, count, sizeof *mesh->region);
     if (!mesh->region)
         return sp_fail_memory(context);
@@ -147,8 +147,8 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
     for (int64_t i = 0; i < count; i++)
         if (mesh->region[i] >= 0)
             queue[tail++] = i;
-    spread(grid, bits, rank, cell_of, queue, tail, mesh->region);
-    ask_all(grid, surface, position, cell_of, count, mesh->region);
+    propagate(grid, bits, rank, cell_of, queue, tail, mesh->region);
+    nearest_of_all(grid, surface, position, cell_of, count, mesh->region);
 done:
     sp_pool_free(&pool);
     return status;

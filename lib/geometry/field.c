@@ -57,7 +57,7 @@ double sp_field_interpolate(const sp_field *field, const double point[3], double
     double t[3], value[8];
     for (int k = 0; k < 3; k++) {
         const double n = (double)field->cells[k], x = (point[k] - field->origin[k]) / field->spacing;
-        const double at = x > 0 ? (x < n ? x : n) : 0; /* 0 for a NaN too */
+        const double at = x > 0 ? (x < n ? x : n) : 0; /* 0 also for a NaN */
         cell[k] = at < n ? (int64_t)at : field->cells[k] - 1;
         t[k] = at - (double)cell[k];
     }

@@ -5,25 +5,24 @@
 #include <omp.h>
 #include <string.h>
 
-/* Distances for all vertices of a grid at once. A brick of vertices has a list of the triangles that can be closest to
- * any point of it; it is cut into eight, and each part keeps of the list what it needs, down to bricks of 2 × 2 × 2
- * vertices, whose few triangles are all tried. Eight points stand side by side in lanes all the way: the middles of the
- * parts, at last the vertices.
+/* Distances at all vertices of a grid at once. A brick of vertices has a list of the triangles that can be closest to
+ * any point of it. It is split into eight parts, and each part keeps the triangles of the list that it needs, down to
+ * bricks of 2 × 2 × 2 vertices, for which the few remaining triangles are all tested. Eight points are processed in
+ * SIMD lanes throughout: the centres of the parts, and finally the vertices.
  *
- * What a part needs: let q be the point of the surface closest to the middle m of the part, and for another triangle T
- * let t be its point closest to m, w = m − t. T is convex, so it lies behind the plane through t across w: for every p
- *     dist(p, T) ≥ w·(p − t)/|w| = (|w|² + w·(p − m)) / |w|,
- * which is linear in p, while dist(p, surface) ≤ |p − q| is convex. So T can be left out of the part if its bound is
- * above |p − q| at the part's eight corners. For a part of radius R this leaves triangles within about 2R of q
- * sideways, however far away they are. */
+ * The test for a part is the following. Let q be the point of the surface closest to the centre m of the part, t the
+ * point of another triangle T closest to m, and w = m − t. T is convex and therefore behind the plane through t normal
+ * to w, so that for every p dist(p, T) ≥ w·(p − t)/|w| = (|w|² + w·(p − m)) / |w|, which is linear in p, while dist(p,
+ * surface) ≤ |p − q| is convex. So T can be left out of the part if its bound is above |p − q| at the part's eight
+ * corners. For a part of radius R this leaves triangles within about 2R of q sideways, however far away they are. */
 
-/* Bricks of up to SIDE vertices an axis are cut until no side is above 2; LEVELS of them have lists. */
+/* Bricks of up to SIDE vertices along an axis are split until no side is above 2; LEVELS of them have lists. */
 enum { SIDE = 32, LEVELS = 6, KEPT = 2048 };
 
 typedef int64_t lane_mask __attribute__((vector_size(64)));
 typedef int8_t lane_bytes __attribute__((vector_size(8)));
 
-/* The nearest triangle's own bound can equal its distance: rounding must not leave it out. */
+/* The nearest triangle's own bound can equal its distance, and rounding must not exclude it. */
 static const double SLACK = 1 + 1e-9;
 
 typedef struct evaluation {
@@ -32,14 +31,14 @@ typedef struct evaluation {
 
 typedef struct workspace {
     int32_t *list[LEVELS];
-    uint8_t *keep; /* LEVELS of them, one after the other */
+    uint8_t *keep; /* LEVELS arrays, one after another */
     evaluation *kept;
 } workspace;
 
 typedef struct bricks {
     const sp_closest *closest;
     sp_field *field;
-    int64_t side; /* of the first bricks, in vertices */
+    int64_t side; /* side of the first bricks, in vertices */
     int64_t count[3];
 } bricks;
 
@@ -81,7 +80,7 @@ SP_INLINE sp_lanes dot(const sp_lanes a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* x less its foot on the line of a side that begins where x does, which stays between the side's ends. */
+/* The vector to x from its nearest point on a side that begins at the origin of x, clamped to the side's ends. */
 SP_INLINE sp_lanes side_offset(const sp_facet *facet, int side, const sp_lanes x[3], sp_lanes w[3])
 {
     const sp_lanes along = smaller(larger(dot(x, facet->e[side]) * facet->inverse[side], all(0)), all(1));
@@ -90,7 +89,7 @@ SP_INLINE sp_lanes side_offset(const sp_facet *facet, int side, const sp_lanes x
     return w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
 }
 
-/* Squared distances of eight points from a facet; w: from its closest points to them, where that is wanted. */
+/* Squared distances of eight points from a facet; w, if wanted: the vectors from its closest points to them. */
 SP_INLINE sp_lanes facet_distance(const sp_facet *facet, const sp_lanes point[3], bool wanted, sp_lanes w[3])
 {
     sp_lanes v[3], u[3], other[3];
@@ -109,14 +108,14 @@ SP_INLINE sp_lanes facet_distance(const sp_facet *facet, const sp_lanes point[3]
         best = smaller(square, best);
     }
     const sp_lanes s = dot(v, facet->dual[0]), t = dot(v, facet->dual[1]), height = dot(v, facet->normal);
-    /* one comparison: GCC 12 takes the lanes of a conjunction apart */
+    /* one comparison, since GCC 12 splits a conjunction of masks into single lanes */
     const lane_mask face = smaller(smaller(s, t), 1 - (s + t)) >= facet->least;
     for (int k = 0; k < 3 && wanted; k++)
         w[k] = choose(face, height * facet->normal[k], w[k]);
     return choose(face, height * height, best);
 }
 
-/* The eight vertices of a brick that is at most 2 wide, with every triangle of the list. */
+/* Tests the eight vertices of a brick that is at most 2 wide with every triangle of the list. */
 SP_CLONES static void finish(const bricks *all_bricks, const brick *b, const int32_t *list, int64_t count)
 {
     const sp_closest *closest = all_bricks->closest;
@@ -136,7 +135,7 @@ SP_CLONES static void finish(const bricks *all_bricks, const brick *b, const int
     }
 }
 
-/* The part of a brick with this number; a side of at most 2 is not cut. Its size is 0 where there is none. */
+/* The part of a brick with this number. A side of at most 2 is not split. The size is 0 if there is no such part. */
 static brick part_of(const brick *b, int number)
 {
     brick part;
@@ -149,14 +148,14 @@ static brick part_of(const brick *b, int number)
     return part;
 }
 
-/* Whether convex sets are needed in boxes of half sides `half` about points whose distances from the sets are w:
- * whether the bound is nowhere above |p − q|, of which `reach` are the squares at the eight corners. */
+/* Returns the lanes whose convex sets are needed in boxes of half sides `half` about points whose offsets from the sets
+ * are w: those whose bound is below |p − q| at a corner. reach has the squares of |p − q| at the eight corners. */
 SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes half[3], const sp_lanes reach[8])
 {
     const sp_lanes x = w[0] * half[0], y = w[1] * half[1], z = w[2] * half[2];
     sp_lanes least = all(INFINITY);
     for (int c = 0; c < 8; c++) {
-        /* The bound times |w| against |p − q| times |w|, both squared with their sign. */
+        /* The bound times |w| is compared with |p − q| times |w|, both squared with their sign. */
         const sp_lanes bound = square + (c & 1 ? x : -x) + (c & 2 ? y : -y) + (c & 4 ? z : -z);
         const sp_lanes size = (sp_lanes)((lane_mask)bound & INT64_MAX);
         least = smaller(bound * size - reach[c] * square, least);
@@ -164,7 +163,7 @@ SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes h
     return least <= all(0);
 }
 
-/* Which triangles of the list each of the eight parts needs: keep[i] has a bit for each. */
+/* Determines which triangles of the list each of the eight parts needs: keep[i] has a bit for each part. */
 SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const int32_t *list, int64_t count,
                            evaluation *kept, uint8_t *keep)
 {
@@ -231,8 +230,8 @@ static void fill_brick(const bricks *all_bricks, const workspace *work, int leve
     }
 }
 
-/* The facets that a brick can need, in `list`: the same test as in sift, of boxes instead of triangles. offset: from
- * the closest point to the brick's middle. */
+/* Collects the facets that a brick can need in `list`: the same test as in sift, with boxes instead of triangles.
+ * offset: from the closest point to the centre of the brick. */
 SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3], const double half[3],
                                 const double offset[3], int32_t *list)
 {
@@ -269,7 +268,7 @@ SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3
         const int64_t below = level > 0 ? closest->nodes[level - 1] : closest->count;
         for (; needed; needed &= (uint8_t)(needed - 1)) {
             const int64_t child = node * SP_LANES + __builtin_ctz(needed);
-            if (child >= below) /* a box that is not there */
+            if (child >= below) /* beyond the last box */
                 break;
             if (level == 0) {
                 list[count++] = (int32_t)child;
@@ -308,7 +307,7 @@ int sp_field_distances(sp_context *context, const sp_closest *closest, const dou
     int64_t longest = 0;
     int status = SP_OK;
     sp_pool pool = {0};
-    /* Small grids have small bricks, so that there are enough of them for all threads. */
+    /* Small grids have small bricks, so that there are enough for all threads. */
     for (int k = 0; k < 3; k++)
         longest = field->cells[k] + 1 > longest ? field->cells[k] + 1 : longest;
     b.side = (longest + 7) / 8 < 4 ? 4 : (longest + 7) / 8 > SIDE ? SIDE : (longest + 7) / 8;

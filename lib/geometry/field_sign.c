@@ -6,19 +6,21 @@
 #include "geometry/pseudonormal.h"
 #include "geometry/winding.h"
 
-/* A vertex is near where a triangle may meet the cube of its grid cell (sp_field_grid): within half its diagonal. */
+/* A vertex is near if a triangle may intersect the cube of its grid cell (sp_field_grid), that is, within half its
+ * diagonal. */
 static const double NEAR = 0.86603;
 
-/* Between neighbours whose distances sum to this many edges no triangle passes: 1, and rounding to single precision. */
+/* No triangle passes between neighbours whose distances sum to this many edges: 1, plus rounding to single precision.
+ */
 static const double CLEAR = 1 + 1e-5;
 
 typedef struct signer {
     const sp_field *field;
     sp_grid grid;
-    const sp_closest *closest;       /* of the surface below; with pseudonormals */
+    const sp_closest *closest;       /* of the member `surface`; with pseudonormals */
     const sp_pseudonormals *normals; /* NULL: winding numbers only */
     const sp_winding *winding;
-    bool by_winding; /* which of the two decides */
+    bool by_winding; /* winding numbers decide, else pseudonormals */
 } signer;
 
 typedef struct tally {
@@ -48,15 +50,15 @@ static bool test_vertex(const signer *s, int64_t x, int64_t row, tally *count)
         return sp_winding_inside(s->winding, point);
     sp_closest_find(s->closest, point, &nearest);
     const bool inside = sp_pseudonormals_inside(s->normals, &nearest);
-    const bool winds =
-        nearest.distance > 0 ? sp_winding_inside(s->winding, point) : inside; /* a point on the surface is on no side */
+    const bool winds = nearest.distance > 0 ? sp_winding_inside(s->winding, point)
+                                            : inside; /* a point on the surface is on neither side */
     count->tests++;
     count->disagreements += inside != winds;
     return s->by_winding ? winds : inside;
 }
 
-/* The sign of a near vertex from a neighbour that is not near and that no triangle divides from it: 1 inside, 0
- * outside, −1 no such neighbour. */
+/* The sign of a near vertex from a neighbour that is not near and that no triangle separates from it: 1 inside, 0
+ * outside, −1 if there is no such neighbour. */
 static int sign_of_neighbour(const signer *s, const uint64_t *near, const uint64_t *inside, int64_t x, int64_t row)
 {
     const int64_t y = row % s->grid.cells[1], z = row / s->grid.cells[1];
@@ -74,19 +76,19 @@ static int sign_of_neighbour(const signer *s, const uint64_t *near, const uint64
     return -1;
 }
 
-/* One test for each component of vertices that are not near, connected over faces of their cells. */
+/* One test for each component of vertices that are not near. Vertices are connected if their cells share a face. */
 static int decide_components(sp_context *context, const signer *s, const uint64_t *near, uint64_t *inside, tally *count)
 {
     const int64_t rows = sp_grid_rows(&s->grid);
-    int64_t tests = 0, disagreements = 0, asked_count = 0;
+    int64_t tests = 0, disagreements = 0, tested_count = 0;
     int status;
     sp_pool pool = {0};
     sp_runs runs;
     SP_TRY(sp_runs_find(context, &pool, &s->grid, near, false, &runs));
     sp_runs_join(&s->grid, &runs, false);
     const int64_t total = runs.start[rows];
-    uint8_t *sign = sp_pool_new(&pool, total, 1); /* at roots */
-    int64_t *asked = sp_pool_raw(&pool, total, sizeof *asked), *row_of = sp_pool_raw(&pool, total, sizeof *row_of);
+    uint8_t *sign = sp_pool_new(&pool, total, 1); /* stored at roots */
+    int64_t *tested = sp_pool_raw(&pool, total, sizeof *tested), *row_of = sp_pool_raw(&pool, total, sizeof *row_of);
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -95,12 +97,12 @@ static int decide_components(sp_context *context, const signer *s, const uint64_
         for (int64_t r = runs.start[row]; r < runs.start[row + 1]; r++) {
             row_of[r] = row;
             if (runs.root[r] == r)
-                asked[asked_count++] = r;
+                tested[tested_count++] = r;
         }
 #pragma omp parallel for schedule(dynamic, 16) num_threads(context->threads) reduction(+ : tests, disagreements)
-    for (int64_t i = 0; i < asked_count; i++) {
+    for (int64_t i = 0; i < tested_count; i++) {
         tally here = {0};
-        const int64_t r = asked[i];
+        const int64_t r = tested[i];
         sign[r] = test_vertex(s, (runs.first[r] + runs.last[r]) / 2, row_of[r], &here);
         tests += here.tests;
         disagreements += here.disagreements;
@@ -115,13 +117,13 @@ done:
     return status;
 }
 
-/* Near vertices; `inside` has the others. closed: a neighbour may decide. */
+/* Decides near vertices; `inside` already has the others. closed: a neighbour may decide. */
 static int decide_near(sp_context *context, const signer *s, bool closed, const uint64_t *near, uint64_t *inside,
                        tally *count)
 {
     const int64_t rows = sp_grid_rows(&s->grid);
     int64_t tests = 0, disagreements = 0;
-    /* Into words of their own, so that what neighbours look at stays as it is. */
+    /* Results are written to separate words, so that the bits that neighbours read do not change. */
     sp_pool pool = {0};
     uint64_t *more = sp_grid_bits(&pool, &s->grid);
     if (!more) {
@@ -166,7 +168,7 @@ static void apply_signs(const sp_context *context, const sp_grid *grid, const ui
     report->inside = count;
 }
 
-/* Where the surface has no open edge the winding number is an integer that changes at triangles only. */
+/* If the surface has no open edge, the winding number is an integer that changes at triangles only. */
 static int decide_closed(sp_context *context, const signer *s, const uint64_t *near, uint64_t *inside, tally *count)
 {
     int status;
@@ -177,7 +179,7 @@ done:
     return status;
 }
 
-/* Elsewhere it passes ½ anywhere. */
+/* Otherwise it can cross ½ anywhere. */
 static int decide_open(sp_context *context, const signer *s, const sp_surface *oriented, const uint64_t *near,
                        uint64_t *inside)
 {

@@ -6,29 +6,29 @@
 #include "geometry/morton.h"
 #include "geometry/winding.h"
 
-/* Accuracy parameters of the fast winding number (see winding.h) and what it may be wrong by near ½. With 2 the largest
- * error seen is below 0.01; with 4 it is near 1e-3, so that 0.1 beside an integer is that integer. */
+/* The accuracy parameter of the fast winding number (winding.h) and its assumed error near ½. The largest error
+ * observed is below 0.01 for 2, and near 1e-3 for 4, so that values within 0.1 of an integer are rounded to it. */
 static const double OPEN_ACCURACY = 2, OPEN_ERROR = 0.02, CLOSED_ACCURACY = 4, CLOSED_ERROR = 0.1;
 
 static const double PIECE_VOXELS = 2, MAX_PIECES = 1e6;
 
 enum { GROUP = 8, CHUNK = 64 };
 
-/* Bounds of |∇w|. The winding number's gradient depends on the boundary of the surface only (Biot & Savart:
- * 4π ∇w = ∮ r × dl / |r|³), so each piece of an open edge adds at most length/(4π d²), d its distance. Pieces are a few
- * voxels long, because the box of a long edge says little about where it runs; they stand in Morton order in a tree of
- * GROUP children per node, all levels full but the last node of each. */
+/* Bounds of |∇w|. The gradient of the winding number depends on the boundary of the surface only (Biot & Savart: 4π ∇w
+ * = ∮ r × dl / |r|³), so that each piece of an open edge adds at most length/(4π d²), with d its distance. Pieces are a
+ * few voxels long, because the box of a long edge is a poor bound. They are sorted by Morton code in a tree with GROUP
+ * children per node; on every level all nodes but the last are full. */
 typedef struct bound_node {
     double low[3], high[3], length;
 } bound_node;
 
 typedef struct bound_tree {
     int levels;
-    int64_t count[24]; /* nodes of a level; level 0 are the pieces */
+    int64_t count[24]; /* number of nodes in a level; the pieces are level 0 */
     bound_node *node[24];
 } bound_tree;
 
-/* Cuts an edge from a to b, `times` times open, into n pieces. */
+/* Divides an edge from a to b, which is open `times` times, into n pieces. */
 static void cut_edge(const double *a, const double *b, double times, int64_t n, bound_node *pieces)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
         if (sum == 0)
             continue;
         const double *a = surface->vertices + 3 * uses[i].low, *b = surface->vertices + 3 * uses[i].high;
-        uses[open_count] = uses[i]; /* the open edges move to the front */
+        uses[open_count] = uses[i]; /* moves the open edges to the front */
         times[open_count] = fabs((double)sum);
         length[open_count] = hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
         total += length[open_count++];
@@ -113,8 +113,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
     return SP_OK;
 }
 
-/* Adds to *sum the bound of 4π |∇w| over the box from node i of a level. Gives up, and returns false, above the limit.
- */
+/* Adds to *sum the bound of 4π |∇w| over the box from node i of a level. Stops and returns false above the limit. */
 static bool add_bound(const bound_tree *tree, int level, int64_t i, const double low[3], const double high[3],
                       double limit, double *sum)
 {
@@ -127,9 +126,9 @@ static bool add_bound(const bound_tree *tree, int level, int64_t i, const double
         square += gap * gap;
         size += side * side;
     }
-    /* A node is opened while the distance to its box says little about its edges. */
+    /* A node is opened if it is large compared to its distance from the box. */
     if (level == 0 || square > size) {
-        *sum += node->length / square; /* infinite if an edge may touch the box */
+        *sum += node->length / square; /* infinite if an edge may intersect the box */
         return *sum <= limit;
     }
     const int64_t end = (i + 1) * GROUP < tree->count[level - 1] ? (i + 1) * GROUP : tree->count[level - 1];
@@ -146,8 +145,9 @@ typedef struct open_fill {
     uint64_t *bits;
 } open_fill;
 
-/* Decides cells first … last of a row. No triangle meets them, so that w is smooth on the segment of their centres: the
- * value in the middle and the bound of its gradient often decide many cells at once. Returns how many lie inside. */
+/* Decides cells first … last of a row. No triangle intersects them, so that w is smooth on the segment of their
+ * centres: the value in the middle and the bound of its gradient often decide many cells at once. Returns the number of
+ * cells inside. */
 static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first, int64_t last)
 {
     const double pi = 3.14159265358979323846;
@@ -162,7 +162,7 @@ static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first
         const double w = sp_winding_number(fill->winding, centre, OPEN_ACCURACY);
         const double margin = fabs(w - 0.5) - OPEN_ERROR;
         if (last > first && margin > 0) {
-            /* A slope that does not decide the next cell decides nothing. */
+            /* Above this gradient not even the next cell would be decided. */
             const double limit = 4 * pi * margin / fill->grid->spacing;
             double sum = 0;
             if (fill->tree->count[0] == 0 || add_bound(fill->tree, fill->tree->levels - 1, 0, low, high, limit, &sum)) {
@@ -205,8 +205,8 @@ static int fill_open(sp_context *context, const sp_grid *grid, const sp_surface 
     return status;
 }
 
-/* Components of empty cells: no triangle lies between two of their centres, so that the winding number, an integer, is
- * the same everywhere in one; outside the box of a closed surface it is 0. */
+/* Decides components of empty cells. No triangle passes between two of their centres, so that the winding number, an
+ * integer, is constant in each; outside the box of a closed surface it is 0. */
 static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surface *surface, const sp_winding *winding,
                        sp_runs *runs, uint64_t *bits, int64_t *filled)
 {
@@ -214,8 +214,8 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
     int status = SP_OK;
     sp_pool pool = {0};
     int64_t *row_of = sp_pool_raw(&pool, count, sizeof *row_of);
-    int64_t *asked = sp_pool_raw(&pool, count, sizeof *asked), asked_count = 0;
-    uint8_t *outside = sp_pool_new(&pool, count, 1); /* at roots */
+    int64_t *tested = sp_pool_raw(&pool, count, sizeof *tested), tested_count = 0;
+    uint8_t *outside = sp_pool_new(&pool, count, 1); /* stored at roots */
     uint8_t *inside = sp_pool_new(&pool, count, 1);
     if (pool.failed) {
         status = sp_fail_memory(context);
@@ -235,10 +235,10 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
         }
     for (int64_t r = 0; r < count; r++)
         if (runs->root[r] == r && !outside[r])
-            asked[asked_count++] = r;
+            tested[tested_count++] = r;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
-    for (int64_t i = 0; i < asked_count; i++) {
-        const int64_t r = asked[i];
+    for (int64_t i = 0; i < tested_count; i++) {
+        const int64_t r = tested[i];
         double centre[3];
         sp_grid_centre(grid, (runs->first[r] + runs->last[r]) / 2, row_of[r] % height, row_of[r] / height, centre);
         double w = sp_winding_number(winding, centre, CLOSED_ACCURACY);
@@ -268,7 +268,7 @@ int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented
     SP_TRY(sp_runs_find(context, &pool, grid, bits, false, &runs));
     SP_TRY(sp_winding_new(context, oriented, &winding));
     if (oriented->triangle_count == 0)
-        status = SP_OK; /* nothing but degenerate triangles has no inside */
+        status = SP_OK; /* a surface with degenerate triangles only has no inside */
     else if (closed)
         status = fill_closed(context, grid, oriented, winding, &runs, bits, filled);
     else

@@ -47,7 +47,7 @@ int64_t sp_grid_number(const sp_grid *grid, const uint64_t *bits, const int64_t 
     return number + __builtin_popcountll(word[x >> 6] & (((uint64_t)1 << (x & 63)) - 1));
 }
 
-/* The first x ≥ from whose bit is `value`, or cells where there is none. */
+/* The first x ≥ from whose bit is `value`; `cells` if there is none. */
 static int64_t next_cell(const uint64_t *word, int64_t cells, int64_t from, bool value)
 {
     while (from < cells) {
@@ -105,7 +105,7 @@ static int64_t root_of(int64_t *root, int64_t r)
     return r;
 }
 
-/* Joins the runs of two rows that overlap when one is lengthened by `reach` cells at both ends. */
+/* Joins the runs of two rows that overlap when one is extended by `reach` cells at both ends. */
 static void join_rows(sp_runs *runs, int64_t row, int64_t other, int32_t reach)
 {
     int64_t a = runs->start[row], b = runs->start[other];
@@ -139,8 +139,8 @@ void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners)
         runs->root[r] = root_of(runs->root, r);
 }
 
-/* An axis of the separating-axis test that lies in a plane of two coordinates (or is the triangle's normal): cubes with
- * centre c are not separated by it when low ≤ n·c ≤ high. */
+/* An axis of the separating-axis test that lies in a plane of two coordinates (or is the triangle's normal). It does
+ * not separate cubes with centre c if low ≤ n·c ≤ high. */
 typedef struct axis {
     double n[3], low, high;
 } axis;
@@ -163,7 +163,7 @@ typedef struct interval {
     double low, high;
 } interval;
 
-/* Narrows the interval of a centre's coordinate k, where the other coordinates give `rest` of n·c. */
+/* Narrows the interval of a centre's coordinate k, if the other coordinates contribute `rest` to n·c. */
 static interval narrow(interval range, const axis *by, int k, double rest)
 {
     const double n = by->n[k];
@@ -179,7 +179,7 @@ static interval narrow(interval range, const axis *by, int k, double rest)
     return range;
 }
 
-/* Cells whose centres lie in the interval, cut to begin ≤ cell < end. */
+/* The cells whose centres lie in the interval, clamped to begin ≤ cell < end. */
 static void cells_of(interval range, int64_t begin, int64_t end, int64_t *first, int64_t *last)
 {
     double low = ceil(range.low - 0.5), high = floor(range.high - 0.5);

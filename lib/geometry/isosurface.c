@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-/* A corner of a cell is a number of three bits, one per axis. The six tetrahedra of a cell go from corner 0 to corner 7
- * along the axes in every order (Kuhn); corners stand so that the determinant of the three sides from the first is
- * positive. Edges go from a corner to one with more bits: what distinguishes them is the lower end and the bits that
- * are added, 1 … 7. */
+/* A corner of a cell is a number of three bits, one per axis. The six tetrahedra of a cell (Kuhn) are paths from corner
+ * 0 to corner 7 along the axes in every order, with corners ordered such that the determinant of the three sides from
+ * the first one is positive. Edges run from a corner to one with more bits. They are identified by their lower end and
+ * the bits that are added, 1 … 7. */
 static const int TETRAHEDRA[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7},
                                      {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
 
-/* Even permutations that begin with the corners inside, by their set. */
+/* Even permutations that put the corners inside first, by the set of these. */
 static const int INSIDE_FIRST[16][4] = {
     {0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 3, 0, 1}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 2, 1, 0},
     {3, 2, 1, 0}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 3, 0, 1}, {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
@@ -19,7 +19,7 @@ static const double MARGIN = 1e-4;
 typedef struct marching {
     const sp_field *field;
     double level;
-    int64_t plane; /* vertices of a layer of the grid */
+    int64_t plane; /* number of vertices in a layer of the grid */
     int32_t *
         flat[2]; /* [3, plane] numbers of the vertices on edges within the lower and the upper layer, by bits 1, 2, 3 */
     int32_t *up; /* [4, plane] on edges between them, by bits 4 … 7 */
@@ -36,7 +36,7 @@ sp_grid sp_field_grid(const sp_field *field)
     return grid;
 }
 
-/* The vertex on the edge between two corners of the cell at `cell`; −1 when memory is out. */
+/* The vertex on the edge between two corners of the cell at `cell`; −1 if out of memory. */
 static int64_t edge_vertex(marching *m, const int64_t cell[3], int a, int b)
 {
     const int from = a < b ? a : b, bits = a ^ b;
@@ -75,7 +75,8 @@ static bool add_triangle(marching *m, int64_t a, int64_t b, int64_t c)
     return true;
 }
 
-/* What separates the corners of a tetrahedron in the set `inside` from the others: a triangle or a quadrilateral. */
+/* Adds the triangle or quadrilateral that separates the corners of a tetrahedron in the set `inside` from the others.
+ */
 static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner[4], int inside)
 {
     const int *order = INSIDE_FIRST[inside], count = __builtin_popcount((unsigned)inside);
@@ -85,7 +86,7 @@ static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner
     if (count == 1)
         return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[2]),
                             edge_vertex(m, cell, v[0], v[3]));
-    if (count == 3) /* order begins with the corner outside */
+    if (count == 3) /* the permutation begins with the corner outside */
         return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[3]),
                             edge_vertex(m, cell, v[0], v[2]));
     const int64_t p = edge_vertex(m, cell, v[0], v[2]), q = edge_vertex(m, cell, v[0], v[3]);
@@ -93,7 +94,7 @@ static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner
     return add_triangle(m, p, q, r) && add_triangle(m, p, r, s);
 }
 
-/* The cells between layers z and z + 1. */
+/* Processes the cells between layers z and z + 1. */
 static bool cut_layer(marching *m, const sp_grid *grid, const uint64_t *outside, int64_t z)
 {
     for (int64_t y = 0; y < m->field->cells[1]; y++) {
@@ -102,7 +103,7 @@ static bool cut_layer(marching *m, const sp_grid *grid, const uint64_t *outside,
         for (int64_t x = 0; x < m->field->cells[0]; x++) {
             int inside = 0;
             if ((x & 63) == 0 && x + 64 < grid->cells[0]) {
-                /* 64 cells whose vertices are all on one side */
+                /* skips 64 cells whose vertices are all on one side */
                 uint64_t some = 0, every = ~(uint64_t)0;
                 for (int i = 0; i < 4; i++) {
                     const uint64_t *bits = outside + row[i] * grid->words + (x >> 6);
@@ -140,8 +141,8 @@ static uint64_t *bits_above(sp_pool *pool, const sp_field *field, const sp_grid 
     return bits;
 }
 
-/* The lists become a surface of one group. */
-static int take_surface(sp_context *context, marching *m, sp_surface *surface)
+/* Copies the lists to a surface with one group. */
+static int make_surface(sp_context *context, marching *m, sp_surface *surface)
 {
     sp_surface s = {.vertex_count = m->vertices.count, .triangle_count = m->triangles.count, .group_count = 1};
     s.vertices = sp_pool_copy(&s.pool, m->vertices.data, 3 * s.vertex_count, sizeof(double));
@@ -191,7 +192,7 @@ int sp_isosurface(sp_context *context, const sp_field *field, double level, cons
         m.flat[0] = m.flat[1];
         m.flat[1] = swap;
     }
-    SP_TRY(take_surface(context, &m, surface));
+    SP_TRY(make_surface(context, &m, surface));
 done:
     sp_list_free(&m.vertices);
     sp_list_free(&m.triangles);
@@ -214,11 +215,11 @@ bool sp_field_meets_box(const sp_field *field, double level)
     return above && below;
 }
 
-/* ---- what is connected with the outside ---- */
+/* ---- vertices connected with the outside ---- */
 
-/* Adds to the row `to` what follows from its neighbour row `from`: a vertex has there the neighbours of its own x and
- * the next higher (up) or lower one. */
-static void spread_row(const uint64_t *from, bool up, int64_t words, uint64_t *to)
+/* Adds to the row `to` the vertices that are connected with vertices of its neighbour row `from`: each of these has
+ * there the neighbours at its own x and at the next higher (up) or lower one. */
+static void connect_row(const uint64_t *from, bool up, int64_t words, uint64_t *to)
 {
     for (int64_t w = 0; w < words; w++) {
         const uint64_t carried = up ? (w + 1 < words ? from[w + 1] << 63 : 0) : (w > 0 ? from[w - 1] >> 63 : 0);
@@ -226,32 +227,32 @@ static void spread_row(const uint64_t *from, bool up, int64_t words, uint64_t *t
     }
 }
 
-/* Keeps what is open, and fills the runs of open vertices that have a bit. */
+/* Restricts the row to open vertices, and fills the runs of open vertices that contain a set bit. */
 static void fill_row(const uint64_t *open, int64_t words, uint64_t *row)
 {
-    uint64_t carry = 0;
+    uint64_t copy_bits = 0;
     for (int64_t w = 0; w < words; w++) {
-        uint64_t bits = (row[w] | carry) & open[w], way = open[w];
+        uint64_t bits = (row[w] | copy_bits) & open[w], way = open[w];
         for (int step = 1; step < 64; step *= 2) {
             bits |= way & bits << step;
             way &= way << step;
         }
         row[w] = bits;
-        carry = bits >> 63;
+        copy_bits = bits >> 63;
     }
-    carry = 0;
+    copy_bits = 0;
     for (int64_t w = words - 1; w >= 0; w--) {
-        uint64_t bits = row[w] | (carry << 63 & open[w]), way = open[w];
+        uint64_t bits = row[w] | (copy_bits << 63 & open[w]), way = open[w];
         for (int step = 1; step < 64; step *= 2) {
             bits |= way & bits >> step;
             way &= way >> step;
         }
         row[w] = bits;
-        carry = bits & 1;
+        copy_bits = bits & 1;
     }
 }
 
-/* One row from all its neighbour rows; whether it changed. */
+/* Updates one row from all its neighbour rows; returns true if it changed. */
 static bool grow_row(const sp_grid *grid, const uint64_t *open, int64_t y, int64_t z, uint64_t *outer,
                      uint64_t *scratch)
 {
@@ -262,7 +263,7 @@ static bool grow_row(const sp_grid *grid, const uint64_t *open, int64_t y, int64
         for (int up = 0; up < 2; up++) {
             const int64_t ny = y + (up ? n & 1 : -(n & 1)), nz = z + (up ? n >> 1 : -(n >> 1));
             if (ny >= 0 && ny < grid->cells[1] && nz >= 0 && nz < grid->cells[2])
-                spread_row(outer + (nz * grid->cells[1] + ny) * words, up, words, scratch);
+                connect_row(outer + (nz * grid->cells[1] + ny) * words, up, words, scratch);
         }
     fill_row(open + row * words, words, scratch);
     if (memcmp(scratch, own, (size_t)words * sizeof *own) == 0)
@@ -293,7 +294,7 @@ int sp_field_outer(sp_context *context, const sp_field *field, double level, uin
         to[0] |= from[0] & 1;
         to[last >> 6] |= from[last >> 6] & (uint64_t)1 << (last & 63);
     }
-    /* Sweeps up and down until nothing changes: few, since a row passes on what the row before it has just got. */
+    /* Sweeps up and down until nothing changes. A few suffice, since a row uses the new values of the row before it. */
     for (bool changed = true; changed;) {
         changed = false;
         for (int64_t row = 0; row < rows; row++)

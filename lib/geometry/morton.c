@@ -1,7 +1,7 @@
 #include "geometry/morton.h"
 
 /* Puts two zero bits between the 21 low bits. */
-static uint64_t spread(uint64_t x)
+static uint64_t interleave(uint64_t x)
 {
     x = (x | x << 32) & 0x1f00000000ffffu;
     x = (x | x << 16) & 0x1f0000ff0000ffu;
@@ -30,10 +30,10 @@ sp_morton *sp_morton_order(sp_pool *pool, int64_t count, const double *points)
     for (int64_t i = 0; i < count; i++) {
         uint64_t code = 0;
         for (int k = 0; k < 3; k++)
-            code |= spread((uint64_t)((points[3 * i + k] - low[k]) * scale)) << k;
+            code |= interleave((uint64_t)((points[3 * i + k] - low[k]) * scale)) << k;
         order[i] = (sp_morton){code, i};
     }
-    /* Radix sort by bytes; stable, so equal codes stay in order of index. */
+    /* Radix sort by bytes. It is stable, so that equal codes stay in the order of their index. */
     for (int shift = 0; shift < 64; shift += 8) {
         int64_t start[257] = {0};
         for (int64_t i = 0; i < count; i++)

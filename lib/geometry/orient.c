@@ -5,18 +5,20 @@
 
 #include "base/vec3.h"
 
-/* Which of the doubled triangles stay is chosen for each component that is connected over edges with any number of
- * triangles, by the first of these that leaves something:
+/* The duplicate triangles that are kept are chosen for each component that is connected over edges with any number of
+ * triangles, by the first of these rules that leaves a triangle:
  *
- * balanced: triangles given several times count with their sum of orientations, those whose sum is zero (inner walls
- *   that two cells share, two-sided fins) vanish; then every edge is run as often forth as back. The component was
- *   consistent in the input and keeps its orientations. This saves closed models with edges of four and more triangles,
- *   where nothing can be inferred from neighbours.
- * even: triangles given an even number of times vanish; then every edge has an even number of triangles. The same for
- *   models whose orientations mean nothing.
- * else: every distinct triangle stays once.
+ * balanced: duplicates are replaced by the sum of their orientations, and those with the sum zero (inner walls between
+ * two cells, two-sided fins) are removed. If every edge then has as many uses in one direction as in the other, the
+ * component was consistent in the input and keeps its orientations. This preserves closed models with edges of four and
+ * more triangles, where neighbours determine nothing.
  *
- * Triangles of zero area with three distinct vertices are left out of the result but join their neighbours here. */
+ * even: triangles that are given an even number of times are removed. The rule applies if every edge then has an even
+ * number of triangles. It serves models whose orientations are arbitrary.
+ *
+ * else: every distinct triangle is kept once.
+ *
+ * Triangles of zero area with three distinct vertices are left out of the result but connect their neighbours here. */
 
 static uint64_t hash3(const uint64_t key[3])
 {
@@ -58,7 +60,7 @@ static bool weld(sp_repair *r, const sp_surface *surface, sp_orient_report *repo
     if (!key)
         return false;
     for (int64_t i = 0; i < 3 * n; i++) {
-        double x = surface->vertices[i] + 0.0; /* −0 becomes 0 */
+        double x = surface->vertices[i] + 0.0; /* replaces −0 by 0 */
         memcpy(&key[i], &x, sizeof x);
     }
     int64_t *first = first_of_equal(&r->pool, n, key);
@@ -99,7 +101,7 @@ static void find_degenerate(sp_repair *r, sp_orient_report *report)
         sp_repair_normal(r, t, n);
         sp_subtract3(r->points + 3 * v[1], r->points + 3 * v[0], e);
         sp_subtract3(r->points + 3 * v[2], r->points + 3 * v[0], f);
-        /* Zero within the rounding of the product, with fused multiplication and without. */
+        /* Zero within the rounding of the products, with or without fused multiplication. */
         const double twice = sp_norm3(n);
         r->flat[t] = twice <= 4e-16 * sqrt(sp_dot3(e, e) * sp_dot3(f, f));
         r->area[t] = r->flat[t] ? 0 : 0.5 * twice;
@@ -108,8 +110,8 @@ static void find_degenerate(sp_repair *r, sp_orient_report *report)
     }
 }
 
-/* Keeps the first of the triangles with the same vertices; its sign becomes that of the sum of all orientations
- * relative to the first, which may be 0. */
+/* Keeps the first of the triangles with the same vertices. Its sign becomes the sum of all orientations relative to it,
+ * which may be 0. */
 static bool join_doubled(sp_repair *r, sp_orient_report *report)
 {
     uint64_t *key = sp_pool_raw(&r->pool, 3 * r->count, sizeof *key);
@@ -155,8 +157,8 @@ static int64_t root_of(int64_t *parent, int64_t t)
     return t;
 }
 
-/* Finds components over all edges and which of them are balanced or even, and takes the triangles that vanish out of
- * the list of uses. All signs become +1 where the component is not balanced. */
+/* Finds components over all edges and whether they are balanced or even, and removes the dropped triangles from the
+ * list of uses. All signs become +1 if the component is not balanced. */
 static void choose_doubled(sp_repair *r, sp_orient_report *report)
 {
     for (int64_t t = 0; t < r->count; t++)
@@ -169,7 +171,7 @@ static void choose_doubled(sp_repair *r, sp_orient_report *report)
             r->component[a > b ? a : b] = a < b ? a : b;
         }
     }
-    /* A component whose triangles all vanish is a surface given from both sides. */
+    /* A component of which no triangle is left is a surface given from both sides. */
     for (int64_t t = 0; t < r->count; t++) {
         r->component[t] = root_of(r->component, t);
         if (r->live[t]) {
@@ -334,7 +336,7 @@ int sp_surface_orient(sp_context *context, const sp_surface *surface, sp_surface
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(sp_repair_turn_outward(context, &r));
+    SP_TRY(sp_repair_orient_outward(context, &r));
     for (int64_t i = 0, end; i < r.use_count; i = end) {
         int64_t sum = 0;
         end = sp_edge_end(r.uses, r.use_count, i);

@@ -28,6 +28,6 @@ typedef struct sp_repair {
 void sp_repair_normal(const sp_repair *repair, int64_t triangle, double normal[3]);
 
 /* Orients whole patches outward: the signs of all live triangles become final. */
-int sp_repair_turn_outward(sp_context *context, sp_repair *repair) SP_MUST_USE;
+int sp_repair_orient_outward(sp_context *context, sp_repair *repair) SP_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* The last part of the orientation repair: whole patches, each consistent by then, are oriented outward. */
+/* The last part of the orientation repair: complete patches, each of which is consistent, are oriented outward. */
 #include "geometry/orient_internal.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 #include "geometry/visibility.h"
 #include "geometry/winding.h"
 
-/* A unit that is reversed as a whole: a patch, or the open patches of a balanced component together. */
+/* A unit is reversed as a whole: a patch, or all open patches of a balanced component together. */
 typedef struct unit {
     bool closed, consistent;
     double area, centre[3], volume; /* the volume about the centroid */
     double low[3], high[3];
-    int factor;         /* ±1 for all its triangles; 0 while nothing says which */
-    int64_t root;       /* of its nest; itself where it lies in no other */
-    sp_surface surface; /* of its triangles, with the signs so far; borrowed */
+    int factor;         /* ±1 for all its triangles; 0 while it is undetermined */
+    int64_t root;       /* root of its nest; the unit itself if it is inside no other */
+    sp_surface surface; /* its triangles, with the current signs; borrowed */
 } unit;
 
 typedef struct units {
@@ -24,19 +24,20 @@ typedef struct units {
     int64_t *of; /* [patches] */
 } units;
 
-/* The volume of an open unit says on which side it lies from this multiple of area^1.5 on. A spherical cap has it where
- * it is bent by 12° from rim to rim, a sphere has 0.094. Of a closed unit only rounding is no volume. */
+/* The volume of an open unit determines its orientation from this multiple of area^1.5 on. A spherical cap that bends
+ * by 12° from rim to rim has this value, and a sphere has 0.094. The volume of a closed unit must only exceed rounding.
+ */
 static const double OPEN_VOLUME = 0.01, CLOSED_VOLUME = 1e-10;
 
-/* Lines for the visibility of open units: half of them are shared out by area, half evenly, within limits for each
- * unit. Ten that agree decide already. */
+/* Number of lines for the visibility of open units: half of them are distributed by area, half evenly, within limits
+ * for each unit. Ten lines that agree suffice. */
 static const double LINES = 1 << 18, LINES_LEAST = 10, LINES_MOST = 1024;
 
-/* What lies within this fraction of the model's diagonal of a sheet does not hide it: sheets that lie on one another.
- */
+/* Surfaces within this fraction of the model's diagonal of a sheet do not hide it, so that coincident sheets do not
+ * hide each other. */
 static const double COINCIDENT = 1e-9;
 
-/* open [patch] gets 1 where the patch alone has an edge that is not run as often forth as back. */
+/* open [patch] receives 1 if the patch alone has an edge with more uses in one direction than in the other. */
 static void find_open(const sp_repair *r, uint8_t *open, int64_t *sum)
 {
     for (int64_t i = 0, end; i < r->use_count; i = end) {
@@ -83,7 +84,7 @@ static bool find_units(sp_repair *r, units *all)
     return true;
 }
 
-/* Area, box and signed volume about the centroid. */
+/* Computes area, box and signed volume about the centroid. */
 static void measure(const sp_repair *r, const units *all)
 {
     for (int64_t i = 0; i < all->count; i++)
@@ -119,7 +120,7 @@ static void measure(const sp_repair *r, const units *all)
     }
 }
 
-/* The surface of each unit, with the signs so far; *whole is that of all, which has them one after the other. */
+/* Makes the surface of each unit, with the current signs. *whole is the surface of all units, one after another. */
 static bool make_surfaces(const sp_repair *r, units *all, sp_surface *whole)
 {
     int64_t *at = sp_pool_new(&all->pool, all->count + 1, sizeof *at), total = 0;
@@ -153,7 +154,7 @@ static bool make_surfaces(const sp_repair *r, units *all, sp_surface *whole)
     return true;
 }
 
-/* Three of four among up to 16 vertices, spread over the list, lie inside. */
+/* Returns true if three of four among up to 16 vertices, spread over the list, lie inside. */
 static bool lies_inside(const sp_winding *outer, const sp_surface *inner)
 {
     const int64_t count = 3 * inner->triangle_count, samples = count < 16 ? count : 16;
@@ -173,7 +174,7 @@ static bool box_inside(const unit *inner, const unit *outer)
     return true;
 }
 
-/* The closed consistent units, largest volume first, equal ones by index (shell sort). */
+/* Sorts the closed consistent units by decreasing volume, equal ones by index (shell sort). */
 static int64_t sort_closed(const units *all, int64_t *order)
 {
     int64_t count = 0;
@@ -195,7 +196,7 @@ static int64_t sort_closed(const units *all, int64_t *order)
     return count;
 }
 
-/* Gives the units among `inner` that lie in a unit its factor. */
+/* Gives the units among `inner` that lie inside a unit its factor. */
 static int place_inside(sp_context *context, units *all, int64_t outer, const int64_t *inner, int64_t count)
 {
     int status = SP_OK;
@@ -216,14 +217,14 @@ done:
     return status;
 }
 
-/* Closed consistent units that lie in one another keep their senses relative to each other. */
-static int turn_nests(sp_context *context, units *all)
+/* Nested closed consistent units keep their orientations relative to each other. */
+static int orient_nested(sp_context *context, units *all)
 {
     int status = SP_OK;
     int64_t *order = sp_pool_raw(&all->pool, all->count, sizeof *order);
     if (!order)
         return sp_fail_memory(context);
-    /* Largest first: every unit that contains another one has been placed before it. */
+    /* Largest first, so that every unit that contains another one is placed before it. */
     const int64_t count = sort_closed(all, order);
     for (int64_t i = 0; i < count; i++)
         if (all->unit[order[i]].root == order[i])
@@ -232,14 +233,14 @@ done:
     return status;
 }
 
-/* The most lines for the visibility of a unit. */
+/* The largest number of lines for the visibility of a unit. */
 static int64_t lines_for(const unit *u, double area, int64_t open)
 {
     const double lines = 0.5 * LINES * ((u->area > 0 ? u->area / area : 0) + 1 / (double)open);
     return (int64_t)fmin(fmax(lines, LINES_LEAST), LINES_MOST);
 }
 
-/* Most units are decided by a few lines: more are drawn only where these do not tell. */
+/* A few lines decide for most units; more are cast only if they do not. */
 static int side_of(const sp_closest *model, const unit *u, double beyond, int64_t most, uint64_t stream)
 {
     int side = 0;
@@ -250,9 +251,9 @@ static int side_of(const sp_closest *model, const unit *u, double beyond, int64_
     return side;
 }
 
-/* Turns each open unit so that the side that is seen more from far away is the outer one. A unit whose sides are seen
- * alike, or not at all, keeps the factor that it has. */
-static int turn_visible(sp_context *context, units *all, const sp_surface *whole)
+/* Orients each open unit so that the more visible side is the outer one. A unit whose sides are equally visible, or not
+ * at all, keeps its factor. */
+static int orient_visible(sp_context *context, units *all, const sp_surface *whole)
 {
     int status;
     sp_closest *closest = NULL;
@@ -283,15 +284,15 @@ done:
     return status;
 }
 
-/* By the volume about the centroid; a closed unit without any keeps its sense. */
-static void turn_by_volume(unit *u)
+/* Orients a unit by its volume about the centroid; a closed unit without volume keeps its orientation. */
+static void orient_by_volume(unit *u)
 {
     const double least = (u->closed ? CLOSED_VOLUME : OPEN_VOLUME) * u->area * sqrt(u->area);
     u->factor = u->volume < -least ? -1 : u->volume > least || u->closed ? 1 : 0;
 }
 
-/* Undetermined units keep their given orientation relative to the others: they are reversed if most of the area was. */
-static void turn_rest(const units *all)
+/* Undetermined units keep their orientation relative to the others: they are reversed if most of the other area was. */
+static void orient_rest(const units *all)
 {
     double kept = 0;
     for (int64_t i = 0; i < all->count; i++)
@@ -301,14 +302,14 @@ static void turn_rest(const units *all)
             all->unit[i].factor = kept < 0 ? -1 : 1;
 }
 
-static int turn_units(sp_context *context, const sp_repair *r, units *all)
+static int orient_units(sp_context *context, const sp_repair *r, units *all)
 {
     int status = SP_OK;
     bool positive = false, negative = false, open = false;
     sp_surface whole;
     for (int64_t i = 0; i < all->count; i++) {
         unit *u = &all->unit[i];
-        turn_by_volume(u);
+        orient_by_volume(u);
         positive |= u->closed && u->consistent && u->factor > 0;
         negative |= u->closed && u->consistent && u->factor < 0;
         open |= !u->closed;
@@ -319,15 +320,15 @@ static int turn_units(sp_context *context, const sp_repair *r, units *all)
     if (!make_surfaces(r, all, &whole))
         return sp_fail_memory(context);
     if (nests)
-        SP_TRY(turn_nests(context, all));
+        SP_TRY(orient_nested(context, all));
     if (open)
-        SP_TRY(turn_visible(context, all, &whole));
-    turn_rest(all);
+        SP_TRY(orient_visible(context, all, &whole));
+    orient_rest(all);
 done:
     return status;
 }
 
-int sp_repair_turn_outward(sp_context *context, sp_repair *r)
+int sp_repair_orient_outward(sp_context *context, sp_repair *r)
 {
     int status;
     units all = {0};
@@ -336,7 +337,7 @@ int sp_repair_turn_outward(sp_context *context, sp_repair *r)
         goto done;
     }
     measure(r, &all);
-    SP_TRY(turn_units(context, r, &all));
+    SP_TRY(orient_units(context, r, &all));
     for (int64_t t = 0; t < r->count; t++)
         if (r->live[t])
             r->sign[t] = (signed char)(r->sign[t] * all.unit[all.of[r->patch[t]]].factor);

@@ -81,15 +81,15 @@ static inline void sp_quaternion_to_vector(const double q[4], double v[3])
 static inline sp_pose sp_pose_between(const sp_pose *a, const sp_pose *b, double t)
 {
     sp_pose p;
-    double inverse[4] = {a->q[0], -a->q[1], -a->q[2], -a->q[3]}, turn[4], v[3];
-    sp_quaternion_multiply(b->q, inverse, turn);
-    sp_quaternion_to_vector(turn, v);
+    double inverse[4] = {a->q[0], -a->q[1], -a->q[2], -a->q[3]}, rotation[4], v[3];
+    sp_quaternion_multiply(b->q, inverse, rotation);
+    sp_quaternion_to_vector(rotation, v);
     for (int k = 0; k < 3; k++) {
         p.x[k] = a->x[k] + t * (b->x[k] - a->x[k]);
         v[k] *= t;
     }
-    sp_quaternion_from_vector(v, turn);
-    sp_quaternion_multiply(turn, a->q, p.q);
+    sp_quaternion_from_vector(v, rotation);
+    sp_quaternion_multiply(rotation, a->q, p.q);
     sp_quaternion_normalize(p.q);
     return p;
 }

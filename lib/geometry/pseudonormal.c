@@ -21,14 +21,14 @@ static void join(int64_t *parent, int64_t a, int64_t b)
     parent[a > b ? a : b] = a < b ? a : b;
 }
 
-/* The corner of a triangle (3·triangle + 0…2) at this vertex, which is one of the two ends of a side of it. */
+/* The corner of a triangle (3·triangle + 0…2) at this vertex, which is one of the two ends of the given side. */
 static int64_t corner_at(const sp_surface *surface, int64_t side, int64_t vertex)
 {
     return surface->triangles[side] == vertex ? side : side / 3 * 3 + (side + 1) % 3;
 }
 
-/* Joins corners of triangles that share an edge at the same vertex: fan [3·triangles] are roots. False where an edge is
- * not run once forth and once back. */
+/* Joins corners at the same vertex of triangles that share an edge: fan [3·triangles] are roots. Returns false if an
+ * edge does not have exactly one use in each direction. */
 static bool join_fans(const sp_surface *surface, const sp_edge_use *uses, int64_t count, int64_t *fan)
 {
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
@@ -45,7 +45,7 @@ static bool join_fans(const sp_surface *surface, const sp_edge_use *uses, int64_
     return true;
 }
 
-/* One fan at every vertex: fans [vertices] is scratch. */
+/* Returns true if every vertex has one fan; fans [vertices] is scratch. */
 static bool one_fan_each(const sp_surface *surface, int64_t *fan, int64_t *fans)
 {
     for (int64_t v = 0; v < surface->vertex_count; v++)
@@ -117,7 +117,7 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
                 normals->face[uses[i].corner / 3 * 3 + k] + normals->face[uses[i + 1].corner / 3 * 3 + k];
             normals->side[3 * uses[i].corner + k] = normals->side[3 * uses[i + 1].corner + k] = sum;
         }
-    /* Summed at the root of each fan, then copied to its other corners. */
+    /* Sums are made at the root of each fan, then copied to its other corners. */
     for (int64_t i = 0; i < 3 * n; i++) {
         const double angle = corner_angle(surface, i);
         for (int k = 0; k < 3; k++)

@@ -5,14 +5,14 @@
 #include "base/vec3.h"
 #include "geometry/closest_internal.h"
 
-/* A ray that grazes the wall of a box must not miss it by rounding. */
+/* Rounding must not make a ray miss a box whose wall it grazes. */
 static const double SLACK = 1 + 1e-12;
 
 typedef struct ray {
     double origin[3], direction[3], inverse[3], beyond;
 } ray;
 
-static bool meets_facet(const sp_facet *facet, const ray *r)
+static bool hits_facet(const sp_facet *facet, const ray *r)
 {
     double from[3], at[3];
     for (int k = 0; k < 3; k++)
@@ -26,9 +26,9 @@ static bool meets_facet(const sp_facet *facet, const ray *r)
     return s >= facet->least && t >= facet->least && s + t <= 1;
 }
 
-/* Which of the eight boxes the ray meets, by the stretches of it between their walls. Empty boxes leave an empty
- * stretch. */
-SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES])
+/* Finds the boxes that the ray intersects, by the segments of it between their walls. Empty boxes have an empty
+ * segment. */
+SP_INLINE void hit_boxes(const sp_boxes *boxes, const ray *r, bool hit[SP_LANES])
 {
     double enter[SP_LANES], leave[SP_LANES];
     for (int i = 0; i < SP_LANES; i++) {
@@ -46,7 +46,7 @@ SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES
         }
     }
     for (int i = 0; i < SP_LANES; i++)
-        met[i] = enter[i] <= leave[i];
+        hit[i] = enter[i] <= leave[i];
 }
 
 SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], const double direction[3],
@@ -58,20 +58,21 @@ SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], 
     for (int k = 0; k < 3; k++) {
         r.origin[k] = origin[k] - closest->centre[k];
         r.direction[k] = direction[k];
-        r.inverse[k] = 1 / (direction[k] != 0 ? direction[k] : 1e-200); /* finite: no box wall gives 0 · ∞ */
+        r.inverse[k] =
+            1 / (direction[k] != 0 ? direction[k] : 1e-200); /* finite, so that no wall of a box gives 0 · ∞ */
     }
     node[depth] = 0;
     level[depth++] = closest->levels - 1;
     while (depth > 0) {
-        bool met[SP_LANES];
+        bool hit[SP_LANES];
         const int32_t here = node[--depth], below = level[depth] - 1;
-        meet_boxes(&closest->boxes[below + 1][here], &r, met);
+        hit_boxes(&closest->boxes[below + 1][here], &r, hit);
         for (int i = 0; i < SP_LANES; i++) {
             const int32_t child = here * SP_LANES + i;
-            if (!met[i])
+            if (!hit[i])
                 continue;
             if (below < 0) {
-                if (meets_facet(&closest->facets[child], &r))
+                if (hits_facet(&closest->facets[child], &r))
                     return false;
             } else {
                 node[depth] = child;

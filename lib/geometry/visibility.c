@@ -8,13 +8,13 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* The lines are the points of a quadrature: always the same. */
+/* A fixed seed, since the lines are the points of a quadrature. */
 static const uint64_t SEED = 1;
 
-/* Differences are counted as real from this many standard deviations on. */
+/* Differences are significant from this many standard deviations on. */
 static const double DEVIATIONS = 3;
 
-/* Twice the vector area of a triangle, and its area as the result. */
+/* Writes twice the vector area of a triangle to normal; returns its area. */
 static double triangle_area(const sp_surface *patch, int64_t t, double normal[3])
 {
     const double *a = patch->vertices + 3 * patch->triangles[3 * t];
@@ -27,7 +27,7 @@ static double triangle_area(const sp_surface *patch, int64_t t, double normal[3]
     return 0.5 * sp_norm3(normal);
 }
 
-/* A point of the triangle, evenly distributed for even u and v in [0,1]. */
+/* A point of the triangle, uniformly distributed for uniform u and v in [0, 1]. */
 static void place_point(const sp_surface *patch, int64_t t, double u, double v, double point[3])
 {
     const double *a = patch->vertices + 3 * patch->triangles[3 * t];
@@ -41,8 +41,8 @@ static void place_point(const sp_surface *patch, int64_t t, double u, double v, 
         point[k] = a[k] + u * (b[k] - a[k]) + v * (c[k] - a[k]);
 }
 
-/* Unit vector whose density is the cosine to the normal: the normal plus a point of the unit sphere, made of unit
- * length. */
+/* A unit vector whose density is the cosine of its angle to the normal: the normalized sum of the normal and a point of
+ * the unit sphere. */
 static void place_direction(const double normal[3], double area, double u, double v, double direction[3])
 {
     const double z = 1 - 2 * u, radius = sqrt(1 - z * z),
@@ -81,7 +81,7 @@ sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch,
     int64_t line = 0;
     for (int64_t t = 0; t < patch->triangle_count; t++)
         total += triangle_area(patch, t, normal);
-    /* Line i goes through the triangle in which the area that was passed reaches (i + ½)/lines of the whole. */
+    /* Line i passes through the triangle at which the accumulated area reaches (i + ½)/lines of the total. */
     for (int64_t t = 0; t < patch->triangle_count; t++) {
         const double area = triangle_area(patch, t, normal);
         for (passed += area; area > 0 && line < lines && ((double)line + 0.5) * total <= passed * (double)lines;
@@ -96,7 +96,7 @@ sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch,
 
 int sp_visibility_side(const sp_visibility *visibility)
 {
-    /* If neither side were seen more, front − back would have the variance front + back. */
+    /* If both sides were equally visible, front − back would have the variance front + back. */
     const double difference = (double)(visibility->front - visibility->back),
                  sum = (double)(visibility->front + visibility->back);
     if (difference * difference <= DEVIATIONS * DEVIATIONS * sum)

@@ -58,7 +58,7 @@ static int place_grid(sp_context *context, const sp_surface *surface, const sp_v
     return SP_OK;
 }
 
-/* Vertices in grid units. Unused vertices may lie anywhere and are never looked at. */
+/* Vertices in grid units. Unused vertices may be anywhere and are never read. */
 static double *grid_positions(sp_pool *pool, const sp_grid *grid, const sp_surface *surface)
 {
     double *position = sp_pool_raw(pool, 3 * surface->vertex_count, sizeof *position);
@@ -117,7 +117,7 @@ static int keep_largest(sp_context *context, const sp_grid *grid, int64_t keep, 
     SP_TRY(sp_runs_find(context, &pool, grid, bits, true, &runs));
     sp_runs_join(grid, &runs, true);
     const int64_t count = runs.start[rows];
-    int64_t *size = sp_pool_new(&pool, count, sizeof *size); /* at roots */
+    int64_t *size = sp_pool_new(&pool, count, sizeof *size); /* stored at roots */
     int64_t *order = sp_pool_raw(&pool, count, sizeof *order), n = 0;
     if (pool.failed) {
         status = sp_fail_memory(context);
@@ -128,7 +128,7 @@ static int keep_largest(sp_context *context, const sp_grid *grid, int64_t keep, 
         if (runs.root[r] == r)
             order[n++] = r;
     }
-    for (int64_t step = n / 2; step > 0; step /= 2) /* shell sort: size down, then first voxel */
+    for (int64_t step = n / 2; step > 0; step /= 2) /* shell sort by decreasing size, then by first voxel */
         for (int64_t i = step; i < n; i++) {
             int64_t r = order[i], j = i;
             for (; j >= step; j -= step) {
@@ -157,6 +157,34 @@ done:
     return status;
 }
 
+/* Counts the empty cells that no path through faces of empty cells joins to the border of the grid. */
+static int count_enclosed(sp_context *context, const sp_grid *grid, const uint64_t *bits, int64_t *enclosed)
+{
+    const int64_t rows = sp_grid_rows(grid), height = grid->cells[1];
+    int status;
+    sp_pool pool = {0};
+    sp_runs runs;
+    SP_TRY(sp_runs_find(context, &pool, grid, bits, false, &runs));
+    sp_runs_join(grid, &runs, false);
+    uint8_t *outside = sp_pool_new(&pool, runs.start[rows], 1); /* at roots */
+    if (!outside) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t y = row % height, z = row / height;
+        const bool border = y == 0 || y == height - 1 || z == 0 || z == grid->cells[2] - 1;
+        for (int64_t r = runs.start[row]; r < runs.start[row + 1]; r++)
+            if (border || runs.first[r] == 0 || runs.last[r] == grid->cells[0] - 1)
+                outside[runs.root[r]] = 1;
+    }
+    for (int64_t r = 0; r < runs.start[rows]; r++)
+        *enclosed += outside[runs.root[r]] ? 0 : runs.last[r] - runs.first[r] + 1;
+done:
+    sp_pool_free(&pool);
+    return status;
+}
+
 /* Truncates a name to the available space, at the end of a UTF-8 character. */
 static void copy_name(char to[SP_NAME_LENGTH], const char *name, size_t room)
 {
@@ -178,8 +206,8 @@ static bool name_taken(const sp_material *materials, int64_t count, const char *
     return false;
 }
 
-/* One per group. Names too long for a material are cut; where that makes two equal (or a name is empty), the group's
- * number tells them apart. */
+/* One material per group. Names that are too long are truncated. If two names are then equal, or a name is empty, the
+ * number of the group is appended. */
 static int name_materials(sp_context *context, const sp_surface *surface, const sp_material *material, sp_mesh *mesh)
 {
     mesh->material_count = surface->group_count > 0 ? surface->group_count : 1;
@@ -187,7 +215,7 @@ static int name_materials(sp_context *context, const sp_surface *surface, const 
     if (!mesh->materials)
         return sp_fail_memory(context);
     mesh->materials[0] = *material;
-    /* Whole names first, so that a cut one gives way to them. */
+    /* Complete names come first, so that a truncated one cannot take one of them. */
     for (int64_t g = 0; g < surface->group_count; g++) {
         mesh->materials[g] = *material;
         copy_name(mesh->materials[g].name, surface->groups[g], SP_NAME_LENGTH - 1);
@@ -223,7 +251,7 @@ static int build_mesh(sp_context *context, const sp_grid *grid, const sp_surface
         goto done;
     }
     mesh->quadrature = 3;
-    mesh->tet = sp_pool_new(&mesh->pool, 0, sizeof *mesh->tet);
+    mesh->block[SP_TET4].node = sp_pool_new(&mesh->pool, 0, sizeof *mesh->block[SP_TET4].node);
     mesh->fixed = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 0, 1);
     SP_TRY(sp_embed_cells(context, grid, bits, rank, mesh));
@@ -267,6 +295,8 @@ int sp_voxelize(sp_context *context, const sp_surface *surface, const sp_voxeliz
     if (parameters->fill)
         SP_TRY(fill_inside(context, &grid, surface, bits, report));
     SP_TRY(keep_largest(context, &grid, parameters->keep, bits, report));
+    if (!parameters->fill)
+        SP_TRY(count_enclosed(context, &grid, bits, &report->enclosed_voxels));
     SP_TRY(sp_progress(context, 0.7));
     SP_TRY(build_mesh(context, &grid, surface, position, &slabs, bits, material, mesh, report));
     SP_TRY(sp_progress(context, 1));

@@ -21,8 +21,9 @@ typedef struct sp_voxelize_report {
     double origin[3], spacing; /* m */
     int64_t cells[3];
     int64_t surface_voxels, filled_voxels; /* both before components are dropped; filled: without the surface voxels */
-    int64_t component_count;               /* before dropping */
-    int64_t component_size[16];            /* voxels of the largest ones, descending */
+    int64_t enclosed_voxels; /* without fill: empty cells that the kept voxels separate from the border of the grid */
+    int64_t component_count; /* before dropping */
+    int64_t component_size[16]; /* voxels of the largest ones, descending */
     int64_t dropped_voxels, dropped_triangles;
 } sp_voxelize_report;
 

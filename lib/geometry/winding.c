@@ -9,14 +9,14 @@ static const double PI = 3.14159265358979323846;
 
 enum { LEAF = 8, STACK = 256 };
 
-/* A cluster of triangles and the expansion of its winding number about its centre p. With r = p − q for the point q and
- * f(r) = r/|r|³, 4π w(q) = Σ ∫ n·f(r + y) dA, y = x − p, to second order in y. All derivatives of f are symmetric and
- * traceless, so that only the symmetric traceless parts of the moments matter:
- *   4π w = N·r/|r|³ − 3 rᵀM r/|r|⁵ + (15/2) S(r,r,r)/|r|⁷. */
+/* A cluster of triangles with the expansion of its winding number about its centre p. With r = p − q for the point q
+ * and f(r) = r/|r|³, 4π w(q) = Σ ∫ n·f(r + y) dA, y = x − p, to second order in y. All derivatives of f are symmetric
+ * and traceless, so that only the symmetric traceless parts of the moments matter: 4π w = N·r/|r|³ − 3 rᵀM r/|r|⁵ +
+ * (15/2) S(r,r,r)/|r|⁷. */
 typedef struct cluster {
     double centre[3], radius;
     double n[3];  /* ∫ n dA */
-    double m[6];  /* ∫ y ⊗ n dA: xx yy zz and twice yz zx xy */
+    double m[6];  /* ∫ y ⊗ n dA: xx yy zz, and twice yz zx xy */
     double s[10]; /* ∫ y ⊗ y ⊗ n dA: xxx yyy zzz, 3 × (xxy xxz yyx yyz zzx zzy), 6 × xyz */
     int64_t first, count;
     int64_t child[2]; /* 0: a leaf */
@@ -25,24 +25,24 @@ typedef struct cluster {
 struct sp_winding {
     sp_pool pool;
     int64_t count, node_count;
-    double *corners; /* [count, 9] m, triangles in the tree's order */
+    double *corners; /* [count, 9] m, triangles in the order of the tree */
     cluster *nodes;
 };
 
-/* Moments before symmetry is used: they can be moved to another centre. */
+/* Moments before symmetrization, which can be moved to another centre. */
 typedef struct moments {
     double area, centre[3];
-    double n[3], m[3][3], t[3][3][3]; /* last index: of the normal */
+    double n[3], m[3][3], t[3][3][3]; /* the last index is that of the normal */
 } moments;
 
-/* A sum of angles as 2π·turns + arg(x + iy): adding is a complex product instead of an arc tangent. */
+/* A sum of angles as 2π·turns + arg(x + iy), so that adding is a complex product instead of an arc tangent. */
 typedef struct angle_sum {
     double x, y;
     int64_t turns;
 } angle_sum;
 
-/* Adds half the signed solid angle of a triangle, Van Oosterom & Strackee (1983): tan(Ω/2) = det(a,b,c) /
- * (|a||b||c| + a·b |c| + b·c |a| + c·a |b|). A point in the triangle sees nothing of it. */
+/* Adds half the signed solid angle of a triangle, Van Oosterom & Strackee (1983): tan(Ω/2) = det(a,b,c) / (|a||b||c| +
+ * a·b |c| + b·c |a| + c·a |b|). For a point in the triangle it is 0. */
 static void add_half_angle(angle_sum *sum, const double *corner, const double point[3])
 {
     double v[3][3], length[3];
@@ -55,8 +55,9 @@ static void add_half_angle(angle_sum *sum, const double *corner, const double po
     const double below = length[0] * length[1] * length[2] + ab * length[2] + bc * length[0] + ca * length[1];
     if (det == 0)
         return;
-    /* Both args lie in (−π, π]. Two of the same sign leave that range together when the product's imaginary part has
-     * the other sign; near ±π either reading is the same angle, elsewhere no cancellation can turn the sign. */
+    /* Both arguments lie in (−π, π]. The sum of two with the same sign leaves that range if the imaginary part of the
+     * product has the other sign. Near ±π both values mean the same angle; elsewhere no cancellation can change the
+     * sign. */
     const double scale = 1 / (fabs(det) + fabs(below));
     const double x = (sum->x * below - sum->y * det) * scale, y = (sum->x * det + sum->y * below) * scale;
     if (det > 0)
@@ -96,8 +97,8 @@ static moments triangle_moments(const double *corner)
     return sum;
 }
 
-/* Adds the moments `part`, about its own centre, to those about sum->centre. */
-static void add_prescribed(moments *sum, const moments *part)
+/* Adds the moments `part`, which are about their own centre, to those about sum->centre. */
+static void add_translated(moments *sum, const moments *part)
 {
     double d[3];
     for (int k = 0; k < 3; k++)
@@ -124,7 +125,7 @@ static moments joined(const moments *part, int count)
     for (int k = 0; k < 3; k++)
         sum.centre[k] = sum.area > 0 ? sum.centre[k] / sum.area : part[0].centre[k];
     for (int p = 0; p < count; p++)
-        add_prescribed(&sum, &part[p]);
+        add_translated(&sum, &part[p]);
     return sum;
 }
 
@@ -154,7 +155,7 @@ static void set_expansion(cluster *node, const moments *sum)
     node->s[9] = 6 * s[0][1][2];
 }
 
-/* Recursion is at most 63 cuts by bits of the codes and then halvings deep. */
+/* The recursion depth is at most that of 63 splits by bits of the codes plus bisections. */
 static moments build(sp_winding *winding, const sp_morton *order, int64_t first, int64_t end, int64_t self)
 {
     moments part[LEAF], sum;
@@ -196,7 +197,7 @@ int sp_winding_new(sp_context *context, const sp_surface *surface, sp_winding **
     sp_winding *winding = sp_pool_new(&pool, 1, sizeof *winding);
     double *corners = sp_pool_raw(&pool, 9 * n, sizeof *corners);
     double *centre = sp_pool_raw(&scratch, 3 * n, sizeof *centre);
-    /* Every cut leaves two nonempty parts, so there are fewer than 2n nodes. */
+    /* Every split leaves two nonempty parts, so that there are fewer than 2n nodes. */
     cluster *nodes = sp_pool_raw(&pool, 2 * n + 1, sizeof *nodes);
     if (pool.failed || scratch.failed) {
         sp_pool_free(&pool);
@@ -234,7 +235,7 @@ void sp_winding_free(sp_winding *winding)
 {
     if (!winding)
         return;
-    sp_pool pool = winding->pool; /* owns the struct itself */
+    sp_pool pool = winding->pool; /* the pool owns the struct itself */
     sp_pool_free(&pool);
 }
 
@@ -260,7 +261,7 @@ double sp_winding_number(const sp_winding *winding, const double point[3], doubl
             add_half_angle(&angle, winding->corners + 9 * i, point);
         return angle_total(&angle) / (2 * PI);
     }
-    int64_t stack[STACK]; /* depth ≤ 63 + 63, one sibling waits per level */
+    int64_t stack[STACK]; /* depth ≤ 63 + 63, with one sibling per level */
     int depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -282,7 +283,7 @@ double sp_winding_number(const sp_winding *winding, const double point[3], doubl
 
 bool sp_winding_inside(const sp_winding *winding, const double point[3])
 {
-    /* Errors seen are a third of these margins or less, and fall with the third power of the accuracy. */
+    /* The errors observed are at most a third of these margins, and fall with the third power of the accuracy. */
     static const double accuracy[] = {2, 4, 8}, margin[] = {0.03, 0.004, 0.0005};
     for (int i = 0; i < 3; i++) {
         const double w = sp_winding_number(winding, point, accuracy[i]);

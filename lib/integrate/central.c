@@ -1,12 +1,13 @@
-/* Central differences in velocity form (leapfrog). Mass-proportional damping is implicit, the stiffness-proportional
- * part and that by strain rate take the velocity of the half step, so that no matrix but M is solved with. */
+/* Central differences in velocity form (leapfrog). Mass-proportional damping is implicit. Stiffness-proportional and
+ * strain-rate damping use the velocity of the half step, so that M is the only matrix of a linear solve. */
 #include "integrate/internal.h"
 
 #include <assert.h>
 #include <math.h>
 
 typedef struct central_workspace {
-    double energy_scale; /* of work and first energy so far: far beyond it the motion has become unstable, J */
+    double energy_scale; /* scale of work and initial energy so far, J: if the energy is far above it, the motion has
+                            become unstable */
 } central_workspace;
 
 static void allocate(sp_integrator *it)
@@ -52,7 +53,7 @@ done:
     return status;
 }
 
-/* residual += βK v + D v at the end of the step, with the velocity of its middle. */
+/* residual += βK v + D v at the end of the step, with the velocity at its middle. */
 static void add_lagged_damping(sp_integrator *it)
 {
     const sp_system *system = it->system;
@@ -74,7 +75,7 @@ static void add_lagged_damping(sp_integrator *it)
 static int step(sp_integrator *it)
 {
     const sp_system *system = it->system;
-    motion_state *now = &it->now, *next = &it->next; /* next->v: of the middle of the step */
+    motion_state *now = &it->now, *next = &it->next; /* next->v is the velocity at the middle of the step */
     const double h = it->h, alpha = it->p.damping_mass;
     int status;
     sp_force_of_step(it);
@@ -84,7 +85,7 @@ static int step(sp_integrator *it)
     }
     sp_prescribe(it, 1);
     double energy = system->force(system->self, next->q, it->residual);
-    if (system->nonconservative) /* what a linear force would have stored */
+    if (system->nonconservative) /* the energy that a linear force would have stored */
         energy += 0.5 * fabs(sp_dot(it->n, next->q, it->residual));
     SP_TRY(refuse_unstable(it, energy));
     add_lagged_damping(it);
@@ -102,7 +103,7 @@ static int step(sp_integrator *it)
         now->a[i] = next->a[i] - alpha * now->v[i];
         now->q[i] = next->q[i];
     }
-    sp_force_taken(it);
+    sp_force_advance(it);
 done:
     return status;
 }

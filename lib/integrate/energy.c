@@ -1,6 +1,6 @@
 /* The exactly conserving step: q₁ − q₀ = h(v₀+v₁)/2 and M(v₁−v₀) = h(external − f̄ − C Δq/h) with f̄ = (f(q₀) +
- * 4f(½(q₀+q₁)) + f(q₁))/6. f is cubic along the segment, so Simpson's rule gives f̄·Δq = W(q₁) − W(q₀) without error.
- * Unknown: q₁. */
+ * 4f(½(q₀+q₁)) + f(q₁))/6. f is cubic along the segment, so that Simpson's rule gives f̄·Δq = W(q₁) − W(q₀) without
+ * error. The unknown is q₁. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -38,8 +38,8 @@ static int evaluate_force(sp_integrator *it)
     return SP_OK;
 }
 
-/* The middle of the step and the mean velocity that belong to a q₁. */
-static void follow(sp_integrator *it, const double *q1)
+/* Computes the middle of the step and the mean velocity for q₁. */
+static void set_end_state(sp_integrator *it, const double *q1)
 {
     const energy_workspace *w = it->workspace;
     for (int64_t i = 0; i < it->n; i++) {
@@ -52,7 +52,7 @@ static void residual(sp_integrator *it, const double *q1, double *r, sp_newton_r
 {
     const energy_workspace *w = it->workspace;
     const double h = it->h;
-    follow(it, q1);
+    set_end_state(it, q1);
     it->system->force(it->system->self, w->middle, r);
     it->system->force(it->system->self, q1, w->end_force);
     for (int64_t i = 0; i < it->n; i++)
@@ -76,7 +76,7 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     const energy_workspace *w = it->workspace;
     const sp_system *system = it->system;
     const double h = it->h, damping = it->p.damping_stiffness;
-    follow(it, q1);
+    set_end_state(it, q1);
     system->matrix_start(system->self, 2 / (h * h) + it->p.damping_mass / h);
     system->matrix_add(system->self, w->middle, 1.0 / 3 + damping / h, 1.0 / 3, definite, NULL);
     system->matrix_add(system->self, q1, 1.0 / 6, 1.0 / 6, definite, NULL);
@@ -100,7 +100,7 @@ static int step(sp_integrator *it)
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = it->now.q[i] + h * it->now.v[i];
     SP_TRY(sp_step_solve(it, &equations, it->now.q));
-    follow(it, it->next.q);
+    set_end_state(it, it->next.q);
     for (int64_t i = 0; i < it->n; i++)
         it->ledger.work += it->load.force[i] * h * mean[i];
     if (sp_damping_force(it, w->middle, mean, it->product))

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A static integrator that is set to the start of every solve. */
+/* A static integrator that is reset to the start of every solve. */
 struct sp_equilibrium {
-    sp_external_loads loads; /* never asked: the loads are given */
+    sp_external_loads loads; /* not evaluated, since the loads are given */
     sp_integrator *it;
 };
 
@@ -41,9 +41,9 @@ int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const d
     sp_integrator *it = equilibrium->it;
     size_t bytes = (size_t)it->n * sizeof *q;
     memcpy(it->now.q, from, bytes);
-    sp_static_forget(it);
+    sp_static_reset(it);
     it->report = (sp_integrator_report){0};
-    int status = sp_static_reach(it, from_load, load);
+    int status = sp_static_find(it, from_load, load);
     const sp_integrator_report *r = &it->report;
     *report =
         (sp_equilibrium_report){r->load_steps, r->newton_iterations, r->factorizations, r->halvings, r->indefinite, 0};

@@ -6,12 +6,12 @@
 
 typedef struct sp_equilibrium sp_equilibrium;
 
-/* What one of them took. */
+/* Counts for one equilibrium, and its residual. */
 typedef struct sp_equilibrium_report {
     int64_t load_steps; /* 1: the load in one step */
     int64_t iterations, factorizations, halvings;
-    int64_t indefinite; /* factorizations that needed the definite variant of K */
-    double residual;    /* ‖f(q) − F‖ / ‖F‖, computed anew at the end; without a load ‖f(q)‖ [N] */
+    int64_t indefinite; /* number of factorizations that used the definite variant of K */
+    double residual;    /* ‖f(q) − F‖ / ‖F‖, recomputed at the end; without a load ‖f(q)‖ [N] */
 } sp_equilibrium_report;
 
 /* tolerance and iterations as in sp_integrator_parameters. The system must outlive it. */
@@ -19,10 +19,10 @@ int sp_equilibrium_new(sp_context *context, const sp_system *system, double tole
                        sp_equilibrium **equilibrium) SP_MUST_USE;
 void sp_equilibrium_free(sp_equilibrium *equilibrium); /* NULL is allowed */
 
-/* q [n] receives the equilibrium under `load` [n], reached from the one at `from` [n] under `from_load` [n]: Newton's
- * method with a line search in the potential; where it fails, the way between the loads is taken in parts, down to a
- * 1024th. The result depends on the arguments alone, not on what was solved before. SP_NUMERICAL where even the
- * smallest part fails; the report says what that took. q may not be `from`. */
+/* q [n] receives the equilibrium under `load` [n], found from the one at `from` [n] under `from_load` [n] by Newton's
+ * method with a line search in the potential. If it fails, the load is changed in increments, down to a 1024th. The
+ * result depends on the arguments alone, not on earlier solves. SP_NUMERICAL if even the smallest increment fails; the
+ * report is set in this case too. q may not be `from`. */
 int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const double *from_load, const double *load,
                         double *q, sp_equilibrium_report *report) SP_MUST_USE;
 

@@ -1,21 +1,21 @@
 /* Oscillators q̈ + c q̇ + λ q = external with c = α + βλ, each integrated exactly under the mean of its force over the
- * step: exact for forces that change at the ends of steps alone. */
+ * step. This is exact for forces that change only at the ends of steps. */
 #include "integrate/internal.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* What an oscillator does over h: displacement G by a unit force, and displacement S and velocity V by a unit velocity;
- * G' = S, S' = V = 1 − c S − λ G. */
+/* The response of an oscillator over h: displacement G to a unit force; displacement S and velocity V to a unit
+ * velocity. G' = S, S' = V = 1 − c S − λ G. */
 typedef struct response {
     double G, S, V;
 } response;
 
-/* Weak springs and damping over the step, ch ≤ 1 and λh² ≤ 1, where the closed forms cancel: Taylor's series of G'' = 1
- * − c G' − λ G, with z_k = G⁽ᵏ⁾(0) hᵏ/k!. */
+/* For weak springs and damping over the step, ch ≤ 1 and λh² ≤ 1, the closed forms cancel. Then the Taylor series of
+ * G'' = 1 − c G' − λ G is used, with z_k = G⁽ᵏ⁾(0) hᵏ/k!. */
 static response short_step(double lambda, double c, double h)
 {
-    enum { TERMS = 24 }; /* |z_k| ≤ 2ᵏ/k!: the rest is below 1e-16 of the first */
+    enum { TERMS = 24 }; /* |z_k| ≤ 2ᵏ/k!, so that the remainder is below 1e-16 of the first term */
     double before = 0, z = 0.5, G = 0.5, S = 1;
     for (int k = 1; k < TERMS; k++) { /* z is z_(k+1) */
         const double next = -(c * h * (k + 1) * z + lambda * h * h * before) / ((double)(k + 1) * (k + 2));
@@ -33,16 +33,16 @@ static response respond(double lambda, double c, double h)
     if (c * h <= 1 && lambda * h * h <= 1)
         return short_step(lambda, c, h);
     double cosine = exp(-half * h),
-           sine = cosine * h; /* of ωh, decayed, the second by ω; cosh and sinh where overdamped */
+           sine = cosine * h; /* of ωh, with the decay; the second divided by ω; cosh and sinh if overdamped */
     if (square > 0) {
         const double omega = sqrt(square), decay = cosine;
         cosine = decay * cos(omega * h);
         sine = decay * sin(omega * h) / omega;
-    } else if (square < 0) { /* the rates of decay are half ± ω; their product is λ */
+    } else if (square < 0) { /* the decay rates are half ± ω; their product is λ */
         const double omega = sqrt(-square), fast = half + omega, slow = lambda / fast, left = exp(-slow * h);
         sine = -0.5 * left * expm1(-2 * omega * h) / omega;
         cosine = left - omega * sine;
-        if (slow < 0.1 * fast) { /* so slow that 1 − left cancels */
+        if (slow < 0.1 * fast) { /* so slow that 1 − left would cancel */
             const double by_slow = slow > 0 ? -expm1(-slow * h) / slow : h;
             return (response){0.5 * (by_slow + expm1(-fast * h) / fast) / omega, sine, cosine - half * sine};
         }
@@ -56,7 +56,7 @@ static int step(sp_integrator *it)
     assert(eigenvalue);
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++) {
-        /* λ ≤ 0, a rigid mode to rounding, counts as 0 */
+        /* λ ≤ 0, a rigid mode up to rounding, counts as 0. */
         const double lambda = fmax(eigenvalue[i], 0), c = it->p.damping_mass + it->p.damping_stiffness * lambda,
                      f = it->load.force[i];
         const double q = it->now.q[i], v = it->now.v[i], pull = f - lambda * q;

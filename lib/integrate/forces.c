@@ -65,9 +65,9 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     double speed = sp_norm(it->n, v), reach = sp_norm(it->n, q);
     if (speed == 0)
         return;
-    /* For a cubic force by central differences, which are exact and round least over long steps. Else by one-sided
-     * differences over so little that the error is a thousandth of h or less and that the material allows the state;
-     * K(q) is at hand then, since the caller has just added it. */
+    /* For a cubic force central differences are exact, and rounding is least over long steps. Other forces use
+     * one-sided differences over so small a step that the error is a thousandth of h or less and that the material
+     * allows the state. K(q) is then available, since the caller has just added it. */
     const bool cubic = it->system->cubic;
     const double s = cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h, weight = scale / (cubic ? 2 * s : s);
     if (!cubic)
@@ -92,6 +92,6 @@ int sp_refuse_inverted(sp_integrator *it, const double *q)
     if (element < 0)
         return SP_OK;
     return sp_fail(it->context, SP_NUMERICAL,
-                   "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean",
+                   "element %lld is inverted at t = %g s; take smaller steps, or the law stable-neo-hookean",
                    (long long)element, it->t1);
 }

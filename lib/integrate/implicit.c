@@ -1,6 +1,7 @@
 /* Implicit steps with the unknown q₁: M a₁ + C(q₁) v₁ + f(q₁) = external₁, where velocity and acceleration at the end
- * of the step are v₁ = cv (q₁ − q₀) + vb and a₁ = ca (q₁ − q₀) + ab. Newmark (thesis §2.9), implicit Euler, and
- * backward differences of second order, which are used for q and for v, for steps of any lengths. */
+ * of the step are v₁ = cv (q₁ − q₀) + vb and a₁ = ca (q₁ − q₀) + ab. The methods are Newmark (thesis §2.9), implicit
+ * Euler, and backward differences of second order, which are applied to q and to v and allow steps of different
+ * lengths. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -9,8 +10,8 @@
 
 typedef struct implicit_workspace {
     double cv, ca, *vb, *ab; /* vb, ab [n] */
-    double *last_q, *last_v; /* [n] at the start of the step before, for BDF2 */
-    double *restart;         /* [n] the extrapolated motion, where Newton's method restarts there */
+    double *last_q, *last_v; /* [n] at the start of the previous step, for BDF2 */
+    double *restart;         /* [n] the extrapolated motion, if Newton's method restarts there */
 } implicit_workspace;
 
 static void allocate(sp_integrator *it)
@@ -62,8 +63,8 @@ static void backward_rates(sp_integrator *it, double ratio)
     }
 }
 
-/* Velocity and acceleration that belong to a q₁. */
-static void follow(sp_integrator *it, const double *q1)
+/* Computes velocity and acceleration for q₁. */
+static void set_end_state(sp_integrator *it, const double *q1)
 {
     const implicit_workspace *w = it->workspace;
     for (int64_t i = 0; i < it->n; i++) {
@@ -75,9 +76,9 @@ static void follow(sp_integrator *it, const double *q1)
 
 /* ---- the equations ---- */
 
-/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and the factor s of the limit of acceleration.
- * Without βK(q)v it is the gradient of ½ a₁ᵀMa₁ / ca + s (W(q₁) + ½α v₁ᵀMv₁ / cv − external₁·q₁), with the energy W in
- * size->potential on entry. */
+/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁). On entry r has f; s is the scale of the acceleration limit. Without
+ * βK(q)v it is the gradient of ½ a₁ᵀMa₁ / ca + s (W(q₁) + ½α v₁ᵀMv₁ / cv − external₁·q₁); on entry size->potential has
+ * the energy W. */
 static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
 {
     const implicit_workspace *w = it->workspace;
@@ -100,7 +101,7 @@ static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_n
 
 static void residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
 {
-    follow(it, q1);
+    set_end_state(it, q1);
     size->potential = it->system->force(it->system->self, q1, r);
     finish_residual(it, q1, r, size);
 }
@@ -114,18 +115,18 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     system->matrix_add(system->self, q1, s * (1 + w->cv * damping), s, definite, NULL);
     if (damping != 0 && !definite && !system->constant)
         sp_add_tangent_derivative(it, q1, it->next.v, s * damping);
-    /* ∂(D(q)v)/∂q is left out: it is not symmetric. With half the derivative of D along v, a symmetric part of it,
-     * Newton's method took as many iterations or more. Measured, means over a run, cantilever of 1 MPa, full and
-     * reduced, φ = ψ: steps up to 4 ms with 30 to 30,000 Pa s 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to
-     * 300 Pa s 4.2 to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at 30,000 Pa s, where all motion is creep,
-     * up to 25 with either. */
+    /* ∂(D(q)v)/∂q is left out, since it is not symmetric. With half the derivative of D along v, a symmetric part of
+     * it, Newton's method needs as many iterations or more. Measured as means over a run, on a cantilever of 1 MPa,
+     * full-order and reduced, with φ = ψ. Steps of up to 4 ms with 30 to 30,000 Pa s need 2.9 to 6.7 iterations without
+     * it, and 2.7 to 7.0 with it. Steps of 16 ms need 4.2 to 5.8 and 4.2 to 6.2 with up to 300 Pa s, and up to 8.8
+     * and 11.9 with 3000 Pa s. With 30,000 Pa s, where all motion is creep, both need up to 25. */
     if (system->viscous_add)
         system->viscous_add(system->self, q1, s * w->cv);
 }
 
-/* Newton's method starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load
- * that sets in suddenly throws the extrapolation far off, and prescribed vertices that have moved on may have turned
- * elements inside out at q₀. Returns where it restarts. */
+/* Newton's method starts from the extrapolated motion or from rest at q₀, whichever has the smaller residual. After a
+ * sudden load the extrapolation is far off, and at q₀ the motion of prescribed vertices may have inverted elements.
+ * Returns the point at which it restarts. */
 static const double *predict(sp_integrator *it)
 {
     const implicit_workspace *w = it->workspace;
@@ -145,7 +146,8 @@ static const double *predict(sp_integrator *it)
     return w->restart;
 }
 
-/* Whole steps first, then a search along lower potentials, which a definite matrix always finds. */
+/* Whole steps first, then a line search in the potential, which always finds a lower one along the correction of a
+ * definite matrix. */
 static int converge(sp_integrator *it, const char *name, bool has_potential)
 {
     const bool potential = has_potential && it->p.damping_stiffness == 0 && !it->system->nonconservative &&
@@ -160,7 +162,7 @@ static int converge(sp_integrator *it, const char *name, bool has_potential)
 
 /* ---- one semi-implicit iteration ---- */
 
-/* f += K_fh(q₀) times the displacements of prescribed vertices in this step: they take part in the iteration. */
+/* f += K_fh(q₀) times the displacements of prescribed vertices in this step, which are part of the linearization. */
 static void add_prescribed_displacements(sp_integrator *it, double *f)
 {
     const sp_system *system = it->system;
@@ -176,7 +178,7 @@ static void add_prescribed_displacements(sp_integrator *it, double *f)
     system->vertices.prescribe(system->self, p->u[0], p->v[1]);
 }
 
-/* One Newton iteration from q₀ with the papers' matrix; force and stiffness come from one evaluation. */
+/* One Newton iteration from q₀ with the papers' matrix; force and stiffness are computed by one evaluation. */
 static int iterate_once(sp_integrator *it)
 {
     const implicit_workspace *w = it->workspace;
@@ -185,7 +187,7 @@ static int iterate_once(sp_integrator *it)
     const double s = it->limit_scale, *q = it->now.q;
     sp_newton_residual size;
     int status;
-    follow(it, q);
+    set_end_state(it, q);
     if (p->rows) {
         assert(system->vertices.prescribe);
         system->vertices.prescribe(system->self, p->u[0], p->v[1]);
@@ -212,8 +214,8 @@ done:
 
 /* ---- the steps ---- */
 
-/* The factor on elastic, damping and external forces in this step, so that they do not accelerate q by more than
- * allowed (thesis §3.10.2). */
+/* Computes the scale of elastic, damping and external forces in this step, such that they do not accelerate q by more
+ * than the limit (thesis §3.10.2). */
 static int limit_acceleration(sp_integrator *it)
 {
     int status;
@@ -231,8 +233,8 @@ static int limit_acceleration(sp_integrator *it)
     return status;
 }
 
-/* Work and dissipation, by the trapezoidal rule or with the forces at the end of the step alone; damping_power: of the
- * damping force at its start. */
+/* Adds work and dissipation, by the trapezoidal rule or with the forces at the end of the step alone. damping_power is
+ * that of the damping force at the start of the step. */
 static void count_energies(sp_integrator *it, bool trapezoidal, double damping_power)
 {
     const double *force = it->load.force, *next_force = it->load.next_force;
@@ -254,11 +256,11 @@ static void accept(sp_integrator *it)
     memcpy(it->now.q, it->next.q, bytes);
     memcpy(it->now.v, it->next.v, bytes);
     memcpy(it->now.a, it->next.a, bytes);
-    sp_force_taken(it);
+    sp_force_advance(it);
 }
 
-/* The step whose rates are set. name: of the method, for messages. has_potential: its residual is a gradient where
- * forces have energies. */
+/* Performs the step whose rates are set. name: of the method, for messages. has_potential: the residual is a gradient
+ * if forces have energies. */
 static int step(sp_integrator *it, const char *name, bool has_potential, bool trapezoidal)
 {
     int status;
@@ -268,7 +270,7 @@ static int step(sp_integrator *it, const char *name, bool has_potential, bool tr
         sp_damping_force(it, it->now.q, it->now.v, it->product) ? sp_dot(it->n, it->now.v, it->product) : 0;
     sp_prescribe(it, 1);
     SP_TRY(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
-    follow(it, it->next.q);
+    set_end_state(it, it->next.q);
     count_energies(it, trapezoidal, damping_power);
     accept(it);
 done:

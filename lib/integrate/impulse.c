@@ -1,24 +1,24 @@
-/* The external forces of steps, chosen so that the impulse of any load is exact for steps of any lengths.
+/* The external forces of steps, chosen such that the impulse of any load is exact for steps of any lengths.
  *
- * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n). F_n is the mean force from γ h_n before its time t_n to
- * (1 − γ) h_(n+1) after it: the length of that interval is its weight in the sum. Where the next step has another
- * length h_(n+1) than the length w that F_n was made for, F_n still owes the impulse (1 − γ) w F_n up to t_n + (1 − γ)
- * w. It and the acceleration are then replaced by those of the impulse that is owed up to t_n + (1 − γ) h_(n+1).
- * Central differences are the same with γ = ½.
+ * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n). F_n is the mean force from γ h_n before its time t_n to (1 −
+ * γ) h_(n+1) after it: the length of that interval is its weight in the sum. If the next step has another length
+ * h_(n+1) than the length w that F_n was computed for, the impulse (1 − γ) w F_n up to t_n + (1 − γ) w is still to be
+ * applied. F_n and the acceleration are then replaced by those for the impulse up to t_n + (1 − γ) h_(n+1). Central
+ * differences are the same with γ = ½.
  *
  * BDF2. The changes of momentum e_n = M (v_n − v_(n−1)) by loads satisfy, with w = h_n / h_(n−1) (0 in the first step,
  * which is one of implicit Euler),
  *     ((1 + 2w) e_n − w² e_(n−1)) / (1 + w) = h_n F_n.
- * After loads have ended, with equal steps, each e is a third of the one before, so that ½ e_n is still to come. F_n is
- * chosen so that Σ e + ½ e_n is the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since
- * the start, e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
+ * After loads have ended, with equal steps, each e is a third of the previous one, so that ½ e_n is still to come. F_n
+ * is chosen such that Σ e + ½ e_n is the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or
+ * since the start, e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
 #include "integrate/internal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Steps of BDF2 whose loads still matter when a motion is continued: the next one has a part of 3^-40. */
+/* Number of BDF2 steps whose loads still matter when a motion is continued: the next one contributes 3^-40. */
 enum { REMEMBERED = 40 };
 
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
@@ -27,7 +27,8 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     if (!it->loads->prescribed || !isfinite(t1))
         return;
     assert(it->system->vertices.prescribed_inertia);
-    /* M_fh (a + α v) of prescribed vertices that accelerate from v(t0) to v(t1), of which `mass_times` sees no part */
+    /* M_fh (a + α v) of prescribed vertices that accelerate from v(t0) to v(t1), which `mass_times` does not include.
+     */
     double *v0 = it->prescribed.u_between, *v1 = it->prescribed.v_between;
     memset(v0, 0, (size_t)it->prescribed.rows * sizeof *v0);
     memset(v1, 0, (size_t)it->prescribed.rows * sizeof *v1);
@@ -50,7 +51,7 @@ static void impulse(sp_integrator *it, double from, double to, double *j)
         j[i] *= to - from;
 }
 
-/* The change of momentum in the step that ends with the loads of [from, to]. */
+/* Stores the change of momentum in the step that ends, with the loads of [from, to]. */
 static void remember(sp_integrator *it, double from, double to)
 {
     impulse(it, from, to, it->load.force);
@@ -58,7 +59,7 @@ static void remember(sp_integrator *it, double from, double to)
         it->load.momentum[i] = (it->load.force[i] + 0.5 * it->load.momentum[i]) / 1.5;
 }
 
-/* Newmark's γ; that of central differences is ½. */
+/* Newmark's γ; for central differences it is ½. */
 static double nodal_gamma(const sp_integrator *it)
 {
     return it->p.kind == SP_NEWMARK ? it->p.gamma : 0.5;
@@ -68,7 +69,7 @@ static void start_nodal(sp_integrator *it, double t, double behind)
 {
     load_memory *load = &it->load;
     const double gamma = nodal_gamma(it);
-    /* with γ = 1 the force of the start has no weight: any interval serves */
+    /* With γ = 1 the force at the start has no weight, and any interval serves. */
     const double ahead = behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5;
     load->interval = behind > 0 ? behind : it->p.step;
     sp_mean_force(it, t - gamma * behind, t + ahead * load->interval, load->force);
@@ -122,7 +123,7 @@ int sp_force_retime(sp_integrator *it)
         most = fmax(most, fabs(change[i]));
         size = fmax(size, fabs(it->load.force[i]));
     }
-    if (most <= 1e-13 * fmax(1, it->load.interval / h) * size) /* rounding, of loads that are constant */
+    if (most <= 1e-13 * fmax(1, it->load.interval / h) * size) /* rounding of loads that are constant */
         return SP_OK;
     memcpy(it->load.force_before, it->load.force, bytes);
     memcpy(it->load.a_before, it->now.a, bytes);
@@ -153,7 +154,7 @@ void sp_force_of_step(sp_integrator *it)
     }
 }
 
-void sp_force_taken(sp_integrator *it)
+void sp_force_advance(sp_integrator *it)
 {
     memcpy(it->load.force, it->load.next_force, (size_t)it->n * sizeof *it->load.force);
     it->load.interval = it->h;

@@ -1,5 +1,5 @@
-/* The life of an integrator: start, going on from another one, saving and loading, and what it says of its state. Steps
- * are in step.c, schemes in files of their own. */
+/* The life cycle of an integrator: start, continuation of another one, saving and loading, and its state for callers.
+ * Steps are in step.c; each scheme has its own file. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -26,8 +26,8 @@ static void allocate(sp_integrator *it)
                           &load->next_momentum,
                           &load->force_before,
                           &load->a_before,
-                          &l->path_q,
-                          &l->path_force,
+                          &l->integral_q,
+                          &l->integral_force,
                           &it->residual,
                           &it->correction,
                           &it->trial,
@@ -40,15 +40,15 @@ static void allocate(sp_integrator *it)
         it->scheme->allocate(it);
 }
 
-/* At it->now. behind: the length of the step before, of another integrator whose motion this one goes on with; 0:
- * none. */
+/* Starts at it->now. behind: the length of the previous step of another integrator whose motion is continued; 0: none.
+ */
 static int start(sp_integrator *it, double behind)
 {
     int status = SP_OK;
     const double h = it->p.step, t = sp_integrator_time(it);
     sp_prescribed_place(it, t, 1);
     sp_prescribe_end(it, 1);
-    /* The springs that have acted so far: the step itself changes them, and counts the energy of the change. */
+    /* Sets the springs that have acted so far. The step itself changes them, and counts the energy of the change. */
     if (it->loads->springs && it->loads->springs(it->loads->self, it->steps ? t - h : 0, it->steps ? t : h))
         SP_TRY(sp_scheme_allows_springs(it));
     sp_force_start(it, t, behind);
@@ -110,7 +110,7 @@ void sp_integrator_free(sp_integrator *it)
     free(it);
 }
 
-/* ---- what lasts from step to step ---- */
+/* ---- state that is kept from step to step ---- */
 
 void sp_memory_add(sp_memory *memory, void *data, int64_t bytes)
 {
@@ -125,7 +125,7 @@ void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n)
     sp_memory_add(memory, x, n * (int64_t)sizeof *x);
 }
 
-/* Beside the state, prescribed vertices, energies and counts. */
+/* All of it except the state q, v, a: prescribed vertices, energies and counts. */
 static void remember(sp_integrator *it, sp_memory *memory)
 {
     load_memory *load = &it->load;
@@ -141,9 +141,10 @@ static void remember(sp_integrator *it, sp_memory *memory)
 
 void sp_integrator_visit(sp_integrator *it, sp_state *state)
 {
-    double *vectors[] = {it->now.q, it->now.v, it->ledger.path_q, it->ledger.path_force};
+    double *vectors[] = {it->now.q, it->now.v, it->ledger.integral_q, it->ledger.integral_force};
     double *wide[] = {it->prescribed.u[0], it->prescribed.u[1], it->prescribed.v[0], it->prescribed.v[1]};
-    double *energies[] = {&it->ledger.work, &it->ledger.dissipated, &it->ledger.path_energy, &it->ledger.path_work};
+    double *energies[] = {&it->ledger.work, &it->ledger.dissipated, &it->ledger.integral_energy,
+                          &it->ledger.work_integral};
     sp_memory memory = {0};
     SP_STATE_VALUE(state, it->steps);
     SP_STATE_VALUE(state, it->load.stiffened);
@@ -164,7 +165,8 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     it->system->visit(it->system->self, state);
 }
 
-/* The same system in the same state: the next step is the one that would have followed. */
+/* Returns true if both have the same system in the same state: the next step is then the one that would have followed.
+ */
 static bool unchanged(const sp_integrator *it, const sp_integrator *before)
 {
     const size_t bytes = (size_t)it->n * sizeof(double);
@@ -181,7 +183,7 @@ static void copy_memory(sp_integrator *it, sp_integrator *before)
         memcpy(to.part[i].data, from.part[i].data, (size_t)to.part[i].bytes);
 }
 
-/* Kinetic and stored energy, after what a new step would take out of the latter at its start. */
+/* Kinetic and stored energy, after the part of the latter that a new step removes at its start. */
 static double energy_now(sp_integrator *it)
 {
     double energy[SP_WORK_COUNT];
@@ -200,7 +202,7 @@ int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
     it->steps = before->steps;
     it->ledger.work = before->ledger.work;
     it->ledger.dissipated = before->ledger.dissipated;
-    it->ledger.path_work = before->ledger.path_work;
+    it->ledger.work_integral = before->ledger.work_integral;
     it->report = before->report;
     it->report.stability_limit = limit;
     const int status = start(it, before->steps > 0 ? before->load.interval : 0);

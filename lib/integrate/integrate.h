@@ -17,23 +17,24 @@ enum sp_integrator_kind {
      * the papers. */
     SP_NEWMARK,
     /* Conserves energy exactly: q₁ − q₀ = h (v₀ + v₁)/2 and M (v₁ − v₀) = h (F − f̄ − damping), where f̄ is the mean of f
-     * along the step by Simpson's rule, exact for a force that is cubic in q. Refuses other forces, prescribed vertices
-     * and grounds. */
+       along the step by Simpson's rule, exact for a force that is cubic in q. Not for other forces, prescribed vertices
+       and floor planes. */
     SP_ENERGY,
     /* Central differences (leapfrog), explicit: stable for h ≤ 2/ω_max, less with damping. */
     SP_CENTRAL,
     /* Static equilibrium under the mean loads of each step, without inertia and damping. */
     SP_STATIC,
-    /* Implicit Euler, converged Newton iterations: first order, damps every motion that the step does not resolve. */
+    /* Implicit Euler with converged Newton iterations: of first order, damps every motion that the step does not
+       resolve. */
     SP_EULER,
-    /* Backward differences of second order, converged Newton iterations; the first step is implicit Euler. Refuses
-     * friction. */
+    /* Backward differences of second order with converged Newton iterations; the first step is implicit Euler. Not for
+       friction. */
     SP_BDF2,
-    /* Linearly implicit Euler with a factor β before h²K: one linear solve a step, at q₀ (Baraff and Witkin 1998;
-     * Weidner et al. 2020, eq. 10). Systems of vertices only; the only scheme for skeletons and for condensed models.
+    /* Linearly implicit Euler with a factor β before h²K: one linear solve per step, at q₀ (Baraff and Witkin 1998;
+     * Weidner et al. 2020, eq. 10). For full-order systems only; the only scheme for skeletons and for ConJac.
      */
     SP_LINEAR_EULER,
-    /* Each oscillator integrated exactly under the mean load of the step. Systems with eigenvalues only. */
+    /* Each oscillator is integrated exactly under the mean load of the step. For systems with eigenvalues only. */
     SP_EXACT,
 };
 
@@ -44,18 +45,19 @@ typedef struct sp_integrator_parameters {
                             Linearly implicit Euler: β > 0; from ½ on every h is stable in linear problems */
     double damping_mass; /* α ≥ 0, 1/s */
     double damping_stiffness; /* β of Rayleigh damping ≥ 0, s */
-    bool semi_implicit; /* Newmark: one Newton iteration from q₀ with the papers' matrix, which lacks ∂(βK(q)v)/∂q */
+    bool semi_implicit; /* Newmark: one Newton iteration from q₀ with the papers' matrix, without ∂(βK(q)v)/∂q */
     double tolerance;   /* Newton's method: residual relative to the largest force term; 0: 1e-10, energy 1e-12 */
     int64_t iterations; /* Newton's method: at most, in each step; 0: 50 */
-    /* Newmark: the largest √(q̈ᵀMq̈). Where elastic, damping and external forces would cause more, they are scaled down
-     * for that step (thesis §3.10.2); 0: no limit. */
+    /* Newmark: the limit of √(q̈ᵀMq̈). If elastic, damping and external forces would exceed it, they are scaled down for
+     * that step (thesis §3.10.2); 0: no limit. */
     double most_acceleration;
-    /* Sub-stepping: a step that does not converge is taken in parts, down to its 2^halvings-th, 0 to 40; 0: never.
-     * Static solutions go through the loads in parts by themselves; central differences and exact steps have none.
-     * Newmark and BDF2 take means of loads about the ends of parts: impulses are exact where parts are alike. */
+    /* Sub-stepping: a step that does not converge is halved repeatedly, down to the 2^halvings-th part, 0 to 40; 0:
+     * never. Not applicable to static solutions, which use load increments instead, to central differences and to exact
+     * steps. Newmark and BDF2 use means of loads about the ends of sub-steps, so that impulses are exact if these have
+     * equal lengths. */
     int halvings;
     int64_t first_step;           /* number of the first step, ≥ 0: the motion starts at first_step · step */
-    struct sp_skeleton *skeleton; /* linearly implicit Euler: bones that carry vertices and move with the mesh
+    struct sp_skeleton *skeleton; /* linearly implicit Euler: bones with attached vertices, which move with the mesh
                                      (rigid/skeleton.h); must outlive the integrator. NULL: none */
 } sp_integrator_parameters;
 
@@ -64,42 +66,42 @@ enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP
 /* Counts since the start. */
 typedef struct sp_integrator_report {
     int64_t steps;
-    int64_t newton_iterations, worst_iterations; /* in all, and most in one solve */
+    int64_t newton_iterations, worst_iterations; /* total, and largest number in one solve */
     int64_t factorizations;                      /* of Newton's matrix */
-    int64_t load_steps;    /* static: equilibria, those on the way to the loads of a step included */
-    int64_t stagnated;     /* solves that rounding ended above the tolerance: with a residual below 1e-6, or corrections
-                              below 1e-12 of q (nonlinear/newton.h) */
-    int64_t halvings;      /* of step lengths in line searches */
-    int64_t chopped;       /* steps whose forces were scaled down by the limit of acceleration */
-    int64_t parted;        /* steps that were taken in parts */
-    double smallest_part;  /* the smallest part, as a fraction of a step; 1 where there were none */
-    int64_t indefinite;    /* factorizations that needed the positive definite approximation of K */
-    double worst_residual; /* relative, over all solves */
+    int64_t load_steps;     /* static: equilibria, including those of load increments within a step */
+    int64_t stagnated;      /* solves that ended above the tolerance because of rounding: with a residual below 1e-6, or
+                               corrections below 1e-12 of q (nonlinear/newton.h) */
+    int64_t halvings;       /* of step lengths in line searches */
+    int64_t chopped;        /* steps whose forces were scaled down by the acceleration limit */
+    int64_t parted;         /* steps that were divided into sub-steps */
+    double smallest_part;   /* length of the smallest sub-step as a fraction of a step; 1 if there were none */
+    int64_t indefinite;     /* number of factorizations that used the positive definite approximation of K */
+    double worst_residual;  /* relative, over all solves */
     double stability_limit; /* central: the largest stable h at rest, s; else 0 */
 } sp_integrator_report;
 
 typedef struct sp_integrator sp_integrator;
 
 /* Starts at time first_step · step from q and v [n] (copied; NULL: 0). The system, the loads and the skeleton must
- * outlive the integrator. SP_USAGE for parameters out of range, for a scheme that does not fit the system or its loads,
- * and for central differences with a step above the stability limit; SP_NUMERICAL where the accelerations at the start
- * cannot be found. */
+ * outlive the integrator. SP_USAGE for parameters out of range, for a scheme that is not applicable to the system or
+ * its loads, and for central differences with a step above the stability limit; SP_NUMERICAL if the initial
+ * accelerations cannot be computed. */
 int sp_integrator_new(sp_context *context, const sp_system *system, const sp_external_loads *loads,
                       const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **integrator) SP_MUST_USE;
 void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
 
-/* One step. SP_NUMERICAL, with the time and the residual, where Newton's method does not converge, the matrix cannot be
- * factored, an element that the law does not allow to be inverted is, or the motion has become unstable. The state is
- * then that of the step before or, with sub-stepping, of the last part that was done. */
+/* Performs one step. SP_NUMERICAL, with the time and the residual, if Newton's method does not converge, the matrix
+ * cannot be factored, an element is inverted under a law that is undefined there, or the motion has become unstable.
+ * The state is then that before the step or, with sub-stepping, after the last completed sub-step. */
 int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
 
 /* Continues the motion of another integrator, with its time, energies and counts, for a system that has changed since.
- * To be called before the first step of a new integrator that starts at that time (first_step), because loads are
- * evaluated there. Where both have the same system (system->self) and the same q and v, the steps are those that the
- * other one would have taken, to the last bit. Else accelerations are found anew, BDF2 starts with a step of implicit
- * Euler, and the change of kinetic and stored energy, as that of vertices that are no longer fixed, counts as work.
- * SP_USAGE for another time step. */
+ * Call it before the first step of a new integrator that starts at that time (first_step), because loads are evaluated
+ * there. If both have the same system (system->self) and the same q and v, the steps are identical to those that the
+ * other one would have made. Otherwise accelerations are recomputed, BDF2 starts with a step of implicit Euler, and the
+ * change of kinetic and stored energy, such as that of vertices that are no longer fixed, counts as work. SP_USAGE for
+ * another time step. */
 int sp_integrator_continue(sp_integrator *integrator, sp_integrator *before) SP_MUST_USE;
 
 /* Saves or loads everything that the next steps depend on (base/state.h), with the state of the system and of the
@@ -111,19 +113,19 @@ double sp_integrator_time(const sp_integrator *integrator);
 const double *sp_integrator_q(const sp_integrator *integrator);
 const double *sp_integrator_v(const sp_integrator *integrator);
 
-/* Displacement [3·vertices] m and velocity [3·vertices] m/s of prescribed vertices now, 0 at free components; NULL
- * where no vertex moves. After a failed step as the state. */
+/* Displacement [3·vertices] m and velocity [3·vertices] m/s of prescribed vertices now, 0 at free components; NULL if
+ * no vertex moves. After a failed step they are those of the state. */
 const double *sp_integrator_prescribed(const sp_integrator *integrator);
 const double *sp_integrator_prescribed_velocity(const sp_integrator *integrator);
 
 /* Kinetic and stored energy now (one evaluation of the force), and the work of external forces and the dissipation
  * since the start, J. With prescribed vertices the kinetic energy is that of the free degrees of freedom, and the work
  * includes that of the internal forces (not of damping forces) over the motion of prescribed vertices, and that of the
- * inertia −M_fh (a + αv) of prescribed vertices over the motion of free ones. Where the internal force has no energy,
- * the stored energy is the work done against it since the start, by the trapezoidal rule over the steps. */
+ * inertia −M_fh (a + αv) of prescribed vertices over the motion of free ones. If the internal force has no energy, the
+ * stored energy is the work done against it since the start, by the trapezoidal rule over the steps. */
 void sp_integrator_energies(sp_integrator *integrator, double energy[SP_WORK_COUNT]);
 
-/* The integrator's own. */
+/* The report; it belongs to the integrator. */
 const sp_integrator_report *sp_integrator_reported(const sp_integrator *integrator);
 
 #endif

@@ -1,7 +1,7 @@
-/* The linearly implicit step of a mesh whose vertices are carried by the bones of a skeleton: joint rates are unknowns
- * beside the velocities of free degrees of freedom. Carried vertices move with c r, the joint rates r times the columns
- * c of the joint system. With S = M + h C + β h² K over all vertices, of which S_ff is the system's factored matrix,
- * the joints' own matrix A and right-hand side b (sp_joint_system),
+/* The linearly implicit step of a mesh with vertices attached to the bones of a skeleton: joint rates are unknowns in
+ * addition to the velocities of free degrees of freedom. Attached vertices move with c r, the joint rates r times the
+ * columns c of the joint system. With S = M + h C + β h² K over all vertices, of which S_ff is the system's factored
+ * matrix, and the joints' own matrix A and right-hand side b (sp_joint_system),
  *
  *     z = S_ff⁻¹ (right-hand side),     X = S_ff⁻¹ (S c)_f,
  *     (A + cᵀ S (c − X)) r = b − cᵀ S z,     v₁ = z − X r. */
@@ -56,7 +56,7 @@ static void operate(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
         y[i] = stiff * y[i] + (1 + h * step->damping_mass) * w->inertia[i];
 }
 
-/* X, one column after another. */
+/* Computes X, one column after another. */
 static int solve_columns(sp_integrator *it, joint_workspace *w, const sp_velocity_step *step)
 {
     const sp_system *system = it->system;
@@ -71,8 +71,8 @@ done:
     return status;
 }
 
-/* right = b with the momentum of the mesh, and the impulse of its forces on carried vertices; mesh_right = `right` with
- * the momentum that carried vertices share with free ones. */
+/* right = b with the momentum of the mesh and the impulse of its forces on attached vertices; mesh_right = `right` with
+ * the momentum that attached vertices share with free ones. */
 static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity_step *step, const double *right)
 {
     const sp_system *system = it->system;
@@ -86,10 +86,10 @@ static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity
         w->right[j] = joints->right[j] + sp_dot(rows, c, w->product) -
                       step->step * system->vertices.prescribed_work(system->self, step->q, c);
     }
-    for (int64_t i = 0; i < n; i++) /* the momentum of free vertices themselves is in both */
+    for (int64_t i = 0; i < n; i++) /* the momentum of the free vertices is in both */
         w->mesh_right[i] = right[i] + w->product[system->vertices.space->free[i]];
-    if (it->loads->prescribed) { /* elements between carried and prescribed vertices: S v of the latter, less the
-                                momentum that they had */
+    if (it->loads->prescribed) { /* elements between attached and prescribed vertices: S v of the latter, minus their
+                                    previous momentum */
         operate(it, w, step, it->prescribed.v_between, w->product);
         memset(w->vector, 0, (size_t)rows * sizeof *w->vector);
         it->loads->prescribed(it->loads->self, it->t0, it->prescribed.du, w->vector);
@@ -103,12 +103,12 @@ static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity
         w->mesh_right[i] -= it->product[i];
 }
 
-/* The joints' matrix and right-hand side with those of the mesh condensed into them; z [n]. */
+/* Condenses matrix and right-hand side of the mesh into those of the joints; z [n]. */
 static void condense(sp_integrator *it, joint_workspace *w, const sp_velocity_step *step, const double *z)
 {
     const sp_joint_system *joints = step->joints;
     const int64_t n = it->n, rows = it->prescribed.rows, m = joints->count, *dof = it->system->vertices.space->free;
-    for (int64_t k = 0; k <= m; k++) { /* cᵀ S of c − X and of z */
+    for (int64_t k = 0; k <= m; k++) { /* cᵀ S times c − X and z */
         memset(w->vector, 0, (size_t)rows * sizeof *w->vector);
         if (k < m)
             for (int64_t i = 0; i < rows; i++)
@@ -146,8 +146,7 @@ done:
     return status;
 }
 
-/* That work is the work of −M_fh (a + α v); the work against stiffness is counted with that of all prescribed vertices.
- */
+/* This work is that of −M_fh (a + α v). The work against stiffness is counted with that of all prescribed vertices. */
 void sp_joints_move(sp_integrator *it, joint_workspace *w, const double *rate)
 {
     const prescribed_vertices *p = &it->prescribed;

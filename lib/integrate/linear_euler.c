@@ -1,6 +1,6 @@
-/* Linearly implicit Euler (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10): one linear solve a step, for
- * velocities; positions follow. What the matrix leaves out (β < 1) or adds is numerical damping: it is not counted as
- * dissipated, and the energy balance shows it. */
+/* Linearly implicit Euler (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10): one linear solve per step, for
+ * velocities; positions follow from these. The terms that the matrix leaves out (β < 1) or adds are numerical damping.
+ * They are not counted as dissipation; the energy balance shows them. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 typedef struct linear_euler_workspace {
-    double *shift;            /* [n] what the system's own step adds to positions (sp_velocity_step) */
+    double *shift;            /* [n] shift of positions by the system's own step (sp_velocity_step) */
     double *right;            /* [n] right-hand side of the free degrees of freedom, N s */
-    double *prescribed_force; /* [n] what prescribed vertices that move bring to the left side */
+    double *prescribed_force; /* [n] contribution of moving prescribed vertices to the left-hand side */
     joint_workspace *joints;  /* NULL: there is no skeleton */
 } linear_euler_workspace;
 
@@ -32,7 +32,7 @@ static void allocate(sp_integrator *it)
 
 /* ---- velocities ---- */
 
-/* Factors M + h C + β h² K, or its definite approximation; the internal force into it->residual. */
+/* Factors M + h C + β h² K, or its definite approximation, and writes the internal force to it->residual. */
 static int factor(sp_integrator *it, const sp_velocity_step *step, bool definite)
 {
     const sp_system *system = it->system;
@@ -45,8 +45,8 @@ static int factor(sp_integrator *it, const sp_velocity_step *step, bool definite
     return system->matrix_factor(system->self);
 }
 
-/* y = what prescribed vertices that move bring to the left side of the free ones, by h C and β h² K; their inertia is
- * among the external forces. */
+/* y = the contribution of moving prescribed vertices to the left-hand side of the free ones, by h C and β h² K; their
+ * inertia is part of the external forces. */
 static void prescribed_part(sp_integrator *it, const sp_velocity_step *step, double *y)
 {
     const sp_system *system = it->system;
@@ -67,7 +67,7 @@ static void prescribed_part(sp_integrator *it, const sp_velocity_step *step, dou
         y[i] += h * it->scratch[i];
 }
 
-/* The general step by the system's matrices, or by those of them that are definite. */
+/* The general step with the system's matrices, or with their definite approximation. */
 static int solve(sp_integrator *it, const sp_velocity_step *step, bool definite)
 {
     const linear_euler_workspace *w = it->workspace;
@@ -89,14 +89,15 @@ static int solve_velocities(sp_integrator *it, const sp_velocity_step *step)
 {
     if (it->system->vertices.velocity_step)
         return it->system->vertices.velocity_step(it->system->self, step);
-    const int status = solve(it, step, false); /* an iterative solver tells only there that a matrix is indefinite */
+    const int status = solve(it, step, false); /* only an iterative solver finds here that a matrix is indefinite */
     if (status != SP_NUMERICAL)
         return status;
     (*step->indefinite)++;
     return solve(it, step, true);
 }
 
-/* A matrix that is not definite says little to somebody whose motion is about to run away. */
+/* Explains the failure: to a user whose motion becomes unstable, a message about an indefinite matrix alone says
+ * little. */
 static int explain(sp_integrator *it, int status)
 {
     char cause[256];
@@ -110,23 +111,23 @@ static int explain(sp_integrator *it, int status)
 
 /* ---- positions ---- */
 
-/* q₁ by the velocities v₁, which friction changes; returns the energy that friction takes, J. */
+/* Computes q₁ from the velocities v₁, which friction changes; returns the energy that friction dissipates, J. */
 static double move(sp_integrator *it)
 {
     const linear_euler_workspace *w = it->workspace;
     const sp_system *system = it->system;
-    double lost = 0;
+    double friction_loss = 0;
     for (int pass = 0; pass < (system->vertices.apply_friction ? 2 : 1); pass++) {
         if (pass == 1)
-            lost = system->vertices.apply_friction(system->self, it->now.q, it->next.q, it->h, it->next.v);
+            friction_loss = system->vertices.apply_friction(system->self, it->now.q, it->next.q, it->h, it->next.v);
         for (int64_t i = 0; i < it->n; i++)
             it->next.q[i] = it->now.q[i] + it->h * it->next.v[i] + w->shift[i];
     }
-    return lost;
+    return friction_loss;
 }
 
-/* Coordinates and speeds beyond 1e30 have run away: soon nothing of them can be computed, and then messages would name
- * what fails first. */
+/* Rejects coordinates and speeds beyond 1e30, which are unstable: soon nothing could be computed from them, and the
+ * message would name an arbitrary failure. */
 static int refuse_runaway(const sp_integrator *it)
 {
     if (sp_norm(it->n, it->next.q) + sp_norm(it->n, it->next.v) < 1e30)
@@ -136,7 +137,7 @@ static int refuse_runaway(const sp_integrator *it)
                    it->t0);
 }
 
-/* Prescribed vertices at the start of the step, with the constant velocities that take them to its end. */
+/* Sets prescribed vertices to the start of the step, with the constant velocities that move them to its end. */
 static void prescribe_start(sp_integrator *it)
 {
     const prescribed_vertices *p = &it->prescribed;
@@ -148,7 +149,7 @@ static void prescribe_start(sp_integrator *it)
     it->system->vertices.prescribe(it->system->self, p->u[0], p->v_between);
 }
 
-/* Prescribed vertices at the end of the step; those that bones carry at the end of their tangents. */
+/* Sets prescribed vertices to the end of the step; those attached to bones to the end of their tangents. */
 static void prescribe_arrival(sp_integrator *it, const sp_joint_system *joints)
 {
     const prescribed_vertices *p = &it->prescribed;
@@ -162,7 +163,7 @@ static void prescribe_arrival(sp_integrator *it, const sp_joint_system *joints)
     it->system->vertices.prescribe(it->system->self, p->du, p->v[1]);
 }
 
-static int take_step(sp_integrator *it)
+static int solve_step(sp_integrator *it)
 {
     const linear_euler_workspace *w = it->workspace;
     const double h = it->h;
@@ -214,4 +215,4 @@ const sp_scheme sp_scheme_linear_euler = {.name = "linearly implicit Euler",
                                           .applies_friction = true,
                                           .loads = SP_LOADS_MEAN,
                                           .allocate = allocate,
-                                          .step = take_step};
+                                          .step = solve_step};

@@ -6,10 +6,10 @@
 typedef struct step_problem {
     sp_integrator *it;
     const step_equations *equations;
-    int64_t inverted; /* the first element that an iterate turned inside out so that forces have no value; −1: none */
+    int64_t inverted; /* the first element that an iterate inverted so that forces have no value; −1: none */
 } step_problem;
 
-/* Where the residual has no value, an inverted element may be the reason. */
+/* If the residual has no value, an inverted element may be the reason. */
 static void residual(void *self, const double *q, double *r, sp_newton_residual *size)
 {
     step_problem *step = self;
@@ -45,7 +45,7 @@ static int not_converged(void *self, double relative, int64_t iterations)
     double t = it->t0;
     if (step->inverted >= 0)
         return sp_fail(it->context, SP_NUMERICAL,
-                       "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, "
+                       "%s did not converge at t = %g s: steps would invert element %lld; take smaller ones, "
                        "or the law stable-neo-hookean",
                        step->equations->name, t, (long long)step->inverted);
     if (!isfinite(relative))

@@ -1,4 +1,4 @@
-/* Vertices with time-dependent Dirichlet conditions: those that the loads prescribe and those that a skeleton carries.
+/* Vertices with time-dependent Dirichlet conditions: those that the loads prescribe and those attached to a skeleton.
  */
 #include "integrate/internal.h"
 
@@ -27,7 +27,7 @@ void sp_prescribed_place(sp_integrator *it, double t, int end)
         return;
     if (it->loads->prescribed)
         it->loads->prescribed(it->loads->self, t, p->u[end], p->v[end]);
-    if (it->p.skeleton) /* where it is now */
+    if (it->p.skeleton) /* the current state of the skeleton */
         sp_skeleton_place(it->p.skeleton, p->u[end], p->v[end]);
 }
 

@@ -1,4 +1,4 @@
-/* The table of schemes, and what each of them can integrate. */
+/* The table of schemes, and the systems that each of them can integrate. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -15,9 +15,8 @@ const sp_scheme *sp_scheme_of(enum sp_integrator_kind kind)
     return schemes[kind];
 }
 
-/* The message where a scheme needs a trait that is not there, or refuses one that is; the scheme's name comes before
- * those that begin with a blank.
- */
+/* The message if a scheme needs a trait that is missing, or refuses one that is present. The name of the scheme
+ * precedes messages that begin with a blank. */
 static const struct {
     unsigned trait;
     const char *missing, *refused;
@@ -67,7 +66,7 @@ static unsigned traits_of(const sp_system *system, const sp_external_loads *load
 
 static int check_parameters(sp_context *context, const sp_integrator_parameters *p)
 {
-    enum { MOST_HALVINGS = 40 }; /* beyond it t0 + h/2⁴⁰ is t0 */
+    enum { MOST_HALVINGS = 40 }; /* beyond it t0 + h/2⁴⁰ equals t0 */
     if (!(p->step > 0 && isfinite(p->step)))
         return sp_fail(context, SP_USAGE, "the time step is %g s", p->step);
     if (p->first_step < 0)

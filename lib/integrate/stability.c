@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ω of the stiffest mode at rest, with the springs that act, by power iteration on M⁻¹K: a lower bound, close to ω
- * after so many iterations. K x is the difference quotient of the force over a step so small that the force is linear
- * up to rounding. */
+/* ω of the stiffest mode at rest, with the active springs, by power iteration on M⁻¹K. It is a lower bound, and close
+ * to ω after this number of iterations. K x is the difference quotient of the force over a step so small that the force
+ * is linear up to rounding. */
 static int largest_frequency(sp_integrator *it, double *omega)
 {
     const sp_system *system = it->system;
@@ -39,7 +39,7 @@ done:
     return status;
 }
 
-/* The largest rate of damping by strain rate at rest, 1/s: the eigenvalue of M⁻¹D, as above. */
+/* The largest rate of strain-rate damping at rest, 1/s: the eigenvalue of M⁻¹D, computed likewise. */
 static int largest_rate(sp_integrator *it, double *rate)
 {
     const sp_system *system = it->system;
@@ -65,14 +65,14 @@ done:
     return status;
 }
 
-/* Leapfrog is stable for h ≤ 2/ω. With the lagged damping forces βK v and D v it is stable where (h/2)²K + (h/2)(βK +
- * D) ≤ M; with the largest eigenvalues ω² of M⁻¹K and δ of M⁻¹D that follows from h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = (βω +
- * δ/ω)/2. */
+/* Leapfrog is stable for h ≤ 2/ω. With the lagged damping forces βK v and D v it is stable if (h/2)²K + (h/2)(βK + D) ≤
+ * M. With the largest eigenvalues ω² of M⁻¹K and δ of M⁻¹D this follows from h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = (βω + δ/ω)/2.
+ */
 int sp_check_stability(sp_integrator *it)
 {
     double omega, rate, h = it->p.step;
     int status;
-    if (it->prescribed.rows) { /* at rest, wherever prescribed vertices are by now */
+    if (it->prescribed.rows) { /* evaluated at rest, wherever prescribed vertices are now */
         double *zero = it->prescribed.u_between;
         memset(zero, 0, (size_t)it->prescribed.rows * sizeof *zero);
         assert(it->system->vertices.prescribe);

@@ -1,5 +1,5 @@
-/* Static equilibrium f(q) = external under the mean loads of each step. Where Newton's method does not converge, the
- * way from the last loads to the new ones is taken in parts. */
+/* Static equilibrium f(q) = external under the mean loads of each step. If Newton's method does not converge, the loads
+ * are changed from the previous to the new ones in smaller increments. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 
 typedef struct static_workspace {
-    double *last_load;      /* [n] the loads that it->now is in equilibrium with, N */
-    double *load;           /* [n] those of the equilibrium that is looked for, on the way to the loads of the step */
-    double *equilibrium;    /* [n] q of the last equilibrium on that way */
-    double *restart;        /* [n] where Newton's method restarts */
-    double reference_force; /* without loads: the norm of the first internal force, by which residuals are measured,
+    double *last_load; /* [n] the loads with which it->now is in equilibrium, N */
+    double *load; /* [n] the loads of the equilibrium to be found, between the previous loads and those of the step */
+    double *equilibrium;    /* [n] q of the last equilibrium between them */
+    double *restart;        /* [n] point at which Newton's method restarts */
+    double reference_force; /* without loads: the norm of the first internal force, to which residuals are relative,
                                since all forces vanish in the end, N. 0: none yet */
 } static_workspace;
 
@@ -34,7 +34,7 @@ static void remember(sp_integrator *it, sp_memory *memory)
     SP_MEMORY_ADD_VALUE(memory, w->reference_force);
 }
 
-/* The state is an equilibrium under the loads that keep it where it is. */
+/* The start counts as an equilibrium, under the loads that balance its internal forces. */
 static int balance(sp_integrator *it)
 {
     it->system->force(it->system->self, it->now.q, ((const static_workspace *)it->workspace)->last_load);
@@ -48,7 +48,8 @@ static void residual(sp_integrator *it, const double *q, double *r, sp_newton_re
     const double internal = sp_norm(it->n, r), external = sp_norm(it->n, w->load);
     size->scale = fmax(internal, external);
     if (external == 0) {
-        if (w->reference_force == 0 && isfinite(internal)) /* kept over the steps: later ones may start in balance */
+        if (w->reference_force == 0 &&
+            isfinite(internal)) /* kept over the steps, since later ones may start in equilibrium */
             w->reference_force = internal;
         size->scale = fmax(w->reference_force, internal);
     }
@@ -63,7 +64,7 @@ static void matrix(sp_integrator *it, const double *q, bool definite)
 }
 
 /* it->correction = K⁻¹ K_fh du, with K at the last equilibrium and du the displacements of prescribed vertices from the
- * part `from` of their way to `to`; false where nothing moves or K cannot be factored. */
+ * fraction `from` of the step to `to`. Returns false if nothing moves or K cannot be factored. */
 static bool tangent_of_prescribed(sp_integrator *it, double from, double to)
 {
     const static_workspace *w = it->workspace;
@@ -83,10 +84,10 @@ static bool tangent_of_prescribed(sp_integrator *it, double from, double to)
            system->matrix_solve(system->self, it->product, it->correction) == SP_OK;
 }
 
-/* Prescribed vertices that go far in a step would turn the elements at them inside out, and Newton's method may stay
- * there. So it->next.q starts where the tangent at the last equilibrium takes it, or at that equilibrium where its
- * potential is lower. */
-static void follow_prescribed(sp_integrator *it, double from, double to)
+/* Prescribed vertices that move far in a step would invert the elements next to them, and Newton's method might not
+ * recover. Therefore it->next.q starts where the tangent at the last equilibrium predicts it, or at that equilibrium if
+ * its potential is lower. */
+static void predict_prescribed(sp_integrator *it, double from, double to)
 {
     const static_workspace *w = it->workspace;
     const double *q = w->equilibrium;
@@ -105,9 +106,9 @@ static void follow_prescribed(sp_integrator *it, double from, double to)
         memcpy(it->next.q, q, (size_t)it->n * sizeof *it->next.q);
 }
 
-/* Newton's method from it->next.q. Whole steps first, and factors kept near the solution. Measured on a spoon of 10,173
- * coordinates, user time for 85 recorded loads: 21.4 s with neither (8.6 factorizations a load), 16.3 s with the first
- * (5.7), 13.0 s with both (4.6). */
+/* Newton's method from it->next.q, with whole steps first, and with factors kept near the solution. Measured on a spoon
+ * of 10,173 coordinates, user time for 85 recorded loads: 21.4 s with neither (8.6 factorizations per load), 16.3 s
+ * with whole steps first (5.7), and 13.0 s with both (4.6). */
 static int converge(sp_integrator *it)
 {
     const static_workspace *w = it->workspace;
@@ -121,9 +122,9 @@ static int converge(sp_integrator *it)
     return sp_step_solve(it, &equations, w->restart);
 }
 
-int sp_static_reach(sp_integrator *it, const double *from_load, const double *load)
+int sp_static_find(sp_integrator *it, const double *from_load, const double *load)
 {
-    enum { SMALLEST = 1024 }; /* part of the way, its inverse */
+    enum { SMALLEST = 1024 }; /* inverse of the smallest fraction of a load increment */
     const static_workspace *w = it->workspace;
     const size_t bytes = (size_t)it->n * sizeof(double);
     double done = 0, part = 1;
@@ -133,7 +134,7 @@ int sp_static_reach(sp_integrator *it, const double *from_load, const double *lo
         const double to = fmin(1, done + part);
         for (int64_t i = 0; i < it->n; i++)
             w->load[i] = from_load[i] + to * (load[i] - from_load[i]);
-        follow_prescribed(it, done, to);
+        predict_prescribed(it, done, to);
         const int status = converge(it);
         if (status == SP_NUMERICAL && part * SMALLEST > 1) {
             part *= 0.5;
@@ -150,7 +151,7 @@ int sp_static_reach(sp_integrator *it, const double *from_load, const double *lo
     return SP_OK;
 }
 
-void sp_static_forget(sp_integrator *it)
+void sp_static_reset(sp_integrator *it)
 {
     ((static_workspace *)it->workspace)->reference_force = 0;
 }
@@ -161,7 +162,7 @@ static int step(sp_integrator *it)
     const size_t bytes = (size_t)it->n * sizeof(double);
     double *load = it->load.force;
     it->loads->mean(it->loads->self, it->t0, it->t1, load); /* without the inertia of prescribed vertices */
-    const int status = sp_static_reach(it, w->last_load, load);
+    const int status = sp_static_find(it, w->last_load, load);
     if (status != SP_OK)
         return status;
     for (int64_t i = 0; i < it->n; i++)

@@ -1,11 +1,11 @@
 /* One step: the changes of springs before it, the scheme's step from t0 to t1 with the motion of prescribed vertices,
- * and sub-stepping where that does not converge. */
+ * and sub-stepping if that does not converge. */
 #include "integrate/internal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The acceleration at t0 after forces have jumped. */
+/* Recomputes the acceleration at t0 after forces have jumped. */
 static int rebalance(sp_integrator *it)
 {
     if (!it->scheme->has_acceleration)
@@ -16,13 +16,13 @@ static int rebalance(sp_integrator *it)
     return status;
 }
 
-/* Springs that change store or release energy at once: that is work of whoever changes them. */
+/* When springs change, the stored energy jumps: the difference is counted as external work. */
 static int change_springs(sp_integrator *it)
 {
     const sp_system *system = it->system;
     int status = SP_OK;
     const double before = system->force(system->self, it->now.q, NULL);
-    if (it->steps == 0 || !it->loads->springs(it->loads->self, it->t0, it->t1))
+    if (!it->loads->springs(it->loads->self, it->t0, it->t1))
         return SP_OK;
     it->ledger.work += system->force(system->self, it->now.q, it->scratch) - before;
     sp_ledger_mark(it);
@@ -34,15 +34,15 @@ done:
     return status;
 }
 
-/* Supports take their anchors at the start of the step. The energy that this takes out is counted at once, since a step
- * that fails has anchored them too. */
+/* Supports set their anchors at the start of the step. The energy that this removes is counted at once, since a failed
+ * step has set the anchors too. */
 static int anchor_supports(sp_integrator *it)
 {
     const sp_system *system = it->system;
     const double lost = system->vertices.begin ? system->vertices.begin(system->self, it->now.q) : 0;
     it->ledger.dissipated += lost;
     sp_force_restore(it);
-    return lost > 0 ? rebalance(it) : SP_OK; /* the drag of the last anchors has gone */
+    return lost > 0 ? rebalance(it) : SP_OK; /* the tangential forces of the previous anchors have vanished */
 }
 
 static void apply_friction(sp_integrator *it)
@@ -53,8 +53,8 @@ static void apply_friction(sp_integrator *it)
             system->vertices.apply_friction(system->self, it->start_q, it->now.q, it->h, it->now.v);
 }
 
-/* The trapezoidal rule: `first` is half of the work over this way against the forces at t0. Where a skeleton carries
- * vertices, that is known only now. */
+/* Trapezoidal rule: `first` is half of the work over this displacement against the forces at t0. If vertices are
+ * attached to a skeleton, their displacement is known only now. */
 static void count_prescribed_work(sp_integrator *it, double first)
 {
     if (it->p.skeleton) {
@@ -65,7 +65,7 @@ static void count_prescribed_work(sp_integrator *it, double first)
     it->ledger.work += first + sp_prescribed_half_work(it, it->now.q);
 }
 
-/* One step of the scheme from t0 to t1: a whole one or a part. */
+/* One step of the scheme from t0 to t1: a whole step or a sub-step. */
 static int take(sp_integrator *it, double t0, double t1)
 {
     int status;
@@ -93,8 +93,8 @@ static int take(sp_integrator *it, double t0, double t1)
     return SP_OK;
 }
 
-/* From t0 to t1, `part` of a step: at once, or where that fails in two halves, each of these in two where it fails,
- * down to the 2^halvings-th part of [t0, t1]. */
+/* Integrates from t0 to t1, the fraction `part` of a step. If that fails, it takes two halves, each of which is halved
+ * again if it fails, down to the 2^halvings-th part of [t0, t1]. */
 static int take_parts(sp_integrator *it, double t0, double t1, double part, int halvings)
 {
     int status = take(it, t0, t1);
@@ -119,7 +119,7 @@ int sp_integrator_step(sp_integrator *it)
         it->report.parted++;
     it->in_parts = false;
     SP_TRY(status);
-    sp_ledger_follow(it);
+    sp_ledger_add_step(it);
     it->steps++;
     it->report.steps++;
 done:

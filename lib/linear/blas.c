@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms
- * of every start). The last two are not in its headers, but in its builds that choose kernels at run time. */
+/* Weak, so that a program that needs no product of OpenBLAS is linked without it (its thousands of exported names
+ * cost 1.5 ms at every start). The last two functions are not in its headers, but in its builds that select kernels at
+ * run time. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 
 #if defined(__x86_64__)
-/* Of AMD only, and unknown to the compiler. OpenBLAS takes it for granted in processors that say that they are of 2003,
- * as virtual ones do.
- */
+/* 3DNow! exists on AMD processors only and is unknown to the compiler. OpenBLAS assumes it on processors that identify
+ * themselves as models of 2003, as virtual ones do. */
 static bool supports_3dnow(void)
 {
     unsigned a, b, c, d;
@@ -87,6 +87,18 @@ const char *sp_blas_missing(const char **core)
     (void)core;
 #endif
     return NULL;
+}
+
+int sp_blas_alone_begin(void)
+{
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    return threads;
+}
+
+void sp_blas_alone_end(int threads)
+{
+    omp_set_num_threads(threads);
 }
 
 int sp_blas_serial_begin(void)

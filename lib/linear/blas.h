@@ -22,6 +22,12 @@ void sp_blas_prepare(bool choose_kernels);
  * nothing is missing. */
 const char *sp_blas_missing(const char **core);
 
+/* Between these two calls BLAS runs on the calling thread alone, for a library in a program that may use BLAS with
+ * several threads: results differ in the last bits with their number. Our own loops name the number of their threads.
+ * Returns the argument for the closing call. */
+int sp_blas_alone_begin(void);
+void sp_blas_alone_end(int threads);
+
 /* Between these two calls OpenMP regions of other libraries run on the calling thread only: CHOLMOD would start four
  * threads of its own even for little work (measured: a small factorization lost 40 % on two processors). Returns the
  * argument for the closing call. */

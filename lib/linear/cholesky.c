@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOLVE_BLOCK = 16 }; /* columns per solve by CHOLMOD: BLAS-3 reuse of the factor, enough blocks for the threads */
+enum {
+    SOLVE_BLOCK = 16
+}; /* columns per solve by CHOLMOD, which reuse the factor in BLAS-3 and still give enough blocks for the threads */
 
-/* Every thread solves with a workspace of its own; the factor is only read then. */
+/* Every thread solves with its own workspace; the factor is only read. */
 typedef struct solver {
     cholmod_common common;
     cholmod_dense *y, *e;
@@ -24,7 +26,7 @@ struct sp_cholesky {
     cholmod_common common;
     cholmod_factor *factor;
     int64_t order;
-    bool ready, lanes; /* lanes: few right sides are solved for in lanes */
+    bool ready, lanes; /* lanes: a few right-hand sides are solved in SIMD lanes */
     int solver_count;
     solver *solvers;
     sp_pool pool;
@@ -89,8 +91,8 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     if (pool->failed)
         return sp_fail_memory(context);
     int64_t at = 0;
-    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in foreign matrices: the
-                                             pattern of the first is used for all */
+    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in imported matrices: the
+                                             pattern of the first row is used for all */
         start[i] = at;
         int64_t last = -1;
         for (int64_t k = matrix->start[first[i]]; k < matrix->start[first[i] + 1]; k++)
@@ -109,7 +111,7 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     return SP_OK;
 }
 
-/* permutation NULL: by dissection of the nodes. */
+/* permutation NULL: it is computed by nested dissection of the nodes. */
 static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *node, const int64_t *permutation,
                    sp_cholesky **result)
 {
@@ -122,7 +124,7 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
     cholesky->order = matrix->order;
     cholesky->lanes = sp_supernodes_fast();
     sp_cholmod_start(&cholesky->common);
-    if (matrix->order == 0) { /* METIS takes no empty graph; there is nothing to factor or to solve */
+    if (matrix->order == 0) { /* METIS rejects an empty graph; there is nothing to factor or to solve */
         *result = cholesky;
         return SP_OK;
     }
@@ -191,7 +193,7 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
     cholesky->ready = cholesky->order == 0;
     if (cholesky->ready)
         return SP_OK;
-    /* TRUE comes back for indefinite matrices too: the status and the column where it stopped tell */
+    /* The result is TRUE for indefinite matrices too: the status and the column at which it stopped tell. */
     int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, cholesky->factor, &cholesky->common);
     sp_blas_serial_end(levels);
     if (!done && cholesky->common.status != CHOLMOD_NOT_POSDEF)
@@ -205,7 +207,7 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
     return SP_OK;
 }
 
-/* By CHOLMOD; false where it fails, with its status. */
+/* Solves by CHOLMOD; returns false if it fails, with its status. */
 static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, const double *b, double *x)
 {
     size_t n = (size_t)cholesky->order;
@@ -216,7 +218,7 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
                            .x = (void *)b,
                            .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
-    cholmod_dense left = right, *to = &left; /* large enough: CHOLMOD writes there */
+    cholmod_dense left = right, *to = &left; /* large enough, so that CHOLMOD writes there */
     left.x = x;
     int levels = sp_blas_serial_begin(),
         done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &to, NULL, &s->y, &s->e, &s->common);
@@ -224,7 +226,7 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
     return done && to == &left;
 }
 
-/* In lanes beside each other; false without memory. */
+/* Solves in SIMD lanes; returns false if out of memory. */
 static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int64_t count, const double *b, double *x)
 {
     const int64_t n = cholesky->order, *row = cholesky->factor->Perm;
@@ -254,7 +256,7 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
             each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
     int groups = !cholesky->lanes || count == 1 ? 0
                  : each < SP_SUPERNODES_GROUPS  ? (int)each
-                                                : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
+                                                : SP_SUPERNODES_GROUPS; /* 0: CHOLMOD's own solve */
     int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -299,7 +301,7 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     const double *value = cholesky.factor->x;
     *count = 0;
     for (int64_t j = 0; j < matrix->order; j++)
-        *count += value[start[j]] < 0; /* D is on the diagonal of the unit lower factor */
+        *count += value[start[j]] < 0; /* D is the diagonal of the unit lower factor */
 done:
     sp_pool_free(&scratch);
     cholmod_l_free_factor(&cholesky.factor, &cholesky.common);

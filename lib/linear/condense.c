@@ -11,8 +11,8 @@
 
 enum { SOLVE_BLOCK = 32 }; /* columns per substitution by CHOLMOD: those of ten dynamic vertices read the factor once */
 
-/* σ and its root: powers of two, so far beyond every stiffness in N/m that what A_ss⁻¹ adds is below their last digit.
- */
+/* σ and its root: powers of two, so far above every stiffness in N/m that the contribution of A_ss⁻¹ is below the last
+ * digit. */
 #define LARGE 0x1p200
 #define LARGE_ROOT 0x1p100
 
@@ -25,19 +25,19 @@ struct sp_condense {
     int64_t *first, *last; /* [s], [d] positions of the rows in the factor */
     int64_t entries;       /* of A_dd … */
     int64_t *entry;        /* … [entries] in the matrix */
-    double *aside;         /* [entries] */
+    double *saved;         /* [entries] their values, saved */
     bool *diagonal;        /* [entries] */
     int64_t capacity;      /* columns of W */
-    double *W;             /* [order, room] right-hand sides and solutions in the order of the factor */
+    double *W;             /* [order, capacity] right-hand sides and solutions in the order of the factor */
     int thread_count;
     cholmod_common *commons; /* [thread_count] */
     double *E;               /* [thread_count, SOLVE_BLOCK · maxesize] */
-    int groups;              /* of lanes, by which several columns are substituted; 0: by CHOLMOD */
-    sp_lanes *lanes;         /* [thread_count, order, groups] */
+    int groups;      /* number of SIMD vectors in which several columns are substituted together; 0: by CHOLMOD */
+    sp_lanes *lanes; /* [thread_count, order, groups] */
     bool ready;
 };
 
-static int make_room(sp_condense *condense, int64_t columns)
+static int reserve(sp_condense *condense, int64_t columns)
 {
     if (columns <= condense->capacity)
         return SP_OK;
@@ -50,7 +50,7 @@ static int make_room(sp_condense *condense, int64_t columns)
     return SP_OK;
 }
 
-/* The order of the whole with the last rows taken out and put at the end. */
+/* The order of the complete matrix with the rows `last` moved to the end. */
 static void put_last(int64_t n, int64_t d, const int64_t *last, const bool *is_last, int64_t *permutation)
 {
     int64_t at = 0;
@@ -76,7 +76,7 @@ static int find_entries(sp_condense *condense, const sp_sparse *matrix, const in
         if (pass)
             break;
         condense->entry = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->entry);
-        condense->aside = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->aside);
+        condense->saved = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->saved);
         condense->diagonal = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->diagonal);
         if (condense->pool.failed)
             return sp_fail_memory(condense->context);
@@ -146,7 +146,7 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(make_room(condense, d + extra));
+    SP_TRY(reserve(condense, d + extra));
 done:
     sp_pool_free(&scratch);
     if (status == SP_OK)
@@ -173,13 +173,13 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
     cholmod_sparse values = sp_cholmod_view(matrix);
     condense->ready = false;
     for (int64_t k = 0; k < condense->entries; k++) {
-        condense->aside[k] = matrix->value[condense->entry[k]];
+        condense->saved[k] = matrix->value[condense->entry[k]];
         matrix->value[condense->entry[k]] = condense->diagonal[k] ? LARGE : 0;
     }
     int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, condense->factor, &condense->common);
     sp_blas_serial_end(levels);
     for (int64_t k = 0; k < condense->entries; k++)
-        matrix->value[condense->entry[k]] = condense->aside[k];
+        matrix->value[condense->entry[k]] = condense->saved[k];
     if (!done && condense->common.status != CHOLMOD_NOT_POSDEF)
         return sp_cholmod_failure(condense->context, &condense->common, "factorization");
     if (condense->common.status == CHOLMOD_NOT_POSDEF || condense->factor->minor < condense->factor->n)
@@ -201,7 +201,7 @@ static void substitute_lanes(sp_condense *condense, int thread, bool backward, i
     sp_supernodes_scatter(n, NULL, count, groups, lanes, condense->W + n * first);
 }
 
-/* Substitution in place of the columns [first, first + count) of W, which a thread takes. */
+/* Substitution in place for the columns [first, first + count) of W, on one thread. */
 static bool substitute(sp_condense *condense, int thread, bool backward, int64_t first, int64_t count)
 {
     if (condense->groups > 0 && count > 1) {
@@ -238,7 +238,7 @@ static int substitute_all(sp_condense *condense, bool backward, int64_t first, i
     int failed = -1, threads = blocks < condense->thread_count ? (int)blocks : condense->thread_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t block = 0; block < blocks; block++) {
-        const int64_t from = block * count / blocks, to = (block + 1) * count / blocks; /* of like widths */
+        const int64_t from = block * count / blocks, to = (block + 1) * count / blocks; /* of nearly equal widths */
         const int thread = omp_get_thread_num();
         if (!substitute(condense, thread, backward, first + from, to - from))
 #pragma omp critical
@@ -253,7 +253,7 @@ int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double
     int status;
     if (!condense->ready)
         return sp_fail(condense->context, SP_NUMERICAL, "there is no factorization to solve with");
-    SP_TRY(make_room(condense, columns));
+    SP_TRY(reserve(condense, columns));
     double *W = condense->W;
     memset(W, 0, (size_t)(n * d) * sizeof *W);
     for (int64_t k = 0; k < d; k++)

@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 4096, MOST_PANELS = 64, SMALL = 1 << 20 }; /* SMALL: work that threads do not pay for */
+enum {
+    PANEL = 4096,
+    MOST_PANELS = 64,
+    SMALL = 1 << 20
+}; /* SMALL: number of operations below which more threads do not pay */
 
 int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
 {
@@ -15,7 +19,7 @@ int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
     return SP_OK;
 }
 
-/* Number of row panels with separate products: depends on the sizes only, and bounds their memory. */
+/* Number of row panels with separate products. It depends on the sizes only and bounds their memory. */
 static int64_t panel_count(int64_t m, int64_t k)
 {
     int64_t count = (INT64_C(1) << 23) / (m * k);
@@ -30,7 +34,7 @@ static int64_t panel_rows(int64_t rows, int64_t panels)
 
 int64_t sp_dense_inner_work(int64_t m, int64_t k)
 {
-    int64_t most = INT64_C(1) << 23; /* enough for every smaller product too */
+    int64_t most = INT64_C(1) << 23; /* an upper bound for all smaller products */
     return m * k > most ? m * k : MOST_PANELS * m * k < most ? MOST_PANELS * m * k + 1 : most;
 }
 

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-enum { TRIES = 16 }; /* walks in search of the rim; each is farther than the one before, two or three are usual */
+enum {
+    TRIES = 16
+}; /* searches for a peripheral row; each ends farther out than the one before, and two or three are usual */
 
 typedef struct ranked {
     int64_t degree, row;
@@ -26,16 +28,17 @@ static int64_t degree_of(const sp_sparse *matrix, int64_t row)
 /* Reverse Cuthill–McKee (Cuthill & McKee 1969; Liu & Sherman 1976). */
 typedef struct walker {
     const sp_sparse *matrix;
-    int64_t *mark;  /* [order] number of the last walk that came to a row; PLACED: its place is known */
-    int64_t *queue; /* [order] rows in the order in which the walk came to them */
+    int64_t *mark;  /* [order] number of the last search that reached a row; PLACED: the row has its final position */
+    int64_t *queue; /* [order] rows in the order in which the search reached them */
     ranked *around; /* [largest degree] */
     int64_t walks;
 } walker;
 
 static const int64_t PLACED = -1;
 
-/* Breadth first from root over all rows that have no place, those around a row by ascending degree. `count` receives
- * how many were reached, `rim` the first place in the queue of the last level. Returns the number of levels. */
+/* Breadth-first search from root over all rows that have no position yet, with the neighbours of a row by ascending
+ * degree. `count` receives the number of rows reached, `rim` the first position in the queue of the last level. Returns
+ * the number of levels. */
 static int64_t walk(walker *w, int64_t root, int64_t *count, int64_t *rim)
 {
     const sp_sparse *matrix = w->matrix;
@@ -79,7 +82,7 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
         while (w.mark[seed] != PLACED) {
             int64_t root = seed, count, rim, levels = walk(&w, root, &count, &rim);
             for (int tries = 1; tries < TRIES;
-                 tries++) { /* a row of the last level of least degree, as long as that is farther out */
+                 tries++) { /* starts from a row of least degree in the last level, as long as that is farther out */
                 int64_t candidate = w.queue[rim];
                 for (int64_t i = rim; i < count; i++)
                     if (degree_of(matrix, w.queue[i]) < degree_of(matrix, candidate))
@@ -90,7 +93,7 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
                     break;
                 levels = farther;
             }
-            for (int64_t i = 0; i < count; i++) { /* what the last walk left in the queue begins at root */
+            for (int64_t i = 0; i < count; i++) { /* the queue that the last search left begins at root */
                 w.mark[w.queue[i]] = PLACED;
                 permutation[--place] = w.queue[i];
             }

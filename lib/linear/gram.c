@@ -5,15 +5,15 @@
 #include <string.h>
 
 enum {
-    HEIGHT = 4,  /* columns on the left of a tile; those on the right are as many as leave its sums in registers */
-    BLOCK = 512, /* rows at a time: the left columns of a tile stay in the first cache */
-    PANEL = 96,  /* columns on the right of one pass: they stay in the second */
+    HEIGHT = 4,  /* columns on the left of a tile; on the right there are as many as keep its sums in registers */
+    BLOCK = 512, /* rows at a time, so that the left columns of a tile stay in the first-level cache */
+    PANEL = 96,  /* columns on the right of one pass, which stay in the second-level cache */
 };
 
-/* What a tile of C is made of. */
+/* The operands of a tile of C. */
 typedef struct operands {
     int64_t rows, lda, ldb, ldc,
-        above; /* above: how many rows of column 0 of the tile are wanted; one more in each column after it */
+        above; /* above: number of wanted rows of column 0 of the tile, one more in each column after it */
     const double *left, *right;
     double *C;
 } operands;

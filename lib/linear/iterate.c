@@ -27,7 +27,7 @@ static double find_residual(const sp_operator *A, sp_iteration *w, const double 
     return cblas_dnrm2((int)w->n, w->residual, 1);
 }
 
-/* Column k of A P⁻¹ in the basis: one step of Arnoldi's method, orthogonalized twice. */
+/* Computes column k of A P⁻¹ in the basis: one step of Arnoldi's method, orthogonalized twice. */
 static void arnoldi(const sp_operator *A, sp_iteration *w, int64_t k)
 {
     int n = (int)w->n, known = (int)k + 1;
@@ -45,8 +45,8 @@ static void arnoldi(const sp_operator *A, sp_iteration *w, int64_t k)
         cblas_dscal(n, 1 / h[k + 1], next, 1);
 }
 
-/* Givens rotations make the Hessenberg matrix triangular, one column after another; returns the length of the residual.
- */
+/* Makes the Hessenberg matrix triangular by Givens rotations, one column after another; returns the norm of the
+ * residual. */
 static double rotate(sp_iteration *w, int64_t k)
 {
     double *h = w->hessenberg + k * (w->restart + 1);
@@ -64,8 +64,8 @@ static double rotate(sp_iteration *w, int64_t k)
     return fabs(w->right[k + 1]);
 }
 
-/* x += P⁻¹ V y with R y = right; false where R is singular. */
-static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, double *x)
+/* x += P⁻¹ V y with R y = right; returns false if R is singular. */
+static bool update_solution(const sp_operator *A, sp_iteration *w, int64_t count, double *x)
 {
     int64_t stride = w->restart + 1;
     for (int64_t k = 0; k < count; k++)
@@ -80,14 +80,13 @@ static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, doub
     return true;
 }
 
-/* Runs a method from the residual in w->residual, which has this length, until its recurrence is at most `enough` or
- * the products are used up: adds to x and to the number of products, and returns the length from the recurrence. False
- * if it broke down without a step. */
+/* Runs a method from the residual in w->residual, with this norm, until its recurrence is at most `enough` or no more
+ * products are allowed. Adds to x and to the number of products, and writes the norm from the recurrence to *length.
+ * Returns false if it broke down before the first step. */
 typedef bool method(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
                     double *length, double *x);
 
-/* Runs of the method, each from the true residual of the one before, since what a recurrence says is true of exact
- * products only. */
+/* Restarts the method from the true residual, since the recurrence holds for exact products only. */
 static int64_t restarted(method *run, const sp_operator *A, sp_iteration *w, double tolerance, int64_t most,
                          const double *b, double *x)
 {
@@ -126,7 +125,7 @@ static bool minimized(const sp_operator *A, sp_iteration *w, double enough, int6
         if (!isfinite(*length))
             return false;
     }
-    return take_step(A, w, k, x);
+    return update_solution(A, w, k, x);
 }
 
 int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
@@ -134,8 +133,9 @@ int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_
     return restarted(minimized, A, w, tolerance, most, b, x);
 }
 
-/* With the residual as its own shadow: half-steps r − αv and s − ωt, until one is short enough, the products are used
- * up (then they are `most`), or a scalar product that divides is all rounding: |⟨a, b⟩| ≤ 1e-15 |a| |b|. */
+/* BiCGStab with the initial residual as shadow residual: half-steps r − αv and s − ωt, until one is small enough, no
+ * more products are allowed (then products is `most`), or a scalar product in a denominator is only rounding: |⟨a, b⟩|
+ * ≤ 1e-15 |a| |b|. */
 static bool stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
                        double *reached, double *x)
 {

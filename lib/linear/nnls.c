@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The algorithm works on columns and a right-hand side of length 1: x_j = w_j ‖a_j‖/‖b‖, H = AᵀA and h = Aᵀ(b − A x) in
- * that scale.
+/* The algorithm uses normalized columns and right-hand side: x_j = w_j ‖a_j‖/‖b‖, H = AᵀA and h = Aᵀ(b − A x) in that
+ * scale.
  *
- * R is the triangular factor of the active columns, A_S = Q R, without Q. Every step, with or without a column that
- * enters, solves RᵀR p = h_S with the gradient at the present x, so that each is an iterative refinement of all active
- * weights too. In between, h comes from the Gram matrix (O(nk)) where that pays; the last steps take it from A and the
+ * R is the triangular factor of the active columns, A_S = Q R, without Q. Every step, with or without a new column,
+ * solves RᵀR p = h_S with the gradient at the current x, so that each is also an iterative refinement of all active
+ * weights. In between, h comes from the Gram matrix (O(nk)) if that pays. The last steps compute it from A and the
  * residual itself. */
 
 enum {
-    TOGETHER = 64, /* most columns that enter at once */
-    SLOW = 8,      /* a multiplication read from memory costs as many as this in a product of blocks */
+    TOGETHER = 64, /* largest number of columns that enter at once */
+    SLOW = 8,      /* reading one coefficient from memory costs as much as this many in a block product */
 };
 
 static const double accepted = 1e-10; /* KKT residual */
-static const double worth = 0.1;      /* of the steepest column's gradient: with less none enters beside it */
+static const double together_gradient =
+    0.1; /* relative to the steepest column's gradient: a column with a smaller one does not enter together with it */
 static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see sp_nnls_append */
 
 /* ---- the active set ---- */
@@ -30,7 +31,7 @@ static void forget_aside(sp_nnls_core *s)
 {
     for (int64_t j = 0; s->aside > 0 && j < s->n; j++)
         if (s->state[j] == SP_NNLS_ASIDE) {
-            s->state[j] = SP_NNLS_OUTSIDE;
+            s->state[j] = SP_NNLS_INACTIVE;
             s->aside--;
         }
 }
@@ -41,9 +42,10 @@ static void set_aside(sp_nnls_core *s, int64_t j)
     s->aside++;
 }
 
-/* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the
- * remaining ones the gradient at the point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: so many of
- * the last columns are new; of several, those that the others push below 0 leave at once. Returns how many left. */
+/* Moves x towards the minimum over the active columns, which is p away. Columns whose weight reaches 0 on the way
+ * leave. On the remaining ones the gradient at the new point is 1 − α times the old one, since H_SS p = h_S. `entered`:
+ * number of new columns, which are the last ones; if there are several, those that the others push below 0 leave at
+ * once. Returns the number of columns that left. */
 static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
 {
     bool changed = entered > 0;
@@ -54,7 +56,7 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
         memcpy(s->p, s->g, (size_t)s->k * sizeof *s->p);
         sp_nnls_solve_transposed(s, s->p);
         sp_nnls_solve_upper(s, s->p);
-        if (first && entered == 1 && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
+        if (first && entered == 1 && !(s->p[s->k - 1] > 0)) { /* possible by rounding only: exactly, it is h_j/δ² */
             int64_t j = s->S[s->k - 1];
             sp_nnls_leave(s, s->k - 1);
             set_aside(s, j);
@@ -89,8 +91,8 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
     return left;
 }
 
-/* Weights that are nothing but rounding leave: columns that entered together, and are not needed beside each other, may
- * keep some. */
+/* Removes columns whose weights are only rounding. Columns that entered together, of which not all are needed, may have
+ * such weights. */
 static void leave_rounding(sp_nnls_core *s, int64_t *changes)
 {
     double sum = 1;
@@ -103,8 +105,8 @@ static void leave_rounding(sp_nnls_core *s, int64_t *changes)
         }
 }
 
-/* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error
- * of the weights that it no longer shows. So steps with the residual itself go on as long as they pay and each is less
+/* Refines the active weights to full accuracy. An error of the weights of the size of rounding times the squared
+ * condition no longer shows in the gradient. Steps with the residual itself therefore continue as long as each is less
  * than half of the one before. */
 static void refine(sp_nnls_core *s, int64_t *changes)
 {
@@ -125,25 +127,26 @@ static void refine(sp_nnls_core *s, int64_t *changes)
             break;
         last = step;
         move(s, 0, changes);
-        if (step <= 1e-8 * largest) /* a step shrinks the error about as much as it is itself, rounding times squared
-                                       condition: the next is rounding */
+        if (step <= 1e-8 * largest) /* a step reduces the error by about its own length times rounding times the squared
+                                       condition: the next one is rounding */
             break;
     }
 }
 
-/* The largest gradient above `noise` of a column that may enter, or −1. */
+/* The column with the largest gradient above `noise` that may enter, or −1. */
 static int64_t steepest(const sp_nnls_core *s, double noise)
 {
     int64_t best = -1;
     for (int64_t j = 0; j < s->n; j++)
-        if (s->state[j] == SP_NNLS_OUTSIDE && s->h[j] > noise) {
+        if (s->state[j] == SP_NNLS_INACTIVE && s->h[j] > noise) {
             noise = s->h[j];
             best = j;
         }
     return best;
 }
 
-/* The largest gradient of an active column, either way; and that or the largest of the others. */
+/* The largest magnitude of the gradient of an active column; the next function includes the positive gradients of the
+ * others. */
 static double worst_active(const sp_nnls_core *s)
 {
     double worst = 0;
@@ -162,7 +165,7 @@ static double kkt(const sp_nnls_core *s)
     return worst;
 }
 
-/* The Gram matrix where it takes no more than a few times the memory of A. */
+/* Returns true if the Gram matrix needs no more than a few times the memory of A. */
 static bool gram_fits(const sp_nnls_core *s)
 {
     return s->n <= 4 * s->m || s->n <= 4096;
@@ -179,26 +182,27 @@ static int gram_new(sp_nnls_core *s)
 
 /* ---- the descent ---- */
 
-/* Lawson and Hanson's algorithm from the present x, as a machine of the steps below: each begins with the gradient at
- * x, from which the next follows (choose).
+/* Lawson and Hanson's algorithm from the current x, as a state machine of the steps below. Each begins with the
+ * gradient at x, which determines the next one (choose).
  *
- * A column enters above the rounding of its gradient; rounding could still let columns come and go in a circle: each
- * that comes again with a gradient near it raises that bar.
+ * A column enters if its gradient exceeds the rounding error. Rounding could still make columns enter and leave in a
+ * cycle: each column that enters again with a gradient near this bound raises it.
  *
- * Towards the minimum itself columns enter together, twice as many each time that all stay, and a quarter as many, down
- * to one, where more than a quarter leaves: a gradient costs more than their entering, and one alone always lowers the
- * residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one
- * by one.
+ * On the way to the minimum several columns enter together: twice as many each time that all of them stay, and a
+ * quarter as many, down to one, if more than a quarter leaves. A gradient costs more than the entering of several
+ * columns, and a single column always lowers the residual. If a tolerance or a largest number stops the descent
+ * earlier, the order of entering determines the number of columns, and they enter one by one.
  *
- * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a
- * tolerance or a bound, about half of min(m, n) columns are expected; otherwise H is made when as much was spent
- * without. */
+ * Gradients: with H a step costs n·k, from A it costs m·(n + k). H costs m·n²/2 once, at SLOW times the speed. Without
+ * a tolerance or a largest number, about half of min(m, n) columns are expected; otherwise H is computed when the steps
+ * without it have cost as much. */
 enum step {
-    ENTER,       /* a column has entered: others beside it, and solve for all that are active */
-    SOLVE_AGAIN, /* for those that are active: their gradient, from H, is more than rounding and halves each time */
-    REFINE,      /* the weights, by the residual itself; gradients come from A from then on */
-    ADMIT_THIN,  /* columns that were set aside, since without them the minimum is missed */
-    LOOK_CLOSER, /* the residual is so near the tolerance that H cannot tell: gradients from A from then on */
+    ENTER,       /* a column has entered: enter others with it, and solve for all active columns */
+    SOLVE_AGAIN, /* solve for the active columns: their gradient, from H, exceeds rounding and halves each time */
+    REFINE,      /* refine the weights with the residual itself; from then on gradients are computed from A */
+    ADMIT_THIN,  /* admit columns that were set aside, since without them the minimum is not reached */
+    LOOK_CLOSER, /* the residual is so near the tolerance that H is not accurate enough: gradients are computed from A
+                  */
     END
 };
 
@@ -206,18 +210,18 @@ typedef struct descent {
     sp_nnls_core *s;
     const sp_nnls_parameters *p;
     bool alone;        /* columns enter one by one */
-    int64_t together;  /* so many may enter at once */
-    int64_t expected;  /* columns, of which the use of H is guessed */
-    int64_t limit;     /* of changes */
+    int64_t together;  /* number of columns that may enter at once */
+    int64_t expected;  /* expected number of columns, from which the use of H is estimated */
+    int64_t limit;     /* largest number of changes */
     int64_t changes;   /* columns that entered or left */
-    int64_t steps;     /* gradients */
-    bool exact;        /* gradients come from A */
-    bool refined;      /* nothing has entered since REFINE */
+    int64_t steps;     /* number of gradients */
+    bool exact;        /* gradients are computed from A */
+    bool refined;      /* no column has entered since REFINE */
     double last;       /* `active` at the last SOLVE_AGAIN since a column entered, else INFINITY */
-    bool from_columns; /* this gradient came from A */
-    double noise;      /* the rounding of this gradient, raised */
-    double bar;        /* above which a column enters */
-    double active;     /* the largest gradient of an active column, either way */
+    bool from_columns; /* this gradient was computed from A */
+    double noise;      /* the rounding error of this gradient, raised */
+    double bar;        /* lower bound of the gradient of a column that enters */
+    double active;     /* largest magnitude of the gradient of an active column */
 } descent;
 
 static descent descent_new(sp_nnls_core *s, const sp_nnls_parameters *p)
@@ -237,7 +241,7 @@ static bool has_all(const descent *d)
     return d->p->most > 0 && d->s->k >= d->p->most;
 }
 
-/* The gradient at x and its rounding; makes H where that is worth it. */
+/* Computes the gradient at x and its rounding error; computes H first if that pays. */
 static int find_gradient(descent *d)
 {
     sp_nnls_core *s = d->s;
@@ -260,8 +264,7 @@ done:
     return status;
 }
 
-/* The column *j of the largest gradient above the bar that can enter does; those that cannot are set aside. −1: none.
- */
+/* Enters the column *j with the largest gradient above the bar; those that cannot enter are set aside. −1: none. */
 static int enter_steepest(sp_nnls_core *s, double bar, int64_t *j)
 {
     int status = SP_OK;
@@ -275,7 +278,8 @@ done:
     return status;
 }
 
-/* What follows from the gradient. The first column enters here: whether one can is what decides. */
+/* Selects the next step from the gradient. The first column enters here, since the choice depends on whether one can.
+ */
 static int choose(descent *d, enum step *next)
 {
     sp_nnls_core *s = d->s;
@@ -304,12 +308,12 @@ done:
     return status;
 }
 
-/* ENTER: the last active column has entered. */
+/* ENTER: the last active column has just entered. */
 static int enter_others(descent *d)
 {
     sp_nnls_core *s = d->s;
     int64_t entered = 1, j = s->S[s->k - 1];
-    double bar = fmax(d->bar, worth * s->h[j]);
+    double bar = fmax(d->bar, together_gradient * s->h[j]);
     int status = SP_OK;
     if (s->been[j] && s->h[j] < 64 * d->noise / s->raised)
         s->raised = fmin(1.25 * s->raised, 64);
@@ -360,7 +364,7 @@ static int take(descent *d, enum step step)
     return SP_OK;
 }
 
-/* Of a b of no length, or without columns. */
+/* For a b of length zero, or no columns. */
 static void report_empty(sp_nnls_core *s, double tolerance, sp_nnls_report *report)
 {
     memset(s->w, 0, (size_t)s->n * sizeof *s->w);

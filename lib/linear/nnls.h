@@ -38,7 +38,7 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
  * in the working set with weight 0. */
 typedef struct sp_nnls_set sp_nnls_set;
 
-/* Starts without columns; memory is allocated for `room` columns and grows. b [m] is copied. */
+/* Starts without columns; memory is allocated for `capacity` columns and grows. b [m] is copied. */
 int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t capacity, sp_nnls_set **set) SP_MUST_USE;
 void sp_nnls_set_free(sp_nnls_set *set); /* NULL is allowed */
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 enum {
-    GROUP = 8, /* columns that rotations pass at a time */
+    GROUP = 8, /* number of columns to which rotations are applied at a time */
 };
 
-static const double thin = 1e-6; /* below this pivot R is made from the columns, not from H */
+static const double thin = 1e-6; /* below this pivot R is computed from the columns, not from H */
 
 int sp_nnls_make_space_active(sp_nnls_core *s)
 {
@@ -25,19 +25,19 @@ int sp_nnls_make_space_active(sp_nnls_core *s)
     sp_nnls_enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, capacity);
     sp_nnls_enlarge_square(s, &s->R, s->k, &s->k_capacity, capacity);
     if (s->pool.failed) {
-        s->pool.failed = false; /* what was there is whole */
+        s->pool.failed = false; /* the existing data are intact */
         return sp_fail_memory(s->context);
     }
     return SP_OK;
 }
 
-/* Column j at the end of R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle with the active
- * columns. Where a pivot is thin that difference has lost its digits: then the part of a_j outside their span is formed
- * as a vector and projected a second time (corrected seminormal equations: Björck, Park, Eldén 1994), as good as a QR
- * factorization.
+/* Appends column j to R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle to the span of the
+ * active columns. If the pivot is small, that difference has lost its digits: then the part of a_j outside their span
+ * is formed as a vector and projected a second time (corrected seminormal equations: Björck, Park, Eldén 1994), as
+ * accurately as by a QR factorization.
  *
- * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times
- * that, more than the h_j that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
+ * Returns false if δ is too small. The weight of the column would be h_j/δ², and for δ² < ε the rounding of A w, ε
+ * times that weight, would exceed the h_j to be removed. Since h_j ≤ δ‖r‖, little is lost without the column. */
 bool sp_nnls_append(sp_nnls_core *s, int64_t j)
 {
     int64_t k = s->k, m = s->m;
@@ -83,8 +83,9 @@ bool sp_nnls_append(sp_nnls_core *s, int64_t j)
     return true;
 }
 
-/* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring
- * back the triangle. The rotations pass GROUP columns at once, since in one column each waits for the one before. */
+/* Removes active column `at` from R: the columns behind it move one to the left, and rotations of neighbouring rows
+ * restore the triangle. The rotations are applied to GROUP columns at once, since in a single column each waits for the
+ * one before. */
 void sp_nnls_leave(sp_nnls_core *s, int64_t at)
 {
     int64_t k = s->k, ld = s->k_capacity;
@@ -119,14 +120,14 @@ void sp_nnls_leave(sp_nnls_core *s, int64_t at)
             }
             double length =
                 sqrt(v[last] * v[last] +
-                     v[last + 1] * v[last + 1]); /* of a column of the length 1: no square is out of range */
+                     v[last + 1] * v[last + 1]); /* the column is normalized, so that its squares are in range */
             cosine[last] = v[last] / length;
             sine[last] = v[last + 1] / length;
             v[last] = length;
             s->inverse[last] = 1 / length;
         }
     }
-    s->state[s->S[at]] = SP_NNLS_OUTSIDE;
+    s->state[s->S[at]] = SP_NNLS_INACTIVE;
     s->x[s->S[at]] = 0;
     memmove(s->S + at, s->S + at + 1, (size_t)(k - 1 - at) * sizeof *s->S);
     memmove(s->g + at, s->g + at + 1, (size_t)(k - 1 - at) * sizeof *s->g);

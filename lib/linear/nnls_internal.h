@@ -16,7 +16,7 @@ enum {
         1 << 14, /* bytes on the stack for small problems, for which allocation would cost more than the solution */
 };
 
-enum { SP_NNLS_OUTSIDE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* state of a column */
+enum { SP_NNLS_INACTIVE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* state of a column */
 
 typedef struct sp_nnls_core {
     sp_context *context;
@@ -34,7 +34,7 @@ typedef struct sp_nnls_core {
     double *x, *w;    /* [n] weights for normalized columns, and for the given ones */
     double *h;        /* [n] the negative gradient */
     double *bytes;    /* the block of the two that follow: at most 8 bytes per column */
-    uint8_t *state;   /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
+    uint8_t *state;   /* [n] SP_NNLS_INACTIVE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
     uint8_t *been;    /* [n] entered in this solve */
     double *H;        /* [n, n] both triangles, or NULL: gradients come from A */
     int64_t H_capacity;
@@ -148,7 +148,7 @@ int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double 
 int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity) SP_MUST_USE;
 
 /* Adds columns s->n … n − 1 of s->A; if one is invalid, none. */
-int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;
+int sp_nnls_extend(sp_nnls_core *s, int64_t n) SP_MUST_USE;
 
 /* Columns from `first` on of H, and their mirror image: tiles of columns, each one product over all rows, so that no
  * sums between threads are needed. */

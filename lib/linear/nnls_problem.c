@@ -7,10 +7,11 @@
 #include <string.h>
 
 enum {
-    SMALL = 1 << 17, /* work that threads do not pay for */
+    SMALL = 1 << 17, /* number of operations below which more threads do not pay */
 };
 
-static const double least_norm = 1e-140, largest_norm = 1e140; /* products of two stay numbers */
+static const double least_norm = 1e-140,
+                    largest_norm = 1e140; /* so that products of two lengths are in the range of doubles */
 
 static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square,
                       double *norm)
@@ -71,7 +72,7 @@ static void measure(sp_nnls_core *s, int64_t j)
     s->c[j] = sp_nnls_dot(s->m, a, s->b);
 }
 
-int sp_nnls_take(sp_nnls_core *s, int64_t n)
+int sp_nnls_extend(sp_nnls_core *s, int64_t n)
 {
     int64_t first = s->n, m = s->m;
     int status = sp_nnls_make_space(s, n > 0 ? n : 1);
@@ -89,7 +90,7 @@ int sp_nnls_take(sp_nnls_core *s, int64_t n)
         status = check_norm(s->context, "column", j, m, s->A + j * s->stride, s->norm[j], &s->norm[j]);
         s->c[j] = s->norm[j] > 0 && s->b_norm > 0 ? s->c[j] / s->norm[j] / s->b_norm : 0;
         s->x[j] = s->w[j] = s->h[j] = 0;
-        s->state[j] = SP_NNLS_OUTSIDE;
+        s->state[j] = SP_NNLS_INACTIVE;
     }
     if (status == SP_OK)
         s->n = n;
@@ -122,7 +123,7 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
     }
     s.A = A;
     s.stride = stride;
-    SP_TRY(sp_nnls_take(&s, n));
+    SP_TRY(sp_nnls_extend(&s, n));
     status = sp_nnls_descend(&s, parameters, report);
     memcpy(w, s.w, (size_t)n * sizeof *w);
 done:

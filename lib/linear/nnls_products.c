@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    TILE = 256,      /* columns of a block of the Gram matrix */
-    CHUNK = 1024,    /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
-    GROUP = 8,       /* columns that one product with a vector takes; columns that rotations pass at a time */
-    SMALL = 1 << 17, /* work that threads do not pay for */
+    TILE = 256,      /* number of columns in a block of the Gram matrix */
+    CHUNK = 1024,    /* number of rows in one sum of columns: 8 KiB, in the first-level cache */
+    GROUP = 8,       /* number of columns in one product with a vector */
+    SMALL = 1 << 17, /* number of operations below which more threads do not pay */
 };
 
 /* v −= Σ coefficient_i a_i over the active columns, as given. */
@@ -31,7 +31,7 @@ void sp_nnls_subtract(const sp_nnls_core *s, const double *coefficient, double *
         subtract_rows(s, coefficient, v, first, m - first < CHUNK ? m - first : CHUNK);
 }
 
-/* product [n] = Aᵀ v, of the columns as given. */
+/* product [n] = Aᵀ v, with the columns as given. */
 static void times_columns(const sp_nnls_core *s, const double *v, double *product)
 {
     int64_t m = s->m, n = s->n;
@@ -63,7 +63,7 @@ void sp_nnls_project(const sp_nnls_core *s, const double *v, double *product)
         project_one(s, v, i, product);
 }
 
-/* r = b − A w with the weights as they come out. */
+/* r = b − A w with the weights in the caller's scale. */
 void sp_nnls_residual(sp_nnls_core *s)
 {
     for (int64_t i = 0; i < s->k; i++)
@@ -86,7 +86,7 @@ void sp_nnls_gradient(sp_nnls_core *s)
         s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
 }
 
-/* h = c − H x in these rows: four columns at a time, so that h is written a quarter as often. */
+/* h = c − H x in these rows, four columns at a time, so that h is written a quarter as often. */
 static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
 {
     double *h = s->h + first;
@@ -102,7 +102,7 @@ static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
         sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_capacity + first, h);
 }
 
-/* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
+/* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, accurate to about 1e-7 of ‖b‖. */
 void sp_nnls_gradient_gram(sp_nnls_core *s)
 {
     int64_t n = s->n;
@@ -135,7 +135,7 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
                    : n > TILE    ? TILE / 2
                                  : TILE,
             above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
-    if (width == 1) { /* one column is a product with a vector */
+    if (width == 1) { /* a single column is a matrix–vector product */
         times_columns(s, s->A + first * s->stride, s->H + first * ld);
     } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
         sp_nnls_gram_small(s, first);

@@ -1,4 +1,4 @@
-/* Columns that come one after another: the problem, its Gram matrix and its factor grow with them. */
+/* Columns that are added one after another: the problem, its Gram matrix and its factor grow with them. */
 #include "linear/nnls_internal.h"
 
 #include <stdlib.h>
@@ -70,7 +70,7 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
             status = s->H_capacity >= n ? SP_OK : sp_fail_memory(s->context);
         }
         if (status == SP_OK)
-            status = sp_nnls_take(s, n);
+            status = sp_nnls_extend(s, n);
         if (status == SP_OK) {
             sp_nnls_gram_columns(s, first);
             return SP_OK;
@@ -111,7 +111,7 @@ void sp_nnls_set_drop(sp_nnls_set *set)
         }
         n++;
     }
-    for (int64_t j = 0; j < n; j++) { /* rows of H: kept[i] ≥ i, so that nothing is written before it is read */
+    for (int64_t j = 0; j < n; j++) { /* rows of H: kept[i] ≥ i, so that no entry is overwritten before it is read */
         int64_t to = 0;
         for (int64_t i = 0; i < s->n; i++)
             if (s->state[i] == SP_NNLS_ACTIVE)

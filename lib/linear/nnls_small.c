@@ -1,10 +1,10 @@
-/* What nonnegative least squares of few and short columns are made of: there a call of BLAS or an allocation costs more
- * than the work. */
+/* Kernels for nonnegative least squares with few and short columns, for which a call of BLAS or an allocation costs
+ * more than the work. */
 #include "linear/nnls_internal.h"
 
 #include <string.h>
 
-/* Two rows and two columns at a time. */
+/* Processes two rows and two columns at a time. */
 SP_CLONES void sp_nnls_gram_small(sp_nnls_core *s, int64_t first)
 {
     int64_t n = s->n, m = s->m, ld = s->H_capacity;

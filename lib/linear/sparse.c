@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 1 << 20 }; /* products that threads do not pay for */
+enum { SMALL = 1 << 20 }; /* number of operations below which more threads do not pay */
 
 void sp_sparse_free(sp_sparse *matrix)
 {
@@ -126,7 +126,7 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
         }
     }
     for (int64_t row = 0; row < matrix->order;
-         row++) /* every entry needs its partner: one triangle alone is no symmetric matrix */
+         row++) /* every entry needs its counterpart: a single triangle is not a symmetric matrix */
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
             if (matrix->value[k] != 0 &&
                 !(fabs(matrix->value[k] - sp_sparse_entry(matrix, matrix->index[k], row)) <= tolerance * largest))
@@ -145,7 +145,7 @@ SP_INLINE two two_at(const double *x)
     return v;
 }
 
-/* y = (A ⊗ I₃) x: the sums of sp_sparse_times, three at a time, in the same order. */
+/* y = (A ⊗ I₃) x: the sums of sp_sparse_times in the same order, three at a time. */
 static void third_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
     int64_t n = matrix->order;
@@ -173,7 +173,8 @@ static void third_times(const sp_context *context, const sp_sparse *matrix, int6
     }
 }
 
-/* One row a of a node whose columns come from the nodes `index`: two sums, since one would wait for every addition. */
+/* The product of row a of a node, whose columns come from the nodes `index`, with x: two sums, since a single one would
+ * wait for every addition. */
 SP_INLINE double row_times(const int32_t *index, int64_t count, const double *a, const double *x)
 {
     double third = 0;
@@ -210,8 +211,8 @@ static void nodes_times(const sp_context *context, const sp_sparse *matrix, cons
         range_times(matrix, begin, begin + RANGE < count ? begin + RANGE : count, x, y);
 }
 
-/* Eight columns that lie beside each other in x [order, 8]: every entry of the matrix is read once, and what it takes
- * of x is one piece. Column c < count of the rows [begin, end) goes to y [order, column major]. */
+/* Eight columns, interleaved in x [order, 8]: every entry of the matrix is read once and multiplied by one SIMD vector
+ * of x. Column c < count of the rows [begin, end) goes to y [order, column major]. */
 typedef struct beside {
     const sp_sparse *matrix;
     int64_t count;
@@ -254,7 +255,7 @@ SP_CLONES static void thirds_beside(const beside *b, int64_t begin, int64_t end)
     }
 }
 
-/* The same sums in registers of four doubles (AVX2), to which the compiler does not break the lanes down well. */
+/* The same sums in registers of four doubles (AVX2), since the compiler does not split the lanes well. */
 typedef double half __attribute__((vector_size(32)));
 
 SP_INLINE void put_halves(const beside *b, int64_t row, const half *low, const half *high)
@@ -270,7 +271,7 @@ SP_INLINE void add_halves(const beside *b, int64_t k, half *low, half *high)
     *high += b->matrix->value[k] * u[1];
 }
 
-/* Two rows at a time, whose sums do not wait for each other. */
+/* Two rows at a time, so that their sums do not wait for each other. */
 SP_NARROW static void rows_beside_narrow(const beside *b, int64_t begin, int64_t end)
 {
     const int64_t *start = b->matrix->start;
@@ -312,7 +313,7 @@ SP_NARROW static void thirds_beside_narrow(const beside *b, int64_t begin, int64
     }
 }
 
-/* Up to eight columns; false where there is no memory to put them beside each other. */
+/* Multiplies up to eight columns; returns false if there is no memory to interleave them. */
 static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
     enum { RANGE = 512 };
@@ -343,7 +344,7 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
 
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
-    int64_t n = matrix->order, done = 0; /* one or two columns by themselves cost less than eight beside each other */
+    int64_t n = matrix->order, done = 0; /* one or two columns alone cost less than eight interleaved ones */
     while (count - done > 2 &&
            few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
         done = count - done < 8 ? count : done + 8;

@@ -5,17 +5,17 @@
 #include <string.h>
 
 enum {
-    MOST_ROUNDS = 5, /* of projections that are repeated because little was left */
+    MOST_ROUNDS = 5, /* largest number of projections that are repeated because little of a column was left */
     WIDTH = SP_STORE_WIDTH,
-    AT_A_TIME = 8, /* columns of a metric product: the matrix is read once for them */
+    AT_A_TIME = 8, /* columns of a metric product, which reads the matrix once for them */
     SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
     SUB = 512,
-    GRAM_ROWS = 1024, /* rows of a block that stay in the cache while those of all earlier blocks pass */
+    GRAM_ROWS = 1024, /* rows of a block that stay in the cache while those of all earlier blocks are read */
     GRAM_PANEL = 4096,
-    MOST_GRAM_PANELS = 64, /* rows whose products are summed by themselves, at least; number of such panels */
+    MOST_GRAM_PANELS = 64, /* least number of rows in a separately summed panel; largest number of such panels */
 };
 
-/* ---- where the columns are ---- */
+/* ---- location of the columns ---- */
 
 void sp_store_new(int64_t rows, const sp_store_outside *outside, sp_store *store)
 {
@@ -63,7 +63,7 @@ int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t r
     return SP_OK;
 }
 
-/* Columns in the block that begins at `first`. */
+/* Number of columns in the block that begins at `first`. */
 static int64_t block_width(const sp_store *store, int64_t first)
 {
     return store->count - first < WIDTH ? store->count - first : WIDTH;
@@ -86,7 +86,7 @@ int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
     return status;
 }
 
-/* Part of a rectangle that is in one block or in the blocks outside: its columns. */
+/* Number of columns of a rectangle, from `first` on, that are in one block in memory or in the backing store. */
 static int64_t run_length(const sp_store *store, int64_t first, int64_t width)
 {
     if (first >= store->resident * WIDTH)
@@ -139,7 +139,7 @@ int sp_store_load(sp_context *context, const sp_store *store, int64_t first, dou
     return store->outside.load(context, store->outside.data, 0, store->rows, first, block_width(store, first), buffer);
 }
 
-/* Writes a block back that sp_store_load gave (nothing to do where it is in memory). */
+/* Writes back a block from sp_store_load; does nothing if it is in memory. */
 static int save_block(sp_context *context, sp_store *store, int64_t first, const double *columns)
 {
     if (in_memory(store, first))
@@ -167,10 +167,10 @@ int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int
 
 /* ---- sweeps ---- */
 
-/* What a call on a store works with. */
+/* Workspace of one call on a store. */
 typedef struct workspace {
     sp_pool pool;
-    double *block, *other; /* [rows, WIDTH] two blocks that were read; NULL where all are in memory */
+    double *block, *other; /* [rows, WIDTH] buffers for two blocks; NULL if all are in memory */
     double *product;       /* [rows, WIDTH] M times a block */
     double *metric;        /* for sp_metric_times */
     double *inner, *h;     /* for sp_dense_inner; [WIDTH, WIDTH] */
@@ -207,7 +207,7 @@ static int64_t gram_panel(int64_t rows)
     return panel < GRAM_PANEL ? GRAM_PANEL : panel;
 }
 
-/* Doubles for the parts of one block's columns of a Gram matrix, one for each panel of rows. */
+/* Number of doubles for the partial Gram matrices of one block's columns, one for each panel of rows. */
 static int64_t gram_parts(int64_t rows, int64_t count)
 {
     return (rows + gram_panel(rows) - 1) / gram_panel(rows) * ((count + WIDTH - 1) / WIDTH) * WIDTH * WIDTH;
@@ -230,7 +230,7 @@ static void times(const sp_context *context, const sp_metric *metric, int64_t wi
                         w->product + c * metric->rows, w->metric);
 }
 
-/* part [blocks, WIDTH, width] = the blocks' columns times `width` columns of the product, on rows [row, end). */
+/* part [blocks, WIDTH, width] = the blocks' columns times `width` columns of the product, over the rows [row, end). */
 static void inner_rows(int64_t rows, int64_t row, int64_t end, int64_t blocks, double *const *block, const int *heights,
                        int64_t width, const double *product, double *part)
 {
@@ -241,8 +241,8 @@ static void inner_rows(int64_t rows, int64_t row, int64_t end, int64_t blocks, d
                         (int)rows, at > row, part + b * WIDTH * width, WIDTH);
 }
 
-/* Rows before·WIDTH… of `width` columns of G [count, …] from the first of them on: blocks of WIDTH columns, the last of
- * them `last`, times the product. */
+/* Computes the rows before·WIDTH… of `width` columns of G [count, …], the first of which is at G: blocks of WIDTH
+ * columns, the last one with `last` columns, times the product. */
 static void gram_columns(const sp_context *context, const sp_store *store, int64_t blocks, double *const *block,
                          int64_t last, int64_t width, const workspace *w, double *parts, double *G)
 {
@@ -278,7 +278,7 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
     memset(G, 0, (size_t)(count * count) * sizeof *G);
     for (int64_t first = 0; first < count; first += WIDTH) {
         int64_t width = block_width(store, first), here = first / WIDTH,
-                near = here < store->resident ? here : store->resident; /* earlier blocks in memory */
+                near = here < store->resident ? here : store->resident; /* number of earlier blocks in memory */
         double *block, *other;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
@@ -381,7 +381,8 @@ done:
 
 /* ---- orthonormalization ---- */
 
-/* A block loses its parts along the blocks before it; those are added to R where it is given. product: M × block. */
+/* Subtracts from a block its components along the blocks before it, and adds these to R if it is given. product: M ×
+ * block. */
 static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first,
                                double *block, double *R, const workspace *w)
 {
@@ -400,8 +401,8 @@ done:
     return status;
 }
 
-/* One column against the `before` ones of its block, twice; returns its norm afterwards (0: dependent), and in *shrunk
- * by which factor it was longer. r: where its parts go. */
+/* Orthogonalizes one column against the `before` ones of its block, twice. Returns its remaining norm (0: dependent);
+ * *shrunk receives the factor by which it was longer. r: receives its components. */
 static double orthonormalize_column(const sp_context *context, const sp_metric *metric, int64_t before, double *block,
                                     double *r, double least, double *shrunk, const workspace *w)
 {
@@ -412,7 +413,7 @@ static double orthonormalize_column(const sp_context *context, const sp_metric *
         sp_metric_times(context, metric, 1, column, w->product, w->metric);
         norm = sqrt(fmax(0, sp_dense_dot(rows, column, w->product)));
         start = pass == 0 ? norm : start;
-        /* a projection that leaves less than half has left rounding of the whole along the others: once more */
+        /* If less than half is left, rounding of the original column has left components along the others: repeat. */
         if (before == 0 || pass == MOST_ROUNDS || (pass >= 2 && norm > 0.5 * last))
             break;
         sp_dense_inner(context, rows, before, block, 1, w->product, w->h, w->inner);
@@ -458,8 +459,8 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
             if (norm > 0)
                 most_shrunk = fmax(most_shrunk, shrunk);
         }
-        /* a column that lost most of its length against the block's other columns has regained parts along the earlier
-         * blocks; and without those it may be short again */
+        /* A column that lost most of its length against the other columns of its block has components along the earlier
+         * blocks again, and without these it may be short again. */
         for (int round = 0; first && most_shrunk > 8 && round < MOST_ROUNDS; round++) {
             double unused[WIDTH];
             most_shrunk = 1;
@@ -473,8 +474,7 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
                                                     threshold * original[c] / *diagonal, &shrunk, &w);
                 *diagonal *= norm;
                 if (norm > 0)
-                    most_shrunk =
-                        fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* it was of norm 1 before the projection */
+                    most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* the norm was 1 before the projection */
             }
         }
         for (int64_t c = 0; c < width; c++)
@@ -510,7 +510,7 @@ int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const s
             for (int64_t c = 0; c < width; c++)
                 for (int64_t j = 0; j < height; j++) {
                     double product = w.h[c * height + j];
-                    bool diagonal = before + j == first + c; /* 0 there: a column that is zero */
+                    bool diagonal = before + j == first + c; /* a zero column has 0 there */
                     *error = fmax(*error, diagonal && product != 0 ? fabs(product - 1) : fabs(product));
                 }
         }
@@ -536,7 +536,7 @@ int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64
 int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, double *error)
 {
     sp_store store;
-    int status = sp_store_over(context, metric->rows, count, (double *)Q, &store); /* only read */
+    int status = sp_store_over(context, metric->rows, count, (double *)Q, &store); /* Q is only read */
     if (status == SP_OK)
         status = sp_store_orthogonality(context, metric, &store, error);
     sp_store_free(&store);

@@ -12,7 +12,7 @@ typedef struct part {
 #define NAMED(x) x##_8
 #include "linear/supernodes_kernel.h"
 
-/* Of sixteen registers twelve hold six columns of the eight right sides of a group, two the row of x. */
+/* Twelve of the sixteen registers hold six columns for the eight right-hand sides of a group, two hold the row of x. */
 #define LANES 4
 #define COLUMNS 6
 #define WIDEST 2

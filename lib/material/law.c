@@ -68,7 +68,7 @@ SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariant
     w->rest = (mu * j + lambda * logarithm) / J;
 }
 
-/* The part m (J^(−2/3) a − 3), added to w; p = J^(−2/3) − 1. */
+/* Adds m (J^(−2/3) a − 3) to w; p = J^(−2/3) − 1. */
 SP_INLINE void add_isochoric_first(sp_lanes m, sp_lanes a3, sp_lanes j, sp_lanes p, invariants *w)
 {
     sp_lanes a = a3 + 3, J = j + 1, q = p + 1;
@@ -107,7 +107,7 @@ SP_INLINE void mooney_rivlin(const sp_lanes *c, sp_lanes a3, sp_lanes b3, sp_lan
 
 SP_INLINE void stable_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
 {
-    /* (J − a)² = (j − 3m/(4l))², its value at rest left out */
+    /* (J − a)² = (j − 3m/(4l))², without its value at rest */
     sp_lanes zero = a3 * 0, l = c[0], m = c[1], more = a3 + 4; /* I_C + 1 */
     *w = (invariants){.W = m / 2 * (a3 - of_lanes(LOG1P, a3 / 4)) + l / 2 * j * j - 0.75 * m * j};
     w->W_a = m / 2 * (a3 + 3) / more;
@@ -144,7 +144,7 @@ SP_INLINE sp_lanes square_sum(const sp_lanes *A)
     return sum;
 }
 
-/* What the invariants are made of. */
+/* Data of a strain from which the invariants are computed. */
 typedef struct strain {
     sp_lanes F[9], C[9], D[9];       /* D = C − I = H + Hᵀ + HᵀH */
     sp_lanes g_a[9], g_b[9], g_J[9]; /* gradients of the invariants: 2F, 2(aF − FC), cof F */
@@ -168,13 +168,13 @@ SP_INLINE void measure(const sp_lanes *H, strain *s)
     s->b3 = 2 * s->a3 + (s->a3 * s->a3 - s->d2) / 2;
     s->j = trace + second + H[0] * cofH[0] + H[1] * cofH[1] + H[2] * cofH[2];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) /* cof F − I, and cof F only where tangents need it */
+        for (int j = 0; j < 3; j++) /* cof F − I; cof F itself only if tangents need it */
             s->g_J[3 * i + j] = (i == j ? trace : trace * 0) - H[3 * j + i] + cofH[3 * i + j];
     for (int k = 0; k < 9; k++)
         s->g_a[k] = 2 * s->F[k];
 }
 
-/* A += 2W_a δ + W_b ∂²b + W_J ∂²J + the products of the gradients. */
+/* A += 2W_a δ + W_b ∂²b + W_J ∂²J + the outer products of the gradients. */
 SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
 {
     const sp_lanes *F = s->F;
@@ -213,12 +213,12 @@ SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
 
 /* ---- the rotation nearest to F ---- */
 
-/* Jacobi's rotation of rows and columns p, q of a symmetric matrix of order n, and of the columns of V. */
+/* Jacobi rotation of rows and columns p, q of a symmetric matrix of order n, and of the columns of V. */
 SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
 {
     sp_lanes apq = A[p * n + q], difference = A[q * n + q] - A[p * n + p], tangent, cosine, sine;
     for (int l = 0; l < SP_LANES; l++) {
-        /* below 1e-150 squares vanish in numbers, and `size` with them */
+        /* below 1e-150 squares underflow, and `size` with them */
         double theta = 0.5 * difference[l], size = fabs(theta) + sqrt(theta * theta + apq[l] * apq[l]);
         tangent[l] = fabs(apq[l]) < 1e-150 ? 0 : (theta < 0 ? -apq[l] : apq[l]) / size;
     }
@@ -241,8 +241,8 @@ SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
     }
 }
 
-/* Eigenvalues onto the diagonal of A, vectors into the columns of V; quadratic convergence, so that `sweeps` of them
- * are exact to rounding. */
+/* Moves the eigenvalues to the diagonal of A and writes eigenvectors to the columns of V. Convergence is quadratic, so
+ * that `sweeps` sweeps are exact to rounding. */
 SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
 {
     for (int k = 0; k < n * n; k++)
@@ -253,7 +253,7 @@ SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
                 jacobi(n, A, V, p, q);
 }
 
-/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987): for any F.
+/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987), for any F.
  */
 SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9])
 {
@@ -292,8 +292,9 @@ SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9
     R[8] = 1 - scale * (x * x + y * y);
 }
 
-/* Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986) from the F of the same direction with |F|² = 3, a tenth of the work,
- * in lanes where det F then says that no singular value is below 0.17: seven steps take that to 1 + 1e-19. */
+/* Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986), started from F scaled to |F|² = 3. It takes a tenth of the work and
+ * is used in lanes in which det F then shows that no singular value is below 0.17: seven iterations bring this to 1 +
+ * 1e-19. */
 SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
 {
     const double enough = 0.25;
@@ -319,9 +320,9 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
             R[k][l] = other[k][l];
 }
 
-/* Corotational: P = 2μ(F − R) + λ (tr S − 3) R, S = RᵀF. ∂R: δR = R[ω]×, (tr S I − S) ω = axial(Rᵀδ F), so with the
- * columns c_k of R [e_k]× the derivative is Σ c_k G⁻¹_kl c_lᵀ. At a change of the nearest rotation G is singular; its
- * inverse is bounded by what a stretch of 1e-3 gives there. */
+/* Corotational: P = 2μ(F − R) + λ (tr S − 3) R with S = RᵀF. The derivative of R is δR = R[ω]× with (tr S I − S) ω =
+ * axial(RᵀδF). With G = tr S I − S and the columns c_k of R [e_k]× it is Σ c_k G⁻¹_kl c_lᵀ. G is singular where the
+ * nearest rotation changes; its inverse is bounded by the value for a stretch of 1e-3. */
 SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], D[9], volume;
@@ -338,7 +339,7 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
         P[k] += 2 * mu * D[k] + lambda * volume * R[k];
     if (!A)
         return;
-    sp_lanes S[9], G[9], V[9], turned[3][9];
+    sp_lanes S[9], G[9], V[9], rotated[3][9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
@@ -359,15 +360,16 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
         cross[5] = -v[0];
         cross[6] = -v[1];
         cross[7] = v[0];
-        multiply(R, cross, turned[m]);
+        multiply(R, cross, rotated[m]);
         for (int k = 0; k < 9; k++)
-            turned[m][k] *= root;
+            rotated[m][k] *= root;
     }
-    sp_lanes turn = lambda * volume - 2 * mu;
+    sp_lanes change_frames = lambda * volume - 2 * mu;
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
-            A[at] += lambda * R[p] * R[q] +
-                     turn * (turned[0][p] * turned[0][q] + turned[1][p] * turned[1][q] + turned[2][p] * turned[2][q]);
+            A[at] +=
+                lambda * R[p] * R[q] + change_frames * (rotated[0][p] * rotated[0][q] + rotated[1][p] * rotated[1][q] +
+                                                        rotated[2][p] * rotated[2][q]);
             if (p == q)
                 A[at] += 2 * mu;
         }
@@ -408,7 +410,7 @@ SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lane
 
 /* ---- positive semidefinite tangents ---- */
 
-/* Whether the matrices of all lanes are positive definite, to a pivot of rounding. */
+/* Returns true if the matrices of all lanes are positive definite, up to a pivot of the size of rounding. */
 static bool all_definite(const sp_lanes *A)
 {
     sp_lanes L[SP_TANGENT_ENTRIES];
@@ -426,9 +428,9 @@ static bool all_definite(const sp_lanes *A)
     return true;
 }
 
-/* The matrix in the frames U of stress and V of the body: every row and then every column of A as 3 × 3 matrices X
- * becomes UᵀXV. */
-SP_INLINE void turn(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
+/* Transforms the matrix to the frames U of stress and V of the body: every row and then every column of A, as a 3 × 3
+ * matrix X, becomes UᵀXV. */
+SP_INLINE void change_frames(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
 {
     for (int columns = 0; columns < 2; columns++)
         for (int p = 0; p < 9; p++) {
@@ -449,23 +451,23 @@ SP_INLINE void turn(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
 /* F = U diag V with rotations U and V. */
 SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
 {
-    sp_lanes F[9], R[9], S[9], turned[9];
+    sp_lanes F[9], R[9], S[9], rotated[9];
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
     sp_nearest_rotation(F, R);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            turned[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
+            rotated[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S[3 * i + j] = (turned[3 * i + j] + turned[3 * j + i]) / 2;
+            S[3 * i + j] = (rotated[3 * i + j] + rotated[3 * j + i]) / 2;
     eigenvectors(3, 6, S, V);
     multiply(R, V, U);
 }
 
-/* Whether nothing but rounding couples, in the principal frames, stretches with shears or shears of different planes:
- * so it is without directions in the material. */
-static bool apart(const sp_lanes *A)
+/* Returns true if, in the principal frames, stretches are coupled with shears, or shears of different planes with each
+ * other, by rounding only. This holds if the material has no directions. */
+static bool uncoupled(const sp_lanes *A)
 {
     static const int group[9] = {0, 1, 2, 1, 0, 3, 2, 3, 0};
     double largest[SP_LANES] = {0}, coupling[SP_LANES] = {0};
@@ -481,7 +483,7 @@ static bool apart(const sp_lanes *A)
     return true;
 }
 
-/* A symmetric matrix of order n without its negative eigenvalues. */
+/* Removes the negative eigenvalues of a symmetric matrix of order n. */
 SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
 {
     sp_lanes V[81];
@@ -501,18 +503,18 @@ SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
         }
 }
 
-/* In the principal frames the tangent of an isotropic law falls apart into stretches and the shears of three planes, by
- * which eigenvalues are cheap; that of others is decomposed as a whole. */
+/* In the principal frames the tangent of an isotropic law decomposes into stretches and the shears of three planes,
+ * whose eigenvalues are cheap. Other tangents are decomposed as a whole. */
 SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
 {
-    enum { SWEEPS = 10 }; /* with 8 equal stretches and a fibre still leave 2e-12 */
+    enum { SWEEPS = 10 }; /* 8 sweeps would leave 2e-12 for equal stretches with a fibre */
     sp_lanes full[81], U[9], V[9];
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
             full[9 * p + q] = full[9 * q + p] = A[sp_tangent_entry(p, q)];
     principal_frames(H, U, V);
-    turn(U, V, full);
-    if (apart(full)) {
+    change_frames(U, V, full);
+    if (uncoupled(full)) {
         static const int plane[3][2] = {{1, 3}, {2, 6}, {5, 7}};
         sp_lanes stretch[9], shear[3][4], still[18], *back = still + 9;
         for (int p = 0; p < 3; p++)
@@ -533,7 +535,7 @@ SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
             full[36 * (k / 3) + 4 * (k % 3)] = stretch[k];
         for (int k = 0; k < 12; k++)
             full[9 * plane[k / 4][k % 4 / 2] + plane[k / 4][k % 2]] = shear[k / 4][k % 4];
-        turn(still, back, full);
+        change_frames(still, back, full);
     } else {
         for (int p = 0; p < 9; p++)
             for (int q = p; q < 9; q++)
@@ -545,7 +547,7 @@ SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
             A[sp_tangent_entry(p, q)] = full[9 * p + q];
 }
 
-/* ---- all of it ---- */
+/* ---- evaluation ---- */
 
 SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {

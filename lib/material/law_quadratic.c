@@ -125,7 +125,7 @@ bool sp_law_quadratic(const sp_law_lanes *law)
     return law->law <= SP_LAW_LINEAR && law->fibre != SP_FIBRE_FUNG;
 }
 
-/* The stress of the strain E, which it is linear in: C e + 4k (aᵀEa) a aᵀ. */
+/* The stress of the strain E, linear in E: C e + 4k (aᵀEa) a aᵀ. */
 SP_INLINE void quadratic_stress(const sp_law_lanes *law, const sp_lanes *E, sp_lanes *S)
 {
     const sp_lanes *a = law->fibre_direction;

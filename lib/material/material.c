@@ -1,6 +1,7 @@
 #include "material/material.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/vec3.h"
@@ -108,7 +109,8 @@ void sp_material_scale(const sp_material *material, const double factor[2], sp_m
     }
 }
 
-/* The bytes of the UTF-8 character at `text` (Unicode, table 3-7: shortest form, no surrogates), 0 when it is none. */
+/* Number of bytes of the UTF-8 character at `text` (Unicode, table 3-7: shortest form, no surrogates), 0 if it is
+ * invalid. */
 static int utf8_length(const unsigned char *text)
 {
     unsigned char lead = text[0], low = 0x80, high = 0xBF;
@@ -164,7 +166,7 @@ static int check_young_poisson(sp_context *context, const sp_material *material)
     return SP_OK;
 }
 
-/* The frame of a file may be written with seven digits; more than that off is no rotation. */
+/* The frame of a file may be written with seven digits; a larger deviation means that it is not a rotation. */
 static int check_frame(sp_context *context, const sp_material *material)
 {
     const double tolerance = 1e-6, *r = material->frame;
@@ -195,8 +197,8 @@ static void unpack_stiffness(const double constant[21], double C[6][6])
             C[i][j] = C[j][i] = constant[next++];
 }
 
-/* Cholesky's decomposition of C with rows and columns scaled to a unit diagonal. A pivot below `smallest` cannot be
- * told from rounding: 6 × 6 with unit diagonal is exact to a few 1e-16. */
+/* Cholesky factorization of C with rows and columns scaled to a unit diagonal. A pivot below `smallest` cannot be
+ * distinguished from rounding: for 6 × 6 with unit diagonal the error is a few 1e-16. */
 static int check_stiffness(sp_context *context, const sp_material *material)
 {
     const double smallest = 1e-14;
@@ -227,7 +229,7 @@ static int check_stiffness(sp_context *context, const sp_material *material)
     return SP_OK;
 }
 
-/* At rest the shear modulus is 2(mu01 + mu10) and the volume stiffness grows with v1: both must resist. */
+/* At rest the shear modulus is 2(mu01 + mu10), and the bulk stiffness grows with v1: both must be positive. */
 static int check_mooney(sp_context *context, const sp_material *material)
 {
     const double *m = material->mooney;
@@ -299,9 +301,9 @@ int sp_material_check(sp_context *context, const sp_material *material)
     }
 }
 
-/* The strain seen along the material's axes is E'ab = Rai Rbj Eij with R the frame. In Voigt form e' = T e: a normal
- * component of e' is E'aa, a shear component 2 E'ab; a normal component of e enters once, a shear component e = 2 Eij
- * as its half at both (i,j) and (j,i). */
+/* The strain along the material's axes is E'ab = Rai Rbj Eij with R the frame. In Voigt form e' = T e: a normal
+ * component of e' is E'aa, a shear component is 2 E'ab. A normal component of e contributes once; a shear component e =
+ * 2 Eij contributes its half at both (i,j) and (j,i). */
 static void strain_transformation(const double frame[9], double T[6][6])
 {
     for (int row = 0; row < 6; row++)
@@ -361,4 +363,28 @@ int sp_material_stiffness(sp_context *context, const sp_material *material, doub
     if (material->fibre == SP_FIBRE_STVK)
         add_fibres(material, C);
     return SP_OK;
+}
+
+int64_t sp_material_find(int64_t count, const sp_material *materials, const char *name, size_t length)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (strlen(materials[i].name) == length && !memcmp(materials[i].name, name, length))
+            return i;
+    return -1;
+}
+
+const char *sp_material_list(int64_t count, const sp_material *materials, char list[SP_MATERIAL_LIST])
+{
+    static const char more[] = ", …";
+    size_t at = 0;
+    *list = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const size_t length = strlen(materials[i].name) + (i ? 2 : 0);
+        if (at + length + (i + 1 < count ? sizeof more - 1 : 0) >= SP_MATERIAL_LIST) {
+            strcpy(list + at, more);
+            break;
+        }
+        at += (size_t)snprintf(list + at, SP_MATERIAL_LIST - at, "%s%s", i ? ", " : "", materials[i].name);
+    }
+    return list;
 }

@@ -4,6 +4,8 @@
 
 #include "base/context.h"
 
+#include <stddef.h>
+
 enum { SP_NAME_LENGTH = 64 };
 
 /* The laws whose energy is quadratic in the Green–Lagrange strain E come first. J = det F, I_C = F:F, II_C = ½(I_C² −
@@ -71,6 +73,14 @@ bool sp_law_everywhere(enum sp_law law);
 /* Checks every parameter that the law uses: finite, in range, C symmetric positive definite, frame a rotation and the
  * fibre direction of unit length within 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
 int sp_material_check(sp_context *context, const sp_material *material) SP_MUST_USE;
+
+/* The material of a region with this name of `length` bytes among materials [count]; −1 if there is none. */
+int64_t sp_material_find(int64_t count, const sp_material *materials, const char *name, size_t length);
+
+/* For messages: the names of materials [count] with commas, "…" at the end where there is no room for all; returns
+ * `list`. */
+enum { SP_MATERIAL_LIST = 200 };
+const char *sp_material_list(int64_t count, const sp_material *materials, char list[SP_MATERIAL_LIST]);
 
 /* For messages of the form "the law …": its name, or "of Fung's fibres" if only these are not quadratic. */
 const char *sp_material_law_text(const sp_material *material);

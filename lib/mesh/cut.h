@@ -40,6 +40,16 @@ int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, s
  * anything. SP_INPUT names the first violation. */
 int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut, const int64_t *origin) SP_MUST_USE;
 
+typedef struct sp_cut_counts {
+    int64_t pieces_before, pieces; /* connected components of the elements of the old and the new mesh */
+    int64_t free_pieces;           /* of the new mesh: those without a fixed vertex */
+    int64_t doubled, copies;       /* old vertices that have copies; the copies */
+} sp_cut_counts;
+
+/* Counts what a cut did: `cut` and origin are as sp_mesh_cut returned them for `mesh`. */
+int sp_mesh_count_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut, const int64_t *origin,
+                      sp_cut_counts *counts) SP_MUST_USE;
+
 /* side [elements] += weight for elements whose centroid of corners (their mean) has n·x > d; if region ≥ 0, only for
  * elements of that region. Start with zeros; several planes with weights 1, 2, 4, … give every combination its own
  * side. Normal and offset are finite, with no component beyond 1e100. */

@@ -30,13 +30,19 @@ static inline int sp_quad_lowest(const int64_t quad[4])
 static inline void sp_element_centre(const sp_mesh *mesh, int64_t element, double centre[3])
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    const int64_t *corner = sp_mesh_corner_nodes(mesh, element, &count);
     for (int c = 0; c < 3; c++) {
         centre[c] = 0;
         for (int a = 0; a < count; a++)
             centre[c] += mesh->vertices[3 * corner[a] + c];
         centre[c] /= count;
     }
+}
+
+/* Returns true if low ≤ x ≤ high. */
+static inline bool sp_in_box(const double x[3], const double low[3], const double high[3])
+{
+    return x[0] >= low[0] && x[0] <= high[0] && x[1] >= low[1] && x[1] <= high[1] && x[2] >= low[2] && x[2] <= high[2];
 }
 
 /* Returns true if all Jacobians of the element are positive at the points that sp_mesh_check tests. The corners must be

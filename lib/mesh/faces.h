@@ -5,34 +5,49 @@
 
 #include "mesh/mesh.h"
 
-/* Faces are numbered element by element: six of each hexahedron, then four of each tetrahedron. */
+/* Faces are numbered element by element. */
 typedef struct sp_face {
     int64_t element;
-    int64_t corner[4];        /* outward; the last is −1 in a triangle */
-    const signed char *local; /* [count] their local numbers in the element */
-    int count;                /* 4 or 3 */
+    int face;          /* its number in the element */
+    int64_t corner[4]; /* outward; the last is −1 in a triangle */
+    int count;         /* 4 or 3 */
+    int nodes;         /* the corners, then the middles (sp_element_face) */
+    int64_t node[SP_FACE_NODES];
+    signed char local[SP_FACE_NODES]; /* the numbers of the nodes in the element */
 } sp_face;
+
+/* The number of all faces; SP_INPUT if it is too large. */
+static inline int sp_face_count(sp_context *context, const sp_mesh *mesh, int64_t *count)
+{
+    *count = 0;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        int64_t more;
+        if (__builtin_mul_overflow(mesh->block[t].count, sp_element_types[t].faces, &more) ||
+            __builtin_add_overflow(*count, more, count) || *count > INT64_MAX / 64)
+            return sp_fail(context, SP_INPUT, "%s: %lld elements have too many faces", sp_element_types[t].name,
+                           (long long)mesh->block[t].count);
+    }
+    return SP_OK;
+}
 
 static inline sp_face sp_face_at(const sp_mesh *mesh, int64_t number)
 {
-    sp_face found;
-    int64_t hex_faces = 6 * mesh->hex_count;
-    bool hex = number < hex_faces;
-    const int64_t *corner;
-    if (hex) {
-        found.element = number / 6;
-        corner = mesh->hex + 8 * found.element;
-        found.local = sp_hex_face[number % 6];
-    } else {
-        int64_t tet = (number - hex_faces) / 4;
-        found.element = mesh->hex_count + tet;
-        corner = mesh->tet + 4 * tet;
-        found.local = sp_tet_face[(number - hex_faces) % 4];
+    sp_face found = {0};
+    int type = 0;
+    for (; number >= mesh->block[type].count * sp_element_types[type].faces; type++) {
+        number -= mesh->block[type].count * sp_element_types[type].faces;
+        found.element += mesh->block[type].count;
     }
-    found.count = hex ? 4 : 3;
+    const int64_t within = number / sp_element_types[type].faces;
+    const int64_t *node = mesh->block[type].node + within * sp_element_types[type].nodes;
+    found.element += within;
+    found.face = (int)(number % sp_element_types[type].faces);
+    found.nodes = sp_element_face(type, found.face, found.local, &found.count);
+    for (int a = 0; a < found.nodes; a++)
+        found.node[a] = node[found.local[a]];
     found.corner[3] = -1;
     for (int a = 0; a < found.count; a++)
-        found.corner[a] = corner[found.local[a]];
+        found.corner[a] = found.node[a];
     return found;
 }
 

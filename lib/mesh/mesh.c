@@ -6,15 +6,42 @@
 #include <math.h>
 #include <string.h>
 
-const signed char sp_hex_corner[8][3] = {
-    {-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1},
-};
+int sp_mesh_element_places(const sp_mesh *mesh, int64_t element, double X[SP_ELEMENT_NODES][3])
+{
+    int64_t within;
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    const int64_t *node = mesh->block[type].node + within * nodes;
+    for (int a = 0; a < nodes; a++)
+        memcpy(X[a], mesh->vertices + 3 * node[a], sizeof X[a]);
+    return type;
+}
 
-const signed char sp_hex_face[6][4] = {
-    {0, 4, 7, 3}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 7, 6, 2}, {0, 3, 2, 1}, {4, 5, 6, 7},
-};
+int sp_mesh_width(const sp_mesh *mesh)
+{
+    int width = 0;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0 && sp_element_types[t].nodes > width)
+            width = sp_element_types[t].nodes;
+    return width;
+}
 
-const signed char sp_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+bool sp_mesh_linear(const sp_mesh *mesh)
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0 && !sp_element_types[t].linear)
+            return false;
+    return true;
+}
+
+int sp_mesh_need_linear(sp_context *context, const sp_mesh *mesh, const char *what)
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0 && !sp_element_types[t].linear)
+            return sp_fail(context, SP_INPUT,
+                           "%s is for 8-node hexahedra and 4-node tetrahedra; the mesh has elements of type %s (%s)",
+                           what, sp_element_types[t].name, sp_element_types[t].title);
+    return SP_OK;
+}
 
 const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_material *own)
 {
@@ -59,7 +86,7 @@ static const signed char hex_edge[3][4][2] = {
     {{0, 4}, {1, 5}, {3, 7}, {2, 6}},
 };
 
-/* ∂x/∂ξ, ∂x/∂η, ∂x/∂ζ on the four edges along each: half the edge. In between they are bilinear. */
+/* Half edges, which are ∂x/∂ξ, ∂x/∂η, ∂x/∂ζ on the four edges along each coordinate. In between these are bilinear. */
 static void half_edges(const double *vertices, const int64_t hex[8], double edge[3][4][3])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -96,9 +123,10 @@ static void grid_jacobians(const double edge[3][4][3], int n, const double *s, d
 static const double gauss2[2] = {-0.57735026918962576451, 0.57735026918962576451};    /* ±√(1/3) */
 static const double gauss3[3] = {-0.77459666924148337704, 0, 0.77459666924148337704}; /* ±√(3/5) */
 
-/* True when det J > 0 everywhere for certain: at any point the columns of J are means of edges, so they differ from the
- * columns at the centre by at most δ, the largest distance of an edge from the mean of its four, and det J from its
- * value there by at most 3 δ m² with m the longest edge. Undistorted elements pass here, at a fraction of the cost. */
+/* Returns true if det J > 0 everywhere for certain. At any point the columns of J are means of edges, so that they
+ * differ from the columns at the centre by at most δ, the largest distance of an edge from the mean of its four, and
+ * det J differs from its value at the centre by at most 3 δ m², with m the longest edge. This test is cheap, and
+ * undistorted elements pass it. */
 static bool surely_positive(const double edge[3][4][3])
 {
     double mean[3][3], delta = 0, longest = 0;
@@ -115,13 +143,12 @@ static bool surely_positive(const double edge[3][4][3])
     return sp_determinant(mean[0], mean[1], mean[2]) > 3 * (delta + rounding) * longest * longest;
 }
 
-/* The least det J at the corners and the quadrature points; NaN when one is. */
-static double hex_worst(const sp_mesh *mesh, const int64_t hex[8])
+/* The least det J at the corners and the quadrature points; NaN if one is NaN. */
+static double hex_worst(const sp_mesh *mesh, int n, const int64_t hex[8])
 {
     const double ends[2] = {-1, 1};
     double edge[3][4][3], jacobian[8 + 27], worst = INFINITY;
     half_edges(mesh->vertices, hex, edge);
-    int n = mesh->quadrature == 2 ? 2 : 3;
     grid_jacobians(edge, 2, ends, jacobian);
     grid_jacobians(edge, n, n == 2 ? gauss2 : gauss3, jacobian + 8);
     for (int i = 0; i < 8 + n * n * n; i++)
@@ -130,101 +157,149 @@ static double hex_worst(const sp_mesh *mesh, const int64_t hex[8])
     return worst;
 }
 
+static int hex_points(const sp_mesh *mesh, int type)
+{
+    return type == SP_HEX8 && mesh->quadrature != 2 ? 3 : 2;
+}
+
+/* det J [m³] at a place ξ. */
+static double jacobian_at(const sp_mesh *mesh, int type, const int64_t *node, const double xi[3])
+{
+    double shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], J[3][3] = {{0}};
+    sp_element_shape_functions(type, xi, shape, slope);
+    for (int a = 1; a < sp_element_types[type].nodes; a++)
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++)
+                J[j][i] += slope[a][j] * (mesh->vertices[3 * node[a] + i] - mesh->vertices[3 * node[0] + i]);
+    return sp_determinant(J[0], J[1], J[2]);
+}
+
+/* The least det J at the points of both rules of the type; NaN if one is NaN. */
+static double worst_at_points(const sp_mesh *mesh, int type, const int64_t *node)
+{
+    const sp_rule rule[2] = {sp_element_types[type].stiffness, sp_element_types[type].mass};
+    double place[SP_QUADRATURE_MAX][3], weight[SP_QUADRATURE_MAX], worst = INFINITY;
+    for (int r = 0; r < 2; r++)
+        for (int g = sp_rule_points(rule[r], place, weight) - 1; g >= 0; g--) {
+            const double here = jacobian_at(mesh, type, node, place[g]);
+            if (here < worst || isnan(here))
+                worst = here;
+        }
+    return worst;
+}
+
+static double worst_of(const sp_mesh *mesh, int type, const int64_t *node)
+{
+    const sp_element_type *of = &sp_element_types[type];
+    return of->nodes == 8   ? hex_worst(mesh, hex_points(mesh, type), node)
+           : of->nodes == 4 ? 6 * sp_tet_volume(mesh->vertices, node)
+                            : worst_at_points(mesh, type, node);
+}
+
 double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element)
 {
-    int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    return count == 8 ? hex_worst(mesh, corner) : 6 * sp_tet_volume(mesh->vertices, corner);
+    int64_t within;
+    const int type = sp_mesh_type(mesh, element, &within);
+    return worst_of(mesh, type, mesh->block[type].node + within * sp_element_types[type].nodes);
 }
 
 bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    if (count == 4)
-        return sp_tet_volume(mesh->vertices, corner) > 0;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &count);
     double edge[3][4][3];
-    half_edges(mesh->vertices, corner, edge);
-    return surely_positive(edge) || hex_worst(mesh, corner) > 0;
+    if (count == 8) {
+        half_edges(mesh->vertices, node, edge);
+        if (surely_positive(edge))
+            return true;
+    }
+    return sp_mesh_worst_jacobian(mesh, element) > 0;
 }
 
 double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
 {
-    int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    if (count == 4)
-        return sp_tet_volume(mesh->vertices, corner);
-    double edge[3][4][3], jacobian[8], volume = 0;
-    half_edges(mesh->vertices, corner, edge);
-    grid_jacobians(edge, 2, gauss2, jacobian);
-    for (int i = 0; i < 8; i++)
-        volume += jacobian[i];
+    int64_t within;
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    const int64_t *node = mesh->block[type].node + within * nodes;
+    double volume = 0;
+    if (nodes == 4)
+        return sp_tet_volume(mesh->vertices, node);
+    if (nodes == 8) {
+        double edge[3][4][3], jacobian[8];
+        half_edges(mesh->vertices, node, edge);
+        grid_jacobians(edge, 2, gauss2, jacobian);
+        for (int i = 0; i < 8; i++)
+            volume += jacobian[i];
+        return volume;
+    }
+    double place[SP_QUADRATURE_MAX][3], weight[SP_QUADRATURE_MAX];
+    const int points = sp_rule_points(sp_element_types[type].mass, place, weight);
+    for (int g = 0; g < points; g++)
+        volume += weight[g] * jacobian_at(mesh, type, node, place[g]);
     return volume;
 }
 
-/* Corner a of the mirrored element is corner mirror[a] of the old one: ζ → −ζ, or the last two corners change places.
- * Each is its own inverse. */
-static const signed char hex_mirror[8] = {4, 5, 6, 7, 0, 1, 2, 3};
-static const signed char tet_mirror[4] = {0, 1, 3, 2};
-
-static const signed char *mirror_of(int count)
+double sp_mesh_volume(const sp_mesh *mesh)
 {
-    return count == 8 ? hex_mirror : tet_mirror;
+    double volume = 0;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+        volume += sp_mesh_element_volume(mesh, e);
+    return volume;
 }
 
-static bool corners_in_range(const sp_mesh *mesh, int64_t element)
+static bool nodes_in_range(const sp_mesh *mesh, int64_t element)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    const int64_t *node = sp_mesh_nodes(mesh, element, &count);
     for (int a = 0; a < count; a++)
-        if (corner[a] < 0 || corner[a] >= mesh->vertex_count)
+        if (node[a] < 0 || node[a] >= mesh->vertex_count)
             return false;
     return true;
 }
 
 bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
 {
-    if (!corners_in_range(mesh, element) || sp_mesh_element_positive(mesh, element))
+    if (!nodes_in_range(mesh, element) || sp_mesh_element_positive(mesh, element))
         return false;
-    int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    int64_t mirrored[8];
-    for (int a = 0; a < count; a++)
-        mirrored[a] = corner[mirror_of(count)[a]];
-    return count == 8 ? hex_worst(mesh, mirrored) > 0 : sp_tet_volume(mesh->vertices, mirrored) > 0;
+    int64_t within, mirrored[SP_ELEMENT_NODES];
+    signed char mirror[SP_ELEMENT_NODES];
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    sp_element_mirror(type, mirror);
+    for (int a = 0; a < nodes; a++)
+        mirrored[a] = mesh->block[type].node[within * nodes + mirror[a]];
+    return worst_of(mesh, type, mirrored) > 0;
 }
 
-/* Weights belong to corners, so they change places with them. */
+/* Weights belong to nodes, and are exchanged with them. */
 static void turn_surface(sp_mesh *mesh)
 {
     sp_embedded_surface *surface = &mesh->surface;
     for (int64_t v = 0; v < surface->vertex_count; v++) {
-        int64_t element = surface->element[v];
+        int64_t element = surface->element[v], within;
         if (element < 0 || element >= sp_mesh_element_count(mesh) || !sp_mesh_element_turnable(mesh, element))
             continue;
-        int count = element < mesh->hex_count ? 8 : 4;
-        if (surface->width < count)
+        const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+        if (surface->width < nodes)
             continue;
-        double *weight = surface->weights + surface->width * v, mirrored[8];
-        for (int a = 0; a < count; a++)
-            mirrored[a] = weight[mirror_of(count)[a]];
-        for (int a = 0; a < count; a++)
-            weight[a] = mirrored[a];
+        double *weight = surface->weights + surface->width * v, mirrored[SP_ELEMENT_NODES];
+        signed char mirror[SP_ELEMENT_NODES];
+        sp_element_mirror(type, mirror);
+        for (int a = 0; a < nodes; a++)
+            mirrored[a] = weight[mirror[a]];
+        memcpy(weight, mirrored, (size_t)nodes * sizeof *weight);
     }
 }
 
 static void turn_element(sp_mesh *mesh, int64_t element)
 {
-    int64_t *corner = element < mesh->hex_count ? mesh->hex + 8 * element : mesh->tet + 4 * (element - mesh->hex_count);
-    int count = element < mesh->hex_count ? 8 : 4;
-    for (int a = 0; a < count; a++) {
-        int b = mirror_of(count)[a];
-        int64_t swapped = corner[a];
-        if (a < b) {
-            corner[a] = corner[b];
-            corner[b] = swapped;
-        }
-    }
+    int64_t within, mirrored[SP_ELEMENT_NODES];
+    signed char mirror[SP_ELEMENT_NODES];
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    int64_t *node = mesh->block[type].node + within * nodes;
+    sp_element_mirror(type, mirror);
+    for (int a = 0; a < nodes; a++)
+        mirrored[a] = node[mirror[a]];
+    memcpy(node, mirrored, (size_t)nodes * sizeof *node);
 }
 
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
@@ -236,7 +311,7 @@ int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
         if (turn && sp_mesh_element_turnable(mesh, e)) {
             turn_element(mesh, e);
             count++;
-        } else if (!turn && corners_in_range(mesh, e)) {
+        } else if (!turn && nodes_in_range(mesh, e)) {
             count += !sp_mesh_element_positive(mesh, e);
         }
     }
@@ -247,6 +322,6 @@ int64_t sp_mesh_folded(const sp_mesh *mesh)
 {
     int64_t count = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
-        count += corners_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e) && !sp_mesh_element_turnable(mesh, e);
+        count += nodes_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e) && !sp_mesh_element_turnable(mesh, e);
     return count;
 }

@@ -1,4 +1,4 @@
-/* The gate for meshes that were read from files: nothing is used as an index before its range was checked. */
+/* Validation of meshes that were read from files: nothing is used as an index before its range is checked. */
 #include "mesh/mesh.h"
 
 #include "base/vec3.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Products of three differences of coordinates below this stay finite, so that no Jacobian overflows. */
+/* Products of three differences of coordinates below this are finite, so that no Jacobian overflows. */
 static const double largest_coordinate = 1e100;
 
-/* An array of `count` rows of `width` entries must be addressable, and be there. */
+/* Checks that an array of `count` rows of `width` entries is addressable and not missing. */
 static int check_array(sp_context *context, const char *name, int64_t count, int64_t width, const void *array)
 {
     int64_t entries, bytes;
@@ -26,15 +26,17 @@ static int check_array(sp_context *context, const char *name, int64_t count, int
 static int check_sizes(sp_context *context, const sp_mesh *mesh)
 {
     const sp_embedded_surface *surface = &mesh->surface;
-    int64_t elements, tets_of_split;
+    int64_t elements = 0, most;
     int status;
     SP_TRY(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
-    SP_TRY(check_array(context, "hex", mesh->hex_count, 8, mesh->hex));
-    SP_TRY(check_array(context, "tet", mesh->tet_count, 4, mesh->tet));
-    if (__builtin_add_overflow(mesh->hex_count, mesh->tet_count, &elements) ||
-        __builtin_mul_overflow(elements, 6 * 8 * 4, &tets_of_split))
-        return sp_fail(context, SP_INPUT, "%lld hexahedra and %lld tetrahedra are too many", (long long)mesh->hex_count,
-                       (long long)mesh->tet_count);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        SP_TRY(check_array(context, sp_element_types[t].name, mesh->block[t].count, sp_element_types[t].nodes,
+                           mesh->block[t].node));
+        if (__builtin_add_overflow(elements, mesh->block[t].count, &elements) ||
+            __builtin_mul_overflow(elements, SP_ELEMENT_NODES * 8, &most))
+            return sp_fail(context, SP_INPUT, "%s: %lld elements are too many", sp_element_types[t].name,
+                           (long long)mesh->block[t].count);
+    }
     if (elements == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
     SP_TRY(check_array(context, "region", elements, 1, mesh->region));
@@ -45,11 +47,13 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
     if (mesh->quadrature != 2 && mesh->quadrature != 3)
         return sp_fail(context, SP_INPUT, "quadrature is %d, it must be 2 or 3", mesh->quadrature);
+    if (mesh->up != 0 && (mesh->up < 'x' || mesh->up > 'z'))
+        return sp_fail(context, SP_INPUT, "the axis that points up is %d, it must be that of x, y or z", mesh->up);
     SP_TRY(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
     SP_TRY(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
     SP_TRY(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
-    SP_TRY(check_array(context, "surface/weights", surface->vertex_count, 8, surface->weights));
-    int width = mesh->hex_count > 0 ? 8 : 4;
+    SP_TRY(check_array(context, "surface/weights", surface->vertex_count, SP_ELEMENT_NODES, surface->weights));
+    const int width = sp_mesh_width(mesh);
     if (surface->vertex_count > 0 && surface->width != width)
         return sp_fail(context, SP_INPUT, "surface/weights: %d columns instead of %d", surface->width, width);
 done:
@@ -65,7 +69,7 @@ static int check_coordinates(sp_context *context, const char *name, int64_t coun
     return SP_OK;
 }
 
-/* Equal names are adjacent, in their order in the mesh. */
+/* Sorts by name, and equal names by their order in the mesh, so that these are adjacent. */
 static int compare_names(const void *left, const void *right)
 {
     const sp_material *a = *(const sp_material *const *)left, *b = *(const sp_material *const *)right;
@@ -108,17 +112,17 @@ static int check_materials(sp_context *context, const sp_mesh *mesh)
 
 enum fault { FAULT_NONE, FAULT_RANGE, FAULT_TWICE, FAULT_REGION, FAULT_SHAPE };
 
-/* What is wrong with an element; `a` and `b` are the corners concerned. */
+/* The first fault of an element; `a` and `b` are the nodes concerned. */
 static enum fault element_fault(const sp_mesh *mesh, int64_t element, int *a, int *b)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    const int64_t *node = sp_mesh_nodes(mesh, element, &count);
     for (*a = 0; *a < count; ++*a)
-        if (corner[*a] < 0 || corner[*a] >= mesh->vertex_count)
+        if (node[*a] < 0 || node[*a] >= mesh->vertex_count)
             return FAULT_RANGE;
     for (*a = 0; *a < count; ++*a)
         for (*b = *a + 1; *b < count; ++*b)
-            if (corner[*a] == corner[*b])
+            if (node[*a] == node[*b])
                 return FAULT_TWICE;
     if (mesh->region[element] < 0 || mesh->region[element] >= mesh->material_count)
         return FAULT_REGION;
@@ -127,10 +131,12 @@ static enum fault element_fault(const sp_mesh *mesh, int64_t element, int *a, in
 
 static int report_element(sp_context *context, const sp_mesh *mesh, int64_t element)
 {
-    int a, b, count;
+    int a, b;
+    int64_t within;
     enum fault fault = element_fault(mesh, element, &a, &b);
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    const char *kind = count == 8 ? "hex" : "tet";
+    const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;
+    const int64_t *corner = mesh->block[type].node + within * count;
+    const char *kind = sp_element_types[type].name;
     long long number = element;
     switch (fault) {
     case FAULT_NONE:
@@ -139,8 +145,8 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
         return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld of %lld", kind, number,
                        (long long)corner[a], (long long)mesh->vertex_count);
     case FAULT_TWICE:
-        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld twice, as corners %d and %d", kind,
-                       number, (long long)corner[a], a, b);
+        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld twice, as nodes %d and %d", kind, number,
+                       (long long)corner[a], a, b);
     case FAULT_REGION:
         return sp_fail(context, SP_INPUT, "region: element %lld is in region %lld of %lld", number,
                        (long long)mesh->region[element], (long long)mesh->material_count);
@@ -148,14 +154,14 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
         break;
     }
     double jacobian = sp_mesh_worst_jacobian(mesh, element);
-    if (count == 8)
-        return sp_fail(context, SP_INPUT, "hex: element %lld is inverted or folded: its Jacobian falls to %g m3",
+    if (count != 4)
+        return sp_fail(context, SP_INPUT, "%s: element %lld is inverted or folded: its Jacobian falls to %g m3", kind,
                        number, jacobian);
     return sp_fail(context, SP_INPUT, "tet: element %lld is inverted or flat: its volume is %g m3", number,
                    jacobian / 6);
 }
 
-/* The least number of a bad element does not depend on who finds it. */
+/* Reports the bad element of lowest number, whichever thread finds it. */
 static int check_elements(sp_context *context, const sp_mesh *mesh)
 {
     int64_t count = sp_mesh_element_count(mesh), first = INT64_MAX;
@@ -168,7 +174,7 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
     return first < count ? report_element(context, mesh, first) : SP_OK;
 }
 
-/* After the materials and the elements. */
+/* To be called after the materials and the elements have been checked. */
 static int check_factors(sp_context *context, const sp_mesh *mesh)
 {
     for (int64_t e = 0; mesh->factor && e < sp_mesh_element_count(mesh); e++) {
@@ -193,7 +199,7 @@ static int check_factors(sp_context *context, const sp_mesh *mesh)
     return SP_OK;
 }
 
-/* The same. */
+/* Likewise. */
 static int check_fibres(sp_context *context, const sp_mesh *mesh)
 {
     for (int64_t e = 0; mesh->fibre && e < sp_mesh_element_count(mesh); e++) {
@@ -232,14 +238,14 @@ static int check_fixed(sp_context *context, const sp_mesh *mesh)
     return SP_OK;
 }
 
-/* The weights of one surface vertex, whose element is in range. */
+/* Checks the weights of one surface vertex, whose element is in range. */
 static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t vertex, double largest_distance)
 {
     const sp_embedded_surface *surface = &mesh->surface;
     const double *weight = surface->weights + surface->width * vertex;
     double sum = 0, off[3];
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, surface->element[vertex], &count);
+    const int64_t *node = sp_mesh_nodes(mesh, surface->element[vertex], &count);
     for (int c = 0; c < 3; c++)
         off[c] = -surface->vertices[3 * vertex + c];
     for (int a = 0; a < surface->width; a++) {
@@ -248,11 +254,11 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
                            weight[a]);
         if (a >= count && weight[a] != 0)
             return sp_fail(context, SP_INPUT,
-                           "surface/weights: weight %d of vertex %lld is %g, but its element is a tetrahedron", a,
-                           (long long)vertex, weight[a]);
+                           "surface/weights: weight %d of vertex %lld is %g, but its element has %d nodes", a,
+                           (long long)vertex, weight[a], count);
         sum += weight[a];
         for (int c = 0; c < 3 && a < count; c++)
-            off[c] += weight[a] * mesh->vertices[3 * corner[a] + c];
+            off[c] += weight[a] * mesh->vertices[3 * node[a] + c];
     }
     if (!(fabs(sum - 1) <= 1e-9))
         return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1",

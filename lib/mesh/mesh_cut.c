@@ -1,11 +1,12 @@
-/* Cuts (mesh/cut.h). Every corner of every element is an entry of a forest: where two elements of one side have a face
- * in common, the entries of its corners are joined. The trees are then the groups of all vertices at once. */
+/* Cuts (mesh/cut.h). Every node of every element is an entry of a forest. If two elements on one side have a common
+ * face, the entries of its nodes are joined. The trees are then the groups of all vertices at once. */
 #include "mesh/cut.h"
 
 #include "base/vec3.h"
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct cutting {
@@ -13,33 +14,43 @@ typedef struct cutting {
     const sp_mesh *mesh;
     const int64_t *side;
     sp_pool pool;
-    int64_t corner_count; /* 8 of each hexahedron, then 4 of each tetrahedron */
+    int64_t corner_count; /* the nodes of all elements one after another */
     int64_t *parent;      /* [corner_count] */
-    uint8_t *parted;      /* [vertices] are the elements around it of different sides? */
-    int64_t *table; /* [capacity] the first face of every set of corners and side that has a parted corner; −1: free */
+    uint8_t *parted;      /* [vertices] set if the elements around it are on different sides */
+    int64_t
+        *table; /* [capacity] the first face of every set of corners and side that has a corner to be split; −1: free */
     int64_t capacity;
 } cutting;
 
 static int64_t first_corner(const sp_mesh *mesh, int64_t element)
 {
-    return element < mesh->hex_count ? 8 * element : 4 * (element + mesh->hex_count);
+    int64_t first = 0;
+    int type = 0;
+    for (; element >= mesh->block[type].count; type++) {
+        first += mesh->block[type].count * sp_element_types[type].nodes;
+        element -= mesh->block[type].count;
+    }
+    return first + element * sp_element_types[type].nodes;
 }
 
 static int64_t vertex_of(const sp_mesh *mesh, int64_t corner)
 {
-    return corner < 8 * mesh->hex_count ? mesh->hex[corner] : mesh->tet[corner - 8 * mesh->hex_count];
+    int type = 0;
+    for (; corner >= mesh->block[type].count * sp_element_types[type].nodes; type++)
+        corner -= mesh->block[type].count * sp_element_types[type].nodes;
+    return mesh->block[type].node[corner];
 }
 
 static int find_parted(cutting *c)
 {
     const sp_mesh *mesh = c->mesh;
-    const int64_t **side =
-        sp_pool_new(&c->pool, mesh->vertex_count, sizeof *side); /* of the first element around a vertex */
+    const int64_t **side = sp_pool_new(&c->pool, mesh->vertex_count,
+                                       sizeof *side); /* [vertices] side of the first element around each vertex */
     if (!side)
         return sp_fail_memory(c->context);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int count;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &count);
+        const int64_t *corner = sp_mesh_nodes(mesh, e, &count);
         for (int a = 0; a < count; a++)
             if (!side[corner[a]])
                 side[corner[a]] = &c->side[e];
@@ -50,16 +61,16 @@ static int find_parted(cutting *c)
     return SP_OK;
 }
 
-/* Connections matter only at a vertex that is split. */
+/* A connection has an effect only at a vertex that is split. */
 static bool matters(const cutting *c, const sp_face *face)
 {
     bool parted = false;
-    for (int a = 0; a < face->count; a++)
-        parted |= c->parted[face->corner[a]];
+    for (int a = 0; a < face->nodes; a++)
+        parted |= c->parted[face->node[a]];
     return parted;
 }
 
-/* The place of a face with these corners (sp_face_key) on this side, or the free one where it belongs. */
+/* The table entry of the face with these corners (sp_face_key) on this side, or the free entry where it belongs. */
 static int64_t place_of(const cutting *c, const int64_t key[4], int64_t side)
 {
     int64_t mask = c->capacity - 1,
@@ -77,13 +88,13 @@ static int64_t place_of(const cutting *c, const int64_t key[4], int64_t side)
 static void join_faces(cutting *c, const sp_face *one, const sp_face *other)
 {
     int64_t from = first_corner(c->mesh, one->element), to = first_corner(c->mesh, other->element);
-    for (int a = 0; a < one->count; a++)
-        for (int b = 0; b < other->count; b++)
-            if (one->corner[a] == other->corner[b])
+    for (int a = 0; a < one->nodes; a++)
+        for (int b = 0; b < other->nodes; b++)
+            if (one->node[a] == other->node[b])
                 sp_forest_join(c->parent, from + one->local[a], to + other->local[b]);
 }
 
-/* The triangles of tetrahedra on the quadrilaterals of hexahedra. */
+/* Joins triangular faces with the quadrilaterals that contain them. */
 static void join_triangles(cutting *c, const sp_face *face)
 {
     for (int left_out = 0; left_out < 4; left_out++) {
@@ -102,8 +113,10 @@ static void join_triangles(cutting *c, const sp_face *face)
 static int join_groups(cutting *c)
 {
     const sp_mesh *mesh = c->mesh;
-    int64_t hex_faces = 6 * mesh->hex_count, faces = hex_faces + 4 * mesh->tet_count, count = 0;
-    int status = SP_OK;
+    int64_t faces, count = 0;
+    int status = sp_face_count(c->context, mesh, &faces);
+    if (status != SP_OK)
+        return status;
     for (int64_t f = 0; f < faces; f++) {
         sp_face face = sp_face_at(mesh, f);
         count += matters(c, &face);
@@ -130,16 +143,16 @@ static int join_groups(cutting *c)
         if (f % 1048576 == 1048575)
             status = sp_progress(c->context, (double)f / (double)faces);
     }
-    for (int64_t f = 0; f < hex_faces && mesh->tet_count && status == SP_OK; f++) {
+    for (int64_t f = 0; f < faces && status == SP_OK; f++) {
         sp_face face = sp_face_at(mesh, f);
-        if (matters(c, &face))
+        if (face.count == 4 && matters(c, &face))
             join_triangles(c, &face);
     }
     return status;
 }
 
-/* The vertices of the cut mesh: their number, origin, and of every corner its new one. A tree's root is its lowest
- * entry, which belongs to the group's lowest element. */
+/* Numbers the vertices of the cut mesh: their count, their origin, and the new vertex of every corner. The root of a
+ * tree is its lowest entry, which belongs to the lowest element of the group. */
 static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **origin)
 {
     const sp_mesh *mesh = c->mesh;
@@ -150,7 +163,8 @@ static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **or
         return sp_fail_memory(c->context);
     for (int64_t i = 0; i < c->corner_count; i++)
         next[vertex_of(mesh, i)] += c->parent[i] == i;
-    for (int64_t v = 0; v < mesh->vertex_count; v++) { /* from the number of groups to the number of the first copy */
+    for (int64_t v = 0; v < mesh->vertex_count;
+         v++) { /* replaces the number of groups by the number of the first copy */
         int64_t copies = c->parted[v] ? next[v] - 1 : 0;
         next[v] = total;
         total += copies;
@@ -173,12 +187,16 @@ static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **or
         met[v] = 1;
     }
     cut->vertex_count = total;
-    cut->hex = sp_pool_copy(&cut->pool, number, mesh->hex_count, 8 * sizeof *number);
-    cut->tet = sp_pool_copy(&cut->pool, number + 8 * mesh->hex_count, mesh->tet_count, 4 * sizeof *number);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        const size_t nodes = (size_t)sp_element_types[t].nodes;
+        cut->block[t].node = sp_pool_copy(&cut->pool, number, mesh->block[t].count, nodes * sizeof *number);
+        number += mesh->block[t].count * (int64_t)nodes;
+    }
     return cut->pool.failed ? sp_fail_memory(c->context) : SP_OK;
 }
 
-/* Positions and what holds the vertices. Copies have higher numbers than all old vertices, so the list stays sorted. */
+/* Copies positions and fixed components. Copies have higher numbers than all old vertices, so that the list of fixed
+ * vertices stays sorted. */
 static int copy_vertices(cutting *c, const int64_t *origin, sp_mesh *cut)
 {
     const sp_mesh *mesh = c->mesh;
@@ -211,12 +229,13 @@ static int copy_elements(cutting *c, sp_mesh *cut)
     sp_embedded_surface *to = &cut->surface;
     sp_pool *pool = &cut->pool;
     int64_t elements = sp_mesh_element_count(mesh);
-    cut->hex_count = mesh->hex_count;
-    cut->tet_count = mesh->tet_count;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        cut->block[t].count = mesh->block[t].count;
     cut->region = sp_pool_copy(pool, mesh->region, elements, sizeof *mesh->region);
     cut->factor = mesh->factor ? sp_pool_copy(pool, mesh->factor, elements, 2 * sizeof *mesh->factor) : NULL;
     cut->fibre = mesh->fibre ? sp_pool_copy(pool, mesh->fibre, elements, 3 * sizeof *mesh->fibre) : NULL;
     cut->quadrature = mesh->quadrature;
+    cut->up = mesh->up;
     cut->material_count = mesh->material_count;
     cut->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
     to->vertex_count = from->vertex_count;
@@ -231,7 +250,7 @@ static int copy_elements(cutting *c, sp_mesh *cut)
 static bool share_vertex(const sp_mesh *mesh, int64_t one, int64_t other)
 {
     int count[2];
-    const int64_t *a = sp_mesh_corners(mesh, one, &count[0]), *b = sp_mesh_corners(mesh, other, &count[1]);
+    const int64_t *a = sp_mesh_nodes(mesh, one, &count[0]), *b = sp_mesh_nodes(mesh, other, &count[1]);
     for (int i = 0; i < count[0]; i++)
         for (int j = 0; j < count[1]; j++)
             if (a[i] == b[j])
@@ -272,8 +291,7 @@ done:
 int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, sp_pool *pool, sp_mesh *cut,
                 int64_t **origin, int64_t *dropped)
 {
-    cutting c = {
-        .context = context, .mesh = mesh, .side = side, .corner_count = 8 * mesh->hex_count + 4 * mesh->tet_count};
+    cutting c = {.context = context, .mesh = mesh, .side = side, .corner_count = sp_mesh_node_count(mesh)};
     int status;
     *cut = (sp_mesh){0};
     *origin = NULL;
@@ -303,25 +321,28 @@ done:
     return status;
 }
 
+static int check_count(sp_context *context, const char *what, int64_t before, int64_t after)
+{
+    return before == after ? SP_OK
+                           : sp_fail(context, SP_INPUT, "it has %lld %s, the mesh that was cut has %lld",
+                                     (long long)after, what, (long long)before);
+}
+
 static int check_counts(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut)
 {
-    const struct {
-        const char *what;
-        int64_t before, after;
-    } counts[] = {
-        {"hexahedra", mesh->hex_count, cut->hex_count},
-        {"tetrahedra", mesh->tet_count, cut->tet_count},
-        {"materials", mesh->material_count, cut->material_count},
-        {"surface vertices", mesh->surface.vertex_count, cut->surface.vertex_count},
-    };
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (counts[i].before != counts[i].after)
-            return sp_fail(context, SP_INPUT, "it has %lld %s, the mesh that was cut has %lld",
-                           (long long)counts[i].after, counts[i].what, (long long)counts[i].before);
+    char what[64];
+    int status;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        snprintf(what, sizeof what, "elements of type %s", sp_element_types[t].name);
+        SP_TRY(check_count(context, what, mesh->block[t].count, cut->block[t].count));
+    }
+    SP_TRY(check_count(context, "materials", mesh->material_count, cut->material_count));
+    SP_TRY(check_count(context, "surface vertices", mesh->surface.vertex_count, cut->surface.vertex_count));
     if (cut->vertex_count < mesh->vertex_count)
         return sp_fail(context, SP_INPUT, "it has %lld vertices, the mesh that was cut has %lld",
                        (long long)cut->vertex_count, (long long)mesh->vertex_count);
-    return SP_OK;
+done:
+    return status;
 }
 
 int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *cut, const int64_t *origin)
@@ -341,12 +362,12 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int count;
-        const int64_t *old = sp_mesh_corners(mesh, e, &count), *corner = sp_mesh_corners(cut, e, &count);
+        const int64_t *old = sp_mesh_nodes(mesh, e, &count), *corner = sp_mesh_nodes(cut, e, &count);
         for (int a = 0; a < count; a++)
             if (origin[corner[a]] != old[a])
                 return sp_fail(
                     context, SP_INPUT,
-                    "corner %d of element %lld comes from vertex %lld, in the mesh that was cut it is vertex %lld", a,
+                    "node %d of element %lld comes from vertex %lld, in the mesh that was cut it is vertex %lld", a,
                     (long long)e, (long long)origin[corner[a]], (long long)old[a]);
         if (cut->region[e] != mesh->region[e])
             return sp_fail(context, SP_INPUT, "element %lld is in region %lld, in the mesh that was cut in %lld",

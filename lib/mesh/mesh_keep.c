@@ -1,49 +1,9 @@
-/* Parts of a mesh as meshes of their own. */
+/* Extraction of parts of a mesh as separate meshes. */
 #include "mesh/cut.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct piece_size {
-    int64_t piece, elements;
-} piece_size;
-
-/* More elements first; of equal ones that with the first element. */
-static int compare_sizes(const void *a, const void *b)
-{
-    const piece_size *x = a, *y = b;
-    if (x->elements != y->elements)
-        return x->elements > y->elements ? -1 : 1;
-    return x->piece < y->piece ? -1 : x->piece > y->piece;
-}
-
-int sp_mesh_pieces_by_size(sp_context *context, const sp_mesh *mesh, int64_t *label, int64_t *count)
-{
-    const int64_t elements = sp_mesh_element_count(mesh);
-    int status = sp_mesh_components(context, mesh, label, count);
-    if (status != SP_OK)
-        return status;
-    sp_pool pool = {0};
-    piece_size *size = sp_pool_new(&pool, *count, sizeof *size);
-    int64_t *rank = sp_pool_raw(&pool, *count, sizeof *rank);
-    if (pool.failed)
-        status = sp_fail_memory(context);
-    for (int64_t p = 0; p < *count && status == SP_OK; p++)
-        size[p].piece = p;
-    for (int64_t e = 0; e < elements && status == SP_OK; e++)
-        size[label[e]].elements++;
-    if (status == SP_OK) {
-        qsort(size, (size_t)*count, sizeof *size, compare_sizes);
-        for (int64_t p = 0; p < *count; p++)
-            rank[size[p].piece] = p;
-        for (int64_t e = 0; e < elements; e++)
-            label[e] = rank[label[e]];
-    }
-    sp_pool_free(&pool);
-    return status;
-}
-
-/* New numbers of the kept entries, −1 for the rest; returns their number. */
+/* Numbers the kept entries in order and sets the others to −1; returns the number of kept ones. */
 static int64_t renumber(int64_t count, int64_t *number)
 {
     int64_t next = 0;
@@ -58,11 +18,11 @@ static void keep_elements(const sp_mesh *mesh, const int64_t *element, const int
         const int64_t to = element[e];
         if (to < 0)
             continue;
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        int64_t *target = corners == 8 ? part->hex + 8 * to : part->tet + 4 * (to - part->hex_count);
-        for (int a = 0; a < corners; a++)
-            target[a] = vertex[corner[a]];
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        int64_t *target = (int64_t *)sp_mesh_nodes(part, to, &nodes);
+        for (int a = 0; a < nodes; a++)
+            target[a] = vertex[node[a]];
         part->region[to] = mesh->region[e];
         if (mesh->factor)
             memcpy(part->factor + 2 * to, mesh->factor + 2 * e, 2 * sizeof *mesh->factor);
@@ -85,7 +45,7 @@ static void keep_vertices(const sp_mesh *mesh, const int64_t *vertex, sp_mesh *p
         }
 }
 
-/* surface_vertex: new numbers of the surface's vertices. */
+/* surface_vertex: new numbers of the vertices of the surface. */
 static void keep_surface(const sp_mesh *mesh, const int64_t *element, const int64_t *surface_vertex, sp_mesh *part)
 {
     const sp_embedded_surface *from = &mesh->surface;
@@ -96,7 +56,7 @@ static void keep_surface(const sp_mesh *mesh, const int64_t *element, const int6
             continue;
         memcpy(to->vertices + 3 * at, from->vertices + 3 * v, 3 * sizeof *to->vertices);
         memcpy(to->weights + to->width * at, from->weights + from->width * v,
-               (size_t)to->width * sizeof *to->weights); /* tetrahedra use the first four */
+               (size_t)to->width * sizeof *to->weights); /* those beyond the nodes of the element are 0 */
         to->element[at] = element[from->element[v]];
     }
     for (int64_t t = 0; t < from->triangle_count; t++) {
@@ -115,18 +75,20 @@ static void make_room(const sp_mesh *mesh, int64_t surface_vertices, sp_mesh *pa
     sp_embedded_surface *surface = &part->surface;
     const int64_t elements = sp_mesh_element_count(part);
     part->vertices = sp_pool_raw(pool, part->vertex_count, 3 * sizeof *part->vertices);
-    part->hex = sp_pool_raw(pool, part->hex_count, 8 * sizeof *part->hex);
-    part->tet = sp_pool_raw(pool, part->tet_count, 4 * sizeof *part->tet);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        part->block[t].node =
+            sp_pool_raw(pool, part->block[t].count, (size_t)sp_element_types[t].nodes * sizeof(int64_t));
     part->region = sp_pool_raw(pool, elements, sizeof *part->region);
     part->factor = mesh->factor ? sp_pool_raw(pool, elements, 2 * sizeof *part->factor) : NULL;
     part->fibre = mesh->fibre ? sp_pool_raw(pool, elements, 3 * sizeof *part->fibre) : NULL;
     part->fixed = sp_pool_raw(pool, mesh->fixed_count, sizeof *part->fixed);
     part->fixed_axes = sp_pool_raw(pool, mesh->fixed_count, sizeof *part->fixed_axes);
     part->quadrature = mesh->quadrature;
+    part->up = mesh->up;
     part->material_count = mesh->material_count;
     part->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
     surface->vertex_count = surface_vertices;
-    surface->width = part->hex_count > 0 ? 8 : 4;
+    surface->width = sp_mesh_width(part);
     surface->vertices = sp_pool_raw(pool, surface_vertices, 3 * sizeof *surface->vertices);
     surface->weights = sp_pool_raw(pool, surface_vertices, (size_t)surface->width * sizeof *surface->weights);
     surface->element = sp_pool_raw(pool, surface_vertices, sizeof *surface->element);
@@ -148,12 +110,13 @@ int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_
         goto done;
     }
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        int64_t within;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         element[e] = keep[e];
-        for (int a = 0; a < corners && keep[e]; a++)
-            vertex[corner[a]] = 1;
-        *(e < mesh->hex_count ? &part->hex_count : &part->tet_count) += keep[e];
+        for (int a = 0; a < nodes && keep[e]; a++)
+            vertex[node[a]] = 1;
+        part->block[sp_mesh_type(mesh, e, &within)].count += keep[e];
     }
     for (int64_t v = 0; v < surface_count; v++)
         surface_vertex[v] = keep[mesh->surface.element[v]];

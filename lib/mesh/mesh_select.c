@@ -1,4 +1,4 @@
-/* Choosing vertices and elements by place or by number: anchors, regions, directions of fibres. */
+/* Selection of fixed and nearest vertices by position or by number. */
 #include "base/vec3.h"
 #include "mesh/mesh.h"
 
@@ -15,7 +15,7 @@ static int check_axes(sp_context *context, int axes)
     return SP_OK;
 }
 
-/* held [vertex_count]: bits of the axes that the mesh currently fixes. */
+/* constrained [vertex_count]: bits of the axes that the mesh currently fixes. */
 static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **constrained)
 {
     *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);
@@ -30,7 +30,7 @@ static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *po
     return SP_OK;
 }
 
-/* Replaces the mesh's list by all vertices with a bit in `held`, in their order. */
+/* Replaces the mesh's list of fixed vertices by all vertices with a bit in `constrained`, in ascending order. */
 static int set_fixed(sp_context *context, sp_mesh *mesh, const uint8_t *constrained)
 {
     int64_t count = 0;
@@ -56,11 +56,6 @@ static int set_fixed(sp_context *context, sp_mesh *mesh, const uint8_t *constrai
     return SP_OK;
 }
 
-static bool in_box(const double x[3], const double low[3], const double high[3])
-{
-    return x[0] >= low[0] && x[0] <= high[0] && x[1] >= low[1] && x[1] <= high[1] && x[2] >= low[2] && x[2] <= high[2];
-}
-
 int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], const double high[3], int axes,
                     int64_t *added)
 {
@@ -74,7 +69,7 @@ int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], con
             return sp_fail(context, SP_USAGE, "the box reaches from %g to %g m in %c", low[c], high[c], "xyz"[c]);
     SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++)
-        if (in_box(mesh->vertices + 3 * v, low, high)) {
+        if (sp_in_box(mesh->vertices + 3 * v, low, high)) {
             constrained[v] |= (uint8_t)axes;
             ++*added;
         }
@@ -148,71 +143,31 @@ double sp_mesh_fix(const sp_mesh *mesh, int64_t count, double *U)
     return largest;
 }
 
-int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high[3], int64_t region)
+int sp_mesh_nearest(sp_context *context, const sp_mesh *mesh, bool surface, const double point[3], int64_t *vertex,
+                    double *distance)
 {
-    int64_t met = 0;
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        double centre[3];
-        sp_element_centre(mesh, e, centre);
-        if (in_box(centre, low, high)) {
-            mesh->region[e] = region;
-            met++;
+    const int64_t count = surface ? mesh->surface.vertex_count : mesh->vertex_count;
+    const double *place = surface ? mesh->surface.vertices : mesh->vertices;
+    double best = INFINITY;
+    sp_pool pool = {0};
+    bool *used = surface ? NULL : sp_pool_new(&pool, count, sizeof *used);
+    if (pool.failed)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; used && e < sp_mesh_element_count(mesh); e++) {
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            used[node[a]] = true;
+    }
+    *vertex = -1;
+    for (int64_t v = 0; v < count; v++) {
+        const double squared = sp_distance_squared3(place + 3 * v, point);
+        if ((!used || used[v]) && (*vertex < 0 || squared < best)) {
+            best = squared;
+            *vertex = v;
         }
     }
-    return met;
-}
-
-static const double PI = 3.14159265358979323846;
-
-/* The regions' directions, where the mesh has none by element. */
-static int spread_fibres(sp_context *context, sp_mesh *mesh)
-{
-    int64_t elements = sp_mesh_element_count(mesh);
-    if (mesh->fibre)
-        return SP_OK;
-    mesh->fibre = sp_pool_new(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
-    if (!mesh->fibre)
-        return sp_fail_memory(context);
-    for (int64_t e = 0; e < elements; e++) {
-        const sp_material *material = &mesh->materials[mesh->region[e]];
-        if (material->fibre != SP_FIBRE_NONE)
-            memcpy(mesh->fibre + 3 * e, material->fibre_direction, 3 * sizeof *mesh->fibre);
-    }
-    return SP_OK;
-}
-
-int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_helix *helix)
-{
-    double low[3], high[3], size[3], axis[3], length = sp_norm3(helix->axis);
-    for (int c = 0; c < 3; c++)
-        if (!isfinite(helix->axis[c]) || !isfinite(helix->centre[c]))
-            return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c],
-                           helix -> axis[c], helix -> centre[c]);
-    if (!(length > 0 && isfinite(length)))
-        return sp_fail(context, SP_INPUT, "helix: the axis has the length %g", length);
-    if (!isfinite(helix->angle))
-        return sp_fail(context, SP_INPUT, "helix: the angle is %g", helix->angle);
-    int status = spread_fibres(context, mesh);
-    if (status != SP_OK)
-        return status;
-    sp_mesh_box(mesh, low, high);
-    for (int c = 0; c < 3; c++) {
-        size[c] = high[c] - low[c];
-        axis[c] = helix->axis[c] / length;
-    }
-    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180), on_axis = 1e-9 * sp_norm3(size);
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
-        if (mesh->region[e] != region)
-            continue;
-        sp_element_centre(mesh, e, x);
-        for (int c = 0; c < 3; c++)
-            x[c] -= helix->centre[c];
-        for (int c = 0; c < 3; c++) /* axis × (x − centre), as long as x is from the axis */
-            ring[c] = axis[(c + 1) % 3] * x[(c + 2) % 3] - axis[(c + 2) % 3] * x[(c + 1) % 3];
-        double distance = sp_norm3(ring);
-        for (int c = 0; c < 3; c++)
-            fibre[c] = distance > on_axis ? around * ring[c] / distance + along * axis[c] : axis[c];
-    }
-    return SP_OK;
+    *distance = sqrt(best);
+    sp_pool_free(&pool);
+    return *vertex < 0 ? sp_fail(context, SP_INPUT, "the mesh has no vertex to be nearest to a place") : SP_OK;
 }

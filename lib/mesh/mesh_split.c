@@ -1,4 +1,4 @@
-/* Hexahedra into tetrahedra, without new vertices and without disagreement on the faces. */
+/* Splits hexahedra into tetrahedra, without new vertices and with matching faces. */
 #include "mesh/mesh.h"
 
 #include "mesh/element_geometry.h"
@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Six tetrahedra: the cone from the lowest vertex over the three faces that do not contain it, each split along the
- * diagonal through its own lowest vertex. The three faces that contain it are thereby split through it, which is their
- * lowest vertex too. If vertices are numbered by z, y, x this is Kuhn's subdivision around the diagonal 0–6. */
+/* Six tetrahedra: the cone from the lowest vertex over the three faces that do not contain it, each of which is split
+ * along the diagonal through its own lowest vertex. This also splits the three faces that contain the lowest vertex
+ * along the diagonal through it, which is their lowest vertex too. If vertices are numbered by z, y, x this is Kuhn's
+ * subdivision around the diagonal 0–6. */
 static void split_hex(const int64_t hex[8], int64_t tet[6][4])
 {
     int apex = 0;
@@ -18,16 +19,19 @@ static void split_hex(const int64_t hex[8], int64_t tet[6][4])
     int next = 0;
     for (int f = 0; f < 6; f++) {
         int64_t quad[4];
+        signed char face[SP_FACE_NODES];
+        int corners;
         bool touches = false;
+        sp_element_face(SP_HEX8, f, face, &corners);
         for (int a = 0; a < 4; a++) {
-            quad[a] = hex[sp_hex_face[f][a]];
-            touches |= sp_hex_face[f][a] == apex;
+            quad[a] = hex[face[a]];
+            touches |= face[a] == apex;
         }
         if (touches)
             continue;
         int lowest = sp_quad_lowest(quad);
         for (int half = 1; half <= 2; half++, next++) {
-            /* The face is outward, so seen from the apex its triangles turn clockwise: exactly det > 0. */
+            /* The face is outward. Seen from the apex its triangles are therefore clockwise, which means det > 0. */
             tet[next][0] = hex[apex];
             tet[next][1] = quad[lowest];
             tet[next][2] = quad[(lowest + half) % 4];
@@ -38,15 +42,15 @@ static void split_hex(const int64_t hex[8], int64_t tet[6][4])
 
 static int64_t split_index(const sp_mesh *mesh, int64_t element)
 {
-    return element < mesh->hex_count ? 6 * element : element + 5 * mesh->hex_count;
+    return element < mesh->block[SP_HEX8].count ? 6 * element : element + 5 * mesh->block[SP_HEX8].count;
 }
 
 static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
 {
-    for (int64_t e = 0; e < mesh->hex_count; e++) {
+    for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++) {
         int64_t tet[6][4];
-        split_hex(mesh->hex + 8 * e, tet);
-        memcpy(split->tet + 24 * e, tet, sizeof tet);
+        split_hex(mesh->block[SP_HEX8].node + 8 * e, tet);
+        memcpy(split->block[SP_TET4].node + 24 * e, tet, sizeof tet);
         for (int t = 0; t < 6; t++) {
             double volume = sp_tet_volume(mesh->vertices, tet[t]);
             if (!(volume > 0))
@@ -61,21 +65,23 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
                 split->fibre[3 * (6 * e + t) + i] = mesh->fibre[3 * e + i];
         }
     }
-    int64_t first = 6 * mesh->hex_count;
-    if (mesh->tet_count > 0) {
-        memcpy(split->tet + 4 * first, mesh->tet, (size_t)mesh->tet_count * 4 * sizeof *mesh->tet);
+    int64_t first = 6 * mesh->block[SP_HEX8].count;
+    if (mesh->block[SP_TET4].count > 0) {
+        memcpy(split->block[SP_TET4].node + 4 * first, mesh->block[SP_TET4].node,
+               (size_t)mesh->block[SP_TET4].count * 4 * sizeof *mesh->block[SP_TET4].node);
         if (mesh->factor)
-            memcpy(split->factor + 2 * first, mesh->factor + 2 * mesh->hex_count,
-                   (size_t)mesh->tet_count * 2 * sizeof *mesh->factor);
+            memcpy(split->factor + 2 * first, mesh->factor + 2 * mesh->block[SP_HEX8].count,
+                   (size_t)mesh->block[SP_TET4].count * 2 * sizeof *mesh->factor);
         if (mesh->fibre)
-            memcpy(split->fibre + 3 * first, mesh->fibre + 3 * mesh->hex_count,
-                   (size_t)mesh->tet_count * 3 * sizeof *mesh->fibre);
-        memcpy(split->region + first, mesh->region + mesh->hex_count, (size_t)mesh->tet_count * sizeof *mesh->region);
+            memcpy(split->fibre + 3 * first, mesh->fibre + 3 * mesh->block[SP_HEX8].count,
+                   (size_t)mesh->block[SP_TET4].count * 3 * sizeof *mesh->fibre);
+        memcpy(split->region + first, mesh->region + mesh->block[SP_HEX8].count,
+               (size_t)mesh->block[SP_TET4].count * sizeof *mesh->region);
     }
     return SP_OK;
 }
 
-/* Barycentric coordinates of x by Cramer's rule on x − x0; the first is 1 minus the others. */
+/* Barycentric coordinates of x by Cramer's rule on x − x0; the first one is 1 minus the others. */
 static void barycentric(const double *vertices, const int64_t tet[4], const double x[3], double weight[4])
 {
     double edge[3][3], to[3];
@@ -91,8 +97,8 @@ static void barycentric(const double *vertices, const int64_t tet[4], const doub
     weight[0] = 1 - weight[1] - weight[2] - weight[3];
 }
 
-/* The tetrahedron of the hexahedron that holds x deepest, or misses it least (faces may be curved, and imported
- * surfaces may leave the cage): the largest of the least weights, the first among equals. */
+/* The tetrahedron of the hexahedron that contains x most deeply, or is nearest to containing it (faces may be curved,
+ * and imported surfaces may lie outside the mesh): the one whose least weight is largest, of equal ones the first. */
 static int64_t deepest(const double *vertices, const int64_t *tet, const double x[3], double weight[4])
 {
     double best = -INFINITY;
@@ -117,9 +123,9 @@ static void split_surface(const sp_mesh *mesh, sp_mesh *split)
     for (int64_t v = 0; v < from->vertex_count; v++) {
         int64_t first = split_index(mesh, from->element[v]);
         to->element[v] = first;
-        if (from->element[v] < mesh->hex_count)
-            to->element[v] +=
-                deepest(mesh->vertices, split->tet + 4 * first, from->vertices + 3 * v, to->weights + 4 * v);
+        if (from->element[v] < mesh->block[SP_HEX8].count)
+            to->element[v] += deepest(mesh->vertices, split->block[SP_TET4].node + 4 * first, from->vertices + 3 * v,
+                                      to->weights + 4 * v);
         else
             memcpy(to->weights + 4 * v, from->weights + from->width * v, 4 * sizeof *to->weights);
     }
@@ -130,14 +136,18 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     const sp_embedded_surface *surface = &mesh->surface;
     int64_t count;
     *split = (sp_mesh){0};
-    if (__builtin_mul_overflow(mesh->hex_count, 6, &count) || __builtin_add_overflow(count, mesh->tet_count, &count) ||
-        count > INT64_MAX / 4)
-        return sp_fail(context, SP_INPUT, "%lld hexahedra are too many to be split", (long long)mesh->hex_count);
+    int status = sp_mesh_need_linear(context, mesh, "splitting into tetrahedra");
+    if (status != SP_OK)
+        return status;
+    if (__builtin_mul_overflow(mesh->block[SP_HEX8].count, 6, &count) ||
+        __builtin_add_overflow(count, mesh->block[SP_TET4].count, &count) || count > INT64_MAX / 4)
+        return sp_fail(context, SP_INPUT, "%lld hexahedra are too many to be split",
+                       (long long)mesh->block[SP_HEX8].count);
     sp_pool *pool = &split->pool;
     split->vertex_count = mesh->vertex_count;
     split->vertices = sp_pool_copy(pool, mesh->vertices, mesh->vertex_count, 3 * sizeof *mesh->vertices);
-    split->tet_count = count;
-    split->tet = sp_pool_raw(pool, count, 4 * sizeof *split->tet);
+    split->block[SP_TET4].count = count;
+    split->block[SP_TET4].node = sp_pool_raw(pool, count, 4 * sizeof *split->block[SP_TET4].node);
     split->region = sp_pool_raw(pool, count, sizeof *split->region);
     split->factor = mesh->factor ? sp_pool_raw(pool, count, 2 * sizeof *split->factor) : NULL;
     split->fibre = mesh->fibre ? sp_pool_raw(pool, count, 3 * sizeof *split->fibre) : NULL;
@@ -145,6 +155,7 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     split->fixed = sp_pool_copy(pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
     split->fixed_axes = sp_pool_copy(pool, mesh->fixed_axes, mesh->fixed_count, sizeof *mesh->fixed_axes);
     split->quadrature = mesh->quadrature;
+    split->up = mesh->up;
     split->material_count = mesh->material_count;
     split->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
     split->surface.vertex_count = surface->vertex_count;
@@ -156,7 +167,7 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     split->surface.element = sp_pool_raw(pool, surface->vertex_count, sizeof *surface->element);
     split->surface.width = 4;
     split->surface.weights = sp_pool_raw(pool, surface->vertex_count, 4 * sizeof *surface->weights);
-    int status = pool->failed ? sp_fail_memory(context) : split_elements(context, mesh, split);
+    status = pool->failed ? sp_fail_memory(context) : split_elements(context, mesh, split);
     if (status == SP_OK)
         split_surface(mesh, split);
     else

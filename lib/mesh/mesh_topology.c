@@ -1,11 +1,11 @@
-/* What the corner lists alone tell: the boundary of the volume and its connected components. */
+/* Results that follow from the corner lists alone: the boundary of the volume and its connected components. */
 #include "mesh/mesh.h"
 
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"
 
-/* shared [face_count]: does another element have the same face? The table holds the first face of every set of
- * corners, at the first free place from its hash on. */
+/* shared [face_count]: set if another element has the same face. The hash table, with linear probing, has the first
+ * face of every set of corners. */
 static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_count, uint8_t *shared)
 {
     sp_pool pool = {0};
@@ -38,37 +38,78 @@ static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_co
     return status;
 }
 
-/* The triangles of a face: one, or two on either side of the diagonal through the lowest vertex. */
-static int face_triangles(const sp_face *of, int64_t triangle[2][3])
+/* The triangles of a face: those of sp_face_triangles, or two on either side of the diagonal through the lowest
+ * vertex. */
+static int face_triangles(const sp_mesh *mesh, const sp_mesh_face *face, int64_t triangle[8][3])
 {
-    int start = of->count == 4 ? sp_quad_lowest(of->corner) : 0;
-    for (int half = 0; half < of->count - 2; half++) {
-        triangle[half][0] = of->corner[start];
-        triangle[half][1] = of->corner[(start + half + 1) % of->count];
-        triangle[half][2] = of->corner[(start + half + 2) % of->count];
+    signed char number[SP_FACE_NODES];
+    const signed char(*local)[3];
+    int64_t within, node[SP_FACE_NODES];
+    int corners, unused;
+    const int64_t *of_element = sp_mesh_nodes(mesh, face->element, &unused);
+    const int nodes = sp_element_face(sp_mesh_type(mesh, face->element, &within), face->face, number, &corners);
+    for (int a = 0; a < nodes; a++)
+        node[a] = of_element[number[a]];
+    if (nodes != 4) {
+        const int count = sp_face_triangles(nodes, corners, &local);
+        for (int t = 0; t < count; t++)
+            for (int i = 0; i < 3; i++)
+                triangle[t][i] = node[local[t][i]];
+        return count;
     }
-    return of->count - 2;
+    const int start = sp_quad_lowest(node);
+    for (int half = 0; half < 2; half++) {
+        triangle[half][0] = node[start];
+        triangle[half][1] = node[(start + half + 1) % 4];
+        triangle[half][2] = node[(start + half + 2) % 4];
+    }
+    return 2;
+}
+
+int sp_mesh_boundary_faces(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t *count,
+                           sp_mesh_face **faces)
+{
+    sp_pool scratch = {0};
+    int64_t face_count, total = 0;
+    int status;
+    *count = 0;
+    *faces = NULL;
+    SP_TRY(sp_face_count(context, mesh, &face_count));
+    uint8_t *shared = sp_pool_new(&scratch, face_count, sizeof *shared);
+    if (!shared) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(find_shared(context, mesh, face_count, shared));
+    for (int64_t f = 0; f < face_count; f++)
+        total += !shared[f];
+    sp_mesh_face *found = *faces = sp_pool_raw(pool, total, sizeof *found);
+    if (!found) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t f = 0; f < face_count; f++)
+        if (!shared[f]) {
+            const sp_face here = sp_face_at(mesh, f);
+            found[(*count)++] = (sp_mesh_face){here.element, here.face};
+        }
+done:
+    sp_pool_free(&scratch);
+    return status;
 }
 
 int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t *count, int64_t **triangles,
                      int64_t **element)
 {
     sp_pool scratch = {0};
-    int64_t face_count, tet_faces;
+    sp_mesh_face *face;
+    int64_t face_count, total = 0, next = 0, triangle[8][3];
     int status;
     *count = 0;
     *triangles = *element = NULL;
-    if (__builtin_mul_overflow(mesh->hex_count, 6, &face_count) ||
-        __builtin_mul_overflow(mesh->tet_count, 4, &tet_faces) ||
-        __builtin_add_overflow(face_count, tet_faces, &face_count) || face_count > INT64_MAX / 64)
-        return sp_fail(context, SP_INPUT, "%lld elements have too many faces", (long long)mesh->hex_count);
-    uint8_t *shared = sp_pool_new(&scratch, face_count, sizeof *shared);
-    if (!shared)
-        return sp_fail_memory(context);
-    SP_TRY(find_shared(context, mesh, face_count, shared));
-    int64_t total = 0, next = 0;
+    SP_TRY(sp_mesh_boundary_faces(context, mesh, &scratch, &face_count, &face));
     for (int64_t f = 0; f < face_count; f++)
-        total += shared[f] ? 0 : f < 6 * mesh->hex_count ? 2 : 1;
+        total += face_triangles(mesh, &face[f], triangle);
     int64_t(*found)[3] = sp_pool_raw(pool, total, sizeof *found);
     int64_t *behind = sp_pool_raw(pool, total, sizeof *behind);
     if (!found || !behind) {
@@ -78,11 +119,8 @@ int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, in
         goto done;
     }
     for (int64_t f = 0; f < face_count; f++)
-        if (!shared[f]) {
-            sp_face here = sp_face_at(mesh, f);
-            for (int more = face_triangles(&here, found + next); more > 0; more--)
-                behind[next++] = here.element;
-        }
+        for (int more = face_triangles(mesh, &face[f], found + next); more > 0; more--)
+            behind[next++] = face[f].element;
     *count = total;
     *triangles = found[0];
     *element = behind;
@@ -106,14 +144,14 @@ int sp_mesh_components(sp_context *context, const sp_mesh *mesh, int64_t *label,
         label_of_root[v] = -1;
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 1; a < corners; a++)
-            sp_forest_join(parent, corner[0], corner[a]);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 1; a < nodes; a++)
+            sp_forest_join(parent, node[0], node[a]);
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        int64_t root = sp_forest_root(parent, *sp_mesh_corners(mesh, e, &corners));
+        int nodes;
+        int64_t root = sp_forest_root(parent, *sp_mesh_nodes(mesh, e, &nodes));
         if (label_of_root[root] < 0)
             label_of_root[root] = (*count)++;
         label[e] = label_of_root[root];

@@ -11,12 +11,12 @@ typedef struct pieces {
     sp_pool pool;
     const sp_fe_space *body;
     const int64_t *place;
-    double size;             /* of the body, m */
-    int64_t count, *piece;   /* [elements] which each element belongs to */
+    double size;             /* size of the body, m */
+    int64_t count, *piece;   /* [elements] number of the piece of each element */
     int64_t *parent, *seen;  /* [elements], [vertices] scratch */
-    int64_t *first, *vertex; /* [count] first element, and a vertex that is not at rest; −1: there is none */
-    double *gram; /* [count, 6, 6] of the components at rest in the six rigid motions about the piece's first corner, in
-                     units of size */
+    int64_t *first, *vertex; /* [count] first element, and a vertex that is not at rest; −1: none */
+    double *gram; /* [count, 6, 6] Gram matrix of the components at rest in the six rigid motions about the piece's
+                     first corner, with lengths in units of size */
 } pieces;
 
 static int64_t root(int64_t *parent, int64_t i)
@@ -32,13 +32,13 @@ static bool moves(const pieces *p, int64_t vertex, int c)
     return dof >= 0 && (!p->place || p->place[dof] >= 0);
 }
 
-/* A vertex through which elements hang together: it can move by itself. */
+/* Returns true if the vertex connects its elements: it has a component that is neither fixed nor constrained. */
 static bool loose(const pieces *p, int64_t vertex)
 {
     return moves(p, vertex, 0) || moves(p, vertex, 1) || moves(p, vertex, 2);
 }
 
-/* Elements that share a loose vertex are of one piece, a tree in parent whose root is the piece's first element. */
+/* Joins elements that share such a vertex to a piece: a tree in `parent` whose root is the piece's first element. */
 static void join_elements(pieces *p)
 {
     const sp_mesh *mesh = p->body->mesh;
@@ -49,14 +49,14 @@ static void join_elements(pieces *p)
     for (int64_t e = 0; e < elements; e++)
         p->parent[e] = e;
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++) {
-            if (!loose(p, corner[a]))
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++) {
+            if (!loose(p, node[a]))
                 continue;
-            if (p->seen[corner[a]] < 0)
-                p->seen[corner[a]] = e;
-            const int64_t x = root(p->parent, p->seen[corner[a]]), y = root(p->parent, e);
+            if (p->seen[node[a]] < 0)
+                p->seen[node[a]] = e;
+            const int64_t x = root(p->parent, p->seen[node[a]]), y = root(p->parent, e);
             p->parent[x > y ? x : y] = x > y ? y : x;
         }
     }
@@ -67,12 +67,12 @@ static void join_elements(pieces *p)
     }
 }
 
-/* Row c of the rigid motions t + θ × x at a vertex, x from a point of the piece, since far from 0 digits would be lost.
- */
+/* Row c of the rigid motions t + θ × x at a vertex. x is measured from a point of the piece, since digits would be lost
+ * far from the origin. */
 static void motion_row(const pieces *p, int64_t piece, int64_t vertex, int c, double row[6])
 {
     const sp_mesh *mesh = p->body->mesh;
-    const double *origin = mesh->vertices + 3 * sp_mesh_corners(mesh, p->first[piece], &(int){0})[0],
+    const double *origin = mesh->vertices + 3 * sp_mesh_nodes(mesh, p->first[piece], &(int){0})[0],
                  *x = mesh->vertices + 3 * vertex;
     memset(row, 0, 6 * sizeof *row);
     row[c] = 1;
@@ -87,16 +87,16 @@ static void sum_rest(pieces *p)
     for (int64_t i = 0; i < p->count; i++)
         p->vertex[i] = -1;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t piece = p->piece[e], *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        const int64_t piece = p->piece[e], *node = sp_mesh_nodes(mesh, e, &nodes);
         double *gram = p->gram + 36 * piece, row[6];
-        for (int a = 0; a < corners; a++) {
-            if (p->vertex[piece] < 0 && loose(p, corner[a]))
-                p->vertex[piece] = corner[a];
+        for (int a = 0; a < nodes; a++) {
+            if (p->vertex[piece] < 0 && loose(p, node[a]))
+                p->vertex[piece] = node[a];
             for (int c = 0; c < 3; c++) {
-                if (moves(p, corner[a], c))
+                if (moves(p, node[a], c))
                     continue;
-                motion_row(p, piece, corner[a], c, row);
+                motion_row(p, piece, node[a], c, row);
                 for (int i = 0; i < 36; i++)
                     gram[i] += row[i / 6] * row[i % 6];
             }
@@ -132,7 +132,8 @@ static int find(sp_context *context, pieces *p)
     return SP_OK;
 }
 
-/* Whether a piece has a rigid motion left; its easiest one [6]. Overwrites its Gram matrix. */
+/* Returns true if a piece has a rigid motion left, and writes the one of least resistance [6]. Overwrites its Gram
+ * matrix. */
 static bool floats(pieces *p, int64_t piece, double motion[6], bool *anywhere)
 {
     double *gram = p->gram + 36 * piece, value[6], work[256];
@@ -141,7 +142,7 @@ static bool floats(pieces *p, int64_t piece, double motion[6], bool *anywhere)
     const lapack_int info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', 6, gram, 6, value, work, 256);
     memcpy(motion, gram, 6 * sizeof *motion);
     *anywhere = info != 0 || !(value[5] > 0);
-    /* squares: a millionth of the body's size from a point or an axis is as good as on it */
+    /* squared lengths: points within a millionth of the body's size of a point or an axis count as on it */
     return info != 0 || !(value[0] > 1e-12 * fmax(1, value[5]));
 }
 
@@ -185,7 +186,7 @@ int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex < 0)
         goto done;
-    const char *prescribed = anywhere ? "nothing holds" : "the constraints leave rigid motions to";
+    const char *prescribed = anywhere ? "nothing fixes" : "the constraints leave rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
     if (count_of_pieces > 1)
         status = sp_fail(context, SP_INPUT,
@@ -200,8 +201,8 @@ done:
     return status;
 }
 
-/* Writes the vertices of floating pieces that move farthest, the first of equal ones, into p->vertex; −1 for all other
- * pieces. motion [count, 6], way [count]: scratch. */
+/* Writes to p->vertex the vertex of each floating piece that moves farthest, of equal ones the first, and −1 for all
+ * other pieces. motion [count, 6] and way [count] are scratch. */
 static int64_t find_farthest(pieces *p, double *motion, double *way)
 {
     const sp_mesh *mesh = p->body->mesh;
@@ -213,22 +214,22 @@ static int64_t find_farthest(pieces *p, double *motion, double *way)
         p->vertex[i] = -1;
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh) && floating > 0; e++) {
-        int corners;
-        const int64_t piece = p->piece[e], *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++) {
+        int nodes;
+        const int64_t piece = p->piece[e], *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++) {
             double square = 0;
             for (int c = 0; c < 3; c++) {
                 double row[6], sum = 0;
-                if (!moves(p, corner[a], c))
+                if (!moves(p, node[a], c))
                     continue;
-                motion_row(p, piece, corner[a], c, row);
+                motion_row(p, piece, node[a], c, row);
                 for (int i = 0; i < 6; i++)
                     sum += row[i] * motion[6 * piece + i];
                 square += sum * sum;
             }
             if (square > way[piece] * (1 + 1e-9)) {
                 way[piece] = square;
-                p->vertex[piece] = corner[a];
+                p->vertex[piece] = node[a];
             }
         }
     }

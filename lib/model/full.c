@@ -13,39 +13,39 @@ typedef struct full {
     sp_context *context;
     sp_fe_space *body;
     bool linear, lumped;
-    sp_sparse K;       /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
+    sp_sparse K;       /* linear: K(0); else assembled by sp_full_system_stiffness, and allocated at its first call */
     sp_sparse M, S;    /* over the pattern of K */
     sp_sparse M_short; /* for products */
     double *diagonal;  /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
     double *u, *f, *v;   /* full vectors; fixed components of u and v have their prescribed displacement and velocity */
-    double *rest;        /* [3·vertices] 0 */
+    double *rest;        /* [3·vertices] zeros */
     double *vertex_mass; /* [vertices] lumped */
-    bool prescribed_force, prescribed_moving; /* some fixed component is nonzero */
-    double *pull, *drag, *viscous_drag;       /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double prescribed_energy;                 /* linear: ½ u_hᵀ K_hh u_h */
-    double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
+    bool prescribed_force, prescribed_moving; /* some fixed component is not zero */
+    double *prescribed_elastic, *prescribed_elastic_rate,
+        *prescribed_viscous_rate; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double prescribed_energy;     /* linear: ½ u_hᵀ K_hh u_h */
+    double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* scales of S in a linear system … */
     double factored_mass, factored_stiffness, factored_spring,
-        factored_viscous; /* … and of its factor, which is kept while they agree */
+        factored_viscous; /* … and of its factor, which is kept while the two agree */
     bool factored;
-    uint64_t spring_key; /* of the springs' vertices and stiffnesses */
+    uint64_t spring_key; /* hash of the springs' vertices and stiffnesses */
     sp_supports supports;
     const sp_viscous *viscous; /* NULL: none */
     sp_sparse D;               /* linear: D(0) */
     enum sp_solver solver;
-    double tolerance; /* of iterative solves … */
-    double enough;    /* … and what is enough for the next ones */
+    double tolerance; /* tolerance of iterative solves … */
+    double enough;    /* … and the one that suffices for the next solves */
     sp_iteration iteration;
-    double *block; /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
+    double *block; /* [vertices, 9] JACOBI: inverses of the diagonal blocks of S, for free components only */
     double factor_products,
-        factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
+        factor_digits; /* REUSED: number of products with the current factor, and of decimal digits gained by them */
     bool factor_stale;
-    double *factored_values; /* REUSED: what the factor is of, over S's pattern */
+    double *factored_values; /* REUSED: the values of S that were factored, over its pattern */
     int64_t solves, products, factorizations;
 } full;
 
-/* The contribution of displaced fixed vertices to the linear model, by the elements' matrices at rest: K v over all
- * vertices. */
+/* The force of displaced fixed vertices in the linear model, by the element matrices at rest: K v over all vertices. */
 static void rest_times(full *self, const double *v)
 {
     sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
@@ -62,7 +62,7 @@ static bool keep_fixed(const full *self, const double *from, double *to)
     return any;
 }
 
-/* Keeps the fixed components of x and sets the others to 0, in place. */
+/* Sets the free components of x to 0. */
 static void drop_free(const full *self, double *x)
 {
     for (int64_t i = 0; i < self->body->dof_count; i++)
@@ -83,15 +83,15 @@ static void prescribe(void *data, const double *u, const double *v)
         rest_times(self, self->u);
         for (int64_t i = 0; i < rows; i++)
             self->prescribed_energy += 0.5 * self->u[i] * self->f[i];
-        sp_fe_space_gather(self->body, self->f, self->pull);
+        sp_fe_space_gather(self->body, self->f, self->prescribed_elastic);
     }
     if (self->prescribed_moving) {
         drop_free(self, self->v);
         rest_times(self, self->v);
-        sp_fe_space_gather(self->body, self->f, self->drag);
+        sp_fe_space_gather(self->body, self->f, self->prescribed_elastic_rate);
         if (self->viscous) {
             sp_viscous_times(self->context, self->viscous, self->rest, self->v, self->f);
-            sp_fe_space_gather(self->body, self->f, self->viscous_drag);
+            sp_fe_space_gather(self->body, self->f, self->prescribed_viscous_rate);
         }
     }
 }
@@ -102,7 +102,7 @@ static void prescribed_inertia(void *data, const double *a, double *f)
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     if (self->lumped)
         return;
-    double *prescribed = self->rest; /* zero again below */
+    double *prescribed = self->rest; /* set to zero again below */
     keep_fixed(self, a, prescribed);
     memset(self->f, 0, (size_t)rows * sizeof *self->f);
     sp_fe_space_mass_times(self->context, self->body, 3, prescribed, self->f);
@@ -178,9 +178,9 @@ static double linear_force(full *self, const double *q, double *f)
     double energy = self->prescribed_energy, *product = f ? f : self->f;
     sp_sparse_times(self->context, &self->K, 1, q, product);
     for (int64_t i = 0; i < self->body->dof_count; i++) {
-        const double pull = self->prescribed_force ? self->pull[i] : 0;
-        energy += q[i] * (0.5 * product[i] + pull);
-        product[i] += pull;
+        const double prescribed_elastic = self->prescribed_force ? self->prescribed_elastic[i] : 0;
+        energy += q[i] * (0.5 * product[i] + prescribed_elastic);
+        product[i] += prescribed_elastic;
     }
     return energy;
 }
@@ -219,7 +219,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     if (self->linear) {
         self->stiffness_scale += scale;
         self->spring_scale += spring_scale;
-        if (spring_scale != 0) /* where matrix_factor wants the grounds */
+        if (spring_scale != 0) /* matrix_factor needs the floor planes */
             sp_fe_space_scatter(self->body, q, self->u);
         return f ? force(self, q, f) : 0;
     }
@@ -240,7 +240,7 @@ static int64_t inverted(void *data, const double *q)
     return sp_elastic_inverted(self->body, self->u);
 }
 
-/* The inverse of every vertex's block of S; SP_NUMERICAL where one is not positive definite. */
+/* Inverts the diagonal block of every vertex; SP_NUMERICAL if one is not positive definite. */
 static int invert_blocks(full *self)
 {
     const sp_fe_space *body = self->body;
@@ -297,7 +297,7 @@ static void apply_blocks(void *data, const double *x, double *y)
     }
 }
 
-/* sp_cholesky_solve of one right side fails for no values. */
+/* sp_cholesky_solve with one right-hand side cannot fail. */
 static void apply_factor(void *data, const double *x, double *y)
 {
     if (sp_cholesky_solve(((full *)data)->factor, 1, x, y) != SP_OK)
@@ -317,26 +317,29 @@ static int factor_now(full *self)
     return status;
 }
 
-/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the
- * processor's arithmetic, products at its memory: about 10 flops in the one for each in the other (measured:
- * bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). Not by the clock: results depend on it. */
-static double factor_worth(const full *self)
+/* The number of products with S and the factor that cost as much as a factorization. Supernodal factorization is
+ * limited by arithmetic, products by memory: about 10 flops of the former take as long as one of the latter (measured:
+ * bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). The clock is not used, since results depend on this number.
+ */
+static double factorization_products(const full *self)
 {
     return sp_cholesky_flops(self->factor) /
            (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
 }
 
-/* A factor becomes a worse preconditioner as the matrix changes: it is stale when its last solve took more products per
- * digit than the average over all of its solves including the factorization, which is then at its minimum. */
+/* A factor becomes a worse preconditioner as the matrix changes. It is replaced when its last solve took more products
+ * per digit than the average over all of its solves, the factorization included: this average is then at its minimum.
+ */
 static void age_factor(full *self, int64_t products, double tolerance)
 {
     const double digits = -log10(fmin(tolerance, 0.1));
     self->factor_products += (double)products;
     self->factor_digits += digits;
-    self->factor_stale = (double)products / digits > (factor_worth(self) + self->factor_products) / self->factor_digits;
+    self->factor_stale =
+        (double)products / digits > (factorization_products(self) + self->factor_products) / self->factor_digits;
 }
 
-/* S of a linear system. */
+/* Computes S of a linear system. */
 static void sum_up(full *self)
 {
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
@@ -376,7 +379,7 @@ static int matrix_solve(void *data, const double *b, double *x)
         return sp_cholesky_solve(self->factor, 1, b, x);
     const bool jacobi = self->solver == SP_SOLVER_JACOBI;
     const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
-    const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factor_worth(self));
+    const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factorization_products(self));
     const double tolerance = fmax(self->tolerance, self->enough);
     const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
     self->solves++;
@@ -388,8 +391,8 @@ static int matrix_solve(void *data, const double *b, double *x)
         return sp_fail(self->context, SP_NUMERICAL,
                        "conjugate gradients found no solution in %d products, or the matrix not positive definite",
                        MOST);
-    const int status =
-        factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
+    const int status = factor_now(
+        self); /* the old factor is no longer of use, or the matrix is indefinite, which this factorization shows */
     return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
 }
 
@@ -414,7 +417,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
         for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
-            y[i] += self->drag[i];
+            y[i] += self->prescribed_elastic_rate[i];
         return;
     }
     sp_fe_space_scatter(self->body, q, self->u);
@@ -426,7 +429,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
 {
     full *self = data;
-    uint64_t key = 14695981039346656037u; /* FNV-1a: a linear system keeps its factor while anchors alone move */
+    uint64_t key = 14695981039346656037u; /* FNV-1a: a linear system keeps its factor while only anchors move */
     for (int64_t s = 0; s < count; s++) {
         const struct {
             int64_t vertex;
@@ -442,12 +445,12 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->spring_key = key;
 }
 
-/* The factor that was kept, of the same matrix, which may be one of some steps ago. */
+/* Factors the matrix whose factor was kept, which may be that of some steps ago. */
 static int factor_again(full *self)
 {
     if (self->solver == SP_SOLVER_JACOBI ||
         (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
-        return SP_OK; /* the next one comes before the next solve */
+        return SP_OK; /* the next solve factors first */
     if (self->factored_values)
         memcpy(self->S.value, self->factored_values,
                (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
@@ -482,12 +485,37 @@ static void visit(void *data, sp_state *state)
 
 static int report(void *data, const double *q, const double *external, sp_system_report *report);
 
+/* Allocates the vectors; the pool tells if it was out of memory. */
+static void allocate(full *self)
+{
+    const int64_t rows = 3 * self->body->mesh->vertex_count, n = self->body->dof_count;
+    self->u = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->f = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->v = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->rest = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
+    self->vertex_mass = sp_pool_new(&self->pool, self->body->mesh->vertex_count, sizeof(double));
+    if (self->linear) {
+        self->prescribed_elastic = sp_pool_new(&self->pool, n, sizeof(double));
+        self->prescribed_elastic_rate = sp_pool_new(&self->pool, n, sizeof(double));
+        self->prescribed_viscous_rate = sp_pool_new(&self->pool, n, sizeof(double));
+    }
+}
+
+/* The diagonal of the mass matrix. */
+static void find_diagonal(full *self)
+{
+    for (int64_t row = 0; row < self->body->dof_count; row++)
+        for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
+            if (self->M.index[k] == row)
+                self->diagonal[row] = self->M.value[k];
+}
+
 int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool lumped, const double *prescribed,
                        sp_system *system)
 {
     full *self = calloc(1, sizeof *self);
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
-    int64_t *node = NULL;
+    int64_t n = body->dof_count, *node = NULL;
     int status;
     if (!self)
         return sp_fail_memory(context);
@@ -525,17 +553,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     SP_TRY(sp_fe_space_matrix(context, body, &self->S));
     SP_TRY(sp_fe_space_mass(context, body, lumped, &self->M));
     SP_TRY(sp_sparse_compress(context, &self->M, &self->M_short));
-    self->u = sp_pool_new(&self->pool, rows, sizeof(double));
-    self->f = sp_pool_new(&self->pool, rows, sizeof(double));
-    self->v = sp_pool_new(&self->pool, rows, sizeof(double));
-    self->rest = sp_pool_new(&self->pool, rows, sizeof(double));
-    self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
-    self->vertex_mass = sp_pool_new(&self->pool, body->mesh->vertex_count, sizeof(double));
-    if (linear) {
-        self->pull = sp_pool_new(&self->pool, n, sizeof(double));
-        self->drag = sp_pool_new(&self->pool, n, sizeof(double));
-        self->viscous_drag = sp_pool_new(&self->pool, n, sizeof(double));
-    }
+    allocate(self);
     node = sp_pool_raw(&self->pool, n, sizeof *node);
     if (self->pool.failed) {
         status = sp_fail_memory(context);
@@ -548,12 +566,8 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     }
     if (prescribed)
         prescribe(self, prescribed, self->rest);
-    for (int64_t row = 0; row < n; row++) {
-        node[row] = body->free[row] / 3;
-        for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
-            if (self->M.index[k] == row)
-                self->diagonal[row] = self->M.value[k];
-    }
+    sp_fe_space_nodes(body, node);
+    find_diagonal(self);
     SP_TRY(sp_cholesky_new(context, &self->S, node, &self->factor));
     if (!lumped) {
         SP_TRY(sp_cholesky_new(context, &self->M_short, NULL, &self->mass_factor));
@@ -600,7 +614,7 @@ static void viscous_times(void *data, const double *q, const double *v, double *
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
         for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
-            y[i] += self->viscous_drag[i];
+            y[i] += self->prescribed_viscous_rate[i];
         return;
     }
     sp_fe_space_scatter(self->body, q, self->u);
@@ -734,7 +748,7 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
         matrix_add(self, rest, 1, 1, false, NULL);
         if (self->linear)
             sum_up(self);
-        status = factor_now(self); /* whatever solver steps have */
+        status = factor_now(self); /* whatever solver the steps use */
     }
     if (status == SP_OK)
         status = sp_cholesky_solve(self->factor, count, b, x);

@@ -40,7 +40,7 @@ void sp_intervals_new(sp_pool *pool, int64_t count, const double *start, const d
     sp_pool_drop(pool, events);
 }
 
-/* How many of the sorted times are ≤ t, from where that was so last. */
+/* Returns the number of the sorted times that are ≤ t, starting from the previous number. */
 static int64_t pass(int64_t count, const int64_t *order, const double *time, int64_t at, double t)
 {
     while (at < count && time[order[at]] <= t)
@@ -50,7 +50,7 @@ static int64_t pass(int64_t count, const int64_t *order, const double *time, int
     return at;
 }
 
-/* Puts a number in, or takes it out. */
+/* Inserts a number or removes it. */
 static void set(sp_intervals *x, int64_t number, bool in)
 {
     int64_t low = 0, high = x->acting_count;
@@ -77,9 +77,9 @@ static void set_passed(sp_intervals *x, const int64_t *order, int64_t a, int64_t
         set(x, order[i], x->start[order[i]] <= t1 && x->end[order[i]] > t0);
 }
 
-void sp_intervals_ask(sp_intervals *x, double t0, double t1)
+void sp_intervals_find(sp_intervals *x, double t0, double t1)
 {
-    enum { MANY = 8 }; /* one in so many */
+    enum { MANY = 8 }; /* if more than one interval in this many begins or ends, all are visited */
     const int64_t started = pass(x->count, x->by_start, x->start, x->started, t1),
                   ended = pass(x->count, x->by_end, x->end, x->ended, t0);
     if (llabs(started - x->started) + llabs(ended - x->ended) <= x->count / MANY) {

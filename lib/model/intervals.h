@@ -19,6 +19,6 @@ void sp_intervals_new(sp_pool *pool, int64_t count, const double *start, const d
 /* Sets acting [acting_count] to the numbers, ascending, of the intervals with start ≤ t1 and end > t0, for t0 ≤ t1.
  * Times may come in any order; only intervals that begin or end between the last query and this one are visited, or all
  * of them if those are many. */
-void sp_intervals_ask(sp_intervals *intervals, double t0, double t1);
+void sp_intervals_find(sp_intervals *intervals, double t0, double t1);
 
 #endif

@@ -1,5 +1,7 @@
 #include "model/loads.h"
 
+#include "assembly/element.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,27 +45,24 @@ static void add_at_vertex(double *full, int64_t vertex, double share, const doub
         full[3 * vertex + c] += share * force[c];
 }
 
-/* A force on a vertex of the embedded surface, by its weights. */
+/* Distributes a force on a vertex of the embedded surface by its weights. */
 static void add_at_surface(const sp_mesh *mesh, double *full, int64_t vertex, double share, const double force[3])
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(mesh, mesh->surface.element[vertex], &corners);
-    for (int a = 0; a < corners; a++)
-        add_at_vertex(full, corner[a], share * mesh->surface.weights[vertex * mesh->surface.width + a], force);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(mesh, mesh->surface.element[vertex], &nodes);
+    for (int a = 0; a < nodes; a++)
+        add_at_vertex(full, node[a], share * mesh->surface.weights[vertex * mesh->surface.width + a], force);
 }
 
-/* Every triangle pushes each of its three vertices with a third of −p n A. */
-static int spread_pressure(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
+/* Every triangle of the embedded surface loads each of its three vertices with a third of −p n A. */
+static void press_surface(const sp_mesh *mesh, const sp_load *load, double *full)
 {
-    bool embedded = mesh->surface.triangle_count > 0;
-    int64_t count = mesh->surface.triangle_count, *triangles = mesh->surface.triangles, *element = NULL;
-    const double *vertices = embedded ? mesh->surface.vertices : mesh->vertices;
-    sp_pool scratch = {0};
-    int status = embedded ? SP_OK : sp_mesh_boundary(context, mesh, &scratch, &count, &triangles, &element);
-    for (int64_t t = 0; t < count && status == SP_OK; t++) {
-        const int64_t *corner = triangles + 3 * t;
-        const double *x = vertices + 3 * corner[0], *y = vertices + 3 * corner[1], *z = vertices + 3 * corner[2];
-        if (load->id >= 0 && mesh->region[embedded ? mesh->surface.element[corner[0]] : element[t]] != load->id)
+    const sp_embedded_surface *surface = &mesh->surface;
+    for (int64_t t = 0; t < surface->triangle_count; t++) {
+        const int64_t *corner = surface->triangles + 3 * t;
+        const double *x = surface->vertices + 3 * corner[0], *y = surface->vertices + 3 * corner[1],
+                     *z = surface->vertices + 3 * corner[2];
+        if (load->id >= 0 && mesh->region[surface->element[corner[0]]] != load->id)
             continue;
         double area[3]; /* n A */
         for (int c = 0; c < 3; c++) {
@@ -71,26 +70,55 @@ static int spread_pressure(sp_context *context, const sp_mesh *mesh, const sp_lo
             area[c] = 0.5 * ((y[d] - x[d]) * (z[e] - x[e]) - (y[e] - x[e]) * (z[d] - x[d]));
         }
         for (int k = 0; k < 3; k++)
-            if (embedded)
-                add_at_surface(mesh, full, corner[k], -load->force[0] / 3, area);
-            else
-                add_at_vertex(full, corner[k], -load->force[0] / 3, area);
+            add_at_surface(mesh, full, corner[k], -load->force[0] / 3, area);
     }
+}
+
+/* The consistent forces −p ∫ N_a n dA of the boundary of the elements. */
+static int press_boundary(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
+{
+    sp_pool scratch = {0};
+    sp_mesh_face *face;
+    int64_t count;
+    int status;
+    SP_TRY(sp_mesh_boundary_faces(context, mesh, &scratch, &count, &face));
+    for (int64_t f = 0; f < count; f++) {
+        double X[SP_ELEMENT_NODES][3], area[SP_FACE_NODES][3];
+        signed char number[SP_FACE_NODES];
+        int corners, unused;
+        if (load->id >= 0 && mesh->region[face[f].element] != load->id)
+            continue;
+        const int64_t *node = sp_mesh_nodes(mesh, face[f].element, &unused);
+        const int type = sp_mesh_element_places(mesh, face[f].element, X),
+                  nodes = sp_element_face(type, face[f].face, number, &corners);
+        sp_element_face_areas(type, face[f].face, X, area);
+        for (int a = 0; a < nodes; a++)
+            add_at_vertex(full, node[number[a]], -load->force[0], area[a]);
+    }
+done:
     sp_pool_free(&scratch);
     return status;
 }
 
-/* The load at full strength on all vertices. */
-static int spread_load(sp_context *context, const sp_fe_space *body, const sp_load *load, double *full)
+static int distribute_pressure(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
+{
+    if (mesh->surface.triangle_count == 0)
+        return press_boundary(context, mesh, load, full);
+    press_surface(mesh, load, full);
+    return SP_OK;
+}
+
+/* Computes the load at full strength on all vertices. */
+static int distribute_load(sp_context *context, const sp_fe_space *body, const sp_load *load, double *full)
 {
     const sp_mesh *mesh = body->mesh;
-    int corners;
+    int nodes;
     if (load->kind == SP_LOAD_VERTEX)
         add_at_vertex(full, load->id, 1, load->force);
     else if (load->kind == SP_LOAD_SURFACE)
         add_at_surface(mesh, full, load->id, 1, load->force);
     else if (load->kind == SP_LOAD_PRESSURE)
-        return spread_pressure(context, mesh, load, full);
+        return distribute_pressure(context, mesh, load, full);
     else {
         double volume = 0;
         int64_t elements = sp_mesh_element_count(mesh);
@@ -101,12 +129,12 @@ static int spread_load(sp_context *context, const sp_fe_space *body, const sp_lo
             if (load->kind == SP_LOAD_ALL || mesh->region[e] == load->id) {
                 /* ∫N_a over the element: the row sums of its mass without the density */
                 const sp_element_class *class = &body->classes[body->element_class[e]];
-                const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-                for (int a = 0; a < corners; a++) {
+                const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+                for (int a = 0; a < nodes; a++) {
                     double share = 0;
-                    for (int b = 0; b < corners; b++)
-                        share += class->mass[a * corners + b];
-                    add_at_vertex(full, corner[a], share / (mesh->materials[class->region].density * volume),
+                    for (int b = 0; b < nodes; b++)
+                        share += class->mass[a * nodes + b];
+                    add_at_vertex(full, node[a], share / (mesh->materials[class->region].density * volume),
                                   load->force);
                 }
             }
@@ -121,11 +149,11 @@ static void project(const sp_fe_space *body, const double *U, int64_t r, const d
         sp_fe_space_gather(body, full, to);
         return;
     }
-    for (int64_t j = 0; j < r; j++) {
-        to[j] = 0;
-        for (int64_t i = 0; i < rows; i++)
-            to[j] += U[j * rows + i] * full[i];
-    }
+    memset(to, 0, (size_t)r * sizeof *to);
+    for (int64_t i = 0; i < rows; i++)
+        if (full[i] != 0) /* most loads are on few vertices, and a recorded pull has thousands of them */
+            for (int64_t j = 0; j < r; j++)
+                to[j] += U[j * rows + i] * full[i];
 }
 
 int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, const sp_load *load, double *force)
@@ -134,15 +162,16 @@ int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, 
     double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
     int status = full ? check_load(context, body->mesh, number, load) : sp_fail_memory(context);
     if (status == SP_OK)
-        status = spread_load(context, body, load, full);
+        status = distribute_load(context, body, load, full);
     if (status == SP_OK)
         sp_fe_space_gather(body, full, force);
     sp_pool_free(&scratch);
     return status;
 }
 
-/* When each of these loads acts. */
-static void note_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_load *const *loads, sp_intervals *times)
+/* Sets the time intervals in which these loads act. */
+static void record_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_load *const *loads,
+                         sp_intervals *times)
 {
     double *start = sp_pool_raw(scratch, count, sizeof *start), *end = sp_pool_raw(scratch, count, sizeof *end);
     for (int64_t l = 0; l < count && !scratch->failed; l++) {
@@ -153,7 +182,7 @@ static void note_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_
         sp_intervals_new(pool, count, start, end, times);
 }
 
-static void note_idle(sp_load_set *set, int64_t number, bool idle)
+static void record_idle(sp_load_set *set, int64_t number, bool idle)
 {
     if (idle && set->idle++ == 0)
         set->first_idle = number;
@@ -194,23 +223,23 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
             set->end = fmax(set->end, load->end);
         if (load->kind == SP_LOAD_SPRING) {
             set->spring_loads[set->spring_count++] = load;
-            note_idle(set, l + 1,
-                      body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 &&
-                          body->dof[3 * load->id + 2] < 0);
+            record_idle(set, l + 1,
+                        body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 &&
+                            body->dof[3 * load->id + 2] < 0);
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
-        SP_TRY(spread_load(context, body, load, full));
+        SP_TRY(distribute_load(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
         for (int64_t i = 0; i < set->n && idle; i++)
             idle = column[i] == 0;
-        note_idle(set, l + 1, idle);
+        record_idle(set, l + 1, idle);
         set->loads[set->force_count++] = load;
     }
-    note_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
-    note_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
+    record_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
+    record_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
     if (set->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -274,7 +303,7 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
         status = sp_fail(context, SP_USAGE, "pieces of %g s from 0 to %g s are too many", step, last);
         goto done;
     }
-    /* a load that begins at the last time has a piece of its own there */
+    /* A load that begins at the last time has an interval of its own there. */
     pieces = step > 0 ? (int64_t)ceil(last / step * (1 - 1e-12)) + (events > 0 && event[events - 1] > last) : events;
     *time = sp_pool_raw(pool, 2 * pieces, sizeof **time);
     if (!*time) {
@@ -300,12 +329,12 @@ static void mean(void *data, double t0, double t1, double *f)
 {
     sp_load_set *set = data;
     memcpy(f, set->gravity, (size_t)set->n * sizeof *f);
-    sp_intervals_ask(&set->force_times, t0, t1);
+    sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
         const sp_load *load = set->loads[l];
         double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
-        if (share < 1e-12) /* rounding of t0 = k h at the load's edge */
+        if (share < 1e-12) /* rounding of t0 = k h at the end of the load */
             continue;
         if (share > 1 - 1e-12)
             share = 1;
@@ -397,7 +426,7 @@ double sp_activation_tension(const sp_activation *a, double t)
     return (1 - s) * a->tension[piece] + s * a->tension[piece + 1];
 }
 
-/* Whether some tension is another one now. */
+/* Sets the tensions at t; returns true if one has changed. */
 static bool activate(sp_load_set *set, double t)
 {
     bool changed = false;
@@ -431,7 +460,7 @@ static bool springs(void *data, double t0, double t1)
     double middle = 0.5 * (t0 + t1);
     bool changed = activate(set, middle), others = false;
     int64_t count = 0;
-    sp_intervals_ask(&set->spring_times, middle, middle);
+    sp_intervals_find(&set->spring_times, middle, middle);
     for (int64_t k = 0; k < set->spring_times.acting_count; k++) {
         const sp_load *load = set->spring_loads[set->spring_times.acting[k]];
         const sp_spring spring = spring_at(load, middle), *before = &set->acting[count];
@@ -444,7 +473,7 @@ static bool springs(void *data, double t0, double t1)
     set->stiffened += others;
     changed |= others;
     set->acting_count = count;
-    if (changed) /* what they keep of the last place is no more true with other tensions either */
+    if (changed) /* cached evaluations are invalid with other tensions too */
         set->system->set_springs(set->system->self, count, set->acting);
     return changed;
 }

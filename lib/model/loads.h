@@ -13,9 +13,9 @@ enum sp_load_kind {
     SP_LOAD_SURFACE,  /* an embedded surface vertex: distributed to the corners of its element by its weights */
     SP_LOAD_REGION,   /* the elements of a region, by volume */
     SP_LOAD_ALL,      /* all elements, by volume */
-    SP_LOAD_PRESSURE, /* the force −p n A on every triangle of the embedded surface in its given orientation, or of the
-                         boundary of the elements if there is no surface; evaluated at rest, so that magnitude and
-                         direction are constant */
+    SP_LOAD_PRESSURE, /* the force −p n A on every triangle of the embedded surface in its given orientation; if there
+                         is no surface, the consistent forces −p ∫ N_a n dA of the boundary of the elements; evaluated
+                         at rest, so that magnitude and direction are constant */
     SP_LOAD_SPRING,   /* a spring from a mesh vertex to the point `force` (then in metres), which may move */
 };
 

@@ -1,4 +1,4 @@
-/* Oscillators: mass-normalized modes, each on its own. Every matrix is a diagonal. */
+/* Uncoupled oscillators, one for each mass-normalized mode. Every matrix is diagonal. */
 #include "base/memory.h"
 #include "model/models.h"
 
@@ -78,7 +78,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     force(data, v, y);
 }
 
-/* There are none: loads with springs are refused. */
+/* Not reached with springs: loads with springs are rejected. */
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
 {
     (void)data, (void)count, (void)springs;

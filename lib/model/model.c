@@ -1,4 +1,6 @@
-#include "model/model.h"
+/* Models in general, and reduced-order ones; full-order ones are in model_full.c, since they need sparse
+ * factorizations. */
+#include "model/model_internal.h"
 
 #include "reduced/galerkin.h"
 #include "reduced/linear.h"
@@ -10,8 +12,8 @@
 
 /* ---- the system ---- */
 
-/* Forces of elements, projected at every evaluation. The mass is that of the mesh, whose density may have been edited
- * since the basis was made. */
+/* Galerkin projection: forces of elements, projected at every evaluation. The mass is that of the mesh, whose density
+ * may have been edited since the basis was made. */
 static int new_projected(sp_context *context, const sp_model_description *d, sp_model *model)
 {
     sp_reduced_force force;
@@ -37,38 +39,7 @@ done:
     return status;
 }
 
-static int new_warp(sp_context *context, const sp_model_description *d, sp_model *model)
-{
-    int status;
-    SP_TRY(sp_warp_system_new(context, d->space, &d->warp, d->solver_tolerance, &model->system));
-    model->part = SP_PART_GROUNDS;
-    if (d->ground_count)
-        SP_TRY(sp_warp_system_grounds(&model->system, d->ground_count, d->grounds));
-done:
-    return status;
-}
-
-/* NONLINEAR, LINEAR, and CONJAC, which is built on the nonlinear one. */
-static int new_full(sp_context *context, const sp_model_description *d, sp_model *model)
-{
-    int status;
-    SP_TRY(sp_full_system_new(context, d->space, d->kind == SP_MODEL_LINEAR, d->lumped, NULL, &model->system));
-    if (d->solver != SP_SOLVER_DIRECT)
-        SP_TRY(sp_full_system_solver(&model->system, d->solver, d->solver_tolerance));
-    model->part = SP_PART_GROUNDS;
-    if (d->ground_count)
-        SP_TRY(sp_full_system_grounds(&model->system, d->ground_count, d->grounds));
-    if (d->kind == SP_MODEL_CONJAC) {
-        sp_system full = model->system;
-        model->system = (sp_system){0};
-        model->part = SP_PART_DYNAMIC;
-        SP_TRY(sp_conjac_system_new(context, &full, &d->condensation, &model->system));
-    }
-done:
-    return status;
-}
-
-static int new_system(sp_context *context, const sp_model_description *d, sp_model *model)
+static int new_reduced(sp_context *context, const sp_model_description *d, sp_model *model)
 {
     switch (d->kind) {
     case SP_MODEL_POLYNOMIALS:
@@ -81,14 +52,9 @@ static int new_system(sp_context *context, const sp_model_description *d, sp_mod
     case SP_MODEL_CUBATURE:
     case SP_MODEL_GALERKIN:
         return new_projected(context, d, model);
-    case SP_MODEL_WARP:
-        return new_warp(context, d, model);
-    case SP_MODEL_NONLINEAR:
-    case SP_MODEL_LINEAR:
-    case SP_MODEL_CONJAC:
-        return new_full(context, d, model);
+    default:
+        return sp_fail(context, SP_USAGE, "kind %d of model is not reduced-order", (int)d->kind);
     }
-    return sp_fail(context, SP_USAGE, "kind %d of model", (int)d->kind);
 }
 
 /* ---- damping by strain rate ---- */
@@ -100,19 +66,15 @@ static int add_viscosity(sp_context *context, const sp_model_description *d, sp_
     int status = SP_OK;
     if (!d->viscosity)
         return SP_OK;
-    if (d->kind == SP_MODEL_POLYNOMIALS) {
-        model->part = SP_PART_POLYNOMIALS;
+    model->part = d->kind == SP_MODEL_POLYNOMIALS ? SP_PART_POLYNOMIALS : SP_PART_MESH;
+    if (d->kind == SP_MODEL_POLYNOMIALS)
         SP_TRY(sp_polynomial_viscosity(context, d->polynomials, d->r, mesh->material_count, mesh->materials,
                                        d->viscosity, &reduced));
-        sp_reduced_system_damp(&model->system, &reduced);
-        return SP_OK;
+    else {
+        SP_TRY(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));
+        SP_TRY(sp_fe_space_pattern(context, d->space)); /* cubature has not built it */
+        SP_TRY(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
     }
-    model->part = SP_PART_MESH;
-    SP_TRY(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));
-    if (!sp_model_kind_reduced(d->kind))
-        return sp_full_system_damp(&model->system, &model->viscous);
-    SP_TRY(sp_fe_space_pattern(context, d->space)); /* cubature has not made it */
-    SP_TRY(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
     sp_reduced_system_damp(&model->system, &reduced);
 done:
     return status;
@@ -120,7 +82,7 @@ done:
 
 /* ---- gravity ---- */
 
-/* Whether the body can move along a direction as a whole: no fixed component resists. */
+/* Returns true if the body can move along a direction as a whole: no fixed component resists. */
 static bool falls(const sp_mesh *mesh, const double direction[3])
 {
     for (int64_t i = 0; i < mesh->fixed_count; i++)
@@ -130,8 +92,8 @@ static bool falls(const sp_mesh *mesh, const double direction[3])
     return true;
 }
 
-/* How far the best acceleration in the span of the basis is from gravity, by mass, relative. A body that nothing fixes
- * falls; a basis without rigid motions does not. */
+/* The relative error, by mass, of the best approximation of gravity in the span of the basis. A body that is not fixed
+ * falls; a basis without rigid motions cannot. */
 static int gravity_missed(sp_context *context, sp_model *model, const double gravity[3], double *result)
 {
     const sp_mesh *mesh = model->space->mesh;
@@ -171,13 +133,13 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
                    100 * missed);
 }
 
-/* ---- the whole ---- */
+/* ---- construction ---- */
 
 static int add_loads(sp_context *context, const sp_model_description *d, sp_model *model)
 {
     double gravity[3];
     int status;
-    for (int i = 0; i < 3; i++) /* polynomials keep the density factor that their mass has been edited by */
+    for (int i = 0; i < 3; i++) /* polynomials keep the density factor by which their mass was edited */
         gravity[i] = d->gravity[i] * (d->kind == SP_MODEL_POLYNOMIALS ? d->polynomials->density : 1);
     model->part = SP_PART_LOADS;
     SP_TRY(sp_load_set_new(context, d->space, model->U, d->r, d->load_count, d->loads, gravity, &model->system,
@@ -193,7 +155,7 @@ done:
     return status;
 }
 
-int sp_model_new(sp_context *context, const sp_model_description *d, sp_model *model)
+int sp_model_assemble(sp_context *context, const sp_model_description *d, sp_model_system *new_system, sp_model *model)
 {
     int status;
     *model = (sp_model){.kind = d->kind, .space = d->space, .rows = 3 * d->space->mesh->vertex_count};
@@ -202,7 +164,6 @@ int sp_model_new(sp_context *context, const sp_model_description *d, sp_model *m
         model->U = d->U;
     }
     SP_TRY(new_system(context, d, model));
-    SP_TRY(add_viscosity(context, d, model));
     SP_TRY(add_loads(context, d, model));
 done:
     if (status != SP_OK) {
@@ -211,6 +172,17 @@ done:
         model->part = part;
     }
     return status;
+}
+
+static int new_damped(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    const int status = new_reduced(context, d, model);
+    return status == SP_OK ? add_viscosity(context, d, model) : status;
+}
+
+int sp_reduced_model_new(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    return sp_model_assemble(context, d, new_damped, model);
 }
 
 void sp_model_free(sp_model *model)
@@ -228,7 +200,7 @@ sp_external_loads sp_model_external(sp_model *model)
     return sp_load_set_external(&model->loads);
 }
 
-/* A component of vertex v; fixed ones are taken from `prescribed`. */
+/* A component of vertex v; fixed ones are read from `prescribed`. */
 static double full_value(const sp_model *model, const double *q, const double *prescribed, int64_t i)
 {
     const int64_t dof = model->space->dof[i];

@@ -29,11 +29,11 @@ static inline bool sp_model_kind_reduced(enum sp_model_kind kind)
     return kind <= SP_MODEL_MODAL;
 }
 
-/* The description. Members that the kind does not need are not read. Everything that it points to must outlive the
- * model, but for `grounds` and `condensation`. */
+/* The description. Members that the kind does not need are not read. Everything that it points to except `grounds` and
+ * `condensation` must outlive the model. */
 typedef struct sp_model_description {
     enum sp_model_kind kind;
-    sp_fe_space *space; /* of the mesh, whose materials are those that the model computes with */
+    sp_fe_space *space; /* of the mesh, whose materials the model uses */
 
     /* reduced-order models */
     int64_t r;                         /* coordinates: the first r columns */
@@ -86,7 +86,7 @@ typedef struct sp_model {
     sp_fe_space *space;
     sp_system system;
     sp_load_set loads;
-    double growth; /* 1/s, how fast small motions about rest grow where the force has no energy
+    double growth; /* 1/s, linear growth rate of instability about rest if the force has no energy
                       (sp_reduced_system_growth); else 0 */
     int64_t r, rows;
     const double *U;
@@ -94,10 +94,14 @@ typedef struct sp_model {
     sp_pool pool;
 } sp_model;
 
-/* SP_USAGE and SP_INPUT as the parts that it is made of say (model/models.h, model/loads.h, …), and SP_USAGE for
- * gravity on a reduced-order model of a body that nothing fixes against it and whose basis cannot fall (more than 1e-3
- * of the acceleration missed, by mass). */
+/* SP_USAGE and SP_INPUT as for its parts (model/models.h, model/loads.h, …). SP_USAGE also for gravity on a
+ * reduced-order model of a body that is free to fall, if its basis cannot represent the fall (relative error of the
+ * acceleration by mass above 1e-3). */
 int sp_model_new(sp_context *context, const sp_model_description *description, sp_model *model) SP_MUST_USE;
+/* The same for reduced-order models only (SP_USAGE for others). A program that creates no others need not be linked
+ * with libraries for sparse factorizations. */
+int sp_reduced_model_new(sp_context *context, const sp_model_description *description, sp_model *model) SP_MUST_USE;
+
 void sp_model_free(sp_model *model); /* a zeroed one is allowed */
 
 /* For an integrator: the model must outlive it. */
@@ -108,7 +112,7 @@ sp_external_loads sp_model_external(sp_model *model);
 void sp_model_at_vertices(const sp_model *model, const double *q, const double *prescribed, int64_t count,
                           const int64_t *vertex, double *u);
 
-/* What the system says of itself at q (sp_system.report). */
+/* The report of the system at q (sp_system.report). */
 int sp_model_report(const sp_model *model, const double *q, const double *external,
                     sp_system_report *report) SP_MUST_USE;
 

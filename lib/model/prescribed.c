@@ -16,7 +16,7 @@ int64_t sp_time_piece(int64_t count, const double *time, double t)
     return low;
 }
 
-/* x = p + R X moves with p' + ω × R X. */
+/* A point x = p + R X of the frame moves with p' + ω × R X. */
 static void move_rigid(const sp_prescribed_rigid *move, const double *vertices, double t, double *u, double *v)
 {
     double velocity[6], R[9];
@@ -48,7 +48,7 @@ static void move_single(const sp_prescribed_vertex *move, double t, double *u, d
 
 void sp_prescribed_motion_at(const sp_prescribed_motion *moves, double t, double *u, double *v)
 {
-    /* a time k h that rounding left before a time at which velocities jump counts as that time */
+    /* A time k h that rounding has left before a time at which velocities jump counts as that time. */
     const double reached = t + 4 * DBL_EPSILON * fabs(t);
     for (int64_t i = 0; i < moves->rigid_count; i++)
         move_rigid(&moves->rigid[i], moves->vertices, reached, u, v);

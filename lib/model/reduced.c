@@ -11,12 +11,12 @@
 
 enum {
     EIGEN_WORK = 34, /* dsyev: blocks of 32 columns */
-    PLACES =
-        8, /* most places whose stiffness is part of one matrix: two, and two more for the derivative of a damping */
+    PLACES = 8, /* largest number of points whose stiffness is part of one matrix: two, and two more for the derivative
+                   of damping */
     RESTART = 40,
 };
 
-/* A part of the matrix whose products are differences of the force. */
+/* A part of the matrix whose products are computed as differences of the force. */
 typedef struct place {
     double *q, *f, scale; /* [r]; f without springs */
 } place;
@@ -27,14 +27,14 @@ typedef struct reduced {
     int r;
     sp_reduced_force force;
     double *mass, *mass_factor; /* [r, r] */
-    double *q, *f, *K, energy; /* the last evaluation (K: lower triangle or whole, without springs): integrators ask for
-                                  force and stiffness at one place in turn */
-    double *elastic;           /* [r] f without springs */
+    double *q, *f, *K, energy;  /* the last evaluation (K: lower triangle, or complete; without springs), kept since
+                                   integrators ask for force and stiffness at one point separately */
+    double *elastic;            /* [r] f without springs */
     bool have_force, have_stiffness; /* at q */
-    bool elsewhere;                  /* the force was evaluated at another place since */
-    double *S;                       /* lower triangle; whole where the solver takes it so */
+    bool elsewhere;                  /* the force has been evaluated at another point since */
+    double *S;                       /* lower triangle, or complete if the solver needs it */
     bool substitute;                 /* S may be replaced by a definite matrix */
-    double *V, *eigenvalue, *work;   /* [r, r], [r], [EIGEN_WORK r]: for that */
+    double *V, *eigenvalue, *work;   /* [r, r], [r], [EIGEN_WORK r] for that */
     const double *U, *vertices;
     int64_t rows, spring_count;
     const sp_spring *springs;
@@ -42,9 +42,9 @@ typedef struct reduced {
     double *D;                      /* [r, r] lower triangle */
     enum sp_jacobian jacobian;
     int *pivot;                   /* [r] of LU */
-    double *rest, *P, rest_scale; /* iterative: ½(K(0) + K(0)ᵀ), the preconditioner as lower triangle, how much of the
-                                     former belongs into it */
-    double tolerance, *shifted;   /* shifted [2 r] */
+    double *rest, *P, rest_scale; /* iterative: ½(K(0) + K(0)ᵀ), the preconditioner as lower triangle, and the factor of
+                                     the former in it */
+    double tolerance, *shifted; /* shifted [2 r] */
     place places[PLACES];
     int place_count;
     sp_iteration iteration;
@@ -109,7 +109,7 @@ static bool iterative(const reduced *self)
     return self->jacobian >= SP_JACOBIAN_KRYLOV && !self->substitute;
 }
 
-/* Whether the matrix is solved with as it is, not symmetric. */
+/* Returns true if the matrix is used as it is, without symmetrization. */
 static bool whole(const reduced *self)
 {
     return self->force.unsymmetric && self->jacobian != SP_JACOBIAN_SYMMETRIC && !self->substitute;
@@ -157,7 +157,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     reduced *self = data;
     bool differences = self->jacobian == SP_JACOBIAN_FREE && !definite;
     evaluate(self, q, !definite && !differences);
-    if (definite) { /* another stiffness than the one that is kept */
+    if (definite) { /* the definite stiffness is not the cached one */
         self->force.evaluate(self->force.self, q, true, NULL, self->K);
         self->have_stiffness = false;
         self->substitute = true;
@@ -176,9 +176,10 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return self->energy;
 }
 
-/* V, a copy of S, becomes the factor of S with the absolute values of its eigenvalues, in S: downhill in every
- * direction, with Newton's step wherever the energy is convex. No part of a polynomial can be left out instead, since
- * its terms do not tell what of them is stress. A singular S (a free body) stays refused. */
+/* Replaces S, of which V is a copy, by the factor of the matrix with the absolute values of its eigenvalues. The
+ * correction is then a descent direction, and Newton's step wherever the energy is convex. No part of a polynomial can
+ * be left out instead, since its terms do not show which part of them is stress. A singular S (a free body) is still
+ * rejected. */
 static bool make_definite(reduced *self, double *S)
 {
     int r = self->r;
@@ -206,7 +207,7 @@ static bool factor_lower(reduced *self, double *S, bool substitute)
            (substitute && make_definite(self, S));
 }
 
-/* LU; false where S is singular, as far as rounding lets that be seen. */
+/* LU factorization; returns false if S is singular up to rounding. */
 static bool factor_whole(reduced *self)
 {
     double largest = 0, smallest = INFINITY;
@@ -222,8 +223,8 @@ static bool factor_whole(reduced *self)
     return smallest > 1e-15 * self->r * largest;
 }
 
-/* The constant part of the matrix. It may well be indefinite: then the absolute values of its eigenvalues serve as
- * well. */
+/* Factors the constant part of the matrix. If it is indefinite, the absolute values of its eigenvalues are used, which
+ * serve as well. */
 static bool factor_preconditioner(reduced *self)
 {
     for (int i = 0; i < self->r * self->r; i++)
@@ -333,7 +334,8 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 {
     reduced *self = data;
     if (self->jacobian == SP_JACOBIAN_FREE && self->force.times) {
-        self->force.times(self->force.self, q, v, y); /* exact: it is a force, not a step of an iteration */
+        self->force.times(self->force.self, q, v,
+                          y); /* exact products, since the result is a force, not an iteration of a solver */
         return;
     }
     evaluate(self, q, true);
@@ -351,8 +353,8 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->have_force = self->have_stiffness = false;
 }
 
-/* The last evaluation may have come by another way, with the stiffness or without, than the next one at the same place
- * would. */
+/* The last evaluation is saved too: without it, the next one at the same point might be computed in another way, with
+ * or without the stiffness. */
 static void visit(void *data, sp_state *state)
 {
     reduced *self = data;
@@ -500,7 +502,7 @@ int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, dou
     sp_iteration_new(&self->pool, r, r < RESTART ? r : RESTART, &self->iteration);
     if (self->pool.failed)
         return sp_fail_memory(self->context);
-    /* in `shifted` the place of rest, zero */
+    /* `shifted` is the point of rest, zero. */
     self->force.evaluate(self->force.self, self->shifted, false, NULL, self->K);
     self->have_force = self->have_stiffness = false;
     for (int64_t j = 0; j < r; j++)

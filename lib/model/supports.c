@@ -23,7 +23,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
     supports->ground_count = 0;
     supports->grounds = sp_pool_raw(&supports->pool, count, sizeof *grounds);
     supports->anchor = sp_pool_new(&supports->pool, 3 * vertices * count, sizeof(double));
-    supports->touching = sp_pool_new(&supports->pool, vertices * count, sizeof(bool));
+    supports->penetrating = sp_pool_new(&supports->pool, vertices * count, sizeof(bool));
     supports->mass = sp_pool_new(&supports->pool, vertices, sizeof(double));
     if (supports->pool.failed)
         return sp_fail_memory(context);
@@ -50,7 +50,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
     return SP_OK;
 }
 
-/* Entry (row, column) of a matrix over the body's pattern. */
+/* Adds to entry (row, column) of a matrix over the body's pattern. */
 static void add_entry(sp_sparse *S, int64_t row, int64_t column, double value)
 {
     int64_t low = S->start[row], high = S->start[row + 1] - 1;
@@ -70,7 +70,7 @@ static void place(const sp_supports *supports, const double *u, int64_t vertex, 
         x[c] = supports->body->mesh->vertices[3 * vertex + c] + u[3 * vertex + c];
 }
 
-/* How deep x is below the ground; ≤ 0: it is not. */
+/* The depth of x below the floor plane; ≤ 0: it is not below. */
 static double depth(const sp_ground *ground, const double x[3])
 {
     return ground->offset - ground->normal[0] * x[0] - ground->normal[1] * x[1] - ground->normal[2] * x[2];
@@ -82,12 +82,12 @@ static bool prescribed(const sp_supports *supports, int64_t vertex)
     return dof[0] < 0 && dof[1] < 0 && dof[2] < 0;
 }
 
-/* The tangential displacement of x since it was anchored; false if it is not. */
+/* The tangential displacement of x from its anchor; returns false if it has none. */
 static bool slip(const sp_supports *supports, int64_t g, int64_t vertex, const double x[3], double along[3])
 {
     const sp_ground *ground = &supports->grounds[g];
     const int64_t at = g * supports->body->mesh->vertex_count + vertex;
-    if (!supports->touching[at] || ground->alpha == 0)
+    if (!supports->penetrating[at] || ground->alpha == 0)
         return false;
     double across = 0;
     for (int c = 0; c < 3; c++)
@@ -97,7 +97,7 @@ static bool slip(const sp_supports *supports, int64_t g, int64_t vertex, const d
     return true;
 }
 
-/* Energy of a vertex at x against a ground; its force is added to f [3] where not NULL. */
+/* The energy of a vertex at x against a floor plane. Its force is added to f [3] (NULL: energy only). */
 static double ground_force(const sp_supports *supports, int64_t g, int64_t vertex, const double x[3], double *f)
 {
     const sp_ground *ground = &supports->grounds[g];
@@ -117,7 +117,7 @@ static double ground_force(const sp_supports *supports, int64_t g, int64_t verte
     return energy;
 }
 
-/* The stiffness [3, 3] of that; false where it is zero. */
+/* The stiffness [3, 3] of the same; returns false if it is zero. */
 static bool ground_stiffness(const sp_supports *supports, int64_t g, int64_t vertex, const double x[3], double K[9])
 {
     const sp_ground *ground = &supports->grounds[g];
@@ -224,7 +224,7 @@ void sp_supports_grounds_times(const sp_supports *supports, const double *u, dou
 double sp_supports_begin(sp_supports *supports, const double *u)
 {
     const int64_t vertices = supports->body->mesh->vertex_count;
-    double lost = 0, x[3], along[3];
+    double dissipated = 0, x[3], along[3];
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t v = 0; v < vertices; v++) {
             const int64_t at = g * vertices + v;
@@ -232,11 +232,11 @@ double sp_supports_begin(sp_supports *supports, const double *u)
                 continue;
             place(supports, u, v, x);
             if (slip(supports, g, v, x, along))
-                lost += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness * sp_dot3(along, along);
-            supports->touching[at] = depth(&supports->grounds[g], x) > 0;
+                dissipated += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness * sp_dot3(along, along);
+            supports->penetrating[at] = depth(&supports->grounds[g], x) > 0;
             memcpy(supports->anchor + 3 * at, x, sizeof x);
         }
-    return lost;
+    return dissipated;
 }
 
 void sp_supports_apply_friction(const sp_supports *supports, const double *u1, double h, double *v)
@@ -279,5 +279,5 @@ void sp_supports_visit(sp_supports *supports, sp_state *state)
 {
     const int64_t count = supports->body->mesh->vertex_count * supports->ground_count;
     sp_state_reals(state, supports->anchor, 3 * count);
-    sp_state_bytes(state, supports->touching, count * (int64_t)sizeof *supports->touching);
+    sp_state_bytes(state, supports->penetrating, count * (int64_t)sizeof *supports->penetrating);
 }

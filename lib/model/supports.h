@@ -2,10 +2,10 @@
  * Every full-order system has them (model/system.h).
  *
  * A floor plane is the boundary of the half space n·x ≤ d. A vertex below it is pushed out with κ times its depth (κ is
- * per vertex, which represents a piece of the surface). A vertex that is below at the start of a step is also held
- * tangentially, by a spring of stiffness α κ to its position at that time (McAdams et al. 2011, κ((1 − α) nnᵀ + αI)(x −
- * x_s) with x_s taken at the start of the step; in Weidner et al. 2020 α = 0.1). The energy that this spring has stored
- * at the end of the step is dissipated.
+ * per vertex, which represents a piece of the surface). A vertex that is below at the start of a step is also
+ * constrained tangentially, by a spring of stiffness α κ to its position at that time (McAdams et al. 2011, κ((1 − α)
+ * nnᵀ + αI)(x − x_s) with x_s taken at the start of the step; in Weidner et al. 2020 α = 0.1). The energy that this
+ * spring has stored at the end of the step is dissipated.
  *
  * Friction follows Bridson, Fedkiw and Anderson 2002: after the step the tangential velocity is reduced by μ times the
  * change of the normal velocity by the plane's force in this step, h κ depth / m, down to zero. The positions of the
@@ -32,9 +32,9 @@ typedef struct sp_supports {
     const sp_spring *springs; /* owned by the caller */
     int64_t ground_count;
     sp_ground *grounds;
-    double *mass;   /* [vertices] lumped, kg; if there is friction */
-    double *anchor; /* [3·vertices, ground_count] x at the start of the step, if there are floor planes */
-    bool *touching; /* [vertices, ground_count] the vertex was below the plane at the start of the step */
+    double *mass;      /* [vertices] lumped, kg; if there is friction */
+    double *anchor;    /* [3·vertices, ground_count] x at the start of the step, if there are floor planes */
+    bool *penetrating; /* [vertices, ground_count] the vertex was below the plane at the start of the step */
 } sp_supports;
 
 /* Starts without springs and floor planes. The body must outlive it. */

@@ -12,12 +12,12 @@ typedef struct iteration {
     const sp_newton_problem *problem;
     const sp_newton_vectors *v;
     sp_newton_report *report;
-    sp_newton_residual size; /* of the residual that was evaluated last */
+    sp_newton_residual size; /* size of the residual that was evaluated last */
     double relative;         /* the same relative to its largest term */
     double last;             /* relative residual before the last solve; 0: there was none */
     double start_potential;
-    bool whole_steps; /* no line search yet */
-    bool factored;    /* the factor of the last iteration is used once more */
+    bool whole_steps; /* the line search is not yet active */
+    bool factored;    /* the factor of the last iteration is reused */
     bool definite;    /* the last factor was that of J itself */
     bool stagnated;
 } iteration;
@@ -64,10 +64,10 @@ static int factor(iteration *it)
     return problem->factor(problem->self, it->v->x, true);
 }
 
-/* The accuracy that an iterative solver needs, relative to the right-hand side: no more than the error that Newton's
- * quadratic convergence leaves with an exact solution, estimated from the last gain (Eisenstat and Walker 1996, choice
- * 2), and no more than the tolerance of Newton's method asks for. In the first solve 1e-1 leads to more iterations,
- * 1e-4 to more products (measured: bench/full.c). */
+/* The accuracy that an iterative solver needs, relative to the right-hand side: the error that Newton's quadratic
+ * convergence would leave with an exact solution, estimated from the last reduction (Eisenstat and Walker 1996, choice
+ * 2), but at least the tolerance of Newton's method. In the first solve 1e-1 leads to more iterations, 1e-4 to more
+ * products (measured: bench/full.c). */
 static double forcing_term(const iteration *it)
 {
     const double first = 1e-2, gain = it->relative / it->last,
@@ -75,7 +75,7 @@ static double forcing_term(const iteration *it)
     return fmax(estimate, 0.3 * fmin(1, it->problem->tolerance / it->relative));
 }
 
-/* An iterative solver finds only here that J is indefinite. */
+/* An iterative solver detects only here that J is indefinite. */
 static int solve(iteration *it)
 {
     const sp_newton_problem *problem = it->problem;
@@ -91,7 +91,7 @@ static int solve(iteration *it)
 
 /* ---- the line search ---- */
 
-/* Whether the merit function has fallen enough after a step of the length s; slope is −∂(potential)/∂s at s = 0. */
+/* Returns true if the merit function has fallen enough after a step of length s; slope is −∂(potential)/∂s at s = 0. */
 static bool sufficient_decrease(const iteration *it, const sp_newton_residual *before, double s, double slope)
 {
     const bool potential = has_potential(it->problem);
@@ -100,7 +100,7 @@ static bool sufficient_decrease(const iteration *it, const sp_newton_residual *b
     return it->problem->merit != SP_NEWTON_MINIMUM && it->size.norm <= (potential ? 0.5 : 1 - 1e-4 * s) * before->norm;
 }
 
-/* A step that halving does not improve is taken as it is, unless the residual has no value there. */
+/* A step that halving does not improve is accepted, unless the residual has no value there. */
 static bool halved_enough(const iteration *it, bool near, int halvings)
 {
     enum { HALVINGS = 12, HALVINGS_TO_A_VALUE = 40 };
@@ -130,8 +130,8 @@ static void move(iteration *it)
 
 /* ---- iterations ---- */
 
-/* Where no force acts, on a body that moves on as it is, the residual is a part of rounding; but then so is the
- * correction of x. */
+/* Without forces, on a body in uniform motion, the relative residual is only rounding; but then so is the correction of
+ * x. */
 static bool negligible(const iteration *it, double *correction)
 {
     const int64_t n = it->problem->n;
@@ -141,8 +141,8 @@ static bool negligible(const iteration *it, double *correction)
     return *correction <= it->problem->negligible;
 }
 
-/* After an iteration from a residual of the norm `before`, relative `relative_before`, with a new factor or not:
- * whether rounding ends the iterations, and whether the factor is used once more. */
+/* Called after an iteration from a residual of norm `before`, relative `relative_before`: decides whether rounding ends
+ * the iterations, and whether the factor is reused. */
 static void judge(iteration *it, double before, double relative_before, bool new_factor)
 {
     const sp_newton_problem *problem = it->problem;
@@ -153,7 +153,7 @@ static void judge(iteration *it, double before, double relative_before, bool new
         it->relative = fmin(it->relative, correction);
         return;
     }
-    /* Farther from the solution the residual also falls where a stretch is undone, which says nothing about the next
+    /* Farther from the solution the residual also falls when a stretch is undone, which does not predict the next
      * iteration. */
     it->factored = it->relative <= 1e-4 && it->size.norm <= problem->reuse * before;
     it->stagnated = new_factor && above && relative_before <= NEAR && it->relative <= NEAR &&
@@ -171,7 +171,7 @@ static int iterate(iteration *it)
         it->last = relative_before;
     }
     if (status == SP_NUMERICAL && it->whole_steps) {
-        /* a whole step led so far off that rounding is all that is left of the matrix */
+        /* a whole step led so far away that the matrix is dominated by rounding */
         it->relative = INFINITY;
         return SP_OK;
     }

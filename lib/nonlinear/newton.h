@@ -19,7 +19,7 @@
 
 #include "base/context.h"
 
-/* What the line search lowers. */
+/* The function that the line search decreases. */
 enum sp_newton_merit {
     SP_NEWTON_RESIDUAL,  /* the norm of r */
     SP_NEWTON_POTENTIAL, /* the potential of which r is the gradient. A step that halves the residual is accepted too:
@@ -30,7 +30,7 @@ enum sp_newton_merit {
 
 /* The size of the residual at one x. */
 typedef struct sp_newton_residual {
-    double norm;      /* of r, in any norm of the problem's choice; not finite where r has no value */
+    double norm;      /* of r, in any norm of the problem's choice; not finite if r has no value */
     double scale;     /* norm of the largest term in r; 0: norm itself is taken as the relative residual */
     double potential; /* read with SP_NEWTON_POTENTIAL and SP_NEWTON_MINIMUM only */
 } sp_newton_residual;
@@ -41,23 +41,23 @@ typedef struct sp_newton_problem {
     /* Writes r [n] at x [n], and its size. */
     void (*residual)(void *self, const double *x, double *r, sp_newton_residual *size);
     /* Builds and factors J at x, which is where the residual was evaluated last. definite: a positive definite
-     * approximation of J instead; called only where has_definite is set. SP_NUMERICAL where that cannot be factored. */
+     * approximation of J instead; called only if has_definite is set. SP_NUMERICAL if it cannot be factored. */
     int (*factor)(void *self, const double *x, bool definite);
     /* dx [n] = J⁻¹ r. An iterative solver may stop where its residual is no more than `tolerance` times ‖r‖.
-     * SP_NUMERICAL where it finds that J is indefinite. */
+     * SP_NUMERICAL if it finds that J is indefinite. */
     int (*solve)(void *self, const double *r, double tolerance, double *dx);
-    /* Stores the message of a failure (base/context.h) and returns SP_NUMERICAL. The relative residual is not finite
-     * where r has no value. */
+    /* Stores the message of a failure (base/context.h) and returns SP_NUMERICAL. The relative residual is not finite if
+     * r has no value. */
     int (*not_converged)(void *self, double relative, int64_t iterations);
     enum sp_newton_merit merit;
-    bool has_definite;  /* where J cannot be factored or solved with, its definite approximation is used */
-    bool at_least_once; /* one iteration even where the start satisfies the tolerance, unless its residual is 0 */
+    bool has_definite;  /* if J cannot be factored or solved with, its definite approximation is used */
+    bool at_least_once; /* one iteration even if the start satisfies the tolerance, unless its residual is 0 */
     int whole_steps;    /* iterations without line search before the restart; 0: none */
     double reuse;       /* a factor is kept while an iteration leaves at most this part of the residual; 0: never */
     double tolerance;   /* of the relative residual */
     int64_t iterations; /* at most */
     double rounding;    /* a residual of no larger norm has converged */
-    double negligible;  /* ‖dx‖ / ‖x‖ below which an iteration may have stagnated; 0: that is not looked at */
+    double negligible;  /* ‖dx‖ / ‖x‖ below which an iteration may have stagnated; 0: not tested */
 } sp_newton_problem;
 
 /* Vectors [n] of the caller, so that nothing is allocated here. */
@@ -68,14 +68,14 @@ typedef struct sp_newton_vectors {
     double *trial; /* scratch */
 } sp_newton_vectors;
 
-/* Complete after a failure too. */
+/* It is complete after a failure too. */
 typedef struct sp_newton_report {
     int64_t iterations;
-    int64_t factorizations; /* a definite one after one that failed counts once */
+    int64_t factorizations; /* a failed one that is followed by a definite one counts once */
     int64_t indefinite;     /* factors of the definite approximation */
     int64_t halvings;       /* of step lengths */
     bool stagnated;
-    double relative; /* residual at the end; where the correction was negligible, no more than that */
+    double relative; /* residual at the end; at most the relative correction if this was negligible */
 } sp_newton_report;
 
 /* Solves r(x) = 0. restart [n]: where the line search begins after whole steps have failed; it may be no vector of

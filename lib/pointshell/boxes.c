@@ -26,7 +26,7 @@ static void leaf_box(const building *b, sp_box_node *node)
 }
 
 /* Nodes are in depth-first order, children after their parent. The curve has 63 bits, and ranges of equal codes are
- * halved: the depth is below 128. */
+ * halved, so that the depth is below 128. */
 static void build(building *b, int64_t begin, int64_t end)
 {
     const int64_t at = b->tree->node_count++;

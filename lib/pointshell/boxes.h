@@ -35,13 +35,14 @@ static inline double sp_box_square(const double low[3], const double high[3], co
     return square;
 }
 
-/* The item of least squared distance and that distance, of several the lowest; −1 where there is none. `distance` gives
- * that of an item, at least the one from its box; INFINITY: not to be taken. Thread safe where `distance` is. */
+/* The item of least squared distance, of several the lowest, and that distance; −1 if there is none. `distance` returns
+ * the squared distance of an item, at least that of its box; INFINITY: the item is excluded. Thread safe if `distance`
+ * is. */
 typedef double sp_box_distance(void *data, int64_t item, const double point[3]);
 int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data,
                             double *square);
 
-/* Nearest among points [.., 3] that were the boxes. */
+/* The nearest of the points [.., 3] that the tree was made from. */
 int64_t sp_box_tree_nearest_point(const sp_box_tree *tree, const double *points, const double point[3], double *square);
 
 #endif

@@ -7,10 +7,11 @@
 #include "geometry/winding.h"
 #include "pointshell/sample.h"
 
-/* Thesis Figure 3.15, and the least: no point is farther from its nearest vertex of a grid. */
+/* The default offset in cells (thesis Figure 3.15), and the least one, since the nearest vertex of a point is at most
+ * half a cell diagonal away. */
 static const double OFFSET_CELLS = 1.4, LEAST_CELLS = 0.8660254037844387;
 
-/* A point of a triangle is on a side or corner within this, of the size of the surface. */
+/* A point of a triangle is on a side or corner if it is within this distance, relative to the size of the surface. */
 static const double NEAR = 1e-9;
 
 enum { CELLS = 256, CELLS_MAX = 1024, STEPS = 200, PROBES = 4096 };
@@ -51,7 +52,7 @@ static int place_grid(sp_context *context, const sp_surface *model, double offse
     return field->distance ? SP_OK : sp_fail_memory(context);
 }
 
-static int take_offset(sp_context *context, const sp_surface *model, double offset, double cell, sp_level *level)
+static int use_offset(sp_context *context, const sp_surface *model, double offset, double cell, sp_level *level)
 {
     int status;
     sp_field field = {0};
@@ -89,18 +90,20 @@ static int choose_offset(sp_context *context, const sp_surface *model, double of
         offset = OFFSET_CELLS * cell;
     if (!(offset >= LEAST_CELLS * cell))
         return sp_fail(context, SP_INPUT,
-                       "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices",
-                       offset, LEAST_CELLS, cell);
+                       "an offset of %g m is below %.4g of a cell: the surface would fall between the vertices; the "
+                       "smallest is %.4g m, or less with more cells",
+                       offset, LEAST_CELLS, sp_round_up(LEAST_CELLS * cell));
     if (cells <= 0 && !((longest + 2 * offset) / cell <= CELLS_MAX))
-        return sp_fail(context, SP_INPUT, "an offset of %g m of a model of %g m needs more than %d cells", offset,
-                       longest, CELLS_MAX);
-    return take_offset(context, model, offset, cell, level);
+        return sp_fail(context, SP_INPUT,
+                       "an offset of %g m of a model of %g m needs more than %d cells: the smallest is %.4g m", offset,
+                       longest, CELLS_MAX, sp_round_up(OFFSET_CELLS * longest / (CELLS_MAX - 2 * OFFSET_CELLS)));
+    return use_offset(context, model, offset, cell, level);
 }
 
 /* ---- a closed manifold ---- */
 
-/* Whether on both sides of a sample of points the winding number is what the normal says. */
-static int find_meetings(sp_context *context, sp_level *level)
+/* Tests at a sample of points whether the winding numbers on both sides agree with the normal. */
+static int find_self_intersections(sp_context *context, sp_level *level)
 {
     int status;
     sp_area area = {0};
@@ -127,8 +130,8 @@ done:
     return status;
 }
 
-/* The repaired model as the level; *good: it is a closed manifold. */
-static int take_surface(sp_context *context, const sp_surface *model, sp_level *level, bool *good)
+/* Makes the repaired model the level; *good is set if it is a closed manifold. */
+static int use_surface(sp_context *context, const sp_surface *model, sp_level *level, bool *good)
 {
     int status;
     SP_TRY(sp_surface_orient(context, model, &level->surface, &level->orient));
@@ -144,7 +147,7 @@ static int take_surface(sp_context *context, const sp_surface *model, sp_level *
     level->size = diagonal(&level->surface, &longest);
     SP_TRY(sp_closest_new(context, &level->surface, &level->closest));
     level->kind = SP_LEVEL_SURFACE;
-    SP_TRY(find_meetings(context, level));
+    SP_TRY(find_self_intersections(context, level));
 done:
     return status;
 }
@@ -161,7 +164,7 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
     if (!(longest > 1e-30 && longest < 1e30))
         return sp_fail(context, SP_INPUT, "the model has no usable extent: its longest side is %g m", longest);
     if (offset <= 0) {
-        SP_TRY(take_surface(context, model, level, &good));
+        SP_TRY(use_surface(context, model, level, &good));
         if (!good && offset == 0) {
             status = level->surface.triangle_count == 0
                          ? sp_fail(context, SP_INPUT,
@@ -228,10 +231,10 @@ void sp_level_free(sp_level *level)
     *level = (sp_level){0};
 }
 
-/* ---- moving points to it ---- */
+/* ---- projection of points to the level set ---- */
 
-/* The feature that a point of a triangle is on: a corner or side where it is on one but for rounding, which would
- * choose at random between the normals of its faces. */
+/* The feature that a point of a triangle is on: a corner or side if it is on one up to rounding, which would otherwise
+ * choose at random between the normals of the adjacent faces. */
 static int feature_at(const sp_level *level, int64_t triangle, const double point[3])
 {
     const double near = NEAR * NEAR * level->size * level->size;
@@ -245,7 +248,7 @@ static int feature_at(const sp_level *level, int64_t triangle, const double poin
         if (square <= near)
             return SP_ON_CORNER + c;
         if (square - along * along / sp_dot3(e, e) <=
-            near + 1e-14 * square) { /* which only sorts out most: it cancels */
+            near + 1e-14 * square) { /* a coarse test only, since it cancels */
             double w[3];
             for (int k = 0; k < 3; k++)
                 w[k] = v[k] - along / sp_dot3(e, e) * e[k];
@@ -265,8 +268,8 @@ static double project_surface(const sp_level *level, double reach, double point[
     const double *n = sp_pseudonormals_find(&level->normals, &nearest),
                  *face = level->normals.face + 3 * nearest.triangle;
     for (int k = 0; k < 3; k++)
-        normal[k] = 0 - n[k]; /* no negative zeros */
-    /* the sum of normals around a corner of a sheet folded on itself may vanish */
+        normal[k] = 0 - n[k]; /* avoids negative zeros */
+    /* The sum of normals around a corner of a sheet that is folded on itself may vanish. */
     for (int k = 0; k < 3 && !(sp_dot3(normal, normal) > 1e-24); k++)
         normal[k] = -face[k];
     sp_normalize3(normal);
@@ -283,7 +286,7 @@ static double project_offset(const sp_level *level, double reach, double toleran
         rest = nearest.distance - level->value;
         reach = (nearest.distance + fabs(rest)) * (1 + 1e-6);
         if (!(nearest.distance > 0))
-            break; /* on the model: it does not say where to go, and no step led here */
+            break; /* on the model, which gives no direction */
         for (int k = 0; k < 3; k++)
             normal[k] = 0 - nearest.offset[k] / nearest.distance;
         if (fabs(rest) <= tolerance)
@@ -336,7 +339,7 @@ double sp_level_project(const sp_level *level, double reach, double tolerance, d
 double sp_level_clear(const sp_level *level, const double point[3], const double step[3])
 {
     const double length = sp_norm3(step), keep = 0.5 * level->value;
-    /* interpolated distances may grow by up to √3 a metre */
+    /* Interpolated distances may have a slope of up to √3. */
     const double steepest = level->kind == SP_LEVEL_FIELD ? 2 : 1;
     double distance = level->value, way = 0;
     if (level->kind == SP_LEVEL_SURFACE || !(level->value > 0))

@@ -8,7 +8,7 @@
 
 enum { SWEEPS = 8 };
 
-/* Normals this far apart belong to two sides: 120 degrees. */
+/* Cosine of the angle, 120 degrees, from which normals belong to two sides. */
 static const double SAME_SIDE = -0.5;
 
 void sp_pointshell_tangents(const double normal[3], double tangent[2][3])
@@ -46,18 +46,18 @@ static double neighbour_distance(void *data, int64_t item, const double point[3]
     return sp_box_square(x, x, point);
 }
 
-/* By angle; which successive ones turn by less than half. */
+/* Sorts neighbours by angle, and marks those from which the next one is less than half a turn away. */
 static void sort_around(const sp_pointshell *pointshell, int64_t self, int count, int64_t *neighbour, double *square,
-                        bool *turns)
+                        bool *convex)
 {
     double tangent[2][3], angle[SP_POINTSHELL_NEIGHBOURS_MAX], at[SP_POINTSHELL_NEIGHBOURS_MAX][2];
     sp_pointshell_tangents(pointshell->normals + 3 * self, tangent);
     for (int i = 0; i < count; i++) {
         const int64_t item = neighbour[i];
         const double *x = pointshell->points + 3 * item, *p = pointshell->points + 3 * self,
-                     way[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
-        const double along = sp_dot3(way, tangent[0]), across = sp_dot3(way, tangent[1]), turned = atan2(across, along),
-                     far = square[i];
+                     method[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
+        const double along = sp_dot3(method, tangent[0]), across = sp_dot3(method, tangent[1]),
+                     turned = atan2(across, along), far = square[i];
         int to = i;
         for (; to > 0 && angle[to - 1] > turned; to--) {
             neighbour[to] = neighbour[to - 1];
@@ -73,7 +73,7 @@ static void sort_around(const sp_pointshell *pointshell, int64_t self, int count
     }
     for (int i = 0; i < count; i++) {
         const int next = (i + 1) % count;
-        turns[i] = at[i][0] * at[next][1] - at[i][1] * at[next][0] > 0;
+        convex[i] = at[i][0] * at[next][1] - at[i][1] * at[next][0] > 0;
     }
 }
 
@@ -88,7 +88,7 @@ int sp_pointshell_neighbours_new(sp_context *context, const sp_pointshell *point
     neighbours->found = sp_pool_raw(&neighbours->pool, count, sizeof *neighbours->found);
     neighbours->neighbour = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->neighbour);
     neighbours->weight = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->weight);
-    neighbours->turns = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->turns);
+    neighbours->convex = sp_pool_raw(&neighbours->pool, count * most, sizeof *neighbours->convex);
     if (neighbours->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -108,7 +108,7 @@ int sp_pointshell_neighbours_new(sp_context *context, const sp_pointshell *point
             farthest = weight[s.found];
         }
         neighbours->found[i] = s.found;
-        sort_around(pointshell, points[i], s.found, neighbour, weight, neighbours->turns + most * i);
+        sort_around(pointshell, points[i], s.found, neighbour, weight, neighbours->convex + most * i);
         for (int k = 0; k < s.found; k++) {
             const double rest = farthest > 0 ? 1 - weight[k] / (1.5 * 1.5 * farthest) : 1;
             weight[k] = rest * rest;
@@ -159,7 +159,7 @@ static void by_tangents(const sp_pointshell *pointshell, int64_t point, const do
     sp_cross3(tangent[0], tangent[1], normal);
 }
 
-/* Jacobi's rotations: eigenvalues onto the diagonal of A, vectors into the columns of V. */
+/* Jacobi rotations: moves the eigenvalues to the diagonal of A, and writes eigenvectors to the columns of V. */
 static void eigenvectors(double A[3][3], double V[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -216,39 +216,39 @@ static void by_cloud(const sp_pointshell *pointshell, int64_t point, const sp_po
 static void by_neighbours(const sp_pointshell *pointshell, int64_t point, const sp_pointshell_neighbours *near,
                           int64_t i, const double *q, double normal[3])
 {
-    double p[3], way[SP_POINTSHELL_NEIGHBOURS_MAX][3], product[3];
+    double p[3], method[SP_POINTSHELL_NEIGHBOURS_MAX][3], product[3];
     const int found = near->found[i];
     moved_point(pointshell, point, q, p);
     for (int n = 0; n < found; n++) {
-        moved_point(pointshell, near->neighbour[near->most * i + n], q, way[n]);
+        moved_point(pointshell, near->neighbour[near->most * i + n], q, method[n]);
         for (int k = 0; k < 3; k++)
-            way[n][k] -= p[k];
+            method[n][k] -= p[k];
     }
     normal[0] = normal[1] = normal[2] = 0;
     for (int n = 0; n < found; n++) {
-        sp_cross3(way[n], way[(n + 1) % found], product);
-        for (int k = 0; k < 3 && near->turns[near->most * i + n]; k++)
+        sp_cross3(method[n], method[(n + 1) % found], product);
+        for (int k = 0; k < 3 && near->convex[near->most * i + n]; k++)
             normal[k] += product[k];
     }
 }
 
-int sp_pointshell_normals(sp_context *context, const sp_pointshell *pointshell, enum sp_pointshell_normal way,
+int sp_pointshell_normals(sp_context *context, const sp_pointshell *pointshell, enum sp_pointshell_normal method,
                           int64_t count, const int64_t *points, const sp_pointshell_neighbours *neighbours,
                           const double *q, double *normals)
 {
-    if (way == SP_NORMAL_TANGENTS && !pointshell->dT)
+    if (method == SP_NORMAL_TANGENTS && !pointshell->dT)
         return sp_fail(context, SP_USAGE, "the pointshell has no tangents");
-    if ((way == SP_NORMAL_CLOUD || way == SP_NORMAL_NEIGHBOURS) && (!neighbours || neighbours->count != count))
+    if ((method == SP_NORMAL_CLOUD || method == SP_NORMAL_NEIGHBOURS) && (!neighbours || neighbours->count != count))
         return sp_fail(context, SP_USAGE, "neighbours of %lld points, expected %lld",
                        (long long)(neighbours ? neighbours->count : 0), (long long)count);
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++) {
         double *normal = normals + 3 * i;
-        if (way == SP_NORMAL_GRADIENT)
+        if (method == SP_NORMAL_GRADIENT)
             by_gradient(pointshell, points[i], q, normal);
-        else if (way == SP_NORMAL_TANGENTS)
+        else if (method == SP_NORMAL_TANGENTS)
             by_tangents(pointshell, points[i], q, normal);
-        else if (way == SP_NORMAL_CLOUD)
+        else if (method == SP_NORMAL_CLOUD)
             by_cloud(pointshell, points[i], neighbours, i, q, normal);
         else
             by_neighbours(pointshell, points[i], neighbours, i, q, normal);

@@ -25,7 +25,7 @@ typedef struct sp_pointshell_neighbours {
     int64_t *neighbour; /* [count, most] sorted by their angle about the normal, anticlockwise when it points towards
                            the viewer */
     double *weight; /* [count, most] (1 − d²/R²)² of the distance d, with R = 1.5 times that of the farthest one */
-    bool *turns; /* [count, most] the angle from this neighbour to the next (after the last the first) is less than 180
+    bool *convex; /* [count, most] the angle from this neighbour to the next (after the last the first) is less than 180
                     degrees */
 } sp_pointshell_neighbours;
 
@@ -38,7 +38,7 @@ void sp_pointshell_neighbours_free(sp_pointshell_neighbours *neighbours);
 /* Unit normals [count, 3] of points [count] at q [modes]; 0 where a method has no result (F flat, collinear
  * neighbours). `neighbours`: of the same points; NULL for the first two methods. The same bytes for any number of
  * threads. SP_USAGE if the shell has no dT or neighbours are missing for a method that needs them. */
-int sp_pointshell_normals(sp_context *context, const sp_pointshell *pointshell, enum sp_pointshell_normal way,
+int sp_pointshell_normals(sp_context *context, const sp_pointshell *pointshell, enum sp_pointshell_normal method,
                           int64_t count, const int64_t *points, const sp_pointshell_neighbours *neighbours,
                           const double *q, double *normals) SP_MUST_USE;
 

@@ -7,9 +7,9 @@
 typedef struct farthest {
     const sp_box_tree *tree;
     const double *points;
-    double *square;  /* [points] to the nearest one in the order; −1: it is in the order itself */
+    double *square;  /* [points] to the nearest point in the order; −1: the point is in the order itself */
     double *largest; /* [nodes] of `square` below */
-    int64_t *where;  /* [nodes] the lowest point that has it */
+    int64_t *where;  /* [nodes] the lowest point with that value */
 } farthest;
 
 static void settle(farthest *f, int64_t node, double square, int64_t point)
@@ -20,8 +20,8 @@ static void settle(farthest *f, int64_t node, double square, int64_t point)
     }
 }
 
-/* Takes the distance to a new point into account below a node, which is left alone where none of its points comes
- * nearer by it. */
+/* Updates the distances below a node for a new point; a node is skipped if none of its points is nearer to the new one.
+ */
 static void update(farthest *f, int64_t at, const double x[3])
 {
     const sp_box_node *node = &f->tree->nodes[at];
@@ -45,9 +45,9 @@ static void update(farthest *f, int64_t at, const double x[3])
     settle(f, at, f->largest[node->right], f->where[node->right]);
 }
 
-/* A point goes into the order: −1 is below every distance, so that points at the same place as others come too, last.
- */
-static void take(farthest *f, int64_t at, const double x[3], int64_t point)
+/* Marks a point as ordered by −1, which is below every distance, so that points at the same position are ordered too,
+ * last. */
+static void add_point(farthest *f, int64_t at, const double x[3], int64_t point)
 {
     const sp_box_node *node = &f->tree->nodes[at];
     if (sp_box_square(node->low, node->high, x) > 0)
@@ -61,8 +61,8 @@ static void take(farthest *f, int64_t at, const double x[3], int64_t point)
         }
         return;
     }
-    take(f, at + 1, x, point);
-    take(f, node->right, x, point);
+    add_point(f, at + 1, x, point);
+    add_point(f, node->right, x, point);
     settle(f, at, f->largest[at + 1], f->where[at + 1]);
     settle(f, at, f->largest[node->right], f->where[node->right]);
 }
@@ -89,7 +89,7 @@ int sp_farthest_order(sp_context *context, int64_t count, const double *points, 
         const int64_t next = i == 0 ? seed : f.where[0];
         order[i] = next;
         update(&f, 0, points + 3 * next);
-        take(&f, 0, points + 3 * next, next);
+        add_point(&f, 0, points + 3 * next, next);
         if (i % 4096 == 0)
             SP_TRY(sp_progress(context, 0.2 + 0.6 * (double)i / (double)most));
     }

@@ -8,17 +8,16 @@
 #include "pointshell/order.h"
 #include "pointshell/sample.h"
 
-/* Radius of repulsion over √(area of a point): 1.9 distances of a hexagonal lattice. */
+/* Radius of repulsion divided by √(area of a point): 1.9 distances of a hexagonal lattice. */
 static const double RADIUS = 2.0;
 
-/* Points are this near to the level set, of its size. */
+/* Relative to the size of the level set: largest distance of points from it. */
 static const double TOLERANCE = 1e-12;
 
-/* Samples of the surface for each point, by which areas are measured, and of those that farthest points are chosen
- * from. */
+/* Samples of the surface per point: for the measurement of areas, and as candidates for farthest points. */
 enum { AREA_SAMPLES = 32, FARTHEST_SAMPLES = 8, FIRST_LEVEL = 64, USUAL_LEVELS = 5 };
 
-/* Streams of random numbers: 0 … 31 belong to levels. */
+/* Random number streams; 0 … 31 belong to levels. */
 enum { RANDOM_SAMPLES = 100 };
 
 static const double OPPOSED = -0.5;
@@ -54,7 +53,7 @@ int sp_pointshell_level_of(const sp_pointshell *pointshell, int64_t p)
 
 /* ---- levels ---- */
 
-/* Cumulative counts 1 : 1 + b : 1 + b + b² … of the whole, rounded; every level has a point. */
+/* Cumulative counts 1 : 1 + b : 1 + b + b² … of the total, rounded; every level has at least one point. */
 static int cut_levels(sp_context *context, const sp_pointshell_parameters *p, int64_t count, sp_pointshell *pointshell)
 {
     const double b = (double)p->branching;
@@ -67,7 +66,7 @@ static int cut_levels(sp_context *context, const sp_pointshell_parameters *p, in
             if ((double)count < FIRST_LEVEL * weight)
                 break;
         }
-    } else if (levels == 0) { /* §3.9.1: b, b², … until all are in */
+    } else if (levels == 0) { /* §3.9.1: b, b², … until all points are included */
         double last = b;
         int64_t at = 0;
         for (; levels < SP_POINTSHELL_LEVELS_MAX && at < count; last *= b) {
@@ -103,7 +102,7 @@ static bool allocate(sp_pointshell *pointshell, int64_t count)
 
 /* ---- points by repulsion ---- */
 
-/* One random point in each of so many equal parts of the surface. */
+/* One random point in each of equal parts of the surface. */
 static void inject(const sp_context *context, const sp_level *level, const sp_area *area, int k, int64_t first,
                    int64_t end, sp_pointshell *pointshell)
 {
@@ -124,8 +123,8 @@ static int repel_levels(sp_context *context, const sp_level *level, const sp_are
     SP_TRY(cut_levels(context, p, p->points, pointshell));
     if (!allocate(pointshell, p->points))
         return sp_fail_memory(context);
-    /* by the first level, so that shells that agree in it have the same radii; a level holds b/(b − 1) times the points
-     * that it brings where there are many before it */
+    /* Computed from the first level, so that shells with the same first level have the same radii. A level has b/(b −
+     * 1) times as many points as it adds if many levels precede it. */
     const double b = (double)p->branching;
     double radius = RADIUS * sqrt(sp_area_total(area) /
                                   ((double)pointshell->cumulative[0] * (pointshell->levels > 1 ? b / (b - 1) : 1)));
@@ -140,7 +139,7 @@ done:
     return status;
 }
 
-/* ---- points otherwise ---- */
+/* ---- points by other methods ---- */
 
 static int candidates(sp_context *context, const sp_level *level, const sp_area *area,
                       const sp_pointshell_parameters *p, sp_list *list)
@@ -161,7 +160,7 @@ static int candidates(sp_context *context, const sp_level *level, const sp_area 
     return SP_OK;
 }
 
-/* Moves candidates to the level set; the centres of voxels stay where they are. */
+/* Moves candidates to the level set; the centres of voxels are not moved. */
 static int choose_points(sp_context *context, const sp_level *level, const sp_area *area,
                          const sp_pointshell_parameters *p, sp_pointshell *pointshell)
 {
@@ -203,7 +202,7 @@ done:
 /* ---- statistics ---- */
 
 typedef struct neighbours {
-    const double *points, *normals, *normal; /* `normal` of the one that asks */
+    const double *points, *normals, *normal; /* `normal` is that of the query point */
     int64_t self;
 } neighbours;
 
@@ -254,7 +253,7 @@ done:
     return status;
 }
 
-/* Areas: an even sample of the surface, each with the same share, goes to the nearest points. */
+/* Measures areas: each sample of a uniform sampling of the surface adds the same share to the nearest point. */
 static int measure_areas(sp_context *context, const sp_area *area, sp_pointshell *pointshell,
                          sp_pointshell_report *report)
 {
@@ -294,7 +293,7 @@ done:
     return status;
 }
 
-/* The last move of every point, to the tolerance. */
+/* Projects every point a last time, to the tolerance. */
 static double settle_points(const sp_context *context, const sp_level *level, sp_pointshell *pointshell)
 {
     double off = 0;

@@ -3,19 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is DESCENT · R · force plus MOMENTUM times the step before. On a hexagonal lattice at half the radius the
- * stiffness of a point is about 7/R and that of the shortest wave twice as much: without momentum steps below 0.14 R
+/* A step is DESCENT · R · force plus MOMENTUM times the previous step. On a hexagonal lattice at half the radius the
+ * stiffness of a point is about 7/R, and that of the shortest wave twice as large: without momentum steps below 0.14 R
  * are stable. */
 static const double DESCENT = 0.09, MOMENTUM = 0.75, LONGEST = 0.2, STILL = 1e-3;
 
 /* Of normals: cosine of 120 degrees. */
 static const double OPPOSED = -0.5;
 
-/* Within this fraction of the radius of the level set while points still move. */
+/* While points still move they are kept within this fraction of the radius from the level set. */
 static const double ROUGH = 1e-3;
 
-/* Points in buckets by the cube of side R that they lie in; a bucket may hold several cubes, told apart by their keys.
- */
+/* Points are sorted into buckets by the cube of side R that contains them. A bucket may have several cubes, which are
+ * distinguished by their keys. */
 typedef struct particle {
     uint64_t key;
     double x[3], n[3];
@@ -27,7 +27,7 @@ typedef struct buckets {
     int64_t count;    /* of buckets, a power of two */
     int32_t *start;   /* [count + 1] */
     int32_t *bucket;  /* [points] */
-    particle *sorted; /* [points] by bucket, in order of their numbers */
+    particle *sorted; /* [points] by bucket, in the order of their numbers */
 } buckets;
 
 static uint64_t key_of(const int64_t cube[3])
@@ -43,7 +43,7 @@ static void cube_of(const buckets *b, const double x[3], int64_t cube[3])
     for (int k = 0; k < 3; k++) {
         const double at = (x[k] - b->low[k]) / b->side;
         cube[k] =
-            1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0); /* 21 bits, with one to spare on both sides */
+            1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0); /* 21 bits, with one to spare at both ends */
     }
 }
 
@@ -66,7 +66,7 @@ static void fill_buckets(const sp_context *context, buckets *b, int64_t count, c
         b->start[b->bucket[i] + 1]++;
     for (int64_t i = 0; i < b->count; i++)
         b->start[i + 1] += b->start[i];
-    /* start of each bucket serves as its cursor, and is moved back afterwards */
+    /* The start of each bucket serves as its cursor and is moved back afterwards. */
     for (int64_t i = 0; i < count; i++) {
         particle *to = &b->sorted[b->start[b->bucket[i]]++];
         int64_t cube[3];
@@ -79,8 +79,8 @@ static void fill_buckets(const sp_context *context, buckets *b, int64_t count, c
     b->start[0] = 0;
 }
 
-/* Force on a point from all others within the radius, in fixed order. A point at the very same place, itself too, gives
- * none. */
+/* Force on a point from all others within the radius, in a fixed order. A point at the same position, such as the point
+ * itself, causes none. */
 static void force_on(const buckets *b, const double x[3], const double n[3], double force[3])
 {
     int64_t cube[3], near[3];
@@ -107,8 +107,8 @@ static void force_on(const buckets *b, const double x[3], const double n[3], dou
     }
 }
 
-/* The new place of a point. One that lands on the other side of a sheet takes half the step, and stays if that does not
- * help. Returns the squared length of the move. */
+/* Moves a point. If it would land on the other side of a sheet, half the step is tried, and otherwise the point stays.
+ * Returns the squared length of the move. */
 static double move_point(const sp_level *level, double radius, const double force[3], double step[3], double x[3],
                          double n[3])
 {

@@ -11,7 +11,7 @@
 
 enum { HALVINGS = 40 };
 
-/* Points of one generator: more would not fit the 32-bit numbers of a tree's nodes. */
+/* Largest number of points of one generator: more would exceed the 32-bit numbers of a tree's nodes. */
 static const int64_t MOST = 100000000;
 
 static const double *corner(const sp_surface *surface, int64_t triangle, int c)
@@ -72,7 +72,7 @@ void sp_area_free(sp_area *area)
 void sp_area_point(const sp_area *area, double t, double point[3])
 {
     const double at = t * sp_area_total(area);
-    int64_t low = 0, high = area->count; /* start[low] ≤ at < start[high], as far as rounding goes */
+    int64_t low = 0, high = area->count; /* start[low] ≤ at < start[high], up to rounding */
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         *(area->start[middle] <= at ? &low : &high) = middle;
@@ -82,7 +82,7 @@ void sp_area_point(const sp_area *area, double t, double point[3])
     for (int c = 0; c < 3; c++)
         memcpy(x[c], corner(area->surface, area->triangle[low], c), sizeof x[c]);
     for (int i = 0; i < HALVINGS; i++) {
-        /* across the longest side, so that pieces do not become slivers; a is the corner that both halves keep */
+        /* Across the longest side, so that pieces do not become slivers; a is the corner that both halves keep. */
         const double ab = sp_distance_squared3(x[0], x[1]), bc = sp_distance_squared3(x[1], x[2]),
                      ca = sp_distance_squared3(x[2], x[0]);
         const int a = bc >= ab && bc >= ca ? 0 : ca >= ab ? 1 : 2, b = (a + 1) % 3, c = (a + 2) % 3;
@@ -130,8 +130,8 @@ done:
     return status;
 }
 
-/* room: number of additional cells along each axis beyond those of the box. */
-static int place_grid(sp_context *context, const sp_surface *surface, int64_t cells, int64_t room, sp_grid *grid)
+/* margin: number of additional cells along each axis beyond those of the box. */
+static int place_grid(sp_context *context, const sp_surface *surface, int64_t cells, int64_t margin, sp_grid *grid)
 {
     double low[3], high[3], longest = 0;
     sp_surface_box(surface, low, high);
@@ -140,8 +140,8 @@ static int place_grid(sp_context *context, const sp_surface *surface, int64_t ce
     *grid = (sp_grid){.spacing = longest / (double)cells};
     for (int k = 0; k < 3; k++) {
         grid->cells[k] =
-            (int64_t)fmin(fmax(ceil((high[k] - low[k]) / grid->spacing - 1e-9), 1 - (double)room), (double)cells) +
-            room;
+            (int64_t)fmin(fmax(ceil((high[k] - low[k]) / grid->spacing - 1e-9), 1 - (double)margin), (double)cells) +
+            margin;
         grid->origin[k] = low[k] + 0.5 * (high[k] - low[k]) - 0.5 * grid->spacing * (double)grid->cells[k];
     }
     grid->words = (grid->cells[0] + 63) / 64;
@@ -162,7 +162,7 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
     int status;
     sp_pool pool = {0};
     sp_grid grid;
-    /* one cell of room, so that a face of a box is in the middle of a layer and does not meet two */
+    /* A margin of one cell, so that a face of a box is in the middle of a layer and does not touch two. */
     SP_TRY(place_grid(context, surface, cells, 1, &grid));
     uint64_t *bits = sp_grid_bits(&pool, &grid);
     for (int64_t t = 0; t < surface->triangle_count && bits; t++) {
@@ -190,7 +190,7 @@ done:
     return status;
 }
 
-/* A line of the cube meets a triangle. */
+/* The intersection of a line with a triangle. */
 typedef struct hit {
     int64_t line; /* (axis · cells + v) · cells + u */
     double depth; /* in cells, along the axis */
@@ -204,15 +204,15 @@ static int compare_hits(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* The lines along `axis` through a triangle [3, 3] in cells. A line through a side counts for both triangles on it:
+/* The lines along `axis` through a triangle [3, 3] in cells. A line through a side counts for both triangles on it;
  * double hits are joined later. */
-static bool meet_lines(const sp_grid *grid, int64_t most, const double x[9], int axis, sp_list *hits)
+static bool intersect_lines(const sp_grid *grid, int64_t most, const double x[9], int axis, sp_list *hits)
 {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
     const double e[2] = {x[3 + u] - x[u], x[3 + v] - x[v]}, f[2] = {x[6 + u] - x[u], x[6 + v] - x[v]},
                  area = e[0] * f[1] - e[1] * f[0];
     if (!(fabs(area) > 1e-12 * (e[0] * e[0] + e[1] * e[1] + f[0] * f[0] + f[1] * f[1])))
-        return true; /* seen from its edge */
+        return true; /* the triangle is parallel to the lines */
     const double low[2] = {fmin(x[u], fmin(x[3 + u], x[6 + u])), fmin(x[v], fmin(x[3 + v], x[6 + v]))};
     const double high[2] = {fmax(x[u], fmax(x[3 + u], x[6 + u])), fmax(x[v], fmax(x[3 + v], x[6 + v]))};
     for (int64_t j = (int64_t)fmax(ceil(low[1] - 0.5), 0); j < grid->cells[v] && (double)j + 0.5 <= high[1]; j++)
@@ -241,7 +241,7 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
         double corners[9];
         in_grid(&grid, surface, t, corners);
         for (int axis = 0; axis < 3; axis++)
-            if (!meet_lines(&grid, most, corners, axis, &hits)) {
+            if (!intersect_lines(&grid, most, corners, axis, &hits)) {
                 status = hits.count == 2 * MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points",
                                                           (long long)cells, (long long)MOST)
                                                 : sp_fail_memory(context);

@@ -1,4 +1,4 @@
-/* How points of a pointshell move with a reduced basis of the mesh that they are embedded in (thesis §3.6). */
+/* Motion of the points of a point shell with a reduced basis of the mesh that they are embedded in (thesis §3.6). */
 #include "pointshell/transfer.h"
 
 #include <math.h>
@@ -9,39 +9,20 @@
 
 enum { STEPS = 50 };
 
-/* A place in an element: the nearest one to a point, as far as natural coordinates tell. */
+/* A position in an element: the one nearest to a point, as far as natural coordinates determine it. */
 typedef struct place {
-    int corners;
-    double shape[8], gradient[8][3]; /* N_a and ∂N_a/∂X [1/m] there */
-    double gap[3];                   /* m, from it to the point */
+    int nodes;
+    double shape[SP_ELEMENT_NODES], gradient[SP_ELEMENT_NODES][3]; /* N_a and ∂N_a/∂X [1/m] at the position */
+    double gap[3];                                                 /* m, from the position to the point */
 } place;
 
-/* N_a and ∂N_a/∂ξ of a hexahedron, or of a tetrahedron by its barycentric coordinates ξ of corners 1 … 3. */
-static void natural(int corners, const double xi[3], double shape[8], double slope[8][3])
-{
-    for (int a = 0; a < corners; a++) {
-        if (corners == 4) {
-            shape[a] = a > 0 ? xi[a - 1] : 1 - xi[0] - xi[1] - xi[2];
-            for (int k = 0; k < 3; k++)
-                slope[a][k] = a > 0 ? a - 1 == k : -1;
-            continue;
-        }
-        double factor[3];
-        for (int k = 0; k < 3; k++)
-            factor[k] = 0.5 * (1 + sp_hex_corner[a][k] * xi[k]);
-        shape[a] = factor[0] * factor[1] * factor[2];
-        for (int k = 0; k < 3; k++)
-            slope[a][k] = 0.5 * sp_hex_corner[a][k] * factor[(k + 1) % 3] * factor[(k + 2) % 3];
-    }
-}
-
-/* X(ξ) and the inverse of ∂X/∂ξ; false where that has none. */
-static bool map(int corners, const double X[8][3], const double shape[8], const double slope[8][3], double x[3],
+/* X(ξ) and the inverse of ∂X/∂ξ; returns false if it has none. */
+static bool map(int nodes, const double X[][3], const double shape[], const double slope[][3], double x[3],
                 double inverse[3][3])
 {
     double J[3][3] = {{0}}; /* J[i][k] = ∂x_i/∂ξ_k */
     x[0] = x[1] = x[2] = 0;
-    for (int a = 0; a < corners; a++)
+    for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++) {
             x[i] += shape[a] * X[a][i];
             for (int k = 0; k < 3; k++)
@@ -58,56 +39,54 @@ static bool map(int corners, const double X[8][3], const double shape[8], const 
     return true;
 }
 
-/* Into the element: each coordinate of a hexahedron by itself, the sum of a tetrahedron's with its negative ones at 0.
- */
-static void clamp(int corners, double xi[3])
+/* Clamps to the element: coordinates in −1 … 1 separately; negative coordinates of a simplex to 0, then their sum to
+ * 1. */
+static void clamp(sp_element_shape shape, double xi[3])
 {
-    if (corners == 8) {
-        for (int k = 0; k < 3; k++)
-            xi[k] = fmin(fmax(xi[k], -1), 1);
-        return;
-    }
+    const int of_simplex = shape == SP_HEXAHEDRON ? 0 : shape == SP_WEDGE ? 2 : 3;
     double sum = 0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < of_simplex; k++) {
         xi[k] = fmax(xi[k], 0);
         sum += xi[k];
     }
-    for (int k = 0; k < 3 && sum > 1; k++)
+    for (int k = 0; k < of_simplex && sum > 1; k++)
         xi[k] /= sum;
+    for (int k = of_simplex; k < 3; k++)
+        xi[k] = fmin(fmax(xi[k], -1), 1);
 }
 
-/* Newton's method for X(ξ) = point from the centre (one step where X is linear); it is kept where the map can be
- * inverted. */
+/* Newton's method for X(ξ) = point, from the centre (one step if X is linear). An iterate is accepted if the map is
+ * invertible there. */
 static void find_place(const sp_mesh *mesh, int64_t element, const double point[3], place *p)
 {
-    const int64_t *corner = sp_mesh_corners(mesh, element, &p->corners);
-    double X[8][3], x[3], xi[3], inverse[3][3] = {{0}}, slope[8][3];
-    for (int a = 0; a < p->corners; a++)
-        memcpy(X[a], mesh->vertices + 3 * corner[a], sizeof X[a]);
-    for (int k = 0; k < 3; k++)
-        xi[k] = p->corners == 8 ? 0 : 0.25;
+    static const double centre[3][3] = {[SP_TETRAHEDRON] = {0.25, 0.25, 0.25}, [SP_WEDGE] = {1.0 / 3, 1.0 / 3, 0}};
+    double X[SP_ELEMENT_NODES][3], x[3], xi[3], inverse[3][3] = {{0}}, slope[SP_ELEMENT_NODES][3];
+    const int type = sp_mesh_element_places(mesh, element, X);
+    const sp_element_type *of = &sp_element_types[type];
+    p->nodes = of->nodes;
+    memcpy(xi, centre[of->shape], sizeof xi);
     for (int step = 0; step < STEPS; step++) {
         double next[3] = {xi[0], xi[1], xi[2]}, change = 0;
-        natural(p->corners, xi, p->shape, slope);
-        if (!map(p->corners, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
+        sp_element_shape_functions(type, xi, p->shape, slope);
+        if (!map(p->nodes, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
             break;
         for (int k = 0; k < 3; k++) {
             for (int i = 0; i < 3; i++)
                 next[k] += inverse[k][i] * (point[i] - x[i]);
-            next[k] = p->corners == 8 ? fmin(fmax(next[k], -1.5), 1.5) : next[k];
+            next[k] = type == SP_TET4 ? next[k] : fmin(fmax(next[k], -1.5), 1.5);
             change = fmax(change, fabs(next[k] - xi[k]));
             xi[k] = next[k];
         }
         if (change < 1e-14)
             break;
     }
-    clamp(p->corners, xi);
-    natural(p->corners, xi, p->shape, slope);
-    if (!map(p->corners, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
+    clamp(of->shape, xi);
+    sp_element_shape_functions(type, xi, p->shape, slope);
+    if (!map(p->nodes, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
         memset(inverse, 0, sizeof inverse);
     for (int k = 0; k < 3; k++)
         p->gap[k] = point[k] - x[k];
-    for (int a = 0; a < p->corners; a++)
+    for (int a = 0; a < p->nodes; a++)
         for (int i = 0; i < 3; i++) {
             p->gradient[a][i] = 0;
             for (int k = 0; k < 3; k++)
@@ -122,91 +101,91 @@ static double element_distance(void *data, int64_t element, const double point[3
     return p.gap[0] * p.gap[0] + p.gap[1] * p.gap[1] + p.gap[2] * p.gap[2];
 }
 
-int sp_transfer_new(sp_context *context, const sp_mesh *mesh, sp_transfer *carrier)
+int sp_transfer_new(sp_context *context, const sp_mesh *mesh, sp_transfer *transfer)
 {
     const int64_t n = sp_mesh_element_count(mesh);
     sp_pool pool = {0};
-    *carrier = (sp_transfer){.mesh = mesh};
+    *transfer = (sp_transfer){.mesh = mesh};
     double *low = sp_pool_raw(&pool, 3 * n, sizeof *low), *high = sp_pool_raw(&pool, 3 * n, sizeof *high);
     if (pool.failed) {
         sp_pool_free(&pool);
         return sp_fail_memory(context);
     }
     for (int64_t i = 0; i < 3 * n; i++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, i / 3, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, i / 3, &nodes);
         low[i] = INFINITY;
         high[i] = -INFINITY;
-        for (int a = 0; a < corners; a++) {
-            low[i] = fmin(low[i], mesh->vertices[3 * corner[a] + i % 3]);
-            high[i] = fmax(high[i], mesh->vertices[3 * corner[a] + i % 3]);
+        for (int a = 0; a < nodes; a++) {
+            low[i] = fmin(low[i], mesh->vertices[3 * node[a] + i % 3]);
+            high[i] = fmax(high[i], mesh->vertices[3 * node[a] + i % 3]);
         }
     }
-    const int status = sp_box_tree_new(context, n, low, high, &carrier->tree);
+    const int status = sp_box_tree_new(context, n, low, high, &transfer->tree);
     sp_pool_free(&pool);
     return status;
 }
 
-void sp_transfer_free(sp_transfer *carrier)
+void sp_transfer_free(sp_transfer *transfer)
 {
-    sp_box_tree_free(&carrier->tree);
-    *carrier = (sp_transfer){0};
+    sp_box_tree_free(&transfer->tree);
+    *transfer = (sp_transfer){0};
 }
 
-void sp_transfer_find(const sp_transfer *carrier, const double point[3], sp_transferred *carried)
+void sp_transfer_find(const sp_transfer *transfer, const double point[3], sp_transferred *transferred)
 {
     place p;
     double square;
     const int64_t element =
-        sp_box_tree_nearest(&carrier->tree, point, element_distance, (void *)carrier->mesh, &square);
-    find_place(carrier->mesh, element, point, &p);
-    carried->corner = sp_mesh_corners(carrier->mesh, element, &carried->corners);
-    carried->gap = sqrt(square);
-    memcpy(carried->gradient, p.gradient, sizeof p.gradient);
-    for (int a = 0; a < p.corners; a++) {
-        carried->weight[a] = p.shape[a];
+        sp_box_tree_nearest(&transfer->tree, point, element_distance, (void *)transfer->mesh, &square);
+    find_place(transfer->mesh, element, point, &p);
+    transferred->corner = sp_mesh_nodes(transfer->mesh, element, &transferred->corners);
+    transferred->gap = sqrt(square);
+    memcpy(transferred->gradient, p.gradient, sizeof p.gradient);
+    for (int a = 0; a < p.nodes; a++) {
+        transferred->weight[a] = p.shape[a];
         for (int i = 0; i < 3; i++)
-            carried->weight[a] += p.gradient[a][i] * p.gap[i];
+            transferred->weight[a] += p.gradient[a][i] * p.gap[i];
     }
 }
 
-void sp_transferred_rows(const sp_transferred *carried, int64_t height, int64_t modes, const double *U,
-                         const double weight[8], double *rows)
+void sp_transferred_rows(const sp_transferred *transferred, int64_t height, int64_t modes, const double *U,
+                         const double weight[], double *rows)
 {
     for (int64_t j = 0; j < modes; j++)
         for (int k = 0; k < 3; k++) {
             double sum = 0;
-            for (int a = 0; a < carried->corners; a++)
-                sum += weight[a] * U[j * height + 3 * carried->corner[a] + k];
+            for (int a = 0; a < transferred->corners; a++)
+                sum += weight[a] * U[j * height + 3 * transferred->corner[a] + k];
             rows[k * modes + j] = sum;
         }
 }
 
 /* The gradient of the motion times a direction. */
-static void carry_direction(const sp_transferred *carried, int64_t height, int64_t modes, const double *U,
-                            const double direction[3], double *rows)
+static void apply_gradient(const sp_transferred *transferred, int64_t height, int64_t modes, const double *U,
+                           const double direction[3], double *rows)
 {
-    double weight[8];
-    for (int a = 0; a < carried->corners; a++) {
+    double weight[SP_ELEMENT_NODES];
+    for (int a = 0; a < transferred->corners; a++) {
         weight[a] = 0;
         for (int i = 0; i < 3; i++)
-            weight[a] += carried->gradient[a][i] * direction[i];
+            weight[a] += transferred->gradient[a][i] * direction[i];
     }
-    sp_transferred_rows(carried, height, modes, U, weight, rows);
+    sp_transferred_rows(transferred, height, modes, U, weight, rows);
 }
 
 int sp_pointshell_transfer(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, bool tangents,
                            sp_pointshell *pointshell, sp_pointshell_motion_report *report)
 {
     int status;
-    sp_transfer carrier;
+    sp_transfer transfer;
     double low[3], high[3], gap = 0;
     int64_t outside = 0;
     const int64_t height = 3 * mesh->vertex_count;
     *report = (sp_pointshell_motion_report){0};
     sp_mesh_box(mesh, low, high);
     const double tolerance = 1e-9 * sqrt(sp_box_square(low, low, high));
-    SP_TRY(sp_transfer_new(context, mesh, &carrier));
+    SP_TRY(sp_transfer_new(context, mesh, &transfer));
     pointshell->modes = modes;
     pointshell->U = sp_pool_raw(&pointshell->pool, pointshell->count, 3 * (size_t)modes * sizeof(double));
     pointshell->dN = sp_pool_raw(&pointshell->pool, pointshell->count, 3 * (size_t)modes * sizeof(double));
@@ -214,28 +193,28 @@ int sp_pointshell_transfer(sp_context *context, const sp_mesh *mesh, int64_t mod
         tangents ? sp_pool_raw(&pointshell->pool, pointshell->count, 6 * (size_t)modes * sizeof(double)) : NULL;
     if (pointshell->pool.failed) {
         status = sp_fail_memory(context);
-        goto free_carrier;
+        goto free_transfer;
     }
 #pragma omp parallel for schedule(dynamic, 64) reduction(+ : outside) reduction(max : gap) num_threads(context->threads)
     for (int64_t s = 0; s < pointshell->count; s++) {
-        sp_transferred carried;
+        sp_transferred transferred;
         double tangent[2][3];
         const double *normal = pointshell->normals + 3 * s;
         const int64_t at = 3 * modes * s;
-        sp_transfer_find(&carrier, pointshell->points + 3 * s, &carried);
-        sp_transferred_rows(&carried, height, modes, U, carried.weight, pointshell->U + at);
-        carry_direction(&carried, height, modes, U, normal, pointshell->dN + at);
+        sp_transfer_find(&transfer, pointshell->points + 3 * s, &transferred);
+        sp_transferred_rows(&transferred, height, modes, U, transferred.weight, pointshell->U + at);
+        apply_gradient(&transferred, height, modes, U, normal, pointshell->dN + at);
         sp_pointshell_tangents(normal, tangent);
         for (int i = 0; i < 2 && tangents; i++)
-            carry_direction(&carried, height, modes, U, tangent[i], pointshell->dT + 2 * at + 3 * modes * i);
-        outside += carried.gap > tolerance;
-        gap = carried.gap > gap ? carried.gap : gap;
+            apply_gradient(&transferred, height, modes, U, tangent[i], pointshell->dT + 2 * at + 3 * modes * i);
+        outside += transferred.gap > tolerance;
+        gap = transferred.gap > gap ? transferred.gap : gap;
     }
     report->outside = outside;
     report->gap = gap;
     status = sp_pointshell_bounds(context, pointshell);
-free_carrier:
-    sp_transfer_free(&carrier);
+free_transfer:
+    sp_transfer_free(&transfer);
 done:
     return status;
 }

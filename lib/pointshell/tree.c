@@ -1,4 +1,4 @@
-/* The tree of nested spheres over the levels of a pointshell (thesis §3.7, §3.9): parents, radii, bounds of
+/* The tree of nested spheres over the levels of a point shell (thesis §3.7, §3.9): parents, radii, bounds of
  * deformation. */
 #include "pointshell/pointshell.h"
 
@@ -6,7 +6,7 @@
 
 #include "pointshell/boxes.h"
 
-/* More than the rounding of a distance: three differences, squares, two sums and a root. */
+/* Exceeds the rounding of a distance: three differences, squares, two sums and a root. */
 static const double ROUNDED_UP = 1 + 8 * 2.220446049250313e-16;
 
 static double distance(const double *a, const double *b, int64_t stride)
@@ -36,7 +36,7 @@ int sp_pointshell_tree(sp_context *context, sp_pointshell *pointshell)
         }
         sp_box_tree_free(&tree);
     }
-    /* Upward from each point through all spheres that must hold it. */
+    /* From each point upward through all spheres that must contain it. */
     for (int64_t p = 0; p < pointshell->count; p++) {
         int64_t c = p;
         for (int k = pointshell->levels - 1; k >= 1; k--) {

@@ -41,7 +41,8 @@ static double orders3(int64_t i, int64_t j, int64_t k) /* i ≤ j ≤ k */
     return i == j && j == k ? 1 : i == j || j == k ? 3 : 6;
 }
 
-/* Mean of some values that should be one, and how far they are from it; *largest their largest magnitude so far. */
+/* Mean of some values that should be equal, and their largest deviation from it; *largest is raised to their largest
+ * magnitude. */
 static double mean_of(int count, const double *values, double *largest, double *deviation)
 {
     double mean = 0;

@@ -10,7 +10,8 @@ static int64_t find_part(const sp_polynomials *polynomials, const char *group, e
     return -1;
 }
 
-/* Whether every region has parts of its own: a region may be called "all", which alone says nothing. */
+/* Returns true if every region has its own parts. A single part named "all" may also be that of a region with this
+ * name. */
 static bool by_region(const sp_polynomials *polynomials, int64_t count, const sp_material *materials)
 {
     for (int64_t m = 0; m < count; m++) {
@@ -44,7 +45,7 @@ static bool elastic_change(const sp_material *from, const sp_material *to)
     return from->young != to->young || from->poisson != to->poisson;
 }
 
-/* What the edit needs, before anything is changed. */
+/* Checks all requirements of the edit before anything is changed. */
 static int check_parts(sp_context *context, const sp_polynomials *polynomials, int64_t count, const sp_material *from,
                        const sp_material *to)
 {
@@ -100,7 +101,7 @@ static void add(int64_t count, const double *values, double *to)
         to[i] += values[i];
 }
 
-/* The groups with their new densities, and their sum. */
+/* Updates the groups to their new densities, and their sum. */
 static void edit_mass(sp_polynomials *polynomials, int64_t count, const sp_material *from, const sp_material *to)
 {
     int64_t r = polynomials->r;

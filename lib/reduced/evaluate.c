@@ -1,4 +1,4 @@
-/* The reduced force at run time: symmetrized coefficients, two products. */
+/* Evaluation of the reduced force at run time: symmetrized coefficients, two products. */
 #include "base/lanes.h"
 #include "reduced/polynomial.h"
 #include "reduced/quadratic.h"
@@ -9,17 +9,42 @@
 
 struct sp_polynomial_force {
     sp_pool pool;
-    sp_quadratic stiffness;  /* constant: K₀; linear: 3 T, K₁ = 3 T q; quadratic: (3/2) Q, K₂ = (3/2) Q s */
-    double *tangent, *force; /* [r, r] and [r], where the caller wants none */
-    double *kept;            /* [r + r + r²] q, f and K of a batch; NULL: never in one */
+    sp_quadratic stiffness; /* constant: K₀; linear: 3 T, K₁ = 3 T q; quadratic or quartic: (3/2) Q, K₂ = (3/2) Q s */
+    double *tangent, *force; /* [r, r] and [r], used if the caller wants none */
+    double *kept;            /* [r + r + r²] q, f and K from a batch; NULL: never in a batch */
     double kept_energy;
     bool keeps;
 };
 
+/* The coefficients of the first r of `full` coordinates, symmetrized. */
+static void fill_coefficients(const double *gram, int64_t full, sp_quadratic *s)
+{
+    const int64_t r = s->r, N = sp_polynomial_order(full);
+#define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
+#define A(p, q) gram[(q)*N + (p)]
+#define Q(i, j, k, l) (0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))))
+    for (int64_t i = 0, ij = 0; i < r; i++)
+        for (int64_t j = i; j < r; j++, ij++) {
+            s->constant[ij] = A(i, j);
+            for (int64_t k = 0; k < r; k++)
+                s->linear[k * s->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
+            for (int64_t k = 0, kl = 0; !s->distinct && k < r; k++)
+                for (int64_t l = k; l < r; l++, kl++)
+                    if (kl <= ij)
+                        sp_quadratic_set(s, ij, kl, Q(i, j, k, l));
+            for (int64_t k = j; s->distinct && k < r; k++)
+                for (int64_t l = k; l < r; l++)
+                    sp_quartic_set(&s->quartic, i, j, k, l, Q(i, j, k, l));
+        }
+#undef Q
+#undef A
+#undef PAIR
+}
+
 int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r,
                             sp_polynomial_force **result)
 {
-    int64_t full = polynomials->r, N = sp_polynomial_order(full);
+    const int64_t full = polynomials->r;
     if (r < 1 || r > full)
         return sp_fail(context, SP_USAGE, "%lld coordinates of a model with %lld", (long long)r, (long long)full);
     sp_polynomial_force *force = calloc(1, sizeof *force);
@@ -27,7 +52,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
     if (!force)
         return sp_fail_memory(context);
     sp_quadratic *stiffness = &force->stiffness;
-    sp_quadratic_new(&force->pool, r, stiffness);
+    sp_quadratic_new(&force->pool, r, true, stiffness);
     force->tangent = sp_pool_raw(&force->pool, r * r, sizeof(double));
     force->force = sp_pool_raw(&force->pool, r, sizeof(double));
     const double *gram = sp_polynomials_gram(polynomials, &scratch);
@@ -36,22 +61,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
         sp_polynomial_force_free(force);
         return sp_fail_memory(context);
     }
-#define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
-#define A(p, q) gram[(q)*N + (p)]
-    for (int64_t i = 0, ij = 0; i < r; i++)
-        for (int64_t j = i; j < r; j++, ij++) {
-            stiffness->constant[ij] = A(i, j);
-            for (int64_t k = 0; k < r; k++)
-                stiffness->linear[k * stiffness->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
-            for (int64_t k = 0, kl = 0; k < r; k++)
-                for (int64_t l = k; l < r; l++, kl++)
-                    if (kl <= ij)
-                        sp_quadratic_set(
-                            stiffness, ij, kl,
-                            0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
-        }
-#undef A
-#undef PAIR
+    fill_coefficients(gram, full, stiffness);
     sp_pool_free(&scratch);
     *result = force;
     return SP_OK;
@@ -83,7 +93,7 @@ SP_CLONES static double stored_energy(int pairs, const double *restrict s, const
     return energy;
 }
 
-/* K and f from K₀, K₁, K₂ by pairs: every pair i < j represents two entries. */
+/* K and f from K₀, K₁, K₂ by pairs: a pair i < j represents two entries. */
 SP_CLONES static void combine(int r, const double *restrict q, const double *restrict k0, const double *restrict k1,
                               const double *restrict k2, double *restrict f, double *restrict K)
 {
@@ -101,7 +111,7 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
             sum += part * qj[j];
             g[j] += part * qi;
         }
-        f[i] += sum - diagonal * qi; /* the diagonal came twice */
+        f[i] += sum - diagonal * qi; /* the diagonal was added twice */
         k0 += count;
         k1 += count;
         k2 += count;
@@ -126,7 +136,7 @@ double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q,
 
 static double evaluate(void *self, const double *q, bool definite, double *f, double *K)
 {
-    (void)definite; /* nothing of a polynomial can be left out */
+    (void)definite; /* no term of a polynomial can be left out */
     return sp_polynomial_force_evaluate(self, q, f, K);
 }
 
@@ -185,8 +195,8 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
 
 /* ---- batches ---- */
 
-/* Columns of a block: packing the coefficients costs as much as 16 of them; at least four blocks for threads to share.
- */
+/* Number of columns in a block: packing the coefficients costs as much as 16 of them, and there should be at least four
+ * blocks for the threads. */
 enum { LEAST_BLOCK = 32, MOST_BLOCK = 128 };
 
 struct sp_polynomial_batch {
@@ -195,8 +205,8 @@ struct sp_polynomial_batch {
     int64_t count, block;
     int threads;
     sp_polynomial_force **forces; /* [count] */
-    double *room;                 /* for each thread: [block, r + 3 stride], a multiple of lanes */
-    int64_t room_size;
+    double *workspace;            /* for each thread: [block, r + 3 stride], a multiple of SP_LANES */
+    int64_t workspace_size;
 };
 
 int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count,
@@ -214,8 +224,8 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     batch->block = count / 4 < LEAST_BLOCK  ? LEAST_BLOCK
                    : count / 4 > MOST_BLOCK ? MOST_BLOCK
                                             : count / 4 / SP_LANES * SP_LANES;
-    batch->room_size = batch->block * (s->r + 3 * s->stride);
-    batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
+    batch->workspace_size = batch->block * (s->r + 3 * s->stride);
+    batch->workspace = sp_pool_raw(&batch->pool, batch->workspace_size * batch->threads, sizeof(double));
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
         sp_polynomial_force *force = forces[i].self;
         force->kept = sp_pool_new(&force->pool, s->r * (s->r + 2), sizeof(double));
@@ -238,14 +248,30 @@ void sp_polynomial_batch_free(sp_polynomial_batch *batch)
     free(batch);
 }
 
+static void keep_alone(sp_polynomial_force *force, const double *q)
+{
+    const int64_t r = force->stiffness.r;
+    force->keeps = false;
+    if (!q)
+        return;
+    force->kept_energy = sp_polynomial_force_evaluate(force, q, force->kept + r, force->kept + 2 * r);
+    memcpy(force->kept, q, (size_t)r * sizeof *q);
+    force->keeps = true;
+}
+
 static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int64_t end, const double *const *q,
-                           double *room)
+                           double *workspace)
 {
     const sp_quadratic *s = batch->stiffness;
     const int64_t r = s->r;
-    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride,
+    double *places = workspace, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride,
            *linear = second + batch->block * s->stride;
     int64_t count = 0;
+    if (s->distinct) { /* a force by itself takes less than its part of a product of matrices */
+        for (int64_t i = first; i < end; i++)
+            keep_alone(batch->forces[i], q[i]);
+        return;
+    }
     for (int64_t i = first; i < end; i++) {
         batch->forces[i]->keeps = q[i] != NULL;
         if (q[i])
@@ -274,5 +300,5 @@ void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *cons
 #pragma omp parallel for schedule(dynamic, 1) num_threads(batch->threads)
     for (int64_t b = 0; b < blocks; b++)
         evaluate_block(batch, b * batch->block, b + 1 < blocks ? (b + 1) * batch->block : batch->count, q,
-                       batch->room + batch->room_size * omp_get_thread_num());
+                       batch->workspace + batch->workspace_size * omp_get_thread_num());
 }

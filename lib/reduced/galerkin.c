@@ -8,33 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANELS = 32, STRIP = 192, WIDE = 2 }; /* sums kept apart; rows of TU at a time; lanes of a row in registers */
+enum {
+    PANELS = 32,
+    STRIP = 192,
+    WIDE = 2
+}; /* number of separate sums; rows of TU at a time; SIMD vectors of a row in registers */
 
-typedef struct direct {
+typedef struct galerkin {
     sp_pool pool;
     sp_context *context;
     sp_fe_space *space;
-    int64_t r, stride, n; /* stride: r rounded up to whole blocks of registers */
-    double *rows;         /* [n, stride, row major] U over the free degrees of freedom, zeros behind r */
+    int64_t r, stride, n; /* stride: r rounded up to complete blocks of registers */
+    double *rows;         /* [n, stride, row major] U over the free degrees of freedom, with zeros beyond r */
     double *u, *f;        /* [3·vertices] */
     sp_sparse K;
     double *strips; /* [threads, STRIP, stride] */
     double *sums;   /* [PANELS, r, r] or, for the force, [PANELS, r] */
-} direct;
+} galerkin;
 
-static int64_t panel_start(const direct *d, int64_t panel)
+static int64_t panel_start(const galerkin *d, int64_t panel)
 {
     return d->n * panel / PANELS;
 }
 
-static void expand(direct *d, const double *q)
+static void expand(galerkin *d, const double *q)
 {
 #pragma omp parallel for schedule(static) num_threads(d->context->threads) if (d->n * d->r > 1 << 16)
     for (int64_t i = 0; i < d->n; i++)
         d->u[d->space->free[i]] = cblas_ddot((int)d->r, d->rows + i * d->stride, 1, q, 1);
 }
 
-static void project_force(direct *d, double *f)
+static void project_force(galerkin *d, double *f)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(d->context->threads) if (d->n * d->r > 1 << 16)
     for (int64_t p = 0; p < PANELS; p++) {
@@ -49,8 +53,8 @@ static void project_force(direct *d, double *f)
             f[j] += d->sums[p * d->r + j];
 }
 
-/* Rows first … first + count of T U into `to` [count, stride]: sums of a block of columns stay in registers over the
- * row's entries. */
+/* Rows first … first + count of T U in `to` [count, stride]: the sums of a block of columns stay in registers over the
+ * entries of the row. */
 SP_CLONES static void times_triangle(const sp_sparse *K, int64_t first, int64_t count, int64_t stride,
                                      const double *restrict rows, double *restrict to)
 {
@@ -75,7 +79,7 @@ SP_CLONES static void times_triangle(const sp_sparse *K, int64_t first, int64_t 
     }
 }
 
-static void project_stiffness(direct *d, double *S)
+static void project_stiffness(galerkin *d, double *S)
 {
     int64_t r = d->r, stride = d->stride;
 #pragma omp parallel for schedule(dynamic) num_threads(d->context->threads)
@@ -101,7 +105,7 @@ static void project_stiffness(direct *d, double *S)
 
 static double evaluate(void *data, const double *q, bool definite, double *f, double *K)
 {
-    direct *d = data;
+    galerkin *d = data;
     double energy;
     expand(d, q);
     if (K) {
@@ -117,14 +121,14 @@ static double evaluate(void *data, const double *q, bool definite, double *f, do
 
 static int64_t inverted(void *data, const double *q)
 {
-    direct *d = data;
+    galerkin *d = data;
     expand(d, q);
     return sp_elastic_inverted(d->space, d->u);
 }
 
 static void destroy(void *data)
 {
-    direct *d = data;
+    galerkin *d = data;
     sp_sparse_free(&d->K);
     sp_pool_free(&d->pool);
     free(d);
@@ -132,7 +136,7 @@ static void destroy(void *data)
 
 int sp_galerkin_force_new(sp_context *context, sp_fe_space *space, int64_t r, const double *U, sp_reduced_force *force)
 {
-    direct *d = calloc(1, sizeof *d);
+    galerkin *d = calloc(1, sizeof *d);
     int64_t block = WIDE * SP_LANES, rows = 3 * space->mesh->vertex_count;
     if (!d)
         return sp_fail_memory(context);

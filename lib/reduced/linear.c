@@ -16,7 +16,7 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
 {
     const linear *l = self;
     double *force = f ? f : l->f;
-    (void)definite; /* K is what it is */
+    (void)definite; /* K has no definite variant */
     cblas_dsymv(CblasColMajor, CblasLower, l->r, 1, l->K, l->r, q, 1, 0, force, 1);
     if (K)
         memcpy(K, l->K, (size_t)l->r * (size_t)l->r * sizeof *K);

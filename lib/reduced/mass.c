@@ -5,58 +5,63 @@
 
 #include <string.h>
 
-/* product += m W over the corners of one element, for `count` numbers beside each other at most eight. */
-SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass, int64_t width, int64_t count,
+/* product += m W over the nodes of one element, for `count` consecutive numbers, at most eight. */
+SP_INLINE void add_lanes(int nodes, const int64_t *node, const double *mass, int64_t width, int64_t count,
                          const double *W, double *product)
 {
     const size_t size = (size_t)count * sizeof *W;
-    sp_lanes x[8];
-    for (int b = 0; b < corners; b++) {
+    sp_lanes x[SP_ELEMENT_NODES];
+    for (int b = 0; b < nodes; b++) {
         x[b] = (sp_lanes){0};
-        memcpy(&x[b], W + corner[b] * width, size);
+        memcpy(&x[b], W + node[b] * width, size);
     }
-    for (int a = 0; a < corners; a++) {
+    for (int a = 0; a < nodes; a++) {
         sp_lanes sum = {0}, old = {0};
-        for (int b = 0; b < corners; b++)
-            sum += x[b] * mass[a * corners + b];
-        memcpy(&old, product + corner[a] * width, size);
+        for (int b = 0; b < nodes; b++)
+            sum += x[b] * mass[a * nodes + b];
+        memcpy(&old, product + node[a] * width, size);
         old += sum;
-        memcpy(product + corner[a] * width, &old, size);
+        memcpy(product + node[a] * width, &old, size);
     }
 }
 
-/* The same for all: the three rows of a vertex are contiguous, `width` numbers, and so are those of its
- * displacements */
-SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W,
+/* The same for all coordinates: the three rows of a vertex are contiguous, `width` numbers, and so are those of its
+ * displacements. */
+SP_INLINE void add_width(int nodes, const int64_t *node, const double *mass, int64_t width, const double *W,
                          double *product)
 {
     int64_t at = 0;
     for (; at + SP_LANES <= width; at += SP_LANES)
-        add_lanes(corners, corner, mass, width, SP_LANES, W + at, product + at);
+        add_lanes(nodes, node, mass, width, SP_LANES, W + at, product + at);
     if (at < width)
-        add_lanes(corners, corner, mass, width, width - at, W + at, product + at);
+        add_lanes(nodes, node, mass, width, width - at, W + at, product + at);
 }
 
-SP_CLONES static void add_corners(int corners, const int64_t *corner, const double *mass, int64_t width,
-                                  const double *W, double *product)
+SP_CLONES static void add_corners(int nodes, const int64_t *node, const double *mass, int64_t width, const double *W,
+                                  double *product)
 {
-    if (corners == 8)
-        add_width(8, corner, mass, width, W, product);
+    if (nodes == 8)
+        add_width(8, node, mass, width, W, product);
+    else if (nodes == 4)
+        add_width(4, node, mass, width, W, product);
     else
-        add_width(4, corner, mass, width, W, product);
+        add_width(nodes, node, mass, width, W, product);
 }
 
-/* The same for the mass on the diagonal, a vertex at a time; mass [vertices]. */
+/* The same for the lumped mass, one vertex at a time; mass [vertices]. */
 static void lumped_times(const sp_fe_space *space, int64_t region, int64_t r, const double *W, double *mass,
                          double *product)
 {
     const sp_mesh *mesh = space->mesh;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        const double *matrix = space->classes[space->element_class[e]].mass;
-        for (int i = 0; i < corners * corners && (region < 0 || mesh->region[e] == region); i++)
-            mass[corner[i / corners]] += matrix[i];
+        int nodes;
+        double own[SP_ELEMENT_NODES];
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        if (region >= 0 && mesh->region[e] != region)
+            continue;
+        sp_element_class_lumped(&space->classes[space->element_class[e]], own);
+        for (int a = 0; a < nodes; a++)
+            mass[node[a]] += own[a];
     }
     for (int64_t i = 0; i < 3 * mesh->vertex_count * r; i++)
         product[i] += mass[i / (3 * r)] * W[i];
@@ -72,10 +77,10 @@ static void mass_times(const sp_context *context, const sp_fe_space *space, int6
     {
         const sp_batch *batch = &space->batches[b];
         for (int l = 0; l < batch->count; l++) {
-            int corners;
-            const int64_t e = batch->element[l], *corner = sp_mesh_corners(mesh, e, &corners);
+            int nodes;
+            const int64_t e = batch->element[l], *node = sp_mesh_nodes(mesh, e, &nodes);
             if (region < 0 || mesh->region[e] == region)
-                add_corners(corners, corner, space->classes[space->element_class[e]].mass, 3 * r, W, product);
+                add_corners(nodes, node, space->classes[space->element_class[e]].mass, 3 * r, W, product);
         }
     }
 }
@@ -83,7 +88,7 @@ static void mass_times(const sp_context *context, const sp_fe_space *space, int6
 int sp_reduced_mass_of_region(sp_context *context, const sp_fe_space *space, bool lumped, int64_t region, int64_t r,
                               const double *U, const double *W, double *mass, double *gravity)
 {
-    enum { ROWS = 3 * 256 }; /* at a time, by columns */
+    enum { ROWS = 3 * 256 }; /* at a time, in columns */
     const int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *product = sp_pool_new(&scratch, rows * r, sizeof *product),

@@ -1,4 +1,4 @@
-/* The Gram matrix of a basis: that of the rows of its elements. */
+/* The Gram matrix of a basis, which is that of the rows of its elements. */
 #include "reduced/polynomial.h"
 
 #include "linear/gram.h"
@@ -9,20 +9,20 @@
 #include <string.h>
 
 enum {
-    BLOCK_ROWS = 672, /* rows per product: enough for its full speed, and the rows stay in the second-level cache */
+    BLOCK_ROWS =
+        672, /* rows per product: enough for its full speed, and few enough to stay in the second-level cache */
     STRIDE = BLOCK_ROWS + 32,
-    MOST_SUMS = 8,
-    MOST_CACHED = 512, /* classes whose factors are made once */
+    MOST_CACHED = 512, /* number of classes whose factors are computed only once */
 };
 
-/* Working memory of one thread, and the sum that it works on. */
+/* Working memory of one thread, with its current sum. */
 typedef struct sum_space {
-    double *gram;  /* [N, N] upper triangle */
-    double *rows;  /* [STRIDE, N]: from the first on `filled`, before the last `paired` of BLOCK_ROWS, whose linear
-                      columns are 0 and not there */
-    sp_lanes *hat; /* [1 + r, 8, 3] */
+    double *gram; /* [N, N] upper triangle */
+    double *rows; /* [STRIDE, N] of BLOCK_ROWS rows: the first `filled`, and the last `paired`, whose linear columns are
+                     0 and not stored */
+    sp_lanes *hat; /* [1 + r, most nodes of an element, at least 8, 3] */
     sp_row_group group;
-    sp_row_factor *own; /* [SP_LANES] where the classes are too many to be kept */
+    sp_row_factor *own; /* [SP_LANES] if there are too many classes to cache */
     int64_t filled, paired, total;
 } sum_space;
 
@@ -34,7 +34,7 @@ static void flush(sum_space *space, int64_t r, int64_t N)
     space->filled = space->paired = 0;
 }
 
-/* What a part is made of. */
+/* The input of a part. */
 typedef struct part_plan {
     const sp_fe_space *space;
     int64_t count;
@@ -46,7 +46,7 @@ typedef struct part_plan {
     const sp_row_factor *factors; /* [classes]; NULL: too many */
 } part_plan;
 
-/* The factors of a group's classes into its lanes, where they are not there already. */
+/* Loads the factors of a group's classes into its lanes, if they are not loaded already. */
 static int load_factors(sp_context *context, const part_plan *plan, sum_space *space,
                         const sp_row_factor *factors[SP_LANES])
 {
@@ -74,20 +74,20 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     return SP_OK;
 }
 
-/* The next elements or points of list[*at … last), up to as many as there are lanes and as long as they are of one
+/* Makes a group of the next elements or points of list[*at … last): as many as there are lanes, if they are of one
  * kind. */
-static void take_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
+static void next_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
 {
     const sp_fe_space *space = plan->space;
     for (g->count = 0; g->count < SP_LANES && *at < last; g->count++) {
         const int64_t element = plan->list[*at];
         const sp_element_class *class = &space->classes[space->element_class[element]];
         const bool by_points = plan->by_points[space->element_class[element]];
-        if (g->count > 0 && (class->corners != g->corners || by_points != g->by_points))
+        if (g->count > 0 && (class->nodes != g->nodes || by_points != g->by_points))
             break;
-        if (class->corners != g->corners || by_points != g->by_points) /* factors in the lanes are of the other kind */
+        if (class->nodes != g->nodes || by_points != g->by_points) /* the factors in the lanes are of the other kind */
             memset(g->class, -1, sizeof g->class);
-        g->corners = class->corners;
+        g->nodes = class->nodes;
         g->by_points = by_points;
         g->element[g->count] = element;
         g->point[g->count] = (*point)++;
@@ -106,7 +106,7 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
     int point = 0;
     while (first < last) {
         const sp_row_factor *factors[SP_LANES];
-        take_group(plan, &first, &point, last, g);
+        next_group(plan, &first, &point, last, g);
         int status = load_factors(context, plan, space, factors);
         if (status != SP_OK)
             return status;
@@ -126,7 +126,7 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
     return SP_OK;
 }
 
-/* The factors of all classes, where they are few. */
+/* Computes the factors of all classes if these are few. */
 static int make_factors(sp_context *context, part_plan *plan, sp_pool *pool)
 {
     int64_t classes = plan->space->class_count;
@@ -149,67 +149,116 @@ static int make_factors(sp_context *context, part_plan *plan, sp_pool *pool)
     return SP_OK;
 }
 
-/* One Gram matrix over a list of elements. */
-static int sum_part(sp_context *context, part_plan *plan, int64_t memory, double *gram, sp_polynomial_report *report)
+/* The upper triangle of a sum, by columns. */
+static void pack(int64_t N, const double *gram, double *sum)
 {
-    int64_t r = plan->r, N = sp_polynomial_order(r), count = plan->count;
-    sp_pool scratch = {0};
-    int status = SP_OK;
-    /* One Gram matrix per sum, rows per thread. The number of sums must not depend on the threads. */
-    int64_t gram_bytes = N * N * (int64_t)sizeof(double), row_bytes = STRIDE * N * (int64_t)sizeof(double);
-    int64_t sums = (memory - row_bytes) / gram_bytes, useful = (count * 6 + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    if (sums < 1)
-        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.1f MiB, more than the memory allowed", (long long)r,
-                       (double)(gram_bytes + row_bytes) / 1048576);
-    sums = sums > MOST_SUMS ? MOST_SUMS : sums;
-    sums = sums > useful ? useful : sums;
-    int threads = context->threads < sums ? context->threads : (int)sums;
-    while (threads > 1 && sums * gram_bytes + threads * row_bytes > memory)
-        threads--;
-    double *grams = sp_pool_new(&scratch, sums, (size_t)gram_bytes);
-    sum_space *space = sp_pool_new(&scratch, threads, sizeof *space);
-    SP_TRY(make_factors(context, plan, &scratch));
-    for (int t = 0; space && t < threads; t++) {
-        space[t].rows = sp_pool_raw(&scratch, STRIDE * N, sizeof(double));
-        space[t].hat = sp_pool_raw(&scratch, (1 + r) * 24, sizeof(sp_lanes));
-        space[t].own = sp_pool_raw(&scratch, SP_LANES, sizeof(sp_row_factor));
-        memset(space[t].group.class, -1, sizeof space[t].group.class);
+    for (int64_t j = 0; j < N; j++) {
+        memcpy(sum, gram + j * N, (size_t)(j + 1) * sizeof *sum);
+        sum += j + 1;
     }
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
-    int worst = SP_OK;
-    int64_t totals = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : totals)
-    for (int64_t s = 0; s < sums; s++) {
-        sum_space *mine = &space[omp_get_thread_num()];
-        sp_context own = *context; /* threads do not write into one message */
-        mine->gram = grams + s * N * N;
-        mine->total = 0;
-        int status_here = sum_elements(&own, plan, count * s / sums, count * (s + 1) / sums, mine);
-        totals += mine->total;
-        if (status_here != SP_OK)
-#pragma omp atomic write
-            worst = status_here;
-    }
-    if (worst != SP_OK) {
-        status = sp_fail(context, worst, "an element's energy cannot be factored");
-        goto done;
-    }
-    report->rows += totals;
-    report->flops += (double)totals * (double)N * (double)(N + 1);
-    for (int64_t s = 0; s < sums; s++) {
-        const double *part = grams + s * N * N;
-        for (int64_t j = 0; j < N; j++)
-            for (int64_t i = 0; i <= j; i++)
-                gram[j * N + i] += part[j * N + i];
-    }
+}
+
+/* gram += a packed sum. */
+static void add_sum(int64_t N, const double *sum, double *gram)
+{
+    for (int64_t j = 0; j < N; j++)
+        for (int64_t i = 0; i <= j; i++)
+            gram[j * N + i] += *sum++;
+}
+
+static void mirror(int64_t N, double *gram)
+{
     for (int64_t j = 0; j < N; j++)
         for (int64_t i = 0; i < j; i++)
             gram[i * N + j] = gram[j * N + i];
+}
+
+/* The Gram matrices of sums over a list of elements, some at a time, as the memory allows. */
+typedef struct sums_at_work {
+    sp_pool pool;
+    int at_once, threads;
+    double *grams;    /* [at_once, N, N] */
+    double *triangle; /* [N(N+1)/2] */
+    sum_space *space;
+} sums_at_work;
+
+static int prepare_sums(sp_context *context, int64_t r, int sums, int64_t memory, sums_at_work *work)
+{
+    const int64_t N = sp_polynomial_order(r), gram_bytes = N * N * (int64_t)sizeof(double),
+                  row_bytes = STRIDE * N * (int64_t)sizeof(double),
+                  fitting = memory > row_bytes ? (memory - row_bytes) / gram_bytes : 0;
+    if (fitting < 1)
+        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.1f MiB, more than the memory allowed", (long long)r,
+                       (double)(gram_bytes + row_bytes) / 1048576);
+    work->at_once = fitting < sums ? (int)fitting : sums;
+    work->threads = context->threads < work->at_once ? context->threads : work->at_once;
+    while (work->threads > 1 && work->at_once * gram_bytes + work->threads * row_bytes > memory)
+        work->threads--;
+    work->grams = sp_pool_raw(&work->pool, work->at_once, (size_t)gram_bytes);
+    work->triangle = sp_pool_raw(&work->pool, N * (N + 1) / 2, sizeof *work->triangle);
+    work->space = sp_pool_new(&work->pool, work->threads, sizeof *work->space);
+    for (int t = 0; work->space && t < work->threads; t++) {
+        sum_space *space = &work->space[t];
+        space->rows = sp_pool_raw(&work->pool, STRIDE * N, sizeof(double));
+        space->hat = sp_pool_raw(&work->pool, (1 + r) * 3 * SP_ELEMENT_NODES, sizeof(sp_lanes));
+        space->own = sp_pool_raw(&work->pool, SP_LANES, sizeof(sp_row_factor));
+        memset(space->group.class, -1, sizeof space->group.class);
+    }
+    return work->pool.failed ? sp_fail_memory(context) : SP_OK;
+}
+
+/* The sums [first, first + count) into work->grams; `rows` receives those of their elements. */
+static int make_sums(sp_context *context, const part_plan *plan, int first, int count, sums_at_work *work,
+                     int64_t *rows)
+{
+    const int64_t N = sp_polynomial_order(plan->r);
+    int worst = SP_OK;
+    int64_t totals = 0;
+    memset(work->grams, 0, (size_t)(count * N * N) * sizeof *work->grams);
+#pragma omp parallel for schedule(dynamic) num_threads(work->threads) reduction(+ : totals)
+    for (int k = 0; k < count; k++) {
+        sum_space *mine = &work->space[omp_get_thread_num()];
+        sp_context own = *context; /* threads must not write to a common message */
+        mine->gram = work->grams + k * N * N;
+        mine->total = 0;
+        const int status = sum_elements(&own, plan, plan->count * (first + k) / SP_POLYNOMIAL_SUMS,
+                                        plan->count * (first + k + 1) / SP_POLYNOMIAL_SUMS, mine);
+        totals += mine->total;
+        if (status != SP_OK)
+#pragma omp atomic write
+            worst = status;
+    }
+    *rows = totals;
+    return worst == SP_OK ? SP_OK : sp_fail(context, worst, "an element's energy cannot be factored");
+}
+
+/* The sums [first, end) over a list of elements: their total in part->gram, or each in part->sums, whichever is not
+ * NULL. */
+static int sum_part(sp_context *context, part_plan *plan, int first, int end, int64_t memory, sp_polynomial_part *part,
+                    sp_polynomial_report *report)
+{
+    const int64_t N = sp_polynomial_order(plan->r), triangle = N * (N + 1) / 2;
+    sums_at_work work = {0};
+    int status;
+    SP_TRY(prepare_sums(context, plan->r, end - first, memory, &work));
+    SP_TRY(make_factors(context, plan, &work.pool));
+    for (int s = first, count; s < end; s += count) {
+        int64_t rows;
+        count = end - s < work.at_once ? end - s : work.at_once;
+        SP_TRY(make_sums(context, plan, s, count, &work, &rows));
+        report->rows += rows;
+        report->flops += (double)rows * (double)N * (double)(N + 1);
+        for (int k = 0; k < count; k++) {
+            double *sum = part->sums ? part->sums + (s + k - first) * triangle : work.triangle;
+            pack(N, work.grams + k * N * N, sum);
+            if (part->gram)
+                add_sum(N, sum, part->gram);
+        }
+    }
+    if (part->gram)
+        mirror(N, part->gram);
 done:
-    sp_pool_free(&scratch);
+    sp_pool_free(&work.pool);
     return status;
 }
 
@@ -226,7 +275,7 @@ static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant cons
     }
 }
 
-/* The mass of every region. */
+/* Adds the mass of every region. */
 static int add_groups(sp_context *context, const sp_fe_space *space, const double *U, const double *W,
                       sp_polynomials *polynomials)
 {
@@ -251,12 +300,96 @@ done:
     return status;
 }
 
+/* Adds the mass of the body, and if wanted those of its regions. */
+static int add_mass(sp_context *context, const sp_fe_space *space, bool by_region, const double *U, const double *W,
+                    sp_polynomials *polynomials)
+{
+    const int64_t r = polynomials->r;
+    int status;
+    polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
+    polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
+    if (polynomials->pool.failed)
+        return sp_fail_memory(context);
+    SP_TRY(sp_reduced_mass_of_region(context, space, polynomials->lumped, -1, r, U, W, polynomials->mass,
+                                     polynomials->gravity));
+    status = by_region ? add_groups(context, space, U, W, polynomials) : SP_OK;
+done:
+    return status;
+}
+
+static int check_basis(sp_context *context, const sp_fe_space *space, int64_t r, bool by_constant)
+{
+    const sp_mesh *mesh = space->mesh;
+    if (r < 1 || r > 2000)
+        return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
+    int status = sp_fe_space_quadratic(context, space);
+    for (int64_t m = 0; status == SP_OK && by_constant && m < mesh->material_count; m++)
+        if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
+            return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart",
+                           mesh->materials[m].name);
+    return status;
+}
+
+/* U by rows. The first shard, whose mass takes all vertices, and a whole have all rows at once, the others those of the
+ * elements of their sums. */
+typedef struct basis_rows {
+    const double *U;
+    double *W;    /* [rows, r, row major], as sp_reduced_rows has them */
+    bool *filled; /* [vertices]; NULL: all are */
+} basis_rows;
+
+static int new_rows(sp_context *context, const sp_mesh *mesh, int64_t r, const double *U, bool all, sp_pool *pool,
+                    basis_rows *to)
+{
+    const int64_t rows = 3 * mesh->vertex_count;
+    to->U = U;
+    to->W = all ? sp_reduced_rows(pool, rows, r, U) : sp_pool_raw(pool, rows * r + SP_LANES, sizeof *to->W);
+    to->filled = all ? NULL : sp_pool_new(pool, mesh->vertex_count, sizeof *to->filled);
+    return pool->failed ? sp_fail_memory(context) : SP_OK;
+}
+
+/* Fills the rows of the vertices of the elements in the sums [first, end). */
+static void fill_rows(const part_plan *plan, int first, int end, basis_rows *to)
+{
+    const sp_mesh *mesh = plan->space->mesh;
+    const int64_t rows = 3 * mesh->vertex_count, r = plan->r, last = plan->count * end / SP_POLYNOMIAL_SUMS;
+    for (int64_t k = plan->count * first / SP_POLYNOMIAL_SUMS; to->filled && k < last; k++) {
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, plan->list[k], &nodes);
+        for (int a = 0; a < nodes; a++) {
+            if (to->filled[node[a]])
+                continue;
+            to->filled[node[a]] = true;
+            for (int64_t row = 3 * node[a]; row < 3 * node[a] + 3; row++)
+                for (int64_t j = 0; j < r; j++)
+                    to->W[row * r + j] = to->U[j * rows + row];
+        }
+    }
+}
+
+/* Allocates and computes the Gram matrix or the sums of a part. */
+static int add_gram(sp_context *context, part_plan *plan, const sp_polynomial_parameters *parameters, sp_pool *pool,
+                    sp_polynomial_part *part, sp_polynomial_report *report)
+{
+    const int64_t N = sp_polynomial_order(plan->r), memory = parameters->memory;
+    const bool shard = parameters->end_sum > 0;
+    if (shard)
+        part->sums = sp_pool_raw(pool, parameters->end_sum - parameters->first_sum,
+                                 (size_t)(N * (N + 1) / 2) * sizeof *part->sums);
+    else
+        part->gram = sp_pool_new(pool, N * N, sizeof *part->gram);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    return sum_part(context, plan, parameters->first_sum, shard ? parameters->end_sum : SP_POLYNOMIAL_SUMS,
+                    memory > 0 ? memory : INT64_C(400) << 20, part, report);
+}
+
 int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                        const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report)
 {
     const sp_mesh *mesh = space->mesh;
-    int64_t elements = sp_mesh_element_count(mesh), rows = 3 * mesh->vertex_count, N = sp_polynomial_order(r);
+    int64_t elements = sp_mesh_element_count(mesh);
     int64_t groups = parameters->by_group || (parameters->by_constant && mesh->material_count > 1)
                          ? mesh->material_count
                          : 1,
@@ -264,19 +397,16 @@ int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r,
     sp_pool scratch = {0};
     int status = SP_OK;
     *report = (sp_polynomial_report){0};
-    *polynomials =
-        (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1, .lumped = parameters->lumped};
-    if (r < 1 || r > 2000)
-        return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
-    SP_TRY(sp_fe_space_quadratic(context, space));
-    for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
-        if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
-            return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart",
-                           mesh->materials[m].name);
+    *polynomials = (sp_polynomials){.r = r,
+                                    .part_count = groups * constants,
+                                    .density = 1,
+                                    .lumped = parameters->lumped,
+                                    .first_sum = parameters->first_sum,
+                                    .end_sum = parameters->end_sum};
+    SP_TRY(check_basis(context, space, r, parameters->by_constant));
     polynomials->parts = sp_pool_new(&polynomials->pool, polynomials->part_count, sizeof *polynomials->parts);
-    polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
-    polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
-    const double *W = sp_reduced_rows(&scratch, rows, r, U);
+    basis_rows basis;
+    SP_TRY(new_rows(context, mesh, r, U, parameters->first_sum == 0, &scratch, &basis));
     int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
     bool *by_points = sp_pool_raw(&scratch, space->class_count, sizeof *by_points);
     if (polynomials->pool.failed || scratch.failed) {
@@ -285,10 +415,8 @@ int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r,
     }
     for (int64_t c = 0; c < space->class_count; c++)
         by_points[c] = sp_row_by_points(space, c);
-    SP_TRY(sp_reduced_mass_of_region(context, space, parameters->lumped, -1, r, U, W, polynomials->mass,
-                                     polynomials->gravity));
-    if (groups > 1)
-        SP_TRY(add_groups(context, space, U, W, polynomials));
+    if (parameters->first_sum == 0)
+        SP_TRY(add_mass(context, space, groups > 1, U, basis.W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
         int64_t region = groups > 1 ? g : mesh->material_count == 1 && parameters->by_group ? 0 : -1, count = 0;
         for (int64_t e = 0; e < elements; e++)
@@ -301,20 +429,15 @@ int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r,
                       : c == 0       ? SP_CONSTANT_LAMBDA
                                      : SP_CONSTANT_MU,
                       part);
-            part->gram = sp_pool_new(&polynomials->pool, N * N, sizeof(double));
-            if (!part->gram) {
-                status = sp_fail_memory(context);
-                goto done;
-            }
             part_plan plan = {.space = space,
                               .count = count,
                               .list = list,
                               .constant = part->constant,
                               .r = r,
-                              .W = W,
+                              .W = basis.W,
                               .by_points = by_points};
-            SP_TRY(sum_part(context, &plan, parameters->memory > 0 ? parameters->memory : INT64_C(400) << 20,
-                            part->gram, report));
+            fill_rows(&plan, parameters->first_sum, parameters->end_sum, &basis);
+            SP_TRY(add_gram(context, &plan, parameters, &polynomials->pool, part, report));
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }
@@ -323,6 +446,37 @@ done:
     if (status != SP_OK)
         sp_polynomials_free(polynomials);
     return status;
+}
+
+int sp_polynomials_join(sp_context *context, int64_t count, const sp_polynomials *shards, sp_polynomials *whole)
+{
+    const int64_t r = shards->r, N = sp_polynomial_order(r);
+    *whole = *shards;
+    whole->pool = (sp_pool){0};
+    whole->first_sum = whole->end_sum = 0;
+    whole->parts = sp_pool_copy(&whole->pool, shards->parts, shards->part_count, sizeof *whole->parts);
+    whole->groups = sp_pool_copy(&whole->pool, shards->groups, shards->group_count, sizeof *whole->groups);
+    whole->mass = sp_pool_copy(&whole->pool, shards->mass, r * r, sizeof *whole->mass);
+    whole->gravity = sp_pool_copy(&whole->pool, shards->gravity, 3 * r, sizeof *whole->gravity);
+    for (int64_t g = 0; g < whole->group_count && !whole->pool.failed; g++) {
+        sp_polynomial_group *group = &whole->groups[g];
+        group->mass = sp_pool_copy(&whole->pool, group->mass, r * r, sizeof *group->mass);
+        group->gravity = sp_pool_copy(&whole->pool, group->gravity, 3 * r, sizeof *group->gravity);
+    }
+    for (int64_t p = 0; p < whole->part_count && !whole->pool.failed; p++) {
+        sp_polynomial_part *part = &whole->parts[p];
+        part->sums = NULL;
+        part->gram = sp_pool_new(&whole->pool, N * N, sizeof *part->gram);
+        for (int64_t s = 0; part->gram && s < count; s++)
+            for (int k = 0; k < shards[s].end_sum - shards[s].first_sum; k++)
+                add_sum(N, shards[s].parts[p].sums + k * (N * (N + 1) / 2), part->gram);
+        if (part->gram)
+            mirror(N, part->gram);
+    }
+    if (!whole->pool.failed)
+        return SP_OK;
+    sp_polynomials_free(whole);
+    return sp_fail_memory(context);
 }
 
 const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool)

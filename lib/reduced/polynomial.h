@@ -23,8 +23,13 @@ typedef struct sp_polynomial_part {
     char group[SP_NAME_LENGTH]; /* region name; "all" */
     enum sp_constant constant;
     double value; /* Pa; the factor that the mesh's material gives this part; 1 for SP_CONSTANT_ALL */
-    double *gram; /* [N, N] symmetric, both triangles, before symmetrization over indices */
+    double *gram; /* [N, N] symmetric, both triangles, before symmetrization over indices; NULL in a shard */
+    double *sums; /* in a shard [sums, N(N+1)/2]: the upper triangles of its sums, by columns; else NULL */
 } sp_polynomial_part;
+
+/* The elements of a part are distributed to so many sums, whatever the memory and the number of threads, and the sums
+ * are added in order. A shard has some of them. */
+enum { SP_POLYNOMIAL_SUMS = 16 };
 
 /* The mass of one region, for editing its density (reduced/edit.h). */
 typedef struct sp_polynomial_group {
@@ -41,7 +46,9 @@ typedef struct sp_polynomials {
     sp_polynomial_part *parts;
     int64_t group_count;         /* 0, or several: all regions, if the parts are by region */
     sp_polynomial_group *groups; /* they sum to mass and gravity */
-    double *mass;                /* [r, r] UᵀMU, kg when q is a pure number */
+    int first_sum, end_sum;      /* of a shard: its sums, 0 ≤ first_sum < end_sum ≤ SP_POLYNOMIAL_SUMS; else 0, 0 */
+    double *mass;                /* [r, r] UᵀMU, kg when q is a pure number; NULL in a shard that does not begin at 0,
+                                    as gravity and groups */
     double *gravity;  /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
     double density;   /* factor on mass and gravity, also those of the groups; 1 initially */
     bool lumped;      /* M is the lumped mass; false: the consistent one */
@@ -70,6 +77,7 @@ typedef struct sp_polynomial_parameters {
     bool by_group;    /* one part per region */
     bool by_constant; /* separate parts for λ and μ; every region must be isotropic (law stvk) */
     int64_t memory;   /* bytes for the sums and the blocks of rows; 0: 400 MiB. SP_SYSTEM if one sum does not fit */
+    int first_sum, end_sum; /* makes a shard with these sums; 0, 0: the whole */
 } sp_polynomial_parameters;
 
 typedef struct sp_polynomial_report {
@@ -78,11 +86,15 @@ typedef struct sp_polynomial_report {
 } sp_polynomial_report;
 
 /* Computes the polynomials for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h),
- * with the quadrature of the mesh. Elements are distributed to a number of sums that depends on sizes only, and these
- * are added in order. */
+ * with the quadrature of the mesh. The bytes depend neither on the memory nor on the number of threads. */
 int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                        const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report) SP_MUST_USE;
+
+/* Joins shards, sorted by first_sum, whose sums follow one another from 0 to SP_POLYNOMIAL_SUMS, with the same r and
+ * parts: the same bytes as sp_polynomials_new. */
+int sp_polynomials_join(sp_context *context, int64_t count, const sp_polynomials *shards,
+                        sp_polynomials *whole) SP_MUST_USE;
 
 /* ---- evaluation ---- */
 

@@ -2,17 +2,29 @@
 
 #include <cblas.h>
 
-void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *m)
+/* From this order on the distinct coefficients are faster than one product by the symmetric matrix, which memory
+ * bounds. With AVX2 that product takes 3.7, 22 and 308 us at r = 20, 30 and 60, and the distinct coefficients 6.7, 21
+ * and 194 us. With AVX-512 it takes 8.6 us at r = 30 and 177 us at r = 60. */
+static int64_t least_distinct(void)
+{
+    return sp_lanes_native() ? 40 : 30;
+}
+
+void sp_quadratic_new(sp_pool *pool, int64_t r, bool hessian, sp_quadratic *m)
 {
     int64_t pairs = r * (r + 1) / 2, stride = (pairs + SP_LANES - 1) / SP_LANES * SP_LANES;
     *m = (sp_quadratic){.r = r, .pairs = pairs, .stride = stride};
     m->constant = sp_pool_raw(pool, pairs, sizeof(double));
     m->linear = sp_pool_new(pool, stride * r, sizeof(double));
-    m->quadratic = sp_pool_raw(pool, stride * stride, sizeof(double));
+    m->distinct = hessian && r >= least_distinct();
+    if (m->distinct)
+        sp_quartic_new(pool, r, &m->quartic);
+    else
+        m->quadratic = sp_pool_raw(pool, stride * stride, sizeof(double));
     m->monomials = sp_pool_new(pool, stride, sizeof(double));
     m->first = sp_pool_raw(pool, stride, sizeof(double));
     m->second = sp_pool_raw(pool, stride, sizeof(double));
-    for (int64_t k = 0; !pool->failed && k < stride; k++)
+    for (int64_t k = 0; m->quadratic && k < stride; k++)
         for (int64_t i = k < pairs ? pairs : 0; i < stride; i++)
             m->quadratic[k * stride + i] = 0;
 }
@@ -20,6 +32,8 @@ void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *m)
 void sp_quadratic_share(sp_pool *pool, const sp_quadratic *original, sp_quadratic *m)
 {
     *m = *original;
+    if (m->distinct)
+        sp_quartic_share(pool, &original->quartic, &m->quartic);
     m->monomials = sp_pool_new(pool, m->stride, sizeof(double));
     m->first = sp_pool_raw(pool, m->stride, sizeof(double));
     m->second = sp_pool_raw(pool, m->stride, sizeof(double));
@@ -37,30 +51,41 @@ SP_CLONES static void fill_monomials(int r, const double *restrict q, double *re
 }
 
 /* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers,
- * without the overhead of a dgemv at these sizes. */
-SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x,
-                            double *restrict y)
+ * without the overhead of a dgemv at these sizes. A vector of eight on a processor with registers of four goes through
+ * memory (20 us at r = 30 in place of 1), so that there is a version for each. Their sums are the same. */
+#define TIMES(name, target, vector, wide)                                                                              \
+    target static void name(int rows, int columns, const double *restrict A, const double *restrict x,                 \
+                            double *restrict y)                                                                        \
+    {                                                                                                                  \
+        enum { LANES = sizeof(vector) / sizeof(double), WIDE = wide };                                                 \
+        int i = 0;                                                                                                     \
+        for (; i + WIDE * LANES <= rows; i += WIDE * LANES) {                                                          \
+            vector sum[WIDE] = {{0}};                                                                                  \
+            for (int j = 0; j < columns; j++)                                                                          \
+                for (int w = 0; w < WIDE; w++)                                                                         \
+                    sum[w] += *(const vector *)(A + (long)j * rows + i + w * LANES) * x[j];                            \
+            for (int w = 0; w < WIDE; w++)                                                                             \
+                *(vector *)(y + i + w * LANES) = sum[w];                                                               \
+        }                                                                                                              \
+        for (; i < rows; i += LANES) {                                                                                 \
+            vector sum = {0};                                                                                          \
+            for (int j = 0; j < columns; j++)                                                                          \
+                sum += *(const vector *)(A + (long)j * rows + i) * x[j];                                               \
+            *(vector *)(y + i) = sum;                                                                                  \
+        }                                                                                                              \
+    }
+typedef double half_lanes __attribute__((vector_size(32)));
+TIMES(times_native, SP_NATIVE, sp_lanes, 4)
+TIMES(times_narrow, SP_NARROW, half_lanes, 8)
+TIMES(times_plain, , half_lanes, 2)
+
+static void times(int rows, int columns, const double *A, const double *x, double *y)
 {
-    enum { WIDE = 4 };
-    int i = 0;
-    for (; i + WIDE * SP_LANES <= rows; i += WIDE * SP_LANES) {
-        sp_lanes sum[WIDE] = {{0}};
-        for (int j = 0; j < columns; j++)
-            for (int w = 0; w < WIDE; w++)
-                sum[w] += *(const sp_lanes *)(A + (long)j * rows + i + w * SP_LANES) * x[j];
-        for (int w = 0; w < WIDE; w++)
-            *(sp_lanes *)(y + i + w * SP_LANES) = sum[w];
-    }
-    for (; i < rows; i += SP_LANES) {
-        sp_lanes sum = {0};
-        for (int j = 0; j < columns; j++)
-            sum += *(const sp_lanes *)(A + (long)j * rows + i) * x[j];
-        *(sp_lanes *)(y + i) = sum;
-    }
+    (sp_lanes_native() ? times_native : sp_lanes_narrow() ? times_narrow : times_plain)(rows, columns, A, x, y);
 }
 
-/* y = A x for a symmetric A [n, n] as sp_quadratic keeps it, n a multiple of SP_LANES: eight columns at a time, from
- * the diagonal on, whose entries are read once for both of their places. */
+/* y = A x for a symmetric A [n, n] as stored by sp_quadratic, n a multiple of SP_LANES: eight columns at a time, from
+ * the diagonal on. Every entry is read once for both of its positions. */
 SP_NATIVE static void times_symmetric(int n, const double *A, const double *x, double *y)
 {
     for (int i = 0; i < n; i++)
@@ -96,7 +121,10 @@ void sp_quadratic_evaluate(sp_quadratic *m, const double *q)
 {
     fill_monomials((int)m->r, q, m->monomials);
     times((int)m->stride, (int)m->r, m->linear, q, m->first);
-    if (sp_lanes_native()) /* 78 pairs 0.16, 120 0.50, 210 1.7, 465 8.6, 1830 177 µs; dsymv 0.39, 0.70, 2.0, 9.3, 234 */
+    if (m->distinct)
+        sp_quartic_hessian(&m->quartic, q, m->second);
+    else if (sp_lanes_native()) /* 78, 120, 210, 465 and 1830 pairs take 0.16, 0.50, 1.7, 8.6 and 177 µs; dsymv takes
+                                   0.39, 0.70, 2.0, 9.3 and 234 µs */
         times_symmetric((int)m->stride, m->quadratic, m->monomials, m->second);
     else
         cblas_dsymv(CblasColMajor, CblasLower, (int)m->pairs, 1, m->quadratic, (int)m->stride, m->monomials, 1, 0,

@@ -6,6 +6,7 @@
 
 #include "base/lanes.h"
 #include "base/memory.h"
+#include "reduced/quartic.h"
 
 typedef struct sp_quadratic {
     int64_t r, pairs;
@@ -14,13 +15,16 @@ typedef struct sp_quadratic {
     double *linear;    /* [stride, r, column major]; 0 beyond `pairs` */
     double *quadratic; /* [stride, stride, column major], symmetric: the lower triangle, with full squares of SP_LANES
                           on the diagonal; 0 beyond `pairs` */
-    double *monomials; /* s [stride]; 0 beyond `pairs` */
+    bool distinct;     /* M₂ is kept as `quartic`; `quadratic` is NULL then */
+    sp_quartic quartic;
+    double *monomials;      /* s [stride]; 0 beyond `pairs` */
     double *first, *second; /* M₁ and M₂ [stride] after an evaluation */
 } sp_quadratic;
 
-/* Allocates from `pool`, whose failure mark the caller checks; the caller sets the coefficients, those of `quadratic`
- * by sp_quadratic_set. */
-void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *matrix);
+/* Allocates from `pool`, whose failure mark the caller checks; the caller sets the coefficients. hessian: those of M₂
+ * are symmetric in all four indices. Where that is faster on this processor, M₂ is then `distinct`, and its
+ * coefficients are set by sp_quartic_set; else by sp_quadratic_set. */
+void sp_quadratic_new(sp_pool *pool, int64_t r, bool hessian, sp_quadratic *matrix);
 
 /* M₂'s coefficient of pair ij and monomial kl ≤ ij. */
 static inline void sp_quadratic_set(sp_quadratic *matrix, int64_t ij, int64_t kl, double value)
@@ -36,8 +40,8 @@ void sp_quadratic_share(sp_pool *pool, const sp_quadratic *original, sp_quadrati
 /* monomials, first and second at q [r]. */
 void sp_quadratic_evaluate(sp_quadratic *matrix, const double *q);
 
-/* The same for `count` points q [r, count], by matrix products: monomials, first and second, each [stride, count] and
- * aligned, belong to the caller; monomials and second are not set beyond `pairs`. */
+/* The same for `count` points q [r, count], by matrix products, where M₂ is not `distinct`: monomials, first and
+ * second, each [stride, count] and aligned, belong to the caller; monomials and second are not set beyond `pairs`. */
 void sp_quadratic_evaluate_many(const sp_quadratic *matrix, int64_t count, const double *q, double *monomials,
                                 double *first, double *second);
 

@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* û_s with three axes first, whose X̂_s alone are not 0 in a box. */
+/* û_s with the three axes first. In a box only these have a nonzero X̂_s. */
 static const int axes_first[8] = {0, 1, 2, 4, 3, 5, 6, 7};
 
-/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Of 7 alternating sums: by s xor t, those with
- * an axis first. Of 3 columns of a displacement gradient: any order. */
+/* The vectors of each product: number p is û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. For the 7 alternating sums they are
+ * sorted by s xor t, with products that have an axis first. For the 3 columns of a displacement gradient the order is
+ * arbitrary. */
 static void product_vectors(int vectors, int products[SP_HEX_PAIRS][2])
 {
     int p = 0;
@@ -25,20 +26,20 @@ static void product_vectors(int vectors, int products[SP_HEX_PAIRS][2])
         }
 }
 
-/* How many products of one s xor t have an axis among s and t. */
+/* Number of products with this s xor t in which s or t is an axis. */
 static const int with_axis[8] = {3, 2, 2, 2, 2, 2, 2, 3};
 
 /* Corner of a hexahedron (VTK order) by the signs of its axes, x in bit 0. */
 static const int corner_by_signs[8] = {0, 1, 3, 2, 4, 5, 7, 6};
 
-/* σ_s(a): +1 where an even number of the signs that s looks at are negative. */
+/* σ_s(a): +1 if an even number of the signs in s are negative. */
 static int alternating_sign(int s, int signs)
 {
     return __builtin_parity((unsigned)(s & ~signs)) ? -1 : 1;
 }
 
-/* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms
- * that it sums. */
+/* g_s = ∇h_s / 8 at one point, with h_s the product of the reference coordinates in s; size [8] receives the sum of the
+ * magnitudes of its terms. */
 static void sum_gradients(const double axis[3][3], const double place[3], double g[8][3], double *size)
 {
     memset(g, 0, 24 * sizeof(double));
@@ -60,7 +61,8 @@ static void sum_gradients(const double axis[3][3], const double place[3], double
 /* X̂_s of an element: exact sums, rounded once, so that nothing cancels in flat elements or far from the origin. */
 static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
 {
-    const int64_t *corner = mesh->hex + 8 * element;
+    int nodes;
+    const int64_t *corner = sp_mesh_nodes(mesh, element, &nodes);
     for (int s = 1; s < 8; s++)
         for (int i = 0; i < 3; i++) {
             sp_twofold sum = {0, 0};
@@ -71,28 +73,26 @@ static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
         }
 }
 
-/* The quadrature of a hexahedron and its X̂_s. */
-static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quadrature, double sums[7][3])
+/* The quadrature of an 8-node hexahedron, its corners and its X̂_s. */
+static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quadrature,
+                       double corner[SP_ELEMENT_NODES][3], double sums[7][3])
 {
-    const int64_t *corner = mesh->hex + 8 * element;
-    double X[24];
-    for (int a = 0; a < 8; a++)
-        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(8, X, mesh->quadrature, quadrature);
+    const int type = sp_mesh_element_places(mesh, element, corner);
+    sp_element_quadrature(type, corner[0], mesh->quadrature, quadrature);
     reference_sums(mesh, element, sums);
 }
 
-/* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t in place of Σ sym(g_t û_tᵀ): rounding counts Σ_s |g_s||X̂_s|
- * times, which is 3 in a box of any proportions and large where a flat element lies oblique to its own axes. */
+/* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t instead of Σ sym(g_t û_tᵀ). This multiplies rounding errors
+ * by Σ_s |g_s||X̂_s|, which is 3 in a box of any proportions and large if a flat element is oblique to its own axes. */
 bool sp_row_by_points(const sp_fe_space *space, int64_t number)
 {
     const double most = 8;
     const sp_element_class *class = &space->classes[number];
     sp_quadrature quadrature;
-    double X[7][3], g[8][3], size[8];
-    if (class->corners == 4 || class->gram)
-        return class->corners == 4;
-    hexahedron(space->mesh, class->element, &quadrature, X);
+    double corner[SP_ELEMENT_NODES][3], X[7][3], g[8][3], size[8];
+    if (class->gram || class->type != SP_HEX8)
+        return !class->gram;
+    hexahedron(space->mesh, class->element, &quadrature, corner, X);
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
@@ -104,9 +104,10 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
     return false;
 }
 
-/* G over the products of alternating sums. noise [products]: what rounding has put into the diagonal of G at most, and
- * the root of two of them into what stands between. */
-static void gram_of_sums(const sp_quadrature *quadrature, const double C[36], double *G, double *noise)
+/* G over the products of alternating sums. noise [products] receives a bound on the rounding error of each diagonal
+ * entry of G; that of an off-diagonal entry is at most the geometric mean of the two. */
+static int gram_of_sums(sp_context *context, int type, const double *X, const sp_quadrature *quadrature,
+                        const double C[36], double *G, double *noise)
 {
     double g[SP_QUADRATURE_MAX][8][3], size[8], largest = 0;
     int products[SP_HEX_PAIRS][2];
@@ -120,13 +121,16 @@ static void gram_of_sums(const sp_quadrature *quadrature, const double C[36], do
             noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest *
                         pow(size[products[p][0]] * size[products[p][1]], 2);
     }
+    if (type != SP_HEX8)
+        return sp_element_assumed_gram(context, type, X, quadrature, (const int(*)[2])products, 8, g[0][0], C, G);
     sp_element_product_gram(SP_HEX_PAIRS, products, quadrature->count, quadrature->weight, 8, g[0][0], C, G);
+    return SP_OK;
 }
 
-/* The same of the strain at a point, by unit weight: the sums of sp_material_stiffness are of few terms. */
+/* The same for the strain at a point with unit weight; the sums of sp_material_stiffness have few terms. */
 static void gram_of_strain(const double C[36], double *G, double *noise)
 {
-    static const int voigt[6] = {0, 1, 2, 5, 3, 4}; /* xx, yy, zz, xy, yz, zx, as product_vectors has them */
+    static const int voigt[6] = {0, 1, 2, 5, 3, 4}; /* xx, yy, zz, xy, yz, zx, in the order of product_vectors */
     for (int p = 0; p < 6; p++) {
         for (int q = 0; q < 6; q++)
             G[6 * p + q] = C[6 * voigt[p] + voigt[q]];
@@ -134,8 +138,8 @@ static void gram_of_strain(const double C[36], double *G, double *noise)
     }
 }
 
-/* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. noise: of
- * the diagonal, as a part of it. */
+/* Returns true if products of different blocks are uncoupled up to rounding, and sets the remaining couplings to 0.
+ * noise: of the diagonal, relative to it. */
 static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const double *noise, double *G)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -153,8 +157,8 @@ static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const doubl
 /* The least ratio of a pivot to its noise. */
 enum { ABOVE_NOISE = 8 };
 
-/* Cholesky of a definite matrix in place; false, and the matrix spoiled, where a pivot is too small beside the unit
- * diagonal to say so. */
+/* Cholesky factorization of a definite matrix in place. Returns false, with G overwritten, if a pivot is too small
+ * compared to the unit diagonal. */
 static bool factor_definite(int products, const double *noise, double *G)
 {
     for (int k = 0; k < products; k++) {
@@ -170,9 +174,9 @@ static bool factor_definite(int products, const double *noise, double *G)
     return true;
 }
 
-/* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the
- * fewer rows the better. The next pivot is that which stands furthest above its noise: then what is left of the others
- * has no more noise than they had. */
+/* Pivoted Cholesky factorization of one block, with as many rows as its rank. A λ part has a rank below the number of
+ * products, and fewer rows cost less. The next pivot is the one with the largest ratio to its noise, so that the
+ * remainder of the other rows has no more noise than they had. */
 static int factor_block(sp_context *context, int products, int base, int size, const double *noise, const double *G,
                         sp_row_factor *factor)
 {
@@ -215,7 +219,7 @@ static int factor_gram(sp_context *context, int vectors, double *noise, double *
         scale[p] = sqrt(fmax(noise[p], G[p * products + p]));
         noise[p] = scale[p] > 0 ? noise[p] / (scale[p] * scale[p]) : 1;
     }
-    /* a unit diagonal first: in flat elements the entries span the fourth power of the aspect */
+    /* Scale to a unit diagonal first: in flat elements the entries range over the fourth power of the aspect ratio. */
     for (int p = 0; p < products; p++)
         for (int q = 0; q < products; q++)
             G[p * products + q] = scale[p] > 0 && scale[q] > 0 ? G[p * products + q] / (scale[p] * scale[q]) : 0;
@@ -236,8 +240,8 @@ static int factor_gram(sp_context *context, int vectors, double *noise, double *
     return status;
 }
 
-/* C of one part in an element: the material's, or that of λ = 1 or μ = 1 times the element's factor, so that a constant
- * that is edited keeps the shape of its field. */
+/* C of one part in an element: the material's, or that for λ = 1 or μ = 1 times the element's factor, so that an edited
+ * constant keeps its spatial distribution. */
 static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t element, enum sp_constant constant,
                           double C[36])
 {
@@ -255,7 +259,11 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
                       sp_row_factor *factor)
 {
     const sp_element_class *class = &space->classes[number];
-    double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], largest = 0;
+    double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], corner[SP_ELEMENT_NODES][3], largest = 0;
+    if (class->type == SP_HEX8I && constant != SP_CONSTANT_ALL)
+        return sp_fail(context, SP_INPUT,
+                       "elements of type %s (%s) have an energy that is not linear in the Lamé constants",
+                       sp_element_types[SP_HEX8I].name, sp_element_types[SP_HEX8I].title);
     int status = part_stiffness(context, space->mesh, class->element, constant, C);
     if (status != SP_OK)
         return status;
@@ -265,9 +273,10 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
         return factor_gram(context, 3, noise, G, factor);
     }
     sp_quadrature quadrature;
-    hexahedron(space->mesh, class->element, &quadrature, factor->X);
-    gram_of_sums(&quadrature, C, G, noise);
-    status = factor_gram(context, 7, noise, G, factor);
+    hexahedron(space->mesh, class->element, &quadrature, corner, factor->X);
+    status = gram_of_sums(context, class->type, corner[0], &quadrature, C, G, noise);
+    if (status == SP_OK)
+        status = factor_gram(context, 7, noise, G, factor);
     if (status != SP_OK)
         return status;
     for (int s = 0; s < 7; s++)
@@ -276,7 +285,7 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
     factor->box = factor->separable && factor->triangular;
     for (int k = 4; k < 8 && factor->box; k++)
         for (int i = 0; i < 3; i++)
-            factor->box &= fabs(factor->X[axes_first[k] - 1][i]) <= 1e-14 * largest; /* rounding */
+            factor->box &= fabs(factor->X[axes_first[k] - 1][i]) <= 1e-14 * largest; /* up to rounding */
     return SP_OK;
 }
 
@@ -287,7 +296,7 @@ SP_INLINE sp_lanes dot(const sp_lanes *u, const sp_lanes *w)
     return u[0] * w[0] + u[1] * w[1] + u[2] * w[2];
 }
 
-/* The rows first … last of one block of F, products base … base + size. */
+/* The rows first … last of one block of F, for the products base … base + size. */
 SP_INLINE double *block_rows(int products, int base, int size, int first, int last, bool triangular, uint32_t rows,
                              const sp_lanes *F, const sp_lanes *P, double *S)
 {
@@ -306,7 +315,7 @@ SP_INLINE double *block_rows(int products, int base, int size, int first, int la
     return S;
 }
 
-/* All columns of a group's rows. hat [1 + r, corners, 3], X first. */
+/* Computes all columns of a group's rows. hat [1 + r, corners, 3], X first. */
 SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box, uint32_t rows, const sp_lanes *F,
                           int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
@@ -395,7 +404,7 @@ void sp_row_group_rows(const sp_row_group *g, int64_t r, const sp_lanes *hat, co
         (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->F, r, hat, block);
 }
 
-/* uⁱ at the corners [1 + r, 8, 3] to û_s, for all modes behind X: a Walsh–Hadamard transform. */
+/* Transforms uⁱ at the corners [1 + r, 8, 3] to û_s, for all modes behind X, by a Walsh–Hadamard transform. */
 SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
 {
     for (int64_t i = 1; i <= r; i++) {
@@ -410,9 +419,9 @@ SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
     }
 }
 
-/* uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. In place: no mode is moved
- * up. */
-SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lanes *hat)
+/* Transforms uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. This is done in
+ * place, since no mode moves to a higher index. */
+SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[][3], sp_lanes *hat)
 {
     for (int64_t i = 1; i <= r; i++) {
         const sp_lanes *u = hat + i * 3 * corners;
@@ -428,15 +437,18 @@ SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lan
     }
 }
 
-SP_CLONES static void transform_gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lanes *hat)
+SP_CLONES static void transform_gradients(int corners, int64_t r, sp_lanes gradient[][3], sp_lanes *hat)
 {
     if (corners == 8)
         gradients(8, r, gradient, hat);
-    else
+    else if (corners == 4)
         gradients(4, r, gradient, hat);
+    else
+        gradients(corners, r, gradient, hat);
 }
 
-/* hat behind X: uⁱ at the corners, by eight modes of eight elements at a time. Lanes from `count` on are 0. */
+/* Loads uⁱ at the corners behind X in hat, eight modes of eight elements at a time. Lanes from `count` on are set to 0.
+ */
 SP_CLONES static void load_modes(int corners, int count, const int64_t *const corner[SP_LANES], int64_t r,
                                  const double *W, sp_lanes *hat)
 {
@@ -446,7 +458,7 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
                 sp_lanes part[SP_LANES];
                 for (int l = 0; l < SP_LANES; l++) {
                     part[l] = (sp_lanes){0};
-                    if (l < count) /* past the end of a row stands the next one, or padding */
+                    if (l < count) /* the end of a row is followed by the next row, or by padding */
                         memcpy(&part[l], W + (3 * corner[l][corners == 8 ? corner_by_signs[k] : k] + c) * r + i,
                                sizeof part[l]);
                 }
@@ -467,31 +479,31 @@ void sp_row_group_factor(const sp_fe_space *space, sp_row_group *g, const sp_row
     g->weighted[lane] = g->point[lane];
 }
 
-/* The group's ∇N_a by the places of the corners in hat. */
-static void load_gradients(const sp_fe_space *space, const sp_row_group *g, sp_lanes gradient[8][3])
+/* The group's ∇N_a, in the order of the corners in hat. */
+static void load_gradients(const sp_fe_space *space, const sp_row_group *g, sp_lanes gradient[][3])
 {
-    memset(gradient, 0, 24 * sizeof(sp_lanes));
+    memset(gradient, 0, (size_t)(3 * g->nodes) * sizeof(sp_lanes));
     for (int l = 0; l < g->count; l++) {
-        const double *from = space->classes[g->class[l]].gradient + 3 * g->corners * g->point[l];
-        for (int k = 0; k < g->corners; k++)
+        const double *from = space->classes[g->class[l]].gradient + 3 * g->nodes * g->point[l];
+        for (int k = 0; k < g->nodes; k++)
             for (int s = 0; s < 3; s++)
-                gradient[k][s][l] = from[3 * (g->corners == 8 ? corner_by_signs[k] : k) + s];
+                gradient[k][s][l] = from[3 * (g->nodes == 8 ? corner_by_signs[k] : k) + s];
     }
 }
 
 void sp_row_group_load(const sp_fe_space *space, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
                        int64_t r, const double *W, sp_lanes *hat)
 {
-    const int64_t *corner[SP_LANES];
+    const int64_t *node[SP_LANES];
     int unused;
     for (int l = 0; l < g->count; l++)
-        corner[l] = sp_mesh_corners(space->mesh, g->element[l], &unused);
-    load_modes(g->corners, g->count, corner, r, W, hat);
-    memset(hat, 0, (size_t)(3 * g->corners) * sizeof *hat);
+        node[l] = sp_mesh_nodes(space->mesh, g->element[l], &unused);
+    load_modes(g->nodes, g->count, node, r, W, hat);
+    memset(hat, 0, (size_t)(3 * g->nodes) * sizeof *hat);
     if (g->by_points) {
-        sp_lanes gradient[8][3];
+        sp_lanes gradient[SP_ELEMENT_NODES][3];
         load_gradients(space, g, gradient);
-        transform_gradients(g->corners, r, gradient, hat);
+        transform_gradients(g->nodes, r, gradient, hat);
         for (int s = 0; s < 3; s++)
             hat[3 + 4 * s] = (sp_lanes){0} + 1;
         return;

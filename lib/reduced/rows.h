@@ -11,9 +11,11 @@
  * reflections, as for a voxel of an isotropic material, products of different s xor t are therefore uncoupled: G
  * decomposes into one block of 7 and seven of 3, and multiplication by its factor costs 70 instead of 406 operations.
  *
- * The displacement gradient at one quadrature point, û_s = ∂u/∂X_s for s = 1, 2, 3 (so that X̂_s are the unit vectors):
- * six products, the strain itself, and G is C times the weight of the point. Tetrahedra have one point. Hexahedra so
- * flat and oblique that alternating sums would lose digits are also summed by quadrature points. */
+ * The displacement gradient at one integration point, û_s = ∂u/∂X_s for s = 1, 2, 3 (so that X̂_s are the unit vectors):
+ * six products, the strain itself, and G is C times the weight of the point. All elements but 8-node hexahedra are
+ * summed by integration points: a 4-node tetrahedron has one point, and elements of second order have less than a sixth
+ * as many points as pairs of nodes. 8-node hexahedra so flat and oblique that alternating sums would lose digits are
+ * also summed by integration points. */
 #ifndef SP_REDUCED_ROWS_H
 #define SP_REDUCED_ROWS_H
 
@@ -40,10 +42,10 @@ typedef struct sp_row_factor {
 int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t class, enum sp_constant constant,
                       sp_row_factor *factor) SP_MUST_USE;
 
-/* Elements with the same number of corners, or quadrature points of these, one per SIMD lane; unused lanes have no
+/* Elements with the same number of nodes, or quadrature points of these, one per SIMD lane; unused lanes have no
  * displacements, so that their rows are zero. */
 typedef struct sp_row_group {
-    int corners, count;
+    int nodes, count;
     bool by_points;
     bool separable, triangular, box; /* in all lanes */
     uint32_t rows;                   /* bit k: row k is nonzero in some lane */
@@ -58,7 +60,8 @@ typedef struct sp_row_group {
 void sp_row_group_factor(const sp_fe_space *space, sp_row_group *group, const sp_row_factor *factor, int lane);
 
 /* Computes û_s of the basis W (sp_reduced_rows) for the group's elements into hat [1 + r, 1 + vectors, 3], with X̂_s
- * first and vector 0 of each unused; factors [count]. hat must have space for [1 + r, 8, 3]. */
+ * first and vector 0 of each unused; factors [count]. hat must have space for [1 + r, nodes, 3] and for [1 + r, 8,
+ * 3]. */
 void sp_row_group_load(const sp_fe_space *space, const sp_row_group *group,
                        const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat);
 

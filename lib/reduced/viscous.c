@@ -13,8 +13,8 @@
 typedef struct polynomial {
     sp_pool pool;
     sp_quadratic damping;
-    double *q, *D; /* [r], [r, r]: the last evaluation, since integrators ask for products and the matrix at one place
-                      in turn */
+    double *q, *D; /* [r], [r, r]: the last evaluation, kept since integrators ask for products and the matrix at one
+                      point separately */
     bool known;
 } polynomial;
 
@@ -52,7 +52,7 @@ static void polynomial_destroy(void *self)
     free(self);
 }
 
-/* A [N, N] with the viscosities for the parts' values; NULL, with the status set, where there are none such. */
+/* A [N, N] with the viscosities instead of the parts' values; NULL, with the status set, if parts are missing. */
 static double *viscous_gram(sp_context *context, const sp_polynomials *polynomials, int64_t count,
                             const sp_material *materials, const sp_viscosity *viscosity, sp_pool *pool, int *status)
 {
@@ -92,7 +92,7 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
     const double *gram = viscous_gram(context, polynomials, count, materials, viscosity, &scratch, &status);
     polynomial *p = gram ? calloc(1, sizeof *p) : NULL;
     if (p) {
-        sp_quadratic_new(&p->pool, r, &p->damping);
+        sp_quadratic_new(&p->pool, r, false, &p->damping);
         p->q = sp_pool_raw(&p->pool, r, sizeof(double));
         p->D = sp_pool_new(&p->pool, r * r, sizeof(double));
     }
@@ -115,7 +115,7 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
                 m->linear[k * m->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k));
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
-                    if (kl <= ij) /* symmetric in k and l, as their monomial is, and then in the two pairs too */
+                    if (kl <= ij) /* symmetric in k and l like their monomial, and so in the two pairs too */
                         sp_quadratic_set(m, ij, kl, 0.5 * (A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
         }
 #undef A
@@ -125,9 +125,9 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
     return SP_OK;
 }
 
-/* ---- direct projection ---- */
+/* ---- Galerkin projection ---- */
 
-typedef struct direct {
+typedef struct galerkin {
     sp_pool pool;
     sp_context *context;
     const sp_viscous *viscous;
@@ -137,18 +137,18 @@ typedef struct direct {
     double *short_one; /* [n] */
     double *product;   /* [r, r] */
     sp_sparse D;
-} direct;
+} galerkin;
 
 /* Full vectors of reduced ones; fixed components stay 0. */
-static void expand(direct *d, const double *q, double *u)
+static void expand(galerkin *d, const double *q, double *u)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)d->n, (int)d->r, 1, d->U, (int)d->n, q, 1, 0, d->short_one, 1);
     sp_fe_space_scatter(d->viscous->space, d->short_one, u);
 }
 
-static void direct_matrix(void *self, const double *q, double *D)
+static void galerkin_matrix(void *self, const double *q, double *D)
 {
-    direct *d = self;
+    galerkin *d = self;
     int r = (int)d->r, n = (int)d->n;
     expand(d, q, d->u);
     memset(d->D.value, 0, (size_t)d->D.start[d->n] * sizeof(double));
@@ -160,9 +160,9 @@ static void direct_matrix(void *self, const double *q, double *D)
             D[j * r + i] = 0.5 * (d->product[j * r + i] + d->product[i * r + j]);
 }
 
-static void direct_times(void *self, const double *q, const double *v, double *y)
+static void galerkin_times(void *self, const double *q, const double *v, double *y)
 {
-    direct *d = self;
+    galerkin *d = self;
     expand(d, q, d->u);
     expand(d, v, d->v);
     sp_viscous_times(d->context, d->viscous, d->u, d->v, d->f);
@@ -170,9 +170,9 @@ static void direct_times(void *self, const double *q, const double *v, double *y
     cblas_dgemv(CblasColMajor, CblasTrans, (int)d->n, (int)d->r, 1, d->U, (int)d->n, d->short_one, 1, 0, y, 1);
 }
 
-static void direct_destroy(void *self)
+static void galerkin_destroy(void *self)
 {
-    direct *d = self;
+    galerkin *d = self;
     sp_sparse_free(&d->D);
     sp_pool_free(&d->pool);
     free(d);
@@ -186,10 +186,10 @@ int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_
     int status = sp_dense_fits(context, rows, r);
     if (status != SP_OK)
         return status;
-    direct *d = calloc(1, sizeof *d);
+    galerkin *d = calloc(1, sizeof *d);
     if (!d)
         return sp_fail_memory(context);
-    *d = (direct){.context = context, .viscous = viscous, .r = r, .n = n};
+    *d = (galerkin){.context = context, .viscous = viscous, .r = r, .n = n};
     SP_TRY(sp_fe_space_matrix(context, space, &d->D));
     d->U = sp_pool_raw(&d->pool, n * r, sizeof(double));
     d->DU = sp_pool_raw(&d->pool, n * r, sizeof(double));
@@ -204,9 +204,9 @@ int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_
     }
     for (int64_t j = 0; j < r; j++)
         sp_fe_space_gather(space, U + j * rows, d->U + j * n);
-    *reduced = (sp_reduced_viscosity){d, r, direct_matrix, direct_times, direct_destroy};
+    *reduced = (sp_reduced_viscosity){d, r, galerkin_matrix, galerkin_times, galerkin_destroy};
 done:
     if (status != SP_OK)
-        direct_destroy(d);
+        galerkin_destroy(d);
     return status;
 }

@@ -5,9 +5,9 @@
 
 static const double PI = 3.14159265358979323846;
 static const double NEAR_FRACTION = 1e-3; /* of the distance from eye to target */
-static const double FILL = 0.94;          /* of the picture taken by a fitted box */
+static const double FILL = 0.94;          /* fraction of the picture that a fitted box fills */
 
-/* right and up beside the unit vector forward; `wanted` gives the direction of up. */
+/* Computes right and up for the unit vector forward; `wanted` is the direction of up. */
 static void complete_frame(const double forward[3], const double wanted[3], double right[3], double up[3])
 {
     double hint[3] = {wanted[0], wanted[1], wanted[2]};
@@ -25,7 +25,7 @@ static void complete_frame(const double forward[3], const double wanted[3], doub
     sp_cross3(right, forward, up);
 }
 
-/* The distance from eye to target, 0 where they coincide. */
+/* Sets eye and axes; returns the distance from eye to target, 0 if they coincide. */
 static double view_set(const sp_camera *camera, int64_t width, int64_t height, sp_view *view)
 {
     for (int i = 0; i < 3; i++) {
@@ -81,68 +81,120 @@ void sp_camera_project(const sp_camera *camera, int64_t width, int64_t height, c
     pixel[2] = at[2];
 }
 
-/* The corners relative to the centre, along right, up and forward; returns the length of the diagonal. */
-static double box_corners(const double low[3], const double high[3], const sp_view *view, double centre[3],
-                          double corners[8][3])
+sp_extent sp_extent_new(const double direction[3], const double up[3], double angle, int64_t width, int64_t height,
+                        int64_t strip)
 {
-    double half[3];
-    bool usable = true;
-    for (int i = 0; i < 3; i++)
-        usable = usable && low[i] <= high[i] && fabs(low[i]) < 1e60 && fabs(high[i]) < 1e60;
+    sp_extent frame = {.angle = angle, .forward = {-direction[0], -direction[1], -direction[2]}};
+    if (!(sp_normalize3_scaled(frame.forward) > 0))
+        frame.forward[2] = -1;
+    complete_frame(frame.forward, up, frame.right, frame.up);
+    const double slope = angle > 0 ? tan(angle * PI / 360) : 1, side = slope * (double)width / (double)height,
+                 taken = 2 * (double)strip / (double)height;
+    const double slopes[4] = {side, side, slope, slope * (1 - taken)};
+    for (int i = 0; i < 4; i++) {
+        frame.slope[i] = FILL * slopes[i];
+        frame.bound[i] = -INFINITY;
+    }
     for (int i = 0; i < 3; i++) {
-        centre[i] = usable ? 0.5 * (low[i] + high[i]) : 0;
-        half[i] = usable ? 0.5 * (high[i] - low[i]) : 0.5;
+        frame.low[i] = INFINITY;
+        frame.high[i] = -INFINITY;
     }
-    if (half[0] == 0 && half[1] == 0 && half[2] == 0)
-        half[0] = half[1] = half[2] = 0.5;
+    frame.near = INFINITY;
+    frame.far = -INFINITY;
+    return frame;
+}
+
+void sp_extent_add(sp_extent *frame, int64_t count, const double *points)
+{
+    for (int64_t v = 0; v < count; v++) {
+        const double *p = points + 3 * v, x = sp_dot3(frame->right, p), y = sp_dot3(frame->up, p),
+                     z = sp_dot3(frame->forward, p), depth = frame->angle > 0 ? z : 0;
+        frame->bound[0] = fmax(frame->bound[0], x - frame->slope[0] * depth);
+        frame->bound[1] = fmax(frame->bound[1], -x - frame->slope[1] * depth);
+        frame->bound[2] = fmax(frame->bound[2], y - frame->slope[2] * depth);
+        frame->bound[3] = fmax(frame->bound[3], -y - frame->slope[3] * depth);
+        frame->near = fmin(frame->near, z);
+        frame->far = fmax(frame->far, z);
+        for (int i = 0; i < 3; i++) {
+            frame->low[i] = fmin(frame->low[i], p[i]);
+            frame->high[i] = fmax(frame->high[i], p[i]);
+        }
+    }
+}
+
+void sp_extent_add_box(sp_extent *frame, const double low[3], const double high[3])
+{
     for (int k = 0; k < 8; k++) {
-        const double corner[3] = {k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1], k & 4 ? half[2] : -half[2]};
-        corners[k][0] = sp_dot3(corner, view->right);
-        corners[k][1] = sp_dot3(corner, view->up);
-        corners[k][2] = sp_dot3(corner, view->forward);
+        const double corner[3] = {k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]};
+        sp_extent_add(frame, 1, corner);
     }
-    return 2 * sp_norm3(half);
+}
+
+void sp_extent_join(sp_extent *frame, const sp_extent *other)
+{
+    for (int i = 0; i < 4; i++)
+        frame->bound[i] = fmax(frame->bound[i], other->bound[i]);
+    frame->near = fmin(frame->near, other->near);
+    frame->far = fmax(frame->far, other->far);
+    for (int i = 0; i < 3; i++) {
+        frame->low[i] = fmin(frame->low[i], other->low[i]);
+        frame->high[i] = fmax(frame->high[i], other->high[i]);
+    }
+}
+
+double sp_extent_diagonal(const sp_extent *frame)
+{
+    return sp_distance3(frame->low, frame->high);
+}
+
+sp_camera sp_extent_camera(const sp_extent *points)
+{
+    sp_extent frame = *points;
+    sp_camera camera = {.angle = frame.angle};
+    bool usable = true, single = true;
+    for (int i = 0; i < 3; i++) {
+        usable = usable && frame.low[i] <= frame.high[i] && fabs(frame.low[i]) < 1e60 && fabs(frame.high[i]) < 1e60;
+        single = single && frame.low[i] == frame.high[i];
+    }
+    if (!usable || single) {
+        double low[3], high[3];
+        for (int i = 0; i < 3; i++) {
+            low[i] = (usable ? frame.low[i] : 0) - 0.5;
+            high[i] = (usable ? frame.low[i] : 0) + 0.5;
+            frame.low[i] = INFINITY;
+            frame.high[i] = -INFINITY;
+        }
+        for (int i = 0; i < 4; i++)
+            frame.bound[i] = -INFINITY;
+        frame.near = INFINITY;
+        frame.far = -INFINITY;
+        sp_extent_add_box(&frame, low, high);
+    }
+    /* Perspective, with the eye at depth -d and shifted sideways by s: x - s ≤ slope (z + d) for all points requires
+     * s + slope d ≥ the largest x - slope z on one side, and the mirrored bound on the other. Parallel: the same with
+     * z = 0, and d is half the height. */
+    const double diagonal = sp_extent_diagonal(&frame), middle = 0.5 * (frame.near + frame.far);
+    double distance = frame.angle > 0 ? 0.05 * diagonal - frame.near : 5e-7 * diagonal, shift[2];
+    for (int axis = 0; axis < 2; axis++)
+        distance = fmax(distance, (frame.bound[2 * axis] + frame.bound[2 * axis + 1]) /
+                                      (frame.slope[2 * axis] + frame.slope[2 * axis + 1]));
+    for (int axis = 0; axis < 2; axis++)
+        shift[axis] = 0.5 * (frame.bound[2 * axis] - frame.slope[2 * axis] * distance - frame.bound[2 * axis + 1] +
+                             frame.slope[2 * axis + 1] * distance);
+    if (frame.angle == 0)
+        camera.height = 2 * distance;
+    for (int i = 0; i < 3; i++) {
+        camera.target[i] = shift[0] * frame.right[i] + shift[1] * frame.up[i] + middle * frame.forward[i];
+        camera.eye[i] = camera.target[i] - (frame.angle > 0 ? distance + middle : diagonal) * frame.forward[i];
+        camera.up[i] = frame.up[i];
+    }
+    return camera;
 }
 
 sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3],
                         double angle, int64_t width, int64_t height)
 {
-    sp_camera camera = {.angle = angle};
-    sp_view view = {.forward = {-direction[0], -direction[1], -direction[2]}};
-    if (!(sp_normalize3_scaled(view.forward) > 0))
-        view.forward[2] = -1;
-    complete_frame(view.forward, up, view.right, view.up);
-    double centre[3], corners[8][3];
-    double diagonal = box_corners(low, high, &view, centre, corners);
-    double slope[2];
-    slope[1] = FILL * (angle > 0 ? tan(angle * PI / 360) : 1);
-    slope[0] = slope[1] * (double)width / (double)height;
-
-    /* Perspective: |x - s| ≤ slope (z + d) for all corners wants d and the sideways shift s with s + slope d ≥ the
-     * largest x - slope z on one side, and the mirrored bound on the other. Parallel: the same with z = 0 and d half
-     * the height. */
-    double distance = 0, shift[2];
-    for (int axis = 0; axis < 2; axis++) {
-        double upper = -INFINITY, lower = -INFINITY;
-        for (int k = 0; k < 8; k++) {
-            double depth = angle > 0 ? corners[k][2] : 0;
-            upper = fmax(upper, corners[k][axis] - slope[axis] * depth);
-            lower = fmax(lower, -corners[k][axis] - slope[axis] * depth);
-        }
-        shift[axis] = 0.5 * (upper - lower);
-        distance = fmax(distance, 0.5 * (upper + lower) / slope[axis]);
-    }
-    if (angle > 0) {
-        for (int k = 0; k < 8; k++)
-            distance = fmax(distance, 0.05 * diagonal - corners[k][2]);
-    } else {
-        camera.height = fmax(2 * distance, 1e-6 * diagonal);
-        distance = diagonal;
-    }
-    for (int i = 0; i < 3; i++) {
-        camera.target[i] = centre[i] + shift[0] * view.right[i] + shift[1] * view.up[i];
-        camera.eye[i] = camera.target[i] - distance * view.forward[i];
-        camera.up[i] = view.up[i];
-    }
-    return camera;
+    sp_extent frame = sp_extent_new(direction, up, angle, width, height, 0);
+    sp_extent_add_box(&frame, low, high);
+    return sp_extent_camera(&frame);
 }

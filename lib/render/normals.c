@@ -1,4 +1,4 @@
-/* Normals at the corners of triangles: the faces around a vertex fall into groups joined across smooth edges, and each
+/* Normals at the corners of triangles. The faces around a vertex form groups that are connected over smooth edges. Each
  * group has one normal, the sum of its faces' normals weighted by their angles at the vertex. */
 #include "base/vec3.h"
 #include "render/internal.h"
@@ -11,16 +11,16 @@ static const double CREASE_COSINE = 0.6427876096865393; /* 50 degrees */
 
 typedef struct spoke {
     int64_t other; /* the far vertex of an edge at this vertex */
-    int32_t face;  /* which of the faces around the vertex */
+    int32_t face;  /* number of the face among those around the vertex */
     bool outgoing; /* the face runs from this vertex to the other */
 } spoke;
 
-/* Faces around one vertex; a union–find set whose members know their parent and whether they are reversed relative to
+/* Faces around one vertex: a union–find set whose members know their parent and whether they are reversed relative to
  * it. */
 typedef struct vertex_fan {
     spoke *spokes;
     int32_t *parent, *size;
-    bool *turned;
+    bool *reversed;
     double (*sum)[3];
 } vertex_fan;
 
@@ -49,18 +49,18 @@ static void sort_spokes(spoke *spokes, int32_t count)
     }
 }
 
-static int32_t find_root(const vertex_fan *fan, int32_t face, bool *turned)
+static int32_t find_root(const vertex_fan *fan, int32_t face, bool *reversed)
 {
-    *turned = false;
+    *reversed = false;
     for (; fan->parent[face] != face; face = fan->parent[face])
-        *turned ^= fan->turned[face];
+        *reversed ^= fan->reversed[face];
     return face;
 }
 
-static void join(vertex_fan *fan, int32_t a, int32_t b, bool turned)
+static void join(vertex_fan *fan, int32_t a, int32_t b, bool reversed)
 {
-    bool turned_a, turned_b;
-    int32_t root_a = find_root(fan, a, &turned_a), root_b = find_root(fan, b, &turned_b);
+    bool reversed_a, reversed_b;
+    int32_t root_a = find_root(fan, a, &reversed_a), root_b = find_root(fan, b, &reversed_b);
     if (root_a == root_b)
         return;
     if (fan->size[root_a] < fan->size[root_b]) {
@@ -70,7 +70,7 @@ static void join(vertex_fan *fan, int32_t a, int32_t b, bool turned)
     }
     fan->parent[root_b] = root_a;
     fan->size[root_a] += fan->size[root_b];
-    fan->turned[root_b] = turned ^ turned_a ^ turned_b;
+    fan->reversed[root_b] = reversed ^ reversed_a ^ reversed_b;
 }
 
 /* Zero for a triangle without area. */
@@ -105,7 +105,7 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         fan->spokes[2 * i + 1] = (spoke){t[(place + 2) % 3], i, false};
         fan->parent[i] = i;
         fan->size[i] = 1;
-        fan->turned[i] = false;
+        fan->reversed[i] = false;
         fan->sum[i][0] = fan->sum[i][1] = fan->sum[i][2] = 0;
     }
     sort_spokes(fan->spokes, 2 * count);
@@ -113,29 +113,29 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         const spoke *a = fan->spokes + i, *b = a + 1;
         if (a->other != b->other || a->face == b->face)
             continue;
-        bool turned = a->outgoing == b->outgoing;
+        bool reversed = a->outgoing == b->outgoing;
         double cosine = sp_dot3(face[corners[a->face] / 3], face[corners[b->face] / 3]);
-        if ((turned ? -cosine : cosine) > CREASE_COSINE)
-            join(fan, a->face, b->face, turned);
+        if ((reversed ? -cosine : cosine) > CREASE_COSINE)
+            join(fan, a->face, b->face, reversed);
     }
     for (int32_t i = 0; i < count; i++) {
-        bool turned;
-        double *sum = fan->sum[find_root(fan, i, &turned)];
+        bool reversed;
+        double *sum = fan->sum[find_root(fan, i, &reversed)];
         double weight = corner_angle(vertices, triangles + corners[i] / 3 * 3, (int)(corners[i] % 3));
         for (int k = 0; k < 3; k++)
-            sum[k] += (turned ? -weight : weight) * face[corners[i] / 3][k];
+            sum[k] += (reversed ? -weight : weight) * face[corners[i] / 3][k];
     }
     for (int32_t i = 0; i < count; i++) {
-        bool turned;
-        const double *sum = fan->sum[find_root(fan, i, &turned)];
+        bool reversed;
+        const double *sum = fan->sum[find_root(fan, i, &reversed)];
         double length = sp_norm3(sum);
         for (int k = 0; k < 3; k++)
             normals[3 * corners[i] + k] =
-                (float)(length > 1e-12 ? (turned ? -sum[k] : sum[k]) / length : face[corners[i] / 3][k]);
+                (float)(length > 1e-12 ? (reversed ? -sum[k] : sum[k]) / length : face[corners[i] / 3][k]);
     }
 }
 
-/* corners[start[v]] … corners[start[v + 1] - 1] meet at vertex v; returns the most at one vertex. */
+/* corners[start[v]] … corners[start[v + 1] - 1] meet at vertex v; returns the largest number at one vertex. */
 static int64_t gather_corners(const int64_t *triangles, int64_t corner_count, int64_t vertex_count, int64_t *start,
                               int64_t *corners)
 {
@@ -176,7 +176,7 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
         fans[i].spokes = sp_pool_raw(&pool, 2 * largest, sizeof *fans[i].spokes);
         fans[i].parent = sp_pool_raw(&pool, largest, sizeof *fans[i].parent);
         fans[i].size = sp_pool_raw(&pool, largest, sizeof *fans[i].size);
-        fans[i].turned = sp_pool_raw(&pool, largest, sizeof *fans[i].turned);
+        fans[i].reversed = sp_pool_raw(&pool, largest, sizeof *fans[i].reversed);
         fans[i].sum = sp_pool_raw(&pool, largest, sizeof *fans[i].sum);
     }
     if (pool.failed) {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What lies farther than this from the centre of the picture is clipped, so that the products of edge functions fit:
+/* Geometry farther than this from the centre of the picture is clipped, so that the products of edge functions fit:
  * coordinate differences are below 2^30, each product below 2^60. Half of the widest picture is 2^15 samples. */
 static const double GUARD = 100000; /* samples */
 enum { ONE = 1 << SP_SUBSAMPLE_BITS, HALF = ONE / 2, PLANES = 5 };
@@ -28,7 +28,7 @@ static bool inside_all(const sp_view *view, const double p[3])
     return true;
 }
 
-/* Always from the inner to the outer end, so that both triangles of an edge get the same point. */
+/* Always computed from the inner to the outer end, so that both triangles of an edge get the same point. */
 static void cut(const double in[3], const double out[3], double in_distance, double out_distance, double point[3])
 {
     double t = in_distance / (in_distance - out_distance);
@@ -118,7 +118,7 @@ static int64_t area_of(const sp_primitive *p)
     return edge_value(p->x[0], p->y[0], p->x[1], p->y[1], p->x[2], p->y[2]);
 }
 
-/* 1 where the primitive may cover a sample. */
+/* Returns 1 if the primitive may cover a sample. */
 static int emit(const sp_view *view, int64_t width, int64_t height, const screen_point corner[3], sp_primitive *out)
 {
     for (int i = 0; i < 3; i++) {
@@ -167,8 +167,8 @@ int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, co
     return count;
 }
 
-/* The line comes nearer by three pixels' worth of metres, so that the surfaces beside it hide no half of it unless they
- * are steeper than about 80 degrees. */
+/* Moves the line nearer to the eye by three pixels in metres, so that the adjacent surfaces do not hide half of it
+ * unless they are steeper than about 80 degrees. */
 static double line_key(const sp_view *view, double key)
 {
     return view->perspective ? key / (1 - fmin(0.5, 3 / view->scale)) : key + 3 / view->scale;
@@ -192,7 +192,7 @@ int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const 
     double length = hypot(to.x - from.x, to.y - from.y);
     if (!(length > 0))
         return 0;
-    /* One pixel wide up to 800 rows, then growing with the picture, so that a figure looks the same at any size. */
+    /* One pixel wide up to 800 rows, then proportional to the picture, so that a figure looks the same at any size. */
     double half = 0.5 * view->samples * fmax(1, (double)height / 800);
     double dx = half * (to.x - from.x) / length, dy = half * (to.y - from.y) / length;
     screen_point quad[4] = {{from.x - dx - dy, from.y - dy + dx, line_key(view, from.key)},
@@ -205,6 +205,21 @@ int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const 
     return count;
 }
 
+int sp_sample_rank(int samples, int64_t row, int64_t column)
+{
+    static const uint8_t one[4] = {0, 2, 3, 1}, two[4] = {0, 1, 2, 3}, three[9] = {0, 4, 2, 6, 8, 7, 3, 5, 1},
+                         four[16] = {0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 15, 9, 1, 7, 13, 5};
+    static const uint8_t *const ranks[4] = {one, two, three, four};
+    const int period = samples > 1 ? samples : 2;
+    return ranks[samples - 1][row % period * period + column % period];
+}
+
+int sp_sample_cover(int samples, float transparency)
+{
+    const int count = samples > 1 ? samples * samples : 4, cover = (int)lrintf((1 - transparency) * (float)count);
+    return transparency > 0 && cover < count ? (cover > 0 ? cover : 1) : 0;
+}
+
 void sp_band_clear(sp_band *band)
 {
     int64_t count = band->rows * band->columns;
@@ -215,7 +230,7 @@ void sp_band_clear(sp_band *band)
     memset(band->line, 0, (size_t)count);
 }
 
-/* Edge k runs from corner k to corner k + 1; value at column 0 of a row, step per column, and the value's least amount
+/* Edge k runs from corner k to corner k + 1: its value at column 0 of a row, the step per column, and the least value
  * inside: 0 on top and left edges, which belong to the triangle, 1 on the others. */
 typedef struct edge {
     int64_t dx, dy, x, y, least;
@@ -276,7 +291,7 @@ void sp_band_draw(sp_band *band, const sp_primitive *p, int32_t number)
         int32_t *visible = band->visible + at;
         for (int64_t i = 0; i <= last - first; i++) {
             double value = start + (double)i * step;
-            if (value > key[i]) {
+            if (value > key[i] && (p->cover == 0 || sp_sample_rank(band->samples, row, first + i) < p->cover)) {
                 key[i] = value;
                 visible[i] = number;
             }

@@ -1,4 +1,6 @@
+#include "base/vec3.h"
 #include "render/internal.h"
+#include "render/shadow.h"
 
 #include <math.h>
 #include <omp.h>
@@ -6,6 +8,7 @@
 enum {
     LARGEST_SIDE = 16384, /* pixels; the fixed-point coordinates of raster.c rely on it */
     BAND_PIXELS = 8,      /* rows of pixels that one thread draws at a time */
+    MOST_RAYS = 1024,     /* the numbers of the directions of a tile fit 24 bits */
 };
 
 static int check_size(sp_context *context, int64_t width, int64_t height)
@@ -41,7 +44,7 @@ void sp_image_free(sp_image *image)
     *image = (sp_image){0};
 }
 
-/* The place of the first index outside of [0, limit), or -1. */
+/* The position of the first index outside [0, limit), or -1. */
 static int64_t first_outside(const int64_t *index, int64_t count, int64_t limit)
 {
     for (int64_t i = 0; i < count; i++)
@@ -70,6 +73,12 @@ static int check_drawing(sp_context *context, const sp_drawing *drawing, int64_t
     for (int i = 0; !drawing->color && i < 3; i++)
         if (!isfinite(drawing->base[i]))
             return sp_fail(context, SP_INPUT, "drawing %lld: the base colour is not finite", (long long)number);
+    if (drawing->ground && !(drawing->triangle_count > 0 && drawing->fade[0] < drawing->fade[1]))
+        return sp_fail(context, SP_INPUT, "drawing %lld: a ground needs a triangle, and depths where it fades",
+                       (long long)number);
+    if (!(drawing->transparency >= 0 && drawing->transparency <= 1))
+        return sp_fail(context, SP_INPUT, "drawing %lld: a transparency of %g is not within 0 ... 1", (long long)number,
+                       (double)drawing->transparency);
     if ((at = first_outside(drawing->triangles, 3 * drawing->triangle_count, vertices)) >= 0)
         return sp_fail(context, SP_INPUT, "drawing %lld: triangle %lld names vertex %lld of %lld", (long long)number,
                        (long long)(at / 3), (long long)drawing->triangles[at], (long long)vertices);
@@ -79,7 +88,7 @@ static int check_drawing(sp_context *context, const sp_drawing *drawing, int64_t
     return SP_OK;
 }
 
-/* The arrays of one picture. Sources are the triangles of all drawings, then the edges of all drawings. */
+/* The arrays of one picture. Sources are the triangles of all drawings, followed by the edges of all drawings. */
 typedef struct workspace {
     sp_pool pool;
     sp_view view;
@@ -87,12 +96,14 @@ typedef struct workspace {
     const sp_drawing *drawings;
     int64_t drawing_count;
     int64_t width, height;
-    int64_t *start;        /* [sources + 1] first primitive of each source */
-    int64_t *first_source; /* [2 drawing_count + 1] of the drawings' triangles, then of their edges */
+    int64_t *start; /* [sources + 1] first primitive of each source */
+    int64_t *
+        first_source; /* [2 drawing_count + 1] first source of each drawing's triangles, then of each drawing's edges */
     sp_primitive *primitives;
     int64_t band_count;
     int64_t *band_start; /* [band_count + 1] into band_list */
     int32_t *band_list;
+    sp_band *bands; /* one for each thread */
 } workspace;
 
 static int to_camera_space(sp_context *context, workspace *work)
@@ -145,6 +156,7 @@ static int make_primitives(const workspace *work, int64_t group, int64_t index,
     for (int i = 0; i < count; i++) {
         out[i].drawing = (int32_t)d;
         out[i].triangle = edges ? -1 : index;
+        out[i].cover = edges ? 0 : sp_sample_cover(work->view.samples, drawing->transparency);
     }
     return count;
 }
@@ -226,16 +238,89 @@ static int sort_into_bands(sp_context *context, workspace *work)
     return SP_OK;
 }
 
-static int draw_bands(sp_context *context, workspace *work, sp_image *image)
+/* The planes of the grounds, with the normals to the side from which they are seen. */
+static int find_grounds(sp_context *context, workspace *work)
+{
+    int64_t count = 0;
+    sp_ground *grounds = sp_pool_raw(&work->pool, work->drawing_count, sizeof *grounds);
+    if (work->pool.failed)
+        return sp_fail_memory(context);
+    for (int64_t d = 0; d < work->drawing_count; d++) {
+        const sp_drawing *drawing = work->drawings + d;
+        double u[3], w[3], n[3];
+        if (!drawing->ground)
+            continue;
+        const int64_t *t = drawing->triangles;
+        const double *vertices = work->scene.vertices[d];
+        sp_subtract3(vertices + 3 * t[1], vertices + 3 * t[0], u);
+        sp_subtract3(vertices + 3 * t[2], vertices + 3 * t[0], w);
+        sp_cross3(u, w, n);
+        if (sp_normalize3_scaled(n) > 0)
+            grounds[count++] = (sp_ground){.normal = {(float)n[0], (float)n[1], (float)n[2]},
+                                           .offset = (float)sp_dot3(n, vertices + 3 * t[0])};
+    }
+    work->scene.grounds = grounds;
+    work->scene.ground_count = count;
+    return SP_OK;
+}
+
+/* The transparent surfaces, where there are grounds that can take their shadow. */
+static int prepare_veil(sp_context *context, workspace *work, sp_shadow **veil)
+{
+    float least = 1;
+    bool any = false, ground = false;
+    for (int64_t d = 0; d < work->drawing_count; d++) {
+        const sp_drawing *drawing = work->drawings + d;
+        ground |= drawing->ground;
+        if (drawing->transparency > 0) {
+            any = true;
+            least = fminf(least, drawing->transparency);
+        }
+    }
+    if (!any || !ground)
+        return SP_OK;
+    work->scene.veil_transparency = least;
+    const int status = sp_shadow_new(context, work->drawings, work->scene.vertices, work->drawing_count, true, veil);
+    work->scene.veil = *veil;
+    return status;
+}
+
+/* What the rays of the look need. The caller frees both shadows. */
+static int prepare_rays(sp_context *context, workspace *work, sp_shadow **shadow, sp_shadow **veil)
+{
+    const sp_look *look = work->scene.look;
+    if (look->shadow_rays == 0 && look->occlusion_rays == 0)
+        return SP_OK;
+    int status = sp_shadow_new(context, work->drawings, work->scene.vertices, work->drawing_count, false, shadow);
+    if (status == SP_OK)
+        status = prepare_veil(context, work, veil);
+    if (status != SP_OK)
+        return status;
+    const int sky_count = SP_TILE * SP_TILE * look->occlusion_rays, lamp_count = SP_TILE * SP_TILE * look->shadow_rays;
+    sp_vec *sky = sp_pool_raw(&work->pool, sky_count, sizeof *sky),
+           *lamp = sp_pool_raw(&work->pool, lamp_count, sizeof *lamp);
+    work->scene.traced = sp_pool_raw(&work->pool, work->width * work->height, sizeof *work->scene.traced);
+    if (work->pool.failed)
+        return sp_fail_memory(context);
+    sp_occlusion_sky(sky_count, sky);
+    sp_occlusion_lamp(lamp_count, lamp);
+    work->scene.sky = sky;
+    work->scene.lamp = lamp;
+    work->scene.shadow = *shadow;
+    return find_grounds(context, work);
+}
+
+static int make_bands(sp_context *context, workspace *work)
 {
     const int samples = work->view.samples;
     int64_t columns = work->width * samples, size = BAND_PIXELS * samples * columns;
     uint8_t *gamma = sp_pool_raw(&work->pool, SP_GAMMA + 1, 1);
-    sp_band *bands = sp_pool_new(&work->pool, context->threads, sizeof *bands);
+    sp_band *bands = work->bands = sp_pool_new(&work->pool, context->threads, sizeof *bands);
     if (work->pool.failed)
         return sp_fail_memory(context);
     for (int i = 0; i < context->threads; i++) {
         bands[i].columns = columns;
+        bands[i].samples = samples;
         bands[i].key = sp_pool_raw(&work->pool, size, sizeof *bands[i].key);
         bands[i].visible = sp_pool_raw(&work->pool, size, sizeof *bands[i].visible);
         bands[i].line = sp_pool_raw(&work->pool, size, sizeof *bands[i].line);
@@ -244,44 +329,71 @@ static int draw_bands(sp_context *context, workspace *work, sp_image *image)
         return sp_fail_memory(context);
     sp_gamma_table(gamma);
     work->scene.gamma = gamma;
+    return SP_OK;
+}
+
+/* Draws every band and hands it on: image NULL: to the rays; else to the shading. */
+static void draw_bands(const sp_context *context, const workspace *work, sp_image *image)
+{
+    const int samples = work->view.samples;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads)
     for (int64_t b = 0; b < work->band_count; b++) {
-        sp_band *band = bands + omp_get_thread_num();
+        sp_band *band = work->bands + omp_get_thread_num();
         int64_t first = b * BAND_PIXELS, end = first + BAND_PIXELS < work->height ? first + BAND_PIXELS : work->height;
         band->first = first * samples;
         band->rows = (end - first) * samples;
         sp_band_clear(band);
         for (int64_t i = work->band_start[b]; i < work->band_start[b + 1]; i++)
             sp_band_draw(band, work->primitives + work->band_list[i], work->band_list[i]);
-        sp_band_resolve(&work->scene, band, image);
+        if (image)
+            sp_band_resolve(&work->scene, band, image);
+        else
+            sp_band_trace(&work->scene, band);
     }
+}
+
+static int check_look(sp_context *context, const sp_look *look)
+{
+    if (look->samples < 1 || look->samples > 4)
+        return sp_fail(context, SP_USAGE, "%d samples per pixel and direction are not within 1 ... 4", look->samples);
+    const int rays[2] = {look->shadow_rays, look->occlusion_rays};
+    for (int i = 0; i < 2; i++)
+        if (rays[i] < 0 || rays[i] > MOST_RAYS)
+            return sp_fail(context, SP_USAGE, "%d rays of a pixel are not within 0 ... %d", rays[i], MOST_RAYS);
     return SP_OK;
 }
 
 int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count,
-              int samples, sp_image *image)
+              const sp_look *look, sp_image *image)
 {
     int status = SP_OK;
+    sp_shadow *shadow = NULL, *veil = NULL;
     workspace work = {
         .drawings = drawings, .drawing_count = drawing_count, .width = image->width, .height = image->height};
-    if (samples < 1 || samples > 4)
-        return sp_fail(context, SP_USAGE, "%d samples per pixel and direction are not within 1 ... 4", samples);
+    SP_TRY(check_look(context, look));
     if (drawing_count < 0 || drawing_count > INT32_MAX)
         return sp_fail(context, SP_USAGE, "%lld drawings are not within 0 ... %d", (long long)drawing_count, INT32_MAX);
     SP_TRY(check_size(context, image->width, image->height));
-    SP_TRY(sp_view_new(context, camera, image->width, image->height, samples, &work.view));
+    SP_TRY(sp_view_new(context, camera, image->width, image->height, look->samples, &work.view));
     for (int64_t d = 0; d < drawing_count; d++)
         SP_TRY(check_drawing(context, drawings + d, d));
-    work.scene.view = &work.view;
-    work.scene.drawings = drawings;
+    work.scene = (sp_scene){
+        .view = &work.view, .look = look, .drawings = drawings, .width = image->width, .height = image->height};
     SP_TRY(sp_progress(context, 0));
     SP_TRY(to_camera_space(context, &work));
     SP_TRY(collect_primitives(context, &work));
     SP_TRY(sort_into_bands(context, &work));
-    SP_TRY(sp_progress(context, 0.3));
-    SP_TRY(draw_bands(context, &work, image));
+    SP_TRY(prepare_rays(context, &work, &shadow, &veil));
+    SP_TRY(make_bands(context, &work));
+    SP_TRY(sp_progress(context, 0.1));
+    if (shadow)
+        draw_bands(context, &work, NULL);
+    SP_TRY(sp_progress(context, shadow ? 0.8 : 0.3));
+    draw_bands(context, &work, image);
     SP_TRY(sp_progress(context, 1));
 done:
+    sp_shadow_free(shadow);
+    sp_shadow_free(veil);
     sp_pool_free(&work.pool);
     return status;
 }

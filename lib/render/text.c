@@ -1,4 +1,4 @@
-#include "render/internal.h"
+#include "render/font.h"
 
 /* Glyphs of 5 × 9 dots, the last two rows below the base line, in a cell of 6 × 10; bit 4 is the left column. */
 enum { FIRST = 32, GLYPHS = 95, GLYPH_WIDTH = 5, GLYPH_HEIGHT = 9, CELL_WIDTH = 6, CELL_HEIGHT = 10 };
@@ -112,24 +112,59 @@ static void fill_block(sp_image *image, int64_t x, int64_t y, int size, const ui
                 image->rgb[3 * (row * image->width + column) + k] = rgb[k];
 }
 
-void sp_image_text(sp_image *image, int64_t x, int64_t y, int scale, const uint8_t rgb[3], const char *text)
+/* The glyph of the next character; all bytes of one that is not in the font count as one. */
+static const uint8_t *next_glyph(const char **text)
 {
-    /* Beyond these limits nothing of the text would be seen, and sums could overflow. */
+    const int glyph = (unsigned char)*(*text)++ - FIRST;
+    if (glyph >= GLYPHS)
+        while (((unsigned char)**text & 0xc0) == 0x80)
+            (*text)++;
+    return FONT[glyph >= 0 && glyph < GLYPHS ? glyph : '?' - FIRST];
+}
+
+void sp_image_text(sp_image *image, sp_font *font, int64_t x, int64_t y, int scale, const uint8_t rgb[3],
+                   const char *text)
+{
+    /* Text beyond these limits would be invisible, and sums could overflow. */
     const int64_t far = INT32_MAX;
     scale = scale < 1 ? 1 : scale > 1000 ? 1000 : scale;
-    int64_t left = x;
-    for (; *text && x < image->width && y < image->height && x > -far && y > -far; text++) {
+    if (x >= image->width || y >= image->height || x <= -far || y <= -far)
+        return;
+    if (font) {
+        sp_font_draw(font, image, x, y, CELL_HEIGHT * scale, rgb, text);
+        return;
+    }
+    for (int64_t left = x; *text && x < image->width && y < image->height;) {
         if (*text == '\n') {
             x = left;
             y += CELL_HEIGHT * scale;
+            text++;
             continue;
         }
-        int glyph = (unsigned char)*text - FIRST;
-        const uint8_t *rows = FONT[glyph >= 0 && glyph < GLYPHS ? glyph : '?' - FIRST];
+        const uint8_t *rows = next_glyph(&text);
         for (int row = 0; row < GLYPH_HEIGHT; row++)
             for (int column = 0; column < GLYPH_WIDTH; column++)
                 if (rows[row] >> (GLYPH_WIDTH - 1 - column) & 1)
                     fill_block(image, x + column * scale, y + row * scale, scale, rgb);
         x += CELL_WIDTH * scale;
     }
+}
+
+int64_t sp_text_width(sp_font *font, int scale, const char *text)
+{
+    int64_t widest = 0;
+    scale = scale < 1 ? 1 : scale > 1000 ? 1000 : scale;
+    if (font)
+        return sp_font_width(font, CELL_HEIGHT * scale, text);
+    for (int64_t width = 0; *text;) {
+        if (*text == '\n') {
+            width = 0;
+            text++;
+            continue;
+        }
+        next_glyph(&text);
+        width += (int64_t)CELL_WIDTH * scale;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
 }

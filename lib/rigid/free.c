@@ -1,4 +1,4 @@
-/* A free body: its life, its place, and what others see of it. */
+/* A free body: life cycle, pose, and state for callers. */
 #include "rigid/free_internal.h"
 
 #include "linear/dense.h"
@@ -39,7 +39,7 @@ static void new_instant(sp_pool *pool, int64_t r, instant *at)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(pool, r, sizeof(double));
     at->slope = sp_pool_new(pool, SLOPES * r, sizeof(double));
-    at->turn = sp_pool_new(pool, 3 * r, sizeof(double));
+    at->dG_qdot = sp_pool_new(pool, 3 * r, sizeof(double));
     at->K = sp_pool_new(pool, r * r, sizeof(double));
 }
 
@@ -56,7 +56,7 @@ static int check_parameters(sp_context *context, const sp_inertia *inertia, cons
           isfinite(p->damping_stiffness)))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
     if (p->workspaces && p->workspaces->r < r)
-        return sp_fail(context, SP_USAGE, "a free body with %lld coordinates in room for %lld", (long long)r,
+        return sp_fail(context, SP_USAGE, "a free body has %lld coordinates, its workspaces have %lld", (long long)r,
                        (long long)p->workspaces->r);
     if (!(p->tolerance >= 0 && p->iterations >= 0))
         return sp_fail(context, SP_USAGE, "the tolerance of Newton's method is %g, its iterations at most %lld",
@@ -139,7 +139,7 @@ void sp_free_keep_velocities(sp_free_body *b)
     memcpy(b->before + 3, b->now.qdot, (size_t)b->r * sizeof *b->before);
 }
 
-/* ---- its place ---- */
+/* ---- pose ---- */
 
 /* The centre of mass in body-frame coordinates. */
 static void centre_at(const sp_free_body *b, const double *q, double centre[3])
@@ -148,23 +148,23 @@ static void centre_at(const sp_free_body *b, const double *q, double centre[3])
         centre[a] = b->inertia->centre[a] + cblas_ddot(b->r, b->inertia->mean + a * b->r, 1, q, 1);
 }
 
-/* The pose that puts the centre of mass at c. */
+/* The pose with the centre of mass at c. */
 static void pose_at(const sp_free_body *b, const double c[3], const double rotation[4], const double *q, sp_pose *pose)
 {
-    double R[9], centre[3], turned[3];
+    double R[9], centre[3], rotated[3];
     memcpy(pose->q, rotation, sizeof pose->q);
     sp_quaternion_matrix(rotation, R);
     centre_at(b, q, centre);
-    sp_rotate(R, centre, turned);
+    sp_rotate(R, centre, rotated);
     for (int a = 0; a < 3; a++)
-        pose->x[a] = c[a] - turned[a];
+        pose->x[a] = c[a] - rotated[a];
 }
 
 void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double velocity[3],
                         const double angular_velocity[3], const double *q, const double *qdot)
 {
     instant *now = &b->now;
-    double R[9], centre[3], turned[3];
+    double R[9], centre[3], rotated[3];
     for (int i = 0; i < b->r; i++) {
         now->q[i] = q ? q[i] : 0;
         now->qdot[i] = qdot ? qdot[i] : 0;
@@ -174,9 +174,9 @@ void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double veloc
     sp_quaternion_normalize(b->state.rotation);
     sp_quaternion_matrix(b->state.rotation, R);
     centre_at(b, now->q, centre);
-    sp_rotate(R, centre, turned);
+    sp_rotate(R, centre, rotated);
     for (int a = 0; a < 3; a++) {
-        b->state.c[a] = pose->x[a] + turned[a];
+        b->state.c[a] = pose->x[a] + rotated[a];
         b->state.v[a] = velocity[a];
     }
     sp_rotate_back(R, angular_velocity, now->Omega);
@@ -210,7 +210,7 @@ int sp_free_body_respond(sp_free_body *b, const double F[3], const double T[3], 
     return SP_OK;
 }
 
-/* ---- what others see of it ---- */
+/* ---- state for callers ---- */
 
 void sp_free_body_pose(const sp_free_body *b, sp_pose *pose)
 {
@@ -220,23 +220,23 @@ void sp_free_body_pose(const sp_free_body *b, sp_pose *pose)
 void sp_free_body_predict(const sp_free_body *b, sp_pose *pose, double *q)
 {
     const double half = 0.5 * b->p.step;
-    double c[3], angle[3], turn[4], rotation[4];
+    double c[3], angle[3], dG_qdot[4], rotation[4];
     for (int a = 0; a < 3; a++) {
         c[a] = b->state.c[a] + half * b->state.v[a];
         angle[a] = half * b->now.Omega[a];
     }
-    for (int i = 0; i < b->r;
-         i++) /* in the order of `follow`, to the same bits: there the semi-implicit step asks for its force */
+    for (int i = 0; i < b->r; i++) /* in the order of `follow`, so that the bits are those at which the semi-implicit
+                                      step evaluates its force */
         q[i] = b->now.q[i] + 0.5 * (b->p.step * b->now.qdot[i]);
-    sp_quaternion_from_vector(angle, turn);
-    sp_quaternion_multiply(b->state.rotation, turn, rotation);
+    sp_quaternion_from_vector(angle, dG_qdot);
+    sp_quaternion_multiply(b->state.rotation, dG_qdot, rotation);
     sp_quaternion_normalize(rotation);
     pose_at(b, c, rotation, q, pose);
 }
 
 void sp_free_body_point_velocity(const sp_free_body *b, const double y[3], const double *rows, double velocity[3])
 {
-    double R[9], centre[3], arm[3], local[3], turned[3];
+    double R[9], centre[3], arm[3], local[3], rotated[3];
     sp_quaternion_matrix(b->state.rotation, R);
     centre_at(b, b->now.q, centre);
     for (int a = 0; a < 3; a++)
@@ -245,9 +245,9 @@ void sp_free_body_point_velocity(const sp_free_body *b, const double y[3], const
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < b->r; i++)
             local[a] += ((rows ? rows[a * b->r + i] : 0) - b->inertia->mean[a * b->r + i]) * b->now.qdot[i];
-    sp_rotate(R, local, turned);
+    sp_rotate(R, local, rotated);
     for (int a = 0; a < 3; a++)
-        velocity[a] = b->state.v[a] + turned[a];
+        velocity[a] = b->state.v[a] + rotated[a];
 }
 
 const sp_free_state *sp_free_body_state(const sp_free_body *b)
@@ -304,7 +304,7 @@ static void visit_instant(const sp_free_body *b, instant *at, sp_state *state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         sp_state_reals(state, vectors[i], r);
     sp_state_reals(state, at->slope, SLOPES * r);
-    sp_state_reals(state, at->turn, 3 * r);
+    sp_state_reals(state, at->dG_qdot, 3 * r);
     sp_state_reals(state, at->K, r * r);
 }
 

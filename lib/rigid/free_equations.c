@@ -27,7 +27,7 @@ void sp_free_add_stiffness_times(const sp_free_body *b, double scale, const doub
         cblas_dsymv(CblasColMajor, CblasLower, b->r, scale, K, b->r, x, 1, 1, y, 1);
 }
 
-void sp_free_follow(sp_free_body *b, const double *x)
+void sp_free_set_end(sp_free_body *b, const double *x)
 {
     instant *now = &b->now, *next = &b->next;
     const double h = b->p.step;
@@ -45,7 +45,7 @@ void sp_free_follow(sp_free_body *b, const double *x)
             b->middle_slope[k] = 0.5 * (now->slope[k] + next->slope[k]);
 }
 
-/* f̄ and the damping force; the stiffnesses with them where they cost nothing more or are part of the force. */
+/* Computes f̄ and the damping force; also the stiffnesses, if these cost nothing more or are needed for the force. */
 static void evaluate_forces(sp_free_body *b)
 {
     const sp_reduced_force *force = &b->force;
@@ -69,8 +69,8 @@ void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual
     sp_free_body *b = self;
     const instant *now = &b->now, *next = &b->next;
     const double h = b->p.step;
-    double mean[3], sum[3], turned[3];
-    sp_free_follow(b, x);
+    double mean[3], sum[3], rotated[3];
+    sp_free_set_end(b, x);
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, next->q) : -1;
     if (element >= 0) {
         b->inverted_element = element;
@@ -81,9 +81,9 @@ void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual
         mean[c] = 0.5 * (now->Omega[c] + next->Omega[c]);
         sum[c] = b->P[c] + next->Pi[c];
     }
-    sp_cross3(sum, mean, turned);
+    sp_cross3(sum, mean, rotated);
     for (int c = 0; c < 3; c++)
-        r[c] = next->Pi[c] - b->P[c] - 0.5 * h * turned[c];
+        r[c] = next->Pi[c] - b->P[c] - 0.5 * h * rotated[c];
     size->scale =
         fmax(sqrt(fmax(sp_free_twice_kinetic(b, now), sp_free_twice_kinetic(b, next))), weighted_norm(b, 0, 3, b->P));
     if (b->r > 0) {
@@ -98,17 +98,17 @@ void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual
         for (int i = 0; i < b->r; i++) {
             double JOmega[3], before[3], after[3];
             sp_tensor_times(b->middle_slope + i, b->r, next->Omega, JOmega);
-            column(now->turn, b->r, i, before);
-            column(next->turn, b->r, i, after);
+            column(now->dG_qdot, b->r, i, before);
+            column(next->dG_qdot, b->r, i, after);
             r[3 + i] -=
                 0.5 * h * (sp_dot3(now->Omega, JOmega) + sp_dot3(now->Omega, after) + sp_dot3(next->Omega, before));
         }
     size->norm = weighted_norm(b, 0, b->n, r);
 }
 
-/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]; of a symmetric one, unless `both`, the part in which the row is no
- * more than the column. The damping βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) by q₁, exact
- * where K is quadratic in q. */
+/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]. Of a symmetric matrix, unless `both`, only the part with row ≤
+ * column is added. The damping βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) with respect to q₁,
+ * which is exact if K is quadratic in q. */
 static void add_stiffness(sp_free_body *b, bool both)
 {
     const sp_reduced_force *force = &b->force;
@@ -145,26 +145,26 @@ static void fill_rotation_rows(const sp_free_body *b, int columns, int stride, d
         sum[c] = b->P[c] + next->Pi[c];
     }
     for (int k = 0; k < columns; k++) {
-        double dPi[3], turned[3], gyration[3] = {0};
+        double dPi[3], rotated[3], gyration[3] = {0};
         if (k < 3) {
             const double axis[3] = {k == 0, k == 1, k == 2};
             sp_tensor_times(next->J, 1, axis, dPi);
             sp_cross3(sum, axis, gyration);
         } else {
-            double G[3], JOmega[3], turn[3];
+            double G[3], JOmega[3], dG_qdot[3];
             column(next->slope + INERTIA * b->r, b->r, k - 3, G);
-            column(next->turn, b->r, k - 3, turn);
+            column(next->dG_qdot, b->r, k - 3, dG_qdot);
             sp_tensor_times(next->slope + k - 3, b->r, next->Omega, JOmega);
             for (int c = 0; c < 3; c++)
-                dPi[c] = G[c] + 0.5 * h * (JOmega[c] + turn[c]);
+                dPi[c] = G[c] + 0.5 * h * (JOmega[c] + dG_qdot[c]);
         }
-        sp_cross3(dPi, mean, turned);
+        sp_cross3(dPi, mean, rotated);
         for (int c = 0; c < 3; c++)
-            rows[c * stride + k] = dPi[c] - 0.5 * h * turned[c] - 0.25 * h * gyration[c];
+            rows[c * stride + k] = dPi[c] - 0.5 * h * rotated[c] - 0.25 * h * gyration[c];
     }
 }
 
-/* The derivative of the rows of p₁ by q̇₁; `both` as above. */
+/* The derivative of the rows of p₁ with respect to q̇₁; `both` as above. */
 static void fill_square(sp_free_body *b, bool both)
 {
     const instant *now = &b->now, *next = &b->next;
@@ -181,13 +181,13 @@ static void fill_square(sp_free_body *b, bool both)
                                  u[2] + v[2]};
     for (int i = 0; i < r * r; i++)
         b->square[i] = mass * b->inertia->M[i];
-    for (int k = 0; b->coupled && k < SLOPES; k++) /* of −h D, and of GᵀΩ₁ */
+    for (int k = 0; b->coupled && k < SLOPES; k++) /* terms of −h D and of GᵀΩ₁ */
         cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square,
                     1);
     add_stiffness(b, both);
 }
 
-/* The derivative of the residual by (Ω₁, q̇₁), exact [n, n, row major]. */
+/* The exact derivative of the residual with respect to (Ω₁, q̇₁) [n, n, row major]. */
 static void fill_matrix(sp_free_body *b)
 {
     const instant *now = &b->now, *next = &b->next;
@@ -196,18 +196,19 @@ static void fill_matrix(sp_free_body *b)
     fill_rotation_rows(b, b->n, b->n, b->matrix);
     fill_square(b, true);
     for (int i = 0; i < r; i++) {
-        double *row = b->matrix + (int64_t)(3 + i) * b->n, G[3], JOmega[3], turn[3];
+        double *row = b->matrix + (int64_t)(3 + i) * b->n, G[3], JOmega[3], dG_qdot[3];
         column(next->slope + INERTIA * r, r, i, G);
-        column(now->turn, r, i, turn);
+        column(now->dG_qdot, r, i, dG_qdot);
         sp_tensor_times(b->middle_slope + i, r, now->Omega, JOmega);
         for (int c = 0; c < 3; c++)
-            row[c] = G[c] - 0.5 * h * (JOmega[c] + turn[c]);
+            row[c] = G[c] - 0.5 * h * (JOmega[c] + dG_qdot[c]);
         memcpy(row + 3, b->square + (int64_t)i * r, (size_t)r * sizeof *row);
     }
 }
 
-/* Row major is the transpose for LAPACK. Rotation and deformation that do not act on one another are factored apart,
- * the second by Cholesky where it is symmetric and, as it is but for large deformations, positive definite. */
+/* LAPACK sees the transpose of the row major matrix. If rotation and deformation are uncoupled, they are factored
+ * separately: the second by Cholesky if it is symmetric and, as usual except for large deformations, positive definite.
+ */
 int sp_free_factor(void *self, const double *x, bool definite)
 {
     sp_free_body *b = self;

@@ -28,8 +28,8 @@ static int new_inertia(sp_context *context, int64_t r, sp_inertia *inertia)
     return sp_fail_memory(context);
 }
 
-/* Mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function: exact for these.
- */
+/* Computes mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function, which is
+ * exact for these. */
 static void integrate_means(const sp_mesh *mesh, const double *mass, const double *U, sp_inertia *inertia)
 {
     int64_t r = inertia->r, rows = 3 * mesh->vertex_count;
@@ -49,7 +49,8 @@ static void integrate_means(const sp_mesh *mesh, const double *mass, const doubl
         }
 }
 
-/* S, N, Q and M out of the integrals g [width, width] of products of the fields Ũ_ai at a r + i and X̃_a at 3 r + a. */
+/* Extracts S, N, Q and M from the integrals g [width, width] of products of the fields Ũ_ai, at a r + i, and X̃_a, at 3
+ * r + a. */
 static void sort_products(const double *g, sp_inertia *inertia)
 {
     int64_t r = inertia->r, width = 3 * r + 3;
@@ -110,8 +111,8 @@ done:
     return status;
 }
 
-/* Volume, first and second moments of the solid under a closed surface, by cones from `apex` over its triangles: of the
- * tetrahedron 0, a, b, c they are d/6, d/24 s and d/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ) with d = a·(b × c), s = a + b + c.
+/* Volume, first and second moments of the solid inside a closed surface, by cones from `apex` over its triangles. For
+ * the tetrahedron 0, a, b, c they are d/6, d/24 s and d/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ) with d = a·(b × c), s = a + b + c.
  * extent: ∑|d|/6. */
 static void integrate_cones(const sp_surface *surface, const double apex[3], double *volume, double *extent,
                             double first[3], double second[9])
@@ -139,7 +140,7 @@ static void integrate_cones(const sp_surface *surface, const double apex[3], dou
     }
 }
 
-/* Principal values of a symmetric 3 × 3, ascending; NaN where there are none. */
+/* Eigenvalues of a symmetric 3 × 3 matrix, ascending; NaN if they are not found. */
 static void principal(const double matrix[9], double value[3])
 {
     double copy[9], work[102];
@@ -184,7 +185,7 @@ int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double
             inertia->S[3 * a + b] = density * (second[3 * a + b] - first[a] * first[b] / volume);
     }
     principal(inertia->S, spread);
-    if (!(spread[0] > 0)) /* parts of it are wound the other way */
+    if (!(spread[0] > 0)) /* parts of the surface have the opposite orientation */
         status = sp_fail(context, SP_INPUT,
                          "the surface encloses no solid: the mean square of its extent along an axis is %g m²",
                          spread[0] / inertia->mass);

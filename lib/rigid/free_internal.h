@@ -20,7 +20,7 @@ typedef struct instant {
     double J[INERTIA];    /* kg m² */
     double *q, *qdot, *p; /* [r] coordinates, their rates and momenta */
     double *slope;        /* [SLOPES, r] */
-    double *turn;         /* [3, r] ∂_iG q̇ */
+    double *dG_qdot;      /* [3, r] ∂_iG q̇ */
     double *f;            /* [r] internal force, if forces are by Simpson's rule */
     double *K;            /* [r, r] stiffness, if a step needs it */
 } instant;
@@ -106,7 +106,7 @@ void sp_free_fill_mass(const sp_free_body *b, const double J[INERTIA], const dou
 /* Computes slopes and J at at->q. */
 void sp_free_set_shape(const sp_free_body *b, instant *at);
 
-/* Computes p and `turn` from the velocities, and G q̇, the contribution of the deformation to Π. */
+/* Computes p and `dG_qdot` from the velocities, and G q̇, the contribution of the deformation to Π. */
 void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double Gqdot[3]);
 
 /* Computes p and Π from the velocities. */
@@ -115,13 +115,13 @@ void sp_free_set_momenta(const sp_free_body *b, instant *at);
 /* Twice the kinetic energy about the centre of mass, J. */
 double sp_free_twice_kinetic(const sp_free_body *b, const instant *at);
 
-/* Computes Ω = J⁻¹ (Π − G q̇) from Π, then p and `turn`. */
+/* Computes Ω = J⁻¹ (Π − G q̇) from Π, then p and `dG_qdot`. */
 void sp_free_set_angular_velocity(const sp_free_body *b, instant *at);
 
 /* ---- the equations of a step (free_equations.c); callbacks of sp_newton_problem with the body as `self` ---- */
 
 /* Computes b->next and the midpoint of the step for x = (Ω₁, q̇₁). */
-void sp_free_follow(sp_free_body *b, const double *x);
+void sp_free_set_end(sp_free_body *b, const double *x);
 
 /* The residual has no value if an element is inverted whose law is undefined there; the element is stored in
  * b->inverted_element. */

@@ -64,7 +64,7 @@ void sp_free_fill_mass(const sp_free_body *b, const double J[INERTIA], const dou
             A[(3 + j) * n + 3 + i] = b->inertia->M[j * r + i];
 }
 
-/* A(0) must be positive definite: U may hold no rigid motion. b->matrix is scaled to a diagonal of 1. */
+/* A(0) must be positive definite: U must not contain a rigid motion. b->matrix is scaled to a unit diagonal. */
 int sp_free_check_inertia(sp_free_body *b)
 {
     const int n = b->n, r = b->r;
@@ -77,7 +77,7 @@ int sp_free_check_inertia(sp_free_body *b)
             A[j * n + i] *= sqrt(b->weight[i] * b->weight[j]);
     bool definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n) == 0;
     for (int k = 0; definite && k < n; k++)
-        definite = A[k * n + k] * A[k * n + k] > 1e-12 * n; /* far above rounding, NaN is not */
+        definite = A[k * n + k] * A[k * n + k] > 1e-12 * n; /* far above rounding; false for a NaN */
     if (definite)
         return SP_OK;
     return sp_fail(b->context, SP_NUMERICAL,
@@ -112,7 +112,7 @@ void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double
         cblas_daxpy(b->r, at->Omega[c], G + c * b->r, 1, at->p, 1);
     }
     cblas_dgemv(CblasRowMajor, CblasNoTrans, 3 * b->r, b->r, -1, b->curve + INERTIA * b->r * b->r, b->r, at->qdot, 1, 0,
-                at->turn, 1);
+                at->dG_qdot, 1);
 }
 
 void sp_free_set_momenta(const sp_free_body *b, instant *at)

@@ -1,21 +1,21 @@
-/* One step of a free body: Newton's method or a single iteration, and the state that comes out of it. */
+/* One step of a free body: Newton's method or a single iteration, and the resulting state. */
 #include "rigid/free_internal.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
-/* x −= J⁻¹ r with the factor at hand. */
+/* x −= J⁻¹ r with the current factor. */
 static int correct(sp_free_body *b)
 {
     const int status = sp_free_solve(b, b->residual, 0, b->dx);
     cblas_daxpy(b->n, -1, b->dx, 1, b->x, 1);
-    sp_free_follow(b, b->x);
+    sp_free_set_end(b, b->x);
     return status;
 }
 
-/* One more correction with the factor at hand brings the residual from the tolerance down to rounding: over many steps
- * energy drifts by what is left. So small, it changes f by K dq. */
+/* One more correction with the current factor reduces the residual from the tolerance to rounding: the remainder would
+ * make the energy drift over many steps. So small a correction changes f by K dq. */
 static int polish(sp_free_body *b)
 {
     const int status = correct(b);
@@ -27,7 +27,7 @@ static int polish(sp_free_body *b)
 static int refuse_inverted(const sp_free_body *b, int64_t element)
 {
     return sp_fail(b->context, SP_NUMERICAL,
-                   "step %lld of a free body would turn element %lld inside out; take smaller steps, or the law "
+                   "step %lld of a free body would invert element %lld; take smaller steps, or the law "
                    "stable-neo-hookean",
                    (long long)(b->report.steps + 1), (long long)element);
 }
@@ -47,7 +47,8 @@ static int not_converged(void *self, double relative, int64_t iterations)
                    (long long)(b->report.steps + 1), relative, (long long)iterations);
 }
 
-/* Starts with velocities that go on changing as they did, then once more from standing still with a line search. */
+/* The initial guess extrapolates the velocities. If this fails, a second attempt starts from constant q, with a line
+ * search. */
 static int newton(sp_free_body *b)
 {
     const sp_newton_problem problem = {.self = b,
@@ -104,23 +105,23 @@ done:
     return status;
 }
 
-/* What comes out of x: the rotation is that of the step exactly, so that R Π changes by h T to rounding, whatever is
- * left of the residual; Ω₁ follows from Π₁. */
+/* Computes the new state from x. The rotation is exactly that of the step, so that R Π changes by h T up to rounding,
+ * whatever remains of the residual; Ω₁ follows from Π₁. */
 static void finish(sp_free_body *b, const double F[3], sp_free_state *state)
 {
     const double h = b->p.step;
     const sp_free_state *now = &b->state;
     instant *next = &b->next;
-    double turn[4] = {1, 0, 0, 0}, R[9];
+    double dG_qdot[4] = {1, 0, 0, 0}, R[9];
     for (int a = 0; a < 3; a++) {
-        turn[a + 1] = 0.25 * h * (b->now.Omega[a] + next->Omega[a]);
+        dG_qdot[a + 1] = 0.25 * h * (b->now.Omega[a] + next->Omega[a]);
         state->v[a] = now->v[a] + h * F[a] / b->inertia->mass;
         state->c[a] = now->c[a] + 0.5 * h * (now->v[a] + state->v[a]);
     }
-    sp_quaternion_normalize(turn);
-    sp_quaternion_multiply(now->rotation, turn, state->rotation);
+    sp_quaternion_normalize(dG_qdot);
+    sp_quaternion_multiply(now->rotation, dG_qdot, state->rotation);
     sp_quaternion_normalize(state->rotation);
-    sp_quaternion_matrix(turn, R);
+    sp_quaternion_matrix(dG_qdot, R);
     sp_rotate_back(R, b->P, next->Pi);
     sp_free_set_angular_velocity(b, next);
     memcpy(state->Omega, next->Omega, sizeof state->Omega);

@@ -1,20 +1,21 @@
-/* Places, axes and velocities are those of the world; j ≤ i means that joint j carries bone i (it is the bone's own or
- * that of an ancestor).
+/* Positions, axes and velocities are in the world frame; j ≤ i means that joint j moves bone i (it is the bone's own
+ * joint or that of an ancestor).
  *
- * Kinematics. Joint i turns by θ_i about, or slides along, the axis a_i that its parent p carries: w_i = R_p a_i, and
- * c_i is where the parent has the joint's place. Then R_i = R_p Rot(a_i, θ_i) and x_i = c_i − R_i at_i where it turns,
- * R_i = R_p and x_i = x_p + θ_i w_i where it slides. A point x of bone i moves with Σ_{j≤i} J_j(x) θ̇_j, J_j(x) = w_j ×
- * (x − c_j) or w_j, and the bone turns with ω_i = Σ_{j≤i} J^ω_j θ̇_j, J^ω_j = w_j or 0.
+ * Kinematics. Joint i rotates by θ_i about, or slides along, the axis a_i in the frame of its parent p: w_i = R_p a_i,
+ * and c_i is the position of the joint in that frame. For rotation R_i = R_p Rot(a_i, θ_i) and x_i = c_i − R_i at_i;
+ * for sliding R_i = R_p and x_i = x_p + θ_i w_i. A point x of bone i moves with Σ_{j≤i} J_j(x) θ̇_j, J_j(x) = w_j × (x −
+ * c_j) or w_j, and the bone rotates with ω_i = Σ_{j≤i} J^ω_j θ̇_j, J^ω_j = w_j or 0.
  *
- * Inertia. 2T = Σ_i m_i |v_i|² + ω_iᵀ I_i ω_i with v_i of the centre of mass g_i and I_i = R_i I R_iᵀ, so M_b = Σ_i m_i
- * J(g_i)ᵀ J(g_i) + J^ωᵀ I_i J^ω, summed over the pairs of joints that carry bone i: symmetric and positive semidefinite
- * as it stands.
+ * Inertia. 2T = Σ_i m_i |v_i|² + ω_iᵀ I_i ω_i with v_i of the centre of mass g_i and I_i = R_i I R_iᵀ, so that M_b =
+ * Σ_i m_i J(g_i)ᵀ J(g_i) + J^ωᵀ I_i J^ω, summed over the pairs of joints that move bone i. It is symmetric and positive
+ * semidefinite by construction.
  *
  * Forces. With θ̈ = 0, differentiating ω_i and v_i from parent to child gives accelerations α_i = α_p + ω_p × w_i θ̇_i
- * (turning; ẇ_i = ω_p × w_i) and a_i; a slider's points have the Coriolis acceleration 2 ω_p × w_i θ̇_i over those of
- * the parent. Newton and Euler want the force m_i a_i at the centre and the moment I_i α_i + ω_i × I_i ω_i. What
- * gravity, springs and attached vertices give, less that, is handed from child to parent, and each joint takes its part
- * along w_i: that is M_b θ̈ (d'Alembert), but for the joint's own spring k (θ_i − rest) and damper. */
+ * (for rotation; ẇ_i = ω_p × w_i) and a_i; the points of a slider have the Coriolis acceleration 2 ω_p × w_i θ̇_i in
+ * addition to that of the parent. The Newton–Euler equations require the force m_i a_i at the centre and the moment I_i
+ * α_i + ω_i × I_i ω_i. The forces of gravity, springs and attached vertices, minus these, are summed from child to
+ * parent, and each joint receives the component along w_i: this is M_b θ̈ (d'Alembert), except for the joint's own
+ * spring k (θ_i − rest) and damper. */
 #include "rigid/skeleton.h"
 
 #include "base/memory.h"
@@ -28,15 +29,15 @@ typedef struct bone {
     double at[3], axis[3], mass, centre[3], inertia[6], stiffness, rest, damping;
     int64_t vertex_count;
     const int64_t *vertex;
-    const double *place;             /* [vertex_count, 3] of its vertices at rest */
-    double weight, weight_centre[3]; /* kg of its vertices, and where their centre of mass is at rest */
-    /* now: */
+    const double *place;             /* [vertex_count, 3] rest positions of its vertices */
+    double weight, weight_centre[3]; /* kg of its vertices, and their centre of mass at rest */
+    /* current state */
     sp_pose pose;
-    double R[9], w[3], c[3];    /* of the pose; axis; a point of the axis that the parent carries */
+    double R[9], w[3], c[3];    /* of the pose; axis; a point of the axis in the frame of the parent */
     double g[3];                /* centre of mass */
     double omega[3], v[3];      /* rad/s, m/s of g */
-    double bias[6];             /* angular acceleration and acceleration of g where no joint accelerates */
-    double force[3], moment[3]; /* N, and N m about c, of itself and all bones it carries */
+    double bias[6];             /* angular acceleration, and acceleration of g, while no joint accelerates */
+    double force[3], moment[3]; /* N, and N m about c, of the bone and all bones that it moves */
 } bone;
 
 struct sp_skeleton {
@@ -46,12 +47,12 @@ struct sp_skeleton {
     bone *bones;
     sp_bone_spring *springs;
     double *theta, *rate;
-    double *columns, *arriving, *matrix, *right, *solution; /* of the border */
-    double *J; /* [m, 3] columns at one point, those of turning, and I times those */
-    double *turning, *turned;
+    double *columns, *arriving, *matrix, *right, *solution; /* of the joint system */
+    double *J; /* [m, 3] columns at one point, those of rotation, and I times these */
+    double *rotation, *inertia_rotation;
 };
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
 static void add_scaled(double s, const double x[3], double y[3])
 {
@@ -78,10 +79,10 @@ static void inertia_times(const double I[6], const double x[3], double y[3])
 /* y = R I Rᵀ x */
 static void world_inertia_times(const bone *b, const double x[3], double y[3])
 {
-    double own[3], turned[3];
+    double own[3], inertia_rotation[3];
     sp_rotate_back(b->R, x, own);
-    inertia_times(b->inertia, own, turned);
-    sp_rotate(b->R, turned, y);
+    inertia_times(b->inertia, own, inertia_rotation);
+    sp_rotate(b->R, inertia_rotation, y);
 }
 
 static void to_world(const bone *b, const double X[3], double x[3])
@@ -161,7 +162,7 @@ static void move_velocity(bone *b, const bone *parent, double rate)
     add_cross(b->omega, arm, b->v);
 }
 
-/* All that follows from coordinates and rates. */
+/* Computes everything that depends on coordinates and rates. */
 static void update(sp_skeleton *s)
 {
     for (int64_t i = 0; i < s->count; i++) {
@@ -172,7 +173,7 @@ static void update(sp_skeleton *s)
     }
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 bool sp_bone_inertia_valid(const double inertia[6])
 {
@@ -186,7 +187,7 @@ bool sp_bone_inertia_valid(const double inertia[6])
         return true;
     for (int i = 0; i < 6; i++)
         I[i] = inertia[i] / most + (i < 3 ? 1e-6 : 0);
-    /* positive definite with that added, by its leading minors */
+    /* positive definite with that added, by the leading minors */
     return I[0] > 0 && I[0] * I[1] - I[5] * I[5] > 0 &&
            I[0] * (I[1] * I[2] - I[3] * I[3]) - I[5] * (I[5] * I[2] - I[3] * I[4]) +
                    I[4] * (I[5] * I[3] - I[1] * I[4]) >
@@ -260,7 +261,8 @@ static int check_spring(sp_context *context, const sp_bone_spring *p, int64_t i,
     return SP_OK;
 }
 
-/* Its vertices, where they are at rest and what they weigh. owner [vertices]: 1 + the bone of each, 0 as yet none. */
+/* Attaches vertices to a bone, with their rest positions and weight. owner [vertices]: 1 + the bone of each, 0 if it
+ * has none yet. */
 static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int64_t i, const double *vertices,
                   const double *vertex_mass, int64_t *owner)
 {
@@ -335,7 +337,7 @@ done:
     return status;
 }
 
-/* Numbers that are finite one by one may still make a matrix that is not. */
+/* Numbers that are individually finite may still give a matrix that is not. */
 static int check_start(sp_context *context, sp_skeleton *s)
 {
     sp_joint_system joints;
@@ -382,7 +384,7 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
     double **const vectors[] = {&s->theta, &s->rate, &s->right, &s->solution};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         *vectors[k] = sp_pool_new(&pool, bone_count, sizeof(double));
-    double **const triples[] = {&s->J, &s->turning, &s->turned};
+    double **const triples[] = {&s->J, &s->rotation, &s->inertia_rotation};
     for (size_t k = 0; k < sizeof triples / sizeof *triples; k++)
         *triples[k] = sp_pool_new(&pool, 3 * bone_count, sizeof(double));
     s->matrix = sp_pool_new(&pool, bone_count * bone_count, sizeof *s->matrix);
@@ -403,11 +405,11 @@ void sp_skeleton_free(sp_skeleton *skeleton)
 {
     if (!skeleton)
         return;
-    sp_pool pool = skeleton->pool; /* the skeleton is in it */
+    sp_pool pool = skeleton->pool; /* the pool owns the skeleton itself */
     sp_pool_free(&pool);
 }
 
-/* ---- looking ---- */
+/* ---- state for callers ---- */
 
 int64_t sp_skeleton_count(const sp_skeleton *skeleton)
 {
@@ -444,7 +446,7 @@ void sp_skeleton_place(const sp_skeleton *skeleton, double *u, double *v)
     }
 }
 
-/* Where the other end of a spring is. */
+/* The position of the other end of a spring. */
 static void anchor_at(const sp_bone_spring *p, double t, double anchor[3])
 {
     int64_t low = 0, high = p->count - 1;
@@ -517,14 +519,14 @@ static void fill_columns(sp_skeleton *s)
     }
 }
 
-/* Both triangles += scale JᵀJ + turningᵀ turned over the joints that carry bone i; turning NULL: none. */
-static void add_products(sp_skeleton *s, int64_t i, double scale, const double *J, const double *turning,
-                         const double *turned)
+/* Both triangles += scale JᵀJ + rotationᵀ inertia_rotation, over the joints that move bone i; rotation NULL: none. */
+static void add_products(sp_skeleton *s, int64_t i, double scale, const double *J, const double *rotation,
+                         const double *inertia_rotation)
 {
     for (int64_t j = i; j >= 0; j = s->bones[j].parent)
         for (int64_t k = j; k >= 0; k = s->bones[k].parent) {
-            const double entry =
-                scale * sp_dot3(J + 3 * j, J + 3 * k) + (turning ? sp_dot3(turning + 3 * k, turned + 3 * j) : 0);
+            const double entry = scale * sp_dot3(J + 3 * j, J + 3 * k) +
+                                 (rotation ? sp_dot3(rotation + 3 * k, inertia_rotation + 3 * j) : 0);
             s->matrix[s->count * j + k] += entry;
             if (k != j)
                 s->matrix[s->count * k + j] += entry;
@@ -538,14 +540,14 @@ static void fill_inertia(sp_skeleton *s)
         const bone *b = &s->bones[i];
         for (int64_t j = i; j >= 0; j = s->bones[j].parent) {
             const bone *joint = &s->bones[j];
-            double *turning = s->turning + 3 * j;
+            double *rotation = s->rotation + 3 * j;
             column(joint, b->g, s->J + 3 * j);
-            memcpy(turning, joint->w, 3 * sizeof *turning);
+            memcpy(rotation, joint->w, 3 * sizeof *rotation);
             if (joint->kind == SP_JOINT_PRISMATIC)
-                memset(turning, 0, 3 * sizeof *turning);
-            world_inertia_times(b, turning, s->turned + 3 * j);
+                memset(rotation, 0, 3 * sizeof *rotation);
+            world_inertia_times(b, rotation, s->inertia_rotation + 3 * j);
         }
-        add_products(s, i, b->mass, s->J, s->turning, s->turned);
+        add_products(s, i, b->mass, s->J, s->rotation, s->inertia_rotation);
     }
 }
 
@@ -569,7 +571,8 @@ static void accelerate(bone *b, const bone *parent, double rate)
     add_scaled(rate, b->w, along);
     if (parent) {
         memcpy(alpha, parent->bias, 3 * sizeof *alpha);
-        acceleration(parent, b->kind == SP_JOINT_REVOLUTE ? b->c : b->g, a); /* a point of the parent here */
+        acceleration(parent, b->kind == SP_JOINT_REVOLUTE ? b->c : b->g,
+                     a); /* the point of the parent at this position */
     }
     if (b->kind == SP_JOINT_PRISMATIC) {
         sp_cross3(omega, along, speed);
@@ -597,8 +600,8 @@ static void fill_arriving(sp_skeleton *s, double h)
     }
 }
 
-/* A force that acts at x. */
-static void push(bone *b, const double x[3], const double force[3])
+/* Applies a force at x. */
+static void apply_force(bone *b, const double x[3], const double force[3])
 {
     double arm[3];
     sp_subtract3(x, b->c, arm);
@@ -606,7 +609,7 @@ static void push(bone *b, const double x[3], const double force[3])
     add_cross(arm, force, b->moment);
 }
 
-/* The springs' forces on bones, their other ends at t; matrix += scale JᵀkJ. */
+/* Adds the forces of springs on bones, with the other ends at time t; matrix += scale JᵀkJ. */
 static void add_springs(sp_skeleton *s, double t, double scale)
 {
     for (int64_t i = 0; i < s->spring_count; i++) {
@@ -616,23 +619,23 @@ static void add_springs(sp_skeleton *s, double t, double scale)
         anchor_at(p, t, anchor);
         add_scaled(p->stiffness, anchor, force);
         add_scaled(-p->stiffness, x, force);
-        push(&s->bones[p->bone], x, force);
+        apply_force(&s->bones[p->bone], x, force);
         for (int64_t j = p->bone; j >= 0; j = s->bones[j].parent)
             column(&s->bones[j], x, s->J + 3 * j);
         add_products(s, p->bone, scale * p->stiffness, s->J, NULL, NULL);
     }
 }
 
-/* Gravity less what the bone's own mass takes to move as it does without its joints accelerating. */
+/* Adds gravity minus the force and moment that the bone's own mass needs while no joint accelerates. */
 static void add_weight(const sp_skeleton *s, bone *b)
 {
     double force[3] = {0}, moment[3], spin[3], x[3];
     add_scaled(b->weight, s->gravity, force);
     to_world(b, b->weight_centre, x);
-    push(b, x, force);
+    apply_force(b, x, force);
     for (int k = 0; k < 3; k++)
         force[k] = b->mass * (s->gravity[k] - b->bias[3 + k]);
-    push(b, b->g, force);
+    apply_force(b, b->g, force);
     world_inertia_times(b, b->bias, moment);
     add_scaled(-1, moment, b->moment);
     world_inertia_times(b, b->omega, spin);
@@ -663,9 +666,9 @@ void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double 
         const double along = sp_dot3(b->w, b->kind == SP_JOINT_REVOLUTE ? b->moment : b->force);
         s->right[i] += h * (along - b->stiffness * (s->theta[i] - b->rest));
         s->matrix[s->count * i + i] += h * b->damping + beta * h * h * b->stiffness;
-        if (b->parent >= 0) { /* its force acts on the parent at c, which the parent carries */
+        if (b->parent >= 0) { /* its force acts on the parent at c, which moves with the parent */
             bone *parent = &s->bones[b->parent];
-            push(parent, b->c, b->force);
+            apply_force(parent, b->c, b->force);
             add_scaled(1, b->moment, parent->moment);
         }
     }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Checkpoints of simulate, simfull and simscene, and what signals say: runs that are killed, stopped, or find their checkpoint damaged. Those of cubature and sketchsolve: cubature.bats, sketch.bats. kills.py kills all
-# of them at random moments.
+# Checkpoints of simulate, simfull and simscene: runs that are killed, that a signal stops, and that find their checkpoint damaged. The checkpoints
+# of cubature and of sketchsolve are tested in cubature.bats and sketch.bats. kills.py kills every program at random moments.
 
 load common
 
-# A bar and a skeleton on it; runs that take a second or more on a fast machine.
+# A bar with a skeleton. The runs take about a second: a checkpoint gets a new record every 0.2 s.
 setup_file() {
     export BODY=$BATS_FILE_TMPDIR/body
     mkdir "$BODY"
@@ -23,8 +23,10 @@ setup_file() {
 	 "bodies": [{"name": "floor", "model": "floor"},
 	            {"name": "bar", "model": "bar", "motion": "free", "position": [0, 0, 0.02], "velocity": [1, 0.5, 0], "angular_velocity": [0.3, 0.2, 1], "copies": {"count": [2, 2, 1], "spacing": [4, 2, 0]}}]}
 	END
-    # a run of two seconds and more that was killed twice, so that its checkpoint has two records: its command is $LONG
-    export LONG='simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.001 --steps 800000 --every 500'
+    # The run $LONG is killed twice, so that its checkpoint has two records.
+    export LONG_STEPS=800000
+    ! sanitized || LONG_STEPS=250000
+    export LONG="simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.001 --steps $LONG_STEPS --every 500"
     $LONG -q -o whole.npz
     kill_at 100 killed.checkpoint $LONG -q -o run.npz
     kill_at "$(stat -c %s killed.checkpoint)" killed.checkpoint $LONG -q -o run.npz
@@ -43,7 +45,7 @@ setup() {
     ending=.npz
 }
 
-# kill_at BYTES CHECKPOINT COMMAND…: kills it once its checkpoint has more bytes than these; sets $code, 137 where it was killed and 0 where it came to its end.
+# kill_at BYTES CHECKPOINT COMMAND…: kills the command once its checkpoint is larger than BYTES. Sets $code: 137 if it was killed, 0 if it finished.
 kill_at() {
     local most=$1 checkpoint=$2 number
     shift 2
@@ -57,7 +59,7 @@ kill_at() {
     wait $number 2> /dev/null || code=$?
 }
 
-# goes_on COMMAND…: killed three times, each time when it has kept more than before, it ends with the bytes of a run that nobody killed.
+# goes_on COMMAND…: kills the command three times, each time after a new record in its checkpoint. The result has the bytes of a run without a kill.
 goes_on() {
     local round have=100 caught=0
     rm -f run.checkpoint
@@ -66,7 +68,7 @@ goes_on() {
         kill_at $have run.checkpoint "$@" -q --threads $((1 + round % 2)) -o run.npz
         [ "$code" = 137 ] || [ "$code" = 0 ] || fault "$*: round $round: exit $code"
         [ "$code" = 137 ] || break
-        [ -e run.checkpoint ] || break # killed after its end, when the output was in place
+        [ -e run.checkpoint ] || break # the kill came after the output was renamed
         caught=$((caught + 1))
         have=$(stat -c %s run.checkpoint)
     done
@@ -77,16 +79,17 @@ goes_on() {
     rm -f .supple-* run.npz
 }
 
-@test "every model, killed again and again: the same bytes" {
+@test "every model, killed repeatedly: the same bytes" {
+    needs_plain_build 'it takes long; the unit test of states loads those of all models'
     local line
     while read -r line; do
         goes_on $line
     done <<-'END'
 	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --integrator bdf2 --dt 0.002 --steps 200000 --every 500
-	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 15000 --every 100
-	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 5000 --every 100
+	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 6000 --every 50
+	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 800 --every 20
 	simulate mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.002 --steps 800000 --every 3000
-	simfull mesh.npz --solver reused --loads loads.csv --dt 0.002 --steps 700 --every 30
+	simfull mesh.npz --solver reused --loads loads.csv --dt 0.002 --steps 400 --every 20
 	simfull mesh.npz --model linear --loads loads.csv --integrator central --dt 0.0001 --steps 20000 --every 100
 	simfull mesh.npz --model warp --warp element --loads loads.csv --dt 0.002 --steps 500 --every 30
 	simfull mesh.npz --gravity 0,0,-9.81 --dt 0.002 --steps 300 --every 7 --cut 0.3=cut.npz
@@ -95,49 +98,52 @@ goes_on() {
     no_faults
 }
 
-@test "a scene with friction, killed again and again: the same bytes, and a line of --timings for every step" {
-    goes_on simscene pile.json --dt 0.0005 --steps 12000 --every 40 --contacts --timings times.csv
-    [ "$(wc -l < times.csv)" = 12001 ] || fault "$(wc -l < times.csv) lines of timings"
-    [ "$(cut -d, -f1 times.csv | tail -n +2 | uniq | wc -l)" = 12000 ] || fault 'numbers of steps'
+@test "a scene with friction, killed repeatedly: the same bytes, and a line of --timings for every step" {
+    local steps=12000
+    ! sanitized || steps=3000
+    goes_on simscene pile.json --dt 0.0005 --steps $steps --every 40 --contacts --timings times.csv
+    [ "$(wc -l < times.csv)" = $((steps + 1)) ] || fault "$(wc -l < times.csv) lines of timings"
+    [ "$(cut -d, -f1 times.csv | tail -n +2 | uniq | wc -l)" = $steps ] || fault 'numbers of steps'
     no_faults
 }
 
-@test "joints go on too" {
-    local run='simfull loose.npz --integrator linear-euler --skeleton bones.json --gravity 0,0,-9.81 --dt 0.002 --steps 800 --every 4'
+@test "--joints continues after a kill" {
+    local run='simfull loose.npz --integrator linear-euler --skeleton bones.json --gravity 0,0,-9.81 --dt 0.002 --steps 400 --every 4'
     $run -q --joints whole.csv -o whole-run.npz
-    kill_at 100 run.checkpoint $run -q -o run.npz # without them
+    kill_at 100 run.checkpoint $run -q -o run.npz # without --joints
     $run -q --joints run.csv --checkpoint run.checkpoint -o run.npz || fault "exit $?"
     same_bytes whole-run.npz run.npz motion
     same_bytes whole.csv run.csv joints
     no_faults
 }
 
-@test "a signal says in one line what was kept, and is what the program exits by" {
+@test "a signal ends the program, which reports in one line how many steps the checkpoint keeps" {
     "$PYTHON" - <<-'END' || fault 'signals'
 	import os, re, signal, subprocess, time
-	def stop(number, *more):
-	    run = subprocess.Popen(os.environ['LONG'].split() + ['--checkpoint', 'new.checkpoint', '-o', 'new.npz', *more], stderr=subprocess.PIPE, text=True,
+	def stop(number, checkpoint, *more):
+	    run = subprocess.Popen(os.environ['LONG'].split() + ['--checkpoint', checkpoint, '-o', 'new.npz', *more], stderr=subprocess.PIPE, text=True,
 	                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-	    have = os.path.getsize('new.checkpoint') if os.path.exists('new.checkpoint') else 100
-	    while run.poll() is None and not (os.path.exists('new.checkpoint') and os.path.getsize('new.checkpoint') > have):
+	    have = os.path.getsize(checkpoint) if os.path.exists(checkpoint) else 100
+	    while run.poll() is None and not (os.path.exists(checkpoint) and os.path.getsize(checkpoint) > have):
 	        time.sleep(0.01)
 	    run.send_signal(number)
 	    text = run.communicate()[1]
 	    assert run.returncode == -number, (run.returncode, text)
-	    assert os.path.getsize('new.checkpoint') > have and not os.path.exists('new.npz') and not [f for f in os.listdir() if f.startswith('.supple-')], os.listdir()
+	    assert os.path.getsize(checkpoint) > have and not os.path.exists('new.npz') and not [f for f in os.listdir() if f.startswith('.supple-')], os.listdir()
 	    return text
-	line = r'simulate: stopped by (SIG[A-Z]+); new\.checkpoint keeps ([0-9]+) of 800000 steps, and the same command goes on from there\n'
+	steps = int(os.environ['LONG_STEPS'])
+	line = rf'simulate: stopped by (SIG[A-Z]+); new\.checkpoint keeps ([0-9]+) of {steps} steps, and the same command goes on from there\n'
 	done = []
 	for name in ('SIGINT', 'SIGTERM', 'SIGHUP'):
-	    text = stop(getattr(signal, name))
-	    m = re.fullmatch(r'(?:simulate: ([0-9]+) of 800000 steps were done before\n)?' + line, text)
-	    assert m and m[2] == name and int(m[1] or 0) <= int(m[3]) < 800000, text
-	    done.append(int(m[3])) # or what the record before kept, where this one was not on the disk yet
+	    text = stop(getattr(signal, name), 'new.checkpoint')
+	    m = re.fullmatch(rf'(?:simulate: ([0-9]+) of {steps} steps were done before\n)?' + line, text)
+	    assert m and m[2] == name and int(m[1] or 0) <= int(m[3]) < steps, text
+	    done.append(int(m[3])) # the previous record, if the new one was not on the disk yet
 	assert done == sorted(done) and done[2] > 0, done
-	assert stop(signal.SIGTERM, '-q') == ''
+	assert stop(signal.SIGTERM, 'quiet.checkpoint', '-q') == ''
 	END
     $LONG -q --checkpoint new.checkpoint -o new.npz || fault "exit $?"
-    same_bytes whole.npz new.npz 'stopped four times'
+    same_bytes whole.npz new.npz 'stopped three times'
     no_faults
 }
 
@@ -151,7 +157,7 @@ goes_on() {
         same_bytes whole.npz cut.npz "cut at $at"
         [ ! -e cut.checkpoint ] || fault "cut at $at: the checkpoint stays"
     done
-    # the file has its length, but what stood at the end did not come to the disk
+    # the file has its full length, but its last blocks were never written
     for at in 20 $((size / 4)); do
         cp killed.checkpoint cut.checkpoint
         truncate -s -$at cut.checkpoint
@@ -170,7 +176,7 @@ goes_on() {
     local at ending=.npz
     rm -f cut.npz
     refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' ${LONG/0.001/0.002} -q --checkpoint killed.checkpoint -o out.npz
-    refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' ${LONG/800000/800001} -q --checkpoint killed.checkpoint -o out.npz
+    refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' ${LONG/$LONG_STEPS/$((LONG_STEPS + 1))} -q --checkpoint killed.checkpoint -o out.npz
     refused 3 '^simscene: killed.checkpoint: it is the checkpoint of another run' simscene pile.json -q --checkpoint killed.checkpoint -o out.npz
     cp loads.csv other.csv
     sed -i 's/-90/-91/' loads.csv
@@ -180,7 +186,7 @@ goes_on() {
     refused 2 '^simulate: new.npz: the checkpoint and the output are one file' $LONG --checkpoint new.npz -o new.npz
     refused 2 '^simulate: /dev/full: a checkpoint has to be a regular file' $LONG --checkpoint /dev/full -o out.npz
     refused 4 '^simulate: nowhere/check: cannot open' $LONG --checkpoint nowhere/check -o out.npz
-    for at in 0 30 52 61 70 100; do # of the first record, which is not the last
+    for at in 0 30 52 61 70 100; do # in the first record, which is not the last one
         cp killed.checkpoint damaged.checkpoint
         "$PYTHON" -c 'import sys
 with open("damaged.checkpoint", "r+b") as file:
@@ -213,7 +219,7 @@ with open("damaged.checkpoint", "r+b") as file:
     cp killed.checkpoint before
     done_well $LONG --checkpoint killed.checkpoint --partial -o sofar.npz
     ending= done_well simverify sofar.npz
-    holds sofar.npz "0 < r['partial_steps'] == r['steps'] < 800000"
+    holds sofar.npz "0 < r['partial_steps'] == r['steps'] < $LONG_STEPS"
     "$PYTHON" - <<-'END' || fault 'frames'
 	import numpy as np
 	a, b = np.load('sofar.npz'), np.load('whole.npz')
@@ -235,9 +241,10 @@ with open("damaged.checkpoint", "r+b") as file:
     no_faults
 }
 
-@test "all programs with checkpoints, killed at random moments" {
+@test "a run of every program with checkpoints, killed at a random moment" {
+    needs_plain_build 'it takes long'
     cp "$DATA"/* . 2> /dev/null || true
-    # those of one model, of cubature and of sketchsolve; with scripts/test --all, and by hand, all: the others are killed in the next tests
+    # One model of each program. scripts/test --all takes all runs, of which the test of every model above kills some too.
     local runs='model linear|scene|cubature mesh|sketchsolve' count=4
     [ -z "${SUPPLE_ALL-}" ] || runs=. count=12
     "$PYTHON" "$BATS_TEST_DIRNAME/kills.py" $count "$RANDOM" "$runs" > kills.txt 2>&1 || fault "$(< kills.txt)"

@@ -1,11 +1,11 @@
-# What every file of tests uses. A test runs in a folder of its own with copies of all shared inputs (data.bash) and an old
-# output, out$ending for every ending, that holds the word "old".
+# Functions of all test files. A test runs in a folder of its own with copies of all shared inputs (data.bash) and an old
+# output out$ending for every ending, which contains the word "old".
 #
-# Checks do not stop a test: they collect faults, and no_faults at its end fails with all of them.
+# Checks do not stop a test. They collect faults, and no_faults at the end fails with all of them.
 
 setup() {
     faults=
-    debug_trap=$(trap -p DEBUG) # of bats: without it loops are twice as fast; no_faults needs it for the line that failed
+    debug_trap=$(trap -p DEBUG) # the trap of bats: loops are twice as fast without it, and no_faults needs it for the line that failed
     trap - DEBUG
     mkdir "$BATS_TEST_TMPDIR/work"
     cd "$BATS_TEST_TMPDIR/work" || return
@@ -16,13 +16,42 @@ setup() {
     shopt -s dotglob nullglob
 }
 
-# For tests that bound memory or time, or put a library of their own before others.
+# Whether the programs have sanitizers, which make them several times slower.
+sanitized() {
+    grep -q __asan_init "$(command -v siminfo)"
+}
+
+# For tests that bound memory or time, that preload a library, or that take long and check nothing which sanitizers could find.
 needs_plain_build() {
-    ! grep -q __asan_init "$(command -v siminfo)" || skip "not under sanitizers: $1"
+    ! sanitized || skip "not under sanitizers: $1"
+}
+
+# Runs `meson install`, stripped, into the folder dest. `root` is the prefix in it, and `library` the shared object.
+install_build() {
+    command -v meson > /dev/null || skip 'no meson'
+    [ -f "$SUPPLE_BUILD/build.ninja" ] || skip 'no build by meson'
+    needs_plain_build 'programs alone have 200 MB'
+    DESTDIR=$PWD/dest meson install -C "$SUPPLE_BUILD" --no-rebuild --strip --quiet > said.txt 2>&1 || fault "$(tail -n 3 said.txt)"
+    root=$(dirname "$(dirname "$(find "$PWD/dest" -path '*/bin/simulate')")")
+    [ -n "$root" ] || fault 'no programs'
+    library=$(find "$root" -name 'libsupple.so.0.*')
+    [ -n "$library" ] || fault 'no libsupple.so'
 }
 
 needs_numpy() {
     "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+}
+
+# random_columns COUNT FILE: random displacements of mesh.npz, whose fixed vertices do not move.
+random_columns() {
+    "$PYTHON" - "$@" <<-'END'
+	import sys
+	import numpy as np
+	mesh = np.load('mesh.npz')
+	U = np.random.default_rng(1).standard_normal((len(mesh['vertices']), 3, int(sys.argv[1])))
+	U[mesh['fixed']] = 0
+	np.save(sys.argv[2], U.reshape(-1, int(sys.argv[1])))
+	END
 }
 
 fault() {
@@ -42,8 +71,8 @@ tools() {
     (cd "$HELP" && echo *)
 }
 
-# The command line in `line` that works in a test's folder, to which -o FILE is added, and the `ending` of what it writes: none
-# where it writes text to stdout.
+# Sets `line` to a command line of the program that works in the folder of a test, without -o FILE, and `ending` to the ending of its output, empty
+# if it writes text to stdout.
 command_of() {
     ending=.npz
     case $1 in
@@ -61,6 +90,7 @@ command_of() {
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     simfull) line=(simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3) ;;
     simscene) line=(simscene scene.json --steps 5) ;;
+    simserve) line=(simserve scene.json --udp 0 --steps 5) ending= ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
@@ -181,7 +211,7 @@ options_of() {
     done < <(entries_of "$1")
 }
 
-# slots KIND: the commands that take a file of this kind, which is put for @.
+# slots KIND: the commands that read a file of this kind, with @ in its place.
 slots() {
     case $1 in
     mesh)

@@ -95,7 +95,7 @@ for index, (name, data, at) in enumerate(members):
         middle = len(values) // 16 * 8
         pack('nan-' + short, replaced(index, build(descr, order, shape, values[:middle] + struct.pack('<d', float('nan')) + values[middle + 8:])))
     if shape and shape[-1 if order else 0] > 1:
-        axis = len(shape) - 1 if order else 0  # the slowest index: its last slice is the end of the data
+        axis = len(shape) - 1 if order else 0  # the slowest index, whose last slice is at the end of the data
         fewer = shape[:axis] + (shape[axis] - 1,) + shape[axis + 1:]
         pack('short-' + short, replaced(index, build(descr, order, fewer, values[:len(values) // shape[axis] * (shape[axis] - 1)])))
 entries = [(n, d) for n, d, _ in members]

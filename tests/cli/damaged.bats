@@ -4,13 +4,15 @@
 
 load common
 
-# damaged KIND: every damaged file of the kind at every place that takes one.
+# damaged KIND: every damaged file of this kind, in every command that reads the kind.
 damaged() {
-    local slot file
+    local slot file out
     while IFS= read -r slot; do
+        out=out.npz
+        [[ $slot != simrender* ]] || out=out.png
         for file in "$DAMAGED/$1"/*; do
             # shellcheck disable=SC2086
-            refused 3 "^${slot%% *}: ${file//./\\.}: " ${slot/@/$file} -q -o out.npz
+            refused 3 "^${slot%% *}: ${file//./\\.}: " ${slot/@/$file} -q -o $out
         done
     done < <(slots "$1")
     no_faults
@@ -60,7 +62,7 @@ inspected() {
     [ -e "$HELP/simverify" ] || skip "no simverify"
     for kind in mesh modes deriv basis poly cub training traj motion K field shell; do
         for file in "$DAMAGED/$kind"/*; do
-            [[ $file != */meta-hash.npz ]] || continue # it may well belong to another mesh
+            [[ $file != */meta-hash.npz ]] || continue # a valid file of another mesh
             try simverify -q "$file"
             [ "$code" = 1 ] || [ "$code" = 3 ] || fault "simverify $file: exit $code"
         done
@@ -70,7 +72,7 @@ inspected() {
     no_faults
 }
 
-@test "simverify misses no key of the result that a page promises" {
+@test "simverify checks every key of the result that a format page promises" {
     local key
     for key in metric training_error training_error_force training_deviation held_out_error held_out_error_force held_out_deviation nested_error kkt warnings; do
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" cub.npz bad.npz "del result['$key']" || fault "forge.py: $key"
@@ -84,8 +86,8 @@ inspected() {
     no_faults
 }
 
-@test "members and keys that a page forbids, with a hash that fits" {
-    forged() { # FILE STATEMENTS PATTERN COMMAND...
+@test "members and keys that a format page forbids, with a valid hash" {
+    forged() { # FILE STATEMENTS PATTERN COMMAND…
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" "$1" bad.npz "$2" || fault "forge.py: $2"
         refused 3 "$4: bad.npz: $3" "${@:4}"
     }
@@ -98,7 +100,7 @@ inspected() {
     no_faults
 }
 
-@test "rows of held vertices are taken as 0 by all" {
+@test "all programs treat rows of fixed vertices as 0" {
     "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz moving.npz 'm["U"][3 * np.load("mesh.npz")["fixed"][0]] = 1' || fault forge.py
     try modalderiv mesh.npz moving.npz -o a.npz
     [ $code = 0 ] && [[ $err == *'moving.npz: it moves fixed vertices (by up to 1): those rows are taken as 0'* ]] || fault "modalderiv: exit $code: $err"
@@ -135,10 +137,10 @@ packed() {
 	END
 }
 
-@test "shapes whose bytes exceed 64 bits" {
+@test "array shapes whose size exceeds 64 bits" {
     packed a.npz "add = [('s.npy', npy('|S2048', '(9007199254740992,)', b''))]"
     packed b.npz "add = [('s.npy', npy('<f8', '(2305843009213693952,)', b''))]"
-    packed c.npz "add = [('s.npy', npy('|S15', '(614891469123651720,)', b''))]" # 2^63 - 8: the values fit, with their header they do not
+    packed c.npz "add = [('s.npy', npy('|S15', '(614891469123651720,)', b''))]" # 2^63 - 8 bytes: the values fit, the values with their header do not
     for file in a b c; do
         refused 3 "^modes: $file.npz: member s is damaged: its shape needs more bytes than any file can have" modes $file.npz -k 3 -q -o out.npz
         refused 3 "^siminfo: $file.npz: member s is damaged" siminfo $file.npz
@@ -147,10 +149,10 @@ packed() {
     no_faults
 }
 
-@test "members that are passed over have the bytes of their shapes" {
+@test "skipped members must have the size of their shapes" {
     packed a.npz "add = [('s.npy', npy('<f8', '(3,)', bytes(16)))]"
     refused 3 '^siminfo: a.npz: member s is damaged: its shape needs 24 bytes, but it has 16' siminfo a.npz
-    for size in 16 32; do # no size is announced: what passes over it has to count
+    for size in 16 32; do # no size is announced, so that the reader counts the bytes that it skips
         packed b.npz "deflated = streamed = True; add = [('s.npy', npy('<f8', '(3,)', bytes($size)))]" modes.npz
         refused 3 '^modalderiv: b.npz: member s is damaged' modalderiv mesh.npz b.npz -q -o out.npz
         refused 3 '^simverify: b.npz: member s is damaged' simverify b.npz
@@ -161,7 +163,7 @@ packed() {
     no_faults
 }
 
-@test "little memory for members that nobody needs, and for those that inflate" {
+@test "unneeded members take little memory, and members that inflate far are refused" {
     needs_plain_build "they take address space"
     packed a.npz "deflated = True; add = [('s.npy', npy('|u1', '(%d,)' % (600 << 20), bytes(600 << 20)))]"
     ending=.npz
@@ -171,7 +173,7 @@ packed() {
     no_faults
 }
 
-@test "JSON that is deep or long" {
+@test "deeply nested and very long JSON" {
     "$PYTHON" -c 'print("[" * 1000 + "]" * 1000)' > deep.json
     "$PYTHON" -c 'print("[" + "{}," * 3000000 + "{}]")' > long.json
     refused 3 '^simscene: deep.json: line 1, column 65: it is nested more than 64 levels deep' simscene deep.json -q -o out.npz
@@ -179,7 +181,7 @@ packed() {
     no_faults
 }
 
-@test "text files that are holes, or too large" {
+@test "text files that are sparse or too large" {
     needs_plain_build "memory"
     truncate -s 100G hole.obj hole.csv || skip "no sparse files here"
     truncate -s 65M hole.json

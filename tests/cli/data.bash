@@ -165,6 +165,46 @@ make_models() {
 	1 1 2 3 4 7
 	2 2 3 4 5 7
 	END
+    cat > "$1/block.mphtxt" <<-'END'
+	# a mesh as COMSOL writes it
+	0 1
+	1 # number of tags
+	5 mesh1
+	1 # number of types
+	3 obj
+	0 0 1
+	4 Mesh # class
+	2 # version
+	3 # dimension
+	5 # number of vertices
+	0 # lowest index
+	0 0 0
+	1 0 0
+	0 1 0
+	0 0 1
+	1 1 1
+	2 # number of element types
+	3 tri # type
+	3
+	1
+	0 1 2
+	6
+	0
+	1
+	0
+	0
+	3 tet # type
+	4
+	2 # number of elements
+	0 1 2 3
+	1 2 3 4
+	4
+	0
+	2
+	7
+	7
+	0
+	END
     cat > "$1/block.vtk" <<-'END'
 	# vtk DataFile Version 3.0
 	a block
@@ -231,13 +271,14 @@ make_reduction() {
         polycoef mesh.npz basis.npz -q -o poly.npz
 }
 
-# The same of a bar twice as wide as it is high, whose modes are simple. The bar of the other tests bends alike in two directions: how its modes lie in their plane is a matter of rounding,
-# and so are the errors by which poses and elements are chosen.
+# The same for a bar twice as wide as high, whose modes are simple. The bar of the other tests bends alike in two directions. Rounding decides how its
+# modes are oriented,
+# and with them the errors by which poses and elements are chosen.
 make_wide_reduction() {
     sed '/^v/s/ 1 \([01]\)$/ 2 \1/' bar.obj > wide.obj && make_reduction wide.obj 6 6
 }
 
-# The two tetrahedra of block.vtu as other writers of .vtu have them, by Python's zlib and base64: NAME.vtu for each way.
+# The two tetrahedra of block.vtu in the encodings of other writers, by Python's zlib and base64: one NAME.vtu for each.
 make_binary_vtu() {
     "$PYTHON" - <<-'END'
 	import base64, itertools, struct, zlib
@@ -276,7 +317,7 @@ make_binary_vtu() {
 	END
 }
 
-# The whole way on a bar of $1 voxels; $2 columns of the basis. Every step writes <name>.npz.
+# The whole pipeline on a bar of $1 voxels with $2 columns in the basis. Every step writes <name>.npz.
 make_pipeline() {
     make_reduction bar.obj "$1" "$2" &&
         cubature mesh.npz basis.npz --linear exact --poses 40 --nested -q -o cub.npz &&
@@ -285,8 +326,8 @@ make_pipeline() {
         simfull mesh.npz -q --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz
 }
 
-# A scene of the files of make_pipeline and bar.obj in the current folder, with what moves its hand, and a made-up motion of it in
-# motion.npz: an arm of 4 coordinates, a plane, two balls, a box that is coupled, a bar.
+# A scene of the files of make_pipeline and bar.obj in the current folder, a path for its hand, and a made-up motion of it in
+# motion.npz. Its bodies are an arm of 4 coordinates, a plane, two balls, a coupled box and a bar.
 make_scene() {
     cat > scene.json <<-'END'
 	{"gravity": [0, 0, -9.81],

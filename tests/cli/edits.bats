@@ -38,7 +38,7 @@ same_motion() {
 edits=(--young 2e6 --young tip=3e5 --poisson body=0.4 --poisson tip=0.2 --density 1200 --density tip=700)
 motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
 
-@test "an edited model moves as one that is made with these materials" {
+@test "an edited model moves as a model that was made with these materials" {
     local ending=.npz how
     "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
     cd "$TWO"
@@ -56,7 +56,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
     done_well simulate edited.npz --model galerkin --basis U.npz "${motion[@]}" -o anew-galerkin.npz
     same_motion galerkin.npz anew-galerkin.npz
     same_motion a.npz galerkin.npz
-    # Young's modulus alone, by region
+    # Young's modulus only, by region
     done_well simulate two.npz --basis basis.npz --poly regions.npz --young tip=3e5 --density tip=900 "${motion[@]}" -o c.npz
     done_well simulate two.npz --basis basis.npz --poly parts.npz --young tip=3e5 --density tip=900 "${motion[@]}" -o d.npz
     same_motion c.npz d.npz
@@ -67,7 +67,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
     no_faults
 }
 
-@test "the record remakes an edited motion, and simverify edits too" {
+@test "the record of an edited motion makes it again, and simverify applies the edits" {
     local ending=.npz
     cd "$TWO"
     simulate two.npz --basis basis.npz --poly parts.npz "${edits[@]}" "${motion[@]}" -o traj.npz
@@ -85,7 +85,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
     no_faults
 }
 
-@test "edits that cannot be are refused" {
+@test "impossible edits are refused" {
     local reduced word
     ln -s "$TWO"/{two,regions,parts,whole,soft}.* .
     ln -s "$TWO"/basis.npz two-basis.npz
@@ -125,7 +125,7 @@ d = zipfile.ZipFile("c.npz").read("result.npy")
 r = json.loads(d[10 + d[8] + 256 * d[9]:])
 assert r["energy_balance"] < 1e-9 and r["energy_last"][3] > 1e-3 * r["energy_last"][2], r' || fault "$how: energy"
     done
-    # the viscosities of the thesis stand in place of lambda and mu: a linear body with beta lambda, beta mu is damped as by --damping-stiffness beta
+    # The viscosities take the place of lambda and mu: a linear body with beta lambda and beta mu is damped as with --damping-stiffness beta.
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 1e6 --poisson 0.25 -o one.npz # lambda = mu = 4e5 Pa
     done_well simfull one.npz --model linear "${motion[@]}" --viscosity 400,400 -o d.npz
     done_well simfull one.npz --model linear "${motion[@]}" --damping-stiffness 1e-3 -o e.npz
@@ -133,7 +133,7 @@ assert r["energy_balance"] < 1e-9 and r["energy_last"][3] > 1e-3 * r["energy_las
     no_faults
 }
 
-@test "viscosities that cannot be are refused" {
+@test "impossible viscosities are refused" {
     local reduced word
     ln -s "$TWO"/{two,regions,parts,whole}.npz .
     ln -s "$TWO"/basis.npz two-basis.npz
@@ -147,7 +147,7 @@ assert r["energy_balance"] < 1e-9 and r["energy_last"][3] > 1e-3 * r["energy_las
     refused 2 '^simulate: --viscosity does not apply to --integrator static$' "${reduced[@]}" parts.npz --viscosity 1,2 --integrator static -o out.npz
     refused 2 '^simulate: two.npz: the time step 0.01 s is above the limit of central differences, 2/omega with this damping' \
         "${reduced[@]}" parts.npz --viscosity 90000,90000 --integrator central -o out.npz
-    # a force of VegaFEM does not tell the damping
+    # a force file of VegaFEM has no damping
     simexport parts.npz -q -o two.cub
     simimport two.cub -q --mesh two.npz --basis two-basis.npz -o cub.npz
     refused 3 '^simulate: cub.npz: ' "${reduced[@]}" cub.npz --viscosity 1,2 -o out.npz

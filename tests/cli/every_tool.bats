@@ -1,7 +1,16 @@
 #!/usr/bin/env bats
-# What is the same for every tool.
+# Behaviour that all programs share.
 
 load common
+
+# The programs share the code that reads options. Under sanitizers, which make a start slow, two of them stand for all.
+tools() {
+    if sanitized; then
+        echo simfull simexport
+    else
+        (cd "$HELP" && echo *)
+    fi
+}
 
 @test "the tools that Meson names were built" {
     local tool
@@ -30,7 +39,7 @@ load common
             [ "$code$err" = 0 ] || fault "$tool $word: exit $code $err"
             [[ $(< "$stdout") =~ ^$tool\ \(Supple\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fault "$tool $word: $(< "$stdout")"
         done
-        # they win over whatever else is there
+        # they take precedence over all other arguments
         try "$tool" no-such-file --help
         [ "$code" = 0 ] || fault "$tool no-such-file --help: exit $code"
     done
@@ -76,7 +85,7 @@ load common
     no_faults
 }
 
-@test "a misspelt option is answered by the one that is near, others by a word on --help" {
+@test "a misspelt option is answered by the nearest option, others by a reference to --help" {
     local tool word near
     while read -r tool word near; do
         refused 2 "unknown option $word\$" "$tool" input "$word"
@@ -90,11 +99,37 @@ load common
 	simfull --presribe=tip=path.csv prescribe
 	simfull --move
 	simulate --step steps
-	simulate --ground=0,0,1,0
+	simulate --grounded=0,0,1,0
 	simulate --cubs=x cub
 	simscene --contract contacts
 	simscene --loads
 	simvalidate --probes probe
+	END
+    no_faults
+}
+
+@test "an option of a related program is answered by the name of that program and by what to do" {
+    local name rest
+    while read -r name rest; do
+        [[ $'\n'$(options_of simulate) != *$'\n'"$name "* ]] || continue
+        refused 2 "unknown option --$name\$" simulate mesh.npz "--$name"
+        [[ ${err#*$'\n'} == "simfull has --$name; "*[a-z]* ]] || fault "simulate --$name: $err"
+    done < <(options_of simfull)
+    refused 2 'unknown option --ground=0,0,1,0$' simulate mesh.npz --ground=0,0,1,0
+    [[ ${err#*$'\n'} == "simfull has --ground; "*'in a scene, with a point shell'*simscene* ]] || fault "$err"
+    # every option that a list names is one of the program that it names
+    local tool of list
+    while read -r tool of list; do
+        for name in $list; do
+            [[ $'\n'$(options_of "$of") == *$'\n'"$name "* ]] || fault "$of has no --$name, which $tool names"
+            [[ $'\n'$(options_of "$tool") != *$'\n'"$name "* ]] || fault "$tool has --$name itself"
+            refused 2 "unknown option --$name\$" "$tool" input "--$name"
+            [[ ${err#*$'\n'} == "$of has --$name; "* ]] || fault "$tool --$name: $err"
+        done
+    done <<-'END'
+	simscene simulate gravity basis poly cub rank damping-mass damping-stiffness
+	simscene simfull ground ground-stiffness ground-alpha friction
+	simulate simfull warp cut prescribe
 	END
     no_faults
 }
@@ -109,26 +144,28 @@ load common
     no_faults
 }
 
-# sample NAME: sets `words` to an option with a value that its type takes.
+# sample NAME: sets `words` to an option with a value that its type takes: its default, where it has one.
 sample() {
     case ${argument_of[$1]} in
     -) words=("--$1") ;;
     *'|'*) words=("--$1" "${argument_of[$1]%%|*}") ;;
     X,Y,Z) words=("--$1" 1,1,1) ;;
-    E,F) words=("--$1" 1,1) ;;
+    E,F | LOW,HIGH) words=("--$1" 1,1) ;;
     NX,NY,NZ,D) words=("--$1" 1,1,1,1) ;;
+    X0,Y0,Z0,X1,Y1,Z1) words=("--$1" 1,1,1,1,1,1) ;;
     *"=MESH" | *"=CSV") words=("--$1" "1=none") ;;
-    *) words=("--$1" 1) ;;
+    *) words=("--$1" "${default_of[$1]:-1}") ;;
     esac
 }
 
-# choose NAME LIST WANTED: the first word of a choice that is listed (WANTED yes) or is not (no), in `word`.
+# choose NAME LIST WANTED: the first word of a choice that is listed (WANTED yes) or is not (no), in `word`. With "auto" the program
+# chooses when it has seen the files.
 choose() {
     local each list
     list=" $(tr , " " <<< "$2") "
     word=
     for each in ${argument_of[$1]//|/ }; do
-        if [ "$([[ $list == *" $each "* ]] && echo yes || echo no)" = "$3" ]; then
+        if [ "$each" != auto ] && [ "$([[ $list == *" $each "* ]] && echo yes || echo no)" = "$3" ]; then
             word=$each
             return
         fi
@@ -136,40 +173,58 @@ choose() {
     fault "--$1: no word for $2"
 }
 
+# conditions_in TEXT: sets `conditions` to those of an option's text in --help. Those about the inputs ("[of a mesh]") need files, and are
+# tested with them.
+conditions_in() {
+    local text=$1
+    conditions=()
+    while [[ $text =~ \[((not )?--[^]]*)\](.*) ]]; do
+        conditions+=("${BASH_REMATCH[1]}")
+        text=${BASH_REMATCH[3]}
+    done
+}
+
 # meets CONDITION HOLDS: adds to `given` what makes a condition of --help hold (yes) or fail (no): "--ground", "not --cut", "--model a or b",
-# "not --integrator a or b".
+# "not --integrator a or b". Nothing is added where the default does. What it adds has conditions of its own, which are made to hold.
 meets() {
-    local positive=yes word words
+    local positive=yes word words each conditions fits
     [[ ! $1 =~ ^(not )?--([a-z0-9-]+)(\ (.*))?$ ]] && fault "condition $1" && return
     [ -z "${BASH_REMATCH[1]}" ] || positive=no
     local name=${BASH_REMATCH[2]} list=${BASH_REMATCH[4]// or /,} wanted=no
     [ $positive != "$2" ] || wanted=yes
+    [[ " ${given[*]} " != *" --$name "* ]] || return 0
     if [ -n "$list" ]; then
+        fits=$([[ " ${list//,/ } " == *" ${default_of[$name]-} "* ]] && echo yes || echo no)
+        [ "${default_of[$name]-}" = auto ] || [ "$fits" != "$wanted" ] || return 0
         choose "$name" "$list" "$wanted"
         given+=("--$name" "$word")
     elif [ "$wanted" = yes ]; then
         sample "$name"
         given+=("${words[@]}")
+    else
+        return 0
     fi
+    conditions_in "${text_of[$name]}"
+    for each in "${conditions[@]}"; do
+        meets "$each" yes
+    done
 }
 
 @test "an option where it does not apply is refused, by the conditions of --help" {
     local tool name letter argument text i j count=0 pattern words given conditions
-    for tool in simulate simfull simscene simvalidate; do
-        local -A argument_of=()
+    for tool in $(tools); do
+        local -A argument_of=() text_of=() default_of=()
         while read -r name letter argument text; do
-            argument_of[$name]=$argument
+            argument_of[$name]=$argument text_of[$name]=$text
+            [[ ! $text =~ \(default\ ([^\ ]+)\)$ ]] || default_of[$name]=${BASH_REMATCH[1]}
         done < <(entries_of "$tool")
-        while read -r name letter argument text; do
-            conditions=()
-            while [[ $text =~ \[((not )?--[^]]*)\](.*) ]]; do
-                conditions+=("${BASH_REMATCH[1]}")
-                text=${BASH_REMATCH[3]}
-            done
+        for name in "${!text_of[@]}"; do
+            conditions_in "${text_of[$name]}"
             for i in "${!conditions[@]}"; do
                 given=()
-                for j in "${!conditions[@]}"; do # the others hold
-                    meets "${conditions[j]}" "$([ "$i" = "$j" ] && echo no || echo yes)"
+                meets "${conditions[i]}" no
+                for j in "${!conditions[@]}"; do # the other conditions hold
+                    [ "$i" = "$j" ] || meets "${conditions[j]}" yes
                 done
                 sample "$name"
                 case ${conditions[i]} in
@@ -181,18 +236,19 @@ meets() {
                 refused 2 "^$tool: --$name $pattern\$" "$tool" input "${given[@]}" "${words[@]}"
                 count=$((count + 1))
             done
-        done < <(entries_of "$tool")
+        done
     done
-    [ $count -gt 50 ] || fault "only $count conditions were found in the help texts"
-    # and one that the words of a choice have
+    sanitized || [ $count -gt 160 ] || fault "only $count conditions were found in the help texts"
+    # a condition of a single word of a choice
     refused 2 '^simulate: --integrator exact applies to --model modal$' simulate input --integrator exact -o out.npz
     no_faults
 }
 
 @test "an option without its value, or with an empty one" {
-    local tool name letter argument default
+    local tool name letter argument default apart
     for tool in $(tools); do
         command_of "$tool"
+        apart=yes
         while read -r name letter argument default; do
             if [ "$argument" = - ]; then
                 case $name in
@@ -203,7 +259,8 @@ meets() {
             fi
             refused 2 "--$name needs a value" "${line[@]}" --"$name"
             refused 2 "--$name: its value is empty" "$tool" input --"$name"=
-            refused 2 "--$name: its value is empty" "$tool" input --"$name" ''
+            [ -z "$apart" ] || refused 2 "--$name: its value is empty" "$tool" input --"$name" ''
+            apart= # once for every program
             [ "$letter" = - ] || refused 2 "--$name needs a value" "$tool" input "-$letter"
         done < <(options_of "$tool")
     done
@@ -237,6 +294,7 @@ meets() {
                 ;;
             *'|'*)
                 for value in nonsense "$argument" "${argument%%|*}x" "${argument:0:1}"; do
+                    [[ "|$argument|" != *"|$value|"* ]] || continue
                     refused 2 "--$name: .*is not one of " "$tool" input --"$name" "$value"
                 done
                 ;;
@@ -246,7 +304,7 @@ meets() {
     no_faults
 }
 
-@test "an option that stands twice" {
+@test "an option that occurs twice" {
     local tool name letter argument default value
     for tool in $(tools); do
         while read -r name letter argument default; do
@@ -258,14 +316,14 @@ meets() {
                 [ "$default" != - ] || case $name in
                 output | frames | columns) value="=1" ;; # once each, by name
                 threads | rank) value="=1" ;;
-                *) continue ;; # may be one that stands several times
+                *) continue ;; # the option may be allowed several times
                 esac
                 ;;
             esac
             case $name in
             help | version) continue ;;
             esac
-            refused 2 "--$name stands twice" "$tool" input "--$name$value" "--$name$value"
+            refused 2 "--$name occurs twice" "$tool" input "--$name$value" "--$name$value"
         done < <(options_of "$tool")
     done
     no_faults
@@ -296,6 +354,7 @@ meets() {
 }
 
 @test "the manual page has the options of --help, and no others" {
+    needs_plain_build 'it reads sources'
     local tool page name letter argument default text count=0
     command -v mandoc > /dev/null || skip "no mandoc"
     for tool in $(tools); do
@@ -313,6 +372,7 @@ meets() {
 }
 
 @test "every tool has a manual page" {
+    needs_plain_build 'it reads sources'
     local tool pages=("$SUPPLE_SOURCE"/man/*.1)
     [ ${#pages[@]} -gt 0 ] || skip "no manual pages yet"
     for tool in $(tools); do
@@ -321,7 +381,8 @@ meets() {
     no_faults
 }
 
-@test "supple(7) names every program among what to see also" {
+@test "supple(7) names every program in SEE ALSO" {
+    needs_plain_build 'it reads sources'
     local tool section
     section=$(sed -n '/^\.Sh SEE ALSO/,$p' "$SUPPLE_SOURCE/man/supple.7")
     for tool in $(tools); do
@@ -330,7 +391,8 @@ meets() {
     no_faults
 }
 
-@test "files and functions that comments and texts name are there" {
+@test "files and functions that comments and texts name exist" {
+    needs_plain_build 'it reads sources'
     "$PYTHON" - "$SUPPLE_SOURCE" <<-'END' || fault 'names of nothing'
 	import os, re, sys
 	os.chdir(sys.argv[1])
@@ -342,7 +404,7 @@ meets() {
 	base = {os.path.basename(f) for f in files}
 	roots = '|'.join(f for f in os.listdir('.') if os.path.isdir(f) and not skip.match(f) and f[0] != '.')
 	path = re.compile(r'(?<![\w./<*$-])(?:%s)/[\w./-]*\w' % roots) # lib/mesh/mesh.c, tests/cli
-	name = re.compile(r'(?<![\w./*<-])[\w-]+\.(?:[ch]|md|bats|bash)\b(?!\.|\[)') # mesh.c
+	name = re.compile(r'(?<![\w./*<-])(?!NAME\.)[\w-]+\.(?:[ch]|md|bats|bash)\b(?!\.|\[)') # mesh.c
 	word = re.compile(r'\b(?:sp|tool|SP|TOOL)_\w*[a-zA-Z0-9]\b(?!_)')
 	comment = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 	texts, code = [], set()
@@ -359,7 +421,10 @@ meets() {
 	    return any(os.path.exists(q) for q in (p, 'lib/' + p, p + '.c', p + '.h', 'build/' + p)) or '/out' in p
 	bad = []
 	for f, line, text in texts:
-	    for pattern, good in (path, there), (name, base.__contains__), (word, code.__contains__):
+	    # by the commands of this text, a header beside its source, and a listing, which begins with its name
+	    made = set(re.findall(r'(?:-o|>) ([\w-]+\.[ch])\b', text) + re.findall(r'^```c\n/\* ([\w-]+\.c) ', text, re.M))
+	    known = base | made | {m[:-1] + 'h' for m in made}
+	    for pattern, good in (path, there), (name, known.__contains__), (word, code.__contains__):
 	        if f.startswith('man/') and pattern is not path:
 	            continue
 	        bad += ['%s:%d: %s' % (f, line + text.count('\n', 0, m.start()), m[0]) for m in pattern.finditer(text) if not good(m[0].rstrip('.'))]
@@ -381,6 +446,7 @@ format_pages() {
 }
 
 @test "every format has a manual page" {
+    needs_plain_build 'it reads sources'
     local text name
     for text in "$SUPPLE_SOURCE"/formats/*.md; do
         name=$(basename "$text" .md)
@@ -390,7 +456,8 @@ format_pages() {
     no_faults
 }
 
-@test "a link to a text that is not there is refused" {
+@test "a link to a missing text is refused" {
+    needs_plain_build 'it reads sources'
     command -v lowdown > /dev/null || skip "no lowdown"
     printf '# a\n\nAs [b](b.md).\n' > a.md
     try "$PYTHON" "$SUPPLE_SOURCE/man/format-page" lowdown a.md
@@ -398,7 +465,8 @@ format_pages() {
     no_faults
 }
 
-@test "manual pages of formats have all of their texts, in 80 columns, and no faults" {
+@test "manual pages of formats have their whole text, in 80 columns, without faults" {
+    needs_plain_build 'it reads sources'
     local page said
     command -v mandoc > /dev/null || skip "no mandoc"
     format_pages
@@ -437,7 +505,8 @@ format_pages() {
     no_faults
 }
 
-@test "mandoc -T lint has nothing to say" {
+@test "mandoc -T lint has no complaints" {
+    needs_plain_build 'it reads sources'
     local page said name section text pages=("$SUPPLE_SOURCE"/man/*.[17])
     command -v mandoc > /dev/null || skip "no mandoc"
     [ ${#pages[@]} -gt 0 ] || skip "no manual pages"

@@ -8,12 +8,12 @@ nonzeros() {
     sed -n "s/^$1  *\([0-9]*\) .*/\1/p" "$stdout"
 }
 
-@test "siminfo --fill counts what elimination leaves" {
+@test "siminfo --fill counts the entries of the Cholesky factor" {
     local ending= kind
     for kind in K M; do
         done_well siminfo --fill $kind.npz
         simexport $kind.npz -q -o $kind.mtx
-        # of the entries of one triangle: rows, entries of both triangles, and L in the order as it stands and by ascending counts
+        # by the definition: rows, entries of both triangles, and L in the given order and by ascending counts
         "$PYTHON" - $kind.mtx > want <<-'END' || fault "$kind.mtx"
 	import sys
 	lines = [line.split() for line in open(sys.argv[1]) if line[0] != '%']
@@ -44,7 +44,7 @@ nonzeros() {
 @test "siminfo --fill takes matrices only" {
     refused 3 'modes\.npz: it is a file of kind modes, expected sparse' siminfo --fill modes.npz
     refused 3 'mesh\.npz: it is a file of kind mesh, expected sparse' siminfo --fill mesh.npz
-    refused 2 'exclude each other' siminfo --fill --json M.npz
+    refused 2 '^siminfo: --fill does not apply beside --json$' siminfo --fill --json M.npz
     head -c 900 M.npz > cut.npz
     refused 3 'cut\.npz: ' siminfo --fill cut.npz
     refused 3 'cut\.npz: ' siminfo --fill --partial cut.npz

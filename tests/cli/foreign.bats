@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Bases, modes and reduced forces of other programs: out and in again, through NumPy and SciPy, and what is refused.
+# Bases, modes and reduced forces of other programs: export and import, also by NumPy and SciPy, and refusals.
 
 load common
 
@@ -21,7 +21,7 @@ need_numpy() {
     "$PYTHON" -c 'import numpy, scipy.io' 2> /dev/null || skip "no NumPy and SciPy"
 }
 
-@test "columns go out and come back: NumPy, Matrix Market, VegaFEM" {
+@test "columns are exported and imported: NumPy, Matrix Market, VegaFEM" {
     local ending file kind
     for kind in basis modes deriv; do
         for file in $kind.npy $kind.mtx $kind.U; do
@@ -42,7 +42,7 @@ need_numpy() {
     no_faults
 }
 
-@test "every kind is what it claims: simverify certifies what was imported" {
+@test "simverify certifies imported files of every kind" {
     local ending=.npz
     done_well simexport basis.npz -o b.U
     done_well simimport b.U --mesh mesh.npz -o b.npz
@@ -53,9 +53,9 @@ need_numpy() {
     same_members deriv.npz d.npz U pair
     ending=
     done_well simverify -q mesh.npz b.npz m.npz d.npz
-    # eigenvalues by Rayleigh's quotient against those of Lanczos
+    # eigenvalues by Rayleigh quotients against those of the Lanczos method
     done_well simcompare modes.npz m.npz -q --rtol 1e-10 --atol 1e-10
-    # the imported files take the place of ours
+    # the imported files replace ours
     ending=.npz
     masspca mesh.npz modes.npz deriv.npz -q -r 5 -o five.npz # the sixth singular value is a double one
     done_well masspca mesh.npz m.npz d.npz -r 5 -o own.npz
@@ -85,7 +85,7 @@ need_numpy() {
     no_faults
 }
 
-@test "reduced forces go out and come back: .cub" {
+@test "reduced forces are exported and imported: .cub" {
     local ending=.npz
     done_well simexport poly.npz -o p.cub
     done_well simimport p.cub --mesh mesh.npz --basis basis.npz -o p.npz
@@ -97,7 +97,7 @@ need_numpy() {
     done_well simulate mesh.npz -q --basis basis.npz --poly p.npz --loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 20 -o a.npz
     done_well simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 20 -o b.npz
     done_well simcompare a.npz b.npz --basis basis.npz -q --rtol 1e-9 --atol 1e-12
-    # parts are summed with their values
+    # parts by material are summed
     polycoef mesh.npz basis.npz -q --by-constant -o parts.npz
     done_well simexport parts.npz -o parts.cub
     done_well simimport parts.cub --mesh mesh.npz --basis basis.npz -o parts2.npz
@@ -121,7 +121,7 @@ need_numpy() {
     simimport block.veg -q -o block.npz
     modes block.npz -q -k 2 -o block-modes.npz 2> /dev/null || modes block.npz -q -k 1 -o block-modes.npz
     refused 3 'no embedded surface' simexport block.npz block-modes.npz -o x.URendering.float
-    # the trajectory of a surface vertex in a single coordinate, by another way
+    # the displacement of a surface vertex by one coordinate, computed in another way
     "$PYTHON" - <<-'END' || fault 'not the interpolated basis'
 	import struct, zipfile
 	def member(file, name):
@@ -145,7 +145,7 @@ need_numpy() {
     no_faults
 }
 
-@test "NumPy and SciPy write what is read, and read what is written" {
+@test "files written by NumPy and SciPy are read, and ours are read by them" {
     local ending=.npz file
     need_numpy
     "$PYTHON" - <<-'END'
@@ -176,7 +176,7 @@ need_numpy() {
     done_well simimport s.npy -o s.npz
     done_well simimport sparse.mtx -o sparse.npz
     same_members s.npz sparse.npz U
-    # an .npz with U needs no import
+    # an .npz file with a member U needs no import
     done_well polycoef mesh.npz plain.npz -o p.npz
     same_members p.npz poly.npz mass gravity gram
     refused 3 '1 dimensions, expected 2' simimport one.npy -o out.npz
@@ -208,14 +208,14 @@ need_numpy() {
 	q = np.sin(1 + np.arange(r)) * 0.3
 	f = L.reshape(r, r) @ q + S.reshape(r, -1) @ [q[i] * q[j] for i, j in pairs] + C.reshape(r, -1) @ [q[i] * q[j] * q[k] for i, j, k in triples]
 	h = 1e-3
-	for a in range(r): # of a quartic, central differences of two widths give the exact derivative
+	for a in range(r): # central differences with two steps are exact for a quartic
 	    d = [(energy(q + s * h * np.eye(r)[a]) - energy(q - s * h * np.eye(r)[a])) / (2 * s * h) for s in (1, 2)]
 	    assert abs((4 * d[0] - d[1]) / 3 - f[a]) < 1e-9 * abs(f).max(), (a, d, f[a])
 	END
     no_faults
 }
 
-@test "what does not fit is refused" {
+@test "files that do not belong together are refused" {
     local word
     simexport basis.npz -q -o b.U
     simexport modes.npz -q -o m.Ulin
@@ -227,18 +227,18 @@ need_numpy() {
     rm -rf x.*
     refused 2 'a basis needs --mesh or --lumping' simimport b.U -o out.npz
     refused 2 'modes need --mesh' simimport m.Ulin -o out.npz
-    for word in '--young 1e6' '--quadrature 3' '--turn' '--fixed block.bou' '--fix-vertices 0' '--fix-box 0,0,0,1,1,1' '--surface bar.obj'; do
+    for word in '--young 1e6' '--quadrature 3' '--turn' '--fixed block.bou' '--fix-vertices 0' '--fix-box 0,0,0,1,1,1'; do
         # shellcheck disable=SC2086
-        refused 2 "^simimport: ${word%% *} means nothing for a matrix" simimport b.U --mesh mesh.npz $word -o out.npz
+        refused 2 "^simimport: ${word%% *} applies to a mesh\$" simimport b.U --mesh mesh.npz $word -o out.npz
     done
     for word in '--as basis' '--mesh mesh.npz' '--lumping lumped' '--modes modes.npz' '--basis basis.npz'; do
         # shellcheck disable=SC2086
-        refused 2 "^simimport: ${word%% *} means nothing for a mesh" simimport block.veg $word -o out.npz
+        refused 2 "^simimport: ${word%% *} does not apply to a mesh\$" simimport block.veg $word -o out.npz
     done
-    refused 2 '--basis belongs to polynomials' simimport b.U --mesh mesh.npz --basis basis.npz -o out.npz
-    refused 2 '--modes belongs to derivatives' simimport b.U --mesh mesh.npz --modes modes.npz -o out.npz
-    refused 2 '--lumping belongs to' simimport d.modalDeriv --lumping lumped -o out.npz
-    refused 2 'belong to matrices' simimport p.cub --as basis -o out.npz
+    refused 2 '^simimport: --basis applies to polynomials$' simimport b.U --mesh mesh.npz --basis basis.npz -o out.npz
+    refused 2 '^simimport: --modes applies to --as derivatives$' simimport b.U --mesh mesh.npz --modes modes.npz -o out.npz
+    refused 2 '^simimport: --lumping applies to --as basis or modes$' simimport d.modalDeriv --lumping lumped -o out.npz
+    refused 2 '^simimport: --as applies to a matrix$' simimport p.cub --as basis -o out.npz
     refused 2 'its format is not known' simimport - -o out.npz
     refused 3 'the mesh needs' simimport b.U --mesh other.npz -o out.npz
     refused 3 '^simimport: basis.npz: ' simimport b.U --mesh basis.npz -o out.npz
@@ -277,16 +277,16 @@ need_numpy() {
     refused 3 'of kind basis does not fit' simexport basis.npz -o x.cub
     refused 3 'of kind polynomials does not fit' simexport poly.npz -o x.mtx
     refused 2 'is made of one file' simexport mesh.npz basis.npz -o x.npy
-    refused 2 '--columns means nothing' simexport poly.npz --columns 1 -o x.cub
-    refused 2 '--frames means nothing' simexport basis.npz --frames 1 -o x.npy
-    refused 2 '--partial means nothing' simexport basis.npz --partial -o x.npy
+    refused 2 '^simexport: --columns applies to columns$' simexport poly.npz --columns 1 -o x.cub
+    refused 2 '^simexport: --frames applies to a trajectory or' simexport basis.npz --frames 1 -o x.npy
+    refused 2 '^simexport: --partial applies to a trajectory or' simexport basis.npz --partial -o x.npy
     refused 3 'not the derivatives of all pairs' simexport basis.npz -o x.modalDeriv
     refused 3 'not the derivatives of all pairs' simexport deriv.npz --columns 1-6 -o x.modalDeriv
     refused 3 'not the derivatives of all pairs' simexport deriv.npz --columns 2,1,3-10 -o x.modalDeriv
     no_faults
 }
 
-@test "an import through a pipe, and the script that remakes it" {
+@test "an import through a pipe, and the script that makes it again" {
     local ending=.npz
     simexport basis.npz -q --to npy -o - | simimport - -q --format npy --as basis --mesh mesh.npz -o a.npz || fault "a pipe: exit $?"
     same_members basis.npz a.npz U

@@ -3,7 +3,7 @@
 
 load common
 
-# A turning bone that carries the end of the bar at x = 3, half a metre from its axis, and a stone that falls along a rail.
+# A rotating bone that carries the end of the bar at x = 3, half a metre from its axis, and a mass that falls along a rail.
 skeleton() {
     cat > arm.json <<-'END'
 	{"bones": [
@@ -12,14 +12,14 @@ skeleton() {
 	END
 }
 
-@test "--joints: angles where the attached vertices are, and a stone that falls" {
+@test "--joints: the angle agrees with the attached vertices, and a mass falls freely" {
     local ending=.npz run='simfull mesh.npz --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 21 --every 2'
     skeleton
     done_well $run --joints joints.csv -o moved.npz
     [ "$(head -n 1 joints.csv)" = 'time,arm,arm/rate,stone-1.b,stone-1.b/rate' ] || fault "$(head -n 1 joints.csv)"
     [ "$(wc -l < joints.csv)" = 13 ] || fault "$(wc -l < joints.csv) lines" # frames 0, 2, ... 20 and 21
     done_well simexport mesh.npz moved.npz --probe 6 -o place.csv # at (3, -0.5, -0.5)
-    # vertex 6 is turned about y from x = z = -0.5 of the axis by the angle; the stone of linearly implicit steps falls by g h^2 n (n + 1) / 2
+    # Vertex 6 is rotated by the angle about the y axis through x = z = -0.5. The mass falls by g h^2 n (n + 1) / 2 in linearly implicit steps.
     paste -d, joints.csv place.csv | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         function off(a, b) { return a - b > 1e-12 || b - a > 1e-12 }
@@ -43,7 +43,7 @@ skeleton() {
     no_faults
 }
 
-@test "mass that the mesh gives to bones pulls outwards like their own" {
+@test "mass of the mesh on bones has the same centrifugal force as their own mass" {
     local which end own
     needs_numpy
     "$PYTHON" - <<-'END'
@@ -63,13 +63,13 @@ skeleton() {
     for which in mesh own; do
         simfull bead.npz --integrator linear-euler --dt 5e-4 --steps 2000 --every 2000 --skeleton $which.json --joints $which.csv -q -o moved.npz
     done
-    # s" = 9 (0.55 + s) on a rail that hardly slows: 0.55 (cosh 3 - 1) = 4.99 m after 1 s
+    # s" = 9 (0.55 + s) on a rail that rotates at a nearly constant rate: 0.55 (cosh 3 - 1) = 4.99 m after 1 s
     end=$(tail -n 1 mesh.csv | cut -d, -f 4) own=$(tail -n 1 own.csv | cut -d, -f 4)
     awk -v a="$end" -v b="$own" 'BEGIN { exit !(a > 4.9 && a < 5 && (a - b) ^ 2 < 1e-10) }' || fault "the bead slides by $end m with the mass of elements, by $own m with its own"
     no_faults
 }
 
-@test "the work of bones on the body closes the balance with the step" {
+@test "the error of the energy balance of bones falls with the step" {
     local step balance last=1
     skeleton
     for step in 4e-3 1e-3 2.5e-4; do

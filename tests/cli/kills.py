@@ -1,6 +1,7 @@
-"""kills.py COUNT [SEED [RUNS]]: kills every program that has checkpoints, COUNT times in all, at random moments, goes on each time with the same
-command and another number of threads, and compares what comes out in the end with what an uninterrupted run writes. In a folder with the
-files that setup_suite.bash makes; RUNS is a regular expression that chooses among them; the programs are those on PATH. checkpoint.bats calls it with few; by hand it takes 150 in 3 minutes.
+"""kills.py COUNT [SEED [RUNS]]: kills the programs that have checkpoints at random moments, COUNT times in all. After each kill the same command
+continues with another number of threads, and the final output is compared with that of an uninterrupted run. The regular expression RUNS selects
+among the runs below. The current folder has the files that setup_suite.bash makes, and the programs are on PATH. checkpoint.bats asks for a few
+kills; 150 by hand take about two minutes.
 
 Exit 1 where a byte differs or a program fails."""
 import os
@@ -15,16 +16,16 @@ import time
 LOADS = ' --loads loads.csv --dt 0.002'
 RUNS = [
     'simulate mesh.npz --basis basis.npz --poly poly.npz' + LOADS + ' --steps 400000 --every 400',
-    'simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov' + LOADS + ' --steps 15000 --every 100',
-    'simulate mesh.npz --model galerkin --basis basis.npz --integrator bdf2' + LOADS + ' --steps 2500 --every 100',
+    'simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov' + LOADS + ' --steps 6000 --every 50',
+    'simulate mesh.npz --model galerkin --basis basis.npz --integrator bdf2' + LOADS + ' --steps 800 --every 20',
     'simulate mesh.npz --model modal --basis modes.npz --integrator exact' + LOADS + ' --steps 800000 --every 2000',
-    'simfull mesh.npz --solver reused' + LOADS + ' --steps 700 --every 30',
+    'simfull mesh.npz --solver reused' + LOADS + ' --steps 400 --every 20',
     'simfull mesh.npz --model linear --solver reused' + LOADS + ' --steps 4000 --every 100',
     'simfull mesh.npz --model warp --warp element' + LOADS + ' --steps 500 --every 30',
     'simfull mesh.npz --model conjac --dynamic farthest:5 --integrator linear-euler' + LOADS + ' --steps 700 --every 30',
     'simfull mesh.npz --gravity 0,0,-9.81 --ground 0,0,1,-0.1 --ground-stiffness 1e5 --friction 0.3 --dt 0.002 --steps 400 --every 30',
     'simscene scene.json --dt 0.0002 --steps 40000 --every 100 --contacts',
-    'cubature mesh.npz basis.npz --poses 3000 --method greedy --tolerance 0 -n 25',
+    'cubature mesh.npz basis.npz --poses 500 --method greedy --tolerance 0 -n 25',
     'sketchsolve mesh.npz --loads many.csv --separation 0 --snapshot-separation 0',
 ]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Material laws from the command line: --law, fibres, CalculiX decks, what polynomials and the energy step refuse, inversion.
+# Material laws on the command line: --law, fibres, CalculiX decks, refusals of polynomials and of the energy-conserving step, and inversion.
 
 load common
 
-# deck LAW-LINES: a beam of 2 x 2 x 5 hexahedra of 1 m, held at z = 0, nodal forces on its end; loads.csv has the same forces.
+# deck LAW-LINES: a beam of 2 x 2 x 5 hexahedra of 1 m, fixed at z = 0, with nodal forces on its end. loads.csv has the same forces.
 deck() {
     awk -v law="$1" 'BEGIN {
         print "*NODE, NSET=ALL"
@@ -52,7 +52,7 @@ ${card#*|}"
     no_faults
 }
 
-@test "decks with laws that cannot be read" {
+@test "decks with unreadable laws" {
     deck $'*HYPERELASTIC, NEO HOOKE\n3000, 0'
     refused 3 '^simimport: beam.inp: line [0-9]+: D1 = 0 is not positive' simimport beam.inp -q -o out.npz
     deck $'*HYPERELASTIC, MOONEY-RIVLIN\n3000, -3000, 1e-4'
@@ -76,7 +76,7 @@ ${card#*|}"
     done
     refused 2 '^voxelize: --law: ' voxelize bar.obj --law rubber -q -o out.npz
     refused 2 '^voxelize: --law: ' voxelize bar.obj --law linear -q -o out.npz
-    refused 2 '^simimport: --law means nothing for a matrix' simimport U.npy --law stvk --mesh mesh.npz -q -o out.npz
+    refused 2 '^simimport: --law applies to a mesh$' simimport U.npy --law stvk --mesh mesh.npz -q -o out.npz
     no_faults
 }
 
@@ -109,7 +109,7 @@ fibres() {
     no_faults
 }
 
-@test "what wants quadratic laws names region, law and a way out" {
+@test "programs that need quadratic laws name region, law and an alternative" {
     voxelize bar.obj -n 6 --enlarge 1 --fill --law neo-hookean --fix-half-space 1,0,0,0.1 -q -o gum.npz
     modes gum.npz -k 4 -q -o gum-modes.npz
     masspca gum.npz gum-modes.npz -r 4 -q -o gum-basis.npz
@@ -137,7 +137,7 @@ rod() {
     }' > rod.inp
 }
 
-@test "simverify: derivatives of laws that are not quadratic, right and wrong" {
+@test "simverify: correct and wrong derivatives of laws that are not quadratic" {
     local law
     rod 24
     for law in stvk neo-hookean corotational isochoric-neo-hookean stable-neo-hookean; do
@@ -146,7 +146,7 @@ rod() {
         modalderiv rod.npz rod-modes.npz -q -o rod-deriv.npz
         try simverify rod-deriv.npz rod.npz rod-modes.npz -q
         [ "$code" = 0 ] || fault "$law: $(grep -v ^ok "$stdout")"
-        # a law with the wrong second derivative, and a solution that is not done to the end, by a part in ten million
+        # as from a wrong second derivative of the law, and from an inaccurate solution: off by 1e-7
         for statement in 'm["U"][:, 4] *= 1 + 1e-7' 'u = m["U"][:, 2]; u[abs(u).argmax()] *= 1 + 1e-7'; do
             "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" rod-deriv.npz forged.npz "$statement" || fault forge.py
             try simverify forged.npz rod.npz rod-modes.npz -q
@@ -156,7 +156,7 @@ rod() {
     no_faults
 }
 
-@test "simverify: energies of a thin body that turns far, right and wrong" {
+@test "simverify: correct and wrong energies of a thin body with large rotations" {
     local column
     rod 100
     simimport rod.inp --fix-half-space 0,0,1,0.1 -q -o rod.npz
@@ -167,7 +167,7 @@ rod() {
     simulate rod.npz --basis rod-basis.npz --poly rod-poly.npz --gravity 1,0,-1 --steps 200 --dt 0.05 -q -o rod-motion.npz
     try simverify rod-motion.npz rod-poly.npz rod-basis.npz rod.npz -q
     [ "$code" = 0 ] || fault "$(grep -v ^ok "$stdout")"
-    # kinetic, strain: a little more in the frame where it is largest
+    # kinetic and strain energy: slightly larger in the frame of the largest value
     for column in 0 1; do
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" rod-motion.npz forged.npz "e = m['energy/000000'][:, $column]; e[e.argmax()] *= 1 + 1e-6" || fault forge.py
         try simverify forged.npz rod-poly.npz rod-basis.npz rod.npz -q
@@ -176,13 +176,13 @@ rod() {
     no_faults
 }
 
-@test "a load that turns elements inside out" {
+@test "a load that inverts elements" {
     voxelize bar.obj -n 6 --enlarge 1 --fill --law neo-hookean --fix-half-space 0,0,1,0.1 -q -o gum.npz
     voxelize bar.obj -n 6 --enlarge 1 --fill --law stable-neo-hookean --fix-half-space 0,0,1,0.1 -q -o stable.npz
     echo 't0,t1,kind,id,fx,fy,fz' > push.csv
     echo "0,0.1,vertex,$(($(siminfo gum.npz | sed -n 's/^mesh *\([0-9]*\) vertices.*/\1/p') / 2 + 8)),0,0,-1e6" >> push.csv
-    refused 5 'inside out.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --semi-implicit -q -o out.npz
-    refused 5 'inside out.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --iterations 2 --halvings 0 -q -o out.npz
+    refused 5 'invert.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --semi-implicit -q -o out.npz
+    refused 5 'invert.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --iterations 2 --halvings 0 -q -o out.npz
     simfull stable.npz --loads push.csv --dt 0.01 --steps 20 -q -o stable-motion.npz || fault 'stable-neo-hookean stops'
     no_faults
 }
@@ -208,7 +208,7 @@ npy() {
     siminfo one.npz | grep -q '^ *factor *f8 *(3, 2)' || fault "no factor: $(siminfo one.npz)"
     siminfo plain.npz | grep -q '^ *factor' && fault 'a factor without --factor'
     cmp -s one.npz two.npz && fault 'one.npy is not two.npy'
-    # the element at the held end is soft, the others twice as stiff: the frequency lies between
+    # the element at the fixed end is soft, the others twice as stiff: the frequency lies between
     for mesh in plain one stiff; do
         modes $mesh.npz -k 1 -q -o $mesh-modes.npz
         simverify $mesh.npz $mesh-modes.npz > "$mesh.txt" 2>&1 || fault "$mesh: $(cat "$mesh.txt")"
@@ -224,7 +224,7 @@ npy() {
     npy three.npy '3, 3' 9
     refused 3 '^voxelize: three.npy: its shape is \(3, 3\), the mesh has 3 elements' "${bar[@]}" --factor three.npy -q -o out.npz
     refused 3 '^voxelize: bar.obj: it is no .npy file|^voxelize: bar.obj: ' "${bar[@]}" --factor bar.obj -q -o out.npz
-    refused 2 '^simimport: --factor means nothing for a matrix' simimport one.npy --factor one.npy --mesh mesh.npz -q -o out.npz
+    refused 2 '^simimport: --factor applies to a mesh$' simimport one.npy --factor one.npy --mesh mesh.npz -q -o out.npz
     no_faults
 }
 
@@ -280,13 +280,13 @@ bytes_of() {
     bytes_of x-modes.npz U > a
     bytes_of region100-modes.npz U > b
     cmp -s a b || fault 'other modes along x'
-    # bending along x: fibres along it stiffen the bar, and some of them less
+    # bending of a bar along x: fibres along x stiffen it, and fibres in some elements stiffen it less
     printf '%s\n' "$(hertz y)" "$(hertz mixed)" "$(hertz x)" | awk '{ f[NR] = $1 } END { exit !(NR == 3 && f[1] * 1.05 < f[2] && f[2] * 1.05 < f[3]) }' || fault 'frequencies'
     # tetrahedra: 18 rows, six for each voxel
     directions x18.npy '18, 3' x x x x x x x x x x x x x x x x x x
     "${bar[@]}" --tetrahedra --fibre x18.npy -q -o xt.npz
     [ "$(hertz xt)" = "$(hertz tets100)" ] || fault "tetrahedra: $(hertz xt), $(hertz tets100)"
-    # every model takes it; polynomials where law and fibres are quadratic
+    # Every model accepts the member. Polynomials need a law and fibres with a quadratic energy.
     modes mixed.npz -k 3 -q -o mixed-modes.npz
     modalderiv mixed.npz mixed-modes.npz -q -o mixed-deriv.npz || fault modalderiv
     masspca mixed.npz mixed-modes.npz mixed-deriv.npz -r 5 -q -o mixed-basis.npz || fault masspca
@@ -307,7 +307,7 @@ bytes_of() {
     fibres "$keys: [0, 0, 1]"
     simexport mixed.npz -o mixed.msh 2> err || fault 'simexport'
     [[ $(< err) == *"not in this file: the materials' constants, the directions of fibres,"* ]] || fault "$(< err)"
-    # what is refused
+    # refusals
     directions rows.npy '2, 3' x x
     directions wide.npy '3, 6' x x x x x x
     directions flat.npy '9,' x x x
@@ -321,8 +321,8 @@ bytes_of() {
     refused 3 '^voxelize: bar.obj: fibre: the direction of element 1 has the length 2 instead of 1' "${bar[@]}" --fibre long.npy -q -o out.npz
     refused 3 '^voxelize: bar.obj: fibre: the direction of element 2 has the length 0 instead of 1' "${bar[@]}" --fibre none.npy -q -o out.npz
     refused 3 '^voxelize: bar.obj: fibre: element 0 has a direction, but its region "body" has no fibres' voxelize bar.obj -n 3 --enlarge 1 --fill --grid box --fibre x.npy -q -o out.npz
-    refused 2 '^simimport: --fibre means nothing for a matrix' simimport x.npy --fibre x.npy --mesh mesh.npz -q -o out.npz
-    refused 2 '^simimport: --materials means nothing for a matrix' simimport x.npy --materials fibres.json --mesh mesh.npz -q -o out.npz
+    refused 2 '^simimport: --fibre applies to a mesh$' simimport x.npy --fibre x.npy --mesh mesh.npz -q -o out.npz
+    refused 2 '^simimport: --materials applies to a mesh$' simimport x.npy --materials fibres.json --mesh mesh.npz -q -o out.npz
     # two regions, one of them without fibres
     echo '[{"name": "body", "fibre": "fung", "fibre_stiffness": 1e5, "fibre_exponent": 1, "fibre_direction": [0, 1, 0]}, {"name": "tip"}]' > fibres.json
     "${bar[@]}" --region-box tip,2,-inf,-inf,inf,inf,inf --fibre none.npy -q -o two.npz || fault 'none in the tip'
@@ -336,18 +336,18 @@ bytes_of() {
     helix() {
         fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": {"helix": {"axis": ['"$1"'], "centre": ['"$2"'], "angle": '"$3"'}}'
     }
-    # along the axis it is a region's direction: cos 90 degrees is 6e-17, not 0
+    # along the axis the rule gives the direction of a region: cos 90 degrees is 6e-17, not 0
     helix '2, 0, 0' '0, 0.5, 0.5' 90
     "${bar[@]}" -q -o along.npz
     fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": [1, 0, 0]'
     "${bar[@]}" -q -o straight.npz
     siminfo straight.npz | grep -q '^ *fibre  *f8' && fault 'a member without a rule'
     [ "$(hertz along)" = "$(hertz straight)" ] || fault "along: $(hertz along), $(hertz straight)"
-    # rings leave bending softer than fibres along the axis
+    # fibres around the axis stiffen bending less than fibres along it
     helix '1, 0, 0' '0, 0.51, 0.52' 0
     "${bar[@]}" -q -o rings.npz
     printf '%s\n' "$(hertz rings)" "$(hertz along)" | awk '{ f[NR] = $1 } END { exit !(NR == 2 && f[1] * 1.1 < f[2]) }' || fault 'frequencies'
-    # what the rule gives is what the formula gives, for the tetrahedra's own centres too
+    # the directions of the rule are those of the formula, at the centres of tetrahedra too
     helix '-1, 2, 2' '0.1, 0.2, -0.3' 30
     "${bar[@]}" -q -o hexes.npz
     "${bar[@]}" --tetrahedra -q -o tets.npz
@@ -364,11 +364,11 @@ bytes_of() {
 	    assert abs(f['fibre'] - a).max() < 1e-14, abs(f['fibre'] - a).max()
 	    np.save(name + '.npy', a)
 	END
-        # the same as a file, beside materials without a rule
+        # the same directions from a file, with materials without a rule
         fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": [1, 0, 0]'
         "${bar[@]}" --fibre hex.npy -q -o again.npz || fault '--fibre'
         simcompare hexes.npz again.npz -q --atol 1 || fault 'simcompare'
-        # a program with a fault
+        # a file of a faulty program
         forged() {
             "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" hexes.npz forged.npz "$2" || fault "forge.py: $2"
             refused 3 "^modes: forged.npz: $1" modes forged.npz -k 1 -q -o out.npz
@@ -380,14 +380,14 @@ bytes_of() {
         forged 'fibre: dimension 1 is' 'm["fibre"] = m["fibre"][:, :2]'
         forged 'fibre: element 0 has a direction, but its region "body" has no fibres' 'for k in list(meta["materials"][0]): k.startswith("fibre") and meta["materials"][0].pop(k)'
     }
-    # damaged bytes; without the member the region's direction holds
+    # damaged bytes; without the member the direction of the region applies
     mkdir damage
     "$PYTHON" "$SUPPLE_SOURCE/tests/cli/damage.py" hexes.npz damage || fault damage.py
     for angle in damage/*fibre.npz; do
         [[ $angle == */drop-* ]] || refused 3 "^modes: $angle: " modes "$angle" -k 1 -q -o out.npz
     done
     [ -e damage/nan-fibre.npz ] && [ -e damage/short-fibre.npz ] || fault "no damage: $(ls damage)"
-    # what a rule is not
+    # invalid rules
     helix '0, 0, 0' '0, 0, 0' 0
     refused 3 '^voxelize: fibres.json: meta: the axis of a helix has the length 0' "${bar[@]}" -q -o out.npz
     helix '1, 0' '0, 0, 0' 0
@@ -399,7 +399,7 @@ bytes_of() {
     helix '1, 0, 0' '0, 0, 0' 0
     directions x.npy '3, 3' x x x
     refused 2 '^voxelize: --fibre: region body has a helix already' "${bar[@]}" --fibre x.npy -q -o out.npz
-    # an imported mesh keeps what the materials do not name
+    # an imported mesh keeps the properties that the materials do not name
     simimport block.veg -q -o block.npz
     region=$(siminfo block.npz | sed -n 's/^region  *\([^:]*\):.*/\1/p' | head -n 1)
     echo "{\"name\": \"$region\", \"fibre\": \"fung\", \"fibre_stiffness\": 1e5, \"fibre_exponent\": 2,

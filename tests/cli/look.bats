@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Looking at bases: what a basis misses, forged files that simverify has to find, names in pictures and exports.
+# Bases: the part of a displacement that they miss, forged files that simverify has to find, names in pictures and exports.
 
 load common
 
@@ -8,7 +8,7 @@ table() {
     awk -F, -v word="$1" -v column="$2" '$1 == word { print $column }' t.csv
 }
 
-@test "simcompare --projection: nothing is missed of what the basis spans" {
+@test "simcompare --projection: fields in the span of the basis have no error" {
     local kind threads
     ending=
     done_well simcompare --projection --mesh mesh.npz traj.npz --basis basis.npz basis.npz --atol 1e-14 -q
@@ -71,7 +71,7 @@ table() {
     no_faults
 }
 
-@test "simcompare --projection and --angles: what does not fit is refused" {
+@test "simcompare --projection and --angles: refusals" {
     local line
     for line in "full.npz basis.npz" "full.npz basis.npz --mesh mesh.npz --rtol 1" "full.npz basis.npz --mesh mesh.npz --signs" \
         "full.npz basis.npz --mesh mesh.npz --angles" "full.npz basis.npz --mesh mesh.npz --after 1" \
@@ -100,12 +100,12 @@ forged() {
     [ "$1" != 0 ] || [ ! -s others ] || fault "$3: $4: $(cat others)"
 }
 
-@test "simverify is not fooled by forged files with the right hash" {
+@test "simverify finds forged files with a valid hash" {
     needs_numpy
     modes free.npz -q -k 9 -o free-modes.npz
     modalderiv free.npz free-modes.npz -q -o free-deriv.npz
     masspca mesh.npz modes.npz deriv.npz --lumping lumped -q -r 5 -o lumped.npz
-    # what is true stays true, and members that nobody knows are nobody's business
+    # correct files pass, and unknown members are ignored
     forged 0 '^ok   forged.npz hash' basis 'pass'
     forged 0 '^note forged.npz reduced spectrum' basis 'm["colour"] = np.arange(5.0)'
     forged 0 '^ok   forged.npz orthonormal' basis 'm["U"] *= -1'
@@ -150,13 +150,13 @@ forged() {
     no_faults
 }
 
-@test "simverify says what columns span" {
+@test "simverify reports the span of columns" {
     needs_numpy
     modes free.npz -q -k 9 -o free-modes.npz
     masspca free.npz free-modes.npz --scaling none -q -o free-basis.npz
     try simverify free.npz free-basis.npz -q
-    grep -q '^note free-basis.npz rigid motions: 6 of the 6 that the anchors leave are in its span$' "$stdout" || fault "$(cat "$stdout")"
-    # a basis of the modes themselves: its spectrum is that of the modes
+    grep -q '^note free-basis.npz rigid motions: 6 of the 6 that the fixed vertices leave are in its span$' "$stdout" || fault "$(cat "$stdout")"
+    # a basis of the modes has the eigenvalues of the modes as its spectrum
     masspca mesh.npz modes.npz --scaling none -q -o own.npz
     try simverify mesh.npz own.npz -q
     [ "$code" = 0 ] || fault "exit $code"
@@ -167,7 +167,7 @@ forged() {
 	f = np.sqrt(np.load('modes.npz')['eigenvalue'][[0, -1]]) / (2 * np.pi)
 	assert np.allclose([float(low), float(high)], f, rtol=2e-6), (sys.argv[1], f)
 	END
-    # shapes promise nothing but their size
+    # snapshots promise nothing but their size
     "$PYTHON" - <<-'END'
 	import numpy as np
 	U = np.load('basis.npz')['U']
@@ -189,7 +189,7 @@ forged() {
     no_faults
 }
 
-@test "simexport: the arrays of a VTU say which column they are" {
+@test "simexport: arrays of a VTU name their columns" {
     if ! "$PYTHON" -c 'import vtk, numpy' 2> /dev/null; then
         skip "no VTK"
     fi
@@ -253,14 +253,142 @@ forged() {
     done_well simrender mesh.npz modes.npz --sheet 2x2 --size 240x180 --samples 1 -q -o b.png
     same_bytes a.png b.png 'modes are drawn by their largest displacement'
     done_well simrender mesh.npz plain.npz --sheet 2x2 --color energy --size 240x180 --samples 1 -q -o c.png
-    refused 2 '^simrender: --normalize is of a file of' simrender mesh.npz basis.npz traj.npz --normalize mass --sheet 2x2 -o out.png
-    refused 2 '^simrender: --normalize is of a file of' simrender mesh.npz --normalize none -o out.png
+    refused 2 '^simrender: --normalize applies to columns$' simrender mesh.npz basis.npz traj.npz --normalize mass --sheet 2x2 -o out.png
+    refused 2 '^simrender: --normalize applies to columns$' simrender mesh.npz --normalize none -o out.png
     refused 2 '^simrender: --color energy: --normalize' simrender mesh.npz plain.npz -q --normalize mass --color energy --sheet 2x2 -o out.png
     refused 2 '^simrender: --color energy: modes have no size' simrender mesh.npz modes.npz --normalize none --color energy --sheet 2x2 -o out.png
     no_faults
 }
 
-@test "simrender: the same series for any number of threads, in order, and the first failure alone" {
+@test "simrender: shadows and backgrounds, the same bytes for any number of threads, or a line that says why not" {
+    local threads
+    ending=.png
+    done_well simrender scene.json --size 160x120 -q -o auto.png
+    done_well simrender scene.json --size 160x120 --shadows none -q -o none.png
+    done_well simrender scene.json --size 160x120 --shadows none --background dark -q -o dark.png
+    cmp -s none.png dark.png && fault 'the background makes no difference'
+    refused 2 '^simrender: --shadows does not apply beside --slice$' simrender field.npz --slice z=0.5 --shadows fine -o out.png
+    if simrender scene.json --size 160x120 --shadows fine -q -o fine.png 2> err; then
+        same_bytes auto.png fine.png 'pictures have fine shadows'
+        for threads in 1 2 3; do
+            done_well simrender scene.json --size 160x120 --shadows draft --threads $threads -q -o t$threads.png
+            same_bytes t1.png t$threads.png "$threads threads"
+        done
+        for kind in none fine; do
+            cmp -s t1.png $kind.png && fault "a draft is what $kind is"
+        done
+    else
+        same_bytes auto.png none.png 'a build without Embree'
+        refused 2 '^simrender: --shadows: this build has none, they need Embree' simrender scene.json --shadows fine -o out.png
+    fi
+    no_faults
+}
+
+# Stretched by 10 % along x: E = (1.1² - 1)/2 in one direction, J = 1.1, and by Hooke's law for S.
+@test "simrender: stress and strain of a body that is stretched evenly" {
+    needs_numpy
+    local color
+    ending=.png
+    "$PYTHON" - <<-'END'
+	import json
+	import numpy as np
+	m = np.load('mesh.npz')
+	x = m['vertices']
+	np.savez('stretched.npz', U=np.asfortranarray((0.1 * x * [1, 0, 0]).reshape(-1, 1)))
+	material, = json.loads(bytes(m['meta']))['materials']
+	assert material['law'] == 'stvk', material
+	young, nu = material['young'], material['poisson']
+	mu, lam, E = young / (2 * (1 + nu)), young * nu / ((1 + nu) * (1 - 2 * nu)), (1.1 ** 2 - 1) / 2
+	along, across = 1.1 ** 2 * (lam + 2 * mu) * E / 1.1, lam * E / 1.1
+	print('strain', E, 'stress', along, 'mises', along - across, 'energy', (lam / 2 + mu) * E ** 2, file=open('expected', 'w'))
+	END
+    for color in strain stress mises energy; do
+        done_well simrender mesh.npz stretched.npz --color $color --size 120x90 --samples 1 --shadows none -o out.png
+        "$PYTHON" - $color "$err" <<-'END' || fault "$color: $err, not $(cat expected)"
+	import re, sys
+	expected = open('expected').read().split()
+	expected = float(expected[expected.index(sys.argv[1]) + 1])
+	low, high = map(float, re.search('range of the colours: (.*) to (.*)', sys.argv[2]).groups())
+	assert abs(low / expected - 1) < 1e-8 and abs(high / expected - 1) < 1e-8, (low, high, expected) # nine digits are printed
+	END
+    done
+    refused 2 '^simrender: --color mises: modes have no size' simrender mesh.npz modes.npz --color mises --sheet 2x2 -o out.png
+    no_faults
+}
+
+@test "simrender: the points of a shell by level" {
+    needs_numpy
+    local threads
+    ending=.png
+    pointshell mesh.npz --points 400 --levels 3 -q -o levels.npz
+    for threads in 1 3; do
+        done_well simrender mesh.npz levels.npz --sheet auto --size 240x180 -t $threads -q -o t$threads.png
+    done
+    same_bytes t1.png t3.png 'threads'
+    done_well simrender levels.npz mesh.npz --sheet 2x2 --size 240x180 -q -o given.png
+    same_bytes t1.png given.png 'three levels'
+    done_well simrender levels.npz --size 240x180 --samples 1 --shadows none -q -o alone.png
+    input=levels.npz done_well simrender - --size 240x180 --samples 1 --shadows none -q -o pipe.png
+    same_bytes alone.png pipe.png 'from a pipe'
+    voxelize bar.obj -q -n 4 -o other.npz
+    refused 2 '^simrender: levels.npz: a picture is of one point shell' simrender levels.npz levels.npz -o out.png
+    refused 3 '^simrender: levels.npz: .*made from another mesh' simrender levels.npz other.npz -o out.png
+    refused 2 '^simrender: a point shell makes one picture' simrender levels.npz -o out_%d.png
+    refused 2 '^simrender: a point shell makes one picture' simrender levels.npz -o out.mp4
+    refused 2 '^simrender: --lines applies to a trajectory or columns or a mesh$' simrender levels.npz --lines -o out.png
+    no_faults
+}
+
+# Seen from -x, the fixed end of the bar has a mark at each of its vertices: the centroid of red is that of the vertices.
+@test "simrender: marks at the fixed vertices" {
+    needs_numpy
+    command -v ffmpeg > /dev/null || skip "no ffmpeg"
+    ending=.png
+    done_well simrender mesh.npz --elements --fixed --view -1,0,0 --angle 0 --size 300x300 --shadows none -q -o marks.png
+    done_well simrender mesh.npz --elements --view -1,0,0 --angle 0 --size 300x300 --shadows none -q -o plain.png
+    "$PYTHON" - <<-'END' || fault 'marks are elsewhere'
+	import struct, subprocess, zlib
+	import numpy as np
+	def png(name):
+	    raw = subprocess.run(['ffmpeg', '-nostdin', '-loglevel', 'error', '-i', name, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'],
+	                         stdout=subprocess.PIPE, check=True).stdout
+	    return np.frombuffer(raw, np.uint8).reshape(300, 300, 3).astype(int)
+	m = np.load('mesh.npz')
+	x = m['vertices']
+	end = x[m['fixed']]
+	assert np.ptp(end[:, 0]) == 0 and end[0, 0] == x[:, 0].min(), end
+	a, b = png('marks.png'), png('plain.png')
+	red = np.argwhere((a != b).any(2))
+	body = np.argwhere((b != b[:, :1]).any(2))
+	low, high = body.min(0), body.max(0)   # pixels of the end of the bar, seen from the front: rows, columns
+	middle = (end[:, 1:].mean(0) - x[:, 1:].min(0)) / np.ptp(x[:, 1:], axis=0)
+	expected = high[0] + 0.5 - middle[1] * (high[0] + 1 - low[0]), high[1] + 0.5 - middle[0] * (high[1] + 1 - low[1])
+	assert len(red) > 10 * len(end) and np.abs(red.mean(0) - expected).max() < 1.5, (len(red), red.mean(0), expected)
+	END
+    refused 2 '^simrender: --fixed applies to' simrender scene.json --fixed -o out.png
+    no_faults
+}
+
+@test "simrender: near-square sheets, and colours that a range cuts off" {
+    local cells
+    ending=.png
+    for cells in 4:2x2 3:2x2 2:2x1 1:1x1; do
+        done_well simrender mesh.npz modes.npz --columns 1-${cells%:*} --sheet auto --size 240x180 --samples 1 --shadows none -q -o auto.png
+        done_well simrender mesh.npz modes.npz --columns 1-${cells%:*} --sheet ${cells#*:} --size 240x180 --samples 1 --shadows none -q -o given.png
+        same_bytes auto.png given.png "$cells"
+    done
+    # the largest displacement of a mode counts as 1
+    done_well simrender mesh.npz modes.npz --columns 1 --elements --color displacement --range 0,0.5 --size 240x180 -o part.png
+    [[ $err == *'--range cuts colours off: the values drawn are 0 to 1'* ]] || fault "$err"
+    done_well simrender mesh.npz modes.npz --columns 1 --elements --color displacement --range 0,1 --size 240x180 -o whole.png
+    [[ $err != *'cuts'* ]] || fault "$err"
+    "$PYTHON" "$BATS_TEST_DIRNAME/move.py" scene.json long.npz 401
+    refused 2 '--sheet auto: 401 pictures are more than 400' simrender scene.json long.npz --sheet auto -o out.png
+    refused 2 '--sheet: "automatic" is not two numbers' simrender mesh.npz modes.npz --sheet automatic -o out.png
+    no_faults
+}
+
+@test "simrender: the same series for any number of threads, in order, and only the first failure is reported" {
     local how
     for how in '--color energy --lines' '--color displacement --rest' '--elements --frames 2- --box=-1,-1,-1,1,1,1'; do
         for threads in 1 2 3 16; do
@@ -272,7 +400,7 @@ forged() {
         done
         rm -r t1 t2 t3 t16
     done
-    # one at a time, each is what it is in the series
+    # each picture alone equals that of the series
     simrender mesh.npz modes.npz --size 200x150 --box=-1,-1,-1,1,1,1 -t 2 -q -o f_%03d.png
     simrender mesh.npz modes.npz --size 200x150 --box=-1,-1,-1,1,1,1 --columns 3 -t 2 -q -o third.png
     same_bytes f_002.png third.png 'the third of a series'
@@ -282,7 +410,7 @@ forged() {
     code=0
     simrender mesh.npz far.npz --normalize none --scale 1e-3 --size 200x150 --box=-1,-1,-1,1,1,1 -t 2 -q -o f_%03d.png 2> err || code=$?
     [ $code = 3 ] && [ "$(wc -l < err)" = 1 ] && grep -q '^simrender: ' err || fault "a frame that cannot be drawn: exit $code: $(< err)"
-    [ -z "$(echo f_*.png)" ] || fault "pictures of a series that failed: $(echo f_*.png)" # they appear together
+    [ -z "$(echo f_*.png)" ] || fault "pictures of a series that failed: $(echo f_*.png)" # all pictures appear together
     no_litter 'a failure'
     no_faults
 }
@@ -329,8 +457,8 @@ forged() {
     refused 2 'need the mesh' simexport basis.npz --to gram -o out.csv
     refused 2 'need the mesh' simexport mesh.npz --to gram -o out.csv
     refused 2 'need the mesh' simexport mesh.npz basis.npz traj.npz --to gram -o out.csv
-    refused 2 '^simexport: --samples means nothing' simexport mesh.npz basis.npz traj.npz --samples 9 -o out.csv
-    refused 2 '^simexport: --frames means nothing' simexport mesh.npz basis.npz --to gram --frames 1 -o out.csv
+    refused 2 '^simexport: --samples applies to --to gram$' simexport mesh.npz basis.npz traj.npz --samples 9 -o out.csv
+    refused 2 '^simexport: --frames applies to a trajectory or' simexport mesh.npz basis.npz --to gram --frames 1 -o out.csv
     no_faults
     needs_numpy
     modes mesh.npz -q -k 4 --lumping lumped --write-mass lumped.npz -o unused.npz
@@ -350,7 +478,7 @@ forged() {
 	G, L = product('M.npz'), product('lumped.npz')
 	assert off('d.csv', G) < 1e-13, off('d.csv', G)
 	assert off('two.csv', G[np.ix_([2, 0], [2, 0])]) < 1e-13 * abs(G).max() / abs(G[2, 2])
-	assert off('d100000.csv', L) < 1e-13, off('d100000.csv', L) # every vertex is a sample and has its own mass
+	assert off('d100000.csv', L) < 1e-13, off('d100000.csv', L) # every vertex is a sample with its own mass
 	assert 1e-3 < off('d40.csv', L) < 1, off('d40.csv', L)
 	END
     no_faults

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # Memory that runs out: exit 4, one line, the old outputs as they were, and no other file.
 #
-# POSITIONS=N: as many allocations of each command fail as N says, 0 all; ONLY=REGEX: of these commands. Both print what was tried.
+# POSITIONS=N: the number of allocations of each command that fail, 0 for all. ONLY=REGEX: selects commands. Both print what was tried.
 
 load common
 
-# One on a line: a command of every tool, then others that take their memory elsewhere: readers, writers, models, solvers, orderings.
+# Commands, one on a line: one of every program, then others with other allocations: readers, writers, models, solvers, orderings.
 commands() {
     local tool
     for tool in $(tools); do
@@ -20,6 +20,7 @@ commands() {
 	simimport block.ele -q -o out.npz
 	simimport block.vtk -q -o out.npz
 	simimport block.vtu -q -o out.npz
+	simimport block.mphtxt -q -o out.npz
 	modes mesh.npz -k 4 --write-stiffness out-K.npz --write-mass out-M.npz -q -o out.npz
 	modes mesh.npz -k 4 --solver arpack -q -o out.npz
 	modes free.npz -k 8 --certify -q -o out.npz
@@ -50,9 +51,13 @@ commands() {
 	simexport mesh.npz -q -o out.veg
 	simexport K.npz -q -o out.mtx
 	simexport basis.npz -q -o out.U
+	simexport mesh.npz basis.npz poly.npz --probe tip=3 -q -o out.c
 	simexport scene.json motion.npz -q -o out.csv
+	simexport mesh.npz basis.npz traj.npz --color displacement --quantize -q -o out.glb
+	simexport mesh.npz full.npz -q -o out.glb
+	simexport scene.json motion.npz --color speed -q -o out.usda
 	simrender scene.json motion.npz --frames 1-2 --size 160x120 --samples 1 -q -o out-%d.png
-	simrender field.npz --slice y=0.5 --size 160x120 --samples 1 -q -o out.png
+	simrender field.npz --slice y=0.5 --size 160x120 -q -o out.png
 	siminfo --script cub.npz
 	siminfo motion.npz
 	simverify mesh.npz basis.npz poly.npz cub.npz traj.npz
@@ -61,7 +66,7 @@ commands() {
 	END
 }
 
-@test "every tool where allocations fail" {
+@test "every program with failing allocations" {
     needs_plain_build "they have allocators of their own"
     simimport block.veg --fixed block.bou -q -o tets.npz
     cat > arm.json <<-'END'
@@ -75,7 +80,7 @@ commands() {
     no_faults
 }
 
-# What the kernel refuses: threads' stacks and OpenBLAS's buffers too. Below 150 MB the loader finds no room for the libraries.
+# The kernel also refuses stacks of threads and buffers of OpenBLAS. Below 150 MB the loader finds no room for the libraries.
 @test "little address space" {
     needs_plain_build "they take address space"
     local limit ended=0

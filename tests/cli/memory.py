@@ -23,8 +23,8 @@ import tempfile
 
 OLD = b'old\n'
 FAILURE = re.compile(rb'\A([a-z]+): ([^\n]*: )?(out of memory|cannot create a thread: Resource temporarily unavailable)\n\Z')
-WAYS = [('FAIL_AT', False), ('FAIL_FROM', False), ('FAIL_AT', True)]  # and whether there are spare threads
-# what a run may leave when it fails, and removes when it succeeds
+WAYS = [('FAIL_AT', False), ('FAIL_FROM', False), ('FAIL_AT', True)]  # FAIL_AT or FAIL_FROM, and whether there are spare threads
+# files that a failed run may leave and a later successful run removes
 KEPT = '.checkpoint'
 
 

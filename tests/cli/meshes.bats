@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Simulation meshes to other programs and back, and meshes of tetrahedra, of hexahedra and of both through every tool.
+# Export and import of simulation meshes, and meshes of tetrahedra, of hexahedra and of both in every program.
 
 load common
 
@@ -12,7 +12,7 @@ same_members() {
 	END
 }
 
-# A cube of 1 m below and two tetrahedra on its top, in two regions: mixed.npz. Its lower side is held.
+# A cube of 1 m with two tetrahedra on its top, in two regions: mixed.npz. Its lower side is fixed.
 make_mixed() {
     cat > mixed.inp <<-'END'
 	*NODE
@@ -51,7 +51,7 @@ make_mixed() {
     simimport mixed.inp -q -o mixed.npz
 }
 
-@test "meshes go out and come back: every format" {
+@test "meshes are exported and imported: every format" {
     local ending file mesh
     make_mixed
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0 -o tets.npz
@@ -75,7 +75,7 @@ make_mixed() {
         done_well simimport two.msh -q -o back.npz
         same_members $mesh.npz back.npz vertices region
     done
-    # held components come back with .inp
+    # .inp keeps fixed components
     simexport mixed.npz -q -o m.inp && simimport m.inp -q -o back.npz
     same_members mixed.npz back.npz fixed fixed_axes
     ending=
@@ -114,13 +114,13 @@ make_mixed() {
     ending=.npz
     done_well simimport t.node -q -o back.npz
     same_members tets.npz back.npz vertices tet region
-    refused 3 "mesh.npz: the mesh has 96 hexahedra, and TetGen's files hold tetrahedra only" simexport mesh.npz -o u.node
+    refused 3 "mesh.npz: the mesh has 96 elements of type hex, and TetGen's files hold 4-node tetrahedra only" simexport mesh.npz -o u.node
     refused 2 "TetGen's files are two: name one that ends in .node or .ele" simexport tets.npz --to tetgen -o -
     refused 2 "TetGen's files are two" simexport tets.npz --to tetgen -o u.txt
     no_faults
 }
 
-@test "what a format cannot hold is said" {
+@test "properties that a format cannot hold are reported" {
     local ending=
     make_mixed
     done_well simexport mixed.npz -o m.msh
@@ -138,8 +138,8 @@ make_mixed() {
     refused 3 'no vertex of the mesh is fixed' simexport free.npz -o x.bou
     refused 2 'takes one mesh, not 2 files' simexport mesh.npz modes.npz -o x.msh
     refused 3 'modes.npz: .*mesh' simexport modes.npz -o x.inp
-    refused 2 'columns means nothing in this format' simexport mesh.npz --columns 1 -o x.msh
-    # a law without a card, names that are not plain
+    refused 2 '^simexport: --columns applies to columns$' simexport mesh.npz --columns 1 -o x.msh
+    # a law without a card, and names with special characters
     echo '[{"name": "a b", "law": "neo-hookean", "young": 1e6, "poisson": 0.3, "density": 1000, "damping_mass": 0.5}]' > m.json
     voxelize bar.obj -q -n 2 --region-box 'a b,-inf,-inf,-inf,inf,inf,inf' --materials m.json -o neo.npz
     done_well simexport neo.npz -o n.inp
@@ -149,7 +149,7 @@ make_mixed() {
     no_faults
 }
 
-# walk MESH LOADS: every tool on a mesh, held or free, in a folder of its own, and the certificates of all that it made.
+# walk MESH LOADS: runs every program on a mesh, fixed or free, in a folder of its own, and simverify on all results.
 walk() {
     local mesh=$1.npz modes=4 model integrator options program ending=.npz
     mkdir "$1" && cd "$1" && ln -s ../*.csv "../$mesh" . || return
@@ -175,7 +175,7 @@ walk() {
         done
     done
     ending=
-    # the polynomials are the Galerkin projection
+    # the polynomials equal the Galerkin projection
     done_well simcompare reduced_--basis_basis.npz_--poly_poly.npz-newmark.npz galerkin_--basis_basis.npz-newmark.npz --basis basis.npz -q --rtol 1e-8 --atol 1e-12
     done_well simverify -q $mesh modes.npz lumped.npz inertia.npz deriv.npz basis.npz ordered.npz random.npz regions.npz poly.npz K.npz M.npz ./*newmark*.npz ./*energy.npz ./*central.npz
     if [[ $1 != free* ]]; then
@@ -202,7 +202,7 @@ walk() {
     make_mixed
     voxelize bar.obj -q -n 4 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0 -o tets.npz
     simexport tets.npz -q -o bare.inp && simimport bare.inp -q -o bare.npz
-    # a triangle with a corner in the cube and two in the tetrahedra
+    # a triangle with one corner in the cube and two in the tetrahedra
     printf 'v 0.25 0.5 0.5\nv 0.575 0.35 1.275\nv 0.325 0.6 1.275\nf 1 2 3\n' > skin.obj
     awk 'BEGIN { x = 0.25; y = 0.5; z = 0.5
         printf "0 0 %.17g 1 %.17g 2 %.17g 3 %.17g ", (1-x)*(1-y)*(1-z), x*(1-y)*(1-z), x*y*(1-z), (1-x)*y*(1-z)
@@ -240,19 +240,19 @@ walk() {
         sed "s/vtkZLib/vtk$kind/" little-I-16-inline.vtu > other.vtu
         refused 3 "^simimport: other.vtu: byte [0-9]+: the array Points is compressed with vtk${kind}DataCompressor: save the file with zlib" simimport other.vtu -o out.npz
     done
-    # what is not compressed needs no compressor, and text has no byte order
+    # Uncompressed data needs no compressor, and text has no byte order.
     sed 's/byte_order="LittleEndian"/byte_order="BigEndian" compressor="vtkLZ4DataCompressor"/' block.vtu > text.vtu
     done_well simimport text.vtu -o back.npz
     same_members back.npz whole.npz vertices tet region
     no_faults
 }
 
-@test "a hexahedron of positive volume that folds is not told to be turned" {
+@test "a folded hexahedron of positive volume: the message does not suggest --turn" {
     local ending=.npz
     printf '# vtk DataFile Version 2.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 float\n0 0 0\n2 0 0\n2 2 0\n0 2 0\n0 0 2\n2 0 2\n%s\n0 2 2\n' '.5 .5 2' > folded.vtk
     printf 'CELLS 1 9\n8 0 1 2 3 4 5 6 7\nCELL_TYPES 1\n12\n' >> folded.vtk
-    # at the pushed corner the edges are (-1/4, 3/4, 0), (3/4, -1/4, 0) and (-3/4, -3/4, 1): their determinant in this order is -1/2;
-    # the volume is linear in this corner, and 1 m3 less for each metre along either axis
+    # At the moved corner the edges are (-1/4, 3/4, 0), (3/4, -1/4, 0) and (-3/4, -3/4, 1): their determinant in this order is -1/2.
+    # The volume is linear in this corner and decreases by 1 m3 per metre along either axis.
     for how in '' --turn; do
         refused 3 '^simimport: folded.vtk: 1 of 1 elements are folded, flat or collapsed, the first is element 0 .line 15.: its Jacobian falls to -0.5 m3, its volume is 5 m3' \
             simimport folded.vtk $how -o out.npz
@@ -278,7 +278,7 @@ walk() {
 
 @test "a small file that claims many records takes no memory for them" {
     local kind claim
-    for kind in veg msh mesh node ele vtk vtu; do
+    for kind in veg msh mesh node ele vtk vtu mphtxt; do
         for claim in 1000000 1000000000 1000000000000 1000000000000000000 9223372036854775807; do
             case $kind in
             veg) sed "s/^2 4 0$/$claim 4 0/" block.veg ;;
@@ -287,12 +287,13 @@ walk() {
             node) sed "s/^5 3/$claim 3/" block.node ;;
             ele) sed "s/^2 4 1$/$claim 4 1/" block.ele ;;
             vtk) sed "s/^CELLS 2 10/CELLS $claim 10/" block.vtk ;;
+            mphtxt) sed "s/^2 # number of elements/$claim/" block.mphtxt ;;
             vtu) sed "s/NumberOfCells=\"2\"/NumberOfCells=\"$claim\"/" block.vtu ;;
             esac > claim.$kind
             [ $kind != node ] || cp block.ele claim.ele
             [ $kind != ele ] || cp block.node claim.node
             cmp -s block.$kind claim.$kind && fault "$kind: nothing was changed"
-            # what it takes, in KiB, is that of the whole file, and 8 MiB
+            # memory in KiB: that of the complete file and 8 MiB more
             if [ -x /usr/bin/time ]; then
                 before=$(/usr/bin/time -f %M simimport block.$kind -q -o whole.npz 2>&1)
                 after=$(/usr/bin/time -q -f %M simimport claim.$kind -q -o whole.npz 2>&1 | tail -n 1)
@@ -360,7 +361,7 @@ as_in_calculix() {
     voxelize bar.obj -q -n 4 --fill --tetrahedra --fix-half-space 1,0,0,0 --region-box left,-inf,-inf,-inf,1.5,inf,inf \
         --materials left.json -o tets.npz
     simexport tets.npz -q -o plain.inp
-    # the first material by its stiffness, the other one by engineering constants, each with axes of its own
+    # the first material by its stiffness, the second by engineering constants, each with its own axes
     "$PYTHON" - <<-'END'
 	import re
 	deck = open('plain.inp').read()

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Scenes and their motions in siminfo, simverify, simrender and simexport. The motion is made up by move.py, which says where bodies are.
+# Scenes and their motions in siminfo, simverify, simrender and simexport. move.py makes up the motion and knows the places of the bodies.
 
 load common
 
-@test "siminfo says what a motion holds" {
+@test "siminfo summarizes a motion" {
     ending=
     done_well siminfo motion.npz
     local text
@@ -16,7 +16,7 @@ load common
     no_faults
 }
 
-@test "simverify finds what a motion cannot claim" {
+@test "simverify finds wrong values in a motion" {
     needs_numpy
     ending=
     done_well simverify motion.npz
@@ -49,19 +49,19 @@ load common
     # contacts of frame 3, and none in frame 4
     for kind in none points forces; do
         done_well simrender scene.json motion.npz --size 160x120 -q --frames 3 --contacts $kind -o $kind.png
-        done_well simrender scene.json motion.npz --size 160x120 -q --frames 4 --contacts $kind -o 4$kind.png
+        done_well simrender scene.json motion.npz --size 160x120 -q --frames 4 --contacts $kind --opacity 1 -o 4$kind.png
         same_bytes 4none.png 4$kind.png 'no contacts'
     done
     same_bytes points.png t1.png 'points are drawn unless another choice is made'
     cmp -s points.png none.png && fault 'points are not there'
-    cmp -s points.png forces.png && fault 'spikes are points'
+    cmp -s points.png forces.png && fault 'arrows are points'
     cat motion.npz | simrender scene.json - --size 160x120 -q --frames 3 -o pipe.png || fault 'from a pipe'
     same_bytes pipe.png t1.png pipe
     no_faults
 }
 
-# The square of a plane and a ball in a parallel view from the side: where the ball ends is known.
-@test "a ball on a plane is where its numbers say" {
+# The square of a plane and a ball in a parallel view from the side. The edge of the ball is known.
+@test "simrender and simexport place a ball and a plane as their numbers say" {
     needs_numpy
     cat > small.json <<-'END'
 	{"contact": {"stiffness": 1},
@@ -84,11 +84,11 @@ load common
 	x = array('Points').reshape(-1, 3)
 	# a quarter turn about y takes (0, 0, 1) to (1, 0, 0)
 	assert np.abs(np.linalg.norm(x[:-4] - [2, 0, 0], axis=1) - 0.25).max() < 1e-15 * 16
-	# the plane: n·x = 0.5 in its own frame, half a metre lower in the world, under the ball and a tenth more
+	# the plane: n·x = 0.5 in its own frame, half a metre lower in the world; its square covers the ball and a tenth more
 	assert np.abs(x[-4:, 2]).max() < 1e-15 and np.allclose([x[-4:, 0].min(), x[-4:, 0].max()], [1.7, 2.3]), x[-4:]
 	tri = array('connectivity').reshape(-1, 3)
 	assert (array('types') == 5).all() and (array('body') == [0] * (len(tri) - 2) + [1, 1]).all()
-	# closed and outward: the volume of the ball by the divergence theorem, of an inscribed polyhedron
+	# closed and oriented outward: the volume of the inscribed polyhedron by the divergence theorem
 	a, b, c = (x[tri[:-2, i]] - [2, 0, 0] for i in range(3))
 	volume = np.einsum('ij,ij->', a, np.cross(b, c)) / 6
 	assert 0.98 < volume / (4 / 3 * np.pi * 0.25 ** 3) < 1, volume
@@ -156,7 +156,7 @@ load common
     no_faults
 }
 
-@test "simexport: a scene in ParaView's files moves and deforms as its numbers say" {
+@test "simexport: a scene in files of ParaView moves and deforms as in the file" {
     needs_numpy
     done_well simexport scene.json motion.npz -q --every 3 -o m.pvd
     [ "$(echo m_*.vtu contacts_m*)" = 'm_0000.vtu m_0001.vtu m_0002.vtu m_0003.vtu contacts_m.pvd contacts_m_0000.vtu contacts_m_0001.vtu contacts_m_0002.vtu contacts_m_0003.vtu' ] ||
@@ -179,7 +179,7 @@ load common
 	U = basis['U'][:, :4]
 	surface, weights, element = mesh['surface/vertices'], mesh['surface/weights'], mesh['surface/element']
 	hexes = mesh['hexes'] if 'hexes' in mesh.files else mesh['hex']
-	def carried(u):  # of the mesh's vertices to those of the surface
+	def carried(u):  # from the vertices of the mesh to those of the surface
 	    return np.einsum('ij,ijk->ik', weights, u.reshape(-1, 3)[hexes[element]])
 	for i, k in enumerate(range(0, 10, 3)):
 	    v = Vtu('m_%04d.vtu' % i)
@@ -188,7 +188,7 @@ load common
 	    R = np.array([[np.cos(t), -np.sin(t), 0], [np.sin(t), np.cos(t), 0], [0, 0, 1]])
 	    at = (surface + carried(U @ series('q')[k])) @ R.T
 	    rate = np.cross([0, 0, 1], at) + carried(U @ series('qdot')[k]) @ R.T + [0, 0, 0.1]
-	    # double precision of positions of a few metres
+	    # rounding of positions of a few metres in double precision
 	    assert np.abs(x[:n] - at - [0, 0, 0.1 * t]).max() < 1e-14, np.abs(x[:n] - at - [0, 0, 0.1 * t]).max()
 	    assert np.abs(v['velocity'].reshape(-1, 3)[:n] - rate).max() < 1e-14
 	    body, model, tri = v['body'], v['model'], v['connectivity'].reshape(-1, 3)
@@ -232,19 +232,19 @@ load common
     refused 3 'traj.npz: with a scene there is its motion' simrender scene.json traj.npz -q -o out.png
     refused 3 'a file of kind scene_trajectory has no displacements' simrender motion.npz -q -o out.png
     refused 2 '10 pictures need a pattern' simrender scene.json motion.npz -q -o out.png
-    refused 2 '\-\-color means nothing with a scene' simrender scene.json --color displacement -q -o out.png
-    refused 2 '\-\-sheet means nothing with a scene' simrender scene.json motion.npz --sheet 2x2 -q -o out.png
-    refused 2 '\-\-contacts means nothing without a scene' simrender mesh.npz --contacts none -q -o out.png
+    refused 2 '^simrender: --color applies to a trajectory or columns$' simrender scene.json --color displacement -q -o out.png
+    refused 2 '--sheet makes one picture' simrender scene.json motion.npz --sheet 2x2 -q -o out_%d.png
+    refused 2 '^simrender: --contacts applies to a scene$' simrender mesh.npz --contacts none -q -o out.png
     refused 2 'there are 10 frames' simrender scene.json motion.npz --frames 10- -q -o out.png
-    refused 2 'a scene and its motion go to VTU or CSV' simexport scene.json motion.npz --to obj -q -o out.npz
-    refused 2 'mean nothing for a scene' simexport motion.npz --probe 3 -q -o out.csv
+    refused 2 'a scene and its motion go to VTU, CSV, glTF, USD or a web page' simexport scene.json motion.npz --to obj -q -o out.npz
+    refused 2 'probes are points of bodies' simexport motion.npz --probe 3 -q -o out.csv
     refused 2 'CSV is of a motion, and none was named' simexport scene.json -q -o out.csv
     refused 2 'name the scene too' simexport motion.npz --to vtu -q -o out.npz
     refused 2 'do not go into one file' simexport scene.json motion.npz --to vtu -q -o -
     no_faults
 }
 
-@test "a motion that was cut is read as far as it goes, where asked" {
+@test "a truncated motion is read up to the last whole block with --partial" {
     needs_numpy
     "$PYTHON" - <<-'END'
 	import zipfile

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Where output goes: pipes, devices, links, odd names; what happens when it cannot be written or the tool is killed.
+# Outputs: pipes, devices, links and odd names, outputs that cannot be written, and programs that are killed.
 
 load common
 
-# Tools that write a file.
+# The programs that write a file.
 writers() {
     local tool
     for tool in $(tools); do
@@ -16,7 +16,7 @@ writers() {
     local tool
     for tool in $(writers); do
         command_of "$tool"
-        [ "$tool" != simexport ] || line+=(--to csv) # the format is known by the ending otherwise
+        [ "$tool" != simexport ] || line+=(--to csv) # without a file name the format cannot be inferred
         "${line[@]}" -q -o "a$ending" || fault "$tool: exit $?"
         "${line[@]}" -q -o - > b 2> err || fault "$tool -o -: exit $?: $(< err)"
         "${line[@]}" -q -o - 2> err | cat > c || fault "$tool -o - |: $(< err)"
@@ -89,7 +89,7 @@ writers() {
     no_faults
 }
 
-@test "a file that may not grow" {
+@test "a limit on the size of files" {
     local tool
     for tool in $(writers); do
         command_of "$tool"
@@ -102,7 +102,7 @@ writers() {
         }
         refused 4 "^$tool: out\\$ending: " limited "${line[@]}" -q -o "out$ending"
     done
-    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # its name is "limited" here
+    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # the name of the command is "limited" here
     no_faults
 }
 
@@ -118,7 +118,7 @@ writers() {
         { "${line[@]}" -q -o - 2> err || echo $? > status; } | true
         [ ! -e status ] || [ "$(< status)" = 4 ] || fault "$tool -o - | true: exit $(< status)"
         rm -f status
-        # others do not mind
+        # other programs are not affected
         "${line[@]}" -q -o "a$ending" >&- <&- 2> err || fault "$tool >&- <&-: $(< err)"
         rm -f "a$ending"
     done
@@ -131,7 +131,7 @@ writers() {
     no_faults
 }
 
-@test "odd names, spaces and folders that are not there" {
+@test "odd names, spaces and missing folders" {
     mkdir 'a folder' locked
     ending=.npz
     done_well modes mesh.npz -q -k 4 -o 'a folder/a file.npz'
@@ -151,7 +151,7 @@ writers() {
     no_faults
 }
 
-@test "links stay links, rights are those of the umask" {
+@test "links stay links, and permissions follow the umask" {
     local ending=.npz
     mkdir folder
     echo old > folder/target.npz
@@ -169,7 +169,7 @@ writers() {
     no_faults
 }
 
-@test "an output that replaces a file keeps its rights" {
+@test "an output that replaces a file keeps its permissions" {
     local ending=.npz
     echo old > rights.npz
     chmod 600 rights.npz
@@ -190,7 +190,8 @@ writers() {
     no_faults
 }
 
-# A library that lets the n-th call of rename or fsync fail, and write from the n-th call on, as on a full disk; failing CALL N COMMAND… runs a command with it.
+# Makes a library in which the n-th call of rename or fsync fails, and write from the n-th call on, as on a full disk. `failing CALL N COMMAND…` runs
+# a command with it.
 make_failing() {
     command -v cc > /dev/null || skip 'no compiler'
     cat > "$BATS_TEST_TMPDIR/fail.c" <<-'END'
@@ -236,8 +237,9 @@ failing() {
     FAIL_CALL=$call FAIL_NUMBER=$number LD_PRELOAD=$BATS_TEST_TMPDIR/fail.so "$@"
 }
 
-# fails_whole CALL STEP OLD… -- COMMAND…: the first call fails, then each STEP later one, until the command is done. Each time the exit code is 4, with one line; the old files
-# hold "old" still, and there are no others.
+# fails_whole CALL STEP OLD… -- COMMAND…: lets call 1, 1 + STEP, … fail until the command succeeds. Every failure has exit code 4 and one line, the
+# old files
+# still hold "old", and there are no other files.
 fails_whole() {
     local call=$1 step=$2 number=1 files=() before file failures=0
     shift 2
@@ -271,6 +273,8 @@ fails_whole() {
     mkdir there
     fails_whole fsync 1 out.npz out-K.npz there/M.npz -- modes mesh.npz -q -k 4 --write-stiffness out-K.npz --write-mass there/M.npz -o out.npz
     fails_whole fsync 1 out.csv -- simexport mesh.npz basis.npz traj.npz --probe 30 -q -o out.csv
+    fails_whole fsync 1 out.c out.h -- simexport mesh.npz basis.npz poly.npz -q -o out.c
+    fails_whole fsync 1 out.glb -- simexport mesh.npz basis.npz traj.npz -q -o out.glb
     no_faults
 }
 
@@ -280,10 +284,11 @@ fails_whole() {
     fails_whole write 3 f.pvd f_0000.vtu f_0001.vtu f_0002.vtu -- simexport mesh.npz full.npz --every 2 -q -o f.pvd
     rm f*
     fails_whole write 3 m.pvd m_0000.vtu m_0001.vtu contacts_m.pvd contacts_m_0000.vtu contacts_m_0001.vtu -- simexport scene.json motion.npz --frames 0-1 -q -o m.pvd
+    fails_whole write 1 m.usda -- simexport scene.json motion.npz -q -o m.usda
     no_faults
 }
 
-@test "several outputs: when a name cannot be given all old files are put back" {
+@test "several outputs: if a rename fails, all old files are restored" {
     needs_plain_build "they have to be loaded first"
     local number old
     make_failing
@@ -321,7 +326,7 @@ fails_whole() {
     no_faults
 }
 
-@test "two outputs of one name" {
+@test "two outputs with the same name" {
     refused 2 '' modes mesh.npz -q -k 4 --write-mass x.npz --write-stiffness x.npz -o out.npz
     refused 2 '' modes mesh.npz -q -k 4 --write-mass out.npz -o out.npz
     no_faults
@@ -335,10 +340,10 @@ fails_whole() {
     no_faults
 }
 
-@test "killed: the temporary file goes, the old output stays" {
+@test "killed: the temporary file is removed, the old output stays" {
     local signal number
     for signal in TERM INT HUP QUIT XCPU; do
-        # through exec, so that the process is the tool, and with signals as a shell in the foreground has them
+        # by exec, so that the process is the program, with signals as a foreground job of a shell has them
         "$PYTHON" -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -352,7 +357,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
         [ ${#litter[@]} = 1 ] || fault "$signal: the temporary file did not appear"
         kill -s $signal $number
         code=0
-        { wait $number || code=$?; } 2> /dev/null # without what the shell says of a job that a signal ended
+        { wait $number || code=$?; } 2> /dev/null # without the message of the shell about a job that was ended by a signal
         [ $code = $((128 + $(kill -l $signal))) ] || fault "$signal: exit $code"
         no_litter $signal
         rm -f .supple-*
@@ -361,7 +366,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     no_faults
 }
 
-@test "killed as the temporary file appears: it goes too" {
+@test "killed when the temporary file appears: it is removed too" {
     needs_plain_build 'LD_PRELOAD'
     cat > early.c <<-'END'
 	#define _GNU_SOURCE
@@ -383,21 +388,63 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     no_faults
 }
 
+@test "killed when the temporary file appears, by a signal that another thread receives" {
+    needs_plain_build 'LD_PRELOAD'
+    cat > other.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <pthread.h>
+	#include <signal.h>
+	#include <unistd.h>
+	static void *wait_long(void *data)
+	{
+	    for (;;)
+	        pause();
+	    return data;
+	}
+	int mkostemp64(char *name, int flags)
+	{
+	    sigset_t none, before;
+	    pthread_t thread;
+	    sigemptyset(&none);
+	    pthread_sigmask(SIG_SETMASK, &none, &before);
+	    pthread_create(&thread, NULL, wait_long, NULL);
+	    pthread_sigmask(SIG_SETMASK, &before, NULL);
+	    int descriptor = ((int (*)(char *, int))dlsym(RTLD_NEXT, "mkostemp64"))(name, flags);
+	    kill(getpid(), SIGTERM);
+	    usleep(200000); // the other thread runs the handler
+	    return descriptor;
+	}
+	END
+    cc -shared -fPIC other.c -o other.so -lpthread || fault 'cannot compile'
+    code=0
+    { LD_PRELOAD=$PWD/other.so voxelize bar.obj -q -n 4 -o out.npz || code=$?; } 2> /dev/null
+    [ $code = 143 ] || fault "exit $code"
+    no_litter SIGTERM
+    cmp -s out.npz <(echo old) || fault 'out.npz was changed'
+    no_faults
+}
+
 @test "nohup is obeyed" {
-    local number
+    local number litter
     (
         trap '' HUP
         exec simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 30000 --every 10000 -o long.npz
     ) 3>&- &
     number=$!
-    sleep 0.1
+    # it has begun to write
+    for _ in $(seq 3000); do
+        litter=(.supple-*)
+        [ ${#litter[@]} = 0 ] && [ ! -e long.npz ] && kill -0 $number 2> /dev/null || break
+        sleep 0.02
+    done
     kill -s HUP $number 2> /dev/null || true
     wait $number || fault "exit $?"
     [ -s long.npz ] || fault 'no output'
     no_faults
 }
 
-@test "standard output is named as what it is" {
+@test "messages name the standard output" {
     local code=0
     modes mesh.npz -k 4 -q -o - > /dev/full 2> err || code=$?
     [ $code = 4 ] || fault "exit $code"

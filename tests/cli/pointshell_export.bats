@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Pointshells as tables and point clouds.
+# Pointshells exported as tables and point clouds.
 
 load common
 
@@ -59,14 +59,14 @@ agrees() {
 	END
     simexport -q --to ply - -o - < shell.npz > piped.ply
     same_bytes s.ply piped.ply "a pipe"
-    # a shell that does not move
+    # a rigid pointshell
     pointshell bar.obj -q --points 30 --levels 1 -o still.npz
     done_well simexport still.npz -o still.ply
     [ "$(sed '1,/end_header/d' still.ply | cut -d' ' -f8,9 | sort -u)" = '0 1' ] || fault "$(tail -n 3 still.ply)"
     no_faults
 }
 
-@test "VTU: what the rules of the format say, and VTK where it is there" {
+@test "VTU: by the rules of the format, and by VTK where it is installed" {
     ending=.vtu
     done_well simexport shell.npz -o s.vtu
     agrees s.vtu <<-'END'
@@ -115,16 +115,16 @@ agrees() {
     no_faults
 }
 
-@test "what is no pointshell, and options that mean nothing for one" {
+@test "files that are no pointshells, and options that do not apply" {
     local to option
     for to in csv obj ply vtu vtk; do
-        refused 2 'a pointshell|means nothing in this format' simexport shell.npz --to $to --frames 1 -o out.npz
+        refused 2 '^simexport: --frames applies to a trajectory or' simexport shell.npz --to $to --frames 1 -o out.npz
     done
     for option in --surface --fields --partial '--every 2' '--columns 1'; do
         # shellcheck disable=SC2086
-        refused 2 'shell.npz: it is a pointshell' simexport shell.npz --to vtu $option -o out.npz
+        refused 2 "^simexport: ${option%% *} applies to " simexport shell.npz --to vtu $option -o out.npz
     done
-    refused 2 'shell.npz: it is a pointshell' simexport shell.npz --to obj --level 0 -o out.npz
+    refused 2 '^simexport: --level applies to a distance field$' simexport shell.npz --to obj --level 0 -o out.npz
     refused 2 's.pvd: a pointshell is no series' simexport shell.npz -o s.pvd
     refused 3 'mesh.npz: PLY holds a pointshell' simexport mesh.npz -o out.ply
     refused 2 'PLY holds a pointshell' simexport shell.npz mesh.npz -o out.ply

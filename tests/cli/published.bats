@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# simfull against values at finite strain that others published, and against CalculiX where that is installed.
+# simfull against published values at finite strain, and against CalculiX where it is installed.
 
 load common
 
-# grid.py N M THICKNESS PLACE: N x M x 1 hexahedra of a plane body, PLACE an expression of where (s, t) of the unit square is.
+# grid.py N M THICKNESS PLACE: N x M x 1 hexahedra of a plane body. PLACE is a Python expression that maps (s, t) of the unit square to a point.
 make_grid() {
     cat > grid.py <<-'END'
 	import sys
@@ -25,14 +25,15 @@ make_grid() {
 	END
 }
 
-# The numbers of the vertices i of every row, of both layers.
+# The numbers of vertex i of every row, in both layers.
 column() {
     local n=$1 m=$2 i=$3 j list=
     for ((j = 0; j < 2 * (m + 1); j++)); do list+=,$((j * (n + 1) + i)); done
     echo "${list:1}"
 }
 
-# Turek and Hron, CSM1: St. Venant–Kirchhoff, plane strain; trilinear elements between the circle and the tip, the displacement of its middle in mm, for 70 x 4 and 140 x 8.
+# Turek and Hron, CSM1: St. Venant–Kirchhoff, plane strain, trilinear elements between the circle and the tip. Displacement of the middle of the tip
+# in mm, for 70 x 4 and 140 x 8 elements.
 @test "a bar on a cylinder bends under its weight as published" {
     local ending=.npz n
     needs_numpy
@@ -76,8 +77,9 @@ column() {
     no_faults
 }
 
-# FinEtoolsDeforNonlinear: the end of a bar of 3 x 1 x 1 mm is moved, and the force on it is the slope of the energy: by differences of second order, which leave less than the step squared.
-@test "bars that are drawn and pressed by their ends as published" {
+# FinEtoolsDeforNonlinear: the end of a bar of 3 x 1 x 1 mm is prescribed. Its force is the slope of the energy, by central differences, whose error
+# is the square of the step.
+@test "bars under tension and compression as published" {
     local ending=.npz law moved
     needs_numpy
     printf '*NODE\n' > bar.inp
@@ -86,7 +88,7 @@ column() {
     while read -r law moved; do
         echo "[{\"name\": \"body\", \"law\": \"$law\", \"young\": 7, \"poisson\": 0.3, \"density\": 1}]" > law.json
         done_well simimport bar.inp --materials law.json --fix-half-space 1,0,0,0,x --fix-half-space 0,1,0,0,y --fix-half-space 0,0,1,0,z --fix-vertices 3,7,11,15:x -q -o bar.npz
-        # statics of the moves at whole seconds: what is left of rounding is far below the differences
+        # a static step for each second; rounding is far below the differences
         awk -v u="$moved" 'BEGIN { print "t,vertex,ux,uy,uz"; for (v = 3; v < 16; v += 4) { print 0 "," v ",0,0,0"; for (i = 1; i <= 3; i++) printf "%d,%d,%.17g,0,0\n", i, v, u + (i - 2) * 1e-3 } }' > move.csv
         done_well simfull bar.npz --integrator static --prescribe-vertices move.csv --dt 1 --steps 3 --tolerance 1e-14 -q -o "$law$moved.npz"
     done <<-'END'
@@ -100,13 +102,13 @@ column() {
 	    f = np.load(name + '.npz')
 	    energy, work = f['energy/000000'][:, 1], f['energy/000000'][:, 2]
 	    assert abs((energy[3] - energy[1]) / 2e-3 - want) < 2e-6, (name, (energy[3] - energy[1]) / 2e-3)
-	    # and what the moves do is the mean of the forces at the ends of each step
+	    # the work of the prescribed end is that of the mean force of each step
 	    assert abs(work[3] - work[1] - (energy[3] - energy[1])) < 1e-8, name
 	END
     no_faults
 }
 
-# The mesh that simexport writes, in CalculiX: the same elements, the same law at finite strain. It prints seven digits.
+# CalculiX on the mesh that simexport writes: the same elements and the same law at finite strain. It prints seven digits.
 @test "CalculiX on the same mesh: statics, frequencies and a motion" {
     local ending=.npz job
     command -v ccx > /dev/null || skip "no CalculiX"
@@ -118,7 +120,7 @@ column() {
     }
     write statics '*STEP, NLGEOM' '*STATIC, DIRECT' '0.25, 1' '*CONTROLS, PARAMETERS=FIELD' '1e-10, 1e-8' '*DLOAD' 'body, GRAV, 9.81, 0, 0, -1' '*CLOAD' '21, 3, -3000' '*NODE PRINT, NSET=NALL' U
     write frequencies '*STEP' '*FREQUENCY' 6
-    # at rest for a step: CalculiX finds the first acceleration with another mass
+    # one step at rest, because CalculiX computes the first acceleration with another mass
     write motion '*AMPLITUDE, NAME=late' '0, 0, 0.01, 0, 0.02, 1, 10, 1' '*STEP, NLGEOM, INC=1000' '*DYNAMIC, DIRECT, ALPHA=0' '0.01, 0.2' '*CONTROLS, PARAMETERS=FIELD' '1e-10, 1e-8' \
         '*CLOAD, AMPLITUDE=late' '21, 3, -30000' '*NODE PRINT, NSET=NALL' U
     for job in statics frequencies motion; do
@@ -140,7 +142,7 @@ column() {
 	        elif len(words) == 4 and blocks:
 	            blocks[-1].append([float(x) for x in words[1:]])
 	    return np.array(blocks)
-	digits = 0.51e-6  # half a unit of the last of seven, of a number that begins with 1
+	digits = 0.51e-6  # half a unit of the seventh digit, of a number that begins with 1
 	for name, theirs in (('statics', displacements('statics.dat')[-1:]), ('motion', displacements('motion.dat'))):
 	    ours = np.load(name + '.npz')['u/000000'][1:]
 	    assert ours.shape == theirs.shape and abs(ours).max() > 0.2 and abs(ours - theirs).max() < digits * abs(ours).max(), (name, abs(ours - theirs).max())
@@ -151,7 +153,8 @@ column() {
     no_faults
 }
 
-# Tetrahedral meshes that other projects ship, with slivers of a quality down to 1.6e-8: frequencies of the elastic modes by SciPy's eigsh on a textbook assembly.
+# Tetrahedral meshes of other projects, with slivers of a quality down to 1.6e-8. The frequencies of the elastic modes are from eigsh of SciPy with a
+# textbook assembly.
 @test "meshes with slivers go through modes, derivatives and polynomials" {
     local ending=.npz name number known
     [ -d "${SUPPLE_MESHES-}" ] || skip "no shared meshes"
@@ -171,7 +174,7 @@ polyfem-bunny.msh
 polyfem-screw.msh
 sofa-Ossicles.vtu
 sofa-seaMonster2-volume1.vtu'
-    # the same body with a fixed foot, and its full model in motion
+    # the same body with a fixed foot, and a motion of its full-order model
     done_well simimport "$SUPPLE_MESHES/slivers/libigl-bunny.mesh" --turn -q --fix-half-space 0,1,0,0.05 -o body.npz
     done_well modes body.npz -k 5 -q -o fixed.npz
     done_well simfull body.npz --gravity 0,-9.81,0 --dt 0.002 --steps 3 -q -o fall.npz
@@ -179,7 +182,7 @@ sofa-seaMonster2-volume1.vtu'
     no_faults
 }
 
-# One flat tetrahedron: all six rigid motions, and four others.
+# One flat tetrahedron: six of its modes are rigid.
 @test "a flattened element has modes" {
     local ending=.npz
     printf '4 3 0 0\n0 0 0 0\n1 1 0 1e-4\n2 1 1 0\n3 0 1 1e-4\n' > one.node
@@ -191,7 +194,8 @@ sofa-seaMonster2-volume1.vtu'
     no_faults
 }
 
-# A stiffness that no mesh has: the message names the worst element, whose longest edge is √2 m and whose smallest height 3V/A = 2e-8 m; other causes are named only where no shape is bad.
+# A stiffness that no mesh has: the message names the worst element, whose longest edge is √2 m and whose smallest height is 3V/A = 2e-8 m. Other
+# causes are named only if no element is badly shaped.
 @test "solvers that fail name the worst element" {
     local ending=.npz
     needs_numpy

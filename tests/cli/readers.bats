@@ -16,7 +16,7 @@ read_by_python() {
     for file in mesh modes deriv basis poly cub training traj full motion K field shell other-K; do
         files+=("$DATA/$file.npz")
     done
-    # each with a block that is not whole behind one that is
+    # each with an incomplete block after a complete one
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 9000 -o long.npz
     head -c $(($(stat -c %s long.npz) - 9000)) long.npz > cut-long.npz
     head -c $(($(stat -c %s motion.npz) - 4500)) motion.npz > cut-motion.npz
@@ -24,13 +24,26 @@ read_by_python() {
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" "$BATS_TEST_DIRNAME/readers/summary.py" "${files[@]}" | LC_ALL=C sort > python.txt
 }
 
-@test "supple.py reads every kind, and cut files up to their last whole block" {
+@test "supple.py reads every kind, and truncated files up to their last complete block" {
     read_by_python
     [ "$(awk '$2 == "kind" && !seen[$3]++' python.txt | wc -l)" = 12 ] || fault "kinds: $(grep ' kind ' python.txt)"
     grep -q '^cut-long.npz energy f8 8192x4 ' python.txt && grep -q '^cut-motion.npz pose f8 8x6x7 ' python.txt || fault "$(grep cut- python.txt)"
-    head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is not whole
+    head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is incomplete
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" -c 'import supple; supple.load("cut.npz", partial=True)' 2> message && fault 'a cut block was read'
-    grep -q 'ValueError: the trajectory has no whole block' message || fault "$(tail -n 1 message)"
+    grep -q 'ValueError: cut.npz: the trajectory has no whole block' message || fault "$(tail -n 1 message)"
+    no_faults
+}
+
+@test "supple.py lists files, and works alone under another name" {
+    needs_numpy
+    cp "$SUPPLE_SOURCE/scripts/supple.py" reader.py
+    "$PYTHON" -W error reader.py modes.npz K.npz > out.txt || fault 'it fails'
+    grep -qx 'modes.npz: modes' out.txt && grep -qE '^    U +float64 525 4$' out.txt && grep -qE '^    matrix +sparse$' out.txt || fault "$(< out.txt)"
+    try "$PYTHON" reader.py modes.npz nothing.npz
+    [ "$code" = 3 ] && [[ $err == *"supple: "*"No such file"*"nothing.npz"* ]] && [ ${#lines[@]} = 1 ] || fault "$code: $err"
+    head -c 3000 modes.npz > cut.npz
+    try "$PYTHON" reader.py cut.npz
+    [ "$code" = 3 ] && [[ $err == "supple: cut.npz: "* ]] && [ ${#lines[@]} = 1 ] || fault "$code: $err"
     no_faults
 }
 

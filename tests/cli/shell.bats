@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# pointshell, and what others do with its files.
+# pointshell, and other programs on its files.
 
 load common
 
-# holds FILE EXPRESSION: true of the arrays in f, meta and result. Only where there is NumPy.
+# holds FILE EXPRESSION: true for the arrays in f, meta and result. Skipped without NumPy.
 holds() {
     "$PYTHON" -c 'import numpy' 2> /dev/null || return 0
     "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
@@ -23,9 +23,9 @@ holds() {
     done_well pointshell bar.obj --points 850 --levels 4 -o s.npz
     holds s.npz "list(c) == [10, 50, 210, 850] == result['level_points'] and len(p) == meta['points'] == 850"
     holds s.npz "np.abs(bar).max() < 1e-12 and np.abs((n ** 2).sum(1) - 1).max() < 1e-12 and abs(f['area'].sum() - 14) < 1e-9 and meta['surface'] == 'model'"
-    # inward: a step along the normal is inside
+    # normals point inward: a step along them ends inside
     holds s.npz "(np.abs(p + 1e-6 * n - [1.5, .5, .5]) < [1.5, .5, .5]).all()"
-    # nearest parents, and spheres that hold all below, by brute force
+    # nearest parents, and spheres that contain all points below, by brute force
     holds s.npz "all(parent[i] == -1 if level[i] == 1 else np.argmin(((p[:c[level[i] - 2]] - p[i]) ** 2).sum(1)) == parent[i] for i in range(850))"
     holds s.npz "len(radius) == 270 and all(np.linalg.norm(p[np.where((parent == i) & (level == 4))[0]] - p[i], axis=1).max(initial=0) <= radius[60 + i] for i in range(210))"
     # nearest neighbours among normals within 120 degrees: more even than random ones
@@ -73,7 +73,7 @@ holds() {
 @test "motion with a basis" {
     done_well pointshell mesh.npz --basis basis.npz --points 400 -o s.npz
     holds s.npz "f['Us'].shape == f['dNs'].shape == (400, 3, 6) and f['a'].shape == (len(radius), 6) and meta['r'] == 6 and 'dTs' not in f.files"
-    # a linear motion of the mesh, which nothing holds, is one of the points
+    # a linear displacement field of a free mesh is that of the points
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
     "$PYTHON" - <<-'END'
 	import numpy as np
@@ -82,7 +82,7 @@ holds() {
 	np.savez('linear.npz', U=np.asfortranarray((x @ A.T + [1, 2, 3]).reshape(-1, 1)))
 	END
     pointshell free.npz -q --basis linear.npz --points 400 --normals tangents -o l.npz
-    # t1 and t2 by the rule of the format; then F t1 x F t2 is along the transposed inverse of F times N, F = 1 + 0.3 A
+    # Tangents t1 and t2 by the rule of the format: F t1 x F t2 is along F^-T N, F = 1 + 0.3 A.
     cat > tangents.py <<-'END'
 	import numpy as np
 	s = np.load('l.npz')
@@ -103,7 +103,7 @@ holds() {
     no_faults
 }
 
-@test "a basis that moves what is held does not move the points there" {
+@test "a basis that moves fixed vertices does not move the points there" {
     "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
     "$PYTHON" - <<-'END'
 	import numpy as np
@@ -129,31 +129,32 @@ holds() {
     no_faults
 }
 
-@test "how far normals are from the true ones in a motion" {
+@test "errors of normals in a motion" {
     pointshell mesh.npz -q --basis basis.npz --points 60 -o plain.npz
     refused 3 'plain.npz: it has no tangents' simexport plain.npz traj.npz --to csv -o out.npz
     modes mesh.npz -q -k 2 -o two.npz
     pointshell mesh.npz -q --basis two.npz --normals tangents --points 60 -o two-shell.npz
     refused 3 'two-shell.npz: it was made from another basis' simexport two-shell.npz traj.npz --to csv -o out.npz
     refused 3 'mesh.npz: normals are those of a pointshell in a trajectory' simexport mesh.npz shell.npz --to csv -o out.npz
-    refused 2 '--probe and --coordinates mean nothing' simexport shell.npz traj.npz --to csv --coordinates -o out.npz
+    refused 2 '--coordinates applies to a trajectory or a scene' simexport shell.npz traj.npz --to csv --coordinates -o out.npz
     ending=.csv
     done_well simexport shell.npz traj.npz -o all.csv
     done_well simexport traj.npz shell.npz --frames 1- --every 3 -o some.csv
     [ "$(awk 'NR == 1 || NR % 3 == 0' all.csv)" = "$(< some.csv)" ] || fault "--frames and --every choose others"
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
-    # one F = 1 + q A for the whole body, by one coordinate
+    # a homogeneous deformation F = 1 + q A with one coordinate q
     "$PYTHON" - <<-'END'
 	import numpy as np
 	A = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]])
 	np.savez('linear.npz', U=np.asfortranarray((np.load('free.npz')['vertices'] @ A.T).reshape(-1, 1)))
 	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,vertex,0,-1e8,-1e8,0\n' > pull.csv
-    pointshell free.npz -q --basis linear.npz --method samples --points 400 --normals tangents -o l.npz # no two neighbours on one line
+    pointshell free.npz -q --basis linear.npz --method samples --points 400 --normals tangents -o l.npz # random points, of which no two neighbours are collinear
     simulate free.npz -q --model galerkin --basis linear.npz --loads pull.csv --dt 0.001 --steps 10 --every 5 -o stretched.npz
     simexport stretched.npz -q --coordinates -o q.csv
     done_well simexport l.npz stretched.npz -o n.csv
-    # angles with F^-T N of F N, and by brute force of the cloud (weights of thesis eq. 3.9) and of the products of neighbours by their angle
+    # Angles between F^-T N and three estimates, by brute force: F N, the point cloud (weights of thesis eq. 3.9), and products of neighbours ordered
+    # by their angle.
     cat > angles.py <<-'END'
 	import numpy as np
 	A, s = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]), np.load('l.npz')
@@ -192,7 +193,7 @@ holds() {
     no_faults
 }
 
-@test "the same bytes for any number of threads, others for another seed" {
+@test "the same bytes for any number of threads, other bytes for another seed" {
     local threads
     for threads in 1 2 4; do
         pointshell mesh.npz -q --basis basis.npz --points 500 -t $threads -o $threads.npz
@@ -207,15 +208,19 @@ holds() {
 @test "pointshell: usage errors and models without a surface" {
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > one.obj
     printf 'v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n' > point.obj
-    refused 2 '--cells means nothing' pointshell bar.obj --cells 9 -o out.npz
-    refused 2 '--iterations means nothing' pointshell bar.obj --method vertices --iterations 9 -o out.npz
-    refused 2 '--normals means nothing without --basis' pointshell mesh.npz --normals tangents -o out.npz
-    refused 2 '--basis goes with a mesh' pointshell bar.obj --basis basis.npz -o out.npz
-    refused 2 '--field goes with a mesh' pointshell bar.obj --field field.npz -o out.npz
+    refused 2 '^pointshell: --cells applies to --method voxels or depth$' pointshell bar.obj --cells 9 -o out.npz
+    refused 2 '^pointshell: --iterations applies to --method repulsion$' pointshell bar.obj --method vertices --iterations 9 -o out.npz
+    refused 2 '^pointshell: --normals applies with --basis$' pointshell mesh.npz --normals tangents -o out.npz
+    refused 2 '^pointshell: --basis applies to a mesh$' pointshell bar.obj --basis basis.npz -o out.npz
+    refused 2 '^pointshell: --field applies to a mesh$' pointshell bar.obj --field field.npz -o out.npz
     refused 2 '20 points are too few for 5 levels' pointshell bar.obj --points 20 --levels 5 -o out.npz
     refused 2 '--offset: .*out of range' pointshell bar.obj --offset -1 -o out.npz
     refused 3 'one.obj: the model is open \(3 open edges' pointshell one.obj --offset 0 -o out.npz
     refused 3 'one.obj: an offset of 1e-05 m .* more than 1024 cells' pointshell one.obj --offset 0.00001 -o out.npz
+    # the smallest offset that is named works, and a little less does not
+    [[ $err =~ 'the smallest is '([0-9.e-]+)' m' ]] || fault "no smallest offset: $err"
+    done_well pointshell one.obj --offset "${BASH_REMATCH[1]}" --points 20 --levels 1 -q -o least.npz
+    refused 3 'more than 1024 cells' pointshell one.obj --offset "$(awk "BEGIN { print 0.999 * ${BASH_REMATCH[1]} }")" -o out.npz
     refused 3 'point.obj: the model has no usable extent' pointshell point.obj -o out.npz
     refused 3 'other-basis.npz: .*' pointshell mesh.npz --basis other-basis.npz -o out.npz
     refused 3 'modes.npz: .*modes.*mesh' pointshell modes.npz -o out.npz
@@ -234,12 +239,43 @@ holds() {
     no_faults
 }
 
+@test "--boundary uses the elements of a mesh that has an embedded surface" {
+    local ending=
+    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+    # the voxels extend beyond the bar, whose 8 corners are the embedded surface
+    done_well pointshell mesh.npz --method vertices -q -o embedded.npz
+    done_well pointshell mesh.npz --method vertices --boundary --basis basis.npz -q -o boundary.npz
+    "$PYTHON" - <<-'END' || fault 'the vertices of the boundary'
+	import collections, itertools, numpy as np
+	mesh, basis, shell = np.load('mesh.npz'), np.load('basis.npz'), np.load('boundary.npz')
+	faces, x = collections.Counter(), mesh['vertices']
+	for element in mesh['hex']: # four corners that share a coordinate of the cube
+	    for axis, side in itertools.product(range(3), range(2)):
+	        corners = x[element]
+	        on = np.isclose(corners[:, axis], (corners[:, axis].min(), corners[:, axis].max())[side])
+	        faces[tuple(sorted(element[on]))] += 1
+	assert set(map(len, faces)) == {4}
+	outer = sorted({v for face, count in faces.items() if count == 1 for v in face})
+	number = {tuple(np.round(x[v], 9)): v for v in outer}
+	found = [number[tuple(np.round(p, 9))] for p in shell['points']]
+	assert sorted(found) == outer and len(outer) > 8 == len(np.load('embedded.npz')['points']), (len(outer), len(found))
+	U = basis['U'].reshape(len(x), 3, -1)
+	fixed = np.isin(found, mesh['fixed'])
+	assert np.abs(shell['Us'] - U[found])[~fixed].max() < 1e-12 * np.abs(U).max()
+	END
+    done_well simverify boundary.npz mesh.npz basis.npz
+    grep -q '^ok .*normals inward by the winding number: 0 of' "$stdout" || fault "$(< "$stdout")"
+    refused 2 '--boundary applies to a mesh' pointshell bar.obj --boundary -o out.npz
+    refused 2 '--boundary does not apply beside --field' pointshell mesh.npz --boundary --field field.npz -o out.npz
+    no_faults
+}
+
 @test "simverify finds points, parents, spheres, bounds and rows that are wrong" {
     local ending= change
     done_well simverify shell.npz mesh.npz basis.npz
     grep -q '^ok .*normals inward by the winding number: 0 of 60' "$stdout" || fault "$(< "$stdout")"
     [ "$(grep -c '^ok .*\(displacements of points\|changes of normals\|changes of tangents\) anew' "$stdout")" = 3 ] || fault "$(< "$stdout")"
-    # corners of elements, where the gradient jumps
+    # points at corners of elements, where the gradient jumps
     pointshell mesh.npz -q --basis basis.npz --normals tangents --method vertices -o vertices.npz
     done_well simverify vertices.npz mesh.npz basis.npz
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }

@@ -1,26 +1,26 @@
 #!/usr/bin/env bats
-# simvalidate: reduced models beside the full one; scripts/plot-validation.
+# simvalidate: reduced models compared with the full-order one, and scripts/plot-validation.
 
 load common
 
-# The numbers of a column of the table t.csv, of the rows of a model.
+# table MODEL COLUMN [FILE]: the numbers of a column of t.csv, in the rows of a model.
 table() {
     awk -F, -v model="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i } $1 == model { print $column }' "${3:-t.csv}"
 }
 
-# Whether every number on stdin is at most $1; there has to be one.
+# at_most LIMIT: every number on stdin is at most LIMIT, and there is one.
 at_most() {
     awk -v most="$1" '{ n++; if ($1 == "" || !($1 + 0 <= most)) bad = 1 } END { exit bad || !n }'
 }
 
-# The columns of t.csv that are no times.
+# The columns of t.csv without timings.
 without_times() {
     cut -d , -f 1-9,12- "$1"
 }
 
 motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 30)
 
-# The table again from trajectories: what simulate records, and NumPy.
+# The table, recomputed by NumPy from recorded trajectories.
 @test "the errors are those of the recorded motions" {
     local ending=.npz model
     needs_numpy
@@ -67,7 +67,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 30)
     no_faults
 }
 
-# Three voxels of a soft material that no polynomial has, held at one end, in a random basis of all 36 degrees of freedom.
+# Three voxels of a soft material without polynomials, fixed at one end, with a random basis of all 36 degrees of freedom.
 make_block() {
     printf '%s\n' '[{"name": "body", "law": "stable-neo-hookean", "young": 3e4, "poisson": 0.4, "density": 1000}]' > soft.json
     voxelize bar.obj -q -n 3 --materials soft.json --fix-half-space 1,0,0,0 -o block.npz
@@ -83,7 +83,7 @@ make_block() {
 	END
 }
 
-@test "a basis of all degrees of freedom loses nothing" {
+@test "a basis of all degrees of freedom has no error" {
     local ending= options
     needs_numpy
     make_block || fault 'the block'
@@ -102,8 +102,8 @@ make_block() {
     no_faults
 }
 
-@test "errors fall with the coordinates and with the elements; cubature beside Galerkin projection" {
-    local motion=(--loads loads.csv --gravity 0,6,-9.81 --dt 0.01 --steps 30) # along both of its sides
+@test "errors decrease with coordinates and with elements; cubature against Galerkin projection" {
+    local motion=(--loads loads.csv --gravity 0,6,-9.81 --dt 0.01 --steps 30) # gravity along both directions of the section
     # shellcheck source=data.bash
     source "$SUPPLE_SOURCE/tests/cli/data.bash"
     make_wide_reduction || fault 'no wide bar'
@@ -119,11 +119,11 @@ make_block() {
     for model in galerkin cubature; do
         table $model position | sort -gruc || fault "$model: the error does not fall: $(cat t.csv)"
     done
-    # for a linear material polynomials and projection are one model; rounding stops both
+    # For a linear material polynomials and Galerkin projection are the same model, up to rounding.
     paste <(table galerkin position) <(table reduced position) | awk '{ if (($1 - $2) ^ 2 > (1e-6 * $1) ^ 2) bad = 1 } END { exit bad || NR != 3 }' || fault "polynomials: $(cat t.csv)"
-    # the best cubature is nearly as good as its basis
+    # the best cubature is nearly as accurate as its basis
     paste <(table galerkin position | tail -n 1) <(table cubature position | tail -n 1) | awk '{ exit $2 > 1.2 * $1 }' || fault "cubature: $(cat t.csv)"
-    # a verdict
+    # the exit code with --limit
     try simvalidate mesh.npz --basis basis.npz --ranks 1,6 "${motion[@]}" --limit 0.5 -q
     [ "$code$err" = 1 ] && [ ! -s "$stdout" ] || fault "--limit 0.5: exit $code $err"
     try simvalidate mesh.npz --basis basis.npz --ranks 6 "${motion[@]}" --limit 0.5 -q
@@ -149,7 +149,7 @@ make_block() {
     no_faults
 }
 
-@test "a recorded reference is as good as a run" {
+@test "a recorded reference gives the same table as a run" {
     local ending=.npz other
     done_well simfull mesh.npz "${motion[@]}" --every 4 -q -o full.npz
     ending=
@@ -160,16 +160,16 @@ make_block() {
     simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference - --csv c.csv -q < full.npz || fault 'standard input'
     cat full.npz | simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference - --probe 30:z --csv c.csv -q || fault 'a pipe'
     same_bytes <(without_times b.csv) <(without_times c.csv) 'a pipe'
-    # steps that are half as long meet every frame
+    # with half the time step every frame still has a step
     done_well simvalidate mesh.npz --basis basis.npz --loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --reference full.npz
-    # what does not fit it
+    # options that contradict the reference
     other=(simvalidate mesh.npz --basis basis.npz --reference full.npz)
     refused 2 '^simvalidate: full.npz: it was simulated with --gravity 0,0,-9.81' "${other[@]}" --loads loads.csv
     refused 2 '^simvalidate: full.npz: it was simulated with other --loads' "${other[@]}" --gravity 0,0,-9.81
     refused 2 '^simvalidate: full.npz: it was simulated with another --young' "${other[@]}" "${motion[@]:0:4}" --young 3e5
     refused 2 '^simvalidate: full.npz: it was simulated with damping 0 1/s and 0 s, not 1 and 0' "${other[@]}" "${motion[@]:0:4}" --damping-mass 1
     refused 2 'its frame 1 at 0.04 s is not at a step of --dt 0.03 s' "${other[@]}" "${motion[@]:0:4}" --dt 0.03
-    refused 2 '--steps and --every' "${other[@]}" "${motion[@]}"
+    refused 2 '--steps and --every do not apply with --reference' "${other[@]}" "${motion[@]}"
     refused 2 '--steps and --every' "${other[@]}" "${motion[@]:0:6}" --every 2
     refused 2 '--lumping applies to the full-order and linear models, of which none is run$' "${other[@]}" "${motion[@]:0:6}" --lumping lumped
     refused 3 '^simvalidate: traj.npz: it holds 0 of [0-9]* vertices: record it with --record all' simvalidate mesh.npz --basis basis.npz --loads loads.csv --reference traj.npz
@@ -196,7 +196,7 @@ make_block() {
     no_faults
 }
 
-@test "what does not fit together" {
+@test "inputs that do not belong together" {
     local ending=.npz
     done_well cubature mesh.npz basis.npz -q -o c.npz
     refused 2 'a model in a basis needs --basis' simvalidate mesh.npz
@@ -219,7 +219,7 @@ make_block() {
     done
     refused 2 '^simvalidate: --beta applies to --integrator newmark$' simvalidate mesh.npz --basis basis.npz --integrator energy --beta 0.3
     refused 2 '^simvalidate: --gamma applies to --integrator newmark$' simvalidate mesh.npz --basis basis.npz --integrator energy --gamma 0.3
-    for word in linear-euler exact; do # of models that are not validated
+    for word in linear-euler exact; do # integrators of models that simvalidate does not run
         refused 2 "^simvalidate: --integrator: .*$word.* is not one of newmark.energy.central.static.euler.bdf2$" simvalidate mesh.npz --basis basis.npz --integrator $word
     done
     refused 2 'the time step 0.01 s is above the limit of central differences' simvalidate mesh.npz --basis basis.npz --integrator central
@@ -231,12 +231,12 @@ make_block() {
     no_faults
 }
 
-@test "a model that does not converge is given up, the others are not" {
+@test "a model that does not converge is abandoned, the others are completed" {
     local ending=.npz run
     needs_numpy
     make_block
     done_well simfull block.npz --gravity 5,-30,10 --steps 20 -q -o full.npz
-    # one iteration is enough for the linear model only
+    # one iteration suffices for the linear model only
     run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --halvings 0 --model galerkin,linear --ranks 1,36)
     try "${run[@]}" --csv t.csv
     [ "$code" = 5 ] || fault "exit $code: $err"
@@ -245,21 +245,23 @@ make_block() {
     table linear position | at_most 1 || fault "linear: $(cat t.csv)"
     try "${run[@]}" -q
     [ "$code" = 5 ] && [ ${#lines[@]} = 1 ] || fault "quiet: exit $code: $err"
-    # where it is the full model there is nothing to compare with
+    # without the full-order model there is no reference
     refused 5 '^simvalidate: block.npz: Newton' simvalidate block.npz --gravity 5,-30,10 --iterations 1 --halvings 0 --model linear --csv out.csv -q
     no_faults
 }
 
-@test "plot-validation draws what there is" {
+@test "plot-validation draws the columns that exist" {
     local plot=$SUPPLE_SOURCE/scripts/plot-validation head=model,r,elements,position,velocity
     command -v gnuplot > /dev/null || skip "no gnuplot"
     printf '%s\n' $head full,9,5,, reduced,1,,0.5,0.6 reduced,3,,0.05,0.07 cubature,3,4,0.3,0.5 cubature,3,9,0.06,0.08 galerkin,3,5,0.049,0.06 linear,9,5,2,inf > both.csv
     printf '%s\n' $head reference,,,, galerkin,2,5,0.2, galerkin,4,5,0, galerkin,8,5,0.01, > statics.csv
     for name in both statics; do
         "$plot" out.png "It's \"$name\"" $name.csv 2> err || fault "$name: exit $?: $(< err)"
-        size=$(od -An -v -tu1 -j 16 -N 8 out.png | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }') # of the PNG's header
+        size=$(od -An -v -tu1 -j 16 -N 8 out.png | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }') # the size in the header of the PNG
         [ "$size" = "$([ $name = both ] && echo 1400 || echo 700) 600" ] || fault "$name: $size"
     done
+    "$plot" both.svg "It's <both>" both.csv && grep -q '<svg' both.svg && grep -q '</svg>' both.svg || fault 'SVG'
+    [ "$(grep -c 'relative error beside' both.svg)" = 2 ] || fault 'panels of the SVG'
     printf '%s\n' $head full,9,5,, reduced,1,,0.5,0.6 > one.csv
     printf '%s\n' $head full,9,5,, > none.csv
     printf '%s\n' $head reduced,1,,0.5,x reduced,2,,0.5,1 > word.csv

@@ -90,7 +90,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t axes[4] = {7, 2, 7, 5};
     sp_material materials[REGIONS] = {
         {.name = "body"}, {.name = "biceps", .fibre = SP_FIBRE_STVK}, {.name = "3", .fibre = SP_FIBRE_FUNG}};
+    double vertices[3 * VERTICES] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    int64_t tet[4] = {0, 1, 2, 3};
     const sp_mesh mesh = {.vertex_count = VERTICES,
+                          .vertices = vertices,
+                          .block[SP_TET4].count = 1,
+                          .block[SP_TET4].node = tet,
                           .fixed_count = 4,
                           .fixed = fixed,
                           .fixed_axes = axes,

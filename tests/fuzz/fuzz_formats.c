@@ -5,6 +5,7 @@
 #include "formats/mesh.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
+#include "formats/scene_log.h"
 #include "formats/scene_trajectory.h"
 #include "formats/sparse.h"
 #include "formats/trajectory.h"
@@ -44,7 +45,7 @@ static int compare(void *data, int64_t rows, int64_t count, int64_t row, int64_t
     return SP_OK;
 }
 
-/* U in pieces: the same judgement and the same values as whole. */
+/* U in pieces: the same status and the same values as the whole. */
 static void read_pieces(sp_context *context)
 {
     sp_file file;
@@ -104,6 +105,8 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_polynomials_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
             sp_polynomials_free(&polynomials);
+        if (sp_polynomial_sums_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
+            sp_polynomials_free(&polynomials);
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {
@@ -147,6 +150,21 @@ static void read_kinds(sp_context *context)
     }
 }
 
+/* The inputs of all steps are those of the log. */
+static void read_log(sp_context *context)
+{
+    sp_scene_log log;
+    rewind_file();
+    if (sp_scene_log_read(context, descriptor, &log) != SP_OK)
+        return;
+    int64_t count = 0;
+    for (int64_t i = 0; i < log.step_count; i++)
+        count += log.count[i];
+    if (count != log.input_count)
+        abort();
+    sp_scene_log_free(&log);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sp_context context = sp_context_default();
@@ -163,6 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     read_kinds(&context);
     read_pieces(&context);
+    read_log(&context);
     for (int partial = 0; partial < 2; partial++) {
         sp_trajectory trajectory;
         sp_scene_trajectory motion;

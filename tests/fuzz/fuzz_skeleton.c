@@ -25,8 +25,8 @@ static void make_mesh(sp_mesh *mesh, double vertices[3 * VERTICES], int64_t hex[
     static const char *const names[3] = {"humerus", "flesh", "ulna"};
     *mesh = (sp_mesh){.vertex_count = VERTICES,
                       .vertices = vertices,
-                      .hex_count = CUBES,
-                      .hex = hex,
+                      .block[SP_HEX8].count = CUBES,
+                      .block[SP_HEX8].node = hex,
                       .region = region,
                       .material_count = 3,
                       .materials = materials};

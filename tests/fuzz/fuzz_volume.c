@@ -1,6 +1,6 @@
 /* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp
- * (against a small mesh), 5 .mesh, 6 .ele, 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte.
- * Meshes that come out are walked in full, and those that pass sp_mesh_check go through every writer. */
+ * (against a small mesh), 5 .mesh, 6 .ele, 7 .vtk, 8 .vtu, 9 .mphtxt; included files are the bytes after the first zero
+ * byte. Meshes that come out are walked in full, and those that pass sp_mesh_check go through every writer. */
 #include "formats/export/volume_write.h"
 #include "formats/import/volume.h"
 
@@ -32,10 +32,10 @@ static void walk(const sp_mesh *mesh)
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
         sum += mesh->vertices[i];
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            if (corner[a] < 0 || corner[a] >= mesh->vertex_count)
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            if (node[a] < 0 || node[a] >= mesh->vertex_count)
                 __builtin_trap();
         if (mesh->region[e] < 0 || mesh->region[e] >= mesh->material_count)
             __builtin_trap();
@@ -54,7 +54,7 @@ static void walk(const sp_mesh *mesh)
         __builtin_trap();
 }
 
-/* Into the void: the writers may refuse a mesh, with a message, and do nothing else wrong. */
+/* Writes to nowhere: the writers may refuse a mesh with a message. */
 static void write_all(const sp_mesh *mesh)
 {
     static int (*const writers[])(sp_context *, int, const sp_mesh *) = {
@@ -82,10 +82,10 @@ static int small_mesh(sp_context *context, sp_mesh *mesh)
     static const double vertices[30] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1,
                                         1, 0, 1, 1, 1, 1, 0, 1, 1, 2, 0, 0, 2, 1, 0};
     static const int64_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, tet[4] = {1, 2, 8, 9};
-    *mesh = (sp_mesh){.vertex_count = 10, .hex_count = 1, .tet_count = 1, .material_count = 1};
+    *mesh = (sp_mesh){.vertex_count = 10, .block[SP_HEX8].count = 1, .block[SP_TET4].count = 1, .material_count = 1};
     mesh->vertices = sp_pool_copy(&mesh->pool, vertices, 30, sizeof *vertices);
-    mesh->hex = sp_pool_copy(&mesh->pool, hex, 8, sizeof *hex);
-    mesh->tet = sp_pool_copy(&mesh->pool, tet, 4, sizeof *tet);
+    mesh->block[SP_HEX8].node = sp_pool_copy(&mesh->pool, hex, 8, sizeof *hex);
+    mesh->block[SP_TET4].node = sp_pool_copy(&mesh->pool, tet, 4, sizeof *tet);
     mesh->region = sp_pool_new(&mesh->pool, 2, sizeof *mesh->region);
     mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
     if (mesh->pool.failed)
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct included included = {zero ? zero + 1 : text, zero ? text + count - zero - 1 : 0};
     sp_includes includes = {open_included, &included};
     int status;
-    switch (data[0] % 9) {
+    switch (data[0] % 10) {
     case 0:
         status = sp_volume_parse_veg(&context, text, zero ? zero - text : count, &includes, &mesh, &notes);
         break;
@@ -144,6 +144,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 8:
         status = sp_volume_parse_vtu(&context, text, count, &material, &mesh, &notes);
+        break;
+    case 9:
+        status = sp_volume_parse_comsol(&context, text, count, &material, &mesh, &notes);
         break;
     default:
         status = small_mesh(&context, &mesh);

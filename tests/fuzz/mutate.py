@@ -86,7 +86,7 @@ def write(path):
         i = random.randrange(len(entries))
         try:
             entries[i] = (entries[i][0], mutate(*entries[i]))
-        except ValueError:  # a header that an earlier mutation made unreadable stays as it is
+        except ValueError:  # a header that an earlier mutation made unreadable is left alone
             pass
     if random.random() < 0.05:
         del entries[random.randrange(1, len(entries))]

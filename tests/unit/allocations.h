@@ -1,5 +1,5 @@
-/* Counts calls of malloc, calloc and realloc in `allocations` (not under sanitizers, which have their own malloc).
- * Included by the one file of a test program. */
+/* Counts calls of malloc, calloc and realloc in `allocations` (but not under sanitizers, which replace malloc).
+ * Included by exactly one file of a test program. */
 #ifndef TESTS_UNIT_ALLOCATIONS_H
 #define TESTS_UNIT_ALLOCATIONS_H
 

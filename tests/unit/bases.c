@@ -38,7 +38,7 @@ static void orthonormalization_survives_near_dependence(void)
     int64_t rank;
     random_field(ROWS * COUNT, 1, A);
     for (int c = 1; c < COUNT;
-         c++) /* each column is the one before it plus a millionth, two are exact copies, one is zero */
+         c++) /* each column is the previous one plus a millionth; two columns are exact copies, one is zero */
         for (int i = 0; i < ROWS; i++)
             A[c * ROWS + i] = c == 7 || c == 23 ? A[(c - 1) * ROWS + i]
                               : c == 30         ? 0
@@ -62,7 +62,7 @@ static void orthonormalization_survives_near_dependence(void)
     free(A), free(Q), free(R);
 }
 
-/* Columns with known singular values, over twelve decades: none loses its digits. */
+/* Columns with known singular values over twelve decades: all are accurate. */
 static void pca_finds_known_singular_values(void)
 {
     sp_metric metric = lumped();
@@ -84,7 +84,7 @@ static void pca_finds_known_singular_values(void)
     CHECK(rank >= RANK, "rank %lld", (long long)rank);
     for (int k = 0; k < RANK; k++)
         CHECK_NEAR(singular[k] / pow(10, -2 * k), 1, 1e-15 / pow(10, -2 * k) + 1e-13);
-    for (int k = 0; k < 4; k++) { /* the directions too, up to sign */
+    for (int k = 0; k < 4; k++) { /* the singular vectors too, up to sign */
         double dot = 0;
         for (int i = 0; i < ROWS; i++)
             dot += Q[k * ROWS + i] * diagonal[i] * A[k * ROWS + i];
@@ -102,7 +102,7 @@ static void principal_angles_are_the_ones_put_in(void)
     const double expected[B] = {1e-9, 0.3, 1.5};
     int64_t count;
     orthonormal(&metric, A + B, 4, Q);
-    for (int c = 0; c < A; c++) /* mixed, so that no column of one is a column of the other */
+    for (int c = 0; c < A; c++) /* mixed, so that the two sets have no common column */
         for (int k = 0; k < A; k++)
             for (int i = 0; i < ROWS; i++)
                 left[c * ROWS + i] += Q[k * ROWS + i] * (c == k ? 2 : 0.3 * (c + 1) / (k + 2));

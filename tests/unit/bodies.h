@@ -1,4 +1,4 @@
-/* Small bodies made on the spot, for the tests of mechanics. */
+/* Small bodies for the tests of mechanics. */
 #ifndef TESTS_UNIT_BODIES_H
 #define TESTS_UNIT_BODIES_H
 
@@ -51,10 +51,10 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
 {
     *mesh = (sp_mesh){.quadrature = 3, .material_count = 1};
     mesh->vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1);
-    mesh->hex_count = (int64_t)nx * ny * nz;
+    mesh->block[SP_HEX8].count = (int64_t)nx * ny * nz;
     mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
-    mesh->hex = sp_pool_new(&mesh->pool, 8 * mesh->hex_count, sizeof(int64_t));
-    mesh->region = sp_pool_new(&mesh->pool, mesh->hex_count, sizeof(int64_t));
+    mesh->block[SP_HEX8].node = sp_pool_new(&mesh->pool, 8 * mesh->block[SP_HEX8].count, sizeof(int64_t));
+    mesh->region = sp_pool_new(&mesh->pool, mesh->block[SP_HEX8].count, sizeof(int64_t));
     mesh->fixed = sp_pool_new(&mesh->pool, 1, sizeof(int64_t));
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 1, 1);
     mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
@@ -75,7 +75,7 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
             for (int i = 0; i < nx; i++, e++) {
                 int64_t corner[8] = {V(i, j, k),     V(i + 1, j, k),     V(i + 1, j + 1, k),     V(i, j + 1, k),
                                      V(i, j, k + 1), V(i + 1, j, k + 1), V(i + 1, j + 1, k + 1), V(i, j + 1, k + 1)};
-                memcpy(mesh->hex + 8 * e, corner, sizeof corner);
+                memcpy(mesh->block[SP_HEX8].node + 8 * e, corner, sizeof corner);
             }
 #undef V
 }
@@ -101,13 +101,13 @@ static inline int test_variant(sp_context *context, int variant, sp_mesh *mesh)
         strcpy(mesh->materials[1].name, "stiff");
         mesh->materials[1].young = 7e6;
         mesh->materials[1].poisson = 0.1;
-        for (int64_t e = 0; e < mesh->hex_count; e += 3)
+        for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e += 3)
             mesh->region[e] = 1;
     }
     return SP_OK;
 }
 
-/* A body that is held at x = 0, with smooth displacements that vanish there. */
+/* A body that is fixed at x = 0, with smooth displacements that vanish there. */
 typedef struct held_block {
     sp_mesh mesh;
     sp_fe_space body;
@@ -115,7 +115,7 @@ typedef struct held_block {
     int64_t rows, elements;
 } held_block;
 
-/* Holds b->mesh and makes the rest. */
+/* Fixes b->mesh at x = 0 and makes the rest. */
 static inline int hold_block(sp_context *context, int r, held_block *b)
 {
     int status;

@@ -1,4 +1,4 @@
-/* Who is near whom: boxes against all pairs of them, and bounds against all points. */
+/* Collision detection, broad phase: boxes against all pairs, and bounds against all points. */
 #include "contact/broad.h"
 #include "bodies.h"
 #include "contact/bound.h"
@@ -32,7 +32,7 @@ static void make_boxes(uint64_t stream, enum crowd crowd, sp_box *box)
     for (uint64_t i = 0; i < COUNT; i++) {
         for (uint64_t k = 0; k < 3; k++) {
             double x = random_in(stream, 3 * i + k, -4, 4), half = side(stream, 3 * i + k, crowd);
-            if (crowd == LATTICE || crowd == POINTS) { /* many just touch, or are at one place */
+            if (crowd == LATTICE || crowd == POINTS) { /* many boxes just touch or coincide */
                 x = floor(x);
                 half = floor(2 * half) / 2;
             }
@@ -54,7 +54,7 @@ static void make_boxes(uint64_t stream, enum crowd crowd, sp_box *box)
     }
 }
 
-/* In all orders of crowds one after another, since a tree begins with the order of the run before. */
+/* In every order of the sets of boxes, because the tree starts with the order of the previous run. */
 static void boxes_against_all_pairs(void)
 {
     static sp_box box[COUNT];
@@ -141,8 +141,8 @@ static int64_t count_touching(const sp_contact_pointshell *pointshell, const sp_
     return count;
 }
 
-/* Random places about where bounds begin to meet: no point in contact wherever they are apart, and not near wherever
- * they are. */
+/* Random poses in which bounds nearly meet: no point is in contact where the bounds are apart or the bodies are not
+ * near. */
 static void try_bounds(const sp_contact_pointshell *pointshell, const double *q, const sp_distance *distance,
                        double reach, uint64_t stream, const char *what)
 {
@@ -199,8 +199,8 @@ static void bounds_miss_nothing(void)
     sp_surface_free(&s);
 }
 
-/* All vertices and places between them that are negative are in the box, and each of its sides has a negative vertex
- * one cell inside. */
+/* The box contains all vertices, and places between them, with negative values, and each of its sides has a negative
+ * vertex one cell inside. */
 static void grids_are_bounded_by_negative_cells(void)
 {
     int64_t outside = 0, loose = 0;
@@ -244,7 +244,7 @@ static void grids_are_bounded_by_negative_cells(void)
     CHECK(outside == 0 && loose == 0, "%lld places outside, %lld sides", (long long)outside, (long long)loose);
 }
 
-/* A field that shares what is constant is the same where it is at the same coordinates, and moves alone. */
+/* A field that shares constant data has the same values at the same coordinates, and moves independently. */
 static void check_shared(sp_deformed_field *deformed, const double q[3], uint64_t stream)
 {
     sp_deformed_field *shared;
@@ -315,7 +315,7 @@ static void deformed_bodies_miss_nothing(void)
     free(U);
 }
 
-/* ---- states that are used again ---- */
+/* ---- reuse of states ---- */
 
 /* Points of a ball of radius 1, all in one level. */
 static sp_contact_pointshell flat_shell(int64_t count)
@@ -336,8 +336,8 @@ static sp_contact_pointshell flat_shell(int64_t count)
     return contact_shell(&pointshell);
 }
 
-/* From far away, where nodes are passed over for long, at once into contact with another body: as a new state finds it,
- * with many nodes and with few. */
+/* A state that has culled nodes for a long time far away comes into contact with another body at once, and finds what a
+ * new state finds, with many nodes and with few. */
 static void restarted_states_know_nothing(void)
 {
     static const sp_traversal_limits limits = {.warm = INT64_MAX, .cold = INT64_MAX, .tree = true, .coherence = true};

@@ -1,4 +1,4 @@
-/* ConJac: the mapping, the reduced equations against dense algebra, statics, momentum, friction, refusals, choices of
+/* ConJac: the Jacobian, the reduced equations against dense algebra, statics, momentum, friction, refusals, choices of
  * vertices. */
 #include "allocations.h"
 #include "assembly/viscous.h"
@@ -23,7 +23,8 @@ typedef struct fixture {
     int64_t n, rows;
 } fixture;
 
-/* A bar of nx × 2 × 2 cells of 0.1 m, somewhat distorted, of stable neo-Hookean gum; held at x = 0, or at both ends. */
+/* A bar of nx × 2 × 2 cells of 0.1 m, somewhat distorted, of stable neo-Hookean gum; fixed at x = 0, or at both ends.
+ */
 static void make(int nx, bool tetrahedra, int prescribed, sp_material material, fixture *b)
 {
     sp_mesh box;
@@ -89,7 +90,7 @@ static double distance(int64_t count, const double *x, const double *y)
     return sqrt(sum);
 }
 
-/* ---- dense algebra of the test's own: A [m, k] B [k, n], transposed where it says so ---- */
+/* ---- dense algebra of the test: A [m, k] B [k, n], with transposes ---- */
 
 static void times(bool transposed, int64_t m, int64_t n, int64_t k, double alpha, const double *A, const double *B,
                   double beta, double *C)
@@ -325,8 +326,8 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
         free(owned[i]);
 }
 
-/* Everything at once: damping of every kind, springs, a slanted ground, held vertices that move, a joint about which
- * others of them turn. */
+/* All together: every kind of damping, springs, an inclined ground plane, prescribed vertices, and a joint about which
+ * others rotate. */
 static void step_is_the_dense_one(void)
 {
     for (int kind = 0; kind < 6; kind++) {
@@ -377,7 +378,7 @@ static void step_is_the_dense_one(void)
             system->set_springs(system->self, 2, springs);
             system->vertices.begin(system->self, q);
             for (int64_t i = 0; i < n; i++)
-                q[i] += 1e-3; /* so that anchors pull */
+                q[i] += 1e-3; /* so that the springs are stretched */
         }
         const double inertia = 0.02, impulse = -0.013;
         double rate = 0, expected_rate = 0;
@@ -453,7 +454,7 @@ static void step_is_the_dense_one(void)
     }
 }
 
-/* ---- the mapping ---- */
+/* ---- the Jacobian ---- */
 
 static double *tip_load(const fixture *b, double fx, double fy, double fz)
 {
@@ -586,8 +587,7 @@ static void inertia_is_projected(void)
     }
 }
 
-/* Pieces that have nothing to do with each other, each with dynamic vertices: they stand apart in the factor's order
- * too. */
+/* Separate pieces, each with dynamic vertices, which are also separate in the order of the factor. */
 static void pieces_stand_apart(void)
 {
     fixture b = {0};
@@ -595,8 +595,9 @@ static void pieces_stand_apart(void)
     make_box(7, 1, 1, 0.1, 0.1, &b.mesh);
     b.mesh.materials[0] = gum();
     for (int64_t e = 3; e < 6; e++) /* without the third from the left and the last */
-        memcpy(b.mesh.hex + 8 * (e - 1), b.mesh.hex + 8 * e, 8 * sizeof *b.mesh.hex);
-    b.mesh.hex_count = 5;
+        memcpy(b.mesh.block[SP_HEX8].node + 8 * (e - 1), b.mesh.block[SP_HEX8].node + 8 * e,
+               8 * sizeof *b.mesh.block[SP_HEX8].node);
+    b.mesh.block[SP_HEX8].count = 5;
     CHECK_OK(sp_mesh_fix_half_space(&context, &b.mesh, (double[]){1, 0, 0}, 0.03, 7, &added));
     CHECK_OK(sp_fe_space_new(&context, &b.mesh, &b.body));
     b.n = b.body.dof_count;
@@ -624,7 +625,7 @@ static void pieces_stand_apart(void)
 struct drive {
     const double *external;
     const fixture *b;
-    double amplitude, omega; /* of held vertices at the far end, along y */
+    double amplitude, omega; /* prescribed vertices at the far end, along y */
 };
 
 static void driven_mean(void *self, double t0, double t1, double *f)
@@ -644,7 +645,7 @@ static void driven_held(void *self, double t, double *u, double *v)
         }
 }
 
-/* With every vertex dynamic J is the identity: the step is the plain one, friction included. */
+/* With every vertex dynamic J is the identity, and the step is that of the full-order model, friction included. */
 static void all_dynamic_is_plain(void)
 {
     for (int kind = 0; kind < 3; kind++) {
@@ -808,8 +809,8 @@ static void free_body_keeps_momentum(void)
     release(&b);
 }
 
-/* A body that nothing holds, with one dynamic vertex: two more make its rotations dynamic. At rest K annuls rigid
- * motions, so that a step keeps a rigid velocity as it is, whatever vertices carry it. */
+/* A free body with one dynamic vertex gets two more, so that its rotations are dynamic. At rest K annuls rigid motions,
+ * so that a step conserves a rigid velocity for any choice of vertices. */
 static void free_body_turns_about_one_dynamic_vertex(void)
 {
     for (int count = 1; count <= 3; count++) {
@@ -842,8 +843,8 @@ static void free_body_turns_about_one_dynamic_vertex(void)
     }
 }
 
-/* γ = 1 without dynamic vertices: every step is one of Newton's, its residual falls quadratically; with corrections and
- * the same factor, linearly within the step. */
+/* γ = 1 without dynamic vertices: every step is a Newton iteration whose residual decreases quadratically. With
+ * corrections by the same factor it decreases linearly within the step. */
 static void whole_shift_is_newton(void)
 {
     fixture b;
@@ -893,8 +894,8 @@ static void whole_shift_is_newton(void)
     release(&b);
 }
 
-/* Held vertices that stretch and bend a bar slowly: the state stays near the static one at their places, and error
- * falls with the speed. */
+/* Prescribed vertices that stretch and bend a bar slowly: the state stays near the static one, with an error
+ * proportional to the speed. */
 static void follows_held_vertices(void)
 {
     fixture b;
@@ -923,7 +924,7 @@ static void follows_held_vertices(void)
     NOTE("from the static state by %.1e, %.1e with half the step; with a correction %.1e, %.1e", error[0][0],
          error[0][1], error[1][0], error[1][1]);
     CHECK_NEAR(log2(error[0][0] / error[0][1]), 2,
-               0.4); /* w is of first order, and the shift of every step takes what the one before left */
+               0.4); /* w is of first order, and the shift of every step corrects the previous one */
     CHECK(error[0][0] < 0.01, "far from the static state: %g", error[0][0]);
     CHECK(error[1][1] < 0.2 * error[0][1],
           "the correction, with held vertices where the step ends, helps little: %g after %g", error[1][1],
@@ -932,8 +933,8 @@ static void follows_held_vertices(void)
     release(&b);
 }
 
-/* A bar pressed far beyond buckling without giving way sideways: K_ss is indefinite there, and the step takes the
- * definite matrix. */
+/* A bar compressed far beyond buckling without lateral deflection: K_ss is indefinite, and the step uses the definite
+ * matrix. */
 static void compressed_bar_takes_the_definite_matrix(void)
 {
     fixture b;
@@ -964,7 +965,7 @@ static void compressed_bar_takes_the_definite_matrix(void)
         CHECK(indefinite == squeezed && factorizations == 1 + squeezed, "%lld indefinite, %lld factorizations",
               (long long)indefinite, (long long)factorizations);
         CHECK(isfinite(norm(b.n, velocity)) && isfinite(norm(b.n, shift)), "not finite");
-        if (squeezed) { /* the shift goes downhill in energy */
+        if (squeezed) { /* the shift decreases the energy */
             double *f = numbers(b.n), slope = 0;
             b.condensed.force(b.condensed.self, q, f);
             for (int64_t i = 0; i < b.n; i++)
@@ -1084,15 +1085,15 @@ static void refuses(void)
     refused(&b.body, 0, NULL, 0.5, 0, SP_INPUT, "is under-constrained");
     condense(&b, false, false, 3, (int64_t[]){5, 20, 30}, 0.5, 0);
     release(&b);
-    /* cut in two: the part without a held vertex needs three */
+    /* cut in two: the part without a fixed vertex needs three dynamic ones */
     sp_mesh mesh;
     int64_t added;
     make_box(5, 1, 1, 0.1, 0, &mesh);
     for (int64_t a = 0; a < 8; a++)
-        mesh.hex[8 * 2 + a] =
-            mesh.hex[8 * 4 +
-                     a]; /* without its middle, the last one comes twice; that is only for the numbers of elements */
-    mesh.hex_count = 4;
+        mesh.block[SP_HEX8].node[8 * 2 + a] =
+            mesh.block[SP_HEX8].node[8 * 4 + a]; /* without its middle, the last one comes twice; that is only for the
+                                                    numbers of elements */
+    mesh.block[SP_HEX8].count = 4;
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
     sp_fe_space body;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
@@ -1100,14 +1101,14 @@ static void refuses(void)
             "the piece containing vertex 4 is under-constrained: add dynamic vertices");
     refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_INPUT, "the piece containing vertex 4 is under-constrained");
     sp_fe_space_free(&body);
-    mesh.hex_count = 1; /* vertex 2 is no element's */
+    mesh.block[SP_HEX8].count = 1; /* vertex 2 is no element's */
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_USAGE, "dynamic vertex 2 is fixed");
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
-/* ---- choices ---- */
+/* ---- choices of dynamic vertices ---- */
 
 static double squared(const fixture *b, int64_t i, int64_t j)
 {
@@ -1166,7 +1167,7 @@ static void chooses_vertices(void)
         CHECK(sp_random_vertices(&context, &b.body, 3, 2, -1, vertex) == SP_USAGE, "a negative distance");
 
         CHECK_OK(sp_farthest_vertices(&context, &b.body, 6, vertex));
-        int64_t set[80], members = 0, chosen[6]; /* by its definition, slowly */
+        int64_t set[80], members = 0, chosen[6]; /* by the definition */
         for (int64_t v = 0; v < vertices; v++)
             if (b.body.dof[3 * v] < 0)
                 set[members++] = v;

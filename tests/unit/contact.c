@@ -1,4 +1,4 @@
-/* Contact of shells with distances and with each other: traversal, forces and their derivatives, balls. */
+/* Contact of pointshells with distance fields and with each other: traversal, forces and their derivatives, spheres. */
 #include "contact/deformed.h"
 #include "contact/penalty.h"
 #include "contact/spheres.h"
@@ -6,7 +6,7 @@
 #include "contact_models.h"
 #include "formats/import/surface.h"
 
-static sp_sphere_workspace room; /* of all searches here */
+static sp_sphere_workspace room; /* of all searches in this file */
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ static void trees_find_what_all_points_find(void)
             CHECK_OK(sp_traversal_new(&context, pointshell, &all));
             for (int f = 0; f < FIELDS; f++)
                 for (uint64_t i = 0; i < 72; i++) {
-                    /* from deep inside to wholly outside of the box */
+                    /* from deep inside the box to entirely outside */
                     const double reach = i % 4 == 0 ? 0.5 : i % 4 < 3 ? 1.6 : 6;
                     sp_pose pose = random_pose((uint64_t)(10 + s), i, reach),
                             at = random_pose((uint64_t)(20 + f), i, 0.2);
@@ -163,8 +163,8 @@ static void trees_find_what_all_points_find(void)
          (double)visited / (double)all_visited);
 }
 
-/* Planes on the far side of a node's sphere, where its farthest point is: that is below by a rounding or not, and must
- * be found all the same. */
+/* Planes at the far side of the sphere of a node, at its farthest point. Rounding decides whether that point is below
+ * the plane, but the search must find it if it is. */
 static void points_that_just_touch(void)
 {
     int64_t differ = 0, touching = 0, apart = 0;
@@ -183,14 +183,14 @@ static void points_that_just_touch(void)
         if (tip < 0 || !(radius > 0))
             continue;
         sp_pose pose = random_pose(31, i, far), at = random_pose(32, i, i % 2 ? far : 0);
-        if (i % 3 == 0) /* no turn, no rounding by it */
+        if (i % 3 == 0) /* no rotation, and no rounding from it */
             pose = at = sp_pose_identity();
         sp_quaternion_matrix(pose.q, R);
         sp_rotate(R, d, world);
         sp_traversal *tree, *all;
         CHECK_OK(sp_traversal_new(&context, pointshell, &tree));
         CHECK_OK(sp_traversal_new(&context, pointshell, &all));
-        /* the distance of that point from a plane at the origin tells where the plane must be */
+        /* the plane is placed by the distance of that point from a plane at the origin */
         sp_distance plane = {.kind = SP_DISTANCE_PLANE};
         sp_quaternion_matrix(at.q, R);
         sp_rotate_back(R, world, plane.normal);
@@ -242,7 +242,7 @@ static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_
         *pose = random_pose(54, i / 3, 1.5);
     double spin[4];
     sp_quaternion_from_vector(turn, spin);
-    sp_pose *turned = path == SWINGING ? at : pose; /* the other body swings about a far point */
+    sp_pose *turned = path == SWINGING ? at : pose; /* the other body rotates about a distant point */
     sp_quaternion_multiply(spin, turned->q, turned->q);
     if (path == SWINGING) {
         sp_quaternion_matrix(spin, R);
@@ -252,8 +252,8 @@ static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_
     }
 }
 
-/* Coherence against none and against all points along paths; also where a run has no q, and where limits leave nodes
- * unseen. */
+/* Along paths, traversal with coherence equals that without and the test of all points, also for bodies without q and
+ * with nodes left out by limits. */
 static void coherence_changes_nothing(void)
 {
     int64_t passed[PATHS] = {0}, visited[PATHS] = {0}, plain[PATHS] = {0}, differ[PATHS] = {0}, limited = 0,
@@ -311,8 +311,7 @@ static void coherence_changes_nothing(void)
     CHECK(touching > 1000, "%lld touch", (long long)touching);
 }
 
-/* A ring that turns about a diameter: its outermost points go straight at the plane, as far as the bound says and no
- * less. */
+/* A ring that rotates about a diameter: its outermost points move towards the plane by exactly the bound. */
 static void coherence_of_rotations(void)
 {
     int64_t differ = 0, passed = 0, touching = 0;
@@ -348,7 +347,7 @@ static void coherence_of_rotations(void)
           (long long)passed);
 }
 
-/* Long ways: what has been travelled is much more than the shell's size. */
+/* Long paths: the distance travelled is much larger than the pointshell. */
 static void coherence_after_long_ways(void)
 {
     int64_t differ = 0, passed = 0, touching = 0;
@@ -363,7 +362,7 @@ static void coherence_after_long_ways(void)
         bottom = fmin(bottom, pointshell->points[3 * p + 2]);
     for (int i = 0; i < 3000; i++) {
         sp_pose pose = at;
-        /* excursions of 1e9 m, then down in steps that end a rounding below the surface */
+        /* excursions of 1e9 m, then steps that end just below the surface by a rounding error */
         pose.x[0] = i % 500 == 250 ? 1e9 : 0;
         pose.x[2] = -bottom + (i % 20 == 19 ? -1e-9 : 1e-3 * (20 - i % 20));
         const sp_traversal_result *a = sp_traversal_run(coherent, &pose, NULL, &at, &plane, 0, &COHERENT);
@@ -378,7 +377,7 @@ static void coherence_after_long_ways(void)
     sp_traversal_free(all);
 }
 
-/* A pose, coordinates or a field that are lost for a while: nothing may be passed over for ever because of that. */
+/* A pose, coordinates or a field that are not finite for a while: no node may stay culled because of that. */
 static void coherence_recovers(void)
 {
     const sp_contact_pointshell *pointshell = &shells[1][0];
@@ -414,7 +413,7 @@ static void coherence_recovers(void)
     }
 }
 
-/* V_k and C_k of each level from runs that end there tell where limits end a run. */
+/* V_k and C_k of each level, from runs that end there, predict where node budgets end a run. */
 static void limits_as_in_the_thesis(void)
 {
     const sp_contact_pointshell *pointshell = &shells[1][1];
@@ -471,7 +470,7 @@ static void limits_as_in_the_thesis(void)
     sp_traversal_free(limited);
 }
 
-/* What is done of nothing at all: a level that is not wanted, no budget, nothing near. */
+/* Empty work: an unwanted level, no budget, no body near. */
 static void no_budget(void)
 {
     const sp_contact_pointshell *pointshell = &shells[0][0];
@@ -499,7 +498,7 @@ static void no_budget(void)
     sp_traversal_free(t);
 }
 
-/* ---- the shell ---- */
+/* ---- the pointshell ---- */
 
 /* Every point below a node, found by going up from the point, is within its radius for any q; so are moves within
  * reach. */
@@ -558,7 +557,7 @@ static void spheres_hold_their_points(void)
         }
 }
 
-/* Renumbered, the shell is the one that came in. */
+/* A renumbered pointshell is the same pointshell. */
 static void shells_are_what_they_were(void)
 {
     sp_surface surface = torus(16, 10, 1, 0.4);
@@ -639,7 +638,7 @@ static void normals_of_deformed_shells(void)
 
 /* ---- forces ---- */
 
-/* Everything that one pair has. */
+/* The data of a contact pair. */
 typedef struct scene {
     const sp_contact_pointshell *pointshell;
     const sp_distance *distance;
@@ -789,7 +788,7 @@ static void wrenches_are_derivatives(void)
                          finest = derivative_error(&s, role, normals, 1e-3);
             if (isfinite(coarse) && isfinite(fine) && isfinite(finest)) {
                 tried++;
-                /* a box is not smooth everywhere; rounding: 1e-16 / 1e-3 and some */
+                /* a box is not smooth everywhere; rounding is about 1e-16 / 1e-3 */
                 if (coarse > 1e-7)
                     slope = fmin(slope, log2(coarse / finest) / 2);
                 worst = fmax(worst, finest);
@@ -850,7 +849,7 @@ static void gradients_have_a_potential(void)
     }
 }
 
-/* With the point's normal for the gradient: exact where it is the gradient. */
+/* With the normal of the point in place of the gradient: exact where they are equal. */
 static void wrenches_by_normals(void)
 {
     const double up[3] = {0, 0, 1};
@@ -866,7 +865,7 @@ static void wrenches_by_normals(void)
         sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, false, about, &a);
         sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, true, about, &b);
         CHECK(!memcmp(&a, &b, sizeof a), "normals and gradient differ");
-        /* the normal turned away: only the part of it that is not the gradient shows */
+        /* a tilted normal: the error is the component that is not along the gradient */
         s.forces.normal[0] = 0.6;
         s.forces.normal[2] = 0.8;
         memset(&a, 0, sizeof a);
@@ -921,26 +920,28 @@ static void virtual_work(void)
 /* Unit hexahedra [0, n]³ scaled by h, moved by U_j = A_j X. */
 static sp_mesh block(int n, double h)
 {
-    sp_mesh mesh = {
-        .vertex_count = (int64_t)(n + 1) * (n + 1) * (n + 1), .hex_count = (int64_t)n * n * n, .quadrature = 2};
+    sp_mesh mesh = {.vertex_count = (int64_t)(n + 1) * (n + 1) * (n + 1),
+                    .block[SP_HEX8].count = (int64_t)n * n * n,
+                    .quadrature = 2};
     mesh.vertices = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof(double));
-    mesh.hex = sp_pool_new(&mesh.pool, 8 * mesh.hex_count, sizeof(int64_t));
+    mesh.block[SP_HEX8].node = sp_pool_new(&mesh.pool, 8 * mesh.block[SP_HEX8].count, sizeof(int64_t));
     for (int64_t v = 0; v < mesh.vertex_count; v++)
         for (int k = 0; k < 3; k++)
             mesh.vertices[3 * v + k] = h * ((double)(k == 0   ? v % (n + 1)
                                                      : k == 1 ? v / (n + 1) % (n + 1)
                                                               : v / (n + 1) / (n + 1)) -
                                             0.5 * n);
-    for (int64_t e = 0; e < mesh.hex_count; e++) {
+    for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++) {
         const int64_t i = e % n, j = e / n % n, k = e / n / n, row = n + 1, low = (k * row + j) * row + i,
                       high = low + row * row;
         const int64_t corner[8] = {low, low + 1, low + row + 1, low + row, high, high + 1, high + row + 1, high + row};
-        memcpy(mesh.hex + 8 * e, corner, sizeof corner);
+        memcpy(mesh.block[SP_HEX8].node + 8 * e, corner, sizeof corner);
     }
     return mesh;
 }
 
-/* The field's body feels the opposite, at the proxy that is nearest to each point; its matter moves as that does. */
+/* The body of the field feels the opposite force at the proxy nearest to each point, and its material moves as that
+ * proxy. */
 static void work_on_deformed_fields(void)
 {
     enum { PROXIES = 50 };
@@ -1035,8 +1036,8 @@ static void work_on_deformed_fields(void)
     sp_pool_free(&mesh.pool);
 }
 
-/* A field that is carried along by a translation mode stays exact: coherence must hold with how far it moved. A field
- * that is turned inside out for a while is nowhere, and back afterwards. */
+/* A field that moves by a translation mode stays exact: coherence must include its motion. A field that is inverted for
+ * a while has no values then, and is valid again afterwards. */
 static void coherence_with_fields_that_move(void)
 {
     sp_mesh mesh = block(1, 4);
@@ -1082,7 +1083,7 @@ static void coherence_with_fields_that_move(void)
     sp_pool_free(&mesh.pool);
 }
 
-/* Damping against approach, never pulling; scale by weights. */
+/* Damping acts against approach and never pulls; forces scale with the weights. */
 static void damping_and_scale(void)
 {
     const double up[3] = {0, 0, 1};
@@ -1126,7 +1127,7 @@ static void damping_and_scale(void)
     end_scene(&s);
 }
 
-/* Voxmaps: depth by the tangent plane; points in proximity voxels are listed where wanted, and are no springs. */
+/* Voxmaps: depth by the tangent plane. Points in proximity voxels are listed on request and have no springs. */
 static void voxmaps(void)
 {
     sp_voxmap *voxmap;
@@ -1236,8 +1237,8 @@ static void forces_converge_to_the_integral(void)
         NOTE("level %d, %lld points: force off by %.2e, %.2e aside", levels,
              (long long)pointshell.cumulative[levels - 1], error[levels], aside[levels]);
     }
-    /* the rule counts whole points: what is uncertain is about one row of them at the rim, where d vanishes, but l
-     * counts all: h ~ 1/√n */
+    /* The quadrature counts whole points. The uncertainty is about one row of points at the rim, where d vanishes but l
+     * counts fully: h ~ 1/√n. */
     CHECK(error[4] < 0.6 * error[3] && error[5] < 0.6 * error[4] && error[5] < 0.02, "%g %g %g", error[3], error[4],
           error[5]);
     CHECK(aside[5] < 0.5 * aside[3], "%g %g", aside[3], aside[5]);
@@ -1246,7 +1247,7 @@ static void forces_converge_to_the_integral(void)
     NOTE("by area: off by %.2e", weighted);
     CHECK(weighted < 0.02, "%g", weighted);
     sp_contact_pointshell_free(&pointshell);
-    /* crowded at the poles: wrong without areas, however many */
+    /* denser at the poles: wrong without areas for any number of points */
     made = ball_shell(SP_POINTSHELL_VERTICES, 96, 0, 1, 1);
     pointshell = contact_shell(&made);
     const sp_distance plane = plane_at(0);
@@ -1263,12 +1264,12 @@ static void forces_converge_to_the_integral(void)
         end_scene(&s);
     }
     NOTE("vertices crowded at the pole: off by %.3f, by area %.3f", off[0], off[1]);
-    /* of the areas half a ring at the rim counts too much or too little: ½ h sin θ of 1 − cos θ */
+    /* the areas of half a ring at the rim are in error: ½ h sin θ of 1 − cos θ */
     CHECK(fabs(off[0]) > 0.1 && fabs(off[1]) < 1.2 * 0.5 * PI / 96 * 0.8 / 0.4, "%g, by area %g", off[0], off[1]);
     sp_contact_pointshell_free(&pointshell);
 }
 
-/* ---- balls ---- */
+/* ---- spheres ---- */
 
 static void places_of(const sp_contact_pointshell *pointshell, const sp_pose *pose, const double *q, double *to)
 {
@@ -1286,7 +1287,7 @@ typedef struct ball_tally {
     int64_t contacts, visited, pairs, wrong, swapped, outside;
 } ball_tally;
 
-/* Where two shells touch, against a look at all pairs of their points. */
+/* Contact of two pointshells against all pairs of their points. */
 static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, const double *qa, double ra,
                           const sp_contact_pointshell *b, const sp_pose *pb, const double *qb, double rb,
                           ball_tally *tally)
@@ -1296,7 +1297,7 @@ static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, con
     sp_sphere_tree *A, *B;
     CHECK_OK(sp_sphere_tree_new(&context, a, &A));
     CHECK_OK(sp_sphere_tree_new(&context, b, &B));
-    sp_sphere_tree_move(A, pb, qa); /* not there any more */
+    sp_sphere_tree_move(A, pb, qa); /* gone in the mean time */
     sp_list list = {0}, other = {0};
     CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
     list.count = tally->visited = 0;
@@ -1332,7 +1333,7 @@ static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, con
     int64_t before = list.count, looked = 0;
     CHECK_OK(sp_sphere_trees_meet(B, rb, A, ra, &room, &other, &looked));
     tally->swapped += other.count != before;
-    for (int64_t k = 0; k < list.count && !tally->swapped; k++) { /* every one is there the other way round */
+    for (int64_t k = 0; k < list.count && !tally->swapped; k++) { /* every contact occurs in the other order too */
         const sp_sphere_contact *o = other.data;
         int64_t low = 0, high = other.count;
         while (low < high) {
@@ -1381,7 +1382,7 @@ static void balls_find_what_all_pairs_find(void)
     check_tally(&tally);
 }
 
-/* So many points near one another that nodes are looked at: one inside the other. */
+/* One pointshell inside the other: so many points are near each other that nodes are visited. */
 static void many_balls(void)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 85, 4, 1),
@@ -1402,7 +1403,7 @@ static void many_balls(void)
     sp_contact_pointshell_free(&b);
 }
 
-/* A point that lies on a node's sphere just reaches another one, far from the origin. */
+/* Far from the origin a point on the sphere of a node just reaches another point. */
 static void balls_that_just_touch(void)
 {
     int64_t lost = 0, touching = 0;

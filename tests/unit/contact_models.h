@@ -1,4 +1,4 @@
-/* Shells, fields and poses for the tests of contact. */
+/* Pointshells, fields and poses for the tests of contact. */
 #ifndef TESTS_UNIT_CONTACT_MODELS_H
 #define TESTS_UNIT_CONTACT_MODELS_H
 
@@ -123,7 +123,7 @@ static inline void add_modes(sp_pointshell *pointshell, int modes)
     CHECK_OK(sp_pointshell_bounds(&context, pointshell));
 }
 
-/* What is kept of a shell. */
+/* The contact points of a pointshell, which is freed. */
 static inline sp_contact_pointshell contact_shell(sp_pointshell *pointshell)
 {
     sp_contact_pointshell result;

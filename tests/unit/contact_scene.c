@@ -1,8 +1,9 @@
-/* Worlds: bodies that collide, rest, are pushed by hand; momenta, energy, edges, threads. */
+/* Scenes: bodies that collide, rest, or are pushed by the manipulandum; momenta, energy, edge cases, threads. */
 #include "allocations.h"
 #include "assembly/fe_space.h"
 #include "bodies.h"
 #include "contact/scene.h"
+#include "contact/stiffness.h"
 #include "contact_models.h"
 #include "linear/blas.h"
 #include "model/models.h"
@@ -13,7 +14,7 @@
 static const double NONE[3] = {0, 0, 0}, UP[3] = {0, 0, 1};
 static const double GRAVITY = 9.81;
 
-/* ---- a deformable bar 0.8 × 0.4 × 0.4 m about the origin, with fields that are no rigid motions ---- */
+/* ---- a deformable bar 0.8 × 0.4 × 0.4 m about the origin, with a basis without rigid motions ---- */
 
 enum { BAR = 6 };
 
@@ -46,7 +47,7 @@ static void make_bar(bar *b)
                 b->U[j * rows + 3 * v + c] = field[j][c];
     }
     CHECK_OK(sp_inertia_of_body(&context, &b->body, false, BAR, b->U, &b->inertia));
-    for (int i = 0; i < BAR; i++) /* soft: strains of some percent in collisions */
+    for (int i = 0; i < BAR; i++) /* soft, so that collisions cause strains of a few percent */
         b->K[BAR * i + i] = 2000 * (1 + 0.3 * i);
     sp_surface s = new_surface(8, 12);
     add_box(&s, (double[3]){-0.4, -0.2, -0.2}, (double[3]){0.4, 0.2, 0.2});
@@ -68,7 +69,7 @@ static void free_bar(bar *b)
     sp_mesh_free(&b->mesh);
 }
 
-/* What several tests use: the bar, a rigid torus, a grid about a sphere. */
+/* The bodies of several tests: the bar, a rigid torus, a distance field of a sphere. */
 static bar model;
 static sp_contact_pointshell ring;
 static sp_field ring_field, ball_field;
@@ -362,9 +363,8 @@ static void collisions_keep_momenta(void)
             check_momenta((enum meeting)meeting, kind ? 5 : 0, kind == 2 ? 0.6 : 0, 1e-3);
 }
 
-/* Balls about the points of two shells have the potential Σ ½ k d². Root mean square over many collisions of what
- * energy is off afterwards.
- */
+/* Spheres about the points of two pointshells have the potential Σ ½ k d². Returns the root mean square error of the
+ * energy after many collisions. */
 static double energy_error(bool deformable, const sp_contact_pointshell *pointshell, const sp_inertia *inertia,
                            double step)
 {
@@ -429,8 +429,8 @@ static void collisions_keep_energy_to_second_order(void)
     sp_contact_pointshell_free(&pointshell);
 }
 
-/* A rigid torus falls on a plane in all orientations. Root mean square of what its energy is off when it has left the
- * plane again. */
+/* A rigid torus falls on a plane in many orientations. Returns the root mean square error of its energy after the
+ * bounce. */
 static double bounce_error(enum sp_penalty_direction direction, double step, double *sideways)
 {
     enum { DROPS = 12 };
@@ -469,8 +469,8 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
     return sqrt(square);
 }
 
-/* Along gradients an undamped bounce keeps its energy to second order in the step, and a plane without friction pushes
- * nothing aside; along the normals of points neither holds at any step. */
+/* With forces along gradients an undamped bounce conserves energy to second order in the step, and a plane without
+ * friction has no tangential force. With forces along the normals of points neither holds for any step. */
 static void bounces_keep_energy_along_gradients(void)
 {
     double error[3], normal[2], sideways = 0, aside = 0;
@@ -499,7 +499,7 @@ enum braked {
     BRAKED
 };
 
-/* One step without springs in which points in proximity voxels are too fast; whether there were any. */
+/* One step without springs in which points in proximity voxels are too fast. Returns whether there were any. */
 static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, const sp_inertia *inertia,
                         const sp_inertia *other, const sp_system *system, double *gain)
 {
@@ -598,8 +598,8 @@ static void one_pulse_by_hand(const sp_distance *wall)
     sp_contact_pointshell_free(&point);
 }
 
-/* Whatever is braked loses kinetic energy: hit off its centre, at many points, by one wall or three at the same place,
- * both bodies free, deformable, held. */
+/* A braking pulse always decreases kinetic energy: off the centre, at many points, by one wall or three at the same
+ * place, and for free, deformable and fixed bodies. */
 static void pulses_never_add_energy(void)
 {
     sp_surface s = new_surface(8, 12);
@@ -649,7 +649,7 @@ typedef struct sliding {
     sp_contact_scene_body bodies[2];
 } sliding;
 
-/* A block that lies on a slope of this angle [rad] at the depth that bears it. */
+/* A block on a slope of this angle [rad] at the depth that supports it. */
 static void lay_block(const sp_contact_pointshell *pointshell, double angle, double friction, double stiffness,
                       double damping, const double velocity, sliding *s)
 {
@@ -693,7 +693,7 @@ static void end_block(sliding *s)
     sp_inertia_free(&s->inertia);
 }
 
-/* Way down the slope and speed there, after so many steps. */
+/* The distance down the slope and the speed, after so many steps. */
 static double slide(sliding *s, int steps, double *speed)
 {
     for (int i = 0; i < steps; i++)
@@ -703,8 +703,8 @@ static double slide(sliding *s, int steps, double *speed)
     return sp_dot3(state->c, s->along);
 }
 
-/* On slopes below the angle of friction a block stays, and does not creep; above it slides with g (sin − μ cos); on a
- * level plane it stops after v²/(2 μ g). Each to what the springs allow: a way of μ times the depth. */
+/* On slopes below the angle of friction a block stays and does not creep. Above it slides with g (sin − μ cos). On a
+ * level plane it stops after v²/(2 μ g). The springs allow a distance of μ times the depth. */
 static void blocks_stick_and_slip(void)
 {
     const double mu = 0.5, stiffness = 400, h = 1e-3;
@@ -719,9 +719,9 @@ static void blocks_stick_and_slip(void)
         lay_block(&pointshell, angle, mu, stiffness, 2, 0, &b);
         const double depth = BLOCK_HALF[2] - sp_dot3(sp_free_body_state(b.block)->c, b.up),
                      settled = slide(&b, 2000, &v), later = slide(&b, 8000, &w);
-        /* let go at once with loose springs it slips while it has the energy to: with e the depth and s = mu e, the
-         * springs are at their limit with the energy m g cos(angle) (tan s − s²/2e), which friction less the slope's
-         * pull takes within e mu²/2(mu − tan) from the start */
+        /* Released with unloaded springs it slips as long as it has energy. With e the depth and s = mu e, the springs
+         * are at their limit with the energy m g cos(angle) (tan s − s²/2e), which friction less the downhill force
+         * dissipates within e mu²/2(mu − tan) from the start. */
         NOTE("tan = %.2f mu: moves by %.2e m (depth %.2e m), then by %.1e m in 8 s, %.1e m/s", tangent / mu, settled,
              depth, later - settled, w);
         CHECK(settled > 0 && settled < depth * mu * mu / (2 * (mu - tangent)), "sticks: %g m", settled);
@@ -756,7 +756,7 @@ static void blocks_stick_and_slip(void)
 }
 
 /* A free deformable bar slides down a slope: the impulse of friction is mu times that of the normal forces, whatever
- * vibrates; and it sticks to less of a slope as a whole. */
+ * its vibration. On a gentler slope the whole bar sticks. */
 static void soft_bars_slide(void)
 {
     const double mu = 0.5, step = 1e-3;
@@ -800,15 +800,16 @@ static void soft_bars_slide(void)
         CHECK(length3(sp_free_body_q(body)) > 1e-4, "it deforms by %g only", length3(sp_free_body_q(body)));
         if (steep)
             CHECK_NEAR(sp_dot3(change, along), expected,
-                       1e-6); /* a point that also vibrates aside is held back aside */
-        else                  /* it vibrates without damping, by far less than mu times the depth, 1e-3 m */
+                       1e-6); /* a point that also vibrates sideways has a sideways friction force */
+        else                  /* it vibrates without damping, with an amplitude far below mu times the depth, 1e-3 m */
             CHECK(fabs(sp_dot3(way, along)) < 1e-4, "creeps by %g m", sp_dot3(way, along));
         sp_contact_scene_free(world);
         sp_free_body_free(body);
     }
 }
 
-/* A torus thrown on a plane: whenever it is apart from it, all springs are loose, and the energy has not risen. */
+/* A torus thrown on a plane: whenever it has left the plane, all springs are unloaded and the energy has not increased.
+ */
 static double friction_energy(double friction, double step, double *rise)
 {
     enum { THROWS = 12 };
@@ -897,9 +898,9 @@ static void friction_refused(void)
     sp_surface_free(&s);
 }
 
-/* ---- bodies that do not move by forces, or only deform ---- */
+/* ---- prescribed bodies, and bodies that only deform ---- */
 
-/* One coordinate: the body goes up by q; mass 1, stiffness k. */
+/* One coordinate: the body moves up by q, with mass 1 and stiffness k. */
 static sp_system spring_system(double stiffness)
 {
     const double mass = 1;
@@ -921,7 +922,7 @@ static sp_contact_pointshell moving_point(double z)
     return contact_shell(&pointshell);
 }
 
-/* The distance z in the frame of a body, moved up by q. */
+/* The distance z in the frame of a body that moves up by q. */
 typedef struct rising_field {
     sp_field grid;
     sp_mesh mesh;
@@ -950,8 +951,8 @@ static void free_rising_field(rising_field *f) /* as {0}, too */
     sp_mesh_free(&f->mesh);
 }
 
-/* A springy point in a plane, with gravity: k_b u = k (d − u) − m g. And a field that rises, not near at first, until
- * it meets a fixed point. */
+/* A point on a spring in contact with a plane, under gravity: k_b u = k (d − u) − m g. Then a field that rises from a
+ * distance until it meets a fixed point. */
 static void springs_balance_contact(void)
 {
     for (int kind = 0; kind < 2; kind++)
@@ -999,7 +1000,7 @@ static void springs_balance_contact(void)
         }
 }
 
-/* Down at 0.3 m/s from 0.01 m, turning about the vertical. */
+/* Downwards at 0.3 m/s from 0.01 m, rotating about the vertical. */
 static sp_pose down_path(const void *data, double time, double velocity[6])
 {
     const double speed = *(const double *)data;
@@ -1048,10 +1049,10 @@ static void paths_are_followed(void)
     sp_contact_pointshell_free(&point);
 }
 
-/* ---- the hand ---- */
+/* ---- virtual coupling ---- */
 
 typedef struct hand {
-    double to[3], begin; /* goes there at `begin` s, at once */
+    double to[3], begin; /* jumps there at `begin` s */
 } hand;
 
 static sp_pose hand_path(const void *data, double time, double velocity[6])
@@ -1080,8 +1081,8 @@ static sp_coupling_parameters coupling_of(double stiffness, double saturation)
                                     .torque_damping = 2};
 }
 
-/* Four points under a plate, far below the plane by hand: no deeper than the saturated force allows, F/(4 k) each, and
- * exactly there in the end. */
+/* Four points under a plate that the hand moves far below the plane: no deeper than the saturated force allows, F/(4 k)
+ * each, and exactly that deep at the end. */
 static void saturation_bounds_penetration(void)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++)
@@ -1097,7 +1098,7 @@ static void saturation_bounds_penetration(void)
             for (int i = 0; i < 4; i++)
                 four.normals[3 * i + 2] = field_side ? -1 : 1;
             sp_contact_pointshell pointshell = contact_shell(&four);
-            /* the body in hand has the points, or the face that comes down upon them */
+            /* the held body has the points, or the face that comes down on them */
             const sp_distance plane =
                 field_side ? (sp_distance){.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}} : plane_at(0);
             sp_inertia inertia = ball_inertia(1, 0.2, NONE);
@@ -1144,8 +1145,8 @@ static void saturation_bounds_penetration(void)
         }
 }
 
-/* Against a ball of a free body: both feel it, the hand's body stops where the saturated force and the ball's inertia
- * say. Momentum that the ball has is what it was given. */
+/* Against a sphere of a free body: both feel the force, and the held body stops where the saturated force and the
+ * inertia of the sphere balance. The momentum of the sphere is the impulse that it received. */
 static void hand_feels_balls(void)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++) {
@@ -1183,7 +1184,7 @@ static void hand_feels_balls(void)
     }
 }
 
-/* There, upside down or not. */
+/* At this place, upside down or not. */
 typedef struct grip {
     double height;
     bool turned;
@@ -1198,9 +1199,9 @@ static sp_pose grip_path(const void *data, double time, double velocity[6])
     return (sp_pose){{0, 0, g->height}, {!g->turned, g->turned, 0, 0}};
 }
 
-/* A body that gives way by one coordinate (k_b = 300 N/m, m = 1 kg) is pressed against something: three springs in a
- * row, of the hand, the body and the contact. The deformation feels gravity; the body as a whole does by dynamic
- * coupling only. */
+/* A body with one elastic coordinate (k_b = 300 N/m, m = 1 kg) is pressed against an obstacle: three springs in series,
+ * of the hand, the body and the contact. Gravity acts on the deformation, and on the body as a whole only with dynamic
+ * coupling. */
 static void hands_hold_soft_bodies(void)
 {
     const double gravity = -2, hand_stiffness = 500, contact_stiffness = 1000;
@@ -1246,7 +1247,7 @@ static void hands_hold_soft_bodies(void)
             CHECK_OK(sp_contact_scene_step(world));
         const double give = 1 / hand_stiffness + 1.0 / 300 + 1 / contact_stiffness,
                      weight = dynamic ? side * gravity / hand_stiffness : 0;
-        const double force = (0.06 + weight + side * gravity / 300) / give; /* how hard the body is pressed */
+        const double force = (0.06 + weight + side * gravity / 300) / give; /* the force that presses the body */
         sp_pose pose, now;
         double twist[6], q, qdot, wrench[6], device[6];
         sp_contact_scene_body_now(world, 0, &pose, twist, &q, &qdot);
@@ -1269,7 +1270,8 @@ static void hands_hold_soft_bodies(void)
     }
 }
 
-/* On a path, too, they deform: a point that is led into a plane stays behind as far as its spring gives way. */
+/* Bodies on a prescribed path deform too: a point that is moved into a plane lags behind by the deflection of its
+ * spring. */
 static void soft_bodies_follow_paths(void)
 {
     const double speed = 0.01, slight = 1e-9, column[3] = {1, 0, 1};
@@ -1277,7 +1279,7 @@ static void soft_bodies_follow_paths(void)
     sp_contact_pointshell point = moving_point(0);
     const sp_distance plane = plane_at(0);
     sp_contact_scene_parameters p = parameters_of(1e-3, 1000);
-    p.gravity[0] = slight; /* moves nothing, but has an energy where the body is turned to */
+    p.gravity[0] = slight; /* no force on the coordinate, but an energy that depends on the orientation */
     p.integrator.kind = SP_NEWMARK;
     const sp_contact_scene_body bodies[2] = {
         {.motion = SP_CONTACT_SCENE_PATH,
@@ -1297,7 +1299,7 @@ static void soft_bodies_follow_paths(void)
     sp_contact_scene_body_now(world, 0, &pose, twist, &q, &qdot);
     CHECK_NEAR(pose.x[2], 0.01 - speed * 3, 1e-14);
     CHECK_NEAR(qdot, speed * 1000 / 1300,
-               1e-6); /* both springs give way at one rate; the first one is behind by what damps it */
+               1e-6); /* both springs deflect at the same rate; damping makes the first one lag */
     /* contact is found half a step before */
     CHECK_NEAR(1000 * (-pose.x[2] - q - 0.5 * p.step * (speed - qdot)), 300 * q + 50 * qdot, 1e-6);
     double energy[3];
@@ -1308,7 +1310,7 @@ static void soft_bodies_follow_paths(void)
     sp_reduced_system_free(&system);
 }
 
-/* Everywhere at once, turned at random, sometimes far beyond everything. */
+/* Random jumps and rotations, sometimes far away from all bodies. */
 static sp_pose wild_path(const void *data, double time, double velocity[6])
 {
     const uint64_t i = (uint64_t)llround(time * 1000), seed = *(const uint64_t *)data;
@@ -1376,9 +1378,10 @@ static void wild_hands(void)
     sp_inertia_free(&inertia);
 }
 
-/* ---- edges ---- */
+/* ---- edge cases ---- */
 
-/* Deep, fast and stiff starts: numbers, or SP_NUMERICAL with one line and the body's number. */
+/* Deep, fast and stiff initial states: the result is finite, or SP_NUMERICAL with a message of one line that has the
+ * number of the body. */
 static void violent_starts(void)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 100, 2, 0.5);
@@ -1447,7 +1450,7 @@ static void violent_starts(void)
     sp_contact_pointshell_free(&pointshell);
 }
 
-/* Bodies without anything, empty contact, weights of no area, the count of stiffness. */
+/* Bodies without a model, empty contact, weights of zero area, the number of stiffness updates. */
 /* Four points at (±x, ±y, −z). */
 static sp_contact_pointshell feet(double x, double y, double z)
 {
@@ -1466,10 +1469,10 @@ static sp_contact_pointshell feet(double x, double y, double z)
     return contact_shell(&made);
 }
 
-/* A box on four points that stand further out than its radii of gyration, so that it rocks faster than it bounces.
- * Pressed onto a plane and tilted a little, it moves little while the reported number is below 4, and ever more above
- * it: without and with dampers, and on friction, where it sways. On a body that moves, the springs count by both
- * masses. The eigenvalues are those of the 2 by 2 problems that the symmetry leaves. */
+/* A box on four points outside of its radii of gyration, so that it rocks faster than it bounces. Pressed onto a plane
+ * and tilted a little, it moves little while the reported number is below 4, and increasingly above 4: without and with
+ * damping, and with friction, where it sways. On a movable body the springs see both masses. The eigenvalues are those
+ * of the 2 by 2 problems that remain by symmetry. */
 static void steps_up_to_the_limit(void)
 {
     const double mass = 2, heavy_mass = 6, k = 500, x = 0.5, y = 0.3, z = 0.4, J[3] = {0.02, 0.05, 0.06}, tilt = 1e-10;
@@ -1534,6 +1537,122 @@ static void steps_up_to_the_limit(void)
     sp_contact_pointshell_free(&pointshell);
 }
 
+/* ---- a stiffness from masses, gravity and sizes ---- */
+
+/* A box of 0.4 × 0.6 × 0.8 m with its corners as points; its moments are so large that translation is the stiffest. */
+static sp_contact_pointshell corners(void)
+{
+    sp_surface s = new_surface(8, 12);
+    add_box(&s, (double[3]){-0.2, -0.3, -0.4}, (double[3]){0.2, 0.3, 0.4});
+    sp_pointshell made = shell_of(&s, SP_POINTSHELL_VERTICES, 8, 1);
+    sp_surface_free(&s);
+    return contact_shell(&made);
+}
+
+static sp_contact_scene_body free_of(const sp_contact_pointshell *pointshell, const sp_inertia *inertia,
+                                     sp_free_body *body)
+{
+    return (sp_contact_scene_body){
+        .motion = SP_CONTACT_SCENE_FREE, .pointshell = pointshell, .free = body, .inertia = inertia};
+}
+
+static void sizes_of_bodies(void)
+{
+    sp_contact_pointshell box = corners(), flat = feet(0.5, 0.3, 0.4);
+    const sp_distance plane = plane_at(0), ball = {.kind = SP_DISTANCE_SPHERE, .radius = 0.1},
+                      brick = {.kind = SP_DISTANCE_BOX, .half = {0.3, 0.05, 0.2}};
+    sp_distance grid;
+    sp_distance_of_field(&ball_field, &grid); /* of radius 0.3, whose cells with a negative vertex are in the box */
+    CHECK_NEAR(sp_contact_body_size(&(sp_contact_scene_body){.pointshell = &box}), 0.4, 1e-12);
+    CHECK_NEAR(sp_contact_body_size(&(sp_contact_scene_body){.pointshell = &box, .thickness = 0.05}), 0.5, 1e-12);
+    CHECK_NEAR(sp_contact_body_size(&(sp_contact_scene_body){.pointshell = &box, .distance = &ball}), 0.2, 1e-12);
+    CHECK_NEAR(sp_contact_body_size(&(sp_contact_scene_body){.distance = &brick}), 0.1, 1e-12);
+    CHECK_NEAR(sp_contact_body_size(&(sp_contact_scene_body){.pointshell = &flat}), 0.6, 1e-12); /* no height */
+    CHECK(sp_contact_body_size(&(sp_contact_scene_body){.distance = &plane}) == INFINITY, "a plane has a size");
+    CHECK(sp_contact_body_size(&(sp_contact_scene_body){.name = NULL}) == INFINITY, "nothing has a size");
+    const double size = sp_contact_body_size(&(sp_contact_scene_body){.distance = &grid});
+    CHECK(size >= 0.6 && size <= 0.6 + 2 * ball_field.spacing, "%g m", size);
+    sp_contact_pointshell_free(&flat);
+    sp_contact_pointshell_free(&box);
+}
+
+/* Three feet at the chosen depth support the weight of the heaviest body. The estimated step is where the eigenvalue of
+ * the lightest body, which lies on a side with four points, reaches the limit. */
+static void chosen_stiffness(void)
+{
+    const double mass = 2, heavy_mass = 30, depth = SP_CONTACT_DEPTH * 0.2;
+    const sp_distance plane = plane_at(0), ball = {.kind = SP_DISTANCE_SPHERE, .radius = 0.1};
+    sp_contact_pointshell box = corners();
+    sp_inertia inertia, heavy;
+    sp_contact_choice choice;
+    CHECK_OK(sp_inertia_of_numbers(&context, mass, NONE, (double[6]){9, 9, 9, 0, 0, 0}, &inertia));
+    CHECK_OK(sp_inertia_of_numbers(&context, heavy_mass, NONE, (double[6]){90, 90, 90, 0, 0, 0}, &heavy));
+    for (int kind = 0; kind < 4; kind++) { /* plain, damped, limited to two points, beside another free body */
+        sp_contact_scene_parameters p = parameters_of(1, 1);
+        p.gravity[2] = -GRAVITY;
+        p.penalty.damping = kind == 1 ? 300 : 0;
+        p.penalty.limit = kind == 2 ? 2 : INFINITY;
+        p.penalty.direction = SP_PENALTY_GRADIENT;
+        sp_contact_scene_body bodies[4] = {
+            {.distance = &plane}, {.distance = &ball}, free_of(&box, &inertia, NULL), free_of(&box, &heavy, NULL)};
+        const int count = kind == 3 ? 4 : 3;
+        CHECK_OK(sp_contact_choose(&context, &p, count, bodies, &choice));
+        const double points = kind == 2 ? 2 : 3, most = kind == 3 ? heavy_mass : mass;
+        CHECK(choice.heaviest == count - 1 && choice.smallest == 1 && choice.stiffest == 2, "of wrong bodies");
+        CHECK_NEAR(points * choice.stiffness * depth, most * GRAVITY, 1e-12 * most * GRAVITY);
+        /* the same contact, in a scene with steps of this length */
+        p.step = choice.step;
+        p.penalty.stiffness = choice.stiffness;
+        sp_free_body *light = rigid(&inertia, p.step), *other = rigid(&heavy, p.step);
+        sp_pose on_floor = at_place(0, 0, 0.4 - depth);
+        p.gravity[2] = 0;
+        sp_free_body_place(light, &on_floor, NONE, NONE, NULL, NULL);
+        sp_free_body_place(other, &(sp_pose){{0, 0, 0}, {1, 0, 0, 0}}, NONE, NONE, NULL, NULL);
+        bodies[0].pose = at_place(0, 0, 0);
+        sp_contact_scene_body pair[2] = {free_of(&box, &inertia, light), bodies[0]};
+        if (kind == 3)
+            pair[1] = (sp_contact_scene_body){
+                .motion = SP_CONTACT_SCENE_FREE, .distance = &plane, .free = other, .inertia = &heavy};
+        sp_contact_scene *world = new_world(&p, 2, pair, 1, &(sp_contact_scene_pair){0, 1}, false);
+        CHECK_OK(sp_contact_scene_step(world));
+        CHECK_NEAR(sp_contact_scene_reported(world)->sunk, depth / 0.4, 1e-12);
+        CHECK_NEAR(sp_contact_scene_reported(world)->sunk_depth, depth, 1e-12);
+        sp_contact_scene_free(world);
+        sp_free_body_free(light);
+        sp_free_body_free(other);
+    }
+    sp_inertia_free(&inertia);
+    sp_inertia_free(&heavy);
+    sp_contact_pointshell_free(&box);
+}
+
+static void choices_refused(void)
+{
+    const sp_distance plane = plane_at(0);
+    sp_contact_pointshell box = corners();
+    sp_inertia inertia = ball_inertia(2, 0.3, NONE);
+    sp_contact_choice choice;
+    sp_contact_scene_parameters p = parameters_of(1, 1);
+    sp_contact_scene_body bodies[2] = {{.distance = &plane}, free_of(&box, &inertia, NULL)};
+    CHECK(sp_contact_choose(&context, &p, 2, bodies, &choice) == SP_INPUT && strstr(context.message, "gravity is 0"),
+          "%s", context.message);
+    p.gravity[0] = 1;
+    CHECK(sp_contact_choose(&context, &p, 1, bodies, &choice) == SP_INPUT && strstr(context.message, "no body is free"),
+          "%s", context.message);
+    bodies[1].pointshell = NULL;
+    CHECK(sp_contact_choose(&context, &p, 2, bodies, &choice) == SP_INPUT && strstr(context.message, "finite size"),
+          "%s", context.message);
+    /* held by a coupling: its weight counts if the coupling is dynamic; without a free body there is no limit of the
+     * step */
+    bodies[1] = (sp_contact_scene_body){.motion = SP_CONTACT_SCENE_COUPLED, .pointshell = &box, .inertia = &inertia};
+    CHECK(sp_contact_choose(&context, &p, 2, bodies, &choice) == SP_INPUT, "its weight does not rest on contact");
+    p.coupling.dynamic = true;
+    CHECK_OK(sp_contact_choose(&context, &p, 2, bodies, &choice));
+    CHECK(choice.heaviest == 1 && choice.stiffest == -1 && choice.step == INFINITY, "%g s", choice.step);
+    sp_inertia_free(&inertia);
+    sp_contact_pointshell_free(&box);
+}
+
 static void small_worlds(void)
 {
     const sp_contact_scene_parameters p = parameters_of(1e-3, 1000);
@@ -1569,7 +1688,7 @@ static void small_worlds(void)
     for (int64_t i = 0; i < pointshell.count; i++) {
         const double *x = pointshell.points + 3 * i, d = x[2] + 0.3;
         weight += d < 0 ? pointshell.weight[i] : 0;
-        for (int a = 0; a < 9 && d < 0; a++) /* along radii, which turn nothing */
+        for (int a = 0; a < 9 && d < 0; a++) /* along radii, without torque */
             K[a] += 1000 * pointshell.weight[i] * x[a / 3] * x[a % 3] / 2;
         count += d < 0;
         F += d < 0 ? 1000 * d * pointshell.weight[i] * pointshell.points[3 * i + 2] : 0;
@@ -1581,7 +1700,7 @@ static void small_worlds(void)
     CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', 3, K, 3, value) == 0, "LAPACK");
     CHECK_NEAR(sp_contact_scene_reported(world)->stiffest, 1e-6 * value[2], 1e-9 * value[2] * 1e-6);
     sp_contact_scene_free(world);
-    /* what makes no sense */
+    /* invalid values */
     const sp_contact_scene_pair wrong[4] = {{0, 2}, {1, 0}, {0, 0}, {0, 7}};
     for (int i = 0; i < 4; i++) {
         CHECK(sp_contact_scene_new(&context, &p, 3, bodies, 1, &wrong[i], false, &world) == SP_USAGE && !world &&
@@ -1704,7 +1823,7 @@ typedef struct crowd_run {
     int threads;
     double friction;
     uint64_t hash;                     /* of all contacts of all steps */
-    int64_t touching, visited, parted; /* steps in which a body that touched another one no longer does */
+    int64_t touching, visited, parted; /* steps in which a contact ended */
     double states[24 * sizeof(sp_free_state) / sizeof(double)];
 } crowd_run;
 
@@ -1714,8 +1833,8 @@ static void hash_bytes(uint64_t *hash, const void *bytes, size_t count)
         *hash = (*hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
 }
 
-/* Bars, rings and balls are thrown at each other over a floor and a block: with grids, spheres, a box, a plane and
- * fields that deform, all against all. */
+/* Bars, rings and spheres are thrown at each other above a floor and a block. Their shapes are distance fields,
+ * spheres, a box, a plane and deforming fields, in all combinations. */
 static void throw_crowd(const sp_contact_pointshell *ball, crowd_run *run)
 {
     enum { BODIES = 24, STEPS = 160 };
@@ -1807,7 +1926,7 @@ static void throw_crowd(const sp_contact_pointshell *ball, crowd_run *run)
     context.threads = before;
 }
 
-/* Without coherence for fields that deform, which are estimates that it may miss something of. */
+/* Without coherence for deforming fields, which are approximations for which coherence may miss contacts. */
 static void near_pairs_find_what_all_pairs_find(void)
 {
     sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 12, 80, 3, 0.3);
@@ -1838,7 +1957,7 @@ static void near_pairs_find_what_all_pairs_find(void)
     sp_contact_pointshell_free(&pointshell);
 }
 
-/* Balls apart have no states; too many in one place are refused before they are made. */
+/* Distant spheres have no contact states. Too many at one place are refused before states are allocated. */
 static void memory_is_refused_with_an_estimate(void)
 {
     enum { BODIES = 200 };
@@ -1904,6 +2023,9 @@ int main(void)
     RUN(wild_hands);
     RUN(violent_starts);
     RUN(steps_up_to_the_limit);
+    RUN(sizes_of_bodies);
+    RUN(chosen_stiffness);
+    RUN(choices_refused);
     RUN(small_worlds);
     RUN(threads_and_coherence_change_nothing);
     RUN(near_pairs_find_what_all_pairs_find);

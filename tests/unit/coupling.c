@@ -1,5 +1,5 @@
-/* Virtual coupling: wrenches and their derivatives, the static step in free space, in shafts and on planes, the dynamic
- * step against exact solutions. */
+/* Virtual coupling: wrenches and their derivatives, the static step in free space, in shafts and on planes, and the
+ * dynamic step against exact solutions. */
 #include "contact/coupling.h"
 
 #include <lapacke.h>
@@ -76,7 +76,7 @@ static sp_pose away(const sp_pose *manipulandum, double r, double angle, double 
     return moved(manipulandum, 1, move);
 }
 
-/* How far and by what angle two poses differ. */
+/* The distance and the angle between two poses. */
 static double apart(const sp_pose *a, const sp_pose *b)
 {
     const double d[3] = {a->x[0] - b->x[0], a->x[1] - b->x[1], a->x[2] - b->x[2]};
@@ -111,7 +111,7 @@ static int go(const sp_coupling_parameters *p, const sp_pose *hand, const sp_wre
     return sp_coupling_static(&context, p, 1e-3, hand, contact, body, report);
 }
 
-/* Points of a body pressed against planes, both ways: F = −k d n at ρ with d = n·(x + R ρ₀ − place). */
+/* Points of a body pressed against planes from either side: F = −k d n at ρ with d = n·(x + R ρ₀ − place). */
 typedef struct contacts {
     int count;
     double k[12], at[12][3], normal[12][3], place[12][3]; /* at: body frame from x_s */
@@ -135,7 +135,7 @@ static void press(const contacts *c, const sp_pose *body, sp_wrench *w)
         for (int j = 0; j < 3; j++) {
             const double unit[3] = {j == 0, j == 1, j == 2};
             double change[3];
-            sp_cross3(unit, rho, along); /* ∂ρ by a turn about axis j */
+            sp_cross3(unit, rho, along); /* ∂ρ by a rotation about axis j */
             sp_cross3(along, F, change);
             for (int i = 0; i < 3; i++) {
                 w->force_x[3 * i + j] -= c->k[p] * n[i] * n[j];
@@ -161,7 +161,7 @@ static contacts any_contacts(int count, double k)
     return c;
 }
 
-/* Puts the planes through the points of the body at that pose, give or take `slack`. */
+/* Places the planes through the points of the body at that pose, within `slack`. */
 static void lay(contacts *c, const sp_pose *body, double slack)
 {
     double R[9], rho[3];
@@ -237,7 +237,7 @@ static void derivatives_by_differences(void)
                     c.p.saturation = force ? 4 : INFINITY;
                     c.p.torque_saturation = torque_limits[torque];
                     const sp_pose body = away(&c.hand, stretches[i] * joint, degrees[j] * PI / 180, way);
-                    /* away from both joints: angles at 1.2 and 0.25 N m are 106° and 19° */
+                    /* away from both kinks of the law: angles at 1.2 and 0.25 N m are 106° and 19° */
                     for (int s = 0; s < 3; s++)
                         error[s] = difference(tied, &c, &body, 0.04 / (1 << s), joint);
                     /* h²/6 f‴ with h = 0.01: of e^(−stretch) and of the turn of e by h r_lin less than h², of sines in
@@ -259,8 +259,8 @@ static void derivatives_by_differences(void)
     }
 }
 
-/* Values by formula, for each sign of the quaternions; the torque turns the body toward the manipulandum, the force
- * pulls it there. */
+/* Values by the formula, for each sign of the quaternions. The torque rotates the body towards the manipulandum, and
+ * the force pulls it there. */
 static void pulls_toward_the_manipulandum(void)
 {
     for (int k = 0; k < 200; k++) {
@@ -291,7 +291,7 @@ static void pulls_toward_the_manipulandum(void)
     }
 }
 
-/* 180° exactly: one of both ways, the same for all signs, with the torque of either; a step turns the body there. */
+/* Exactly 180°: the same one of both directions for all signs, with its torque, and a step rotates the body there. */
 static void half_turn(void)
 {
     static const double axes[][3] = {{1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {0.6, 0.8, 0}, {-0.6, 0, 0.8}, {0, -0.28, 0.96}};
@@ -370,7 +370,8 @@ static void saturation_of_force_and_torque(void)
     }
 }
 
-/* Free space: there in one cycle from anywhere, or by αⁿ, or as fast as the limits allow and no farther. */
+/* Free space: the body reaches the hand in one step from anywhere, or approaches it by αⁿ, or moves as fast as the
+ * limits allow. */
 static void free_space(void)
 {
     sp_coupling_step_report report;
@@ -417,7 +418,7 @@ static void free_space(void)
     p.saturation = 4;
     p.speed = 0.6;
     p.angular_speed = 2 * PI;
-    const sp_pose beyond = {{3e200, 0, -4e200}, {1, 0, 0, 0}}; /* whose square is no number */
+    const sp_pose beyond = {{3e200, 0, -4e200}, {1, 0, 0, 0}}; /* whose square overflows */
     body = sp_pose_identity();
     CHECK_OK(go(&p, &beyond, &NO_CONTACT, &body, &report));
     CHECK_NEAR(body.x[0], 0.6 * 6e-4, 1e-18);
@@ -436,8 +437,8 @@ static void free_space(void)
     CHECK(cycles == 53, "%d cycles", cycles);
 }
 
-/* Far away with a limit of force there is a threshold at which the thesis' system goes from regular to degenerate; the
- * move is as long on either side. Lengths in other units give the same move. */
+/* With a saturated force there is a distance at which the system of the thesis changes from regular to degenerate. The
+ * step has the same length on either side. Lengths in other units give the same step. */
 static void threshold_and_units(void)
 {
     sp_coupling_step_report report, scaled;
@@ -474,8 +475,8 @@ static void threshold_and_units(void)
     }
 }
 
-/* Where springs and contact balance the body stays, also where the derivatives of a contact whose force is across its
- * gradient have singular values below the threshold: those are not directions in which nothing resists. */
+/* In equilibrium of springs and contact the body stays, even if derivatives of a contact force across its gradient have
+ * singular values below the threshold: such directions are not free of resistance. */
 static void a_balance_is_kept(void)
 {
     sp_coupling_step_report report;
@@ -507,8 +508,8 @@ static void a_balance_is_kept(void)
     CHECK(weak > 50, "%d", weak);
 }
 
-/* A box in a square shaft: four walls hold it across and let it turn about no axis; along the shaft it follows the
- * hand. */
+/* A box in a square shaft: four walls prevent lateral motion and rotation about every axis. Along the shaft it follows
+ * the manipulandum. */
 static void box_in_a_shaft(void)
 {
     for (int k = 0; k < 50; k++) {
@@ -540,7 +541,7 @@ static void box_in_a_shaft(void)
             double axial = 0;
             for (int i = 0; i < 3; i++)
                 axial += R[3 * i + 2] * (hand.x[i] - body.x[i]);
-            /* the spring's line tilts the degenerate direction by (f/r) across/along/(2 wall) at most, f ≤ 4 N */
+            /* the direction of the spring tilts the degenerate direction by */
             CHECK_NEAR(axial, 0, 4 / along * across / along / (2 * wall) * across + 1e-13);
             CHECK_NEAR(angle_between(&body, &start), 0, 1e-12);
         }
@@ -561,14 +562,14 @@ static void box_in_a_shaft(void)
     }
 }
 
-/* Newton's method to where springs and contact balance: the residual by itself, and its squares. */
+/* Newton's method for the equilibrium of springs and contact: the residual is small and decreases quadratically. */
 static void equilibrium_in_contact(void)
 {
     double last[3] = {0};
     int quadratic = 0, cases = 100;
     for (int k = 0; k < cases; k++) {
         coupled tie = {stiff(), any_pose()};
-        tie.p.saturation = 1.5; /* beyond which the hand is: 1.25 mm, 0.03 rad */
+        tie.p.saturation = 1.5; /* where the hand is farther: 1.25 mm, 0.03 rad */
         tie.p.torque_saturation = 0.04;
         tie.p.threshold = 1e-9;
         contacts c = any_contacts(6, 3000);
@@ -592,7 +593,7 @@ static void equilibrium_in_contact(void)
             CHECK_OK(go(&tie.p, &tie.hand, &w, &body, &report));
         }
         CHECK(residual[n < 30 ? n : 29] < 1e-10 * size, "case %d: %g N left of %g", k, residual[n < 30 ? n : 29], size);
-        /* one of the last steps from small to r² of that: exponents double, so by more than half again */
+        /* one of the last steps goes from a small r to r²: the exponent doubles, so it grows by more than half */
         for (int i = 1; i < n - 1 && i < 29; i++)
             if (residual[i] < 1e-2 * size && residual[i + 1] > 1e-12 * size) {
                 quadratic += log(residual[i + 1] / size) < 1.5 * log(residual[i] / size);
@@ -604,7 +605,7 @@ static void equilibrium_in_contact(void)
     CHECK(quadratic >= cases / 2, "%d of %d", quadratic, cases);
 }
 
-/* §4.7: against l springs with normals n the hand feels at most 1/(1/|J| + 1/k_VC), exactly that along parallel
+/* §4.7: with l springs along the normals n the hand feels at most 1/(1/|J| + 1/k_VC), and exactly that along parallel
  * normals. */
 static void stiffness_felt(void)
 {
@@ -652,7 +653,8 @@ static void stiffness_felt(void)
                 moving[i] = there.x[i] - body.x[i];
             }
             CHECK_NEAR(length3(torque), 0, 1e-9);
-            /* threshold: springs of 1e-3 of the largest may count as none, by which what is felt only falls */
+            /* threshold: springs below 1e-3 of the largest may be neglected, which only lowers the stiffness that is
+             * felt */
             CHECK(length3(change) / size <= bound * (1 + 1e-9), "%g felt, bound %g N/m", length3(change) / size, bound);
             if (d == 0) {
                 CHECK_NEAR(length3(change) / size, bound, 1e-9 * bound);
@@ -688,7 +690,7 @@ static void leverage_of_a_pole(void)
         const double expected = shift / (1 / wall + 1 / p.stiffness + 2 * b * b / p.torque_stiffness);
         const double turn = 2 * b * expected / p.torque_stiffness; /* sines and cosines leave turn² */
         CHECK_NEAR(f[2], expected, expected * turn * turn);
-        /* it bears on the pole from below at b: the hand is turned as the body is, about −y for x̂ × ẑ */
+        /* the contact acts on the pole from below at b: the hand is rotated as the body is, about −y for x̂ × ẑ */
         CHECK_NEAR(t[1], -b * expected, b * expected * turn * turn);
         CHECK_NEAR(hypot(t[0], t[2]), 0, 1e-12);
         torque[end] = -t[1] / f[2];
@@ -696,7 +698,7 @@ static void leverage_of_a_pole(void)
     CHECK_NEAR(torque[1] - torque[0], half, 1e-6);
 }
 
-/* A number that is none in any place of the contact or in a pose: nothing moves. */
+/* A NaN anywhere in the contact or in a pose: nothing moves. */
 static void refusals(void)
 {
     const double bad[3] = {NAN, INFINITY, -INFINITY};
@@ -727,7 +729,8 @@ static void refusals(void)
         }
 }
 
-/* Wild hands and contacts: finite, a unit quaternion, within the limits, and unmoved where refused. */
+/* Random hands and contacts: the pose is finite, with a unit quaternion, within the limits, and unchanged where the
+ * step is refused. */
 static void fuzz(void)
 {
     static const double ranges[] = {0, 1e-12, 1e-3, 1, 1e6, 1e30, 1e170, 1e300};
@@ -748,7 +751,7 @@ static void fuzz(void)
         p.length = pow(10, between(-4, 2));
         p.threshold = k % 11 ? 1e-3 : 0;
         any_vector(range, hand.x);
-        if (k % 6 == 0) { /* turned half, exactly or nearly */
+        if (k % 6 == 0) { /* rotated by 180°, exactly or nearly */
             const double half_turn[4] = {k % 12 ? 0 : between(-1e-15, 1e-15), 1, 0, 0};
             sp_quaternion_multiply(half_turn, body.q, hand.q);
         }
@@ -804,7 +807,7 @@ static void fuzz(void)
 static void rendered(void)
 {
     sp_coupling_parameters p = stiff();
-    p.saturation = 1; /* is not felt */
+    p.saturation = 1; /* without effect */
     p.torque_saturation = 0.1;
     for (int k = 0; k < 100; k++) {
         const sp_pose hand = any_pose();
@@ -828,7 +831,7 @@ static const rigid TOOL = {0.4, {0.03, -0.02, 0.05}, {4e-4, 7e-4, 9e-4}};
 static const rigid BALL = {0.4, {0, 0, 0}, {5e-4, 5e-4, 5e-4}};
 static const double GRAVITY[3] = {0.5, -9.8, 1};
 
-/* Centre and inertia as the body is turned now. */
+/* Centre and inertia in the present orientation of the body. */
 static void turn_with(const rigid *b, const sp_pose *pose, sp_coupled_motion *motion)
 {
     double R[9];
@@ -891,7 +894,7 @@ static void oscillation(void)
     }
 }
 
-/* In steady motion no spring is stretched at the end of a step: the body is h v behind the hand of the next; with
+/* In steady motion no spring is stretched at the end of a step: the body is h v behind the hand of the next step, with
  * dampers at rest also d v/k. */
 static void steady_lag(void)
 {
@@ -914,7 +917,7 @@ static void steady_lag(void)
             CHECK_NEAR(hand.x[i] - body.x[i], h * v[i] + (with_hand ? 0 : p.damping / p.stiffness * v[i]), 1e-12);
         CHECK_NEAR(angle_between(&hand, &body), 0, 1e-12);
     }
-    /* turning about its own centre: h ω behind, and with dampers at rest by d_T ω = k_T sin(θ/2) */
+    /* rotating about its own centre: h ω behind, and with dampers at rest by d_T ω = k_T sin(θ/2) */
     const double w[6] = {0, 0, 0, 0.2, 0.3, -0.1}, size = length3(w + 3);
     for (int with_hand = 0; with_hand < 2; with_hand++) {
         sp_coupling_parameters p = stiff();
@@ -935,7 +938,7 @@ static void steady_lag(void)
     }
 }
 
-/* Hanging still: k r = m g, and the spring's torque bears the weight at its arm. */
+/* Hanging at rest: k r = m g, and the torque of the spring balances the weight at its lever arm. */
 static void hanging(void)
 {
     sp_coupling_parameters p = stiff();
@@ -972,10 +975,10 @@ static void stable_far_beyond_explicit_steps(void)
         const sp_pose hand = any_pose();
         double way[6], worst = 0;
         contacts c = any_contacts(k % 4, 1e6);
-        /* against contact only small turns are linear: those of stiff points on planes add stiffness of either sign */
+        /* in contact only small rotations are linear: those of stiff points on planes add stiffness of either sign */
         sp_pose body = away(&hand, 1e-3, c.count ? 0.02 : 0.5, way);
         turn_with(&TOOL, &body, &motion);
-        lay(&c, &hand, 0); /* all balance at the hand's pose */
+        lay(&c, &hand, 0); /* in equilibrium at the pose of the hand */
         /* a rod's end at the grasp moves with 1/m + |c|²/J at most */
         const double fastest =
             sqrt((p.stiffness + c.count * 1e6) * (1 / TOOL.mass + sp_dot3(TOOL.centre, TOOL.centre) / TOOL.moments[0]) +
@@ -1147,7 +1150,7 @@ static void momenta(void)
     NOTE("in flight for 0.2 s at 1600 steps: centre %.1e m, momentum %.1e of itself", before[0], before[1]);
 }
 
-/* Speeds at most those allowed, and numbers always, whatever comes. */
+/* Speeds within the limits, and finite results for any input. */
 static void dynamic_limits(void)
 {
     int64_t limited = 0;

@@ -1,5 +1,5 @@
-/* Cubature: poses and columns against the unreduced forces, the run-time force against direct projection, training
- * against the whole problem. */
+/* Cubature: poses and columns against full-order forces, the run-time force against Galerkin projection, training
+ * against the whole least-squares problem. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/joint.h"
@@ -30,15 +30,15 @@ static void make_block(int variant, int n, held_block *b)
     if (variant == 2) {
         sp_mesh *m = &b->mesh;
         int64_t *tet = sp_pool_new(&m->pool, 4 * 2, sizeof *tet),
-                *region = sp_pool_new(&m->pool, m->hex_count + 2, sizeof *region);
-        /* two tetrahedra inside of the first two hexahedra: a body may be made of anything that shares vertices */
+                *region = sp_pool_new(&m->pool, m->block[SP_HEX8].count + 2, sizeof *region);
+        /* two tetrahedra inside the first two hexahedra: elements of a body may overlap */
         for (int e = 0; e < 2; e++)
             for (int k = 0; k < 4; k++)
-                tet[4 * e + k] = m->hex[8 * e + (int[]){0, 1, 3, 4}[k]];
-        for (int64_t e = 0; e < m->hex_count + 2; e++)
+                tet[4 * e + k] = m->block[SP_HEX8].node[8 * e + (int[]){0, 1, 3, 4}[k]];
+        for (int64_t e = 0; e < m->block[SP_HEX8].count + 2; e++)
             region[e] = e % 3;
-        m->tet = tet;
-        m->tet_count = 2;
+        m->block[SP_TET4].node = tet;
+        m->block[SP_TET4].count = 2;
         m->region = region;
         m->material_count = 3;
         m->materials = sp_pool_new(&m->pool, 3, sizeof *m->materials);
@@ -183,7 +183,7 @@ static void products_of_more_threads(void)
     free_held_block(&b);
 }
 
-/* All elements, with weights as told by `modal`: 1, or random ones. */
+/* All elements, with weights 1, or with random weights if `modal` says so. */
 static void all_elements(const held_block *b, bool modal, bool random, sp_cubature *cubature)
 {
     int64_t n = b->elements, columns = modal ? R : 1;
@@ -200,8 +200,8 @@ static void all_elements(const held_block *b, bool modal, bool random, sp_cubatu
     CHECK_OK(sp_cubature_check(&context, cubature, n));
 }
 
-/* With the stiffness of rest the linear part of the force is exact whatever the weights: K(0) is that of the body,
- * forces of small displacements too, estimates that of both corrected sums; the error that training states is that of
+/* With the stiffness at rest the linear part of the force is exact for any weights: K(0) is that of the body, forces of
+ * small displacements too, and estimates are those of both corrected sums. The error that training states is that of
  * the corrected force. */
 static void exact_linear_part(void)
 {
@@ -272,7 +272,7 @@ static void exact_linear_part(void)
         }
 }
 
-/* With all weights 1 it is direct projection: energy, force, stiffness, of the definite kind too. */
+/* With all weights 1 it is the Galerkin projection: energy, force, and stiffness, also the definite one. */
 static void unit_weights_are_direct_projection(void)
 {
     for (int variant = 0; variant < 3; variant++)
@@ -307,8 +307,8 @@ static void unit_weights_are_direct_projection(void)
         }
 }
 
-/* Random weights: the stiffness is the derivative of the force, whole where weights differ by coordinate; the force
- * that of the energy where they do not. */
+/* Random weights: the stiffness is the derivative of the force, unsymmetric if weights differ by coordinate. Otherwise
+ * the force is the derivative of the energy. */
 /* u_jᵀK(0)u_j by central differences of the exact projected force. */
 static double stiffness_by_differences(held_block *b, int j)
 {
@@ -388,7 +388,8 @@ static void derivatives(void)
         }
 }
 
-/* Least squares over all elements reaches the minimum of the whole problem, which sp_nnls finds on the whole matrix. */
+/* Least squares over all elements reaches the minimum of the complete problem, which sp_nnls finds with the full
+ * matrix. */
 static void minimum_of_the_whole_problem(void)
 {
     held_block b;
@@ -428,7 +429,7 @@ static void minimum_of_the_whole_problem(void)
     free_held_block(&b);
 }
 
-/* Rounds that were chosen, kept and read back. */
+/* Rounds of chosen elements, saved and read back. */
 typedef struct memory {
     sp_list numbers, counts;
     int64_t at, round, known;
@@ -451,12 +452,12 @@ static void add_round(void *data, int64_t count, const int64_t *element)
     memory *m = data;
     memcpy(sp_list_add(&m->numbers, count, 8), element, (size_t)count * 8);
     *(int64_t *)sp_list_add(&m->counts, 1, 8) = count;
-    m->known += m->round == m->known; /* what this run chose is not known to itself */
+    m->known += m->round == m->known; /* a run does not know the choices that it made itself */
     m->round = m->known;
 }
 
-/* Every method meets its tolerance on the training poses and comes near it on others; fewer elements than bodies have;
- * the same for any number of threads, and after a stop. */
+/* Every method meets its tolerance on the training poses and nearly meets it on others, with a subset of the elements;
+ * the same result for any number of threads, and after a stop. */
 static void methods(void)
 {
     for (int variant = 1; variant < 3; variant++)
@@ -471,7 +472,7 @@ static void methods(void)
             memory log = {{0}, {0}, 0, 0, 0};
             double error;
             make_block(variant, 12, &b);
-            make_poses(&b, 40, variant == 2 ? 0.015 : 0.05, &poses); /* neo-Hookean elements may not turn */
+            make_poses(&b, 40, variant == 2 ? 0.015 : 0.05, &poses); /* neo-Hookean elements must not be inverted */
             make_poses(&b, 60, variant == 2 ? 0.015 : 0.05, &others);
             memmove(others.q, others.q + 40 * R, 20 * R * sizeof(double));
             memmove(others.force, others.force + 40 * R, 20 * R * sizeof(double));
@@ -482,7 +483,7 @@ static void methods(void)
                 memory none = {{0}, {0}, 0, 0, 0};
                 sp_cubature_log keep = {threads < 4 ? &log : &none, next_round, add_round};
                 parameters.log = &keep;
-                if (threads == 2) { /* goes on from the middle */
+                if (threads == 2) { /* continues from the middle */
                     log.known /= 2;
                     log.at = log.round = 0;
                 }
@@ -537,8 +538,8 @@ static double best_exchange(const double *A, int64_t rows, int64_t elements, con
     return least;
 }
 
-/* Exchanges lower the error of either choice, down to where no single one would help much more, found by trying all;
- * the same elements from any number of threads, after a stop, and where the columns are not held in memory. */
+/* Exchanges decrease the error of either method until no single exchange would help much, as trying all shows; the same
+ * elements for any number of threads, after a stop, and if the columns are not held in memory. */
 static void exchanges(void)
 {
     enum { FEW = 7 };
@@ -573,7 +574,8 @@ static void exchanges(void)
               could);
         CHECK(best > 0.97 * after.error, "method %d: an exchange is left, %g of %g", method, best, after.error);
         CHECK(after.exchanged > 0 && before.exchanged == 0, "%lld exchanged", (long long)after.exchanged);
-        for (int variant = 0; variant < 3; variant++) { /* threads; goes on from the middle; passes over the mesh */
+        /* threads; continuation from the middle; columns recomputed in passes over the mesh */
+        for (int variant = 0; variant < 3; variant++) {
             const int64_t known = log.known;
             context.threads = variant == 0 ? 3 : 1;
             parameters.log = variant == 1 ? &keep : NULL;
@@ -610,7 +612,7 @@ static void exchanges(void)
     free_held_block(&b);
 }
 
-/* A body of StVK: the cubature's force is as near to that of its polynomials as its error says. */
+/* A body of StVK: the force of the cubature differs from that of its polynomials by the stated error. */
 static void against_polynomials(void)
 {
     held_block b;
@@ -651,7 +653,8 @@ static void against_polynomials(void)
     free_held_block(&b);
 }
 
-/* Deviations and the amplitude mean what the header says; poses that invert a material are halved or refused. */
+/* Deviations and the amplitude are those that the header defines. Poses that invert a material are halved or refused.
+ */
 static void sampling(void)
 {
     enum { COUNT = 4000 };

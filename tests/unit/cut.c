@@ -38,39 +38,41 @@ static int64_t choice(uint64_t stream, int64_t i, int64_t count)
 
 /* ---- meshes ---- */
 
-/* A box without some of its hexahedra, or with few of them: parts of it hang together by edges and corners, or not at
- * all. */
+/* A box without some of its hexahedra, or with a few of them: parts of it share edges or corners only, or nothing. */
 static void make_holes(int n, bool sparse, uint64_t stream, sp_mesh *mesh)
 {
     int64_t kept = 0;
     make_box(n, n, n, 0.5, 0.05, mesh);
-    for (int64_t e = 0; e < mesh->hex_count; e++)
+    for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++)
         if (sparse ? choice(stream, e, 12) == 0 : choice(stream, e, 3) > 0)
-            memmove(mesh->hex + 8 * kept++, mesh->hex + 8 * e, 8 * sizeof *mesh->hex);
-    mesh->hex_count = kept;
+            memmove(mesh->block[SP_HEX8].node + 8 * kept++, mesh->block[SP_HEX8].node + 8 * e,
+                    8 * sizeof *mesh->block[SP_HEX8].node);
+    mesh->block[SP_HEX8].count = kept;
 }
 
-/* A third of the hexahedra are made into tetrahedra, whose triangles meet quadrilaterals of the others. */
+/* A third of the hexahedra are split into tetrahedra, whose triangles meet quadrilaterals of the others. */
 static void make_mixed(const sp_mesh *box, uint64_t stream, sp_mesh *mesh)
 {
     sp_mesh split;
     CHECK_OK(sp_mesh_split(&context, box, &split));
     *mesh = *box;
     mesh->pool = (sp_pool){0};
-    mesh->hex_count = 0;
+    mesh->block[SP_HEX8].count = 0;
     mesh->vertices = sp_pool_copy(&mesh->pool, box->vertices, 3 * box->vertex_count, sizeof(double));
-    mesh->hex = sp_pool_new(&mesh->pool, 8 * box->hex_count, sizeof(int64_t));
-    mesh->tet = sp_pool_new(&mesh->pool, 24 * box->hex_count, sizeof(int64_t));
-    mesh->region = sp_pool_new(&mesh->pool, 6 * box->hex_count, sizeof(int64_t));
+    mesh->block[SP_HEX8].node = sp_pool_new(&mesh->pool, 8 * box->block[SP_HEX8].count, sizeof(int64_t));
+    mesh->block[SP_TET4].node = sp_pool_new(&mesh->pool, 24 * box->block[SP_HEX8].count, sizeof(int64_t));
+    mesh->region = sp_pool_new(&mesh->pool, 6 * box->block[SP_HEX8].count, sizeof(int64_t));
     mesh->materials = sp_pool_copy(&mesh->pool, box->materials, 1, sizeof *box->materials);
     mesh->fixed = sp_pool_new(&mesh->pool, 1, sizeof(int64_t));
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 1, 1);
-    for (int64_t e = 0; e < box->hex_count; e++)
+    for (int64_t e = 0; e < box->block[SP_HEX8].count; e++)
         if (choice(stream, e, 3) > 0)
-            memcpy(mesh->hex + 8 * mesh->hex_count++, box->hex + 8 * e, 8 * sizeof *box->hex);
+            memcpy(mesh->block[SP_HEX8].node + 8 * mesh->block[SP_HEX8].count++, box->block[SP_HEX8].node + 8 * e,
+                   8 * sizeof *box->block[SP_HEX8].node);
         else {
-            memcpy(mesh->tet + 4 * mesh->tet_count, split.tet + 24 * e, 24 * sizeof *split.tet);
-            mesh->tet_count += 6;
+            memcpy(mesh->block[SP_TET4].node + 4 * mesh->block[SP_TET4].count, split.block[SP_TET4].node + 24 * e,
+                   24 * sizeof *split.block[SP_TET4].node);
+            mesh->block[SP_TET4].count += 6;
         }
     sp_mesh_free(&split);
 }
@@ -88,7 +90,7 @@ static void make_kind(int kind, int n, uint64_t stream, sp_mesh *mesh)
         sp_mesh_free(&box);
 }
 
-/* Every third vertex held, by axes that depend on its number. */
+/* Every third vertex fixed, by axes that depend on its number. */
 static void prescribe(sp_mesh *mesh)
 {
     mesh->fixed_count = (mesh->vertex_count + 2) / 3;
@@ -105,7 +107,7 @@ static void embed(sp_mesh *mesh)
 {
     sp_embedded_surface *s = &mesh->surface;
     int64_t elements = sp_mesh_element_count(mesh);
-    s->width = mesh->hex_count ? 8 : 4;
+    s->width = mesh->block[SP_HEX8].count ? 8 : 4;
     s->vertex_count = elements;
     s->triangle_count = 6 * elements;
     s->vertices = sp_pool_new(&mesh->pool, 3 * elements, sizeof(double));
@@ -114,12 +116,12 @@ static void embed(sp_mesh *mesh)
     s->triangles = sp_pool_new(&mesh->pool, 3 * s->triangle_count, sizeof(int64_t));
     for (int64_t e = 0; e < elements; e++) {
         int count;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &count);
+        const int64_t *node = sp_mesh_nodes(mesh, e, &count);
         s->element[e] = e;
         for (int a = 0; a < count; a++) {
             s->weights[s->width * e + a] = 1.0 / count;
             for (int c = 0; c < 3; c++)
-                s->vertices[3 * e + c] += mesh->vertices[3 * corner[a] + c] / count;
+                s->vertices[3 * e + c] += mesh->vertices[3 * node[a] + c] / count;
         }
     }
     for (int64_t t = 0; t < s->triangle_count; t++)
@@ -129,12 +131,12 @@ static void embed(sp_mesh *mesh)
                                               : (t + a * (1 + t % 3)) % elements;
 }
 
-/* ---- the definition again, by pairs of elements ---- */
+/* ---- the definition, recomputed by pairs of elements ---- */
 
 static int common(const sp_mesh *mesh, int64_t e, int64_t f, int64_t vertex[8])
 {
     int count[2], found = 0;
-    const int64_t *a = sp_mesh_corners(mesh, e, &count[0]), *b = sp_mesh_corners(mesh, f, &count[1]);
+    const int64_t *a = sp_mesh_nodes(mesh, e, &count[0]), *b = sp_mesh_nodes(mesh, f, &count[1]);
     for (int i = 0; i < count[0]; i++)
         for (int j = 0; j < count[1]; j++)
             if (a[i] == b[j])
@@ -145,22 +147,22 @@ static int common(const sp_mesh *mesh, int64_t e, int64_t f, int64_t vertex[8])
 static bool has(const sp_mesh *mesh, int64_t e, int64_t vertex)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(mesh, e, &count);
+    const int64_t *node = sp_mesh_nodes(mesh, e, &count);
     for (int a = 0; a < count; a++)
-        if (corner[a] == vertex)
+        if (node[a] == vertex)
             return true;
     return false;
 }
 
-/* In these meshes two elements have so many vertices in common on a face and nowhere else. */
+/* In these meshes two elements have that many common vertices only if they share a face. */
 static bool face_at(const sp_mesh *mesh, int64_t e, int64_t f, int64_t vertex)
 {
     int64_t shared[8];
-    bool hexes = e < mesh->hex_count && f < mesh->hex_count;
+    bool hexes = e < mesh->block[SP_HEX8].count && f < mesh->block[SP_HEX8].count;
     return has(mesh, e, vertex) && has(mesh, f, vertex) && common(mesh, e, f, shared) == (hexes ? 4 : 3);
 }
 
-/* group [count]: the lowest of the listed elements around the vertex that it goes with. */
+/* group [count]: for each listed element around a vertex, the lowest element of its group. */
 static void groups_at(const sp_mesh *mesh, const int64_t *side, int64_t vertex, int count, const int64_t *around,
                       int64_t *group)
 {
@@ -186,14 +188,14 @@ static void groups_at(const sp_mesh *mesh, const int64_t *side, int64_t vertex, 
 static int64_t corner_at(const sp_mesh *cut, const int64_t *origin, int64_t e, int64_t vertex)
 {
     int count;
-    const int64_t *corner = sp_mesh_corners(cut, e, &count);
+    const int64_t *node = sp_mesh_nodes(cut, e, &count);
     for (int a = 0; a < count; a++)
-        if (origin[corner[a]] == vertex)
-            return corner[a];
+        if (origin[node[a]] == vertex)
+            return node[a];
     return -1;
 }
 
-/* Every vertex: who keeps it, and which copies the others have. Returns the number of pairs that were parted. */
+/* Every vertex: the group that keeps it, and the copies of the others. Returns the number of separated pairs. */
 static int64_t check_definition(const sp_mesh *mesh, const int64_t *side, const result *r)
 {
     int64_t next = mesh->vertex_count, wrong = 0, parted = 0, around[256], group[256];
@@ -278,7 +280,7 @@ static void planes_double_what_lies_between(void)
         }
         CHECK_NEAR(volume[0], 1.5, 1e-14);
         CHECK_NEAR(volume[1], 1.5, 1e-14);
-        /* two planes at once: four pieces; the middle line is there four times */
+        /* two planes at once: four pieces, and four copies of the middle line */
         sp_mesh_sides_of_plane(&mesh, (double[]){0, -1, 0}, -0.5, -1, 2, side);
         result_free(&r);
         cut_by(&mesh, side, &r);
@@ -306,12 +308,39 @@ static void planes_in_a_region(void)
     sp_mesh_sides_of_plane(&mesh, (double[]){1, 0, 0}, 2, 1, 8, side);
     for (int64_t e = 0; e < 8; e++)
         CHECK(side[e] == (e >= 6 ? 8 : 0), "element %lld is on side %lld", (long long)e, (long long)side[e]);
-    /* the upper right quarter comes off: three vertices along the one edge and two more along the other, in two layers
-     */
+    /* the upper right quarter is cut off: three vertices along one edge and two more along the other, in two layers */
     cut_by(&mesh, side, &r);
     CHECK(r.mesh.vertex_count == mesh.vertex_count + 2 * (3 + 1), "%lld new vertices",
           (long long)(r.mesh.vertex_count - mesh.vertex_count));
     CHECK(!memcmp(r.mesh.region, mesh.region, 8 * sizeof(int64_t)) && r.mesh.material_count == 2, "regions are others");
+    result_free(&r);
+    sp_mesh_free(&mesh);
+}
+
+/* 4 × 2 × 1 hexahedra of side 1, fixed at x = 0, cut at x = 2 and then at y = 1 too. */
+static void cuts_are_counted(void)
+{
+    sp_mesh mesh;
+    result r;
+    sp_cut_counts counts;
+    int64_t side[8] = {0}, fixed;
+    make_box(4, 2, 1, 1, 0, &mesh);
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0, 7, &fixed));
+    sp_mesh_sides_of_plane(&mesh, (double[]){1, 0, 0}, 2, -1, 1, side);
+    cut_by(&mesh, side, &r);
+    CHECK_OK(sp_mesh_count_cut(&context, &mesh, &r.mesh, r.origin, &counts));
+    CHECK(counts.pieces_before == 1 && counts.pieces == 2 && counts.free_pieces == 1, "%lld pieces, %lld of them free",
+          (long long)counts.pieces, (long long)counts.free_pieces);
+    CHECK(counts.doubled == 3 * 2 && counts.copies == 3 * 2, "%lld copies", (long long)counts.copies);
+    result_free(&r);
+    /* on the line where the cuts meet each of the two vertices has three copies */
+    sp_mesh_sides_of_plane(&mesh, (double[]){0, 1, 0}, 1, -1, 2, side);
+    cut_by(&mesh, side, &r);
+    CHECK_OK(sp_mesh_count_cut(&context, &mesh, &r.mesh, r.origin, &counts));
+    CHECK(counts.pieces == 4 && counts.free_pieces == 2, "%lld pieces, %lld of them free", (long long)counts.pieces,
+          (long long)counts.free_pieces);
+    CHECK(counts.doubled == (3 + 5 - 1) * 2 && counts.copies == (3 + 5 - 2) * 2 + 3 * 2, "%lld doubled, %lld copies",
+          (long long)counts.doubled, (long long)counts.copies);
     result_free(&r);
     sp_mesh_free(&mesh);
 }
@@ -322,26 +351,24 @@ static void edges_and_corners(void)
 {
     static const struct {
         int64_t kept[4], side[4];
-        int count, copies; /* of the two vertices in the middle of 2 × 2 × 1 hexahedra, and of those on the outer edges
-                              between */
+        int count, copies; /* copies of the two vertices in the middle of 2 × 2 × 1 hexahedra, and of those on the outer
+                              edges between */
     } cases[] = {
-        {{0, 3}, {5, 5}, 2, 0}, /* one side, held together by an edge from the start: stays */
-        {{0, 3}, {5, 6}, 2, 2}, /* two sides by an edge: comes apart */
-        {{0, 1, 2, 3},
-         {1, 2, 2, 1},
-         4,
-         6 + 8}, /* a chessboard: no edge is left in the middle, where it is on the cut */
-        {{0, 1, 2, 3}, {1, 1, 1, 2}, 4, 2 + 4}, /* a corner comes off: the others are a chain by faces */
+        {{0, 3}, {5, 5}, 2, 0},                 /* one side that was connected by an edge only: stays connected */
+        {{0, 3}, {5, 6}, 2, 2},                 /* two sides connected by an edge: separated */
+        {{0, 1, 2, 3}, {1, 2, 2, 1}, 4, 6 + 8}, /* a chessboard: the middle edge, which is on the cut, is separated */
+        {{0, 1, 2, 3}, {1, 1, 1, 2}, 4, 2 + 4}, /* a corner is cut off: the others are a chain of faces */
         {{0, 2, 3}, {1, 1, 1}, 3, 0},
-        {{0, 1, 3}, {1, 2, 1}, 3, 4 + 4}, /* one between two others: those hung together through it, and by the edge */
+        {{0, 1, 3}, {1, 2, 1}, 3, 4 + 4}, /* one between two others, which were connected by it and by the edge */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sp_mesh mesh;
         result r;
         make_box(2, 2, 1, 1, 0, &mesh);
         for (int e = 0; e < cases[i].count; e++)
-            memmove(mesh.hex + 8 * e, mesh.hex + 8 * cases[i].kept[e], 8 * sizeof *mesh.hex);
-        mesh.hex_count = cases[i].count;
+            memmove(mesh.block[SP_HEX8].node + 8 * e, mesh.block[SP_HEX8].node + 8 * cases[i].kept[e],
+                    8 * sizeof *mesh.block[SP_HEX8].node);
+        mesh.block[SP_HEX8].count = cases[i].count;
         cut_by(&mesh, cases[i].side, &r);
         check_definition(&mesh, cases[i].side, &r);
         CHECK(r.mesh.vertex_count - mesh.vertex_count == cases[i].copies, "case %d: %lld copies, expected %d", (int)i,
@@ -392,7 +419,7 @@ static void cuts_compose(void)
     }
 }
 
-/* ---- what is carried over ---- */
+/* ---- data carried over ---- */
 
 static void everything_is_carried_over(void)
 {
@@ -420,10 +447,10 @@ static void everything_is_carried_over(void)
                   !memcmp(cut->region, mesh.region, (size_t)elements * sizeof(int64_t)) &&
                   !memcmp(cut->materials, mesh.materials, sizeof *mesh.materials),
               "kind %d", kind);
-        CHECK(cut->quadrature == 2 && cut->hex_count == mesh.hex_count && cut->tet_count == mesh.tet_count &&
-                  cut->material_count == 1,
+        CHECK(cut->quadrature == 2 && cut->block[SP_HEX8].count == mesh.block[SP_HEX8].count &&
+                  cut->block[SP_TET4].count == mesh.block[SP_TET4].count && cut->material_count == 1,
               "kind %d", kind);
-        for (int64_t v = 0; v < cut->vertex_count; v++) { /* vertex 3 i is held by axes 1 + i % 7 */
+        for (int64_t v = 0; v < cut->vertex_count; v++) { /* vertex 3 i is fixed by axes 1 + i % 7 */
             int64_t from = r.origin[v];
             bool is_fixed = from % 3 == 0;
             wrong += is_fixed && (prescribed >= cut->fixed_count || cut->fixed[prescribed] != v ||
@@ -479,7 +506,7 @@ static void triangles_that_are_dropped(void)
         find_pieces(&mesh, before);
         find_pieces(&r.mesh, after);
         for (int64_t t = 0; t < mesh.surface.triangle_count; t++) {
-            const int64_t *at = mesh.surface.triangles + 3 * t; /* the vertices have the numbers of their elements */
+            const int64_t *at = mesh.surface.triangles + 3 * t; /* the vertices are numbered as their elements */
             bool sides = false, pieces = false, neighbours = false, old = false;
             for (int a = 0; a < 3; a++) {
                 int64_t e = at[a], f = at[(a + 1) % 3];
@@ -512,7 +539,7 @@ static void triangles_that_are_dropped(void)
 
 /* ---- mechanics ---- */
 
-/* Pᵀ A' P = A, where P gives every copy what its origin has; and nothing couples two pieces. */
+/* Pᵀ A' P = A, where P copies the value of the origin to every copy, and no entry couples two pieces. */
 static void compare_matrices(const char *what, const sp_fe_space *body, const sp_sparse *A, const sp_fe_space *cut_body,
                              const sp_sparse *cut, const int64_t *origin, const int64_t *piece)
 {
@@ -535,7 +562,7 @@ static void compare_matrices(const char *what, const sp_fe_space *body, const sp
     for (int64_t i = 0; i < A->order * A->order; i++)
         worst = fmax(worst, fabs(dense[i]));
     free(dense);
-    /* sums of at most 8 elements' entries in another order */
+    /* sums of at most 8 entries of elements in another order */
     CHECK(worst <= 1e-14 * largest, "%s: off by %.3g of %.3g", what, worst, largest);
     CHECK(couplings == 0, "%s: %lld entries couple two pieces", what, (long long)couplings);
 }
@@ -563,9 +590,9 @@ static void masses_momenta_and_stiffness(void)
         int64_t *piece = sp_pool_new(&r.pool, r.mesh.vertex_count, sizeof *piece);
         for (int64_t e = 0; e < elements; e++) {
             int count;
-            const int64_t *corner = sp_mesh_corners(&r.mesh, e, &count);
+            const int64_t *node = sp_mesh_nodes(&r.mesh, e, &count);
             for (int a = 0; a < count; a++)
-                piece[corner[a]] = label[e];
+                piece[node[a]] = label[e];
         }
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_fe_space_new(&context, &r.mesh, &cut_body));
@@ -575,8 +602,8 @@ static void masses_momenta_and_stiffness(void)
         CHECK_OK(sp_fe_space_mass_compressed(&context, &cut_body, false, &cut_M));
         compare_matrices("K", &body, &K, &cut_body, &cut_K, r.origin, piece);
         compare_matrices("M", &body, &M, &cut_body, &cut_M, r.origin, piece);
-        /* a velocity of the old mesh: copies move with their origin, and every piece has the momentum that its elements
-         * had */
+        /* a velocity of the old mesh: copies move as their origin, and every piece has the momentum of its elements
+         * before */
         double *velocity = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double)),
                *momentum = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double));
         double *cut_velocity = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)),
@@ -601,7 +628,7 @@ static void masses_momenta_and_stiffness(void)
             measured[piece[v]] += lumped[v];
         for (int64_t p = 0; p < pieces; p++)
             CHECK_NEAR(measured[p], expected[p], 1e-12 * expected[p]);
-        /* one piece moves away from the others at no cost */
+        /* one piece moves away from the others without energy */
         double *u = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)),
                *f = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)), largest = 0;
         for (int64_t v = 0; v < r.mesh.vertex_count; v++)
@@ -634,7 +661,8 @@ static void other_meshes_are_refused(void)
     sp_mesh_sides_of_plane(&mesh, (double[]){0, 0, 1}, 1, -1, 1, side);
     cut_by(&mesh, side, &r);
     int64_t last = r.mesh.vertex_count - 1, kept;
-    CHECK(sp_mesh_check_cut(&context, &other, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "8 hexahedra"),
+    CHECK(sp_mesh_check_cut(&context, &other, &r.mesh, r.origin) == SP_INPUT &&
+              strstr(context.message, "8 elements of type hex"),
           "%s", context.message);
     CHECK(sp_mesh_check_cut(&context, &r.mesh, &mesh, r.origin) == SP_INPUT && strstr(context.message, "27 vertices"),
           "%s", context.message);
@@ -647,7 +675,7 @@ static void other_meshes_are_refused(void)
             {&r.origin[last], 27, "vertex 27 of 27"},
             {&r.origin[3], 4, "origin: vertex 3 is"},
             {&r.origin[last], 16, "vertices: vertex 35"},
-            {&r.mesh.hex[8 * 7 + 2], 3, "element 7 comes from vertex 3"},
+            {&r.mesh.block[SP_HEX8].node[8 * 7 + 2], 3, "element 7 comes from vertex 3"},
         };
         kept = *damage[i].at;
         *damage[i].at = damage[i].value;
@@ -717,7 +745,7 @@ static void files_of_cut_meshes(void)
     make_box(2, 2, 2, 1, 0, &mesh);
     cut_by(&mesh, side, &r);
     CHECK(r.mesh.vertex_count == 27 + 7, "%lld vertices",
-          (long long)r.mesh.vertex_count); /* all corners of the element but the outer one */
+          (long long)r.mesh.vertex_count); /* all corners of the element except the outer one */
     CHECK_OK(there_and_back(&r.mesh, hash_text, r.origin, &r.pool, hash, &count, &origin));
     CHECK(!strcmp(hash, hash_text) && count == r.mesh.vertex_count &&
               !memcmp(origin, r.origin, (size_t)count * sizeof *origin),
@@ -761,6 +789,7 @@ int main(void)
     RUN(random_partitions);
     RUN(planes_double_what_lies_between);
     RUN(planes_in_a_region);
+    RUN(cuts_are_counted);
     RUN(edges_and_corners);
     RUN(cuts_compose);
     RUN(everything_is_carried_over);

@@ -43,7 +43,7 @@ static double ring(const double x[3])
     return hypot(hypot(x[0], x[1]) - 0.9, x[2]) - 0.35;
 }
 
-/* Of a solid box, right outside and on its surface; inside too. */
+/* The distance of a solid box, exact outside, on the surface and inside. */
 static double block(const double x[3], const double low[3], const double high[3])
 {
     double gap[3], deepest = -INFINITY;
@@ -67,7 +67,7 @@ static const sp_distance PLANE = {.kind = SP_DISTANCE_PLANE, .normal = {2.0 / 7,
 static const sp_distance SPHERE = {.kind = SP_DISTANCE_SPHERE, .centre = {0.1, -0.2, 0.3}, .radius = 0.7};
 static const sp_distance BOX = {.kind = SP_DISTANCE_BOX, .centre = {0.1, -0.2, 0.3}, .half = {0.5, 0.9, 0.3}};
 
-/* The plane: by the foot of the point on it. The sphere: by its radius. The box: the nearest of twelve triangles. */
+/* The plane: by the projection of the point. The sphere: by its radius. The box: by the nearest of twelve triangles. */
 static double measured(const sp_distance *d, const sp_surface *twelve, const double x[3])
 {
     if (d->kind == SP_DISTANCE_SPHERE)
@@ -98,8 +98,8 @@ static void shapes_by_other_formulas(void)
             worst = fmax(worst, fabs(value - measured(all[s], &twelve, x)));
             unit = fmax(unit, fabs(length3(gradient) - 1));
             steepest = fmax(steepest, fabs(value - sp_distance_at(all[s], y, NULL)) / apart(x, y));
-            /* away from the sphere's centre, the box's faces (beyond which second derivatives jump) and its medial
-             * planes */
+            /* away from the centre of the sphere, from the faces of the box (where second derivatives jump) and from
+             * its medial planes */
             double depth[3];
             for (int k = 0; k < 3; k++) {
                 depth[k] = BOX.half[k] - fabs(x[k] - BOX.centre[k]);
@@ -127,7 +127,7 @@ static void shapes_by_other_formulas(void)
         CHECK(small, "shape %d: %g, %g", s, error[0], error[1]);
         NOTE("shape %d: differences %.1e, %.1e", s, error[0], error[1]);
     }
-    /* where gradients meet there is one of them */
+    /* where several gradients are possible, the result is one of them */
     double gradient[3];
     CHECK(sp_distance_at(&SPHERE, SPHERE.centre, gradient) == -0.7, "sphere");
     CHECK_NEAR(length3(gradient), 1, 1e-15);
@@ -147,7 +147,7 @@ static void any_numbers(void)
     sp_voxmap *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
     const sp_distance voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
-    sp_distance origin = SPHERE; /* its centre is 0, so that tiny numbers count */
+    sp_distance origin = SPHERE; /* its centre is 0, so that tiny numbers matter */
     memset(origin.centre, 0, sizeof origin.centre);
     const sp_distance *all[6] = {&PLANE, &SPHERE, &BOX, &grid, &voxels, &origin};
     for (int s = 0; s < 6; s++) {
@@ -188,8 +188,8 @@ static void any_numbers(void)
 
 /* ---- grids ---- */
 
-/* What is known of a signed distance: inside the box of the field the interpolant; outside a lower bound, thesis
- * eq. 3.14, the distance to the box and the least distance on its surface. */
+/* Bounds of a signed distance: inside the box of the field the interpolant; outside a lower bound, thesis eq. 3.14, the
+ * distance to the box and the least distance on its surface. */
 static double field_estimate(const sp_field *field, double boundary, const double point[3])
 {
     double square = 0;
@@ -234,7 +234,7 @@ static void lookups_are_interpolants(void)
         const double value = sp_distance_at(&d, x, gradient);
         CHECK(value == sp_distance_lookup(&d, x) && value == sp_distance_at(&d, x, NULL), "%g", value);
         if (!within || (value != 0 && length3(gradient) == 0)) {
-            /* faces of the box are inside or outside as rounding has it */
+            /* rounding decides whether faces of the box are inside or outside */
             const double estimate = field_estimate(&field, d.boundary, x);
             outside++;
             beyond = fmax(beyond, fmin(fabs(value - estimate), fabs(value - sp_field_interpolate(&field, x, NULL))));
@@ -266,7 +266,7 @@ static void lookups_are_interpolants(void)
     sp_field_free(&field);
 }
 
-/* A sphere whose vertices are drawn in and out. */
+/* A sphere whose vertices are moved inwards and outwards. */
 static sp_surface star(void)
 {
     sp_surface s = sphere(10);
@@ -278,7 +278,7 @@ static sp_surface star(void)
     return s;
 }
 
-/* Grains of less than a cell, none apart from the next by more than a few. */
+/* Particles smaller than a cell, at distances of a few cells. */
 static double sand(const double x[3])
 {
     double least = INFINITY;
@@ -313,7 +313,7 @@ static void slack_is_enough(void)
             for (int k = 0; k < 3; k++)
                 y[k] = field.origin[k] + side * sp_random_uniform(24, 1, (uint64_t)(3 * i + k));
             const double low = sp_distance_at(&d, y, gradient), slope = length3(gradient);
-            for (int k = 0; k < 3; k++) /* anywhere, near, or where it is steepest */
+            for (int k = 0; k < 3; k++) /* anywhere, near the surface, or where the distance is steepest */
                 x[k] = y[k] + (i % 3 == 2
                                    ? 3 * field.spacing * sp_random_uniform(24, 2, (uint64_t)i) * gradient[k] / slope
                                    : random_in(25, (uint64_t)(3 * i + k), -1, 1) * (i % 3 ? 2 * field.spacing : side));
@@ -333,7 +333,7 @@ static void slack_is_enough(void)
             most = fmax(most, gain);
         }
         CHECK(most > 0.02 * d.slack && steepest > 1.2, "%g of %g, slope %g", most, d.slack,
-              steepest); /* else slack is not tested */
+              steepest); /* otherwise slack is not tested */
         NOTE("field %d: %.3f of the slack used, slopes up to %.3f", kind, most / d.slack, steepest);
         sp_field_free(&field);
         sp_surface_free(&s);
@@ -396,7 +396,7 @@ static sp_deformed_field *deformed_of(const sp_mesh *mesh, int64_t r, const doub
     return d;
 }
 
-/* At q = 0 and for every affine motion all proxies pull back to the same place. */
+/* At q = 0 and for every affine motion all proxies map a point back to the same place. */
 static void affine_motions_are_exact(void)
 {
     enum { PROXIES = 40, COUNT = 2000 };
@@ -407,7 +407,7 @@ static void affine_motions_are_exact(void)
     double *U = calloc((size_t)(3 * mesh.vertex_count * AFFINE), sizeof *U), points[3 * PROXIES], q[AFFINE];
     affine_basis(&mesh, U);
     for (int i = 0; i < PROXIES; i++)
-        random_point(30, i, i % 4 ? -1.4 : -2.2, i % 4 ? 1.4 : 2.2, points + 3 * i); /* some in no element */
+        random_point(30, i, i % 4 ? -1.4 : -2.2, i % 4 ? 1.4 : 2.2, points + 3 * i); /* some points are in no element */
     static const int nearest[4] = {1, 2, 5, SP_DEFORMED_NEAREST};
     for (int n = 0; n < 4; n++) {
         sp_deformed_field *d = deformed_of(&mesh, AFFINE, U, &field, PROXIES, points, nearest[n]);
@@ -417,7 +417,7 @@ static void affine_motions_are_exact(void)
                 q[j] = motion ? random_in(31, (uint64_t)(AFFINE * motion + j), -0.4, 0.4) : 0;
             if (motion > 3)
                 rotation(0.9 * motion, R, q);
-            if (motion > 0) /* else as it was made */
+            if (motion > 0) /* otherwise as it was made */
                 sp_deformed_field_update(d, q);
             for (int i = 0; i < COUNT; i++) {
                 double X[3], x[3], gradient[3], slope[3];
@@ -484,7 +484,7 @@ static void cube_motion(const sp_mesh *mesh, int64_t r, const double *U, const d
     }
 }
 
-/* Eq. 3.17: what one proxy says of x, and how far it is. */
+/* Eq. 3.17: the distance of x by one proxy, and the distance of that proxy. */
 static double one_says(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const sp_field *field,
                        const double P[3], const double x[3], double *far)
 {
@@ -548,7 +548,7 @@ typedef struct bent {
     double *U, q[6], points[3 * 40];
 } bent;
 
-/* A body bent at random, 40 proxies; large enough a box that nothing falls out of it. */
+/* A randomly bent body with 40 proxies, in a box that is large enough for all positions. */
 static bent bent_body(void)
 {
     bent b = {.mesh = cube_mesh(0), .field = field_of(ring, 60, 60, 60, -6, -6, -6, 0.2)};
@@ -597,14 +597,14 @@ static void weights_and_places_by_hand(void)
             const literal two =
                 by_hand(&b.mesh, 6, b.U, b.q, &b.field, 40, b.points, nearest[n] > 1 ? nearest[n] : 2, x);
             worst = fmax(worst, fabs(sp_deformed_field_at(d, x, NULL, &proxy) -
-                                     two.value)); /* of two all weight is on the nearer */
+                                     two.value)); /* of two all weight is on the nearer one */
             wrong += proxy != two.nearest;
         }
         CHECK(worst < 1e-12, "k = %d: %g", nearest[n], worst);
         CHECK(wrong == 0, "k = %d: %lld nearest", nearest[n], (long long)wrong);
         sp_deformed_field_free(d);
     }
-    /* two domains: the least of both, and their numbers; rows and reach of each proxy */
+    /* two domains: the smaller distance and its domain; rows and displacement bound of each proxy */
     const sp_deformed_domain domains[2] = {{&b.field, 25, b.points}, {&b.field, 15, b.points + 75}};
     sp_deformed_field *d;
     CHECK_OK(sp_deformed_field_new(&context, &b.mesh, 6, b.U, 2, domains, 5, &d));
@@ -673,7 +673,7 @@ static double largest_change(const bent *b, sp_deformed_field *d, int k, bool in
     return most;
 }
 
-/* With steps of a 16th changes are a 16th; the jumps of the single nearest one stay. */
+/* With a 16th of the step the changes are a 16th; the jumps of k = 1 remain. */
 static void continuous_in_place_and_deformation(void)
 {
     bent b = bent_body();
@@ -700,7 +700,7 @@ static void borders_of_the_weights(void)
     bent b = bent_body();
     sp_distance rest;
     sp_distance_of_field(&b.field, &rest);
-    /* on a proxy it alone counts, and nearby nearly so */
+    /* at a proxy only that proxy counts, and nearby nearly so */
     sp_deformed_field *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, 5);
     sp_deformed_field_update(d, b.q);
     for (int i = 0; i < 40; i++) {
@@ -718,14 +718,14 @@ static void borders_of_the_weights(void)
         }
     }
     sp_deformed_field_free(d);
-    /* exactly on it, at rest */
+    /* exactly at the proxy, at rest */
     double eight[24];
     for (int i = 0; i < 24; i++)
         eight[i] = i / 3 >> i % 3 & 1 ? 0.5 : -0.5;
     d = deformed_of(&b.mesh, 6, b.U, &b.field, 8, eight, 8);
     CHECK_NEAR(sp_deformed_field_at(d, eight + 9, NULL, NULL), sp_distance_at(&rest, eight + 9, NULL), 1e-15);
     sp_deformed_field_free(d);
-    /* equally near ones have equal weights: u = (x|x|, 0, 0) keeps the mirror images of the eight */
+    /* equally near proxies have equal weights: u = (x|x|, 0, 0) keeps the mirror images of the eight */
     double *U = calloc((size_t)(3 * b.mesh.vertex_count), sizeof *U), mean = 0, far;
     const double one = 1, centre[3] = {0, 0, 0};
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)
@@ -764,7 +764,7 @@ static void borders_of_the_weights(void)
     bent_free(&b);
 }
 
-/* Of a single proxy: in one cell of a field of noise, central differences with their slope. */
+/* A single proxy, in one cell of a field of random values: central differences with their slope. */
 static void gradient_of_one_proxy(void)
 {
     bent b = bent_body();
@@ -806,7 +806,7 @@ static void gradient_of_one_proxy(void)
 static void proxies_of_no_use(void)
 {
     bent b = bent_body();
-    /* turned inside out at x > ½: u = −3 (x − ½) for x > ½, a kink at vertices */
+    /* inverted for x > ½: u = −3 (x − ½) there, with a kink at vertices */
     double *U = calloc((size_t)(3 * b.mesh.vertex_count), sizeof *U), kept[3 * 40], x[3], gradient[3];
     int count = 0;
     int64_t proxy;
@@ -818,7 +818,7 @@ static void proxies_of_no_use(void)
     CHECK(count > 10 && count < 36, "%d", count);
     sp_deformed_field *all = deformed_of(&b.mesh, 1, U, &b.field, 40, b.points, 5);
     sp_deformed_field *few = deformed_of(&b.mesh, 1, U, &b.field, count, kept, 5);
-    for (int i = 0; i < 3; i++) { /* det F = −2, 0, 5e-7; afterwards all are back */
+    for (int i = 0; i < 3; i++) { /* det F = −2, 0, 5e-7; afterwards all proxies are valid again */
         const double q[3] = {3, 1, 1 - 5e-7}, none = 0;
         sp_deformed_field_update(all, &q[i]);
         sp_deformed_field_update(few, &q[i]);
@@ -838,7 +838,7 @@ static void proxies_of_no_use(void)
         CHECK(value == INFINITY && length3(gradient) == 0 && proxy == 0, "%g", value);
         sp_deformed_field_free(broken);
     }
-    /* anywhere in the range of numbers, for a body bent hard */
+    /* anywhere in the range of numbers, for a strongly bent body */
     for (int i = 0; i < 5; i++) {
         static const double extreme[5] = {1e300, -1e300, DBL_MAX, 1e160, 1e-320};
         const sp_distance d = {.kind = SP_DISTANCE_DEFORMED, .deformed = all};
@@ -884,18 +884,18 @@ static double both_halves(const double x[3])
     return fmin(left_half(x), right_half(x));
 }
 
-/* §3.12.1: the legs of a U move apart; between them proxies of one leg see the other where it was. */
+/* §3.12.1: the legs of a U move apart. Between them the proxies of one leg still see the other leg at its old place. */
 static void mirror_images_and_domains(void)
 {
     sp_mesh mesh;
     make_box(3, 4, 1, 1, 0, &mesh);
     int64_t kept = 0;
-    for (int64_t e = 0; e < mesh.hex_count; e++)
+    for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
         if (e % 3 != 1 || e / 3 == 0)
-            memmove(mesh.hex + 8 * kept++, mesh.hex + 8 * e, 8 * sizeof(int64_t));
-    mesh.hex_count = kept;
+            memmove(mesh.block[SP_HEX8].node + 8 * kept++, mesh.block[SP_HEX8].node + 8 * e, 8 * sizeof(int64_t));
+    mesh.block[SP_HEX8].count = kept;
     double *U = calloc((size_t)(3 * mesh.vertex_count), sizeof *U), points[3 * 40];
-    for (int64_t v = 0; v < mesh.vertex_count; v++) /* the legs are moved, the base is stretched */
+    for (int64_t v = 0; v < mesh.vertex_count; v++) /* the legs are translated, the base is stretched */
         U[3 * v] = mesh.vertices[3 * v] < 1.5 ? -1 : 1;
     for (int i = 0; i < 40; i++) /* five heights, four corners of each leg */
         for (int k = 0; k < 3; k++)
@@ -922,7 +922,7 @@ static void mirror_images_and_domains(void)
     }
     CHECK(worst < 0.5 * sqrt(3) * 0.125, "%g", worst);
     CHECK(mirrored > 20, "%lld", (long long)mirrored);
-    /* a leg where there is none, up to half of the leg's width deep */
+    /* a leg that is no longer there, up to half of its width deep */
     CHECK(spurious < -0.1 && spurious > -0.51, "%g", spurious);
     NOTE("one domain: %lld of 401 places within a mirror image, down to %.2f m; two: off by %.1e m",
          (long long)mirrored, spurious, worst);
@@ -1065,9 +1065,10 @@ static void depths_and_pulses_by_hand(void)
     CHECK_NEAR(sp_voxmap_depth(v, AT(0.03, 0.5425), up), -0.02, 1e-15);
     CHECK_NEAR(sp_voxmap_depth(v, AT(0.02, 0.5425), oblique), 0.6 * 0.02 - 0.8 * 0.02, 1e-15);
     CHECK_NEAR(sp_voxmap_depth(v, AT(-0.02, 0.5725), oblique), -0.6 * 0.02 + 0.8 * 0.01, 1e-15);
-    CHECK_NEAR(sp_voxmap_depth(v, AT(0, 0.5725), (double[3]){0, 0, -1}), -0.01, 1e-15); /* a point that pushes down */
+    /* a point whose normal points down */
+    CHECK_NEAR(sp_voxmap_depth(v, AT(0, 0.5725), (double[3]){0, 0, -1}), -0.01, 1e-15);
     CHECK(sp_voxmap_depth(v, AT(0, 0.5725), up) == 0, "above the plane");
-    /* just below the layer of surface voxels, deep inside, beside it and outside the grid: nothing */
+    /* just below the layer of surface voxels, deep inside, beside it and outside the grid: no contact */
     CHECK_NEAR(sp_voxmap_depth(v, AT(0, 0.5001), up), -0.0624, 1e-15);
     static const double without[5] = {0.4999, 0.1, 0.6251, 0.9, 1.5};
     for (int i = 0; i < 5; i++)
@@ -1097,7 +1098,7 @@ static void depths_and_pulses_by_hand(void)
     sp_field_free(&f);
 }
 
-/* The scratch is freed where it is given up. */
+/* The workspace is freed on failure. */
 static void cancelled(void)
 {
     const volatile int stop = 1;
@@ -1139,7 +1140,7 @@ static void curvatures_are_derivatives(void)
                         CHECK(H[3 * r + k] == H[3 * k + r], "symmetric");
                     }
                 }
-            if (off[0] > 1e-2) /* the gradient jumps in between */
+            if (off[0] > 1e-2) /* the gradient jumps between the points */
                 continue;
             compared++;
             curved += length3(H) > 0.1;

@@ -51,7 +51,7 @@ static void make_cantilever(sp_mesh *mesh)
     CHECK(added == 9, "%lld fixed vertices", (long long)added);
 }
 
-/* Basis: enough for the integrators. */
+/* A basis that is sufficient for the integrators. */
 static void make_model(model *m)
 {
     *m = (model){0};
@@ -132,7 +132,7 @@ static void energy_step_keeps_energy(void)
         for (int64_t step = 0; step < 100000; step++) {
             if (sp_integrator_step(it) != SP_OK) {
                 CHECK(kind == SP_NEWMARK, "%s",
-                      context.message); /* Newmark may blow up on the way; the conserving step may not */
+                      context.message); /* Newmark's method may become unstable; the energy-conserving step must not */
                 drift[kind] = INFINITY;
                 break;
             }
@@ -250,7 +250,7 @@ static void reduced_steps_allocate_nothing(void)
     free_model(&m);
 }
 
-/* The reduced model of all unit vectors is the full one: same motion. */
+/* The reduced model with all unit vectors is the full-order model and has the same motion. */
 static void full_model_equals_its_own_reduction(void)
 {
     sp_mesh mesh;
@@ -310,8 +310,8 @@ static void full_model_equals_its_own_reduction(void)
     sp_mesh_free(&mesh);
 }
 
-/* A pressure on a closed surface: no resultant, no torque, and Σ F·X = −3 p V by the divergence theorem; of one region
- * its share of the faces. */
+/* A pressure on a closed surface has no resultant force, no torque, and Σ F·X = −3 p V by the divergence theorem. On
+ * one region it acts on the faces of that region. */
 static void pressure_is_balanced(void)
 {
     sp_mesh mesh;
@@ -336,7 +336,7 @@ static void pressure_is_balanced(void)
                 virial += X[c] * F[c];
             }
         }
-        /* the end's own faces push it back with p times its section; the rest is pushed the other way */
+        /* the faces of the end push it back with p times its section, and the rest in the other direction */
         CHECK_NEAR(sum[0], id < 0 ? 0 : (id ? -1 : 1) * 5000 * 0.3 * 0.2, 1e-9);
         CHECK_NEAR(sum[1], 0, 1e-9);
         CHECK_NEAR(sum[2], 0, 1e-9);
@@ -353,7 +353,7 @@ static void pressure_is_balanced(void)
     sp_mesh_free(&mesh);
 }
 
-/* A system whose matrices cannot be factored in whole steps of some numbers: those steps are halved. */
+/* A system whose matrices cannot be factored in some whole steps: those steps are halved. */
 static struct {
     sp_system inner;
     double scale, least; /* of the mass; below `least` the step is a whole one */
@@ -382,11 +382,11 @@ static void fall(const sp_fe_space *body, const sp_system *system, const sp_inte
     sp_external_loads forcing = sp_load_set_external(&loading);
     sp_integrator *it;
     double momentum[3] = {0}, *Mv = calloc((size_t)system->n, 8), mass = 0;
-    for (int64_t e = 0; e < body->mesh->hex_count; e++)
+    for (int64_t e = 0; e < body->mesh->block[SP_HEX8].count; e++)
         mass += 1000 * sp_mesh_element_volume(body->mesh, e);
     CHECK_OK(sp_integrator_new(&context, system, &forcing, parameters, NULL, NULL, &it));
     for (int step = 0; sp_integrator_time(it) < 0.4 - 1e-9;
-         step++) { /* BDF2 has brought all but 3^-(steps) of it by then */
+         step++) { /* BDF2 has transferred all of it except 3^-(steps) by then */
         brittle.fails = step == 0 || step == 3 || step == 4 || step == 9;
         CHECK_OK(sp_integrator_step(it));
     }
@@ -402,8 +402,8 @@ static void fall(const sp_fe_space *body, const sp_system *system, const sp_inte
     sp_load_set_free(&loading);
 }
 
-/* A free body under gravity falls, v = g t, and the impulse of a load is exact, whenever it acts: in every integrator,
- * in Newmark's method with any γ, and where steps are halved. */
+/* A free body falls under gravity with v = g t, and the impulse of a load is exact for any times of the load: with
+ * every integrator, with Newmark's method for any γ, and in halved steps. */
 static void free_fall_and_impulse(void)
 {
     enum { GAMMAS = 4 };
@@ -423,7 +423,7 @@ static void free_fall_and_impulse(void)
     halved.matrix_start = brittle_start;
     halved.matrix_factor = brittle_factor;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t t = 0; t < sizeof times / sizeof *times; t++) /* not all aligned with the steps */
+        for (size_t t = 0; t < sizeof times / sizeof *times; t++) /* not all of them aligned with the steps */
             for (int g = 0; g < (kinds[k] == SP_NEWMARK ? GAMMAS : 1); g++) {
                 const double gamma = gammas[g], h = kinds[k] == SP_CENTRAL ? 2e-4 : 1e-2,
                              beta = kinds[k] == SP_LINEAR_EULER ? 1 : 0.25 * (gamma + 0.5) * (gamma + 0.5);
@@ -436,13 +436,13 @@ static void free_fall_and_impulse(void)
                     fall(&body, &halved, &p, times[t]);
             }
     CHECK(brittle.halved > 100, "%lld steps were halved",
-          (long long)brittle.halved); /* not all: Newton factors nothing where it begins in balance */
+          (long long)brittle.halved); /* not all: Newton's method factors nothing if it starts in equilibrium */
     sp_full_system_free(&system);
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
-/* The linear model in its first mode swings as cos ωt and decays as the Rayleigh damping ratio says. */
+/* The linear model in its first mode oscillates as cos ωt and decays with the Rayleigh damping ratio. */
 static void linear_mode_swings_and_decays(void)
 {
     model m;
@@ -506,8 +506,8 @@ static void central_differences_refuse_large_steps(void)
     free_model(&m);
 }
 
-/* Springs do not damp, but belong to the Newton matrix: with stiff springs and stiffness damping a linear step takes
- * one iteration, and a static state that is in balance already takes none. */
+/* Springs do not damp but are part of the Newton matrix: with stiff springs and stiffness damping a linear step takes
+ * one iteration, and a static state in equilibrium takes none. */
 static void stiff_springs_with_damping(void)
 {
     model m;
@@ -552,7 +552,7 @@ static void stiff_springs_with_damping(void)
 
 /* ---- statics ---- */
 
-/* StVK bar 3 × 1 × 1 mm on its symmetry planes, ends moved: N = A E (s³ − s)/2 (published with 15 digits). */
+/* StVK bar 3 × 1 × 1 mm on its symmetry planes with prescribed ends: N = A E (s³ − s)/2 (published with 15 digits). */
 static void stvk_bar(void)
 {
     for (int shorter = 0; shorter <= 1; shorter++) {
@@ -575,7 +575,7 @@ static void stvk_bar(void)
             if (mesh.vertices[3 * v] > 2.99)
                 prescribed[3 * v] = shorter ? -1 : 1;
         CHECK_OK(sp_full_system_new(&context, &body, false, false, prescribed, &system));
-        /* from the stretched bar: the Poisson contraction is what is solved for */
+        /* from the stretched bar: the lateral contraction is the unknown */
         double *start = calloc((size_t)system.n, 8);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (body.dof[3 * v] >= 0)
@@ -673,8 +673,8 @@ static void derivatives_are_second_derivatives_of_statics(void)
     free_model(&m);
 }
 
-/* A slender cantilever under its own weight bends far: many static steps, line search; the state has no residual force.
- */
+/* A slender cantilever under its own weight with large deflection: many static steps and line searches. The final state
+ * has no residual force. */
 static void large_static_bending(void)
 {
     sp_mesh mesh;
@@ -730,7 +730,7 @@ static double two_valleys(void *self, const double *q, bool definite, double *f,
     return 0.25 * (a * a - 1) * (a * a - 1) + 0.5 * b * b;
 }
 
-/* Newton's own step would climb to the ridge, which is an equilibrium too. */
+/* The Newton step would go to the ridge, which is an equilibrium too. */
 static void reduced_statics_leave_a_ridge(void)
 {
     sp_reduced_force valleys = {.r = 2, .evaluate = two_valleys};
@@ -756,7 +756,7 @@ static void reduced_statics_leave_a_ridge(void)
     }
 }
 
-/* One coordinate with two wells, W = q⁴/4 − q²/2. Its matrix cannot be factored beyond |q| = 2, as one that is lost to
+/* One coordinate with two wells, W = q⁴/4 − q²/2. Its matrix cannot be factored for |q| > 2, as a matrix lost to
  * rounding. */
 typedef struct wells {
     double matrix;
@@ -803,9 +803,9 @@ static void half_a_newton(void *self, double t0, double t1, double *f)
     f[0] = 0.5;
 }
 
-/* The load is above 2/√27, that of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole
- * Newton steps lead to 3.7, out of where the matrix can be factored; then the line search has to reach the equilibrium,
- * and no part of the load is needed for that. */
+/* The load exceeds 2/√27, the load of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole
+ * Newton steps lead to 3.7, where the matrix cannot be factored. The line search has to reach the equilibrium without
+ * dividing the load. */
 static void whole_steps_that_lead_too_far(void)
 {
     wells w = {0};
@@ -829,15 +829,15 @@ static void whole_steps_that_lead_too_far(void)
     sp_integrator_free(it);
 }
 
-/* Which intervals act is what visiting every one says, in the same order, at times that go forward, back and far, and
- * touch ends. */
+/* The active intervals are those that a check of every interval finds, in the same order, at times that advance, go
+ * back, jump far, and coincide with ends. */
 static void intervals_are_found_without_visiting_each(void)
 {
     enum { COUNT = 700, QUESTIONS = 20000 };
     static double start[COUNT], end[COUNT];
     sp_pool pool = {0};
     sp_intervals intervals;
-    for (int i = 0; i < COUNT; i++) { /* multiples of 1/64: many are equal, and questions hit them */
+    for (int i = 0; i < COUNT; i++) { /* multiples of 1/64: many are equal, and queries coincide with them */
         start[i] = floor(6400 * sp_random_uniform(3, 1, (uint64_t)i)) / 64;
         end[i] = i % 97 == 0 ? INFINITY
                              : start[i] + (1 + floor((i % 5 ? 100 : 6400) * sp_random_uniform(3, 2, (uint64_t)i))) / 64;
@@ -850,7 +850,7 @@ static void intervals_are_found_without_visiting_each(void)
         const double dice = sp_random_uniform(3, 3, k), step = floor(4 * sp_random_uniform(3, 4, k)) / 64;
         t = dice < 0.01 ? floor(14000 * sp_random_uniform(3, 5, k)) / 64 - 5 : dice < 0.3 ? t - step : t + step;
         const double t1 = k % 1000 == 0 ? INFINITY : t + floor(3 * sp_random_uniform(3, 6, k)) / 64;
-        sp_intervals_ask(&intervals, t, t1);
+        sp_intervals_find(&intervals, t, t1);
         int64_t count = 0;
         bool right = true;
         for (int64_t i = 0; i < COUNT; i++)
@@ -864,8 +864,8 @@ static void intervals_are_found_without_visiting_each(void)
     sp_pool_free(&pool);
 }
 
-/* The mean load of steps and parts of steps is, to the last bit, the sum over all loads in their order; springs
- * likewise. */
+/* The mean load of steps and of parts of steps equals, to the last bit, the sum over all loads in their order; the same
+ * for springs. */
 static void many_loads_add_up_in_their_order(void)
 {
     enum { COUNT = 300 };

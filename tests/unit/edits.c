@@ -1,4 +1,4 @@
-/* Materials edited at run time: the polynomials of the edited body, without computing it anew. */
+/* Materials edited at run time: the polynomials of the edited body, without recomputing them. */
 #include "bodies.h"
 #include "linear/blas.h"
 #include "reduced/edit.h"
@@ -20,7 +20,7 @@ static void make_regions(int regions, sp_mesh *mesh)
     mesh->materials[1].young = 7e6;
     mesh->materials[1].poisson = 0.1;
     mesh->materials[1].density = 400;
-    for (int64_t e = 0; regions > 1 && e < mesh->hex_count; e += 3)
+    for (int64_t e = 0; regions > 1 && e < mesh->block[SP_HEX8].count; e += 3)
         mesh->region[e] = 1;
 }
 
@@ -98,7 +98,7 @@ static void edited_is_computed_anew(void)
     }
 }
 
-/* Refused with nothing changed, although an earlier region could have been. */
+/* Refused without any change, although the edit of an earlier region was possible. */
 static void missing_parts_are_refused(void)
 {
     static const struct {
@@ -129,7 +129,7 @@ static void missing_parts_are_refused(void)
     }
 }
 
-/* A region that is called "all" is not the whole. */
+/* A region named "all" is not the whole body. */
 static void a_region_called_all(void)
 {
     sp_mesh mesh;

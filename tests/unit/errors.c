@@ -1,4 +1,4 @@
-/* Errors of a motion beside a reference (tools/validate/errors.h), on motions made by hand. */
+/* Errors of a motion against a reference (tools/validate/errors.h), for motions made by hand. */
 #include "tools/validate/errors.h"
 
 #include "test.h"
@@ -46,7 +46,7 @@ static void by_hand(void)
     CHECK_NEAR(e.energy, 2.0 / 8, 1e-15);
 }
 
-/* A motion that is larger by a factor is off by as much, in every measure that is linear. */
+/* A motion that is larger by a factor has that relative error in every linear measure. */
 static void by_a_factor(void)
 {
     enum { FRAMES = 50 };
@@ -67,8 +67,8 @@ static void by_a_factor(void)
     CHECK_NEAR(e.energy, 0.1, 1e-14);
 }
 
-/* sin t beside sin(t + p): the mean over whole periods is 2 sin(p/2), whatever the mass; the trapezoidal rule is exact
- * there. */
+/* sin t against sin(t + p): the mean error over whole periods is 2 sin(p/2) for any mass, and the trapezoidal rule is
+ * exact there. */
 static void late(void)
 {
     enum { FRAMES = 101 };

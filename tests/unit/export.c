@@ -1,4 +1,4 @@
-/* The writers of foreign formats: what they write is parsed back here by the formats' own rules. */
+/* The writers of foreign formats: their output is parsed here by the rules of the formats. */
 #include "formats/export/csv_write.h"
 #include "formats/export/matrix_market.h"
 #include "formats/export/obj_write.h"
@@ -22,7 +22,7 @@ static int fresh(void)
     return file ? fileno(file) : -1;
 }
 
-/* Everything written so far, with a NUL behind it; the caller frees it. */
+/* Everything written so far, followed by a NUL; the caller frees it. */
 static char *contents(size_t *size)
 {
     off_t end = lseek(fileno(file), 0, SEEK_END);
@@ -189,7 +189,7 @@ static void dense_matrix_reads_back(void)
 
 /* ---- VTU ---- */
 
-/* The block behind the array of this name: checks its length and returns its data (unaligned). */
+/* The data block of the array of this name: checks its length and returns its data (unaligned). */
 static const char *block_of(const char *text, size_t size, const char *name, uint64_t bytes)
 {
     char key[100];
@@ -233,11 +233,11 @@ static void vtu_reads_back(void)
     };
     const sp_vtu vtu = {.vertex_count = 10,
                         .vertices = &vertices[0][0],
-                        .hex_count = 1,
-                        .tet_count = 1,
+                        .block[SP_HEX8].count = 1,
+                        .block[SP_TET4].count = 1,
                         .triangle_count = 1,
-                        .hex = hex,
-                        .tet = tet,
+                        .block[SP_HEX8].node = (int64_t *)hex,
+                        .block[SP_TET4].node = (int64_t *)tet,
                         .triangle = triangle,
                         .time = &time,
                         .array_count = 3,

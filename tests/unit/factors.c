@@ -9,8 +9,8 @@ static sp_context context;
 
 static void factor_of(const sp_mesh *mesh, int64_t element, bool both, double factor[2])
 {
-    int corners;
-    const double *x = mesh->vertices + 3 * *sp_mesh_corners(mesh, element, &corners);
+    int nodes;
+    const double *x = mesh->vertices + 3 * *sp_mesh_nodes(mesh, element, &nodes);
     factor[0] = 0.6 + 0.2 * x[0] + 0.1 * x[2];
     factor[1] = both ? factor[0] : 1.4 - 0.3 * x[1];
 }
@@ -23,8 +23,8 @@ static void add_factors(sp_mesh *mesh, bool both)
         factor_of(mesh, e, both, mesh->factor + 2 * e);
 }
 
-/* Every element becomes a region of its own, with the material that its factors mean, in other words than the
- * library's. */
+/* Every element becomes a region of its own, with the material that its factors give by other formulas than those of
+ * the library. */
 static void add_regions(sp_mesh *mesh, const sp_material *material, bool both)
 {
     int64_t elements = sp_mesh_element_count(mesh);
@@ -70,7 +70,7 @@ static void fields_equal_regions(void)
         for (int s = 0; s < 2; s++) {
             make_box(3, 2, 2, 1, tets ? 0 : 0.1, &box);
             box.materials[0] = material;
-            if (s == 0 && tets) /* splitting keeps them: those of the hexahedra, by their first corner */
+            if (s == 0 && tets) /* splitting keeps the factors of the hexahedra, by their first corner */
                 add_factors(&box, both);
             if (s == 1 && tets)
                 add_regions(&box, &material, both);
@@ -117,8 +117,8 @@ static void fields_equal_regions(void)
         CHECK(worst[i] < 1e-13, "number %d: %g", i, worst[i]);
 }
 
-/* Polynomials of λ and μ apart: constants edited afterwards give those of the edited material, the field's shape kept.
- */
+/* Polynomials separate for λ and μ: editing the constants gives those of the edited material with the same distribution
+ * of factors. */
 static void edited_constants(void)
 {
     enum { R = 5 };
@@ -135,8 +135,8 @@ static void edited_constants(void)
         add_factors(&mesh, false);
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-3));
         CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
-        CHECK(tets || body.class_count == mesh.hex_count, "%lld classes of %lld factors", (long long)body.class_count,
-              (long long)mesh.hex_count);
+        CHECK(tets || body.class_count == mesh.block[SP_HEX8].count, "%lld classes of %lld factors",
+              (long long)body.class_count, (long long)mesh.block[SP_HEX8].count);
         int64_t rows = 3 * mesh.vertex_count, N = sp_polynomial_order(R);
         double *U = calloc((size_t)(rows * R), 8), lambda, mu;
         random_field(rows * R, 9, U);
@@ -153,7 +153,7 @@ static void edited_constants(void)
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &whole, &report));
         sp_pool pool = {0};
         const double *edited = sp_polynomials_gram(&parts, &pool), *again = sp_polynomials_gram(&whole, &pool);
-        double worst = 0, size = 0; /* lower triangle, entry by entry beside its diagonal */
+        double worst = 0, size = 0; /* lower triangle, entry by entry relative to its diagonal */
         for (int64_t j = 0; j < N; j++)
             for (int64_t i = j; i < N; i++) {
                 worst =
@@ -180,7 +180,7 @@ static void classes(void)
     sp_fe_space body;
     make_box(4, 2, 2, 0.5, 0, &mesh);
     add_factors(&mesh, true);
-    for (int64_t e = 0; e < mesh.hex_count; e++)
+    for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
         mesh.factor[2 * e] = mesh.factor[2 * e + 1] = e % 4 == 3 ? 2 : 1;
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);

@@ -25,16 +25,16 @@ static void turned(const double R[9], const double x[3], double y[3])
 
 static void mean_of_corners(const sp_mesh *mesh, int64_t element, double x[3])
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
     for (int c = 0; c < 3; c++) {
         x[c] = 0;
-        for (int a = 0; a < corners; a++)
-            x[c] += mesh->vertices[3 * corner[a] + c] / corners;
+        for (int a = 0; a < nodes; a++)
+            x[c] += mesh->vertices[3 * node[a] + c] / nodes;
     }
 }
 
-/* A field of unit vectors that turns along the body. */
+/* A field of unit vectors whose direction varies along the body. */
 static void direction_of(const sp_mesh *mesh, int64_t element, double a[3])
 {
     double x[3];
@@ -95,7 +95,7 @@ static double largest(int64_t count, const double *x, const double *y)
 
 enum { ENERGY, FORCE, TANGENT, SECOND, STRESS, DENSITY, OUTPUTS };
 
-/* All that comes from elements, at u [2 rows]: displacement and a direction. */
+/* All results of elements at u [2 rows], a displacement and a direction. */
 static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
 {
     sp_fe_space body;
@@ -112,8 +112,8 @@ static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
     sp_fe_space_free(&body);
 }
 
-/* To the last bit: for every law and kind of fibres, hexahedra and tetrahedra that were split from them, factors
- * beside. The region's own direction has no part in it. */
+/* To the last bit, for every law and kind of fibres, hexahedra and the tetrahedra split from them, with factors of
+ * elements. The direction of the region has no influence. */
 static void directions_equal_regions(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -149,7 +149,7 @@ static void directions_equal_regions(void)
     }
 }
 
-/* Body, directions and displacements turned by R: forces are turned, the energy stays. */
+/* Body, directions and displacements rotated by R: forces rotate, the energy stays. */
 static void turned_bodies(void)
 {
     double worst = 0;
@@ -199,8 +199,8 @@ static void turned_bodies(void)
     CHECK(worst < 1e-12, "%g", worst);
 }
 
-/* Force against differences of the energy, tangent against differences of the force: of second order, from step to half
- * the step. Half of the time the fibres pull. */
+/* Force against differences of the energy, and tangent against differences of the force: second order from a step to
+ * half of it. In half of the cases the fibres are active. */
 static void differences(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -248,19 +248,19 @@ static void differences(void)
     }
 }
 
-/* The energy and force of an element at u [24] by its quadrature points and the law there, whatever the body makes of
- * it. */
+/* The energy and force of an element at u [24] by its quadrature points and the law, independent of the code of the
+ * body. */
 static double by_points(const sp_mesh *mesh, int64_t element, const double *u, double f[8][3])
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
     double X[24], sum = 0;
     sp_quadrature quadrature;
     sp_law_lanes law;
     sp_material own;
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(corners, X, mesh->quadrature, &quadrature);
+    for (int a = 0; a < nodes; a++)
+        memcpy(X + 3 * a, mesh->vertices + 3 * node[a], 3 * sizeof *X);
+    sp_element_quadrature(nodes == 8 ? SP_HEX8 : SP_TET4, X, mesh->quadrature, &quadrature);
     for (int l = 0; l < SP_LANES; l++)
         sp_law_set(&law, l, sp_mesh_material(mesh, element, &own));
     memset(f, 0, 24 * sizeof(double));
@@ -268,21 +268,21 @@ static double by_points(const sp_mesh *mesh, int64_t element, const double *u, d
         sp_lanes H[9], W, P[9];
         for (int k = 0; k < 9; k++) {
             double h = 0;
-            for (int a = 0; a < corners; a++)
-                h += u[3 * corner[a] + k / 3] * quadrature.gradient[g][a][k % 3];
+            for (int a = 0; a < nodes; a++)
+                h += u[3 * node[a] + k / 3] * quadrature.gradient[g][a][k % 3];
             H[k] = (sp_lanes){0} + h;
         }
         sp_law_evaluate(&law, H, false, &W, P, NULL);
         sum += quadrature.weight[g] * W[0];
-        for (int a = 0; a < corners; a++)
+        for (int a = 0; a < nodes; a++)
             for (int k = 0; k < 9; k++)
                 f[a][k / 3] += quadrature.weight[g] * P[k][0] * quadrature.gradient[g][a][k % 3];
     }
     return sum;
 }
 
-/* Active tension that is set after the body was made: energy and force are those of the points, by edge lengths too;
- * second derivatives are as without it; stresses are F⁻¹P. */
+/* Active tension that is set after the body was made: energy and force are those of the quadrature points, also with
+ * edge lengths; second derivatives are those without it; stresses are F⁻¹P. */
 static void tension(void)
 {
     double worst[3] = {0};
@@ -307,13 +307,13 @@ static void tension(void)
         CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, second[1]));
         worst[0] = fmax(worst[0], largest(rows, second[0], second[1]) / largest(rows, second[0], NULL));
         for (int64_t e = 0; e < elements; e++) {
-            int corners;
-            const int64_t *corner = sp_mesh_corners(&mesh, e, &corners);
+            int nodes;
+            const int64_t *node = sp_mesh_nodes(&mesh, e, &nodes);
             double own[8][3];
             energy += by_points(&mesh, e, u, own);
-            for (int a = 0; a < corners; a++)
+            for (int a = 0; a < nodes; a++)
                 for (int i = 0; i < 3; i++)
-                    sum[3 * corner[a] + i] += own[a][i];
+                    sum[3 * node[a] + i] += own[a][i];
         }
         worst[1] = fmax(worst[1], fabs(sp_elastic_force(&context, &body, u, f) / energy - 1));
         worst[1] = fmax(worst[1], largest(rows, f, sum) / largest(rows, sum, NULL));
@@ -351,8 +351,8 @@ static void tension(void)
     CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-11, "%g %g %g", worst[0], worst[1], worst[2]);
 }
 
-/* Crushed bodies whose fibres pull: every element's definite matrix is positive semidefinite, so their sum is, and no
- * less stiff along any direction than the fibres' tension alone. */
+/* Compressed bodies with active fibres: the definite matrix of every element is positive semidefinite, hence their sum,
+ * and its stiffness along any direction is at least that of the fibre tension alone. */
 static void definite_tangent(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -385,7 +385,7 @@ static void definite_tangent(void)
             lowest[less] = value[0] / value[rows - 1];
         }
         const bool by_pairs =
-            body.classes[0].gram != NULL; /* at points all of ∂P/∂F is projected, the tension with it */
+            body.classes[0].gram != NULL; /* at quadrature points all of ∂P/∂F is projected, including the tension */
         CHECK(lowest[0] > -1e-13 && (!by_pairs || lowest[1] > -1e-13),
               "%s, %s fibres: lowest eigenvalues %g %g of the largest", sp_law_name(mesh.materials[0].law),
               sp_fibre_name(mesh.materials[0].fibre), lowest[0], lowest[1]);
@@ -397,8 +397,8 @@ static void definite_tangent(void)
     }
 }
 
-/* Cubature of all elements with weight 1, and polynomials where there are such, are the projected force; cubature and
- * projection also where the fibres' tension changes afterwards. */
+/* Cubature of all elements with weight 1, and polynomials where they exist, equal the projected force. For cubature and
+ * projection this holds after changes of the fibre tension too. */
 static void reduced_models(void)
 {
     enum { R = 5 };
@@ -450,7 +450,7 @@ static void reduced_models(void)
         for (int j = 0; j < R; j++)
             CHECK(largest(R - j, K + j * R + j, L + j * R + j) < 1e-12 * largest(R * R, K, NULL),
                   "with tension stiffnesses differ");
-        for (int s = 0; s < 2; s++) { /* products follow without an evaluation in between */
+        for (int s = 0; s < 2; s++) { /* products use the change without an evaluation in between */
             mesh.materials[0].fibre_tension = s ? 0 : 1.2;
             other[0].times(other[0].self, q, q, product[s]);
         }
@@ -485,7 +485,7 @@ static void classes(void)
     make_box(4, 2, 2, 0.5, 0, &mesh);
     mesh.materials[0] = test_law(SP_LAW_COUNT);
     add_directions(&mesh);
-    for (int64_t e = 0; e < mesh.hex_count; e++)
+    for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
         memcpy(mesh.fibre + 3 * e, e % 4 == 3 ? (double[]){0, 1, 0} : (double[]){0.6, 0, 0.8}, 3 * sizeof *mesh.fibre);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);
@@ -505,7 +505,7 @@ static void check_helix(const sp_mesh *mesh, const double centre[3], double angl
                 own[i] += turn[3 * c + i] * (x[c] - centre[c]);
         double phi = atan2(own[1], own[0]), alpha = angle / 180 * acos(-1);
         turned(turn, (double[]){-cos(alpha) * sin(phi), cos(alpha) * cos(phi), sin(alpha)}, expected);
-        if (mesh->region[e] == 1) /* at least 0.1 from the axis, so that φ is good to rounding */
+        if (mesh->region[e] == 1) /* at least 0.1 from the axis, so that φ is accurate to rounding */
             CHECK(hypot(own[0], own[1]) > 0.1 && largest(3, a, expected) < 1e-14,
                   "%g degrees, element %lld: %g %g %g, not %g %g %g", angle, (long long)e, a[0], a[1], a[2],
                   expected[0], expected[1], expected[2]);
@@ -531,7 +531,7 @@ static void helices(void)
             mesh.materials[m] = test_law(m < 2 ? SP_LAW_COUNT : 0);
             mesh.materials[m].name[0] = (char)('a' + m);
         }
-        for (int64_t e = 0; e < mesh.hex_count; e++)
+        for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++)
             mesh.region[e] = e % 3;
         if (k % 2)
             split_in_place(&mesh);
@@ -547,7 +547,7 @@ static void helices(void)
     CHECK_OK(sp_mesh_wind(&context, &mesh, 0, &helix));
     CHECK(mesh.fibre[12] == 0 && mesh.fibre[13] == 0 && mesh.fibre[14] == -1, "on the axis: %g %g %g", mesh.fibre[12],
           mesh.fibre[13], mesh.fibre[14]);
-    /* east of the axis −z a ring runs south */
+    /* east of the axis −z a ring points south */
     CHECK(mesh.fibre[15] == 0 && mesh.fibre[16] == -1 && mesh.fibre[17] == 0, "beside it: %g %g %g", mesh.fibre[15],
           mesh.fibre[16], mesh.fibre[17]);
     for (int bad = 0; bad < 4; bad++) {

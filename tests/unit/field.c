@@ -1,4 +1,4 @@
-/* Distance fields: exact distances, signs, what is concluded between and outside the vertices, level sets. */
+/* Distance fields: exact distances, signs, interpolation between vertices and bounds outside the box, level sets. */
 #include "field_models.h"
 #include "geometry/isosurface.h"
 #include "geometry/pseudonormal.h"
@@ -22,7 +22,7 @@ static made make(const sp_surface *s, int64_t cells, enum sp_field_sign sign)
     return m;
 }
 
-/* The largest difference to brute force over every `step`-th vertex, relative to the diagonal. */
+/* The largest difference to brute force at every `step`-th vertex, relative to the diagonal. */
 static double worst_distance(const sp_surface *s, const sp_field *field, int64_t step)
 {
     double worst = 0;
@@ -30,13 +30,13 @@ static double worst_distance(const sp_surface *s, const sp_field *field, int64_t
         double x[3];
         place_of(field, i, x);
         const double error = fabs(fabs((double)field->distance[i]) - brute_distance(s, x));
-        worst = error <= worst ? worst : error; /* keeps a NaN */
+        worst = error <= worst ? worst : error; /* propagates a NaN */
     }
     return worst / diagonal_of(s);
 }
 
-/* Vertices whose sign is not that of the exact winding number in the repaired surface; those on the surface count for
- * nothing. */
+/* The number of vertices whose sign differs from that of the exact winding number of the repaired surface, without
+ * vertices on the surface. */
 static int64_t wrong_signs(const sp_surface *s, const sp_field *field, int64_t step)
 {
     int64_t wrong = 0;
@@ -91,7 +91,7 @@ static void distances_are_exact(void)
         CHECK(worst <= 7e-8, "n = %lld: %g of the diagonal", (long long)cells, worst);
         sp_field_free(&m.field);
     }
-    /* first bricks of full size, some of them cut short */
+    /* first bricks of full size, some of them truncated */
     made large = make(&s, 150, SP_FIELD_UNSIGNED);
     CHECK(worst_distance(&s, &large.field, 4999) <= 7e-8, "n = 150: %g", worst_distance(&s, &large.field, 4999));
     sp_field_free(&large.field);
@@ -116,7 +116,7 @@ static void distances_are_exact(void)
     sp_surface_free(&s);
 }
 
-/* All distances of a sphere's centre are equal: no triangle can be left out there. */
+/* At the centre of a sphere all distances are equal: no triangle can be culled. */
 static void spheres_by_formula(void)
 {
     const int rings = 40;
@@ -240,7 +240,7 @@ static void signs_of_open_models(void)
     }
 }
 
-/* Thesis §3.11: a sphere with a small hole becomes solid, one with a large hole a shell. */
+/* Thesis §3.11: a sphere with a small hole becomes solid, with a large hole a hollow surface. */
 static void soups_by_offset(void)
 {
     const double centre[3] = {0.1, -0.2, 0.3};
@@ -315,7 +315,7 @@ static void interpolation(void)
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(gradient[k], t[(k + 1) % 3] * t[(k + 2) % 3] / f.spacing, 1e-12);
     }
-    /* outside it is the value of the nearest point of the box; the far corner belongs to the last cell */
+    /* outside the value is that of the nearest point of the box; the far corner belongs to the last cell */
     CHECK_NEAR(sp_field_interpolate(&f, (double[3]){9, 9, 9}, NULL), (double)f.distance[sp_field_vertices(&f) - 1], 0);
     CHECK_NEAR(sp_field_interpolate(&f, (double[3]){-9, -9, -9}, NULL), (double)f.distance[0], 0);
     sp_field_free(&f);
@@ -409,7 +409,7 @@ static void level_sets(void)
         sp_field_free(&m.field);
         sp_surface_free(&models[i]);
     }
-    /* Noise, with values that are exactly the level; what is above it reaches the box everywhere. */
+    /* Random values, some of them exactly the level; the region above the level reaches the box everywhere. */
     for (int rough = 0; rough < 2; rough++) {
         sp_field f = {.cells = {70, 9, 12}, .spacing = 1};
         f.distance = sp_pool_raw(&f.pool, sp_field_vertices(&f), sizeof *f.distance);
@@ -452,7 +452,7 @@ static void level_sets(void)
     }
 }
 
-/* Powers of two scale every number exactly; a far origin does not matter beyond rounding. */
+/* Powers of two scale every number exactly; a distant origin changes only rounding. */
 static void scales(void)
 {
     sp_surface s = ugly_soup();

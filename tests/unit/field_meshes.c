@@ -28,9 +28,9 @@ static bool load(const char *path, sp_surface *surface)
     return status == SP_OK;
 }
 
-enum { SUMS = 7500000 }; /* triangles times points */
+enum { SUMS = 3000000 }; /* triangles times points */
 
-/* As many random vertices as exact sums can do in a moment, 1e5 where there are few triangles; fewer distances, which
+/* Random vertices: up to 1e5 for few triangles, fewer for many, so that exact sums stay fast; fewer distances, which
  * cost more. */
 static int64_t check_model(const char *name, const sp_surface *s)
 {
@@ -94,9 +94,9 @@ static void every_model(void)
     NOTE("%lld models, %lld signs", (long long)models, (long long)samples);
 }
 
-/* A car of 50 parts, some of them open and nearly flat. Whatever their orientation: where half of all rays leave the
- * model without meeting a triangle, it is outside. A door that is turned the wrong way makes a slab beside it the
- * inside. */
+/* A car of 50 parts, some of them open and nearly flat. For any orientation of the parts, a point is outside if half of
+ * all its rays leave the model without meeting a triangle. A door with the wrong orientation makes a layer beside it
+ * the inside. */
 static void open_parts(void)
 {
     enum { DIRECTIONS = 200 };

@@ -1,4 +1,4 @@
-/* What the tests of distance fields measure against. */
+/* References for the tests of distance fields. */
 #ifndef TESTS_UNIT_FIELD_MODELS_H
 #define TESTS_UNIT_FIELD_MODELS_H
 

@@ -40,7 +40,7 @@ static sp_sparse matrix_of(const pattern *p)
     return m;
 }
 
-/* What elimination in this order leaves in the lower triangle: each row joins all later ones it is joined to. */
+/* The lower triangle after elimination in this order: each row connects all later rows that it is connected to. */
 static double eliminate(const pattern *p, const int64_t *order)
 {
     int64_t n = p->n;
@@ -155,7 +155,7 @@ static void a_tridiagonal_matrix_does_not_fill(void)
     free(hidden.at);
 }
 
-/* One row joined to all others: full where it comes first, no fill where it comes last. */
+/* One row connected to all others: full fill if it is first, no fill if it is last. */
 static void an_arrow_fills_from_its_tip_only(void)
 {
     enum { N = 50 };
@@ -173,8 +173,8 @@ static void an_arrow_fills_from_its_tip_only(void)
     free(p.at);
 }
 
-/* A grid of 6 x 40 with shuffled names: levels are diagonals of at most 6, so neighbours are less than 12 places apart.
- */
+/* A grid of 6 x 40 with shuffled numbers: levels are diagonals of at most 6, so neighbours are less than 12 places
+ * apart. */
 static void cuthill_mckee_finds_the_band_of_a_grid(void)
 {
     enum { WIDTH = 6, LENGTH = 40, N = WIDTH * LENGTH };
@@ -203,7 +203,7 @@ static void cuthill_mckee_finds_the_band_of_a_grid(void)
     free(p.at);
 }
 
-/* Three rows to a node stay together, and the count is that of the factor that sp_cholesky makes. */
+/* The three rows of a node stay together, and the count is that of the factor of sp_cholesky. */
 static void dissection_is_the_ordering_of_the_factorization(void)
 {
     enum { N = 90 };
@@ -234,8 +234,8 @@ static void dissection_is_the_ordering_of_the_factorization(void)
     free(p.at);
 }
 
-/* Symmetric numbers within a tolerance may have one triangle's entry stored only: the order is a permutation all the
- * same. */
+/* A matrix that is symmetric within a tolerance may store an entry in one triangle only: the order is a permutation
+ * nevertheless. */
 static void a_pattern_of_one_triangle_is_ordered_too(void)
 {
     enum { N = 40 };

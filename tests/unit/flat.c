@@ -36,7 +36,7 @@ static int flat_shape(int shape, double h, double X[24])
     for (int a = 0; a < corners; a++) {
         double x[3];
         for (int i = 0; i < 3; i++)
-            x[i] = corners == 4 ? tet[shape % 3][a][i] : 0.5 * (1 + sp_hex_corner[a][i]);
+            x[i] = corners == 4 ? tet[shape % 3][a][i] : 0.5 * (1 + sp_corner_place[SP_HEXAHEDRON][a][i]);
         for (int i = 0; i < 3; i++)
             x[i] += shape >= 7 ? 0.12 * (2 * sp_random_uniform(3, (uint64_t)a, (uint64_t)i) - 1) : 0;
         x[2] *= h;
@@ -53,13 +53,13 @@ static int flat_shape(int shape, double h, double X[24])
 static void one_element(int corners, const double *X, int quadrature, const sp_material *material, sp_mesh *mesh)
 {
     *mesh = (sp_mesh){.vertex_count = corners, .quadrature = quadrature, .material_count = 1};
-    mesh->hex_count = corners == 8;
-    mesh->tet_count = corners == 4;
+    mesh->block[SP_HEX8].count = corners == 8;
+    mesh->block[SP_TET4].count = corners == 4;
     mesh->vertices = sp_pool_copy(&mesh->pool, X, 3 * corners, sizeof *X);
     int64_t *corner = sp_pool_new(&mesh->pool, corners, sizeof *corner);
     for (int a = 0; a < corners; a++)
         corner[a] = a;
-    *(corners == 8 ? &mesh->hex : &mesh->tet) = corner;
+    *(corners == 8 ? &mesh->block[SP_HEX8].node : &mesh->block[SP_TET4].node) = corner;
     mesh->region = sp_pool_new(&mesh->pool, 1, sizeof *mesh->region);
     mesh->materials = sp_pool_copy(&mesh->pool, material, 1, sizeof *material);
     mesh->surface.width = 8;
@@ -104,9 +104,12 @@ static void exact_element(int corners, const double *X, int quadrature, referenc
                 exact f[3];
                 for (int k = 0; k < 3; k++)
                     f[k] =
-                        corners == 4 ? 0 : (1 + sp_hex_corner[a][k] * (quadrature == 2 ? two[n[k]] : three[n[k]])) / 2;
+                        corners == 4
+                            ? 0
+                            : (1 + sp_corner_place[SP_HEXAHEDRON][a][k] * (quadrature == 2 ? two[n[k]] : three[n[k]])) /
+                                  2;
                 slope[a][i] = corners == 4 ? (a == 0 ? -1 : a == i + 1)
-                                           : sp_hex_corner[a][i] * f[(i + 1) % 3] * f[(i + 2) % 3] / 2;
+                                           : sp_corner_place[SP_HEXAHEDRON][a][i] * f[(i + 1) % 3] * f[(i + 2) % 3] / 2;
                 if (a == 0 && i == 0)
                     for (int k = 0; k < 3 && corners == 8 && quadrature == 3; k++)
                         weight *= of_three[n[k]];
@@ -279,7 +282,8 @@ static void forces_and_tangents(void)
                     reference r;
                     const sp_material material = test_law(law);
                     const int corners = flat_shape(shape, thickness[level], X);
-                    if (quadrature == 3 && (corners == 4 || law > 0)) /* other laws use the same points */
+                    /* the other laws use the same quadrature points */
+                    if (quadrature == 3 && (corners == 4 || law > 0))
                         continue;
                     if (law > 0 && level != 2 && level != 5 && level != LEVELS - 1)
                         continue;
@@ -305,7 +309,7 @@ static void forces_and_tangents(void)
              worst[level][1]);
 }
 
-/* Hessian products at rest, D(u)v and D(u), of one law each way: against sums in extended precision. */
+/* Hessian products at rest, D(u)v and D(u), each for one law: against sums in extended precision. */
 static void products(void)
 {
     for (int level = 0; level < LEVELS; level++)

@@ -1,5 +1,4 @@
-/* Matrices and reduced forces of other programs: what is read, what is refused, what comes back. Files are put together
- * here byte by byte.
+/* Matrices and reduced forces of other programs: reading, refusals, and round trips. Files are made here byte by byte.
  */
 #include "assembly/elastic.h"
 #include "bodies.h"
@@ -36,7 +35,7 @@ static char *written(int64_t *size)
     return data;
 }
 
-/* ---- putting files together ---- */
+/* ---- making files ---- */
 
 typedef int (*matrix_reader)(sp_context *, const char *, int64_t, sp_pool *, sp_matrix *);
 
@@ -165,7 +164,7 @@ static void npy_in_every_form(void)
     }
 }
 
-/* With 18 finite f8 behind the header. */
+/* With 18 finite f8 after the header. */
 static bytes full_npy(int version, const char *dictionary, int64_t length)
 {
     bytes b = npy(version, dictionary, length);
@@ -341,7 +340,7 @@ static void market_that_is_none(void)
         {ENTRIES "3 1\n1 1 1\n", "entries: expected an integer"},
         {ENTRIES "3 1 -1\n", "-1 entries"},
         {ENTRIES "3 1 4\n1 1 1\n2 1 1\n3 1 1\n1 1 1\n", "4 entries"},
-        {ENTRIES "3 1 2\n1 1 1\n1 1 2\n", "stands twice"},
+        {ENTRIES "3 1 2\n1 1 1\n1 1 2\n", "occurs twice"},
         {ENTRIES "3 1 1\n4 1 1\n", "entry (4, 1)"},
         {ENTRIES "3 1 1\n0 1 1\n", "entry (0, 1)"},
         {ENTRIES "3 1 1\n1 2 1\n", "entry (1, 2)"},
@@ -356,7 +355,7 @@ static void market_that_is_none(void)
     }
 }
 
-/* ---- out and in again ---- */
+/* ---- round trips ---- */
 
 static void comes_back(const char *what, matrix_reader read, int64_t rows, int64_t columns, const double *values)
 {
@@ -440,7 +439,7 @@ static double make_force(const double *q, sp_cubic_force *force)
     uint64_t number = 0;
     for (int i = 0; i < R; i++)
         for (int j = i; j < R; j++)
-            for (int k = j - 1; k < R; k++) /* k < j, l < k: not there */
+            for (int k = j - 1; k < R; k++) /* k < j, l < k: absent */
                 for (int l = k < j ? R - 1 : k - 1; l < R; l++) {
                     int factor[4] = {i, j, k, l}, degree = k < j ? 2 : l < k ? 3 : 4;
                     double weight = 2 * sp_random_uniform(5, 0, number++) - 1, term = weight;
@@ -453,7 +452,7 @@ static double make_force(const double *q, sp_cubic_force *force)
     return energy;
 }
 
-/* Σ of coefficients times monomials, straight from a file's blocks; absolute [r]: sums of absolute terms. */
+/* Σ of coefficients times monomials, directly from the blocks of a file; absolute [r]: sums of absolute terms. */
 static void evaluate(int64_t r, const double *linear, const double *quadratic, const double *cubic, const double *q,
                      double *f, double *absolute)
 {
@@ -597,7 +596,7 @@ static void a_force_without_energy(void)
         }
 }
 
-/* Of a real body with parts: written out and read in, the force stays. */
+/* A real body with parts by material: writing and reading keep the force. */
 static void a_body_keeps_its_force(void)
 {
     sp_mesh mesh;
@@ -697,7 +696,7 @@ static void cub_files(void)
     CHECK(read_cub(&b, b.count, &force) == SP_INPUT && strstr(context.message, "not finite"), "%s", context.message);
 }
 
-/* Published files: in, out, and the force that their coefficients say. */
+/* Published files: import, export, and the force of their coefficients. */
 static void published_cub_files(void)
 {
     static const char *const names[] = {"vega/simpleBridge.cub", "vega/A.cub"};
@@ -712,16 +711,16 @@ static void published_cub_files(void)
         sp_cubic_force force, back, stated = {.r = 20};
         sp_polynomials polynomials;
         double asymmetry[3];
-        stated.linear = (double *)(data + 16); /* straight from the file, whose layout its README states */
+        stated.linear = (double *)(data + 16); /* directly from the file, whose layout its README states */
         stated.quadratic = stated.linear + 400;
         stated.cubic = stated.quadratic + 20 * 210;
         CHECK(count == 16 + 8 * (400 + 20 * 210 + 20 * 1540), "%lld bytes", (long long)count);
         CHECK_OK(sp_cubic_parse(&context, data, count, &force));
         CHECK_OK(sp_polynomials_from_cubic(&context, &force, &polynomials, asymmetry));
         NOTE("%s: asymmetry %.1e %.1e %.1e", names[n], asymmetry[0], asymmetry[1], asymmetry[2]);
-        for (int d = 0; d < 3; d++) /* what they lose as stored */
+        for (int d = 0; d < 3; d++) /* the loss of precision in the stored coefficients */
             CHECK(asymmetry[d] <= 1e-13, "asymmetry %g", asymmetry[d]);
-        /* deformations that matter: where the cubic terms are as large as the linear ones */
+        /* large deformations: cubic terms as large as the linear ones */
         double largest[2] = {0};
         largest_difference(400, stated.linear, stated.linear, &largest[0]);
         largest_difference(20 * 1540, stated.cubic, stated.cubic, &largest[1]);

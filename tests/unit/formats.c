@@ -1,5 +1,5 @@
-/* The files of formats/: what is written comes back the same, through a file and through a pipe and from other
- * programs, and nothing that is cut or damaged gets through. */
+/* The files of formats/: round trips through files, pipes and other programs, and refusals of truncated and damaged
+ * files. */
 #include "formats_test.h"
 
 /* ---- round trips ---- */
@@ -187,8 +187,8 @@ static blob write_mesh(void)
                             .fibre_direction = {0, 0.6, 0.8}};
     sp_mesh mesh = {.vertex_count = 8,
                     .vertices = cube,
-                    .hex_count = 1,
-                    .hex = corners,
+                    .block[SP_HEX8].count = 1,
+                    .block[SP_HEX8].node = corners,
                     .region = zero,
                     .factor = factor,
                     .fibre = fibre,
@@ -220,8 +220,8 @@ static void mesh_round_trip(void)
         CHECK(status == SP_OK, "%s", context.message);
         if (status != SP_OK)
             continue;
-        CHECK(got.vertex_count == 8 && same(got.vertices, cube, 24) && got.hex_count == 1 &&
-                  same(got.hex, corners, 8) && got.tet_count == 0,
+        CHECK(got.vertex_count == 8 && same(got.vertices, cube, 24) && got.block[SP_HEX8].count == 1 &&
+                  same(got.block[SP_HEX8].node, corners, 8) && got.block[SP_TET4].count == 0,
               "elements");
         CHECK(got.fixed_count == 2 && same(got.fixed, (int64_t[]){1, 6}, 2) && got.fixed_axes[0] == 7 &&
                   got.fixed_axes[1] == 5,
@@ -252,7 +252,7 @@ static int edit(const char *text, sp_material *materials, sp_helix *helices)
     return status;
 }
 
-/* What a text does not name stays, of every law. */
+/* Materials that a text does not name stay, for every law. */
 static void edited_materials(void)
 {
     sp_material was[3] =
@@ -288,7 +288,7 @@ static void edited_materials(void)
         {"[]", "no material"},
         {"[3]", "not a JSON object"},
         {"{\"name\": \"skin\", \"density\": 1}", "the mesh has no region \"skin\""},
-        {"[{\"name\": \"gum\"}, {\"name\": \"gum\"}]", "\"gum\" stands twice"},
+        {"[{\"name\": \"gum\"}, {\"name\": \"gum\"}]", "\"gum\" occurs twice"},
         {"{\"name\": \"gum\", \"colour\": 1}", "unknown key \"colour\""},
         {"{\"name\": \"bone\", \"law\": \"mooney-rivlin\"}", "\"mooney\" is not an array"},
         {FIBRE_OF("{}"), "\"helix\" is not a JSON object"},
@@ -456,7 +456,7 @@ static void hash_is_as_defined(void)
     CHECK_OK(read_blob(file, false, read_any, &got));
     CHECK(!strcmp(got.hash, expected), "%s is not %s", got.hash, expected);
     sp_file_free(&got);
-    int descriptor = file_of(file); /* also where the data is passed over */
+    int descriptor = file_of(file); /* also if the data is skipped */
     sp_reader *input;
     sp_array array;
     sp_pool pool = {0};
@@ -489,7 +489,7 @@ static void refuses_other_files(void)
     REFUSE(text_blob("*NODE\n1, 0, 0, 0\n", 17), read_any, "not a Supple file");
     REFUSE(make(NULL, x, 0), read_ours, "no meta");
     REFUSE(make(META("mesh", ""), x, NO_RESULT), read_any, "not result");
-    REFUSE(make(META("mesh", ""), twice, 0), read_any, "member x stands twice");
+    REFUSE(make(META("mesh", ""), twice, 0), read_any, "member x occurs twice");
     REFUSE(make(META("mesh", ""), after, NO_RESULT), read_any, "follows result");
     REFUSE(make(META("mesh", ""), no_hash, NO_RESULT), read_any, "sha256");
     REFUSE(make(META("mesh", ""), bad_hash, NO_RESULT), read_any, "sha256");
@@ -504,7 +504,7 @@ static void refuses_other_files(void)
         snprintf(meta, sizeof meta, "{\"kind\":\"mesh\",\"format_version\":\"%s\"}", bad_version[i]);
         REFUSE(make(meta, x, 0), read_any, "format version");
     }
-    blob later = make("{\"kind\":\"mesh\",\"format_version\":\"1.12\"}", x, 0); /* a later minor version passes */
+    blob later = make("{\"kind\":\"mesh\",\"format_version\":\"1.12\"}", x, 0); /* a later minor version is accepted */
     CHECK_OK(read_blob(later, false, read_any, NULL));
     free(later.data);
     sp_file file;
@@ -515,13 +515,13 @@ static void refuses_other_files(void)
               strstr(context.message, "polynomials, expected mesh or basis"),
           "%s", context.message);
     close(descriptor);
-    bytes.data = realloc(bytes.data, (size_t)bytes.size + 100); /* bytes behind the end */
+    bytes.data = realloc(bytes.data, (size_t)bytes.size + 100); /* bytes after the end */
     memset(bytes.data + bytes.size, 0, 100);
     bytes.size += 100;
     REFUSE(bytes, read_any, "cut short or damaged");
 }
 
-/* A claim of 2^40 values, in a pipe that has none of them, must not cost the memory. */
+/* A claim of 2^40 values in a pipe without data must not allocate the memory. */
 static void claims_are_not_believed(void)
 {
     static const char local[] = "PK\3\4\12\0\10\0\0\0\0\0\41\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy";
@@ -559,7 +559,7 @@ static void says_what_the_system_says(void)
     CHECK_OK(sp_writer_open(&context, full, &writer));
     sp_writer_abandon(writer);
     sp_writer_abandon(NULL);
-    int half = new_file(); /* giving up writes nothing more */
+    int half = new_file(); /* abandoning the file writes nothing more */
     CHECK_OK(sp_writer_open(&context, half, &writer));
     CHECK_OK(sp_writer_array(writer, "x", SP_F8, false, 1, (int64_t[]){1}, &one));
     int64_t length = lseek(half, 0, SEEK_CUR);
@@ -584,8 +584,8 @@ static bool same_members(const sp_members *a, const sp_members *b)
     return true;
 }
 
-/* Whatever byte is flipped: refused, or nothing that is read differs (dates, comments). In a name, a header or data it
- * must be refused. */
+/* With any byte flipped the file is refused, or all values are the same (dates, comments). In a name, a header or data
+ * it must be refused. */
 static void flipped_bytes(void)
 {
     blob files[] = {write_mesh(), write_polynomials(2), write_sparse()};
@@ -644,7 +644,7 @@ static void truncation(void)
     }
 }
 
-/* A rank-3 array in the other order: (2, 3, 4) with value 100 i + 10 j + k. */
+/* A rank-3 array in Fortran order: (2, 3, 4) with value 100 i + 10 j + k. */
 static void orders(void)
 {
     double fortran[24], narrow_c[6];
@@ -665,15 +665,15 @@ static void orders(void)
     sp_file file;
     sp_array *array;
     CHECK_OK(read_blob(bytes, false, read_any, &file));
-    CHECK_OK(sp_members_take(&context, &file.members, "a", SP_F8, false, 3, (int64_t[]){2, 3, 4}, &array));
+    CHECK_OK(sp_members_read(&context, &file.members, "a", SP_F8, false, 3, (int64_t[]){2, 3, 4}, &array));
     for (int i = 0; i < 24; i++)
         CHECK_NEAR(((double *)array->data)[i], 100 * (i / 12) + 10 * (i / 4 % 3) + i % 4, 0);
-    CHECK_OK(sp_members_take(&context, &file.members, "a", SP_F8, true, 3, (int64_t[]){2, 3, 4}, &array));
+    CHECK_OK(sp_members_read(&context, &file.members, "a", SP_F8, true, 3, (int64_t[]){2, 3, 4}, &array));
     CHECK(same(array->data, fortran, 24), "there and back");
-    CHECK_OK(sp_members_take(&context, &file.members, "b", SP_F8, true, 2, (int64_t[]){2, -1}, &array));
+    CHECK_OK(sp_members_read(&context, &file.members, "b", SP_F8, true, 2, (int64_t[]){2, -1}, &array));
     for (int i = 0; i < 6; i++)
         CHECK_NEAR(((double *)array->data)[i], narrow_c[3 * (i % 2) + i / 2], 0);
-    CHECK_OK(sp_members_take(&context, &file.members, "c", SP_I8, false, 1, NULL, &array));
+    CHECK_OK(sp_members_read(&context, &file.members, "c", SP_I8, false, 1, NULL, &array));
     CHECK(((int64_t *)array->data)[0] == -1 && ((int64_t *)array->data)[1] == 7, "widened integers");
     sp_file_free(&file);
     free(bytes.data);
@@ -733,7 +733,7 @@ static int next_of(void *data, int64_t c, const double **column)
     return SP_OK;
 }
 
-/* Columns longer than a piece, rows longer than a piece, and both orders and precisions between. */
+/* Columns longer than a piece, rows longer than a piece, and both orders and precisions. */
 static void columns_in_pieces(void)
 {
     static const int64_t shapes[][2] = {{150000, 3}, {3, 150000}, {600, 700}, {3, 1}};
@@ -777,7 +777,7 @@ static void columns_in_pieces(void)
             sp_columns_pieces_free(&pieces);
             sp_file_free(&file);
             sp_reader_close(passing);
-            /* written column by column: the bytes of the whole */
+            /* written column by column: the same bytes */
             if (fortran && wide) {
                 int again = new_file();
                 got.rows = rows;
@@ -855,7 +855,7 @@ static void foreign_files(void)
         CHECK(status == SP_OK, "%s", context.message);
         if (status != SP_OK)
             continue;
-        for (int k = 0; k < 12; k++) /* column by column of [[0 1] [2 3] …] */
+        for (int k = 0; k < 12; k++) /* the columns of [[0 1] [2 3] …] */
             CHECK_NEAR(columns.U[k], 2 * (k % 6) + k / 6, 0);
         sp_columns_free(&columns);
     }
@@ -880,7 +880,7 @@ static void foreign_files(void)
     CHECK(read_path("text.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "a.txt is not an .npy"),
           "%s", context.message);
 
-    /* and ours there */
+    /* and ours read there */
     blob ours = write_polynomials(2), ours_sparse = write_sparse();
     int descriptor = open_in_folder("ours.npz", O_WRONLY | O_CREAT);
     write_whole(descriptor, ours.data, ours.size, ours.size);

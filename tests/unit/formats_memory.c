@@ -1,4 +1,4 @@
-/* formats/ where jansson gets no memory: every function says so, and writes nothing that lacks a key. */
+/* formats/ when jansson runs out of memory: every function reports it and writes nothing incomplete. */
 #include "formats/field.h"
 #include "formats_test.h"
 
@@ -38,8 +38,8 @@ static int write_mesh(sp_writer *writer, json_t *meta)
     };
     const sp_mesh mesh = {.vertex_count = 4,
                           .vertices = vertices,
-                          .tet_count = 1,
-                          .tet = tet,
+                          .block[SP_TET4].count = 1,
+                          .block[SP_TET4].node = tet,
                           .region = &region,
                           .material_count = 3,
                           .materials = materials,
@@ -54,7 +54,7 @@ static int write_field(sp_writer *writer, json_t *meta)
     return sp_field_write(&context, writer, meta, &field);
 }
 
-/* Fails each allocation that `write` makes, until the one that fails would be behind the last. */
+/* Fails each allocation of `write` in turn, until all succeed. */
 static void check_writer(const char *what, int (*write)(sp_writer *, json_t *))
 {
     int status = SP_SYSTEM;
@@ -84,7 +84,7 @@ static void writers(void)
     check_writer("field", write_field);
 }
 
-/* Strings of fewer than 16 bytes: of longer ones jansson loses bytes without a word. */
+/* Strings of fewer than 16 bytes: jansson loses bytes of longer ones without an error. */
 static void texts(void)
 {
     static const char text[] = "{\"kind\": \"mesh\", \"numbers\": [1, 2.5, {\"a\": null}], \"b\": \"caf\\u00e9\"}";

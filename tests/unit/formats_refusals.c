@@ -1,8 +1,8 @@
-/* What the readers of each kind of file refuse, and what they get out of a trajectory that was cut. */
+/* Refusals by the readers of every kind of file, and truncated trajectories. */
 #include "formats/pointshell.h"
 #include "formats_test.h"
 
-/* ---- what each kind refuses ---- */
+/* ---- refusals by kind ---- */
 
 static void columns_refusals(void)
 {
@@ -166,7 +166,7 @@ static void polynomials_refusals(void)
          "member gram/000000 is missing"},
         {META("polynomials", REST ",\"parts\":[{\"group\":\"a\",\"constant\":\"mu\",\"value\":1},{\"group\":\"a\","
                                   "\"constant\":\"mu\",\"value\":2}]"),
-         "stands twice"},
+         "occurs twice"},
         {META("polynomials", REST PARTS ",\"basis\":7"), "\"basis\" is not a hash"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -226,7 +226,7 @@ static void mesh_refusals(void)
     CHECK_OK(read_blob(good, false, read_mesh, NULL));
     free(good.data);
     REFUSE(WITH({.name = "vertices", .rank = -1}), read_mesh, "member vertices is missing");
-    REFUSE(WITH({.name = "hex", .rank = -1}), read_mesh, "neither hex nor tet");
+    REFUSE(WITH({.name = "hex", .rank = -1}), read_mesh, "no elements");
     REFUSE(WITH({.name = "region", .rank = -1}), read_mesh, "member region is missing");
     REFUSE(WITH({.name = "fixed", .rank = -1}), read_mesh, "member fixed is missing");
     REFUSE(WITH({"vertices", SP_F8, false, 2, {8, 3}, bad}), read_mesh, "vertices: value 7 is not finite");
@@ -263,7 +263,7 @@ static void mesh_refusals(void)
     REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, along), read_mesh,
            "fibre: element 0 has a direction, but its region \"a\" has no fibres");
 #undef FIBRE
-    /* a rule is no direction in a file */
+    /* a rule is not allowed as a direction in a file */
     meta = META("mesh", ",\"quadrature\":3," FIBRES("{\"helix\":{\"axis\":[1,0,0],\"centre\":[0,0,0],\"angle\":0}}"));
     REFUSE(with(meta, base, 4, (member){0}), read_mesh, "\"fibre_direction\" is not an array of 3 numbers");
 }
@@ -297,7 +297,7 @@ static void pointshell_refusals(void)
                   same(pointshell.dN, rows + 1, 9),
               "%lld points", (long long)pointshell.count);
         CHECK(kept ? same(pointshell.dT, rows, 18) : !pointshell.dT, "tangents %d", kept);
-        /* written again, it is read the same */
+        /* written again, it reads the same */
         int descriptor = new_file();
         sp_writer *writer;
         json_t *written = json_loads(META("pointshell", ""), 0, NULL), *result = json_object();
@@ -385,7 +385,7 @@ static int read_partial(int descriptor, void *to)
 
 #define TRAJECTORY META("trajectory", ",\"r\":1,\"points\":0,\"vertices\":8")
 
-/* Cut anywhere, a trajectory gives exactly the blocks that are whole. */
+/* Truncated anywhere, a trajectory gives exactly its complete blocks. */
 static void partial_trajectory(void)
 {
     enum { BLOCKS = 4 };
@@ -474,8 +474,8 @@ static void trajectory_refusals(void)
     blob good = two_blocks(meta, -1, -1, none);
     CHECK_OK(read_blob(good, true, read_trajectory, NULL));
     free(good.data);
-    good = two_blocks(meta, -1, 1,
-                      (member){"q/000000", SP_F8, true, 2, {3, 1}, bad + 2}); /* one column: the order says nothing */
+    /* one column: either order has the same bytes */
+    good = two_blocks(meta, -1, 1, (member){"q/000000", SP_F8, true, 2, {3, 1}, bad + 2});
     CHECK_OK(read_blob(good, true, read_trajectory, NULL));
     free(good.data);
     REFUSE(two_blocks(META("mesh", ""), -1, -1, none), read_trajectory, "kind mesh, expected trajectory");
@@ -505,7 +505,7 @@ static void trajectory_refusals(void)
     REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_I8, false, 1, {3}, zero}), read_trajectory,
            "its values are i8");
     REFUSE(two_blocks(meta, -1, 5, (member){"time/000001", SP_F8, false, 1, {3}, late}), read_trajectory,
-           "stands twice");
+           "occurs twice");
     REFUSE(two_blocks(meta, -1, 6, (member){"qdot/000001", SP_F8, false, 1, {3}, late}), read_trajectory,
            "it has 1 dimensions");
     REFUSE(two_blocks(meta, -1, 7, (member){"energy/000001", SP_F8, false, 2, {3, 4}, bad}), read_trajectory,

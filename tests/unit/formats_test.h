@@ -1,4 +1,4 @@
-/* What the tests of formats/ share: files made by hand, read as a file and as a pipe, and small objects to put in them.
+/* Shared by the tests of formats/: files made by hand, read as a file and through a pipe, and small objects for them.
  */
 #ifndef TESTS_UNIT_FORMATS_TEST_H
 #define TESTS_UNIT_FORMATS_TEST_H
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static sp_context context; /* CHECK_OK says its message */
+static sp_context context; /* CHECK_OK prints its message */
 
 /* ---- bytes in memory, as a file and as a pipe ---- */
 
@@ -52,7 +52,7 @@ static inline void write_whole(int descriptor, const unsigned char *data, int64_
     for (int64_t at = 0; at < size;) {
         ssize_t got = write(descriptor, data + at, (size_t)(size - at < piece ? size - at : piece));
         if (got <= 0)
-            return; /* the reader left: it has what it wanted */
+            return; /* the reader closed the pipe */
         at += got;
     }
 }
@@ -65,7 +65,7 @@ static inline int file_of(blob bytes)
     return descriptor;
 }
 
-/* A pipe that gives the bytes in pieces of an odd length, so that nothing falls on a border. */
+/* A pipe that delivers the bytes in pieces of an odd length, so that no boundary coincides with one of the format. */
 static inline int pipe_of(blob bytes, pid_t *child)
 {
     int ends[2];
@@ -147,7 +147,7 @@ static inline void refuse(blob bytes, reader read, const char *words, int line)
 
 #define REFUSE(bytes, read, words) refuse(bytes, read, words, __LINE__)
 
-/* A copy of any bytes. */
+/* A copy of these bytes. */
 static inline blob text_blob(const char *text, int64_t size)
 {
     blob bytes = {malloc((size_t)size + 1), size};

@@ -28,7 +28,7 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
     CHECK_OK(sp_fe_space_pattern(&context, &b->body));
     CHECK_OK(sp_fe_space_matrix(&context, &b->body, &b->K));
     CHECK_OK(sp_fe_space_mass_compressed(&context, &b->body, false, &b->M));
-    b->rows = 3 * b->mesh.vertex_count; /* nothing held: free numbering is the full one */
+    b->rows = 3 * b->mesh.vertex_count; /* nothing fixed: free numbering is the full one */
     double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8),
            *residual = calloc((size_t)count, 8);
     int64_t rigid_count;
@@ -75,7 +75,7 @@ static void cube_keeps_its_multiple_eigenvalues(void)
     end_free(&b);
 }
 
-/* Asked for one of a pair or of three, the whole group comes. */
+/* If one of two or three equal eigenvalues is requested, the whole group is returned. */
 static void groups_are_not_cut(void)
 {
     free_body b;
@@ -102,8 +102,8 @@ static void groups_are_not_cut(void)
     end_free(&b);
 }
 
-/* The same where few directions are left, against all eigenvalues by LAPACK: with as many modes as there are vertices,
- * up to one less than all; by both solvers where ARPACK has room. */
+/* The same with few remaining directions, against all eigenvalues by LAPACK: as many modes as vertices, up to one less
+ * than all; by both solvers where ARPACK has room. */
 static void groups_of_small_bodies(void)
 {
     enum { N = 81 };
@@ -208,7 +208,7 @@ static void derivatives_solve_the_projected_equation(void)
                 size += h[k] * h[k];
                 norm += p[k] * Mp[k];
             }
-            for (int64_t m = 0; m < b.count; m++) { /* what remains must be in the span of MΨ */
+            for (int64_t m = 0; m < b.count; m++) { /* the residual must be in the span of MΨ */
                 double part = 0, orthogonal = 0;
                 for (int64_t k = 0; k < b.rows; k++) {
                     part += b.U[m * b.rows + k] * Kp[k];
@@ -324,8 +324,7 @@ static void derivatives_are_those_of_the_subspace(void)
     end_free(&b);
 }
 
-/* Two pieces that float apart have twelve rigid motions, which are not found as six: refused. One held piece beside a
- * free one too. */
+/* Two free pieces have twelve rigid motions, not six: refused. The same for a free piece beside a fixed one. */
 static void separate_free_pieces_are_refused(void)
 {
     for (int prescribed = 0; prescribed <= 1; prescribed++) {
@@ -335,7 +334,7 @@ static void separate_free_pieces_are_refused(void)
         int64_t count;
         make_box(2, 2, 2, 0.2, 0, &one);
         make_box(2, 2, 4, 0.2, 0, &two); /* room for both */
-        two.hex_count = 2 * one.hex_count;
+        two.block[SP_HEX8].count = 2 * one.block[SP_HEX8].count;
         two.vertex_count = 2 * one.vertex_count;
         two.vertices = sp_pool_new(&two.pool, 3 * two.vertex_count, sizeof(double));
         for (int64_t v = 0; v < one.vertex_count; v++)
@@ -343,9 +342,9 @@ static void separate_free_pieces_are_refused(void)
                 two.vertices[3 * v + c] = one.vertices[3 * v + c];
                 two.vertices[3 * (one.vertex_count + v) + c] = one.vertices[3 * v + c] + (c == 0 ? 5 : 0);
             }
-        for (int64_t i = 0; i < 8 * one.hex_count; i++) {
-            two.hex[i] = one.hex[i];
-            two.hex[8 * one.hex_count + i] = one.hex[i] + one.vertex_count;
+        for (int64_t i = 0; i < 8 * one.block[SP_HEX8].count; i++) {
+            two.block[SP_HEX8].node[i] = one.block[SP_HEX8].node[i];
+            two.block[SP_HEX8].node[8 * one.block[SP_HEX8].count + i] = one.block[SP_HEX8].node[i] + one.vertex_count;
         }
         if (prescribed)
             CHECK_OK(sp_mesh_fix_list(&context, &two, 4, (int64_t[]){0, 1, 3, 9}, 7));
@@ -363,7 +362,7 @@ static void separate_free_pieces_are_refused(void)
     }
 }
 
-/* A stiffness from elsewhere that resists rigid motions (K + 50 M): its six lowest eigenvalues are 50, not 0. */
+/* An external stiffness that resists rigid motions (K + 50 M): its six lowest eigenvalues are 50, not 0. */
 static void foreign_stiffness_is_believed(void)
 {
     free_body b;

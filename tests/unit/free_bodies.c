@@ -1,5 +1,5 @@
-/* Free bodies: their inertia against formulas and the full mesh, rotation against closed forms, conservation, orders,
- * work, interaction. */
+/* Free bodies: inertia against formulas and the full mesh, rotation against closed forms, conservation, orders of
+ * convergence, work, interaction. */
 #include "allocations.h"
 #include "assembly/elastic.h"
 #include "bodies.h"
@@ -30,7 +30,7 @@ typedef struct model {
     double *U;
     sp_inertia inertia;
     sp_polynomials polynomials;
-    sp_reduced_force watch; /* the same force once more, for the test's own eyes */
+    sp_reduced_force watch; /* the same force once more, for the checks of the test */
 } model;
 
 static void make_model(model *m)
@@ -90,7 +90,7 @@ static void vertex_rows(const model *m, int64_t vertex, double *rows)
             rows[c * R + j] = m->U[j * m->rows + 3 * vertex + c];
 }
 
-/* Where a material point is in the body frame: X + U q. */
+/* The place of a material point in the body frame: X + U q. */
 static void deformed(const model *m, int64_t vertex, const double *rows, const double *q, double y[3])
 {
     for (int c = 0; c < 3; c++) {
@@ -352,7 +352,7 @@ static void symmetric_top_precesses(void)
     CHECK_ORDERS(error, 2, 0.02, 0.01, "pose");
 }
 
-/* Turning about the middle axis, almost: it tumbles over again and again, and keeps everything. */
+/* Rotation almost about the intermediate axis: it tumbles repeatedly and conserves all invariants. */
 static void rigid_motion_is_kept(void)
 {
     sp_inertia inertia;
@@ -371,7 +371,7 @@ static void rigid_motion_is_kept(void)
         CHECK_OK(sp_free_body_step(body, none, none, NULL));
         sp_free_body_energies(body, &kinetic, &strain);
         sp_free_body_momenta(body, linear, angular);
-        /* the orbital part has rounding of its own, of m|c||v| */
+        /* the orbital part has its own rounding, of m|c||v| */
         moment = fmax(moment, length(3, L) +
                                   2 * length(3, sp_free_body_state(body)->c) * length(3, sp_free_body_state(body)->v));
         worst[0] = fmax(worst[0], fabs(kinetic - energy) / energy);
@@ -536,7 +536,7 @@ static void deformable_motion_is_kept(void)
     CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-12, "energy off by %g, momenta by %g and %g", worst[0],
           worst[1], worst[2]);
     sp_free_body_free(body);
-    /* one iteration leaves a residual, and the momenta none */
+    /* one iteration leaves a residual, but no error of the momenta */
     body = new_body(&m, &(sp_free_parameters){.step = 2e-3, .semi_implicit = true});
     start_tumbling(body, 1);
     sp_free_body_momenta(body, P, L);
@@ -551,8 +551,8 @@ static void deformable_motion_is_kept(void)
     free_model(&m);
 }
 
-/* A loose tolerance costs no energy, for the last correction gains as many digits again; and steps of several periods
- * of the slower modes, in which whole iterations lead astray, keep everything too. */
+/* A loose tolerance causes no energy error, because the last correction doubles the digits. Steps of several periods of
+ * the slower modes, in which whole iterations diverge, conserve everything too. */
 static void loose_and_long_steps_keep_energy(void)
 {
     static const sp_free_parameters variant[] = {{.step = 5e-4, .tolerance = 1e-8}, {.step = 0.032}, {.step = 0.064}};
@@ -583,7 +583,7 @@ static void loose_and_long_steps_keep_energy(void)
     free_model(&m);
 }
 
-/* Everything at once at time T: pose, velocities, q, qdot. */
+/* The complete state at time T: pose, velocities, q, qdot. */
 enum { SEEN = 13 + 2 * R };
 
 static void run(const model *m, sp_free_parameters parameters, double h, double T, double *seen)
@@ -626,7 +626,7 @@ static void second_order_in_time(void)
             error[s] = distance(SEEN, seen[s], seen[s + 1]);
         memcpy(fine[k], seen[3], sizeof fine[k]);
         CHECK_ORDERS(error, 2, 0.1, 0.05, "%s", variant[k].name);
-        /* the semi-implicit step goes to the same motion */
+        /* the semi-implicit step converges to the same motion */
         if (k == 2)
             CHECK(distance(SEEN, fine[0], fine[2]) < 10 * error[2], "off by %g", distance(SEEN, fine[0], fine[2]));
     }
@@ -686,8 +686,8 @@ static void work_accounts_for_energy(void)
     free_model(&m);
 }
 
-/* With damping the body comes to rest in a frame that turns steadily, where f(q) = ½ Ωᵀ ∂J Ω. The right side here is
- * the gradient of ½ ∫ρ|Ω × y|² of the full mesh by central differences, exact for a quadratic. */
+/* With damping the body comes to rest in a frame that rotates steadily, where f(q) = ½ Ωᵀ ∂J Ω. The right side is the
+ * gradient of ½ ∫ρ|Ω × y|² of the full mesh by central differences, which are exact for a quadratic function. */
 static void spinning_body_finds_its_balance(void)
 {
     model m;
@@ -770,7 +770,7 @@ static void decoupled_bodies_do_not_feel_their_rotation(void)
     free_model(&m);
 }
 
-/* Fills the other triangle too, as an unsymmetric force does. */
+/* Fills both triangles, as an unsymmetric force does. */
 static double evaluate_whole(void *self, const double *q, bool definite, double *f, double *K)
 {
     const sp_reduced_force *force = self;
@@ -796,9 +796,9 @@ static void weigh_by_coordinate(const model *m, double spread, sp_cubature *cuba
     }
 }
 
-/* Weights by coordinate (modal cubature) on a free body. All of them 1 they give the exact projected force, and so the
- * motion of the polynomials, with the work against the force that the strain energy is. Others are the gradient of no
- * energy: momenta stay all the same, and kinetic energy and the work balance, but the work depends on the path. */
+/* Weights by coordinate (modal cubature) on a free body. If all are 1 they give the exact projected force, and so the
+ * motion of the polynomials, with the work against the force equal to the strain energy. Other weights are the gradient
+ * of no energy: momenta are conserved, and kinetic energy and work balance, but the work depends on the path. */
 static void weights_by_coordinate(void)
 {
     enum { STEPS = 200 };
@@ -850,8 +850,8 @@ static void weights_by_coordinate(void)
     free_model(&m);
 }
 
-/* Without coupling the deformation is factored by Cholesky, and by LU where it is not positive definite or may be
- * unsymmetric: compressed bodies, and the same with forces that are said to be unsymmetric. Room that is shared changes
+/* Without coupling the deformation is factored by Cholesky, and by LU if it is not positive definite or may be
+ * unsymmetric: compressed bodies, and the same with forces that are declared unsymmetric. Shared workspace changes
  * nothing. */
 static void decoupled_steps_by_either_factor(void)
 {
@@ -864,8 +864,8 @@ static void decoupled_steps_by_either_factor(void)
     CHECK(!pool.failed, "memory");
     int64_t indefinite = 0, definite = 0;
     for (int c = 0; c < 13; c++) {
-        const bool far =
-            c == 12; /* Newton's method ends where rounding leads it: the factors need not agree, shared room does */
+        const bool far = c == 12; /* Newton's method ends at rounding: results with other factors may differ, results
+                                     with shared workspace do not */
         const double h = c % 2 || far ? 0.03 : 1e-3, squeeze = far ? -0.6 : -0.08 * (double)(c / 2);
         const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = !far && c % 4 < 2};
         sp_free_body *body[BODIES];
@@ -932,8 +932,8 @@ static void decoupled_steps_by_either_factor(void)
     free_model(&m);
 }
 
-/* A spring between a vertex of a deformable body and a point of a rigid one, its force at the places half a step ahead:
- * their momenta together stay. */
+/* A spring between a vertex of a deformable body and a point of a rigid one, with its force at the predicted midpoint:
+ * the total momenta are conserved. */
 static void opposite_forces_keep_momenta(void)
 {
     model m;
@@ -968,7 +968,8 @@ static void opposite_forces_keep_momenta(void)
         for (int c = 0; c < 3; c++)
             arm[c] = xb[c] + b.x[c] - xa[c] - a.x[c];
         double stretch = length(3, arm);
-        for (int c = 0; c < 3; c++) { /* along the line between the points, so it has one line of action */
+        /* along the line between the points, so that both forces have one line of action */
+        for (int c = 0; c < 3; c++) {
             force[c] = 800 * arm[c] * (1 - 0.5 / stretch);
             back[c] = -force[c];
         }
@@ -1020,7 +1021,7 @@ static void forces_do_the_work_of_their_points(void)
     free_model(&m);
 }
 
-/* What is predicted half a step ahead leaves the motion of a point by its velocity with slope 2. */
+/* The prediction half a step ahead has an error of second order against the motion of a point. */
 static void predicted_places_follow_velocities(void)
 {
     model m;
@@ -1056,7 +1057,7 @@ static void predicted_places_follow_velocities(void)
 
 /* ---- other forces than polynomials ---- */
 
-/* Neo-Hookean by direct projection: order 2, damped; then so hard a pull that it turns inside out. */
+/* Neo-Hookean by Galerkin projection: order 2, damped; then a pull so strong that elements invert. */
 static void laws_that_end_at_inversion(void)
 {
     model m;
@@ -1098,7 +1099,7 @@ static void laws_that_end_at_inversion(void)
         }
         sp_free_body_free(b);
     }
-    /* so long a step that iterations pass through inside-out states on their way to one that is not */
+    /* a step so long that iterations pass through inverted states to one that is not inverted */
     sp_reduced_force force;
     sp_free_body *long_step;
     CHECK_OK(sp_galerkin_force_new(&context, &body, R, m.U, &force));
@@ -1139,7 +1140,7 @@ static void refusals(void)
         sp_surface s = new_surface(16, 24);
         add_box(&s, (double[]){1, 1, 1}, (double[]){2, 3, 4});
         if (k == 0)
-            s.triangle_count -= 2;                   /* no lid */
+            s.triangle_count -= 2;                   /* without a lid */
         for (int64_t i = 0; k == 1 && i < 12; i++) { /* inside out */
             int64_t a = s.triangles[3 * i];
             s.triangles[3 * i] = s.triangles[3 * i + 1];

@@ -1,5 +1,5 @@
-/* Systems of vertices in time: implicit Euler, BDF2, linearly implicit and exact steps against closed forms; held
- * vertices that move, grounds with friction, iterative solvers, steps that are taken in parts, runs that go on. */
+/* Full-order systems in time: implicit Euler, BDF2, linearly implicit and exact steps against closed forms; prescribed
+ * vertices, ground planes with friction, iterative solvers, sub-stepping, continued runs. */
 #include "allocations.h"
 #include "assembly/elastic.h"
 #include "assembly/viscous.h"
@@ -13,11 +13,11 @@
 
 static sp_context context;
 
-/* ---- a body, what drives it, and runs ---- */
+/* ---- a body, its loads and prescribed motion, and runs ---- */
 
 typedef struct build {
-    bool linear, lumped, loose; /* loose: nothing is held; else the face x = 0 is */
-    double young, poisson;      /* 0: those of bodies.h */
+    bool linear, lumped, loose; /* loose: nothing is fixed; otherwise the face x = 0 is fixed */
+    double young, poisson;      /* 0: the materials of bodies.h */
     enum sp_law law;
 } build;
 
@@ -85,7 +85,7 @@ static double *weight(thing *t, double x, double y, double z)
     return f;
 }
 
-/* A smooth field, zero on the held face. */
+/* A smooth field, zero on the fixed face. */
 static double *bend(thing *t, double size)
 {
     double *q = vector(t, t->n);
@@ -101,9 +101,9 @@ typedef struct drive {
     thing *t;
     const double *force;    /* [n], times cos(swing time) */
     double swing;           /* rad/s */
-    double v[3], a[3], lag; /* held vertices: u = v t + a (½ t² + lag t) + shake sin(beat t) */
+    double v[3], a[3], lag; /* fixed vertices: u = v t + a (½ t² + lag t) + shake sin(beat t) */
     double shake[3], beat;
-    sp_spring spring; /* acts from spring_from on, its anchor moving with spring_speed; stiffness 0: none */
+    sp_spring spring; /* acts from spring_from on, with an anchor that moves at spring_speed; stiffness 0: no spring */
     double spring_from, spring_speed;
     bool acting;
 } drive;
@@ -174,7 +174,7 @@ static double distance(int64_t n, const double *a, const double *b)
 {
     double most = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fabs(a[i] - b[i]) <= most ? most : fabs(a[i] - b[i]); /* NaN stays */
+        most = fabs(a[i] - b[i]) <= most ? most : fabs(a[i] - b[i]); /* keeps NaN */
     return most;
 }
 
@@ -202,7 +202,7 @@ static double balance(sp_integrator *it)
     return e[SP_WORK_KINETIC] + e[SP_WORK_STORED] - e[SP_WORK_EXTERNAL] + e[SP_WORK_DISSIPATED];
 }
 
-/* ---- systems whose factorization fails where a test says so ---- */
+/* ---- systems whose factorization fails on request of a test ---- */
 
 static void (*real_start)(void *self, double mass_scale);
 static double (*real_add)(void *self, const double *q, double scale, double spring_scale, bool definite, double *f);
@@ -318,7 +318,7 @@ static void osc_mean(void *self, double t0, double t1, double *f)
         f[i] = o->force[i] * (middle < o->change ? 1 : -0.5);
 }
 
-static const sp_fe_space no_body; /* linearly implicit Euler wants one */
+static const sp_fe_space no_body; /* for linearly implicit Euler */
 
 static sp_external_loads make_oscillators(oscillators *o, int n, const double *lambda)
 {
@@ -349,7 +349,7 @@ static void orders_of_convergence(void)
         const char *name;
         enum sp_integrator_kind kind;
         double beta, order;
-        int parts; /* 1: every third step is taken in parts, of a quarter and a half */
+        int parts; /* 1: every third step is sub-stepped, by a quarter and a half */
     } cases[] = {{"Newmark", SP_NEWMARK, 0.25, 2, 0},
                  {"Euler", SP_EULER, 0, 1, 0},
                  {"BDF2", SP_BDF2, 0, 2, 0},
@@ -408,7 +408,7 @@ static void orders_of_convergence(void)
 
 /* ---- oscillators against recurrences ---- */
 
-/* With w = v + iωq an undamped oscillator is w' = iωw, and each method a recurrence of one complex number. */
+/* With w = v + iωq an undamped oscillator is w' = iωw, and each method is a recurrence for one complex number. */
 static void oscillators_follow_their_recurrences(void)
 {
     const double omega[3] = {1, 30, 900}, h = 0.02, lambda[3] = {1, 900, 810000};
@@ -452,8 +452,8 @@ static void oscillators_follow_their_recurrences(void)
         CHECK(worst <= 1e-12, "off by %g", worst);
         sp_integrator_free(it);
     }
-    /* Euler's numerical damping: the energy falls by 1/(1 + ω²h²) in every step, and nothing of that is called
-     * dissipated */
+    /* The numerical damping of Euler's method: the energy decreases by 1/(1 + ω²h²) in every step, and none of that
+     * counts as dissipated. */
     oscillators o;
     sp_external_loads forcing = make_oscillators(&o, 1, (double[]){25});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), (double[]){1}, (double[]){2});
@@ -463,7 +463,7 @@ static void oscillators_follow_their_recurrences(void)
     CHECK_NEAR((e[0] + e[1]) / 14.5, pow(1.25, -12), 1e-12);
     CHECK_NEAR(e[SP_WORK_DISSIPATED], 0, 0);
     sp_integrator_free(it);
-    /* steps of 10⁵ periods: both lose every motion; Euler by 1/(ωh) a step */
+    /* steps of 10⁵ periods: both methods damp every motion; Euler by 1/(ωh) in a step */
     for (int bdf2 = 0; bdf2 < 2; bdf2++) {
         forcing = make_oscillators(&o, 2, (double[]){1e6, 1e12});
         it = begin_run(&o.system, &forcing, with(bdf2 ? SP_BDF2 : SP_EULER, 600), (double[]){1, 1},
@@ -549,8 +549,8 @@ static void exponential(long double lambda, long double c, long double f, double
         to[i] = (double)(E[i][0] * q + E[i][1] * v + E[i][2]);
 }
 
-/* In long double, by the eigenvalues −c/2 ± √(c²/4 − λ), about the place of equilibrium; λ = 0 and equal eigenvalues by
- * their own formulas. */
+/* In long double, by the eigenvalues −c/2 ± √(c²/4 − λ), about the equilibrium; λ = 0 and equal eigenvalues by their
+ * own formulas. */
 static void analytic(long double lambda, long double c, long double f, double q, double v, long double t, double to[2])
 {
     if (lambda > 0 && lambda < 1e-4L) {
@@ -579,8 +579,8 @@ static void analytic(long double lambda, long double c, long double f, double q,
 
 static void exact_steps(void)
 {
-    /* undamped, under-, critically and overdamped, beside critical, far over, rigid with and without damping, tiny λ;
-     * steps short and long */
+    /* undamped, under-, critically, nearly critically, over- and far overdamped, rigid with and without damping, tiny
+     * λ; short and long steps */
     static const double cases[][2] = {{100, 0},   {100, 3},   {100, 20},  {100, 20 + 1e-6}, {100, 20 - 1e-6},
                                       {100, 90},  {100, 1e4}, {1e-3, 50}, {0, 0},           {0, 7},
                                       {0, 1e-5},  {1e-13, 0}, {1e-9, 0},  {1e-6, 1e-4},     {1e-9, 3},
@@ -591,7 +591,7 @@ static void exact_steps(void)
             const double lambda = cases[k][0], c = cases[k][1], q0 = 0.3, v0 = -0.2, f = 5;
             double got[3][2], expected[2], one[2];
             oscillators o;
-            for (int run = 0; run < 3; run++) { /* one step, two halves, and one more with the other force */
+            for (int run = 0; run < 3; run++) { /* one step, two half steps, and one more with the other force */
                 const sp_external_loads forcing = make_oscillators(&o, 1, &lambda);
                 o.force[0] = f;
                 o.change = run == 2 ? h : INFINITY;
@@ -626,7 +626,7 @@ static void exact_steps(void)
     NOTE("off by at most %.1e, two halves by %.1e, energy by %.1e", worst, semigroup, energy);
     CHECK(semigroup <= 1e-12, "two halves differ by %g", semigroup);
     CHECK(energy <= 1e-13, "energy by %g", energy);
-    oscillators o; /* a rigid mode that rounding made negative; what these steps have no place for */
+    oscillators o; /* a rigid mode that rounding made negative; models that exact steps do not support */
     const sp_external_loads forcing = make_oscillators(&o, 1, (double[]){-1e-9});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EXACT, 0.5), (double[]){1}, (double[]){2});
     steps(it, 3);
@@ -640,7 +640,7 @@ static void exact_steps(void)
     CHECK(sp_integrator_new(&context, &o.system, &forcing, &p, NULL, NULL, &it) == SP_USAGE, "-1 halvings");
 }
 
-/* ---- held vertices ---- */
+/* ---- prescribed vertices ---- */
 
 /* Dense matrices over all vertices, at rest. */
 static void dense(thing *t, const sp_viscous *viscous, bool lumped, double *M, double *K, double *D)
@@ -658,7 +658,7 @@ static void dense(thing *t, const sp_viscous *viscous, bool lumped, double *M, d
     }
 }
 
-/* Gauss with pivots; A [n, n column major] and b are spent. */
+/* Gaussian elimination with pivots; overwrites A [n, n, column major] and b. */
 static void solve_dense(int64_t n, double *A, double *b)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -696,8 +696,8 @@ static void free_rows(const thing *t, const double *A, double scale, const doubl
             y[i] += scale * A[t->rows * j + t->body.free[i]] * x[j];
 }
 
-/* The linear model with held vertices that shake, both dampings, strain-rate damping, loads and a spring, against the
- * same steps by dense matrices, M a + C v + K u over all vertices. */
+/* The linear model with shaking prescribed vertices, both dampings, strain-rate damping, loads and a spring, against
+ * the same steps by dense matrices, M a + C v + K u over all vertices. */
 static void held_linear_model_against_dense(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_STATIC};
@@ -779,7 +779,7 @@ static void held_linear_model_against_dense(void)
                     free_rows(&t, K, -1, u, b);
                 } else {
                     double *w = before, *inertia = after;
-                    for (int64_t i = 0; i < rows; i++) { /* what is known of u₁ and v₁ */
+                    for (int64_t i = 0; i < rows; i++) { /* the prescribed part of u₁ and v₁ */
                         const bool prescribed = t.body.dof[i] < 0;
                         u[i] = prescribed ? (linear ? u0[i] + beta * (u1[i] - u0[i]) : u1[i])
                                : newmark  ? u0[i] + 0.5 * h * v0[i]
@@ -854,9 +854,9 @@ static sp_integrator_parameters moving(int k)
     return p;
 }
 
-/* Held vertices at a constant velocity of several elements a step: a body that moves with them feels nothing, whatever
- * damps strain. A law without values for elements turned inside out says so where anything looks at vertices of
- * different times together. */
+/* Prescribed vertices at a constant velocity of several elements per step: a body that moves with them has no forces,
+ * with any damping of strain. A law that is undefined for inverted elements fails if the code combines vertices of
+ * different times. */
 static void uniform_motion_costs_nothing(void)
 {
     for (int model = 0; model < 4; model++)
@@ -873,7 +873,8 @@ static void uniform_motion_costs_nothing(void)
                            &t);
                 CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){20, 30}, &viscous));
                 drive d = {.t = &t,
-                           .v = {model == 3 ? -40 : 40, -10, 25}}; /* held vertices ahead, or through the body */
+                           /* prescribed vertices ahead of the body, or passing through it */
+                           .v = {model == 3 ? -40 : 40, -10, 25}};
                 const sp_external_loads forcing = driven(&d, true);
                 sp_integrator_parameters p = moving(k);
                 const bool resting = p.kind == SP_STATIC;
@@ -906,8 +907,8 @@ static void uniform_motion_costs_nothing(void)
             }
 }
 
-/* A body that is bent and damped swings in the same way, with the same Newton iterations, when everything moves at a
- * constant velocity besides. */
+/* A bent and damped body oscillates in the same way, with the same Newton iterations, if a constant velocity is added
+ * to everything. */
 static void moving_frames_are_alike(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER};
@@ -945,8 +946,8 @@ static void moving_frames_are_alike(void)
 }
 
 /* Speeding up at a constant rate a, a body in the shape that weight −a gives it keeps that shape: by the inertia M_fh a
- * of held vertices, for consistent mass. And at a constant velocity v under damping αM the shape of weight −αv. Newmark
- * and central differences take the parabola exactly, the two Eulers their own, u = a (½ t² + ½ h t). */
+ * of fixed vertices, for consistent mass. And at a constant velocity v under damping αM the shape of weight −αv.
+ * Newmark and central differences take the parabola exactly, the two Eulers their own, u = a (½ t² + ½ h t). */
 static void accelerated_and_dragged_shapes_stay(void)
 {
     for (int linear = 0; linear < 2; linear++)
@@ -977,7 +978,7 @@ static void accelerated_and_dragged_shapes_stay(void)
                     p.damping_stiffness =
                         p.kind == SP_CENTRAL
                             ? 0
-                            : 1e-3; /* uniform velocities: no force; central differences take v of the half step */
+                            : 1e-3; /* uniform velocities: no force; central differences use v of the half step */
                     forcing = driven(&d, true);
                     it = begin_run(&t.system, &forcing, p, shape, dragged ? uniform(&t, d.v[0], d.v[1], d.v[2]) : NULL);
                     double *expected = vector(&t, t.n);
@@ -996,7 +997,7 @@ static void accelerated_and_dragged_shapes_stay(void)
         }
 }
 
-/* M (v₁ − v₀) + h f(q₁) over all vertices, held ones at their places and speeds: nothing at free ones but the load's
+/* M (v₁ − v₀) + h f(q₁) over all vertices, fixed ones at their places and speeds: nothing at free ones but the load's
  * impulse, so that the momentum of all changes by that and what holds them. The forces are those of the elements, not
  * of the system. */
 static void momentum_of_a_shaken_body(void)
@@ -1053,8 +1054,8 @@ static void momentum_of_a_shaken_body(void)
     }
 }
 
-/* Displacement (F − 1) X of the boundary stretches every element alike, curved or not: the patch test, for statics and
- * for every law's energy. */
+/* A displacement (F − 1) X of the boundary stretches every element alike, also with curved faces: the patch test, for
+ * statics and for the energy of every law. */
 static void held_boundary_stretches_uniformly(void)
 {
     const double F[9] = {1.2, 0.1, -0.05, 0.03, 0.9, 0.08, 0, -0.06, 1.1};
@@ -1097,14 +1098,14 @@ static void held_boundary_stretches_uniformly(void)
                 trace += c == e ? E[3 * c + e] : 0;
                 square += E[3 * c + e] * E[3 * c + e];
             }
-        for (int64_t e = 0; e < t.mesh.hex_count; e++)
+        for (int64_t e = 0; e < t.mesh.block[SP_HEX8].count; e++)
             volume += sp_mesh_element_volume(&t.mesh, e);
         energy = volume * (0.5 * lambda * trace * trace + mu * square);
         CHECK_NEAR(t.system.force(t.system.self, q, NULL), energy, 1e-11 * energy);
         free_thing(&t);
     }
-    /* the way there by statics, held vertices pulled along: what is stored is the work done on them, by the trapezoidal
-     * rule over the steps to second order, exact where f is linear */
+    /* the way there by statics, fixed vertices pulled along: what is stored is the work done on them, by the
+     * trapezoidal rule over the steps to second order, exact where f is linear */
     double error[2][2];
     for (int linear = 0; linear < 2; linear++)
         for (int fine = 0; fine < 2; fine++) {
@@ -1117,14 +1118,14 @@ static void held_boundary_stretches_uniformly(void)
             drive d = {.t = &t, .v = {0}, .shake = {0.02, -0.03, 0.04}, .beat = 1.2};
             const sp_external_loads forcing = driven(&d, true);
             const sp_spring springs[2] = {{0, {0.1, 0.2, 0}, 5e3},
-                                          {11, {0, 0, 0.1}, 3e3}}; /* at a held vertex, and at one held in part */
+                                          {11, {0, 0, 0.1}, 3e3}}; /* at a fixed vertex, and at one fixed in part */
             t.system.set_springs(t.system.self, 2, springs);
             sp_integrator_parameters p = with(SP_STATIC, fine ? 0.05 : 0.1);
             p.tolerance = 1e-12;
             sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
             double e[SP_WORK_COUNT], start;
             t.system.set_springs(t.system.self, 2, springs);
-            steps(it, fine ? 2 : 1); /* springs have pulled the free corner where they want it */
+            steps(it, fine ? 2 : 1); /* springs have pulled the free corner to their anchors */
             sp_integrator_energies(it, e);
             start = e[SP_WORK_STORED] - e[SP_WORK_EXTERNAL];
             steps(it, fine ? 20 : 10);
@@ -1139,7 +1140,7 @@ static void held_boundary_stretches_uniformly(void)
     CHECK_NEAR(log2(error[0][0] / error[0][1]), 2, 0.15);
 }
 
-/* Work − dissipated − what the body has gained, for a body shaken at its held face, loaded, damped by αM + βK and
+/* Work − dissipated − what the body has gained, for a body shaken at its fixed face, loaded, damped by αM + βK and
  * strain rate. */
 static void energy_balance_of_a_shaken_body(void)
 {
@@ -1199,7 +1200,7 @@ static void energy_balance_of_a_shaken_body(void)
         t.system.mass_times(t.system.self, v0, y);
         numerical += 0.5 * dot(t.n, v0, y);
         double *f0 = vector(&t, t.n),
-               *f1 = vector(&t, t.n); /* Δf at free vertices, which held ones that have moved change too */
+               *f1 = vector(&t, t.n); /* Δf at free vertices, which fixed ones that have moved change too */
         t.system.force(t.system.self, sp_integrator_q(it), f1);
         for (int64_t i = 0; i < t.n; i++)
             y[i] = sp_integrator_q(it)[i] - q0[i];
@@ -1229,11 +1230,11 @@ static void held_operators(void)
             thing t = {0};
             make_box(2, 1, 1, 0.1, 0.15, &t.mesh);
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 4, (int64_t[]){0, 3, 6, 9}, 7));
-            CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 2, (int64_t[]){2, 5}, 1)); /* in part */
+            CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 2, (int64_t[]){2, 5}, 1)); /* fixed in part */
             finish_thing(&t, (build){.linear = linear, .lumped = lumped});
-            CHECK_OK(sp_full_system_grounds(
-                &t.system, 1,
-                &(sp_ground){{0.6, 0, 0.8}, 0.15, 3e3, 0.4, 0})); /* some are well below, the others well above */
+            CHECK_OK(sp_full_system_grounds(&t.system, 1,
+                                            /* some vertices are well below, the others well above */
+                                            &(sp_ground){{0.6, 0, 0.8}, 0.15, 3e3, 0.4, 0}));
             const sp_spring springs[3] = {{0, {0.1, 0.2, 0}, 5e3}, {2, {0, 0, 0.1}, 3e3}, {7, {0, 0, 0.1}, 1e3}};
             t.system.set_springs(t.system.self, 3, springs);
             double *q = vector(&t, t.n), *u = vector(&t, t.rows), *du = vector(&t, t.rows), *zero = vector(&t, t.rows),
@@ -1287,7 +1288,7 @@ static void held_operators(void)
             }
             CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.1 && worst[1] < 1e-4 * largest,
                   "stiffness off by %g and %g of %g", worst[0], worst[1], largest);
-            /* the tangent sees the velocities of held vertices: the free rows of the same */
+            /* the tangent sees the velocities of fixed vertices: the free rows of the same */
             double *qdot = vector(&t, t.n), *free_y = vector(&t, t.n), *expected = vector(&t, t.n);
             sp_fe_space_gather(&t.body, du, qdot);
             t.system.vertices.prescribe(t.system.self, u, du);
@@ -1308,7 +1309,7 @@ static void held_operators(void)
             for (int64_t i = 0; i < t.rows; i++)
                 other[i] = i % 3 == 1;
             t.system.vertices.inertia_times(t.system.self, other, inertia);
-            for (int64_t e = 0; e < t.mesh.hex_count; e++)
+            for (int64_t e = 0; e < t.mesh.block[SP_HEX8].count; e++)
                 mass += 1000 * sp_mesh_element_volume(&t.mesh, e);
             for (int64_t i = 0; i < t.rows; i++)
                 sum += inertia[i];
@@ -1317,12 +1318,12 @@ static void held_operators(void)
         }
 }
 
-/* ---- grounds ---- */
+/* ---- ground planes ---- */
 
 static const double gravity = 9.81;
 
-/* A block of edges 0.1 m whose lower face lies in the ground z ≤ 0 turned by `slope` about y, under gravity. Weight as
- * rotated into the block's axes. */
+/* A block of edges 0.1 m whose lower face lies in the ground z ≤ 0, rotated by `slope` about y, under gravity. The
+ * weight is rotated into the axes of the block. */
 static double *block_on_ground(thing *t, int cells, build k, double slope, double kappa, double alpha, double friction)
 {
     k.loose = true;
@@ -1332,14 +1333,14 @@ static double *block_on_ground(thing *t, int cells, build k, double slope, doubl
     return weight(t, gravity * sin(slope), 0, -gravity * cos(slope));
 }
 
-/* Where it lies still, on a ground that only pushes: by statics on one with α. */
+/* Its equilibrium on a ground that only pushes, by statics on one with α. */
 static double *resting_place(thing *t, double kappa, double cosine)
 {
     double *f = weight(t, 0, 0, -gravity * cosine), *q = vector(t, t->n), *dq = vector(t, t->n), *r = vector(t, t->n);
     for (int k = 0; k < 12; k++) {
         t->system.vertices.begin(t->system.self, q);
         t->system.matrix_start(t->system.self,
-                               k < 8 ? 1e-6 * kappa : 1e-9 * kappa); /* nothing else holds it along the ground */
+                               k < 8 ? 1e-6 * kappa : 1e-9 * kappa); /* nothing else fixes it along the ground */
         t->system.matrix_add(t->system.self, q, 1, 1, false, r);
         CHECK_OK(t->system.matrix_factor(t->system.self));
         for (int64_t i = 0; i < t->n; i++)
@@ -1370,7 +1371,7 @@ static void bodies_rest_on_grounds(void)
         d.force = block_on_ground(&t, 2, (build){.linear = linear, .young = 1e5, .poisson = 0.2}, 0, kappa, 0.3, 0);
         const sp_external_loads forcing = driven(&d, false);
         sp_integrator *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
-        steps(it, 5); /* its feet spread, and are anchored anew each time */
+        steps(it, 5); /* its feet spread, and their anchors are renewed each time */
         CHECK_NEAR(ground_push(&t, sp_integrator_q(it), kappa), gravity, 1e-8 * gravity); /* 1 kg */
         sp_integrator_free(it);
         free_thing(&t);
@@ -1389,8 +1390,8 @@ static void bodies_rest_on_grounds(void)
     free_thing(&t);
 }
 
-/* Energy → force → stiffness by differences, away from the surface; two grounds in a corner, one with and one without
- * α. */
+/* Energy → force → stiffness by differences, away from the surface; two ground planes in a corner, one with and one
+ * without α. */
 static void ground_derivatives(void)
 {
     thing t;
@@ -1441,7 +1442,7 @@ static void ground_derivatives(void)
     CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y),
           size(t.n, y));
     free_thing(&t);
-    /* numbers that make no sense */
+    /* invalid numbers */
     const sp_ground wrong[] = {{{0, 0, 0}, 0, 1, 0, 0},   {{0, 0, 1}, NAN, 1, 0, 0}, {{0, 0, 1}, 0, 0, 0, 0},
                                {{0, 0, 1}, 0, 1, 1.5, 0}, {{0, 0, 1}, 0, 1, 0, -1},  {{0, NAN, 1}, 0, 1, 0, 0}};
     make_thing(1, 1, 1, 0.1, 0, (build){.loose = true}, &t);
@@ -1450,9 +1451,9 @@ static void ground_derivatives(void)
     free_thing(&t);
 }
 
-/* A linear body that slides in a ground with α under Newmark's trapezoidal rule: as long as no vertex comes or goes all
- * forces of a step are linear, so that energy is kept to rounding, but for what the springs to the anchors have stored
- * at the end of every step, which is what is called dissipated. Friction too, by either mass. */
+/* A linear body that slides in a ground with α under Newmark's trapezoidal rule. As long as no vertex enters or leaves
+ * contact, all forces of a step are linear. Energy is then conserved to rounding, except for the energy of the springs
+ * to the anchors at the end of every step, which counts as dissipated. Also with friction, for either mass. */
 static void energy_along_the_ground(void)
 {
     for (int lumped = 0; lumped < 2; lumped++)
@@ -1510,7 +1511,7 @@ static void friction_stops_and_slides(void)
             d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, 0, kappa, 0, mu);
             const sp_external_loads forcing = driven(&d, false);
             sp_integrator_parameters p = with(cases[c].kind, h);
-            p.damping_stiffness = 1e-3; /* or it rattles */
+            p.damping_stiffness = 1e-3; /* otherwise it bounces */
             p.tolerance = 1e-9;
             double *q = resting_place(&t, kappa, 1);
             sp_integrator *it = begin_run(&t.system, &forcing, p, q, uniform(&t, v, 0, 0));
@@ -1566,7 +1567,7 @@ static void friction_stops_and_slides(void)
         }
 }
 
-/* A soft body dropped aslant on a rough ground: bounces, stays finite, and never has more than it began with. */
+/* A soft body dropped at an angle on a rough ground: it bounces, stays finite, and never gains energy. */
 static void bouncing_stays_finite(void)
 {
     for (int c = 0; c < 3; c++) {
@@ -1592,7 +1593,7 @@ static void bouncing_stays_finite(void)
             lowest = fmin(lowest, -e[2]);
             most = fmax(most, e[0] + e[1] - e[2]); /* work of gravity */
         }
-        /* linearly implicit steps may gain a little where contacts set in; implicit Euler may not */
+        /* linearly implicit steps may gain a little energy when contact begins; implicit Euler must not */
         NOTE("integrator %d: energy at most %.4f of the first, fell by %.2f J, %lld steps in parts", (int)kinds[c],
              most / first, -lowest, (long long)sp_integrator_reported(it)->parted);
         CHECK(most <= first * (kinds[c] == SP_EULER ? 1 + 1e-9 : 1.1), "energy rose from %g to %g J", first, most);
@@ -1640,7 +1641,7 @@ static void solvers_agree(void)
         }
         sp_integrator_free(it);
     }
-    /* linear response by the factor, whatever steps are solved with; of another matrix than the factor that is kept */
+    /* linear response by the factor, for any solver of the steps; with another matrix than the factor that is kept */
     double *q = bend(&t, 1), *b = weight(&t, 1, 2, 3), *zero = vector(&t, t.n), *x = vector(&t, t.n),
            *other = vector(&t, t.n);
     CHECK_OK(sp_full_system_solver(&t.system, SP_SOLVER_DIRECT, 0));
@@ -1655,7 +1656,7 @@ static void solvers_agree(void)
         CHECK(distance(t.n, other, x) <= 1e-13 * size(t.n, x), "%s: response off by %g of %g", name[solver],
               distance(t.n, other, x), size(t.n, x));
     }
-    /* a factor that is of no use any more: another one, and the solution */
+    /* a stale factor: a new one is made, and the solution is found */
     int64_t solves, products, before, after;
     CHECK_OK(sp_full_system_solver(&t.system, SP_SOLVER_REUSED, 1e-12));
     for (int k = 0; k < 3; k++) {
@@ -1670,19 +1671,19 @@ static void solvers_agree(void)
     free_thing(&t);
 }
 
-/* A column under so much load that K is indefinite on the way: iterative solvers find that out, Newton's method goes on
- * with the definite matrix, and all end in the same buckled shape. */
+/* A column under so much load that K becomes indefinite: iterative solvers detect that, Newton's method continues with
+ * the definite matrix, and all end in the same buckled shape. */
 static void buckling_is_found_out(void)
 {
     thing t;
     make_thing(8, 1, 1, 0.05, 0, (build){.young = 1e5, .poisson = 0.2}, &t);
     double *q = vector(&t, t.n), *b = vector(&t, t.n), *x = vector(&t, t.n), *direct = vector(&t, t.n);
-    for (int64_t i = 0; i < t.n; i++) /* pressed together by a quarter */
+    for (int64_t i = 0; i < t.n; i++) /* compressed by a quarter */
         q[i] = t.body.free[i] % 3 ? 0 : -0.25 * t.mesh.vertices[t.body.free[i]];
     random_field(t.n, 9, b);
     for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
         CHECK_OK(sp_full_system_solver(&t.system, (enum sp_solver)solver, 0));
-        t.system.matrix_start(t.system.self, 1e9); /* REUSED has a good factor of something else */
+        t.system.matrix_start(t.system.self, 1e9); /* REUSED has a good factor of another matrix */
         t.system.matrix_add(t.system.self, q, 1, 1, false, NULL);
         CHECK_OK(t.system.matrix_factor(t.system.self));
         t.system.matrix_start(t.system.self, 0);
@@ -1693,7 +1694,7 @@ static void buckling_is_found_out(void)
             status = t.system.matrix_solve(t.system.self, b, x);
         CHECK(status == SP_NUMERICAL, "solver %d took an indefinite matrix", solver);
     }
-    /* twice Euler's load of a column clamped at one end, π² E I / (4 L²), a little aslant, in its own time */
+    /* twice the Euler load of a column clamped at one end, π² E I / (4 L²), at a small angle, followed in time */
     double section = 0.05 * 0.05, load = 2 * 9.8696 * 1e5 * section * section / 12 / (4 * 0.4 * 0.4);
     for (int kind = 0; kind < 2; kind++)
         for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
@@ -1786,10 +1787,10 @@ static void grounds_of_linear_bodies_under_damping(void)
     free_thing(&t);
 }
 
-/* ---- steps in parts ---- */
+/* ---- sub-stepping ---- */
 
-/* Held motion, swinging loads, moving springs and grounds, in everything that takes them; h is a power of two, so that
- * times of parts are exact. */
+/* Prescribed motion, oscillating loads, moving springs and ground planes, in all models that support them; h is a power
+ * of two, so that times of sub-steps are exact. */
 typedef struct scene {
     thing t;
     drive d;
@@ -1828,8 +1829,8 @@ static void free_scene(scene *s)
     free_thing(&s->t);
 }
 
-/* Quarters because halves fail: the same bytes as steps of a quarter. And a part that fails for good leaves the state
- * of the one before, held vertices included. */
+/* Quarters because halves fail: the same bytes as steps of a quarter. A sub-step that fails finally leaves the state of
+ * the previous one, prescribed vertices included. */
 static void failed_steps_are_parted(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER, SP_ENERGY};
@@ -1850,8 +1851,8 @@ static void failed_steps_are_parted(void)
         sp_integrator *it = begin_run(&system, &forcing, p, NULL, v),
                       *small = begin_run(&r.t.system, &fine, scene_parameters(kinds[k], h / 4), NULL, v);
         const bool linear = kinds[k] == SP_LINEAR_EULER;
-        /* what matrices of quarters have and halves have not: Newmark 4/h², Euler and the first of BDF2 1/h², then 9/4,
-         * twice 1/h² of the energy step, with 1 + α γ h; 10 is what a half must not reach */
+        /* the property of matrices of quarters that halves lack: Newmark 4/h², Euler and the first step of BDF2 1/h²,
+         * then 9/4, twice 1/h² of the energy step, with 1 + α γ h; a half must not reach 10 */
         const double scale = kinds[k] == SP_NEWMARK ? 4 : kinds[k] == SP_BDF2 || kinds[k] == SP_EULER ? 1 : 2;
         double *before = vector(&s.t, s.t.n);
         for (int step = 0; step < 6; step++) {
@@ -1873,7 +1874,7 @@ static void failed_steps_are_parted(void)
         CHECK(report->parted == 6 && report->smallest_part == 0.25 && report->steps == 6, "%lld parted, %g",
               (long long)report->parted, report->smallest_part);
         CHECK(sp_integrator_time(it) == 6 * h, "time %g", sp_integrator_time(it));
-        /* nothing works: the state stays */
+        /* every sub-step fails: the state stays */
         fail_below = linear ? 0 : INFINITY;
         fail_above = linear ? 0 : INFINITY;
         memcpy(before, sp_integrator_q(it), (size_t)s.t.n * 8);
@@ -1897,7 +1898,7 @@ static void failed_steps_are_parted(void)
         }
         fail_below = 0;
         fail_above = INFINITY;
-        steps(it, 1); /* and goes on */
+        steps(it, 1); /* and continues */
         steps(small, 4);
         CHECK(distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)) < 0.05 * size(s.t.n, sp_integrator_q(small)),
               "a whole step is far from four");
@@ -1908,7 +1909,7 @@ static void failed_steps_are_parted(void)
     }
 }
 
-/* Without a wrapper: a load so sudden that Newton's method fails. */
+/* Without an artificial failure: a load so sudden that Newton's method fails. */
 static void hard_steps_are_parted(void)
 {
     thing t;
@@ -1930,7 +1931,7 @@ static void hard_steps_are_parted(void)
     free_thing(&t);
 }
 
-/* ---- runs that go on ---- */
+/* ---- continued runs ---- */
 
 static void runs_go_on(void)
 {
@@ -1940,7 +1941,8 @@ static void runs_go_on(void)
         const double h = kinds[k] == SP_CENTRAL ? 1.0 / 8192 : 1.0 / 512;
         double *q[3] = {0}, e[3][SP_WORK_COUNT];
         int64_t n = 0;
-        for (int run = 0; run < 3; run++) { /* whole; in two; in two, the second by another system of the same body */
+        /* a whole run; a run in two parts; two parts, the second with another system of the same body */
+        for (int run = 0; run < 3; run++) {
             scene s;
             make_scene(kinds[k], false, &s);
             s.d.swing = 70;
@@ -1948,7 +1950,7 @@ static void runs_go_on(void)
             s.d.spring_speed = 0.5;
             s.d.v[1] = kinds[k] == SP_CENTRAL
                            ? 3000
-                           : 0; /* far off when springs set in: the limit of stability is that at rest */
+                           : 0; /* far away when springs begin to act: the limit of stability is that at rest */
             n = s.t.n;
             if (run == 0)
                 for (int i = 0; i < 3; i++)
@@ -1995,8 +1997,8 @@ static void runs_go_on(void)
         CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0,
               "integrator %d: in two it has other energies: %g %g %g %g and %g %g %g %g", (int)kinds[k], e[0][0],
               e[0][1], e[0][2], e[0][3], e[1][0], e[1][1], e[1][2], e[1][3]);
-        /* another system starts anew: accelerations of the forces then, anchors of the next step, BDF2 with a step of
-         * Euler */
+        /* another system starts again: accelerations from the present forces, anchors of the next step, BDF2 with a
+         * step of Euler */
         NOTE("integrator %d: another system ends %.1e of %.2g m off", (int)kinds[k], distance(n, q[2], q[0]),
              size(n, q[0]));
         CHECK(distance(n, q[2], q[0]) <= 1e-2 * size(n, q[0]), "integrator %d: another system ends %g m off",
@@ -2069,7 +2071,7 @@ static void steps_allocate_nothing(void)
 #endif
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK,      SP_EULER,   SP_BDF2,
                                                     SP_LINEAR_EULER, SP_CENTRAL, SP_STATIC};
-    long taken = 0; /* by the first, which is direct */
+    long taken = 0; /* by the first solver, which is direct */
     for (size_t k = 0; k < 6; k++)
         for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
             scene s;
@@ -2086,13 +2088,13 @@ static void steps_allocate_nothing(void)
             long before = allocations;
             s.t.system.matrix_start(s.t.system.self, 1);
             const int status =
-                real_factor(s.t.system.self); /* what CHOLMOD takes for itself, and gives back, in a factorization */
+                real_factor(s.t.system.self); /* memory that CHOLMOD allocates and frees in a factorization */
             sp_full_system_solves(&s.t.system, &solves, &products, &factorizations);
             const long each = allocations - before;
             CHECK(status == SP_OK && (solver != SP_SOLVER_JACOBI || each == 0), "%ld allocations", each);
             before = allocations;
             for (int step = 0; step < 12; step++) {
-                fail_below = step % 4 == 3 && kinds[k] == SP_NEWMARK ? 5 / (h * h) : 0; /* in parts too */
+                fail_below = step % 4 == 3 && kinds[k] == SP_NEWMARK ? 5 / (h * h) : 0; /* also with sub-steps */
                 steps(it, 1);
             }
             before = allocations - before;

@@ -1,4 +1,4 @@
-/* Vectors; voxels: which cubes meet a triangle, which are filled, what the mesh made of them promises. */
+/* Vectors; voxels: cubes that meet a triangle, filled cubes, and properties of their mesh. */
 #include "base/vec3.h"
 #include "formats/import/surface.h"
 #include "geometry/grid.h"
@@ -34,21 +34,23 @@ static result voxelize(const sp_surface *s, sp_voxelize_parameters p)
 
 static double volume(const result *r)
 {
-    return (double)r->mesh.hex_count * pow(r->report.spacing, 3);
+    return (double)r->mesh.block[SP_HEX8].count * pow(r->report.spacing, 3);
 }
 
 static bool same_voxels(const result *a, const result *b)
 {
-    return a->status == SP_OK && b->status == SP_OK && a->mesh.hex_count == b->mesh.hex_count &&
+    return a->status == SP_OK && b->status == SP_OK && a->mesh.block[SP_HEX8].count == b->mesh.block[SP_HEX8].count &&
            a->mesh.vertex_count == b->mesh.vertex_count &&
-           memcmp(a->mesh.hex, b->mesh.hex, (size_t)(8 * a->mesh.hex_count) * sizeof(int64_t)) == 0 &&
+           memcmp(a->mesh.block[SP_HEX8].node, b->mesh.block[SP_HEX8].node,
+                  (size_t)(8 * a->mesh.block[SP_HEX8].count) * sizeof(int64_t)) == 0 &&
            memcmp(a->mesh.vertices, b->mesh.vertices, (size_t)(3 * a->mesh.vertex_count) * sizeof(double)) == 0;
 }
 
 static void middle(const sp_mesh *mesh, int64_t voxel, double x[3])
 {
     for (int k = 0; k < 3; k++)
-        x[k] = 0.5 * (mesh->vertices[3 * mesh->hex[8 * voxel] + k] + mesh->vertices[3 * mesh->hex[8 * voxel + 6] + k]);
+        x[k] = 0.5 * (mesh->vertices[3 * mesh->block[SP_HEX8].node[8 * voxel] + k] +
+                      mesh->vertices[3 * mesh->block[SP_HEX8].node[8 * voxel + 6] + k]);
 }
 
 /* --- triangles and cubes --- */
@@ -167,7 +169,7 @@ static void sphere_volume(void)
             h = r.report.spacing;
             CHECK(r.report.component_count == 2 && r.report.dropped_triangles == 4, "%lld components",
                   (long long)r.report.component_count);
-            int64_t kept = r.mesh.hex_count, must = 0, may = 0;
+            int64_t kept = r.mesh.block[SP_HEX8].count, must = 0, may = 0;
             for (int64_t c = 0; c < r.report.cells[0] * r.report.cells[1] * r.report.cells[2]; c++) {
                 const int64_t i[3] = {c % r.report.cells[0], c / r.report.cells[0] % r.report.cells[1],
                                       c / r.report.cells[0] / r.report.cells[1]};
@@ -190,8 +192,7 @@ static void sphere_volume(void)
         double spread = sqrt(fmax(square - mean * mean, 0));
         CHECK(fabs(mean) <= 4 * spread / sqrt(SHIFTS), "n %lld: mean %g, standard deviation %g", (long long)n, mean,
               spread);
-        /* About 6π/h² cells are cut by the surface; were each kept by the toss of a coin, the deviation would be this.
-         */
+        /* About 6π/h² cells are cut by the surface; this is the deviation if each were kept at random. */
         CHECK(spread <= h * h * h * 0.5 * sqrt(6 * PI) / h, "n %lld: standard deviation %g", (long long)n, spread);
         NOTE("filled sphere, n = %lld: volume minus formula %.2g ± %.2g", (long long)n, mean, spread);
     }
@@ -217,8 +218,8 @@ static void sphere_repaired(void)
                 add_triangle(&t, v[1], v[0], v[2]);
         }
         result r = voxelize(&t, filled(40));
-        CHECK(same_voxels(&good, &r), "%s: %lld voxels instead of %lld", name[model], (long long)r.mesh.hex_count,
-              (long long)good.mesh.hex_count);
+        CHECK(same_voxels(&good, &r), "%s: %lld voxels instead of %lld", name[model],
+              (long long)r.mesh.block[SP_HEX8].count, (long long)good.mesh.block[SP_HEX8].count);
         CHECK(r.report.orient.open_edges == 0, "%s: %lld open edges", name[model],
               (long long)r.report.orient.open_edges);
         sp_mesh_free(&r.mesh);
@@ -231,8 +232,8 @@ static void sphere_repaired(void)
     memmove(t.triangles + 3 * 5000, t.triangles + 3 * 5002, (size_t)(3 * (t.triangle_count - 5000)) * sizeof(int64_t));
     result r = voxelize(&t, filled(24));
     CHECK(r.report.orient.open_edges == 4, "%lld open edges", (long long)r.report.orient.open_edges);
-    CHECK(same_voxels(&fine, &r), "small hole: %lld voxels instead of %lld", (long long)r.mesh.hex_count,
-          (long long)fine.mesh.hex_count);
+    CHECK(same_voxels(&fine, &r), "small hole: %lld voxels instead of %lld", (long long)r.mesh.block[SP_HEX8].count,
+          (long long)fine.mesh.block[SP_HEX8].count);
     sp_mesh_free(&r.mesh);
     sp_mesh_free(&fine.mesh);
     sp_surface_free(&t);
@@ -240,9 +241,9 @@ static void sphere_repaired(void)
     sp_surface_free(&s);
 }
 
-/* A tenth of the area away. With a disk D over the plane rim, w is 1 (inside) or 0 (outside the closed surface) plus or
- * minus D's solid angle / 4π, which is below ½ beside a plane disk: so the part below the rim is filled, no more.
- * Checked for voxels whose fate the threshold's accuracy cannot change: not within half a voxel of the disk. */
+/* A tenth of the area is missing. With a disk D over the plane rim, w is 1 (inside) or 0 (outside the closed surface)
+ * plus or minus the solid angle of D / 4π, which is below ½ beside a plane disk: so only the part below the rim is
+ * filled. Checked for voxels that the accuracy of the threshold cannot change: not within half a voxel of the disk. */
 static void sphere_with_hole(void)
 {
     const int n = 40;
@@ -257,7 +258,7 @@ static void sphere_with_hole(void)
         result r = voxelize(&s, filled(48));
         const double h = r.report.spacing;
         int64_t above = 0, below = 0, expected = 0;
-        for (int64_t e = 0; e < r.mesh.hex_count; e++) {
+        for (int64_t e = 0; e < r.mesh.block[SP_HEX8].count; e++) {
             double x[3];
             middle(&r.mesh, e, x);
             double d = hypot(hypot(x[0] - 0.1, x[1] + 0.2), x[2] - 0.3);
@@ -301,7 +302,8 @@ static void open_cells(void)
             x[1] = x[0];
             x[0] = z;
         }
-        for (int64_t t = 0; model == 2 && t < s.triangle_count; t++) /* every third triangle away: holes everywhere */
+        /* every third triangle is missing: holes everywhere */
+        for (int64_t t = 0; model == 2 && t < s.triangle_count; t++)
             if (t % 3)
                 memmove(s.triangles + 3 * left++, s.triangles + 3 * t, 3 * sizeof(int64_t));
         s.triangle_count = model == 2 ? left : s.triangle_count;
@@ -316,7 +318,7 @@ static void open_cells(void)
         char *state = calloc((size_t)total, 1); /* 1 filled, 2 meets the surface */
         for (int pass = 0; pass < 2 && state; pass++) {
             const sp_mesh *m = pass ? &hollow.mesh : &all.mesh;
-            for (int64_t e = 0; e < m->hex_count; e++) {
+            for (int64_t e = 0; e < m->block[SP_HEX8].count; e++) {
                 double x[3];
                 int64_t i[3];
                 middle(m, e, x);
@@ -356,7 +358,7 @@ static void open_cells(void)
 
 static bool has_voxel_at(const result *r, const double x[3])
 {
-    for (int64_t e = 0; e < r->mesh.hex_count; e++) {
+    for (int64_t e = 0; e < r->mesh.block[SP_HEX8].count; e++) {
         double c[3];
         middle(&r->mesh, e, c);
         if (fabs(c[0] - x[0]) <= r->report.spacing / 2 && fabs(c[1] - x[1]) <= r->report.spacing / 2 &&
@@ -383,14 +385,15 @@ static void nested(void)
         CHECK(!has_voxel_at(&r, (double[3]){0.01, 0.5, 0.01}), "the cavity is filled");
         CHECK(has_voxel_at(&r, (double[3]){0.06, 0.01, 0.01}), "the inner ball is empty");
         CHECK(r.report.component_count == 2, "%lld components", (long long)r.report.component_count);
-        /* Keep one: the wall is the larger. */
+        /* With one component kept: the wall is the larger one. */
         sp_voxelize_parameters p = filled(40);
         p.keep = 1;
         result one = voxelize(&s, p);
         CHECK(!has_voxel_at(&one, (double[3]){0.06, 0.01, 0.01}), "the smaller component stayed");
-        CHECK(one.mesh.hex_count == r.report.component_size[0] &&
+        CHECK(one.mesh.block[SP_HEX8].count == r.report.component_size[0] &&
                   one.report.dropped_voxels == r.report.component_size[1],
-              "%lld kept, %lld dropped", (long long)one.mesh.hex_count, (long long)one.report.dropped_voxels);
+              "%lld kept, %lld dropped", (long long)one.mesh.block[SP_HEX8].count,
+              (long long)one.report.dropped_voxels);
         CHECK(one.report.dropped_triangles == s.triangle_count / 3, "%lld triangles dropped",
               (long long)one.report.dropped_triangles);
         CHECK(one.mesh.surface.triangle_count == 2 * s.triangle_count / 3 &&
@@ -400,7 +403,7 @@ static void nested(void)
         sp_mesh_free(&r.mesh);
         sp_surface_free(&s);
     }
-    /* Both outward: a body within a body, nothing is empty. */
+    /* Both oriented outwards: a body within a body, without a cavity. */
     sp_surface s = new_surface(4000, 8000);
     add_sphere(&s, 24, (double[3]){0}, 1);
     add_sphere(&s, 24, (double[3]){0}, 0.5);
@@ -427,13 +430,14 @@ static void overlapping(void)
         CHECK(r.report.spacing == 0.25 && r.report.origin[0] == -0.75 && r.report.cells[2] == 30, "h %g origin %g",
               r.report.spacing, r.report.origin[0]);
         /* Cells that touch a box of 16 cells: 18³ each, 10³ in both. */
-        CHECK(r.mesh.hex_count == 2 * 18 * 18 * 18 - 10 * 10 * 10, "%lld voxels", (long long)r.mesh.hex_count);
+        CHECK(r.mesh.block[SP_HEX8].count == 2 * 18 * 18 * 18 - 10 * 10 * 10, "%lld voxels",
+              (long long)r.mesh.block[SP_HEX8].count);
         sp_mesh_free(&r.mesh);
         sp_surface_free(&s);
     }
 }
 
-/* --- what the mesh promises --- */
+/* --- properties of the mesh --- */
 
 static void embedding(void)
 {
@@ -466,7 +470,7 @@ static void embedding(void)
                 outside = fmax(outside, fmax(-w, w - 1));
                 sum += w;
                 for (int k = 0; k < 3; k++)
-                    x[k] += w * m->vertices[3 * m->hex[8 * m->surface.element[v] + a] + k];
+                    x[k] += w * m->vertices[3 * m->block[SP_HEX8].node[8 * m->surface.element[v] + a] + k];
             }
             sums = fmax(sums, fabs(sum - 1));
             for (int k = 0; k < 3; k++)
@@ -484,7 +488,7 @@ static void embedding(void)
         CHECK(outside <= 1e-12 && sums <= 1e-15 && off <= 2e-12,
               "weights leave [0,1] by %g, sums by %g, positions by %g", outside, sums, off);
         int64_t rank = -1; /* by z, then y, then x */
-        for (int64_t e = 0; e < m->hex_count; e++) {
+        for (int64_t e = 0; e < m->block[SP_HEX8].count; e++) {
             double c[3];
             middle(m, e, c);
             int64_t i[3];
@@ -496,7 +500,8 @@ static void embedding(void)
         }
         if (model == 1)
             CHECK(r.report.cells[0] == 24 && r.report.cells[1] == 24, "the grid is no cube");
-        CHECK(m->quadrature == 3 && m->fixed_count == 0 && m->tet_count == 0, "quadrature %d", m->quadrature);
+        CHECK(m->quadrature == 3 && m->fixed_count == 0 && m->block[SP_TET4].count == 0, "quadrature %d",
+              m->quadrature);
         sp_mesh_free(&r.mesh);
         sp_surface_free(&s);
     }
@@ -518,17 +523,17 @@ static void regions(void)
               strcmp(r.mesh.materials[1].name, "right") == 0 && r.mesh.materials[1].young == MATERIAL.young,
           "materials are not those of the groups");
     int64_t wrong = 0, right_count = 0;
-    for (int64_t e = 0; e < r.mesh.hex_count; e++) {
+    for (int64_t e = 0; e < r.mesh.block[SP_HEX8].count; e++) {
         double c[3];
         middle(&r.mesh, e, c);
         double to_end = fabs(c[0] - 4),
                to_side = fmin(fmin(fabs(c[1]), fabs(c[1] - 1)), fmin(fabs(c[2]), fabs(c[2] - 1)));
         right_count += r.mesh.region[e] == 1;
-        if (r.report.spacing > 0.13 || to_end > 2) /* far from the end face everything is left */
+        if (r.report.spacing > 0.13 || to_end > 2) /* far from the end face all faces remain */
             wrong += to_end > 2 && r.mesh.region[e] != 0;
         else if (to_end < 0.06 && to_side > 0.2) /* meets the end face only */
             wrong += r.mesh.region[e] != 1;
-        else if (to_end > 0.2 && to_side < 0.06) /* meets a side only */
+        else if (to_end > 0.2 && to_side < 0.06) /* meets a lateral face only */
             wrong += r.mesh.region[e] != 0;
         else if (to_side > 0.3 && to_end < 0.2) /* inner, nearer to the end face */
             wrong += r.mesh.region[e] != 1;
@@ -564,10 +569,10 @@ static void nearest_region(void)
         }
         result r = voxelize(&s, (sp_voxelize_parameters){.resolution = 8, .enlarge = 1});
         int64_t wrong = 0;
-        for (int64_t e = 0; e < r.mesh.hex_count; e++)
+        for (int64_t e = 0; e < r.mesh.block[SP_HEX8].count; e++)
             wrong += r.mesh.region[e] != 1;
-        CHECK(r.mesh.hex_count == 64 && wrong == 0, "model %d: %lld of %lld voxels have the wrong region", model,
-              (long long)wrong, (long long)r.mesh.hex_count);
+        CHECK(r.mesh.block[SP_HEX8].count == 64 && wrong == 0, "model %d: %lld of %lld voxels have the wrong region",
+              model, (long long)wrong, (long long)r.mesh.block[SP_HEX8].count);
         sp_mesh_free(&r.mesh);
         sp_surface_free(&s);
     }
@@ -587,7 +592,7 @@ static void threads(void)
         context.threads = n;
         result r = voxelize(&s, filled(48));
         CHECK(same_voxels(&first, &r), "%d threads give another mesh", n);
-        CHECK(memcmp(first.mesh.region, r.mesh.region, (size_t)r.mesh.hex_count * sizeof(int64_t)) == 0,
+        CHECK(memcmp(first.mesh.region, r.mesh.region, (size_t)r.mesh.block[SP_HEX8].count * sizeof(int64_t)) == 0,
               "regions differ");
         CHECK(memcmp(first.mesh.surface.weights, r.mesh.surface.weights,
                      (size_t)(8 * r.mesh.surface.vertex_count) * sizeof(double)) == 0,
@@ -628,7 +633,7 @@ static void refused(void)
         s.vertices[c] *= c % 3 != 2;
     p.enlarge = 1;
     result r = voxelize(&s, p);
-    CHECK(r.mesh.hex_count > 0, "a flat sheet has no voxels");
+    CHECK(r.mesh.block[SP_HEX8].count > 0, "a flat sheet has no voxels");
     sp_mesh_free(&r.mesh);
     sp_surface_free(&s);
 }
@@ -721,7 +726,7 @@ static void torus(void)
         result r = voxelize(&s, filled(60 << i));
         const double h = r.report.spacing;
         int64_t centred = 0, off = 0;
-        for (int64_t e = 0; e < r.mesh.hex_count; e++) {
+        for (int64_t e = 0; e < r.mesh.block[SP_HEX8].count; e++) {
             double x[3];
             middle(&r.mesh, e, x);
             double d = hypot(hypot(x[0], x[2]) - 1, x[1]);

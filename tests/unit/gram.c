@@ -1,5 +1,4 @@
-/* AᵀA and AᵀB in the versions for all widths of registers that this processor has, not only in the one that it takes.
- */
+/* AᵀA and AᵀB in the versions for all register widths that this processor has, not only the one that it selects. */
 #define sp_gram_add tested_gram_add
 #define sp_gram_add_two tested_gram_add_two
 #include "linear/gram.c"
@@ -12,7 +11,8 @@ typedef void (*sum)(int64_t rows, int64_t m, const double *A, int64_t lda, const
 
 enum { MOST = 260, ROWS = 1100, LDA = ROWS + 3, LDB = ROWS + 5, LDC = MOST + 2 };
 
-/* All widths of tiles, both sides of a panel; rows that fill no lane, and none; nothing written below the diagonal. */
+/* All widths of tiles, both sides of a panel; fewer rows than a SIMD register, and none; nothing is written below the
+ * diagonal. */
 static void check_sums(const char *name, sum add, const double *A, const double *B, int64_t ldb)
 {
     double *C = malloc(sizeof(double) * LDC * MOST);

@@ -11,7 +11,7 @@ static sp_context context;
 
 /* ---- a static state ---- */
 
-/* u [3·vertices]: the held displacement on entry, the equilibrium under load [3·vertices] on return. */
+/* u [3·vertices]: the fixed displacement on entry, the equilibrium under load [3·vertices] on return. */
 static void solve_static(sp_fe_space *body, const double *load, double *u, sp_equilibrium_report *report)
 {
     sp_system system;
@@ -389,11 +389,11 @@ static void make_mixed(int nx, int ny, int nz, const sp_material *first, const s
 {
     static const int kuhn[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
     make_box(nx, ny, nz, 1, 0.1, mesh);
-    int64_t hexes = mesh->hex_count, *hex = mesh->hex, next = 0;
-    mesh->hex_count = (hexes + 1) / 2;
-    mesh->tet_count = 6 * (hexes / 2);
-    mesh->hex = sp_pool_new(&mesh->pool, 8 * mesh->hex_count, 8);
-    mesh->tet = sp_pool_new(&mesh->pool, 4 * mesh->tet_count, 8);
+    int64_t hexes = mesh->block[SP_HEX8].count, *hex = mesh->block[SP_HEX8].node, next = 0;
+    mesh->block[SP_HEX8].count = (hexes + 1) / 2;
+    mesh->block[SP_TET4].count = 6 * (hexes / 2);
+    mesh->block[SP_HEX8].node = sp_pool_new(&mesh->pool, 8 * mesh->block[SP_HEX8].count, 8);
+    mesh->block[SP_TET4].node = sp_pool_new(&mesh->pool, 4 * mesh->block[SP_TET4].count, 8);
     mesh->region = sp_pool_new(&mesh->pool, sp_mesh_element_count(mesh), 8);
     mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
     mesh->material_count = 2;
@@ -403,12 +403,12 @@ static void make_mixed(int nx, int ny, int nz, const sp_material *first, const s
     for (int64_t h = 0; h < hexes; h++)
         if (h % 2 == 0) {
             mesh->region[h / 2] = h / 2 % 2;
-            memcpy(mesh->hex + 4 * h, hex + 8 * h, 8 * sizeof *hex);
+            memcpy(mesh->block[SP_HEX8].node + 4 * h, hex + 8 * h, 8 * sizeof *hex);
         } else
             for (int t = 0; t < 6; t++, next++) {
-                mesh->region[mesh->hex_count + next] = h / 2 % 2;
+                mesh->region[mesh->block[SP_HEX8].count + next] = h / 2 % 2;
                 for (int a = 0; a < 4; a++)
-                    mesh->tet[4 * next + a] = hex[8 * h + kuhn[t][a]];
+                    mesh->block[SP_TET4].node[4 * next + a] = hex[8 * h + kuhn[t][a]];
             }
     CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
 }

@@ -1,5 +1,5 @@
-/* What follows from a body's own inertia: the flexibility of anchored and free bodies, inertia forces, Krylov inertia
- * modes with their two orthogonalizations, inertia derivatives of any order. */
+/* The response to a body's own inertia: the flexibility of constrained and free bodies, inertia forces, Krylov inertia
+ * modes with both orthogonalizations, inertia derivatives of any order. */
 #include "basis/inertia.h"
 #include "assembly/elastic.h"
 #include "basis/angles.h"
@@ -70,7 +70,7 @@ static double dot(int64_t n, const double *a, const double *b)
     return sum;
 }
 
-/* The bordered system [K C; Dᵀ 0] by LAPACK: what pinning and projecting stands for. C, D [n, 6]. */
+/* The bordered system [K C; Dᵀ 0] by LAPACK, which pinning and projecting solves. */
 static void solve_bordered(const world *w, const double *C, const double *D, const double *f, double *u)
 {
     int64_t n = w->n, size = n + 6;
@@ -142,14 +142,14 @@ static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
             double about =
                 i == 3 + c ? mass / 12 * (side[(c + 1) % 3] * side[(c + 1) % 3] + side[(c + 2) % 3] * side[(c + 2) % 3])
                            : 0;
-            if (i < 9) /* a turning box of unlike sides does feel a torque from a skew axis */
+            if (i < 9) /* a rotating box with different sides has a torque about an oblique axis */
                 CHECK_NEAR(torque[c], about, 1e-10 * mass);
             /* ∫ρ a_c X_d of the centrifugal fields about the axes of the box */
             if (i >= 6 && i < 9)
                 CHECK_NEAR(virial[c][c], i - 6 == c ? 0 : mass / 12 * side[c] * side[c], 1e-10 * mass);
         }
     }
-    /* rigid accelerations leave a free body undeformed */
+    /* rigid accelerations do not deform a free body */
     double *u = calloc((size_t)(SP_INERTIA_FIELDS * w.n), 8);
     CHECK_OK(sp_flexibility_solve(w.flexibility, SP_INERTIA_FIELDS, f, u));
     double deformed = dot(w.n, u + 6 * w.n, u + 6 * w.n);
@@ -219,7 +219,7 @@ static void inertia_modes_span_the_krylov_space(void)
             NOTE("%s, method %d: angle to the naive space %.1e, orthonormal to %.1e, cosine before %.3f",
                  prescribed ? "anchored" : "free", method, angle, report.orthogonality, report.cosine);
             CHECK(angle < 1e-4, "spans differ by %g",
-                  angle); /* the naive columns carry the space to about the root of rounding */
+                  angle); /* the naive columns span the space to about the square root of rounding */
             if (method == SP_ORTHOGONAL_EXACT)
                 CHECK(report.orthogonality < 1e-12, "orthonormal to %g", report.orthogonality);
             else
@@ -228,7 +228,7 @@ static void inertia_modes_span_the_krylov_space(void)
             if (method == SP_ORTHOGONAL_REDUCED)
                 CHECK(report.orthogonality < 0.7, "orthonormal to %g", report.orthogonality);
         }
-        /* the low eigenvectors are in it: that is why it serves in their place */
+        /* it contains the low eigenvectors, which it can therefore replace */
         double eigenvalue[10], residual[10], *mode = calloc((size_t)(10 * w.n), 8);
         sp_modes_report report;
         CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid,
@@ -432,7 +432,7 @@ static void derivatives_solve_their_equation(void)
             sp_fe_space_gather(&w.body, all + (MODES + c) * rows, V);
             sp_sparse_times(&context, &w.K, 1, V, KV);
             sp_sparse_times(&context, &w.M, 1, V, MV);
-            for (int64_t r = 0; r < w.rigid_count; r++) { /* what a free body's acceleration takes away */
+            for (int64_t r = 0; r < w.rigid_count; r++) { /* the part that accelerates a free body */
                 const double *R = w.rigid + r * n;
                 double part = dot(n, R, load), *MR = u;
                 CHECK(fabs(dot(n, R, MV)) < 1e-9 * sqrt(dot(n, V, MV)), "a derivative contains a rigid motion");

@@ -1,4 +1,4 @@
-/* Motion and statics of laws under loads that bend far and that turn elements inside out. */
+/* Motion and statics of all laws under loads with large deflections and with inverted elements. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
@@ -41,7 +41,7 @@ static void finish_scene(scene *s, enum sp_law law, int held_axis)
     s->load = calloc((size_t)s->body.dof_count, 8);
 }
 
-/* 6 × 2 × 2 hexahedra of 0.1 m, or tetrahedra of them, held at x = 0; `force` N upwards, spread over the 9 vertices of
+/* 6 × 2 × 2 hexahedra of 0.1 m, or tetrahedra of them, fixed at x = 0; `force` N upwards, spread over the 9 vertices of
  * the other end. */
 static void make_cantilever(scene *s, enum sp_law law, bool cut, double force)
 {
@@ -58,7 +58,7 @@ static void make_cantilever(scene *s, enum sp_law law, bool cut, double force)
         s->load[s->body.dof[3 * v + 2]] = force / 9;
 }
 
-/* 4 × 4 × 3 hexahedra of 0.1 m, held at z = 0; `force` N down on the middle of the top. */
+/* 4 × 4 × 3 hexahedra of 0.1 m, fixed at z = 0; `force` N down on the middle of the top. */
 static void make_block(scene *s, enum sp_law law, double force)
 {
     *s = (scene){0};
@@ -75,7 +75,7 @@ static void free_scene(scene *s)
     sp_mesh_free(&s->mesh);
 }
 
-/* How many elements are inside out at q. */
+/* The number of inverted elements at q. */
 static int64_t inside_out(const scene *s, const double *q)
 {
     sp_mesh moved = s->mesh;
@@ -106,7 +106,7 @@ static double furthest(int64_t count, const double *x)
     return most;
 }
 
-/* ---- bending far: the balance of energy is of second order in the step ---- */
+/* ---- large deflection: the energy balance is of second order in the step ---- */
 
 static double energy_error(scene *s, double step, double *reach, double *iterations)
 {
@@ -149,7 +149,7 @@ static void bending_far(void)
     }
 }
 
-/* ---- turned inside out: E h² on one vertex, Young's modulus 1 MPa, elements of 0.1 m ---- */
+/* ---- inverted: E h² on one vertex, Young's modulus 1 MPa, elements of 0.1 m ---- */
 
 static const double push = 1e4;
 
@@ -178,7 +178,7 @@ static void statics(void)
     }
 }
 
-/* Runs to the end or to the first failure; returns the status. All that is kept must be numbers. */
+/* Runs to the end or to the first failure; returns the status. The whole state must be finite. */
 static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int64_t *most, int64_t *last,
                double *reach)
 {
@@ -207,8 +207,8 @@ static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int
     return status;
 }
 
-/* The push for 0.03 s, then mass damping. dt = 10 ms is several periods of an element: whole Newton steps and residuals
- * alone get lost there. */
+/* The push for 0.03 s, then mass damping. dt = 10 ms is several periods of an element, where whole Newton steps without
+ * a line search on the potential diverge. */
 static void dynamics(void)
 {
     for (int law = SP_LAW_NEO_HOOKEAN; law < SP_LAW_COUNT; law++)
@@ -230,7 +230,7 @@ static void dynamics(void)
         }
 }
 
-/* What cannot be solved ends with one line that names an element, and the state before it. */
+/* A step that cannot be solved ends with one line that names an element, and the previous state stays. */
 static void failures(void)
 {
     const sp_integrator_parameters parameters[] = {
@@ -248,7 +248,7 @@ static void failures(void)
         int status = run(&s, parameters[k], 40, &most, &last, &reach);
         NOTE("%s", context.message);
         CHECK(status == SP_NUMERICAL, "status %d", status);
-        CHECK(strstr(context.message, " inside out") && strstr(context.message, "element ") &&
+        CHECK(strstr(context.message, "invert") && strstr(context.message, "element ") &&
                   strstr(context.message, "stable-neo-hookean"),
               "%s", context.message);
         free_scene(&s);

@@ -26,7 +26,7 @@ static void same(const double *measured, int n, const double *expected, const ch
 #define TEXT(measured, expected)                                                                                       \
     CHECK((measured) && !strcmp(measured, expected), "%s is not %s", (measured) ? (measured) : "(null)", expected)
 
-/* Puts JSON (single quotes; "": takes away) at a way such as "bodies[3].motion". */
+/* Puts JSON (single quotes; "" removes) at a JSON path such as "bodies[3].motion". */
 static void put(json_t *root, const char *way, const char *value)
 {
     char key[100];
@@ -106,7 +106,7 @@ static json_t *reference(const char *name)
     return json_pack("{s:s}", "$ref", text);
 }
 
-/* What the schema has to say of a key, from the table, without its description. */
+/* The schema of a key by the table, without its description. */
 static json_t *schema_of(const sp_key *key)
 {
     json_t *schema = json_object(), *words;
@@ -211,7 +211,7 @@ static void compare_table(const char *file, const json_t *root, const sp_key_tab
     json_decref(needs);
 }
 
-/* Every key of the tables stands in the schema as the table says; how many there are. */
+/* Every key of the tables is in the schema as the table says. Returns their number. */
 static int check_schema(const char *file, const sp_key_table *table)
 {
     char *text = source_file(file);
@@ -226,7 +226,7 @@ static int check_schema(const char *file, const sp_key_table *table)
     return keys;
 }
 
-/* How a row of the page begins: key, type, unit, default, range. */
+/* The beginning of a row of the page: key, type, unit, default, range. */
 static void row_of(const sp_key *key, char row[1000])
 {
     static const char *const types[] = {"number",
@@ -283,7 +283,7 @@ static void find_rows(const char *file, const char *page, const sp_key_table *ta
         return;
     const char *end = strstr(section + strlen(heading), "\n\n");
     const char *at = strchr(section + strlen(heading),
-                            '\n'); /* the line of dashes, behind which the rows follow in the order of the table */
+                            '\n'); /* the line of dashes, after which the rows follow in the order of the table */
     at = strchr(at + 1, '\n');
     for (const sp_key *key = table->keys; key->name && at; key++) {
         row_of(key, row);
@@ -296,7 +296,7 @@ static void find_rows(const char *file, const char *page, const sp_key_table *ta
             find_rows(file, page, key->table);
 }
 
-/* The lines of the page that are indented, from the one that begins so. */
+/* The indented lines of the page, from the one that begins with this text. */
 static char *example_of(const char *page, const char *beginning)
 {
     char *copy = calloc(strlen(page) + 1, 1);

@@ -1,4 +1,4 @@
-/* The tables of members of the kinds of files, and the pages that say the same. */
+/* The tables of members of all kinds of files, and the format pages, which must agree. */
 #include "formats/kinds.h"
 #include "source_file.h"
 
@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <string.h>
 
-/* How a row of the page begins: member, type, shape and order, presence, unit, meaning. */
+/* The beginning of a row of the page: member, type, shape and order, presence, unit, meaning. */
 static void row_of(const sp_member_rule *rule, char row[1000])
 {
     char shape[100], presence[100];
@@ -26,7 +26,8 @@ static void row_of(const sp_member_rule *rule, char row[1000])
 
 static const char heading[] = "\n| member | type, shape, order | presence | unit | |\n|---|---|---|---|---|";
 
-/* Rows of the page that are not as the table says, or that either has alone; the first of them, as it ought to be. */
+/* The number of rows that differ between page and table, or that only one of them has, and the first of them as the
+ * table has it. */
 static int differences(const char *page, const sp_kind *kind, char first[1000])
 {
     const char *at = strstr(page, heading);
@@ -39,7 +40,7 @@ static int differences(const char *page, const sp_kind *kind, char first[1000])
         char row[1000];
         row_of(rule, row);
         const char *more = at + strlen(row);
-        /* what the page says more is a sentence or clause of its own */
+        /* the page may add a sentence or clause */
         if (strncmp(at, row, strlen(row)) || (!strchr(",;:.", *more) && strncmp(more, " |\n", 3) && *more != ' '))
             snprintf(first, count++ ? 0 : 1000, "%s", row + 1);
         else
@@ -85,7 +86,7 @@ static void changed(const sp_kind *kind, const char *page, const char *from, con
     free(other);
 }
 
-/* That the comparison sees what it is there for. */
+/* The comparison finds differences. */
 static void pages_that_differ(void)
 {
     char *page = page_of(&sp_kind_mesh);
@@ -138,14 +139,14 @@ static void every_page(void)
     free(page);
 }
 
-/* The tables themselves: every name once, every symbol and companion there, low and high the right way round. */
+/* The tables themselves: unique names, symbols and companions that exist, low below high. */
 static void tables(void)
 {
     for (int k = 0; sp_kinds[k]; k++) {
         const sp_kind *kind = sp_kinds[k];
         CHECK(sp_kind_find(kind->name) == kind, "%s", kind->name);
         for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
-            CHECK(sp_kind_rule(kind, rule->name) == rule, "%s: %s stands twice", kind->name, rule->name);
+            CHECK(sp_kind_rule(kind, rule->name) == rule, "%s: %s occurs twice", kind->name, rule->name);
             CHECK(rule->meaning && *rule->meaning, "%s: %s has no meaning", kind->name, rule->name);
             CHECK(!rule->ranged || rule->low < rule->high, "%s: %s", kind->name, rule->name);
             const char *const texts[] = {rule->shape, rule->other ? rule->other : "", rule->below ? rule->below : ""};

@@ -1,4 +1,4 @@
-/* Both ways to the eigenvectors: known spectra, spaces that close early, restarts, and one against the other. */
+/* Both eigensolvers: known spectra, invariant subspaces, restarts, and one solver against the other. */
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "bodies.h"
@@ -84,8 +84,8 @@ static void known_spectra(void)
     known("twelve orders", MANY, lambda, 40, 1e-7);
 }
 
-/* The space closes before there are as many vectors as wanted: fewer unknowns than two blocks, few different
- * eigenvalues, all the same. */
+/* The Krylov space becomes invariant before it has as many vectors as requested: fewer unknowns than two blocks, few
+ * different eigenvalues, all eigenvalues equal. */
 static void spaces_that_close(void)
 {
     double lambda[60];
@@ -106,7 +106,7 @@ static void spaces_that_close(void)
     known("eleven equal", 60, lambda, 14, 1e-12);
 }
 
-/* A cube, free, has double and triple eigenvalues; a bar, held. */
+/* A cube, free, has double and triple eigenvalues; a bar, fixed. */
 static void both_find_the_same(void)
 {
     enum { COUNT = 40 };
@@ -133,7 +133,7 @@ static void both_find_the_same(void)
                               vector[arpack], residual, &report));
             CHECK(report.missed == 0, "%lld modes missed at first", (long long)report.missed);
         }
-        /* what ARPACK's vectors have outside of the space of the others, up to the last gap */
+        /* the part of ARPACK's vectors outside of the space of the others, up to the last gap */
         int64_t whole = COUNT;
         while (eigenvalue[0][whole - 1] - eigenvalue[0][whole - 2] < 1e-3 * eigenvalue[0][whole - 1])
             whole--;

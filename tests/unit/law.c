@@ -112,8 +112,8 @@ static void multiply(bool transpose, const double *A, const double *B, double *C
     cblas_dgemm(CblasRowMajor, transpose ? CblasTrans : CblasNoTrans, CblasNoTrans, 3, 3, 3, 1, A, 3, B, 3, 0, C, 3);
 }
 
-/* Turning the deformed body turns the stress; turning the body before changes nothing where the material has no
- * direction. */
+/* Rotating the deformed body rotates the stress; rotating the undeformed body changes nothing for an isotropic
+ * material. */
 static void objective_and_isotropic(void)
 {
     for (int k = 0; k < TEST_LAWS; k++)
@@ -261,8 +261,8 @@ static void active_fibres(void)
     CHECK(smallest > -1e-14, "the definite tangent has an eigenvalue of %g of the largest", smallest);
 }
 
-/* Strongly deformed points: any, turned inside out, equal principal stretches, two and three of them, one of them 0, a
- * nearest rotation that is not unique, and none left. */
+/* Strongly deformed points: general, inverted, with two or three equal principal stretches, one of them 0, with a
+ * nearest rotation that is not unique or does not exist. */
 static void strong_deformation(int t, double F[9])
 {
     static const double stretch[][3] = {{0.5, 0.5, 0.5},  {0.4, 0.4, 1.2},  {1.3, 0.3, 0.3}, {0.7, 0.2, 0},
@@ -307,7 +307,7 @@ static void projection(void)
     CHECK(indefinite > 20, "only %d indefinite", indefinite);
 }
 
-/* Where a law has no value: +∞ and NaN in that lane, and the others as they are. */
+/* Where a law is undefined: +∞ and NaN in that lane, and correct values in the others. */
 static void inversion(void)
 {
     for (int k = 0; k < TEST_LAWS; k++) {
@@ -341,7 +341,7 @@ static void inversion(void)
     }
 }
 
-/* Entries whose squares vanish in numbers, between equal eigenvalues. */
+/* Entries whose squares underflow, between equal eigenvalues. */
 static void tiny_shear(void)
 {
     for (int k = 0; k < TEST_LAWS; k++) {

@@ -1,6 +1,7 @@
 /* Materials: parameters that are refused, and the stiffness of the linear laws. */
 #include "material/material.h"
 #include "base/random.h"
+#include "material/stress.h"
 #include "test.h"
 
 static sp_context context;
@@ -261,6 +262,55 @@ static void laws_have_names(void)
           "%s", context.message);
 }
 
+/* Cauchy's stress F S Fᵀ / J of random F and S in full, its von Mises stress by components, and the largest eigenvalue
+ * λ as the number for which (λ + h) I − σ is positive definite and (λ − h) I − σ is not. */
+static void stress_agrees_with_the_full_tensor(void)
+{
+    static const int place[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+    for (uint64_t trial = 0; trial < 200; trial++) {
+        double F[3][3], S[6], E[6], sigma[3][3] = {{0}};
+        for (uint64_t i = 0; i < 9; i++)
+            F[i / 3][i % 3] = (i % 4 == 0) + 0.3 * (2 * sp_random_uniform(5, trial, i) - 1);
+        for (uint64_t i = 0; i < 6; i++)
+            S[i] = trial % 5 == 4 ? (i < 3 ? 7 : 0) : 2 * sp_random_uniform(6, trial, i) - 1;
+        const double J = F[0][0] * (F[1][1] * F[2][2] - F[1][2] * F[2][1]) -
+                         F[0][1] * (F[1][0] * F[2][2] - F[1][2] * F[2][0]) +
+                         F[0][2] * (F[1][0] * F[2][1] - F[1][1] * F[2][0]);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double product = 0;
+                for (int k = 0; k < 3; k++) {
+                    product += F[k][i] * F[k][j];
+                    for (int l = 0; l < 3; l++)
+                        sigma[i][j] += F[i][k] * S[place[k][l]] * F[j][l] / J;
+                }
+                E[place[i][j]] = 0.5 * (product - (i == j));
+            }
+        const double a = sigma[0][0], b = sigma[1][1], c = sigma[2][2], d = sigma[1][2], e = sigma[2][0],
+                     f = sigma[0][1];
+        CHECK_NEAR(
+            sp_stress_mises(E, S),
+            sqrt(0.5 * ((a - b) * (a - b) + (b - c) * (b - c) + (c - a) * (c - a)) + 3 * (d * d + e * e + f * f)),
+            1e-12);
+        const double components[6] = {a, b, c, d, e, f};
+        CHECK_NEAR(sp_tensor_largest(components), sp_stress_largest(E, S),
+                   1e-6); /* acos near 1 loses half the digits */
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double l = sp_stress_largest(E, S) + sign * 1e-6, A = l - a, B = l - b, C = l - c;
+            const bool definite =
+                A > 0 && A * B - f * f > 0 && A * (B * C - d * d) - f * (f * C + d * e) - e * (f * d + B * e) > 0;
+            CHECK(definite == (sign > 0), "trial %d: %g is not the largest eigenvalue", (int)trial, l);
+        }
+    }
+    const double none[6] = {0}, tension[6] = {100, 0, 0, 0, 0, 0}, shear[6] = {0, 0, 0, 0, 5, 0};
+    CHECK_NEAR(sp_stress_mises(none, tension), 100, 1e-12);
+    CHECK_NEAR(sp_stress_largest(none, tension), 100, 1e-12);
+    CHECK_NEAR(sp_stress_mises(none, shear), 5 * sqrt(3), 1e-12);
+    CHECK_NEAR(sp_stress_largest(none, shear), 5, 1e-12);
+    const double flat[6] = {-0.5, 0, 0, 0, 0, 0};
+    CHECK(sp_stress_mises(flat, tension) == 0 && sp_stress_largest(flat, tension) == 0, "J = 0");
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -271,5 +321,6 @@ int main(void)
     RUN(bad_materials_are_refused);
     RUN(definiteness);
     RUN(laws_have_names);
+    RUN(stress_agrees_with_the_full_tensor);
     return test_end();
 }

@@ -8,8 +8,7 @@
 
 static sp_context context;
 
-/* The bodies that every property is tried on: voxels, distorted hexahedra, tetrahedra, a mix of regions with an
- * anisotropic material. */
+/* The bodies of all tests: voxels, distorted hexahedra, tetrahedra, a mix of regions with an anisotropic material. */
 enum { VARIANTS = 4 };
 
 static void make_variant(int variant, sp_mesh *mesh)
@@ -33,7 +32,7 @@ static void make_variant(int variant, sp_mesh *mesh)
         memcpy(mesh->materials[1].stiffness, c, sizeof c);
         double s = 0.6, k = 0.8, frame[9] = {k, s, 0, -s, k, 0, 0, 0, 1};
         memcpy(mesh->materials[1].frame, frame, sizeof frame);
-        for (int64_t e = 0; e < mesh->hex_count; e += 2)
+        for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e += 2)
             mesh->region[e] = 1;
     }
     CHECK_OK(sp_mesh_fix_list(&context, mesh, 2, (int64_t[]){0, 5}, 7));
@@ -203,7 +202,74 @@ static void rigid_motions_cost_nothing(void)
     }
 }
 
-/* A homogeneous deformation leaves inner vertices in balance, on distorted elements too, and its energy is V·½E:C:E. */
+/* Energies at rest are those of products with the tangent, for every law with active fibres, on hexahedra and on
+ * tetrahedra, for numbers of columns beside those of the lanes. */
+static void energies_at_rest(void)
+{
+    enum { COLUMNS = 11 };
+    for (int k = 0; k < 2 * TEST_LAWS; k++) {
+        sp_mesh mesh;
+        sp_fe_space body;
+        double energy[3][COLUMNS];
+        make_box(3, 2, 2, 1, 0.1, &mesh);
+        mesh.materials[0] = test_law(k / 2);
+        if (k % 2) {
+            sp_mesh box = mesh;
+            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
+            sp_mesh_free(&box);
+        }
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        mesh.materials[0].fibre_tension = mesh.materials[0].fibre ? 1.4 : 0;
+        const int64_t n = 3 * mesh.vertex_count;
+        double *U = calloc((size_t)((COLUMNS + 2) * n), 8), *rest = U + COLUMNS * n, *y = rest + n;
+        random_field(COLUMNS * n, 5, U);
+        for (int t = 0; t < 3; t++) {
+            sp_context own = context;
+            own.threads = 1 << t;
+            CHECK_OK(sp_elastic_rest_energies(&own, &body, COLUMNS, U, energy[t]));
+            CHECK(!memcmp(energy[t], energy[0], sizeof *energy), "energies differ with %d threads", own.threads);
+        }
+        for (int c = 0; c < COLUMNS; c++) {
+            double exact = 0;
+            sp_elastic_tangent_times(&context, &body, rest, U + c * n, y);
+            for (int64_t i = 0; i < n; i++)
+                exact += U[c * n + i] * y[i];
+            CHECK_NEAR(energy[0][c], exact, 1e-12 * exact);
+        }
+        free(U);
+        sp_fe_space_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* The energy of a small rotation is of second order in the rounding, so that rigid columns are found. */
+static void rotations_have_no_energy(void)
+{
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        sp_mesh mesh;
+        sp_fe_space body;
+        double energy[2];
+        make_variant(variant, &mesh);
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        const int64_t n = 3 * mesh.vertex_count;
+        double *U = calloc((size_t)(2 * n), 8);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            for (int i = 0; i < 3; i++) {
+                const double *x = mesh.vertices + 3 * v, axis[3] = {0.3, -0.7, 0.4};
+                const int j = (i + 1) % 3, k = (i + 2) % 3;
+                U[3 * v + i] = 5 + axis[j] * x[k] - axis[k] * x[j];
+            }
+        random_field(n, 6, U + n);
+        CHECK_OK(sp_elastic_rest_energies(&context, &body, 2, U, energy));
+        CHECK(fabs(energy[0]) < 1e-26 * energy[1], "a rotation has %g of %g", energy[0], energy[1]);
+        free(U);
+        sp_fe_space_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* A homogeneous deformation leaves inner vertices in equilibrium, on distorted elements too, and its energy is
+ * V·½E:C:E. */
 static void patch_test(void)
 {
     const double D[9] = {0.1, 0.05, -0.02, 0.03, -0.07, 0.04, -0.01, 0.02, 0.06};
@@ -255,7 +321,7 @@ static void patch_test(void)
     }
 }
 
-/* Free vertices: the mass is A ⊗ I₃ and products read A alone; a vertex held in one component ends that. Against the
+/* Free vertices: the mass is A ⊗ I₃ and products read A alone; a vertex fixed in one component ends that. Against the
  * sums by entries. */
 static void thirds_of_a_mass_multiply_as_the_whole(void)
 {
@@ -292,8 +358,8 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
     }
 }
 
-/* The matrices over the pattern and without its zeros against the product by elements, where vertices are held in none,
- * some and all of their components. */
+/* The matrices over the pattern and without its zeros against the product by elements, where vertices are fixed in
+ * none, some and all of their components. */
 static void mass_of_held_vertices(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
@@ -414,7 +480,7 @@ static void nodes_multiply_as_rows(void)
     }
 }
 
-/* What threads rely on: every element is in one batch, and parts of a color share no vertex. */
+/* Conditions for threads: every element is in one batch, and parts of a color share no vertex. */
 static void parts_of_a_color_are_apart(void)
 {
     for (int variant = 0; variant <= VARIANTS; variant++) {
@@ -434,12 +500,12 @@ static void parts_of_a_color_are_apart(void)
             for (int64_t part = body.color_parts[color]; part < body.color_parts[color + 1]; part++)
                 for (int64_t b = body.part_start[part]; b < body.part_start[part + 1]; b++)
                     for (int l = 0; l < body.batches[b].count; l++) {
-                        int corners;
-                        const int64_t e = body.batches[b].element[l], *corner = sp_mesh_corners(&mesh, e, &corners);
+                        int nodes;
+                        const int64_t e = body.batches[b].element[l], *node = sp_mesh_nodes(&mesh, e, &nodes);
                         seen[e]++;
-                        for (int a = 0; a < corners; a++) {
-                            shared += owner[corner[a]] >= 0 && owner[corner[a]] != part;
-                            owner[corner[a]] = part;
+                        for (int a = 0; a < nodes; a++) {
+                            shared += owner[node[a]] >= 0 && owner[node[a]] != part;
+                            owner[node[a]] = part;
                         }
                     }
             largest = body.color_parts[color + 1] - body.color_parts[color] > largest
@@ -514,7 +580,7 @@ static void stiffness_of_one_hexahedron(void)
                             {0, 0, 1.03}, {1.2, 0, 1.1},  {-0.05, 1.01, 0.9}, {1, 0.95, 0.81}};
     const int64_t corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     memcpy(mesh.vertices, X, sizeof X);
-    memcpy(mesh.hex, corner, sizeof corner);
+    memcpy(mesh.block[SP_HEX8].node, corner, sizeof corner);
     CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_fe_space_pattern(&context, &body));
     CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
@@ -545,6 +611,8 @@ int main(void)
     RUN(tangent_is_derivative_of_force);
     RUN(second_derivative_matches_force);
     RUN(rigid_motions_cost_nothing);
+    RUN(energies_at_rest);
+    RUN(rotations_have_no_energy);
     RUN(patch_test);
     RUN(mass_of_held_vertices);
     RUN(mass_sums_to_the_body);

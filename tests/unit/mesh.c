@@ -26,11 +26,14 @@ static sp_material rubber(const char *name)
 
 static void allocate(sp_mesh *mesh, int64_t vertices, int64_t hexes, int64_t tets)
 {
-    *mesh = (sp_mesh){
-        .vertex_count = vertices, .hex_count = hexes, .tet_count = tets, .quadrature = 3, .material_count = 2};
+    *mesh = (sp_mesh){.vertex_count = vertices,
+                      .block[SP_HEX8].count = hexes,
+                      .block[SP_TET4].count = tets,
+                      .quadrature = 3,
+                      .material_count = 2};
     mesh->vertices = sp_pool_new(&mesh->pool, vertices, 3 * sizeof(double));
-    mesh->hex = sp_pool_new(&mesh->pool, hexes, 8 * sizeof(int64_t));
-    mesh->tet = sp_pool_new(&mesh->pool, tets, 4 * sizeof(int64_t));
+    mesh->block[SP_HEX8].node = sp_pool_new(&mesh->pool, hexes, 8 * sizeof(int64_t));
+    mesh->block[SP_TET4].node = sp_pool_new(&mesh->pool, tets, 4 * sizeof(int64_t));
     mesh->region = sp_pool_new(&mesh->pool, hexes + tets, sizeof(int64_t));
     mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof(sp_material));
     mesh->materials[0] = rubber("body");
@@ -48,10 +51,10 @@ static void block(sp_mesh *mesh, int64_t nx, int64_t ny, int64_t nz, double h)
         mesh->vertices[3 * v + 1] = h * (double)(v / (nx + 1) % (ny + 1));
         mesh->vertices[3 * v + 2] = h * (double)(v / (nx + 1) / (ny + 1));
     }
-    for (int64_t e = 0; e < mesh->hex_count; e++)
+    for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++)
         for (int a = 0; a < 8; a++) {
             int64_t x = e % nx + corner[a][0], y = e / nx % ny + corner[a][1], z = e / nx / ny + corner[a][2];
-            mesh->hex[8 * e + a] = (z * (ny + 1) + y) * (nx + 1) + x;
+            mesh->block[SP_HEX8].node[8 * e + a] = (z * (ny + 1) + y) * (nx + 1) + x;
         }
 }
 
@@ -61,7 +64,7 @@ static void embed(sp_mesh *mesh)
     sp_embedded_surface *surface = &mesh->surface;
     surface->vertex_count = sp_mesh_element_count(mesh);
     surface->triangle_count = 1;
-    surface->width = mesh->hex_count > 0 ? 8 : 4;
+    surface->width = mesh->block[SP_HEX8].count > 0 ? 8 : 4;
     surface->vertices = sp_pool_new(&mesh->pool, surface->vertex_count, 3 * sizeof(double));
     surface->element = sp_pool_new(&mesh->pool, surface->vertex_count, sizeof(int64_t));
     surface->weights = sp_pool_new(&mesh->pool, surface->vertex_count, (size_t)surface->width * sizeof(double));
@@ -72,15 +75,16 @@ static void embed(sp_mesh *mesh)
         double xi[3] = {uniform(1, 3 * v), uniform(1, 3 * v + 1), uniform(1, 3 * v + 2)};
         double *weight = surface->weights + surface->width * v;
         int count;
-        const int64_t *corner = sp_mesh_corners(mesh, v, &count);
+        const int64_t *node = sp_mesh_nodes(mesh, v, &count);
         surface->element[v] = v;
         for (int a = 0; a < count; a++) {
             weight[a] = 0.25;
             if (count == 8)
-                weight[a] = (1 + sp_hex_corner[a][0] * xi[0]) * (1 + sp_hex_corner[a][1] * xi[1]) *
-                            (1 + sp_hex_corner[a][2] * xi[2]) / 8;
+                weight[a] = (1 + sp_corner_place[SP_HEXAHEDRON][a][0] * xi[0]) *
+                            (1 + sp_corner_place[SP_HEXAHEDRON][a][1] * xi[1]) *
+                            (1 + sp_corner_place[SP_HEXAHEDRON][a][2] * xi[2]) / 8;
             for (int c = 0; c < 3; c++)
-                surface->vertices[3 * v + c] += weight[a] * mesh->vertices[3 * corner[a] + c];
+                surface->vertices[3 * v + c] += weight[a] * mesh->vertices[3 * node[a] + c];
         }
     }
 }
@@ -92,9 +96,9 @@ static void mixed(sp_mesh *mesh)
     block(&grid, 3, 2, 2, 0.5);
     allocate(mesh, 36 + 3, 12, 1);
     memcpy(mesh->vertices, grid.vertices, 36 * 3 * sizeof(double));
-    memcpy(mesh->hex, grid.hex, 12 * 8 * sizeof(int64_t));
+    memcpy(mesh->block[SP_HEX8].node, grid.block[SP_HEX8].node, 12 * 8 * sizeof(int64_t));
     for (int a = 0; a < 4; a++)
-        mesh->tet[a] = 35 + a;
+        mesh->block[SP_TET4].node[a] = 35 + a;
     for (int a = 1; a < 4; a++)
         for (int c = 0; c < 3; c++)
             mesh->vertices[3 * (35 + a) + c] = grid.vertices[3 * 35 + c] + (c == a - 1);
@@ -121,16 +125,16 @@ static void shuffle(sp_mesh *mesh)
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         memcpy(moved + 3 * number[v], mesh->vertices + 3 * v, 3 * sizeof *moved);
     mesh->vertices = moved;
-    for (int64_t e = 0; e < mesh->hex_count; e++) {
+    for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++) {
         int turns[2] = {(int)(4 * sp_random_uniform(7, 3, (uint64_t)e)),
                         (int)(4 * sp_random_uniform(7, 4, (uint64_t)e))};
         for (int a = 0; a < 8; a++)
-            mesh->hex[8 * e + a] = number[mesh->hex[8 * e + a]];
+            mesh->block[SP_HEX8].node[8 * e + a] = number[mesh->block[SP_HEX8].node[8 * e + a]];
         for (int step = 0; step < turns[0] + turns[1]; step++) {
             int64_t old[8];
-            memcpy(old, mesh->hex + 8 * e, sizeof old);
+            memcpy(old, mesh->block[SP_HEX8].node + 8 * e, sizeof old);
             for (int a = 0; a < 8; a++)
-                mesh->hex[8 * e + a] = old[step < turns[0] ? about_zeta[a] : about_xi[a]];
+                mesh->block[SP_HEX8].node[8 * e + a] = old[step < turns[0] ? about_zeta[a] : about_xi[a]];
         }
     }
 }
@@ -189,24 +193,16 @@ static measures boundary_of(const sp_mesh *mesh, int64_t *count)
     int64_t *triangles, *element;
     CHECK_OK(sp_mesh_boundary(&context, mesh, &pool, count, &triangles, &element));
     for (int64_t t = 0; t < *count; t++) {
-        int corners, met = 0;
-        const int64_t *corner = sp_mesh_corners(mesh, element[t], &corners);
+        int nodes, met = 0;
+        const int64_t *node = sp_mesh_nodes(mesh, element[t], &nodes);
         for (int a = 0; a < 3; a++)
-            for (int b = 0; b < corners; b++)
-                met += triangles[3 * t + a] == corner[b];
+            for (int b = 0; b < nodes; b++)
+                met += triangles[3 * t + a] == node[b];
         CHECK(met == 3, "triangle %lld is no face of element %lld", (long long)t, (long long)element[t]);
     }
     measures found = measure(mesh->vertices, *count, triangles);
     sp_pool_free(&pool);
     return found;
-}
-
-static double volume_of(const sp_mesh *mesh)
-{
-    double volume = 0;
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
-        volume += sp_mesh_element_volume(mesh, e);
-    return volume;
 }
 
 /* ---- sp_mesh_check ---- */
@@ -241,13 +237,12 @@ static void check_refuses_counts(void)
 {
     REFUSED("vertices: -1 is no possible count", mesh.vertex_count = -1);
     REFUSED("vertices: 4611686018427387904 is no possible count", mesh.vertex_count = (int64_t)1 << 62);
-    REFUSED("hex: 144115188075855872 is no possible count", mesh.hex_count = (int64_t)1 << 57);
-    REFUSED("tet: -9223372036854775808 is no possible count", mesh.tet_count = INT64_MIN);
-    REFUSED("144115188075855871 hexahedra and 144115188075855872 tetrahedra are too many",
-            mesh.hex_count = ((int64_t)1 << 57) - 1;
-            mesh.tet_count = (int64_t)1 << 57);
-    REFUSED("the mesh has no elements", mesh.hex_count = mesh.tet_count = 0);
-    REFUSED("hex: the array is missing", mesh.hex = NULL);
+    REFUSED("hex: 144115188075855872 is no possible count", mesh.block[SP_HEX8].count = (int64_t)1 << 57);
+    REFUSED("tet: -9223372036854775808 is no possible count", mesh.block[SP_TET4].count = INT64_MIN);
+    REFUSED("hex: 144115188075855871 elements are too many", mesh.block[SP_HEX8].count = ((int64_t)1 << 57) - 1;
+            mesh.block[SP_TET4].count = (int64_t)1 << 57);
+    REFUSED("the mesh has no elements", mesh.block[SP_HEX8].count = mesh.block[SP_TET4].count = 0);
+    REFUSED("hex: the array is missing", mesh.block[SP_HEX8].node = NULL);
     REFUSED("fixed: -3 is no possible count", mesh.fixed_count = -3);
     REFUSED("materials: 36028797018963968 is no possible count", mesh.material_count = (int64_t)1 << 55);
     REFUSED("surface/vertices: 1152921504606846976 is no possible count", mesh.surface.vertex_count = (int64_t)1 << 60);
@@ -262,23 +257,25 @@ static void check_refuses_elements(void)
     REFUSED("vertices: vertex 38: z = -inf m is not finite or larger than 1e+100",
             mesh.vertices[3 * 38 + 2] = -INFINITY);
     REFUSED("vertices: vertex 0: x = 1e+101 m is not finite or larger than 1e+100", mesh.vertices[0] = 1e101);
-    REFUSED("hex: element 7 names vertex 39 of 39", mesh.hex[8 * 7 + 3] = 39);
-    REFUSED("hex: element 0 names vertex -1 of 39", mesh.hex[0] = -1; mesh.hex[8] = -2);
-    REFUSED("hex: element 3 names vertex 9223372036854775807 of 39", mesh.hex[24 + 7] = INT64_MAX);
-    REFUSED("tet: element 12 names vertex -9223372036854775808 of 39", mesh.tet[3] = INT64_MIN);
-    REFUSED("hex: element 2 names vertex 2 twice, as corners 0 and 6", mesh.hex[8 * 2 + 6] = mesh.hex[8 * 2]);
-    REFUSED("tet: element 12 names vertex 36 twice, as corners 1 and 3", mesh.tet[3] = 36);
+    REFUSED("hex: element 7 names vertex 39 of 39", mesh.block[SP_HEX8].node[8 * 7 + 3] = 39);
+    REFUSED("hex: element 0 names vertex -1 of 39", mesh.block[SP_HEX8].node[0] = -1; mesh.block[SP_HEX8].node[8] = -2);
+    REFUSED("hex: element 3 names vertex 9223372036854775807 of 39", mesh.block[SP_HEX8].node[24 + 7] = INT64_MAX);
+    REFUSED("tet: element 12 names vertex -9223372036854775808 of 39", mesh.block[SP_TET4].node[3] = INT64_MIN);
+    REFUSED("hex: element 2 names vertex 2 twice, as nodes 0 and 6",
+            mesh.block[SP_HEX8].node[8 * 2 + 6] = mesh.block[SP_HEX8].node[8 * 2]);
+    REFUSED("tet: element 12 names vertex 36 twice, as nodes 1 and 3", mesh.block[SP_TET4].node[3] = 36);
     REFUSED("region: element 4 is in region 2 of 2", mesh.region[4] = 2);
     REFUSED("region: element 12 is in region -1 of 2", mesh.region[12] = -1);
     /* The volume of the tetrahedron with unit edges along the axes is 1/6. */
-    REFUSED("tet: element 12 is inverted or flat: its volume is -0.166667 m3", mesh.tet[0] = 36; mesh.tet[1] = 35);
+    REFUSED("tet: element 12 is inverted or flat: its volume is -0.166667 m3", mesh.block[SP_TET4].node[0] = 36;
+            mesh.block[SP_TET4].node[1] = 35);
     REFUSED("tet: element 12 is inverted or flat: its volume is 0 m3", mesh.vertices[3 * 38 + 2] = 1);
     /* Turned inside out, det J = −(side/2)³ = −1/64 at every point. */
     REFUSED(
         "hex: element 5 is inverted or folded: its Jacobian falls to -0.015625 m3", for (int a = 0; a < 4; a++) {
-            int64_t low = mesh.hex[40 + a];
-            mesh.hex[40 + a] = mesh.hex[44 + a];
-            mesh.hex[44 + a] = low;
+            int64_t low = mesh.block[SP_HEX8].node[40 + a];
+            mesh.block[SP_HEX8].node[40 + a] = mesh.block[SP_HEX8].node[44 + a];
+            mesh.block[SP_HEX8].node[44 + a] = low;
         });
 }
 
@@ -290,9 +287,9 @@ static void check_looks_at_the_quadrature_points(void)
     block(&mesh, 1, 1, 1, 2);
     static const int half_turn[8] = {0, 1, 2, 3, 6, 7, 4, 5};
     int64_t old[8];
-    memcpy(old, mesh.hex, sizeof old);
+    memcpy(old, mesh.block[SP_HEX8].node, sizeof old);
     for (int a = 0; a < 8; a++)
-        mesh.hex[a] = old[half_turn[a]];
+        mesh.block[SP_HEX8].node[a] = old[half_turn[a]];
     mesh.quadrature = 2;
     CHECK_OK(sp_mesh_check(&context, &mesh, 0));
     CHECK_NEAR(sp_mesh_element_volume(&mesh, 0), 8.0 / 3, 1e-14);
@@ -307,7 +304,7 @@ static void check_looks_at_the_quadrature_points(void)
     sp_mesh split;
     CHECK(sp_mesh_split(&context, &mesh, &split) == SP_INPUT, "accepted");
     CHECK(strncmp(context.message, "hex: element 0 is too distorted to be split", 43) == 0, "%s", context.message);
-    CHECK(split.pool.first == NULL && split.tet_count == 0, "split is empty");
+    CHECK(split.pool.first == NULL && split.block[SP_TET4].count == 0, "split is empty");
     sp_mesh_free(&mesh);
 }
 
@@ -325,7 +322,7 @@ static void check_refuses_anchors_and_surface(void)
     REFUSED("surface/element: vertex 3 lies in element 13 of 13", mesh.surface.element[3] = 13);
     REFUSED("surface/element: vertex 0 lies in element -1 of 13", mesh.surface.element[0] = -1);
     REFUSED("surface/weights: weight 5 of vertex 2 is nan", mesh.surface.weights[21] = NAN);
-    REFUSED("surface/weights: weight 7 of vertex 12 is 0.5, but its element is a tetrahedron",
+    REFUSED("surface/weights: weight 7 of vertex 12 is 0.5, but its element has 4 nodes",
             mesh.surface.weights[8 * 12 + 7] = 0.5);
     REFUSED("surface/weights: the weights of vertex 12 sum to 1.00000001 instead of 1",
             mesh.surface.weights[8 * 12] += 1e-8);
@@ -353,8 +350,8 @@ static void check_names_the_first(void)
 {
     sp_mesh mesh;
     block(&mesh, 40, 40, 40, 0.1);
-    for (int64_t e = 12345; e < mesh.hex_count; e += 7)
-        mesh.hex[8 * e + e % 8] = -e;
+    for (int64_t e = 12345; e < mesh.block[SP_HEX8].count; e += 7)
+        mesh.block[SP_HEX8].node[8 * e + e % 8] = -e;
     for (context.threads = 1; context.threads <= 8; context.threads *= 2) {
         CHECK(sp_mesh_check(&context, &mesh, 0) == SP_INPUT, "accepted");
         CHECK(strcmp(context.message, "hex: element 12345 names vertex -12345 of 68921") == 0, "%s", context.message);
@@ -364,7 +361,7 @@ static void check_names_the_first(void)
     block(&mesh, 60, 60, 60, 0.1);
     double start = omp_get_wtime();
     CHECK_OK(sp_mesh_check(&context, &mesh, 0));
-    NOTE("checking %lld voxels took %.1f ms", (long long)mesh.hex_count, 1e3 * (omp_get_wtime() - start));
+    NOTE("checking %lld voxels took %.1f ms", (long long)mesh.block[SP_HEX8].count, 1e3 * (omp_get_wtime() - start));
     for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
         mesh.vertices[i] += 0.01 * uniform(5, i);
     start = omp_get_wtime();
@@ -413,7 +410,8 @@ static double jacobian_at(const double *vertices, const int64_t hex[8], const do
         for (int d = 0; d < 3; d++) {
             double slope = 0.125;
             for (int c = 0; c < 3; c++)
-                slope *= c == d ? sp_hex_corner[a][c] : 1 + sp_hex_corner[a][c] * xi[c];
+                slope *=
+                    c == d ? sp_corner_place[SP_HEXAHEDRON][a][c] : 1 + sp_corner_place[SP_HEXAHEDRON][a][c] * xi[c];
             for (int c = 0; c < 3; c++)
                 J[c][d] += slope * vertices[3 * hex[a] + c];
         }
@@ -435,7 +433,7 @@ static bool positive(const sp_mesh *mesh, const int64_t hex[8])
     return good;
 }
 
-/* On voxels with every degree of distortion, flat ones and oblique ones: who is bad, and how large. */
+/* On voxels with every degree of distortion, flat and oblique ones: the bad elements, and their size. */
 static void shapes_agree_with_shape_functions(void)
 {
     int64_t bad_ones = 0, all = 0;
@@ -451,8 +449,8 @@ static void shapes_agree_with_shape_functions(void)
             x[2] *= round % 4 == 3 ? 1e-3 : 1;
         }
         int64_t expected = 0;
-        for (int64_t e = 0; e < mesh.hex_count; e++) {
-            const int64_t *hex = mesh.hex + 8 * e;
+        for (int64_t e = 0; e < mesh.block[SP_HEX8].count; e++) {
+            const int64_t *hex = mesh.block[SP_HEX8].node + 8 * e;
             double volume = 0, g = sqrt(1.0 / 3);
             for (int n = 0; n < 8; n++)
                 volume += jacobian_at(mesh.vertices, hex, (double[]){n & 1 ? g : -g, n & 2 ? g : -g, n & 4 ? g : -g});
@@ -463,7 +461,7 @@ static void shapes_agree_with_shape_functions(void)
         CHECK(found == expected, "round %d: %lld bad elements instead of %lld", round, (long long)found,
               (long long)expected);
         bad_ones += found;
-        all += mesh.hex_count;
+        all += mesh.block[SP_HEX8].count;
         sp_mesh_free(&mesh);
     }
     CHECK(bad_ones > all / 20 && bad_ones < all / 2, "%lld of %lld: both kinds must occur", (long long)bad_ones,
@@ -480,32 +478,33 @@ static void inverted_elements_are_turned(void)
     for (int i = 0; i < 3; i++) {
         int64_t e = 4 * i, old[8];
         double weight[8];
-        memcpy(old, mesh.hex + 8 * e, sizeof old);
+        memcpy(old, mesh.block[SP_HEX8].node + 8 * e, sizeof old);
         memcpy(weight, mesh.surface.weights + 8 * e, sizeof weight);
         for (int a = 0; a < 8; a++) {
-            mesh.hex[8 * e + a] = old[mirror[i][a]];
+            mesh.block[SP_HEX8].node[8 * e + a] = old[mirror[i][a]];
             mesh.surface.weights[8 * e + a] = weight[mirror[i][a]];
         }
     }
-    mesh.tet[0] = 36;
-    mesh.tet[1] = 35;
+    mesh.block[SP_TET4].node[0] = 36;
+    mesh.block[SP_TET4].node[1] = 35;
     CHECK(sp_mesh_inverted(&mesh, false) == 4 && sp_mesh_folded(&mesh) == 0, "four are bad, and only turned");
     CHECK(sp_mesh_inverted(&mesh, true) == 4, "four were turned");
     CHECK(sp_mesh_inverted(&mesh, false) == 0, "none is left");
     CHECK_OK(sp_mesh_check(&context, &mesh, 1e-14));
-    CHECK_NEAR(volume_of(&mesh), 1.5 + 1.0 / 6, 1e-14);
+    CHECK_NEAR(sp_mesh_volume(&mesh), 1.5 + 1.0 / 6, 1e-14);
 
-    /* What no mirror repairs stays as it was; what cannot be looked at is passed over. */
+    /* Elements that no mirror image repairs stay unchanged; elements that cannot be checked are skipped. */
     mesh.vertices[3 * 38 + 2] = 1;
-    mesh.hex[8] = 1000;
+    mesh.block[SP_HEX8].node[8] = 1000;
     mesh.vertices[0] = NAN;
     int64_t before[12];
-    memcpy(before, mesh.hex, 8 * sizeof *before);
-    memcpy(before + 8, mesh.tet, 4 * sizeof *before);
+    memcpy(before, mesh.block[SP_HEX8].node, 8 * sizeof *before);
+    memcpy(before + 8, mesh.block[SP_TET4].node, 4 * sizeof *before);
     CHECK(sp_mesh_inverted(&mesh, false) == 2 && sp_mesh_folded(&mesh) == 2,
           "the flat tetrahedron and the hexahedron at the NaN");
     CHECK(sp_mesh_inverted(&mesh, true) == 0, "nothing to be turned");
-    CHECK(memcmp(before, mesh.hex, 8 * sizeof *before) == 0 && memcmp(before + 8, mesh.tet, 4 * sizeof *before) == 0,
+    CHECK(memcmp(before, mesh.block[SP_HEX8].node, 8 * sizeof *before) == 0 &&
+              memcmp(before + 8, mesh.block[SP_TET4].node, 4 * sizeof *before) == 0,
           "order kept");
     sp_mesh_free(&mesh);
 }
@@ -525,14 +524,15 @@ static void voxels_are_split(void)
     sp_mesh mesh, split;
     mixed(&mesh);
     CHECK_OK(sp_mesh_split(&context, &mesh, &split));
-    CHECK(split.hex_count == 0 && split.tet_count == 12 * 6 + 1, "%lld tetrahedra", (long long)split.tet_count);
+    CHECK(split.block[SP_HEX8].count == 0 && split.block[SP_TET4].count == 12 * 6 + 1, "%lld tetrahedra",
+          (long long)split.block[SP_TET4].count);
     CHECK_OK(sp_mesh_check(&context, &split, 1e-15));
-    CHECK_NEAR(volume_of(&split), 1.5 + 1.0 / 6, 1e-14);
+    CHECK_NEAR(sp_mesh_volume(&split), 1.5 + 1.0 / 6, 1e-14);
     for (int64_t t = 0; t < 72; t++) {
         bool low = false, high = false;
         for (int a = 0; a < 4; a++) {
-            low |= split.tet[4 * t + a] == mesh.hex[8 * (t / 6)];
-            high |= split.tet[4 * t + a] == mesh.hex[8 * (t / 6) + 6];
+            low |= split.block[SP_TET4].node[4 * t + a] == mesh.block[SP_HEX8].node[8 * (t / 6)];
+            high |= split.block[SP_TET4].node[4 * t + a] == mesh.block[SP_HEX8].node[8 * (t / 6) + 6];
         }
         CHECK(low && high, "tetrahedron %lld is not at the diagonal 0-6", (long long)t);
         CHECK_NEAR(sp_mesh_element_volume(&split, t), 0.125 / 6, 1e-16);
@@ -548,7 +548,7 @@ static void voxels_are_split(void)
     sp_mesh_free(&split);
 
     /* The boundary of the block alone: 2 (1.5 · 1 + 1.5 · 1 + 1 · 1) = 8 m², 32 squares. */
-    mesh.tet_count = mesh.surface.vertex_count = mesh.surface.triangle_count = 0;
+    mesh.block[SP_TET4].count = mesh.surface.vertex_count = mesh.surface.triangle_count = 0;
     CHECK_OK(sp_mesh_split(&context, &mesh, &split));
     int64_t count;
     measures found = boundary_of(&split, &count);
@@ -572,7 +572,7 @@ static void any_hexahedra_are_split(void)
     CHECK(count == 6 * 16 * 2 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
           (long long)found.unmatched);
     CHECK_NEAR(found.area, 24, 1e-12);
-    CHECK_NEAR(volume_of(&split), 8, 1e-13);
+    CHECK_NEAR(sp_mesh_volume(&split), 8, 1e-13);
     sp_mesh_free(&split);
 
     for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
@@ -585,7 +585,7 @@ static void any_hexahedra_are_split(void)
     CHECK(count == 192 && from_count == 192 && found.unmatched == 0, "%lld and %lld triangles, %lld open edges",
           (long long)count, (long long)from_count, (long long)found.unmatched);
     CHECK_NEAR(found.area, from.area, 1e-12);
-    CHECK_NEAR(volume_of(&split), found.volume, 1e-13);
+    CHECK_NEAR(sp_mesh_volume(&split), found.volume, 1e-13);
     sp_mesh_free(&split);
     sp_mesh_free(&mesh);
 }
@@ -601,7 +601,7 @@ static void vertices_are_fixed(void)
     CHECK_OK(sp_mesh_fix_box(&context, &mesh, everywhere_low, high, 7, &added));
     CHECK(added == 6 && mesh.fixed_count == 6, "x = 0 and z <= 0.5 has 3 x 2 vertices, not %lld", (long long)added);
     const double normal[3] = {0, -2, 0};
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, normal, -2, 2, &added)); /* y ≥ 1 */
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, normal, -2, 2, &added)); /* half space y ≥ 1 */
     CHECK(added == 12 && mesh.fixed_count == 16, "y = 1 has 4 x 3 vertices (2 held before), not %lld",
           (long long)added);
     const int64_t list[3] = {35, 1, 35};
@@ -616,7 +616,7 @@ static void vertices_are_fixed(void)
     }
     CHECK_OK(sp_mesh_check(&context, &mesh, 0));
 
-    /* two fields, the second the larger: held components by the same rule, the others as they were */
+    /* two displacement fields, the second one larger: fixed components by the same rule, the others unchanged */
     double U[2 * 108], largest = 0;
     for (int i = 0; i < 216; i++)
         U[i] = i % 2 ? i : -i;
@@ -656,6 +656,27 @@ static void regions_by_box(void)
     sp_mesh_free(&mesh);
 }
 
+static void regions_come_and_go(void)
+{
+    sp_mesh mesh;
+    mixed(&mesh); /* twelve hexahedra of region 0, "body", and a tetrahedron of region 1, "tail" */
+    const sp_material cap = rubber("cap"), never = rubber("never");
+    CHECK_OK(sp_mesh_region_add(&context, &mesh, &never));
+    CHECK_OK(sp_mesh_region_add(&context, &mesh, &cap));
+    CHECK(mesh.material_count == 4 && sp_mesh_region_find(&mesh, "tail") == 1 &&
+              sp_mesh_region_find(&mesh, "cap") == 3 && sp_mesh_region_find(&mesh, "ca") == -1,
+          "the regions have other numbers");
+    /* the whole block is "cap": "body" and "never" have no element */
+    CHECK(sp_mesh_region_box(&mesh, everywhere_low, (double[]){1.5, 1, 1}, 3) == 12, "not the block");
+    CHECK_OK(sp_mesh_region_drop_empty(&context, &mesh));
+    CHECK(mesh.material_count == 2 && !strcmp(mesh.materials[0].name, "tail") && !strcmp(mesh.materials[1].name, "cap"),
+          "other regions are left");
+    for (int64_t e = 0; e < 13; e++)
+        CHECK(mesh.region[e] == (e < 12), "element %lld", (long long)e);
+    CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
+    sp_mesh_free(&mesh);
+}
+
 /* ---- boundary and components ---- */
 
 static void boundary_is_closed_and_outward(void)
@@ -672,17 +693,17 @@ static void boundary_is_closed_and_outward(void)
 
     /* A hollow cube: the 13th of 27 voxels is left out, and the cavity is part of the boundary. */
     block(&mesh, 3, 3, 3, 1);
-    memmove(mesh.hex + 8 * 13, mesh.hex + 8 * 14, 13 * 8 * sizeof(int64_t));
-    mesh.hex_count = 26;
+    memmove(mesh.block[SP_HEX8].node + 8 * 13, mesh.block[SP_HEX8].node + 8 * 14, 13 * 8 * sizeof(int64_t));
+    mesh.block[SP_HEX8].count = 26;
     found = boundary_of(&mesh, &count);
     CHECK(count == 2 * (54 + 6) && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
           (long long)found.unmatched);
     CHECK_NEAR(found.volume, 26, 1e-13);
     CHECK_NEAR(found.area, 60, 1e-13);
 
-    /* An element that lies there twice has no face of its own. */
-    memcpy(mesh.hex + 8, mesh.hex, 8 * sizeof(int64_t));
-    mesh.hex_count = 2;
+    /* An element that occurs twice has no face of its own. */
+    memcpy(mesh.block[SP_HEX8].node + 8, mesh.block[SP_HEX8].node, 8 * sizeof(int64_t));
+    mesh.block[SP_HEX8].count = 2;
     boundary_of(&mesh, &count);
     CHECK(count == 0, "%lld triangles", (long long)count);
     sp_mesh_free(&mesh);
@@ -695,24 +716,24 @@ static void components_are_counted(void)
     mixed(&mesh);
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
     CHECK(count == 1 && label[0] == 0 && label[12] == 0, "the tetrahedron shares a vertex: %lld", (long long)count);
-    mesh.hex_count = 11; /* without the voxel that touches the tetrahedron */
+    mesh.block[SP_HEX8].count = 11; /* without the voxel that touches the tetrahedron */
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
     CHECK(count == 2 && label[0] == 0 && label[10] == 0 && label[11] == 1, "%lld", (long long)count);
     /* Voxels 2 and 0 of a row do not touch; the labels go by the first element. */
     static const int64_t order[3] = {2, 0, 9};
     int64_t chosen[24];
     for (int i = 0; i < 3; i++)
-        memcpy(chosen + 8 * i, mesh.hex + 8 * order[i], 8 * sizeof(int64_t));
-    memcpy(mesh.hex, chosen, sizeof chosen);
-    mesh.hex_count = 3;
-    mesh.tet_count = 0;
+        memcpy(chosen + 8 * i, mesh.block[SP_HEX8].node + 8 * order[i], 8 * sizeof(int64_t));
+    memcpy(mesh.block[SP_HEX8].node, chosen, sizeof chosen);
+    mesh.block[SP_HEX8].count = 3;
+    mesh.block[SP_TET4].count = 0;
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
     CHECK(count == 2 && label[0] == 0 && label[1] == 1 && label[2] == 1, "%lld: %lld %lld %lld", (long long)count,
           (long long)label[0], (long long)label[1], (long long)label[2]);
     sp_mesh_free(&mesh);
 }
 
-/* ---- meshes that others made (tests against the measured numbers of their README) ---- */
+/* ---- meshes of other projects (against the measured numbers of their README) ---- */
 
 /* The part of a file behind the last line that starts with `word`, or all of it. */
 static FILE *open_behind(const char *name, const char *word)
@@ -762,7 +783,7 @@ static bool read_mesh(sp_mesh *mesh, table vertices, table elements, int corners
     behind = open_behind(elements.file, elements.word);
     good &= read_table(behind, elements.head, elements.skip, corners, elements.rest, number) == ne;
     for (int64_t i = 0; i < corners * ne; i++)
-        (corners == 8 ? mesh->hex : mesh->tet)[i] = (int64_t)number[i] - elements.base;
+        (corners == 8 ? mesh->block[SP_HEX8].node : mesh->block[SP_TET4].node)[i] = (int64_t)number[i] - elements.base;
     return good;
 }
 
@@ -822,7 +843,7 @@ static void meshes_of_others(void)
         CHECK(sp_mesh_inverted(&mesh, false) == known[i].inverted, "%lld", (long long)sp_mesh_inverted(&mesh, false));
         CHECK(sp_mesh_inverted(&mesh, true) == known[i].inverted, "%lld", (long long)sp_mesh_inverted(&mesh, true));
         CHECK_OK(sp_mesh_check(&context, &mesh, 0));
-        CHECK_NEAR(volume_of(&mesh), known[i].volume, known[i].tolerance);
+        CHECK_NEAR(sp_mesh_volume(&mesh), known[i].volume, known[i].tolerance);
         sp_mesh_box(&mesh, low, high);
         for (int c = 0; c < 3; c++)
             CHECK_NEAR(high[c] - low[c], known[i].box[c], 6e-4 * known[i].box[c]);
@@ -857,6 +878,7 @@ int main(void)
     RUN(any_hexahedra_are_split);
     RUN(vertices_are_fixed);
     RUN(regions_by_box);
+    RUN(regions_come_and_go);
     RUN(boundary_is_closed_and_outward);
     RUN(components_are_counted);
     RUN(meshes_of_others);

@@ -1,4 +1,4 @@
-/* Weights by coordinate: what is trained, and motion under a force whose stiffness is not symmetric. */
+/* Modal cubature (weights by coordinate): training, and motion under a force with unsymmetric stiffness. */
 #include "bodies.h"
 #include "cubature/cubature.h"
 #include "cubature/joint.h"
@@ -20,7 +20,7 @@ static sp_context context;
 
 enum { R = 5, PULLED = 44 };
 
-/* A bar, held at x = 0, of n · 2 · 2 cubes in six tetrahedra each, with smooth fields. */
+/* A bar, fixed at x = 0, of n · 2 · 2 cubes in six tetrahedra each, with smooth fields. */
 static void make_block(int n, enum sp_law law, held_block *b)
 {
     sp_mesh box;
@@ -66,8 +66,8 @@ static void dense_precondition(void *self, const double *x, double *y)
         y[i] = d->scale[i] * x[i];
 }
 
-/* Matrices near a badly scaled diagonal: the solutions are those of LAPACK, in fewer products than unknowns, with and
- * without restarts. */
+/* Matrices close to a badly scaled diagonal: the solutions are those of LAPACK, with fewer products than unknowns, with
+ * and without restarts. */
 static void iterative_solvers(void)
 {
     enum { N = 60 };
@@ -174,7 +174,7 @@ typedef struct motion {
     int64_t solves, products;
 } motion;
 
-/* From rest, under a pull, gravity and a spring that lets go. */
+/* From rest, under a force, gravity and a spring that ends. */
 static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian,
                    const sp_integrator_parameters *parameters, int steps)
 {
@@ -209,7 +209,7 @@ static double distance(const double *a, const double *b)
     return sqrt(square) / cblas_dnrm2(R, a, 1);
 }
 
-/* The four matrices are ways to the same motion: Newton's method with the true one gets there fastest. Both kinds of
+/* The four matrices give the same motion, and Newton's method converges fastest with the true one. Both kinds of
  * damping; equilibria too. */
 static void four_jacobians_one_motion(void)
 {
@@ -280,7 +280,7 @@ static void work_in_place_of_energy(void)
                                                .gamma = 0.5,
                                                .damping_mass = 20,
                                                .tolerance = 1e-12};
-        int steps = s ? 80 : 40; /* past the end of the spring */
+        int steps = s ? 80 : 40; /* after the end of the spring */
         motion known = move(&b, &joint, SP_JACOBIAN_EXACT, &parameters, steps),
                found = move(&b, &modal, SP_JACOBIAN_EXACT, &parameters, steps);
         CHECK(distance(known.q, found.q) < 1e-9, "the same motion");
@@ -309,8 +309,8 @@ static double turning_force(void *self, const double *q, bool definite, double *
     return 0;
 }
 
-/* Two coordinates that feed each other: λ = k ± ia, so that motions grow as exp(t √((|λ| − k)/2)), in a simulation too.
- */
+/* Two coordinates that excite each other: λ = k ± ia, so that motions grow as exp(t √((|λ| − k)/2)), also in a
+ * simulation. */
 static void growth_without_an_energy(void)
 {
     double k[2] = {100, 12}, mass[4] = {1, 0, 0, 1}, growth, expected = sqrt((hypot(100, 12) - 100) / 2),
@@ -353,7 +353,8 @@ static void growth_without_an_energy(void)
     free_held_block(&b);
 }
 
-/* Each integrator with such a force: one iteration, central differences near Newmark, no conserving step. */
+/* Each integrator with such a force: semi-implicit steps, central differences near Newmark, no energy-conserving step.
+ */
 static void other_integrators(void)
 {
     held_block b;
@@ -474,8 +475,7 @@ static void elements_are_evenly_placed(void)
     free_held_block(&b);
 }
 
-/* Forces that were made with known weights of the placed elements give these weights back. Errors by their definitions.
- */
+/* Forces made with known weights of the selected elements reproduce these weights. Errors by their definitions. */
 static void known_weights(void)
 {
     held_block b;
@@ -505,7 +505,7 @@ static void known_weights(void)
     for (int64_t k = 0; k < R * n && cubature.count == n; k++)
         CHECK_NEAR(cubature.weight[k], expected[k], 1e-7 * expected[k]);
     sp_cubature_free(&cubature);
-    /* and of the true forces: no longer exact, minimal by coordinate */
+    /* and with the true forces: not exact, but minimal for every coordinate */
     sp_poses_free(&poses);
     make_poses(&b, 60, 3, &poses);
     train(&b, &poses, &points, false, &cubature, &report);
@@ -550,8 +550,8 @@ static void known_weights(void)
     free_held_block(&b);
 }
 
-/* More elements, less error, of the fit and of others; all of them: none. The same bytes for any number of threads;
- * poses in two parts are the same as in one. */
+/* More elements reduce the errors of training and of validation, and all elements have none. The same bytes for any
+ * number of threads; poses in two parts are the same as in one. */
 static void error_falls(void)
 {
     held_block b;
@@ -645,8 +645,8 @@ static int add_poses(void *data, int64_t count, const double *centre, const doub
     return sp_poses_evaluate(&context, &s->b->body, s->b->U, 0, before, s->poses->count, s->poses, NULL);
 }
 
-/* It stops by itself, when the error changes by less than it was told, and what it found is nearly as good on other
- * poses as what many more poses give. */
+/* It stops when the error changes by less than requested, and the result is nearly as good on other poses as one with
+ * many more poses. */
 static void training_that_stops_by_itself(void)
 {
     enum { ROOM = 3000 };

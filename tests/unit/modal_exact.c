@@ -1,4 +1,4 @@
-/* Oscillators: the modal system against the linear full one with all modes kept, the exact steps against ever finer
+/* Mode superposition: the modal system against the full-order linear one with all modes, exact steps against ever finer
  * ones of Newmark. */
 #include "assembly/elastic.h"
 #include "bodies.h"
@@ -12,7 +12,7 @@
 
 static sp_context context;
 
-/* A small distorted block with all its modes; free, or held at x = 0. */
+/* A small distorted block with all its modes; free, or fixed at x = 0. */
 typedef struct block {
     sp_mesh mesh;
     sp_fe_space body;
@@ -103,7 +103,7 @@ static double difference(int64_t count, const double *x, const double *y)
     return worst / size;
 }
 
-/* The same step in the other coordinates, for every integrator that both have, damped, held and free. */
+/* The same step in the other coordinates, for every integrator that both have, damped, fixed and free. */
 static void same_steps(void)
 {
     static const char *const names[] = {[SP_NEWMARK] = "newmark",
@@ -138,8 +138,8 @@ static void same_steps(void)
     }
 }
 
-/* The exact steps do not depend on their length, where loads change at their ends, and Newmark's converge to them with
- * the square of theirs. */
+/* If loads change only at the ends of steps, exact steps do not depend on their length, and Newmark's converge to them
+ * with the square of the step. */
 static void exact_steps(void)
 {
     for (int k = 0; k < 4; k++) {
@@ -192,8 +192,8 @@ static bool no_springs(void *self, double t0, double t1)
     return false;
 }
 
-/* From nearly rigid to stiff, from undamped through critical to creeping: one step of 1 s from (0.3, −0.2) under a
- * force of 1 N against Runge and Kutta's of 20,000th length. */
+/* From nearly rigid to stiff and from undamped to overdamped: one step of 1 s from (0.3, −0.2) under a force of 1 N
+ * against Runge and Kutta's method with 20,000 steps. */
 static void one_step(void)
 {
     const double lambda[] = {0, 1e-12, 1e-7, 1e-3, 0.02, 0.1, 0.9, 4, 90, 900},
@@ -262,7 +262,8 @@ static void rigid_modes(void)
         double *exact_zero = calloc((size_t)b.n, 8);
         sp_system system;
         for (int64_t j = 0; j < b.n; j++)
-            exact_zero[j] = j < 6 ? (j % 2 ? -1e-9 : 0) : b.eigenvalue[j]; /* what rounding may leave of rigid modes */
+            /* the eigenvalues of rigid modes, up to rounding */
+            exact_zero[j] = j < 6 ? (j % 2 ? -1e-9 : 0) : b.eigenvalue[j];
         CHECK_OK(sp_modal_system_new(&context, b.n, exact_zero, &system));
         for (int64_t j = 0; j < 6; j++)
             CHECK(system.eigenvalue[j] == 0, "eigenvalue %lld is %g", (long long)j, system.eigenvalue[j]);

@@ -1,5 +1,4 @@
-/* A model (model/model.h): the kinds agree where they have to, loads and prescribed motion arrive, reports and failures
- * say what they are about. */
+/* A model (model/model.h): agreement between the kinds, loads and prescribed motion, reports and error messages. */
 #include "model/model.h"
 
 #include "assembly/elastic.h"
@@ -190,7 +189,7 @@ static void full_order_kinds(void)
     free_block(&b);
 }
 
-/* Fixed components are where they are prescribed, chosen vertices are those of all. */
+/* Prescribed components have their values, and displacements of selected vertices are those of all. */
 static void at_vertices(void)
 {
     block b;
@@ -217,7 +216,7 @@ static void at_vertices(void)
     free_block(&b);
 }
 
-/* What a failure is about, and that nothing of the model is left then; what systems report. */
+/* The subject of a failure, after which nothing of the model remains, and the reports of systems. */
 static void parts_and_reports(void)
 {
     block b;
@@ -255,7 +254,7 @@ static void parts_and_reports(void)
     free_block(&b);
 }
 
-/* A free body that its basis does not let fall. */
+/* A free body whose basis contains no translation. */
 static void gravity_refused(void)
 {
     sp_mesh mesh;

@@ -11,7 +11,7 @@ typedef struct equation {
     double residual[200];  /* every residual that was evaluated … */
     double tolerance[200]; /* … and every accuracy that was asked of solves */
     int residuals, solves;
-    double relative; /* as not_converged was told */
+    double relative; /* as reported to not_converged */
     int64_t iterations;
     int failures;
     double farthest; /* the largest x */
@@ -182,7 +182,7 @@ static double curvature_of_well(double x)
     return 3 * x * x - 1;
 }
 
-/* From near the maximum at 0 the residual leads to it, the potential down to the minimum at 1. */
+/* From near the maximum at 0 the residual leads to the maximum, the potential to the minimum at 1. */
 static void minimum_or_saddle(void)
 {
     for (int minimum = 0; minimum < 2; minimum++) {
@@ -208,8 +208,8 @@ static double slope_of_waves(double x)
     return 0.1 + sin(x);
 }
 
-/* W = x/10 − cos x has its minima at 2πk − asin 0.1, each higher than those at its left. From −1.5 whole steps lead to
- * the one with k = 2, which is higher than the start: it is refused, and line searches find the one with k = 0. */
+/* W = x/10 − cos x has its minima at 2πk − asin 0.1, each higher than those to its left. From −1.5 whole steps lead to
+ * the one with k = 2, which is higher than the start: it is rejected, and line searches find the one with k = 0. */
 static void no_higher_than_the_start(void)
 {
     const double nearest = -asin(0.1), far = nearest + 4 * 3.14159265358979324;
@@ -254,7 +254,7 @@ static double two_times(double x)
     return 2 * x;
 }
 
-/* No number has the square 2: with a tolerance of 0 only rounding ends the iterations. */
+/* No floating-point number has the square 2: with a tolerance of 0 only rounding ends the iterations. */
 static void stagnation(void)
 {
     equation e = {.value = square_less_2, .derivative = two_times};
@@ -287,7 +287,7 @@ static void limits(void)
         problem.at_least_once = once;
         CHECK_OK(run(&problem, &x, &report));
         CHECK(report.iterations == once, "%lld iterations", (long long)report.iterations);
-        x = 2; /* nothing to do */
+        x = 2; /* no iterations */
         CHECK_OK(run(&problem, &x, &report));
         CHECK(report.iterations == 0, "%lld iterations", (long long)report.iterations);
     }

@@ -1,5 +1,5 @@
-/* Nonnegative least squares: against all subsets of columns, against solutions that are known because their optimality
- * was built in, and by the KKT conditions recomputed here in long double. */
+/* Nonnegative least squares: against all subsets of columns, against problems made with a known optimal solution, and
+ * by the KKT conditions recomputed here in long double. */
 #include "linear/nnls.h"
 #include "base/random.h"
 #include "linear/blas.h"
@@ -54,7 +54,7 @@ static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, 
     return worst;
 }
 
-/* Solves, and holds the report against the facts. */
+/* Solves, and checks the report. */
 static void solve(int64_t m, int64_t n, const double *A, const double *b, double *w, sp_nnls_report *report)
 {
     double residual;
@@ -181,8 +181,7 @@ static void nearly_dependent(void)
 
 static void beyond_rounding(void)
 {
-    /* Columns whose distance from each other's span is about where their weights are lost: a fit comes out, not an
-     * error. */
+    /* Columns that are so nearly dependent that their weights are lost: the result is a fit, not an error. */
     for (int trial = 0; trial < 40; trial++) {
         int64_t m = trial % 2 ? 100 : 40, n = trial % 2 ? 60 : 300;
         double b[100], expected[300], w[300], residual,
@@ -199,8 +198,8 @@ static void beyond_rounding(void)
 
 static void copies(void)
 {
-    /* Columns twice, opposite, scaled, and beside each other at rounding level: the fit is that of the ones, and it
-     * ends. */
+    /* Columns that occur twice, with the other sign, scaled, or changed by rounding: the fit is that of the single
+     * columns, and the iterations end. */
     enum { M = 40, N = 15 };
     for (int kind = 0; kind < 5; kind++) {
         double *A = random_matrix(M, 2 * N), b[M], w[2 * N], once[N];
@@ -222,7 +221,7 @@ static void copies(void)
               half.residual);
         if (kind == 0 || kind == 2 || kind == 3)
             CHECK_NEAR(whole.residual, half.residual, 1e-13);
-        if (kind == 1) { /* of a column and its opposite, the difference of the weights is free */
+        if (kind == 1) { /* of a column and its opposite, only the difference of the weights matters */
             double C[N * M], x[M];
             memcpy(C, A, sizeof C);
             memcpy(x, b, sizeof x);
@@ -253,7 +252,7 @@ static void degenerate(void)
           report.residual);
     CHECK_OK(sp_nnls(&context, 3, 0, A, 3, b, &(sp_nnls_parameters){0}, w, &report));
     CHECK(report.residual == 1 && report.reached, "no columns: %g", report.residual);
-    /* lengths far apart */
+    /* very different lengths */
     double *B = random_matrix(20, 6), c[20], x[6], y[6];
     for (int i = 0; i < 20; i++)
         c[i] = random_normal() + B[i] + B[20 + i];
@@ -304,7 +303,7 @@ static void tolerance_and_most(void)
     for (int64_t j = 0; j < N; j++)
         best = fmax(best, dot(M, A + j * M, b) / sqrt(dot(M, A + j * M, A + j * M) * dot(M, b, b)));
     CHECK_NEAR(report.residual, sqrt(1 - best * best), 1e-12);
-    b[0] += 1e4; /* out of reach */
+    b[0] += 1e4; /* not reachable */
     CHECK_OK(sp_nnls(&context, M, N, A, M, b, &(sp_nnls_parameters){.tolerance = 1e-9}, w, &report));
     CHECK(!report.reached && report.kkt <= 1e-12, "a tolerance below the minimum: KKT %g", report.kkt);
     free(A);
@@ -348,7 +347,7 @@ static void refusals(void)
     sp_nnls_set_free(NULL);
 }
 
-/* Forces of smooth fields at points of a line, as cubature has them: columns that are hard to tell apart. */
+/* Forces of smooth fields at points of a line, as in cubature: columns that are hard to distinguish. */
 static double *smooth(int64_t m, int64_t n, double *b)
 {
     double *A = malloc((size_t)(m * n) * sizeof *A);
@@ -427,7 +426,7 @@ static void one_at_a_time(void)
                 CHECK_NEAR(report.residual, last, 1e-14);
             }
         }
-        if (way == 3) { /* what was dropped, again */
+        if (way == 3) { /* the dropped columns again */
             bool there[N] = {false};
             for (int64_t i = 0; i < sp_nnls_set_count(set); i++)
                 there[sp_nnls_set_ids(set)[i] - 1000] = true;

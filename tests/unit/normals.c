@@ -14,7 +14,7 @@ static sp_context context;
 
 enum { MOST = 12 };
 
-/* A torus in a box of bent elements, which moves by one coordinate: u = (F − I) X + shift. */
+/* A torus in a box of curved elements, which moves by one coordinate: u = (F − I) X + shift. */
 typedef struct model {
     sp_mesh mesh;
     sp_pointshell pointshell;
@@ -97,7 +97,7 @@ static void tangents_of_normals(void)
         if (length == 0)
             continue;
         for (int k = 0; k < 3; k++)
-            n[k] *= (1 + 1e-5) / length; /* as far from unit length as a file may be */
+            n[k] *= (1 + 1e-5) / length; /* as far from unit length as a file allows */
         sp_pointshell_tangents(n, t);
         sp_cross3(t[0], t[1], product);
         worst = fmax(worst, fmax(apart(product, n), fabs(sp_dot3(t[0], t[0]) - 1)));
@@ -113,7 +113,7 @@ static void tangents_of_normals(void)
     CHECK(t[0][1] == 1 && t[1][0] == 1, "%g %g", t[0][1], t[1][0]);
 }
 
-/* All four turn with the body, whatever the angle. */
+/* All four estimates rotate with the body, for any angle. */
 static void rotations(void)
 {
     double quaternion[4], F[9];
@@ -146,8 +146,8 @@ static void rotations(void)
     }
 }
 
-/* One F for the whole body: tangents give F⁻ᵀN, and so do neighbours of the normal that they have at rest, as Σ Fa × Fb
- * = cof(F) Σ a × b. F N is at the angle whose cosine is 1/(|F N| |F⁻ᵀ N|). */
+/* A homogeneous deformation F: tangents give F⁻ᵀN, and so do neighbours for the normal that they have at rest, as Σ Fa
+ * × Fb = cof(F) Σ a × b. F N is at the angle whose cosine is 1/(|F N| |F⁻ᵀ N|). */
 static void shear_and_stretch(void)
 {
     model m;
@@ -195,8 +195,8 @@ static void shear_and_stretch(void)
     free_model(&m);
 }
 
-/* Simple shear by γ turns F N of the sheared plane by atan γ, stretch by λ that of 45 degrees by atan λ − atan 1/λ:
- * about the strain. */
+/* Simple shear by γ rotates F N of the sheared plane by atan γ, stretch by λ rotates that of 45 degrees by atan λ −
+ * atan 1/λ: about the strain. */
 static void error_of_the_gradient(void)
 {
     const double gamma = 0.2, lambda = 1.3, shear[9] = {1, gamma, 0, 0, 1, 0, 0, 0, 1},
@@ -226,8 +226,8 @@ static void error_of_the_gradient(void)
     }
 }
 
-/* Random points on two sheets that face away from each other, nearer than their points: neighbours are on the own
- * sheet, and the cloud of a plane has exactly the normal of the sheared plane. */
+/* Random points on two sheets with opposite normals, closer to each other than the points of a sheet: neighbours are on
+ * the same sheet, and the cloud of a plane has exactly the normal of the sheared plane. */
 static void sheets(void)
 {
     enum { COUNT = 400 };
@@ -290,7 +290,7 @@ static void sheets(void)
               worst); /* rounding of places about 0.1 m apart over the few of neighbours near a line */
     }
     sp_pointshell_neighbours_free(&near);
-    /* two neighbours: one product, of whichever order turns with the normal */
+    /* two neighbours: one product, in the order that agrees with the normal */
     CHECK_OK(sp_pointshell_neighbours_new(&context, &pointshell, COUNT, all, 2, &near));
     CHECK_OK(
         sp_pointshell_normals(&context, &pointshell, SP_NORMAL_NEIGHBOURS, COUNT, all, &near, (double[]){0}, found[0]));
@@ -334,8 +334,9 @@ static void clouds_by_lapack(void)
     free_model(&m);
 }
 
-/* A bar bent far by its lowest modes, with a ball in it: tangents against the normal of the deformed ball, by
- * differences of places on it within one element, whose error is about h²/6r² on a circle of the radius r. */
+/* A bar with large bending in its lowest modes, with a sphere in it: tangents against the normal of the deformed
+ * sphere, by differences of places on it within one element, whose error is about h²/6r² on a circle of the radius r.
+ */
 static void finite_deformation(void)
 {
     enum { MODES = 4, COUNT = 4000 };
@@ -462,7 +463,7 @@ static void what_cannot_be(void)
         sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_TANGENTS, 1, m.points, NULL, (double[]){1}, normal);
     CHECK(status == SP_USAGE && strstr(context.message, "tangents"), "%s", context.message);
     m.pointshell.dT = kept;
-    /* fewer than asked for: three points of which two are on a line with the first */
+    /* fewer than requested: three points, of which two are on a line with the first */
     sp_pointshell few = {.count = 3, .levels = 1, .cumulative = {3}, .modes = 1};
     few.points = sp_pool_copy(&few.pool, (double[]){0, 0, 0, 1, 0, 0, 3, 0, 0}, 9, sizeof(double));
     few.normals = sp_pool_copy(&few.pool, (double[]){0, 0, 1, 0, 0, 1, 0, 0, 1}, 9, sizeof(double));

@@ -103,7 +103,7 @@ static void levels_times_four_and_frozen(void)
     sp_surface_free(&s);
 }
 
-/* On the model, at an offset of it, and in fields whose distances are those of the formulas. */
+/* On the model, at an offset, and in fields with distances by formulas. */
 static void on_the_surface_with_its_normals(void)
 {
     const int rings = 24;
@@ -258,7 +258,7 @@ static void farthest_order_is_that_of_all_pairs(void)
     CHECK(wrong == 0, "%lld of %d differ", (long long)wrong, COUNT);
 }
 
-/* Spheres of a tree, made again from the children. */
+/* The spheres of a tree, recomputed from the children. */
 static void collect(const sp_pointshell *s, int k, int64_t node, int64_t top, double *farthest, double *spread,
                     int64_t *met)
 {
@@ -334,10 +334,10 @@ static sp_mesh skew_mesh(void)
 {
     static const double x[36] = {0,   0,   0, 1, 0.1, 0,   1.2, 1, 0.1, 0, 1, 0, 0.1, 0, 1, 1, 0, 1.2,
                                  0.9, 1.1, 1, 0, 1,   0.9, 3,   0, 0,   4, 0, 0, 3,   1, 0, 3, 0, 1};
-    sp_mesh mesh = {.vertex_count = 12, .hex_count = 1, .tet_count = 1, .quadrature = 2};
+    sp_mesh mesh = {.vertex_count = 12, .block[SP_HEX8].count = 1, .block[SP_TET4].count = 1, .quadrature = 2};
     mesh.vertices = sp_pool_copy(&mesh.pool, x, 36, sizeof(double));
-    mesh.hex = sp_pool_copy(&mesh.pool, (int64_t[8]){0, 1, 2, 3, 4, 5, 6, 7}, 8, sizeof(int64_t));
-    mesh.tet = sp_pool_copy(&mesh.pool, (int64_t[4]){8, 9, 10, 11}, 4, sizeof(int64_t));
+    mesh.block[SP_HEX8].node = sp_pool_copy(&mesh.pool, (int64_t[8]){0, 1, 2, 3, 4, 5, 6, 7}, 8, sizeof(int64_t));
+    mesh.block[SP_TET4].node = sp_pool_copy(&mesh.pool, (int64_t[4]){8, 9, 10, 11}, 4, sizeof(int64_t));
     return mesh;
 }
 
@@ -367,7 +367,7 @@ static void motion_by_shape_functions(void)
         for (int k = 0; k < 3; k++)
             normals[3 * i + k] = n[k] / length3(n);
     }
-    /* motions linear in the position are what they are, inside and outside */
+    /* displacements linear in the position are exact, inside and outside */
     double A[MODES][3][4];
     for (int j = 0; j < MODES; j++)
         for (int c = 0; c < 12; c++)
@@ -476,7 +476,7 @@ static void same_bytes_for_any_threads(void)
     sp_surface_free(&s);
 }
 
-/* Sheets, wires, more points than anyone wants; and what cannot be. */
+/* Sheets, wires, very many points, and refusals. */
 static void poor_models(void)
 {
     sp_surface s = new_surface(6, 4);

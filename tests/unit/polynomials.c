@@ -30,7 +30,7 @@ static void make_reduced(int variant, const sp_polynomial_parameters *parameters
     m->U = calloc((size_t)(m->rows * R), 8);
     random_field(m->rows * R, 21, m->U);
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, parameters, &m->polynomials, &report));
-    int64_t most = 28 * m->mesh.hex_count + 6 * m->mesh.tet_count;
+    int64_t most = 28 * m->mesh.block[SP_HEX8].count + 6 * m->mesh.block[SP_TET4].count;
     CHECK(report.rows <= most * m->polynomials.part_count, "%lld rows", (long long)report.rows);
 }
 
@@ -104,7 +104,7 @@ static void equals_the_projected_force(void)
     }
 }
 
-/* Direct projection, with held vertices and more columns than a block of registers has: against products of the full
+/* Galerkin projection, with fixed vertices and more columns than a block of registers has: against products of the full
  * tangent, column by column. */
 static void direct_projection_is_the_projection(void)
 {
@@ -277,8 +277,8 @@ static double gram_difference(int64_t N, const double *A, const double *B)
     return worst;
 }
 
-/* The λ part of a hexahedron has few rows, and the more nearly it is a box the more of its products are rounding: parts
- * sum to the whole however near that is. */
+/* The λ part of a hexahedron has few rows, and the closer the hexahedron is to a box, the more of its products are
+ * rounding: parts sum to the whole however small the difference is. */
 static void parts_of_nearly_boxes(void)
 {
     const int64_t N = sp_polynomial_order(R);
@@ -305,14 +305,14 @@ static void parts_of_nearly_boxes(void)
     free(whole), free(parts);
 }
 
-/* Nothing cancels far from the origin: edges of whole numbers are exact there. */
+/* No cancellation far from the origin: edges of whole numbers are exact there. */
 static void far_from_the_origin(void)
 {
     const int64_t N = sp_polynomial_order(R);
     double *near = malloc((size_t)(N * N) * 8), *far = malloc((size_t)(N * N) * 8);
     sp_mesh box;
     make_box(3, 2, 2, 1, 0, &box);
-    box.vertices[3 * 17] += 0.25; /* one corner that makes no box of its elements */
+    box.vertices[3 * 17] += 0.25; /* one moved corner, so that its elements are no boxes */
     box_gram(&box, false, near);
     for (int64_t i = 0; i < 3 * box.vertex_count; i++)
         box.vertices[i] += 1 << 20;
@@ -417,8 +417,8 @@ static void reduced_mass_is_projected(void)
     free_reduced(&m);
 }
 
-/* Forces that share their coefficients, one by one and in a batch, which serves exactly the place it was asked for; the
- * linear force is that of small q. */
+/* Forces that share coefficients, one by one and in a batch, which serves exactly the state that it was evaluated for;
+ * the linear force is that of small q. */
 static void batches_are_many_forces(void)
 {
     enum { COUNT = 70, SKIPPED = 13 };
@@ -452,7 +452,7 @@ static void batches_are_many_forces(void)
             for (int k = j; k < R; k++)
                 CHECK_NEAR(K[1][j * R + k], K[0][j * R + k], 1e-13 * stiffest);
         }
-        q[i][0] += 1e-9; /* beside it the force is computed anew */
+        q[i][0] += 1e-9; /* at another state the force is computed again */
         forces[i].evaluate(forces[i].self, q[i], false, f[1], NULL);
         sp_polynomial_force_evaluate(original, q[i], f[0], NULL);
         CHECK(!memcmp(f[0], f[1], sizeof f[0]), "force %d", i);

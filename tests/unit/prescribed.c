@@ -1,5 +1,5 @@
-/* What changes while a body moves: held vertices, anchors of springs, active tension of fibres; and the text that says
- * how. */
+/* Prescribed changes during a motion: fixed vertices, anchors of springs, active tension of fibres, and the text that
+ * describes them. */
 #include "formats/prescribed.h"
 #include "allocations.h"
 #include "bodies.h"
@@ -39,7 +39,7 @@ static sp_pose spin(const void *data, double t, double velocity[6])
     return pose;
 }
 
-/* Distances stay, velocities are differences of the places; what is not named stays as it was. */
+/* Distances are constant, velocities are differences of places, and vertices that are not named stay unchanged. */
 static void rigid_moves(void)
 {
     sp_mesh mesh;
@@ -164,9 +164,9 @@ static sp_material muscle(enum sp_law law, enum sp_fibre fibre)
     return m;
 }
 
-/* ---- held vertices that move ---- */
+/* ---- prescribed vertices ---- */
 
-/* All held vertices and the body go along at 0.7 m/s: seen from there it is the motion of a body that is held at rest
+/* All fixed vertices and the body move at 0.7 m/s: in that frame it is the motion of a body that is fixed at rest
  * (Galilei). */
 static void carried_along(void)
 {
@@ -220,8 +220,8 @@ static void carried_along(void)
     free_bar(&b);
 }
 
-/* In equilibrium with an end that has been turned around by the frame it is held by, the body is where the frame is,
- * unstrained. Components that are free stay 0 among the held ones. */
+/* In equilibrium with an end that its frame has rotated, the body has moved with the frame, without strain. Free
+ * components of the fixed vertices stay 0. */
 static void turned_end(void)
 {
     bar b;
@@ -306,7 +306,7 @@ static double series_energy(const bar *b, const sp_system *system, double k, con
     return energy;
 }
 
-/* A pull in the time T, then held where it arrived, by a second spring of the same kind. */
+/* The anchor moves during the time T and then stays, by a second spring with the same stiffness. */
 static void pull_loads(const bar *b, double T, const double D[3], double k, sp_load loads[2])
 {
     const double *X = b->mesh.vertices + 3 * b->tip;
@@ -319,8 +319,8 @@ static void pull_loads(const bar *b, double T, const double D[3], double k, sp_l
     memcpy(loads[1].force, loads[0].anchor_end, sizeof loads[1].force);
 }
 
-/* Linear model: the work of a slow pull is what body and spring have stored by the formula; a quick one does more. In
- * equilibrium they are the same. The matrix is factored once. */
+/* Linear model: the work of a slow motion of the anchor is the stored energy of body and spring by the formula, that of
+ * a quick one is larger. In equilibrium they are the same. The matrix is factored once. */
 static void slow_pulls(void)
 {
     bar b;
@@ -514,8 +514,8 @@ static double stretch_under(const sp_material *m, double T)
     return sqrt(1 + low);
 }
 
-/* A bar on its planes of symmetry shortens by the formula, for both kinds of fibres, hexahedra and tetrahedra; the
- * tension that it has is that of the time. */
+/* A bar on its planes of symmetry shortens by the formula, for both kinds of fibres, hexahedra and tetrahedra, with the
+ * tension at the given time. */
 static void contraction(void)
 {
     for (int k = 0; k < 4; k++) {
@@ -764,7 +764,7 @@ static void texts_read(void)
         CHECK(moves[2].u[i] == i + 1, "value %d is %g", i, moves[2].u[i]);
     CHECK_OK(sp_prescribed_motion_parse(&context, "# none", 6, &mesh, &pool, &count, &moves));
     CHECK(count == 0, "%lld moves", (long long)count);
-    text = "0,5,1,2,3\n"; /* one that the mesh does not hold: free along no axis */
+    text = "0,5,1,2,3\n"; /* one that the mesh does not fix: free along no axis */
     CHECK_OK(sp_prescribed_motion_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &moves));
     CHECK(count == 1 && moves[0].vertex == 5 && moves[0].u[0] == 1 && moves[0].u[1] == 2 && moves[0].u[2] == 3,
           "a vertex that the mesh does not hold");
@@ -781,6 +781,71 @@ static void texts_read(void)
           "springs");
     sp_pool_free(&pool);
     sp_mesh_free(&mesh);
+}
+
+static int remarks;
+static char last_remark[512];
+
+static void keep_remark(void *data, const char *text)
+{
+    (void)data;
+    remarks++;
+    snprintf(last_remark, sizeof last_remark, "%s", text);
+}
+
+/* Vertices of the unit cube are named by places, whose commas do not count: in loads, springs and prescribed motion. */
+static void places_read(void)
+{
+    sp_mesh mesh;
+    sp_pool pool = {0};
+    sp_prescribed_vertex *moves;
+    sp_load *loads;
+    int64_t count, vertex;
+    double distance;
+    make_text_mesh(&mesh);
+    const double *x = mesh.vertices + 3 * 6;
+    const double near[3] = {x[0] * 0.9 + 0.01, x[1] * 0.9, x[2] * 0.9};
+    double away = 0;
+    for (int k = 0; k < 3; k++)
+        away += (near[k] - x[k]) * (near[k] - x[k]);
+    CHECK_OK(sp_mesh_nearest(&context, &mesh, false, near, &vertex, &distance));
+    CHECK(vertex == 6 && fabs(distance - sqrt(away)) < 1e-15, "vertex %lld at %g", (long long)vertex, distance);
+    CHECK(sp_mesh_nearest(&context, &mesh, true, near, &vertex, &distance) == SP_INPUT, "no surface");
+    char text[600];
+    snprintf(text, sizeof text,
+             "0,1,vertex,near:%.17g,%.17g,%.17g,1,2,3\n0,1,spring, \"near:%.17g, %.17g ,%.17g\" ,1,2,3,400,-4,5,6\n",
+             near[0], near[1], near[2], near[0], near[1], near[2]);
+    context.remark = keep_remark;
+    CHECK_OK(sp_loads_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &loads));
+    CHECK(count == 2 && loads[0].id == 6 && loads[1].id == 6 && loads[0].force[0] == 1 && loads[0].force[2] == 3 &&
+              loads[1].moving && loads[1].stiffness == 400 && loads[1].anchor_end[2] == 6,
+          "loads");
+    CHECK(remarks == 1 && !strncmp(last_remark, "loads, line 1: near:", 20) && strstr(last_remark, " is vertex 6, "),
+          "%d remarks, %s", remarks, last_remark);
+    snprintf(text, sizeof text, "0,near:%g,%g,%g,1,2,3\n1,6,4,5,6\n", x[0], x[1], x[2]);
+    CHECK_OK(sp_prescribed_motion_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &moves));
+    CHECK(count == 1 && moves[0].vertex == 6 && moves[0].count == 2 && moves[0].u[2] == 3 && moves[0].u[5] == 6,
+          "moves");
+    context.remark = NULL;
+    sp_pool_free(&pool);
+    sp_mesh_free(&mesh);
+}
+
+/* A vertex that no element uses is not found; of two at the same distance the lower number is. */
+static void nearest_is_used(void)
+{
+    double vertices[18] = {0.1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0};
+    int64_t tet[4] = {1, 2, 3, 4}, vertex;
+    double distance;
+    const sp_mesh mesh = {
+        .vertex_count = 6, .vertices = vertices, .block[SP_TET4].count = 1, .block[SP_TET4].node = tet};
+    CHECK_OK(sp_mesh_nearest(&context, &mesh, false, (double[]){0.1, 0, 0}, &vertex, &distance));
+    CHECK(vertex == 1 && fabs(distance - 0.1) < 1e-16, "vertex %lld at %g", (long long)vertex, distance);
+    CHECK_OK(sp_mesh_nearest(&context, &mesh, false, (double[]){5, 5, 5}, &vertex, &distance));
+    CHECK(vertex == 2, "vertex %lld of three that are as near", (long long)vertex);
+    CHECK_OK(sp_mesh_nearest(&context, &mesh, false, (double[]){1e300, 0, 0}, &vertex, &distance));
+    const sp_mesh none = {.vertex_count = 6, .vertices = vertices};
+    CHECK(sp_mesh_nearest(&context, &none, false, (double[]){0, 0, 0}, &vertex, &distance) == SP_INPUT, "no element");
 }
 
 enum { MOVES, ACTIVATIONS, LOADS };
@@ -827,7 +892,7 @@ static void texts_refused(void)
     fails(ACTIVATIONS, &mesh, "0,biceps\n", "line 1: 2 fields, expected t,region,tension");
     fails(ACTIVATIONS, &mesh, "0,body,1\n", "line 1: region: \"body\" has no fibres");
     fails(ACTIVATIONS, &mesh, "0,0,1\n", "line 1: region: \"body\" has no fibres");
-    fails(ACTIVATIONS, &mesh, "0,triceps,1\n", "line 1: region: \"triceps\" is not a region of the mesh");
+    fails(ACTIVATIONS, &mesh, "0,triceps,1\n", "line 1: region: the mesh has no region \"triceps\", only body, biceps");
     fails(ACTIVATIONS, &mesh, "0,2,1\n", "line 1: region: region 2 of 2");
     fails(ACTIVATIONS, &mesh, "0,biceps,-1\n", "line 1: tension: -1 Pa is negative");
     fails(ACTIVATIONS, &mesh, "0,biceps,inf\n", "line 1: tension: \"inf\" is not a number");
@@ -841,6 +906,15 @@ static void texts_refused(void)
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,,6,7\n", "line 1: x1: \"\" is not a number");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,-4,5,6,7\n", "line 1: stiffness: -4 N/m is negative");
     fails(LOADS, &mesh, "0,1,pressure,7,5\n", "line 1: id: region 7 of 2");
+    fails(LOADS, &mesh, "0,1,vertex,near:1,2,x,1,2,3\n",
+          "line 1: id: \"near:1,2,x\" is not near:X,Y,Z with three numbers");
+    fails(LOADS, &mesh, "0,1,vertex,\"near:1,2,3,1,2,3\n",
+          "line 1: id: \"\"near:1,2,3\" is not near:X,Y,Z with three numbers");
+    fails(LOADS, &mesh, "0,1,vertex,near:1,2\n", "line 1: 5 fields, expected t0,t1,kind,id,fx,fy,fz");
+    fails(LOADS, &mesh, "0,1,surface,near:1,2,3,1,2,3\n", "line 1: id: the mesh has no embedded surface");
+    fails(LOADS, &mesh, "0,1,spring,9,1,2,3,4\n", "line 1: id: vertex 9 of 8");
+    fails(MOVES, &mesh, "0,near:1,2,nan,1,2,3\n",
+          "line 1: vertex: \"near:1,2,nan\" is not near:X,Y,Z with three numbers");
     sp_mesh_free(&mesh);
 }
 
@@ -859,6 +933,8 @@ int main(void)
     RUN(twitches_balance);
     RUN(steps_allocate_nothing);
     RUN(refusals);
+    RUN(places_read);
+    RUN(nearest_is_used);
     RUN(texts_read);
     RUN(texts_refused);
     return test_end();

@@ -25,7 +25,7 @@ static void sampled_sine(void)
     CHECK(m.half_periods == 12 || m.half_periods == 13, "%lld", (long long)m.half_periods);
 }
 
-/* Until 3 s a slow motion of large amplitude under load, then 2 Hz: only what comes after counts for the frequency. */
+/* Until 3 s a slow motion of large amplitude under load, then 2 Hz: only the time after the load counts. */
 static void after_the_load(void)
 {
     probe_measure m;

@@ -305,12 +305,12 @@ static void cooks_membrane(void)
 static void embed_rows(const sp_embedded_surface *surface, const sp_mesh *mesh, const double *u, double *out)
 {
     for (int64_t v = 0; v < surface->vertex_count; v++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, surface->element[v], &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, surface->element[v], &nodes);
         for (int c = 0; c < 3; c++) {
             out[3 * v + c] = 0;
-            for (int a = 0; a < corners; a++)
-                out[3 * v + c] += surface->weights[v * surface->width + a] * u[3 * corner[a] + c];
+            for (int a = 0; a < nodes; a++)
+                out[3 * v + c] += surface->weights[v * surface->width + a] * u[3 * node[a] + c];
         }
     }
 }
@@ -431,7 +431,7 @@ static void simple_bridge(void)
         CHECK(wrong[d] <= 1e-8 * size[d], "degree %d off by %g of %g", d + 1, wrong[d], size[d]);
     }
 
-    /* the same through the files' own way: written as .cub and read as one */
+    /* the same after writing and reading a .cub file */
     sp_cubic_force ours, theirs;
     CHECK_OK(sp_cubic_from_polynomials(&context, &polynomials, &ours));
     CHECK_OK(sp_cubic_parse(&context, bytes, count, &theirs));

@@ -1,5 +1,5 @@
-/* What becomes of modes, derivatives, bases, polynomials and motions when a material or a body is scaled (thesis
- * §2.9.3, §2.11). Each law is derived where it is tested; nothing is compared with numbers of an earlier run. */
+/* Scaling of modes, derivatives, bases, polynomials and motions with the material or the size of a body (thesis §2.9.3,
+ * §2.11). Each law is derived where it is tested; nothing is compared with numbers of an earlier run. */
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
@@ -134,7 +134,7 @@ static void check_laws(const block *plain, scales s)
     CHECK(modes < 1e-10, "modes are off by %g", modes);
     CHECK(derivatives < 1e-9, "derivatives are off by %g", derivatives);
     CHECK(singular < 1e-10, "singular values are off by %g", singular);
-    CHECK(basis < 1e-8, "the basis is off by %g", basis); /* singular values stand closer than eigenvalues */
+    CHECK(basis < 1e-8, "the basis is off by %g", basis); /* singular values are closer together than eigenvalues */
     free_block(&b);
 }
 
@@ -222,8 +222,8 @@ static void polynomials_follow_their_laws(void)
     free_reduced(&plain);
 }
 
-/* Two regions: after E and ν of one change, the parts with their new values give the force and tangent of polynomials
- * made anew. By region alone a part goes as E where ν stays. */
+/* Two regions: after a change of E and ν in one, the parts with their new values give the force and tangent of newly
+ * computed polynomials. With parts by region only, a part is proportional to E if ν stays. */
 static void parts_follow_an_edit_of_one_region(void)
 {
     sp_mesh mesh, edited;
@@ -390,8 +390,8 @@ static void scaled_bodies_move_alike(void)
     CHECK_OK(sp_polynomial_system_new(&context, &m.polynomials, R, NULL, 0, NULL, &system));
     for (int kind = 0; kind < 4; kind++) {
         sp_integrator_parameters parameters = damped[kind];
-        double q[STEPS * R],
-            step = parameters.step = parameters.kind == SP_CENTRAL ? 1e-3 : 4e-3; /* the former has to be stable */
+        /* central differences have to be stable */
+        double q[STEPS * R], step = parameters.step = parameters.kind == SP_CENTRAL ? 1e-3 : 4e-3;
         double energy = run(&system, parameters, 50, 3, q), most = 0;
         for (int i = 0; i < STEPS * R; i++)
             most = fmax(most, fabs(q[i]));

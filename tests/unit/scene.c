@@ -1,10 +1,11 @@
-/* Scenes and paths: every key arrives, every rule refuses, and page and schema say what the tables say. */
+/* Scenes and paths: every key is read, every rule refuses, and page and schema agree with the tables. */
 #include "formats/scene_internal.h"
 #include "keys_test.h"
 
-static sp_context context; /* CHECK_OK says its message */
+static sp_context context; /* CHECK_OK prints its message */
 
-/* Every key that may stand in one scene, with a value that is not its default. Single quotes stand for double ones. */
+/* Every key that is possible in one scene, with a value that is not its default. Single quotes stand for double ones.
+ */
 static const char full[] =
     "{'gravity': [1, -2, -9.81],"
     " 'contact': {'stiffness': 2000, 'damping': 0.5, 'friction': 0.4, 'limit': 10, 'weights': 'area', 'direction': "
@@ -47,7 +48,7 @@ static const char full[] =
     "0.01, 'length': 0.125,"
     "  'device_scale': 0.5, 'device_force': 7, 'device_torque': 0.7, 'gradient': 'field'}}";
 
-/* The least that is a scene. */
+/* The smallest scene. */
 static const char least[] = "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': "
                             "[{'name': 'b', 'model': 'm'}]}";
 
@@ -59,7 +60,7 @@ static int parse(const char *text, const char *folder, sp_scene *scene)
     return status;
 }
 
-/* ---- what arrives ---- */
+/* ---- values ---- */
 
 static void every_key(void)
 {
@@ -108,7 +109,7 @@ static void every_key(void)
     CHECK(table->shape == SP_SCENE_PLANE && ball->shape == SP_SCENE_SPHERE && brick->shape == SP_SCENE_BOX &&
               tool->shape == SP_SCENE_NO_GEOMETRY,
           "snapshots");
-    CHECK_NEAR(table->normal[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
+    CHECK_NEAR(table->normal[1], 0.6, 2e-16); /* a few rounding errors of numbers below 1 */
     CHECK_NEAR(table->normal[2], 0.8, 2e-16);
     CHECK(table->normal[0] == 0 && table->offset == -0.5, "plane");
     SAME(ball->centre, 3, 1, 2, 3);
@@ -167,7 +168,8 @@ static void defaults(void)
     sp_scene s;
     CHECK_OK(parse(least, "", &s));
     SAME(s.gravity, 3, 0, 0, 0);
-    CHECK(s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse),
+    CHECK(s.contact.stiffness == 1 && s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) &&
+              isinf(s.contact.pulse),
           "contact");
     CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_GEOMETRY &&
               s.contact.normals == SP_SCENE_GRADIENT,
@@ -186,6 +188,11 @@ static void defaults(void)
     CHECK(s.bodies[0].motion == SP_SCENE_FIXED && !s.bodies[0].path, "body");
     SAME(s.bodies[0].pose.q, 4, 1, 0, 0, 0);
     CHECK(!s.pairs_given && s.pair_count == 0 && s.coupling.kind == SP_SCENE_NO_COUPLING, "the rest");
+    sp_scene_free(&s);
+
+    CHECK_OK(
+        parse("{'models': {'m': {'kind': 'rigid', 'mesh': 'f'}}, 'bodies': [{'name': 'b', 'model': 'm'}]}", ".", &s));
+    CHECK(s.contact.stiffness == 0 && s.contact.damping == 0 && isinf(s.contact.limit), "without contact");
     sp_scene_free(&s);
 
     CHECK_OK(parse("{'contact': {'stiffness': 1, 'limit': null, 'pulse': null}, 'traversal': {'warm': 1001}, 'models': "
@@ -233,7 +240,7 @@ static const char balls[] =
     " 'bodies': [{'name': 'a', 'model': '%s', 'copies': {'count': [%d, 1, 1], 'spacing': [1, 0, 0]}}, {'name': "
     "'b', 'model': 'm'}], 'pairs': [%s]}";
 
-/* Copies among themselves: each against each, once where the order means nothing. */
+/* Copies of one body: all pairs, once if the order does not matter. */
 static void pairs_of_copies(void)
 {
     char text[2000];
@@ -257,7 +264,7 @@ static void pairs_of_copies(void)
     sp_scene_free(&s);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 /* The full scene with edits must fail with this message. */
 static void refuse(int line, const char *message, const edit *edits)
@@ -276,8 +283,6 @@ static void refuse(int line, const char *message, const edit *edits)
 
 static void values_refused(void)
 {
-    REFUSE("contact.stiffness: it is missing", {"contact.stiffness", ""});
-    REFUSE("contact: it is missing", {"contact", ""});
     REFUSE("models: it is missing", {"models", ""});
     REFUSE("bodies: it is missing", {"bodies", ""});
     REFUSE("models: it is empty", {"models", "{}"});
@@ -346,7 +351,7 @@ static void names_refused(void)
            "63 characters",
            {"bodies[1].name", "'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'"}); /* 60 */
     REFUSE("bodies[0].name: a number, expected a name", {"bodies[0].name", "1"});
-    REFUSE("bodies[2].name: \"ball\" stands twice", {"bodies[2].name", "'ball'"});
+    REFUSE("bodies[2].name: \"ball\" occurs twice", {"bodies[2].name", "'ball'"});
     REFUSE("bodies[0].model: \"chair\" is no model, expected one of flesh, bar, table, ball, brick, tool",
            {"bodies[0].model", "'chair'"});
     REFUSE("pairs[1][0]: \"ball[12]\" is no body, expected one of table, ball, arm, tool, brick",
@@ -563,7 +568,7 @@ static void hostile(void)
     fails(deep, MANY, "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk...: unknown key, expected one of gravity");
     free(deep);
 
-    /* cut anywhere, in a block of exactly that size, so that a sanitizer sees every byte too many */
+    /* truncated anywhere, in a block of exactly that size, so that a sanitizer finds every access beyond it */
     char *good = quoted(full);
     const size_t length = strlen(good);
     for (size_t cut = 0; cut < length; cut++) {

@@ -1,5 +1,4 @@
-/* Files of kind motion: what is written is read again, blocks have the sizes that scene_trajectory.md says, cut files
- * give their whole blocks, and what the reader refuses. */
+/* Files of kind motion: round trips, the block sizes of scene_trajectory.md, truncated files, and refusals. */
 #include "formats/scene_trajectory.h"
 
 #include "formats_test.h"
@@ -26,7 +25,7 @@ static int read_partial(int descriptor, void *to)
 
 enum { MOST_BODIES = 300, MOST_R = 35, MOST_CONTACTS = 5 };
 
-/* A number of its own for each place of each series. */
+/* A different number for each entry of each series. */
 static double value(int series, int64_t frame, int64_t at)
 {
     return (double)series + 16 * (double)frame + (double)at / 4096;
@@ -209,7 +208,7 @@ static void blocks_and_order(void)
         blob bytes = write_motion(&shape, cases[i].frames);
         sp_file file;
         CHECK_OK(read_blob(bytes, false, read_any, &file));
-        int64_t at = 1, frames = 0; /* behind meta */
+        int64_t at = 1, frames = 0; /* after meta */
         for (int64_t block = 0; frames < cases[i].frames; block++) {
             const int64_t left = cases[i].frames - frames, expected = left < cases[i].room ? left : cases[i].room;
             for (int s = 0; s < 16; s++) {
@@ -344,7 +343,7 @@ static blob two_blocks(const char *meta, int skip, int changed, member other)
     return make(meta, all, 0);
 }
 
-/* Cut anywhere, a motion gives exactly the blocks that are whole. */
+/* Truncated anywhere, a motion gives exactly its complete blocks. */
 static void partial(void)
 {
     enum { BLOCKS = 3 };
@@ -417,7 +416,7 @@ static void metas_refused(void)
         {META("scene_trajectory",
               ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"a\",\"model\":\"m\",\"r\":1}"
               "],\"coupled\":true,\"contacts\":true"),
-         "a stands twice"},
+         "a occurs twice"},
         {META("scene_trajectory",
               ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":-1}],\"coupled\":true,\"contacts\":true"),
          "\"r\" of a"},
@@ -483,7 +482,7 @@ static void members_refused(void)
         {0, {"time/1", SP_F8, false, 1, {3}, late}, "block 1"},
         {0, {"time/000001", SP_F8, false, 1, {4}, late}, "dimension 0 is 3, expected 4"},
         {0, {"time/000001", SP_I8, false, 1, {3}, negative}, "its values are i8"},
-        {1, {"time/000001", SP_F8, false, 1, {3}, late}, "stands twice"},
+        {1, {"time/000001", SP_F8, false, 1, {3}, late}, "occurs twice"},
         {1,
          {"pose/000001", SP_F8, false, 3, {3, 2, 7}, poses},
          "pose/000001: frame 1 of the block: quaternion 1 has length 1.000002"},

@@ -70,7 +70,7 @@ static bool has_line(const char *text, const char *line)
 #define CHECK_LINE(text, line) CHECK(has_line(text, line), "missing in:\n%s", text)
 #define CHECK_ORDER(text, a, b) CHECK(place_of(text, a) >= 0 && place_of(text, a) < place_of(text, b), "in:\n%s", text)
 
-/* The history names its entries in the wrong order; the commands come in that of dependence. */
+/* The history has its entries in the wrong order; the commands are in the order of dependence. */
 static void order_of_commands(void)
 {
     int status;
@@ -99,8 +99,8 @@ static void order_of_commands(void)
     free(text);
 }
 
-/* Flags, defaults that are false or null, repeated options, numbers that must come back, words that the shell would
- * take apart. */
+/* Flags, defaults that are false or null, repeated options, numbers that must be exact, words that a shell would split.
+ */
 static void options_of_parameters(void)
 {
     int status;
@@ -131,7 +131,7 @@ static void names_that_clash(void)
         "'#b':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'m.npz','sha256':'#a'}]},"
         "'#c':{'tool':'modalderiv','version':'1','parameters':{},"
         "'inputs':[{'name':'other.npz','sha256':'#a'},{'name':'m.npz','sha256':'#b'}]}}}",
-        "x.veg", &status); /* not even the file itself may take the place of an input */
+        "x.veg", &status); /* not even the output may replace an input */
     CHECK(status == SP_OK, "%s", context.message);
     CHECK_LINE(text, "simimport x.veg -o m.npz");
     CHECK_LINE(text, "cp m.npz other.npz");
@@ -142,7 +142,7 @@ static void names_that_clash(void)
     free(text);
 }
 
-/* What came by a pipe has no name, and comes by a redirection again. */
+/* An input from a pipe has no name and becomes a redirection. */
 static void pipes(void)
 {
     int status;
@@ -205,7 +205,7 @@ static void keys_with_files(void)
     free(text);
 }
 
-/* Meta is what others wrote: nothing in it may become a command, leave the folder, or go round forever. */
+/* Meta may come from others: nothing in it may become a command, leave the folder, or cause an endless loop. */
 static void hostile_histories(void)
 {
     static const char *const bad[] = {

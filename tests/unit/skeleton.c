@@ -1,5 +1,5 @@
-/* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions whose
- * course is known. */
+/* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions with known
+ * solutions. */
 #include "rigid/skeleton.h"
 
 #include "allocations.h"
@@ -8,9 +8,9 @@
 
 #include <lapacke.h>
 
-static sp_context context; /* CHECK_OK says its message */
+static sp_context context; /* CHECK_OK prints its message */
 
-/* ---- a tree of all kinds of joints; each bone is made of a few point masses, which are also vertices attached to it
+/* ---- a tree of all kinds of joints; each bone consists of a few point masses, which are also vertices attached to it
  * ---- */
 
 enum { BONES = 7, POINTS = 5, VERTICES = BONES * POINTS, SPRINGS = 3, LEVELS = 3 };
@@ -150,8 +150,8 @@ static double slope(const double error[LEVELS])
 
 /* ---- kinematics ---- */
 
-/* What a joint is: the place and the axis of one that turns are the same for parent and child, and the turn between
- * them is θ; one that slides does not turn, and slides by θ along its axis. */
+/* The definition of joints: a revolute joint has the same place and axis in parent and child, and the rotation between
+ * them is θ; a prismatic joint does not rotate, and translates by θ along its axis. */
 static void joints_hold(void)
 {
     tree t;
@@ -174,7 +174,7 @@ static void joints_hold(void)
         placed(&child, tip, ctip);
         const double slide = b->kind == SP_JOINT_PRISMATIC ? b->start : 0,
                      angle = b->kind == SP_JOINT_REVOLUTE ? b->start : 0;
-        for (int k = 0; k < 3; k++) { /* some ten roundings of numbers up to 5 */
+        for (int k = 0; k < 3; k++) { /* about ten rounding errors of numbers up to 5 */
             CHECK_NEAR(c[k], p[k] + slide * (ptip[k] - p[k]), 1e-14);
             CHECK_NEAR(ctip[k], ptip[k] + slide * (ptip[k] - p[k]), 1e-14);
         }
@@ -239,7 +239,7 @@ static void columns_and_place(void)
             sp_skeleton_free(a);
             sp_skeleton_free(b);
         }
-        if (t.bones[j].kind == SP_JOINT_PRISMATIC) /* linear: roundings over the step only */
+        if (t.bones[j].kind == SP_JOINT_PRISMATIC) /* linear: rounding errors divided by the step only */
             CHECK(worst[LEVELS - 1] < 1e-12, "joint %d: %g", j, worst[LEVELS - 1]);
         else
             CHECK(fabs(slope(worst) - 2) < 0.01 && worst[0] < 1e-3, "joint %d: %g %g %g", j, worst[0], worst[1],
@@ -247,7 +247,7 @@ static void columns_and_place(void)
         if (j == 0)
             NOTE("columns against differences: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2], slope(worst));
     }
-    /* what h takes away is the change of velocities along the motion, the rates as they are */
+    /* the term with h is the change of velocities along the motion at constant rates */
     double off[LEVELS] = {0};
     sp_skeleton_joint_system(s, 0, 1, 0, &joints);
     for (int level = 0; level < LEVELS; level++) {
@@ -270,8 +270,8 @@ static void columns_and_place(void)
     sp_skeleton_free(s);
 }
 
-/* Other entries of what is filled stay as they are, and the same skeleton reached by steps is where a new one starts.
- */
+/* Functions leave other entries of their arrays unchanged, and a skeleton moved by steps has the state of a new one at
+ * those coordinates. */
 static void untouched(void)
 {
     tree t;
@@ -418,8 +418,8 @@ static double potential_at(const tree *t, int moved, double by, double time)
     return potential;
 }
 
-/* What is on the right at rest is −h ∂V/∂θ, springs' other ends at t + h; V without springs is 0 at rest coordinates.
- */
+/* The right-hand side at rest is −h ∂V/∂θ, with the other ends of springs at t + h; V without springs is 0 at rest
+ * coordinates. */
 static void potential_forces(void)
 {
     tree t;
@@ -439,7 +439,7 @@ static void potential_forces(void)
     NOTE("forces against differences of energy: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2],
          slope(worst));
     CHECK(fabs(slope(worst) - 2) < 0.01 && worst[0] < 1, "slope %g", slope(worst));
-    /* the energy itself, by the points: bones and vertices weigh the same here */
+    /* the energy itself, by the points: bones and vertices have the same masses here */
     static double u[3 * VERTICES];
     sp_skeleton_place(s, u, NULL);
     for (int row = 0; row < 3 * VERTICES; row++)
@@ -463,7 +463,7 @@ static void potential_forces(void)
     sp_skeleton_free(s);
 }
 
-/* Attached vertices weigh, Σ m Jᵀ g, and do nothing else. */
+/* Attached vertices have weight, Σ m Jᵀ g, and no other effect. */
 static void weight(void)
 {
     tree t;
@@ -478,7 +478,8 @@ static void weight(void)
         double sum = 0;
         for (int row = 0; row < 3 * VERTICES; row++)
             sum += h * t.mass[row / 3] * gravity[row % 3] * a.columns[3 * VERTICES * j + row];
-        CHECK_NEAR(a.right[j] - b.right[j], sum, 1e-11); /* a few dozen roundings of numbers up to some hundred */
+        /* a few dozen rounding errors of numbers up to a few hundred */
+        CHECK_NEAR(a.right[j] - b.right[j], sum, 1e-11);
         CHECK(fabs(sum) > 0.01, "joint %d feels nothing", j);
     }
     CHECK(!memcmp(a.matrix, b.matrix, BONES * BONES * sizeof(double)), "the matrix");
@@ -486,7 +487,7 @@ static void weight(void)
     sp_skeleton_free(without);
 }
 
-/* matrix = M_b + h C + β h² (k + Σ Jᵀ k J): the springs stand at vertices, whose columns are J. */
+/* matrix = M_b + h C + β h² (k + Σ Jᵀ k J): the springs act at vertices, whose columns are J. */
 static void stiffness(void)
 {
     tree t;
@@ -540,7 +541,7 @@ static sp_skeleton *simple(int64_t count, const sp_bone *bones, const double acc
 
 static const double down[3] = {0, 0, -9.81};
 
-/* A body on a horizontal axis that has nothing to do with its own. */
+/* A body on a horizontal axis that is not one of its principal axes. */
 static sp_bone pendulum(double *omega)
 {
     sp_bone b = {.parent = -1,
@@ -548,7 +549,7 @@ static sp_bone pendulum(double *omega)
                  .axis = {0.6, 0.8, 0},
                  .mass = 2.5,
                  .inertia = {0.3, 0.4, 0.5, 0.05, -0.02, 0.1}};
-    const double d = 0.4, along = 0.7; /* below the axis, and along it, which does not count */
+    const double d = 0.4, along = 0.7; /* below the axis, and along it, which has no effect */
     for (int k = 0; k < 3; k++)
         b.centre[k] = b.at[k] + along * b.axis[k] - (k == 2 ? d : 0);
     const double about = 0.36 * 0.3 + 0.64 * 0.4 + 2 * 0.6 * 0.8 * 0.1 + b.mass * d * d;
@@ -556,7 +557,7 @@ static sp_bone pendulum(double *omega)
     return b;
 }
 
-/* From one passage of 0 upwards to the next. */
+/* The period, from one upward zero crossing to the next. */
 static double period_of(double amplitude, double guess, int steps)
 {
     double omega, first = -1, second = -1;
@@ -675,8 +676,8 @@ static void double_pendulum(void)
     CHECK(hypot(better[0] - y[0], better[1] - y[1]) < 0.01 * error[2], "extrapolated");
 }
 
-/* All joints, springs and gravity: the energy after half a second comes to that of the start with the first power of h.
- */
+/* All joints, springs and gravity: the energy after half a second converges to the initial one with the first power of
+ * h. */
 static void energy_stays(void)
 {
     tree t;
@@ -705,8 +706,8 @@ static void energy_stays(void)
     }
 }
 
-/* A slider on a spring: one step by hand, and the way of a cosine with errors that fall with h. With a damper alone v
- * falls by 1/(1 + h c/m) in each step. */
+/* A slider on a spring: one step by hand, and the solution, a cosine, with errors proportional to h. With only a damper
+ * v decreases by 1/(1 + h c/m) in each step. */
 static void slider(void)
 {
     sp_bone b = {.parent = -1,
@@ -753,7 +754,8 @@ static void slider(void)
     sp_skeleton_free(s);
 }
 
-/* The other end of a spring moves: where it is at t + h counts, before the first and after the last time it stays. */
+/* The other end of a spring moves: its place at t + h counts. Before the first and after the last time it is at rest.
+ */
 static void moving_anchor(void)
 {
     const double time[3] = {1, 2, 4}, anchor[9] = {0, 5, 0, 1, 5, 0, -3, 5, 0};
@@ -779,8 +781,8 @@ static void moving_anchor(void)
     sp_skeleton_free(s);
 }
 
-/* Three sliders and three hinges without mass let a body float, with two more on it; no forces. Linear and angular
- * momentum of their points stay, with the first power of h. */
+/* A free body by three prismatic and three revolute joints without mass, with two more bodies on it and no forces.
+ * Linear and angular momentum of their points are conserved to first order in h. */
 static void momentum(void)
 {
     enum { JOINTS = 8 };
@@ -797,7 +799,7 @@ static void momentum(void)
         }
         for (int k = 0; k < 3 && i <= 5; k++)
             bones[i].axis[k] = k == i % 3;
-        if (i <= 5) /* the springs of the others are within the body */
+        if (i <= 5) /* the springs of the other bones are internal forces */
             bones[i].stiffness = 0;
         bones[i].start = i < 3 ? uniform() : 0.3 * uniform();
         bones[i].rate = 2 * uniform();
@@ -918,8 +920,8 @@ static void refusals(void)
     refuse(__LINE__, &t, (const double[]){0, NAN, 1}, BONES, "gravity 0 nan 1 m/s^2, expected finite numbers");
 }
 
-/* What is allowed: a rod, a point, a rod written with six digits; what is not. Eigenvalues of the last two: 1 ± 1.1 and
- * 3; and det < 0 with all minors before it positive. */
+/* Allowed inertias: a rod, a point, a rod written with six digits. Refused ones: eigenvalues of the last two are 1 ±
+ * 1.1 and 3; and det < 0 with all minors before it positive. */
 static void inertias(void)
 {
     const double good[][6] = {{0, 0, 0, 0, 0, 0},

@@ -1,14 +1,14 @@
-/* Skeletons as text: every key arrives, every rule refuses, and page and schema say what the tables say. */
+/* Skeletons as text: every key is read, every rule refuses, and page and schema agree with the tables. */
 #include "bodies.h"
 #include "formats/skeleton.h"
 #include "formats/skeleton_internal.h"
 #include "keys_test.h"
 
-static sp_context context; /* CHECK_OK says its message */
+static sp_context context; /* CHECK_OK prints its message */
 static sp_mesh mesh;
 
 /* Six cubes in a row, 2 × 7 × 2 vertices v = i + 7 (j + 2k) at i, j, k; cubes 0, 2, 4 and 5 are regions of bones, 1 and
- * 3 flesh; the last region is empty. */
+ * 3 of tissue; the last region is empty. */
 static void make_mesh(void)
 {
     static const int64_t region[6] = {0, 1, 2, 1, 3, 3};
@@ -73,7 +73,7 @@ static void every_key(void)
           "joints");
     SAME(b[0].at, 3, 1, 2, 3);
     CHECK(b[0].axis[0] == 0, "axis");
-    CHECK_NEAR(b[0].axis[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
+    CHECK_NEAR(b[0].axis[1], 0.6, 2e-16); /* a few rounding errors of numbers below 1 */
     CHECK_NEAR(b[0].axis[2], -0.8, 2e-16);
     SAME(b[0].centre, 3, 4, 5, 6);
     SAME(b[0].inertia, 6, 2, 3, 4, -0.5, 0.25, 0.125);
@@ -105,7 +105,7 @@ static void every_key(void)
     CHECK(f.springs[1].count == 2, "%lld anchors", (long long)f.springs[1].count);
     SAME(f.springs[1].time, 2, 0, 0.5);
     SAME(f.springs[1].anchor, 6, 1, 2, 3, 4, 5, 6);
-    /* and the library takes it */
+    /* and the library accepts it */
     sp_skeleton *s = NULL;
     double mass[28] = {0};
     CHECK_OK(sp_skeleton_new(&context, mesh.vertex_count, mesh.vertices, mass, (const double[]){0, 0, -9.81},
@@ -128,7 +128,7 @@ static void selections(void)
     sp_skeleton_file_free(&f);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refuse(int line, const char *message, const edit *edits)
 {
@@ -159,7 +159,7 @@ static void bones_refused(void)
     REFUSE("bones[0].name: it is missing", {"bones[0].name", ""});
     REFUSE("bones[0].name: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bones[0].name", "'a b'"});
     REFUSE("bones[0].name: a number, expected a name", {"bones[0].name", "1"});
-    REFUSE("bones[3].name: \"shin\" stands twice", {"bones[3].name", "'shin'"});
+    REFUSE("bones[3].name: \"shin\" occurs twice", {"bones[3].name", "'shin'"});
     REFUSE("bones[1].parent: \"foot\" is no bone before this one, expected one of thigh",
            {"bones[1].parent", "'foot'"});
     REFUSE("bones[1].parent: \"shin\" is no bone before this one, expected one of thigh",
@@ -248,7 +248,8 @@ static void hostile(void)
     char *good = quoted(full);
     const size_t length = strlen(good);
     for (size_t cut = 0; cut < length; cut++) {
-        char *text = malloc(cut + 1); /* a block of exactly that size, so that a sanitizer sees every byte too many */
+        /* a block of exactly that size, so that a sanitizer finds every access beyond it */
+        char *text = malloc(cut + 1);
         memcpy(text + 1, good, cut);
         const int status = sp_skeleton_file_parse(&context, text + 1, (int64_t)cut, "", &mesh, &f);
         CHECK(status == SP_INPUT && !f.pool.first && !strncmp(context.message, "line ", 5), "cut at %zu: status %d, %s",
@@ -297,7 +298,7 @@ static void pages(void)
         arm.materials[i] = test_material();
         strcpy(arm.materials[i].name, names[i]);
     }
-    arm.vertices[3 * 3 + 2] = -0.28; /* one of the ulna's, in its box: only the reader looks at this mesh */
+    arm.vertices[3 * 3 + 2] = -0.28; /* a vertex of the ulna, in its box: only the reader uses this mesh */
     arm.vertices[3 * 3] = 0;
     CHECK_OK(sp_skeleton_file_parse(&context, example, (int64_t)strlen(example), "", &arm, &f));
     CHECK(f.bone_count == 2 && f.spring_count == 1 && f.bones[0].vertex_count == 8 && f.bones[1].vertex_count == 8,

@@ -1,5 +1,5 @@
-/* Bases from sketches: thinning out samples by their distance, equilibria under many loads, the pieces of a recording.
- */
+/* Bases from recorded loads: selection of samples by their distance, equilibria under many loads, the intervals of a
+ * recording. */
 #include "basis/sketch.h"
 #include "assembly/elastic.h"
 #include "bodies.h"
@@ -12,7 +12,7 @@
 
 static sp_context context;
 
-/* ---- thinning out ---- */
+/* ---- selection ---- */
 
 enum { MOST = 300 };
 
@@ -52,15 +52,15 @@ static void the_densest_goes_first(void)
     /* three in a row, 0.8 apart: the middle one has two close neighbours */
     count = separate(3, (double[]){5, 0, 5.8, 0, 6.6, 0}, 1, 0, kept);
     check_kept("a row", count, kept, 2, (int64_t[]){0, 2});
-    /* a cluster of four around (5, 0) and a point 0.9 from its rightmost: the cluster thins out, not the lonely one.
-     * The centre goes first, then the rest of the cluster but one */
+    /* A cluster of four around (5, 0) and a point 0.9 from the rightmost one: samples of the cluster are removed, not
+     * the isolated one. The centre is removed first, then the others of the cluster except one. */
     count = separate(6, (double[]){5, 0, 5.1, 0, 4.9, 0, 5, 0.1, 5, -0.1, 6, 0}, 1, 0, kept);
     CHECK(count == 2 && kept[1] == 5, "%lld kept, the last %lld", (long long)count, (long long)kept[count - 1]);
     CHECK(kept[0] != 0, "the densest one stayed");
-    /* near the rest state, which stays */
+    /* near the rest state, which is kept */
     count = separate(3, (double[]){0.5, 0, 3, 0, 0, 0}, 1, 0, kept);
     check_kept("near rest", count, kept, 1, (int64_t[]){1});
-    /* equal ones: the earliest stays */
+    /* equal samples: the earliest is kept */
     count = separate(4, (double[]){7, 1, 3, 4, 7, 1, 3, 4}, 1, 0, kept);
     check_kept("equal ones", count, kept, 2, (int64_t[]){0, 1});
     /* exactly the separation apart is far enough */
@@ -72,7 +72,8 @@ static void the_densest_goes_first(void)
     CHECK(count == 0, "%lld kept of none", (long long)count);
 }
 
-/* In a row, 0.6 apart, the neighbours of a sample may all go before it: none may be left without a kept one near. */
+/* In a row of samples 0.6 apart, all neighbours of a sample may be removed before it: every sample must have a kept one
+ * near it. */
 static void what_lost_its_neighbours_comes_back(void)
 {
     int64_t kept[MOST];
@@ -84,7 +85,7 @@ static void what_lost_its_neighbours_comes_back(void)
         }
         int64_t count = separate(n, point, 1, 0, kept);
         for (int64_t k = 0; k + 1 < count;
-             k++) /* neighbours in a row may be 2 or 3 places apart: 1.2 and 1.8; 4 would leave room for one between */
+             k++) /* kept neighbours are 2 or 3 places apart, 1.2 or 1.8; 4 places would leave room for one between */
             CHECK(kept[k + 1] - kept[k] == 2 || kept[k + 1] - kept[k] == 3, "%d in a row: %lld and %lld are neighbours",
                   n, (long long)kept[k], (long long)kept[k + 1]);
         CHECK(count > 0 && kept[0] <= 1 && kept[count - 1] >= n - 2, "%d in a row: an end is empty", n);
@@ -96,7 +97,7 @@ static void separation_of_random_points(void)
     double point[2 * MOST];
     int64_t kept[MOST], again[MOST];
     random_field(2 * MOST, 3, point);
-    for (int i = 0; i < 2 * MOST; i++) /* denser towards the origin */
+    for (int i = 0; i < 2 * MOST; i++) /* more closely spaced towards the origin */
         point[i] *= 4 * fabs(point[i]);
     for (double separation = 0.05; separation < 4; separation *= 2) {
         int64_t count = separate(MOST, point, separation, 0, kept), k = 0;
@@ -131,7 +132,7 @@ static void the_farthest_ones(void)
     check_kept("four", separate(5, point, 0, 4, kept), kept, 4, (int64_t[]){0, 1, 2, 3});
     check_kept("all", separate(5, point, 0, 9, kept), kept, 5, (int64_t[]){0, 1, 2, 3, 4});
     check_kept("apart, then two", separate(5, point, 1, 2, kept), kept, 2,
-               (int64_t[]){0, 2}); /* of 10 and 9.9 the earlier one stays */
+               (int64_t[]){0, 2}); /* of 10 and 9.9 the earlier one is kept */
 }
 
 static void distances_in_the_mass(void)
@@ -303,10 +304,10 @@ static void large_loads_are_balanced_from_anywhere(void)
     }
     CHECK(largest > 0.2, "the tip moves by %g m only", largest);
     CHECK(back < 1e-9, "back at rest it is off by %g m", back);
-    /* the same solve again, after others: the same bytes */
+    /* the same load again, after others: the same bytes */
     CHECK_OK(sp_equilibrium_find(equilibrium, q, load, load + c.n, other, &report));
     CHECK(!memcmp(other, q + c.n, bytes), "a solve depends on what was solved before it");
-    /* the static integrator, which goes there on another way: 1e-10 of the forces is some 1e-9 of the displacements */
+    /* the static integrator, which takes another path: 1e-10 of the forces is about 1e-9 of the displacements */
     ramp r = {load + 2 * c.n, c.n};
     sp_external_loads forcing = {.self = &r, .mean = half_then_all};
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
@@ -318,7 +319,7 @@ static void large_loads_are_balanced_from_anywhere(void)
         difference = fmax(difference, fabs(q[2 * c.n + i] - sp_integrator_q(it)[i]));
     NOTE("tip %.3f m, against the integrator %.1e m", largest, difference);
     CHECK(difference <= 1e-9 * largest, "against the static integrator: %.1e", difference);
-    /* far beyond what the material bears */
+    /* far beyond the strength of the model */
     tip_load(&c, -1e9, 1e3, 2e9, load);
     int status = sp_equilibrium_find(equilibrium, zero, zero, load, other, &report);
     CHECK(status == SP_NUMERICAL || (status == SP_OK && imbalance(&c, other, load) < 1e-9), "status %d", status);
@@ -358,7 +359,7 @@ static void responses_of_many_columns(void)
     free_cantilever(&c);
 }
 
-/* ---- pieces of a recording ---- */
+/* ---- intervals of a recording ---- */
 
 static void pieces(void)
 {
@@ -371,12 +372,12 @@ static void pieces(void)
          .end = 0.9,
          .kind = SP_LOAD_VERTEX,
          .id = 26,
-         .force = {0, 0, 4}}, /* 0.7 and a bit of rounding */
+         .force = {0, 0, 4}}, /* 0.7 and a rounding error */
         {.start = 1.5, .end = INFINITY, .kind = SP_LOAD_VERTEX, .id = 26, .force = {8, 0, 0}},
     };
     static const double expected[][5] = {
         {0.2, 0.4, 1, 0, 0}, {0.4, 0.5, 1, 2, 0}, {0.5, 0.7, 0, 2, 0}, {0.7, 0.9, 0, 0, 4}, {1.5, INFINITY, 8, 0, 0}};
-    /* means over a second: 0.3 N, 0.6 N, 0.8 N in the first; the half of 8 N in the second; the last load goes on */
+    /* means over a second: 0.3 N, 0.6 N, 0.8 N in the first; half of 8 N in the second; the last load continues */
     static const double by_second[][5] = {{0, 1, 0.3, 0.6, 0.8}, {1, 2, 4, 0, 0}};
     sp_load_set loading;
     sp_pool pool = {0};
@@ -388,7 +389,8 @@ static void pieces(void)
         const double(*want)[5] = kind ? by_second : expected;
         int64_t want_count = kind ? 2 : 5;
         CHECK_OK(sp_load_set_pieces(&context, &loading, kind, &pool, &count, &time));
-        CHECK(count == want_count + kind, "%lld pieces", (long long)count); /* of seconds one more, behind 1.5 s */
+        /* with intervals of a second one more, after 1.5 s */
+        CHECK(count == want_count + kind, "%lld pieces", (long long)count);
         for (int64_t k = 0; k < want_count && k < count; k++) {
             CHECK(fabs(time[2 * k] - want[k][0]) < 1e-12 &&
                       (time[2 * k + 1] == want[k][1] || fabs(time[2 * k + 1] - want[k][1]) < 1e-12),

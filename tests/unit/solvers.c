@@ -1,5 +1,5 @@
-/* How systems of the full mesh are solved with: motions by every solver are the same, iterative ones stop where they
- * may, a factor is kept while it pays. */
+/* Solvers of full-order systems: the same motion by every solver, iterative ones stop early where that is allowed, and
+ * a factor is kept while it is useful. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
@@ -18,7 +18,7 @@ typedef struct bar {
     double *weight; /* [n] */
 } bar;
 
-/* 1.2 m long, as many edges of 0.1 m wide and high, held at one end; hexahedra, or tetrahedra where the law is not
+/* 1.2 m long, as many edges of 0.1 m wide and high, fixed at one end; hexahedra, or tetrahedra where the law is not
  * StVK. */
 static void make_bar(int width, enum sp_law law, double young, bar *b)
 {
@@ -89,8 +89,8 @@ static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
     return q;
 }
 
-/* Newton's method ends at the same residual whatever solves its systems, looser ones on the way there; without it the
- * solver's own tolerance is what is left. */
+/* Newton's method ends at the same residual with any solver of its systems, with looser tolerances before that;
+ * otherwise the tolerance of the solver determines the residual. */
 static void same_motion(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_ENERGY, SP_STATIC};
@@ -116,7 +116,7 @@ static void same_motion(void)
                 CHECK(s != SP_SOLVER_JACOBI || factorizations == 0, "%lld factorizations", (long long)factorizations);
                 all[s] += factorizations;
                 if (s == SP_SOLVER_JACOBI &&
-                    kinds[k] == SP_NEWMARK) { /* the same number of times as far as without being told what is enough */
+                    kinds[k] == SP_NEWMARK) { /* the same reduction as without a known tolerance */
                     double *once = calloc((size_t)n, 8);
                     int64_t before = products;
                     CHECK_OK(b.system.matrix_solve(b.system.self, b.weight, once));
@@ -163,7 +163,7 @@ static double residual(const bar *other, double m, const double *q, const double
 static void stops_where_it_may(void)
 {
     static const double asked[] = {0.1, 1e-3, 1e-6, 0,
-                                   1e-13}; /* 0: what the system is set to; nor does it go farther than that */
+                                   1e-13}; /* 0: the tolerance of the system, which the solver does not exceed either */
     for (int s = SP_SOLVER_JACOBI; s <= SP_SOLVER_REUSED; s++) {
         bar b, other;
         make_bar(3, SP_LAW_STABLE_NEO_HOOKEAN, 4e5, &b);
@@ -203,7 +203,7 @@ static void stops_where_it_may(void)
     }
 }
 
-/* ---- how long a factor is kept ---- */
+/* ---- lifetime of a factor ---- */
 
 enum { DRIFT = 32, OLDEST = 16 };
 
@@ -228,8 +228,8 @@ static void precondition(void *self, const double *x, double *y)
     CHECK_OK(sp_cholesky_solve(((const pair *)self)->factor, 1, x, y));
 }
 
-/* What the library spends on a matrix that drifts away from its factor is close to the least that any choice of
- * factorizations would take, found by trying all. */
+/* The cost of the library for a matrix that drifts away from its factor is close to the least cost of any choice of
+ * factorizations, found by trying all. */
 static void a_factor_is_kept_while_it_pays(void)
 {
     bar b, other;
@@ -301,8 +301,7 @@ static void a_factor_is_kept_while_it_pays(void)
     free_bar(&other);
 }
 
-/* A x − b for many right sides beside each other, in every way they can be divided, and the same bytes for any number
- * of threads. */
+/* A x − b for many right-hand sides at once, divided in every way, and the same bytes for any number of threads. */
 static void many_right_sides(void)
 {
     enum { MOST = 55 };

@@ -1,5 +1,5 @@
-/* State that is saved and loaded: what goes in comes out, and a motion that goes on in objects made anew is the one
- * that nobody interrupted. */
+/* Saving and loading of states: round trips, and a motion that continues in new objects equals the uninterrupted one.
+ */
 #include "base/state.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
@@ -42,7 +42,7 @@ static void in_and_out(void)
     CHECK(b.number == -7 && memcmp(a.x, b.x, sizeof a.x) == 0 && b.list.count == 3 &&
               memcmp(a.list.data, b.list.data, 12) == 0,
           "other values");
-    for (int64_t count = 0; count < saved.data.count / 2; count++) { /* cut anywhere */
+    for (int64_t count = 0; count < saved.data.count / 2; count++) { /* truncated anywhere */
         loaded = (sp_state){.loading = true, .data = {.data = saved.data.data, .count = count}};
         visit(&b, &loaded);
         CHECK(loaded.failed && loaded.at <= count, "%lld bytes were enough", (long long)count);
@@ -85,7 +85,7 @@ typedef struct motion {
     int model;
 } motion;
 
-/* iterations: of Newton's method; few: steps are taken in parts. 0: enough */
+/* iterations: of Newton's method; few cause sub-stepping, 0: enough */
 static void make(int model, enum sp_integrator_kind kind, int iterations, motion *m)
 {
     int64_t added;
@@ -135,7 +135,7 @@ static void visit_motion(motion *m, sp_state *state)
     sp_integrator_visit(m->it, state);
 }
 
-/* What can be seen of a motion: q, v, energies, counts. */
+/* The observable results of a motion: q, v, energies, counts. */
 static void look(motion *m, sp_state *seen)
 {
     double energy[SP_WORK_COUNT];

@@ -1,4 +1,4 @@
-/* Columns in blocks, partly out of memory: mass-PCA, Gram–Schmidt and random projection over them. */
+/* Columns in blocks, partly outside of memory: mass-PCA, Gram–Schmidt and random projection of them. */
 #include "assembly/fe_space.h"
 #include "basis/pca.h"
 #include "basis/random_projection.h"
@@ -10,7 +10,7 @@
 
 static sp_context context;
 
-/* ---- a store whose blocks are elsewhere: an array that only rectangles come from and go to ---- */
+/* ---- a store with blocks outside of memory: an array that is accessed by rectangles only ---- */
 
 typedef struct elsewhere {
     int64_t rows;
@@ -430,8 +430,8 @@ static void spread_columns(const sp_metric *metric, double least, double *Q, dou
                 A[c * SPREAD_ROWS + i] += Q[k * SPREAD_ROWS + i] * value[k] * V[k * N + c];
 }
 
-/* Columns that nearly depend on each other, of which the first directions are wanted: one pass for the Gram matrix, and
- * the subspace to rounding over the gap. */
+/* Nearly dependent columns, of which the first directions are requested: one pass for the Gram matrix, and the subspace
+ * accurate to rounding over the gap. */
 static void first_directions_take_few_passes(void)
 {
     enum { N = SPREAD_COUNT, R = 40, BLOCKS = N / SP_STORE_WIDTH };
@@ -477,7 +477,7 @@ static void small_directions_keep_their_digits(void)
     for (int i = 0; i < SPREAD_ROWS; i++)
         diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
     const sp_metric metric = {.rows = SPREAD_ROWS, .diagonal = diagonal};
-    for (int most = 0; most < N; most += N - 20) { /* all of them, and all but 20 */
+    for (int most = 0; most < N; most += N - 20) { /* all columns, and all but 20 */
         spread_columns(&metric, 1e-9, Q, exact, A);
         CHECK_OK(sp_store_over(&context, SPREAD_ROWS, N, A, &store));
         CHECK_OK(sp_mass_pca(&context, &metric, most, &store, value, &rank));

@@ -13,7 +13,7 @@ static sp_context context;
 static int parse_bytes(const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups,
                        sp_surface *surface)
 {
-    /* in a block of exactly this size, so that the address sanitizer sees any byte too many */
+    /* in a block of exactly this size, so that the address sanitizer finds any access beyond it */
     char *copy = malloc((size_t)count + (count == 0));
     if (count > 0)
         memcpy(copy, bytes, (size_t)count);
@@ -167,7 +167,7 @@ static void numbers(void)
         double value;
         memcpy(&value, &bits, sizeof value);
         switch (i % 4) {
-        case 0: /* as programs write floats and doubles */
+        case 0: /* as programs write single and double precision */
             snprintf(string, sizeof string, "%.17g", (double)(int64_t)bits * 0x1p-60);
             break;
         case 1:
@@ -226,7 +226,7 @@ static void not_numbers(void)
     CHECK(sp_text_line(&text) && !sp_text_number(&text, &value), "a number of %d digits", (int)sizeof zeros);
 }
 
-/* Every kind of line end counts one line, wherever it stands; words come out as written. */
+/* Every kind of line end counts as one line, anywhere; words are returned unchanged. */
 static void lines(void)
 {
     const char *file =
@@ -252,8 +252,9 @@ static void lines(void)
     CHECK(found == sizeof expected / sizeof *expected, "%d words", (int)found);
     const char *cards = "*Elset, NAME = x ,3\n** all\nab";
     sp_text_open(&text, cards, (int64_t)strlen(cards), "**", ",=", false);
-    CHECK(sp_text_line(&text) && sp_text_match(&text, "*ELSET") && sp_text_take(&text, ','), "card");
-    CHECK(sp_text_match(&text, "name") && !sp_text_take(&text, '=') && sp_text_more(&text) && sp_text_take(&text, '='),
+    CHECK(sp_text_line(&text) && sp_text_match(&text, "*ELSET") && sp_text_consume(&text, ','), "card");
+    CHECK(sp_text_match(&text, "name") && !sp_text_consume(&text, '=') && sp_text_more(&text) &&
+              sp_text_consume(&text, '='),
           "key");
     CHECK(sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word) && sp_word_is(word, ","),
           "value");
@@ -312,7 +313,7 @@ static void words(void)
     CHECK(sp_word_utf8(sp_word_of("\xc3\xa4\xf0\x9f\x90\x89")) && !sp_word_utf8(sp_word_of("\xed\xa0\x80")), "UTF-8");
 }
 
-/* Binary data between lines, messages that tell bytes, and an included file. */
+/* Binary data between lines, messages with byte offsets, and an included file. */
 static void places(void)
 {
     const char *file = "count 2\n\x01\n\x02\xff\nend\n", *other = "\xef\xbb\xbf"
@@ -352,7 +353,7 @@ static void obj_faces(void)
          SQUARE "vt 0 0\nvn 0 0 1\nf 1/1 2/1 3/1\nf 1//1 2//1 3//1\nf 1/1/1 2/1/1 4/1/1\nf -4/-1/-1 -2//-1 -1/-1\n", 4,
          0, 1, 2, 0, 1, 2, 0, 1, 3, 0, 2, 3);
     GOOD("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf -3 -2 -1\nv 0 1 0\nf -3 -2 -1\n", 4, 0, 1, 2, 1, 2, 3);
-    GOOD("a.obj", "f 1 2 3\nv 0 0 0\nv 1 0 0\nv 1 1 0\n", 3, 0, 1, 2); /* vertices behind the face */
+    GOOD("a.obj", "f 1 2 3\nv 0 0 0\nv 1 0 0\nv 1 1 0\n", 3, 0, 1, 2); /* vertices after the face */
     GOOD("a.obj",
          "# made by hand\r\n\r\nmtllib a b.mtl\r\nv 0 0 0 # first\r\n\tv  1\t0 0 1.0\r\nv 1 1 0 .1 .2 .3\r\ns off\r\nl "
          "1 2\r\nf 1 2 3\r\n",
@@ -464,7 +465,7 @@ static void ply_ascii(void)
          PLY_ASCII "element vertex 4\n" PLY_XYZ "element face 2\n" PLY_FACES
                    "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n",
          4, 0, 1, 2, 0, 2, 3, 0, 1, 3);
-    /* CR LF; other types and names; properties of any kind before, between and behind; elements that are not used */
+    /* CR LF; other types and names; properties of any kind before, between and after; elements that are not used */
     GOOD("model",
          "ply\r\nformat ascii 1.0\r\nobj_info x\r\nelement camera 1\r\nproperty float view\r\nproperty list uchar "
          "float more\r\nelement "
@@ -564,7 +565,7 @@ static void ply_binary(void)
                 sp_surface_free(&surface);
             }
         }
-    /* where CR alone ends the lines, a first value of 10 (LF) is a value */
+    /* if CR alone ends the lines, a first value of 10 (LF) is a value */
     blob file = {0};
     put_text(&file, "ply\rformat binary_little_endian 1.0\relement vertex 3\rproperty uchar x\rproperty uchar "
                     "y\rproperty uchar z\relement face 1\r"
@@ -647,7 +648,7 @@ static void stl_text(void)
          "SOLID\r\nFacet Normal 0 0 1\r\nOUTER LOOP\r\nVertex 0 0 0\r\nvertex 1e0 0 0\r\nvertex 1 1 "
          "0\r\nendloop\r\nENDFACET\r\nendsolid",
          3, 0, 1, 2);
-    /* two bodies; corners that differ in the last bit stay apart */
+    /* two bodies; corners that differ in the last bit stay separate */
     GOOD("a.stl",
          "solid a\n" FACET("0 0 0", "1 0 0", "1 1 0") "endsolid a\nsolid b\n" FACET(
              "0 0 0", "1 0 0", "1.0000000000000002 1 0") "endsolid b\n",
@@ -935,7 +936,7 @@ static void shared_meshes(void)
     }
 }
 
-/* Real files cut short or with changed bytes: an answer, or a message with a place, and nothing else. */
+/* Real files, truncated or with changed bytes: a model, or a message with the place of the fault. */
 static void damaged_meshes(void)
 {
     static const char *const files[] = {"soup/degenerated.obj", "soup/hour_glass.off", "soup/multibody.stl",
@@ -967,7 +968,7 @@ static void damaged_meshes(void)
         free(bytes);
     }
     NOTE("%d of %d damaged files refused", refused, tried);
-    CHECK(refused > tried / 2, "%d", refused); /* all cuts but those of the OBJ, which does not say where it ends */
+    CHECK(refused > tried / 2, "%d", refused); /* all truncations except those of OBJ, which has no mark of its end */
 }
 
 /* A face and its reverse, with the same vertices and with its own, have the same triangles, so that they are two sides

@@ -1,5 +1,5 @@
-/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with what was measured and goes on.
- */
+/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with the measured values and
+ * continues. */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
@@ -29,8 +29,8 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
         CHECK(fabs(m_ - e_) <= t_, "%.17g is not %.17g within %.3g (difference %.3g)", m_, e_, t_, m_ - e_);           \
     } while (0)
 
-/* Errors at a step, half of it and a quarter: their orders are `order` within `first` and `second`. What follows says
- * whose they are. */
+/* Errors with a step, half of it and a quarter: their orders of convergence are `order` within `first` and `second`.
+ * The further arguments describe the quantity. */
 #define CHECK_ORDERS(error, order, first, second, ...)                                                                 \
     do {                                                                                                               \
         double one_ = log2((error)[0] / (error)[1]), two_ = log2((error)[1] / (error)[2]);                             \
@@ -44,7 +44,7 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
 /* For calls that return a status. */
 #define CHECK_OK(call) CHECK((call) == SP_OK, "%s", context.message)
 
-/* Says a measured number beside a test. */
+/* Prints a measured number with a test. */
 #define NOTE(...)                                                                                                      \
     do {                                                                                                               \
         printf("# ");                                                                                                  \
@@ -60,7 +60,7 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
         return;                                                                                                        \
     } while (0)
 
-/* For what says nothing about memory and takes long under sanitizers. */
+/* For tests that take long under sanitizers and are irrelevant for memory errors. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SKIP_UNDER_SANITIZERS(reason) SKIP(reason)
 #else

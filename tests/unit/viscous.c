@@ -1,5 +1,5 @@
 /* Damping by strain rate, S_D = φ tr(Ė) I + 2ψ Ė: the force of the body against its definition, its polynomials against
- * the body, and what integrators make of it. */
+ * the body, and motions by the integrators. */
 #include "assembly/viscous.h"
 #include "assembly/elastic.h"
 #include "assembly/element.h"
@@ -18,7 +18,7 @@ enum { R = BENDING_FIELDS };
 
 static const sp_viscosity two_viscosities[2] = {{70, 300}, {-20, 45}};
 
-/* x' = x + u of a large deformation, as displacement: a rotation and shear and something random. */
+/* The displacement of a large deformation: a rotation, shear and random noise. */
 static void deform(const sp_mesh *mesh, double amount, uint64_t stream, double *u)
 {
     random_field(3 * mesh->vertex_count, stream, u);
@@ -76,19 +76,19 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
 {
     memset(f, 0, (size_t)(3 * mesh->vertex_count) * 8);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         sp_viscosity of = viscosity[mesh->region[e]];
         double X[24];
         sp_quadrature quadrature;
-        for (int a = 0; a < corners; a++)
-            memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 24);
-        sp_element_quadrature(corners, X, mesh->quadrature, &quadrature);
+        for (int a = 0; a < nodes; a++)
+            memcpy(X + 3 * a, mesh->vertices + 3 * node[a], 24);
+        sp_element_quadrature(nodes == 8 ? SP_HEX8 : SP_TET4, X, mesh->quadrature, &quadrature);
         for (int g = 0; g < quadrature.count; g++) {
             double F[3][3], A[2][3][3], rate[3][3], S[3][3], trace = 0;
-            gradient_of(corners, corner, quadrature.gradient[g], u, 0, v, F);
+            gradient_of(nodes, node, quadrature.gradient[g], u, 0, v, F);
             for (int side = 0; side < 2; side++)
-                gradient_of(corners, corner, quadrature.gradient[g], u, side ? -0.5 : 0.5, v, A[side]);
+                gradient_of(nodes, node, quadrature.gradient[g], u, side ? -0.5 : 0.5, v, A[side]);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
                     rate[i][j] = 0;
@@ -100,11 +100,11 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
                     S[i][j] = (i == j) * of.phi * trace + 2 * of.psi * rate[i][j];
-            for (int a = 0; a < corners; a++)
+            for (int a = 0; a < nodes; a++)
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
                         for (int k = 0; k < 3; k++)
-                            f[3 * corner[a] + i] +=
+                            f[3 * node[a] + i] +=
                                 quadrature.weight[g] * F[i][j] * S[j][k] * quadrature.gradient[g][a][k];
         }
     }
@@ -136,7 +136,7 @@ static void force_is_that_of_the_stress(void)
     }
 }
 
-/* A deformed body that turns and flies, v = ω × x + c, keeps its strain. */
+/* A deformed body in rigid motion, v = ω × x + c, has no strain rate. */
 static void rigid_motions_cost_nothing(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
@@ -169,8 +169,8 @@ static void rigid_motions_cost_nothing(void)
     }
 }
 
-/* One cube of edge a, drawn out along x to the stretch s at the rate ṡ with its sides held: Ė_xx = s ṡ, so that its end
- * pulls with a²(φ + 2ψ) s² ṡ (F S N with F_xx = s) and its sides push with a² φ s ṡ each. */
+/* One cube of edge a, stretched along x by s at the rate ṡ with its sides fixed: Ė_xx = s ṡ, so that its end pulls with
+ * a²(φ + 2ψ) s² ṡ (F S N with F_xx = s) and its sides push with a² φ s ṡ each. */
 static void one_cube_drawn_out(void)
 {
     const double a = 0.4, s = 1.3, rate = 0.7, phi = 90, psi = 25;
@@ -196,7 +196,7 @@ static void one_cube_drawn_out(void)
     sp_mesh_free(&mesh);
 }
 
-/* The sparse matrix, with vertices held in part, is that of the products. */
+/* The sparse matrix, with vertices fixed in part, is that of the products. */
 static void matrix_gives_the_products(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
@@ -444,8 +444,8 @@ static void free_model(model *m)
 
 static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
 
-/* kinetic + strain + dissipated stays what it was in the conserving step, and nearly so in the others, better with
- * smaller steps. */
+/* kinetic + strain + dissipated is constant with the energy-conserving step, and nearly so with the others, better with
+ * smaller steps */
 static void energy_is_balanced(void)
 {
     model m;
@@ -485,7 +485,7 @@ static void energy_is_balanced(void)
     free_model(&m);
 }
 
-/* Newmark and the conserving step stay of second order; Newton needs few iterations. */
+/* Newmark's and the energy-conserving step are still of second order, and Newton's method needs few iterations. */
 static void second_order_in_time(void)
 {
     model m;
@@ -625,7 +625,7 @@ static void full_model_equals_its_own_reduction(void)
     sp_mesh_free(&mesh);
 }
 
-/* More batches than threads are worth, with 1, 2 and 4 of them. */
+/* Many batches for each thread, with 1, 2 and 4 threads. */
 static void same_bytes_for_any_threads(void)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");

@@ -71,7 +71,7 @@ static void public_veg(void)
         if (status == SP_OK) {
             check_counts(path, &mesh, list[i].nodes, list[i].tets, list[i].hexes, 0, list[i].volume);
             if (strstr(path, "turtle")) {
-                /* A stiff shell, a soft rest. */
+                /* A stiff outer layer, a soft interior. */
                 CHECK(mesh.material_count == 2, "%lld materials", (long long)mesh.material_count);
                 CHECK(mesh.materials[0].young == 25e6 && mesh.materials[1].young == 25e4 &&
                           mesh.materials[1].poisson == 0.35,
@@ -138,7 +138,7 @@ static void public_inp(void)
             for (int n = 0; n < notes.count; n++)
                 NOTE("%s: %s", list[i].name, notes.line[n]);
             if (strstr(list[i].name, "cook")) {
-                /* z is held everywhere, all of x = 0 in x and y too. */
+                /* z is fixed everywhere, and all of x = 0 in x and y too. */
                 for (int64_t k = 0; k < mesh.fixed_count; k++) {
                     bool left = mesh.vertices[3 * mesh.fixed[k]] == 0;
                     CHECK(mesh.fixed_axes[k] == (left ? 7 : 4), "vertex %lld: axes %d", (long long)mesh.fixed[k],
@@ -192,7 +192,7 @@ static void public_bridge(void)
               "%lld", (long long)mesh.surface.vertex_count);
         double worst = 0, worst_sum = 0;
         for (int64_t v = 0; v < mesh.surface.vertex_count; v++) {
-            const int64_t *t = mesh.tet + 4 * mesh.surface.element[v];
+            const int64_t *t = mesh.block[SP_TET4].node + 4 * mesh.surface.element[v];
             double p[3] = {0}, sum = 0;
             for (int a = 0; a < 4; a++) {
                 sum += mesh.surface.weights[4 * v + a];
@@ -237,10 +237,11 @@ static void veg_features(void)
     check_counts("0-based", &mesh, 8, 0, 1, 0, 1);
     CHECK(mesh.material_count == 1 && strcmp(mesh.materials[0].name, "soft") == 0 && mesh.materials[0].young == 2e5,
           "materials");
-    CHECK(mesh.hex[6] == 6 && mesh.surface.width == 8 && mesh.fixed_count == 0, "%lld", (long long)mesh.hex[6]);
+    CHECK(mesh.block[SP_HEX8].node[6] == 6 && mesh.surface.width == 8 && mesh.fixed_count == 0, "%lld",
+          (long long)mesh.block[SP_HEX8].node[6]);
     sp_mesh_free(&mesh);
 
-    /* A set in an included file, the rest by allElements, which stands first in the file. */
+    /* A set in an included file, the rest by allElements, which is first in the file. */
     struct shelf shelf[] = {{.name = "lists/a.txt", .text = "# numbers\n2"}, {.name = NULL}};
     sp_includes includes = {open_shelf, shelf};
     const char *sets = VEG_VERTICES VEG_TETS VEG_MATERIAL "*MATERIAL hard\nMOONEYRIVLIN, 900, 1, 2, 3\n" VEG_REGION
@@ -326,7 +327,7 @@ static void veg_errors(void)
     ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 0 0 0\n", "line 4: 5 numbers instead of 4");
     ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n3 0 0 0\n", "line 4: vertex 3 stands where 2 is due");
     ERROR('v', VEG_VERTICES "9 0 0 0\n", "line 11: a keyword");
-    ERROR('v', VEG_VERTICES VEG_VERTICES, "line 11: *VERTICES stands twice");
+    ERROR('v', VEG_VERTICES VEG_VERTICES, "line 11: *VERTICES occurs twice");
     ERROR('v', VEG_VERTICES "*ELEMENTS\nPRISM\n1 6 0\n", "line 12: unknown type of elements 'PRISM'");
     ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 8 0\n", "line 13: elements of 8 numbers instead of 4");
     ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 4 0\n1 1 2 3 9\n" VEG_MATERIAL VEG_REGION,
@@ -374,8 +375,8 @@ static void inp_features(void)
     int64_t *id;
     struct shelf shelf[] = {{.name = "nodes.inc", .text = "5, 3, 0, 0\n6, 3, 1, 0\n** no more\n"}, {.name = NULL}};
     sp_includes includes = {open_shelf, shelf};
-    /* A keyword line that goes on, an element that goes on, a set by GENERATE with a gap, a set of a set, a shell, a
-     * node without elements, conditions before and in the first step, a second step. */
+    /* A continued keyword line, a continued element, a set by GENERATE with a gap, a set of a set, a shell, a node
+     * without elements, conditions before and in the first step, a second step. */
     const char *text =
         "*HEADING\nany text, even 1, 2\n" INP_TET "*INCLUDE, INPUT=nodes.inc\n77, 9, 9, 9\n"
         "*ELEMENT, TYPE=C3D4,\nELSET=body\n100, 1, 2,\n30, 4\n*ELEMENT, TYPE=S3, ELSET=skin\n200, 1, 2, 30\n"
@@ -394,7 +395,9 @@ static void inp_features(void)
         CHECK(false, "%lld vertices", (long long)mesh.vertex_count);
         return;
     }
-    CHECK(mesh.tet_count == 3 && mesh.tet[2] == 2 && mesh.tet[4] == 1 && mesh.tet[5] == 4, "corners");
+    CHECK(mesh.block[SP_TET4].count == 3 && mesh.block[SP_TET4].node[2] == 2 && mesh.block[SP_TET4].node[4] == 1 &&
+              mesh.block[SP_TET4].node[5] == 4,
+          "corners");
     CHECK(id[2] == 30 && id[3] == 4 && id[5] == 6, "%lld", (long long)id[2]);
     CHECK(mesh.vertices[7] == 1 && mesh.vertices[3] == 1 && mesh.vertices[4] == 0, "%g", mesh.vertices[7]);
     CHECK(mesh.material_count == 2 && mesh.region[0] == 0 && mesh.region[1] == 1 && mesh.region[2] == 1, "regions");
@@ -474,8 +477,8 @@ static void inp_directions(void)
     }
 }
 
-/* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and what is left out is
- * said. */
+/* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and a message names the
+ * omissions. */
 static void inp_remarks(void)
 {
     const char *text =
@@ -501,7 +504,7 @@ static void inp_remarks(void)
     sp_mesh_free(&mesh);
 }
 
-/* Sets that contain each other again and again would have 2⁶⁰ members when they were written out. */
+/* Nested sets that would have 2⁶⁰ members if they were expanded. */
 static void inp_set_bomb(void)
 {
     char text[8192];
@@ -523,7 +526,7 @@ static void inp_set_bomb(void)
 
 static void inp_errors(void)
 {
-    ERROR('i', "", "0 vertices, but no tetrahedra");
+    ERROR('i', "", "0 vertices, but no solid elements");
     ERROR('i', "solid\n", "line 1: a card like *NODE is expected");
     ERROR('i', INP_NODES, "line 3: node 2 has 2 of 3 coordinates");
     ERROR('i', "*NODE\n1, 0, nan, 0\n", "line 2: 'nan' is no finite coordinate");
@@ -532,9 +535,10 @@ static void inp_errors(void)
     ERROR('i', INP_BODY "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4\n", "line 9: element 1 is defined twice");
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 5\n",
           "line 7: element 1 names vertex 5, but there are 4 vertices, numbered from 1 to 30");
-    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30\n", "line 7: element 1 has 3 of 4 corners");
-    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4, 5\n", "line 7: element 1 has more than 4 corners");
-    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D8R\n1, 1, 2, 30, 4, 5\n", "line 6: elements of type C3D8R are not supported");
+    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30\n", "line 7: element 1 has 3 of 4 nodes");
+    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4, 5\n", "line 7: element 1 has more than 4 nodes");
+    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D10M\n1, 1, 2, 30, 4, 5\n",
+          "line 6: elements of type C3D10M are not supported");
     ERROR('i', INP_TET "*ELEMENT\n1, 1, 2, 30, 4, 5\n", "line 6: *ELEMENT without TYPE=");
     ERROR('i', INP_BODY INP_SOLID "*ELEMENT, TYPE=C3D4\n2, 1, 2, 30, 4\n",
           "line 15: element 2 is in no *SOLID SECTION");
@@ -611,7 +615,7 @@ static void bou_and_interp(void)
     }
     sp_pool_free(&pool);
 
-    /* A hexahedron and a tetrahedron: one vertex in each, corners in another order than the element's. */
+    /* A hexahedron and a tetrahedron: one vertex in each, nodes in another order than the element's. */
     const char *msh =
         MSH_2 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n9 2 1 0\n$EndNodes\n"
               "$Elements\n2\n1 4 0 2 3 7 9\n2 5 0 1 2 3 4 5 6 7 8\n$EndElements\n";
@@ -624,13 +628,13 @@ static void bou_and_interp(void)
     CHECK_OK(sp_volume_parse_interp(&context, interp, (int64_t)strlen(interp), 2, x, 1, triangle, &mesh));
     CHECK(mesh.surface.width == 8 && mesh.surface.element[0] == 0 && mesh.surface.element[1] == 1, "elements");
     for (int64_t v = 0; v < 2 && mesh.surface.vertex_count == 2; v++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(&mesh, mesh.surface.element[v], &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(&mesh, mesh.surface.element[v], &nodes);
         double p[3] = {0}, sum = 0;
         for (int a = 0; a < 8; a++) {
             sum += mesh.surface.weights[8 * v + a];
-            for (int k = 0; a < corners && k < 3; k++)
-                p[k] += mesh.surface.weights[8 * v + a] * mesh.vertices[3 * corner[a] + k];
+            for (int k = 0; a < nodes && k < 3; k++)
+                p[k] += mesh.surface.weights[8 * v + a] * mesh.vertices[3 * node[a] + k];
         }
         CHECK_NEAR(sum, 1, 1e-15);
         for (int k = 0; k < 3; k++)
@@ -639,14 +643,14 @@ static void bou_and_interp(void)
     static const char *const wrong[][2] = {
         {"0 0 1 1 0 2 0 3 0\n", "line 1: no element has the 4 corners of surface vertex 0"},
         {"1 8 0.4 6 0.2 1 0.1 2 0.3\n", "weights for 1 of 2 surface vertices"},
-        {"1 8 0.4 6 0.2 1 0.1 2 0.3\n1 8 0.4 6 0.2 1 0.1 2 0.3\n", "line 2: surface vertex 1 stands twice"},
+        {"1 8 0.4 6 0.2 1 0.1 2 0.3\n1 8 0.4 6 0.2 1 0.1 2 0.3\n", "line 2: surface vertex 1 occurs twice"},
         {"\n2 8 0.4 6 0.2 1 0.1 2 0.3\n", "line 2: '2' is no number of one of the 2 surface vertices"},
         {"1 9 0.4 6 0.2 1 0.1 2 0.3\n", "line 1: '9' is no number of one of the 9 vertices"},
         {"1 8 0.4 6 0.2 1 0.1 2 0.4\n", "line 1: the weights of surface vertex 1 sum to 1.1"},
         {"1 8 0.4 6 0.2 1 nan 2 0.4\n", "line 1: weight: expected a finite number, found \"nan\""},
         {"1 8 0.4 6 0.2 1 0.1 2\n", "line 1: the last weight is missing"},
         {"1 8 0.4 6 0.2 1 0.4\n", "line 1: surface vertex 1 has 3 weights"},
-        {"1 8 0.4 8 0.2 1 0.1 2 0.3\n", "line 1: vertex 8 stands twice"},
+        {"1 8 0.4 8 0.2 1 0.1 2 0.3\n", "line 1: vertex 8 occurs twice"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         int status =

@@ -1,6 +1,6 @@
-/* Every importer of volumetric meshes against every way in which a file is broken: cut anywhere, numbers out of range
- * or not finite, counts that are wrong, negative or huge, empty files, garbage. Each gives an error of one line, and
- * none takes memory for what a small file merely claims. Ends of lines of other systems are no fault. */
+/* Every importer of volumetric meshes with broken files: truncated anywhere, numbers out of range or not finite, counts
+ * that are wrong, negative or huge, empty files, random bytes. Each gives an error of one line, and none allocates
+ * memory for a mere claim of a small file. Line ends of other systems are allowed. */
 #include "volume_test.h"
 
 #include "formats/export/vtu.h"
@@ -15,7 +15,7 @@ static const struct format {
     char kind;
     const char *name, *text;
     int64_t base; /* number of the first vertex */
-    int size;     /* what {s} is where all is well */
+    int size;     /* the correct value of {s} */
 } formats[] = {
     {'v', "veg",
      "*VERTICES\n{v} 3 0 0\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n*ELEMENTS\nTET\n{e} 4 0\n1 1 2 3 4\n2 2 3 4 "
@@ -56,6 +56,11 @@ static const struct format {
      "0\n0 0 1\n1 1 1\n"
      "CELLS {s} 8\nOFFSETS vtktypeint64\n0 4 8\nCONNECTIVITY vtktypeint64\n0 1 2 3 1 2 3 {c}\nCELL_TYPES {e}\n10\n10\n",
      0, 3},
+    {'c', "mphtxt",
+     "# COMSOL\n0 1\n1\n5 mesh1\n1\n3 obj\n0 0 1\n4 Mesh\n2\n3\n{v}\n0\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 1 1\n2\n3 "
+     "vtx\n1\n1\n"
+     "0\n1\n0\n1\n0\n0\n3 tet\n4\n{e}\n0 1 2 3\n1 2 3 {c}\n4\n0\n{e}\n7\n7\n0\n",
+     0, 0},
     {'x', "vtu",
      "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" "
      "byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n"
@@ -138,6 +143,9 @@ static int parse(const struct format *format, const char *text, int64_t count, s
     case 'k':
         status = sp_volume_parse_vtk(&context, bytes, count, &steel, mesh, NULL);
         break;
+    case 'c':
+        status = sp_volume_parse_comsol(&context, bytes, count, &steel, mesh, NULL);
+        break;
     case 'x':
         status = sp_volume_parse_vtu(&context, bytes, count, &steel, mesh, NULL);
         break;
@@ -157,8 +165,8 @@ static bool is_whole(const sp_mesh *m)
 {
     static const double vertices[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
     static const int64_t tet[8] = {0, 1, 2, 3, 1, 2, 3, 4};
-    return m->vertex_count == 5 && m->tet_count == 2 && m->hex_count == 0 &&
-           !memcmp(m->vertices, vertices, sizeof vertices) && !memcmp(m->tet, tet, sizeof tet);
+    return m->vertex_count == 5 && m->block[SP_TET4].count == 2 && m->block[SP_HEX8].count == 0 &&
+           !memcmp(m->vertices, vertices, sizeof vertices) && !memcmp(m->block[SP_TET4].node, tet, sizeof tet);
 }
 
 static bool one_line(const char *message)
@@ -178,8 +186,8 @@ static void refused(const struct format *format, const char *text, int64_t count
     sp_mesh_free(&mesh);
 }
 
-/* The text is read as it stands, with the ends of lines of Windows, and of old Macs but in legacy VTK, where a CR may
- * be a byte of binary data behind the header. */
+/* The text is read with its own line ends, with those of Windows, and with those of old Macs except in legacy VTK,
+ * where a CR may be a byte of binary data after the header. */
 static void whole_files(void)
 {
     static const char *const line_end[] = {"\n", "\r\n", "\r"};
@@ -215,7 +223,7 @@ static void cut_anywhere(void)
             CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)),
                   "%s: %lld bytes: status %d, '%s'", formats[f].name, (long long)n, status, context.message);
             if (status == SP_OK) {
-                CHECK(is_whole(&mesh) || (formats[f].kind == 'i' && mesh.tet_count == 1),
+                CHECK(is_whole(&mesh) || (formats[f].kind == 'i' && mesh.block[SP_TET4].count == 1),
                       "%s: %lld bytes give another mesh", formats[f].name, (long long)n);
                 whole++;
             }
@@ -322,7 +330,7 @@ static void wrong_counts(void)
             }
 }
 
-/* Bytes that are no file of the kind, also behind its first line. */
+/* Bytes that are no file of the format, also after its first line. */
 static void garbage(void)
 {
     static const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\1\0\10\2\0\0\0";
@@ -440,7 +448,7 @@ static void binary_msh_4(struct binary *f)
     put_text(&f->b, "\n$EndElements\n");
 }
 
-/* VTK is high byte first in any case. */
+/* VTK always has the high byte first. */
 static void binary_vtk(struct binary *f)
 {
     put_text(&f->b, "# vtk DataFile Version 3.0\nblock\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n");
@@ -469,8 +477,8 @@ static void binary_vtu(struct binary *f)
     CHECK_OK(sp_vtu_write(&context, fileno(file),
                           &(sp_vtu){.vertex_count = 5,
                                     .vertices = corner_position,
-                                    .tet_count = 2,
-                                    .tet = tet,
+                                    .block[SP_TET4].count = 2,
+                                    .block[SP_TET4].node = (int64_t *)tet,
                                     .arrays = &array,
                                     .array_count = 1}));
     f->b.count = pread(fileno(file), f->b.data, sizeof f->b.data, 0);

@@ -1,5 +1,5 @@
-/* Meshes that go out and come back: vertices to the last bit, elements in their order, regions, fixed components and
- * materials where the format has a place for them; the order of CalculiX's constants; what each format refuses. */
+/* Export and import of meshes: vertices to the last bit, elements in their order, regions, fixed components and
+ * materials where the format has a place for them; the order of CalculiX's constants; refusals of each format. */
 #include "volume_test.h"
 
 #include "formats/export/volume_write.h"
@@ -25,8 +25,8 @@ static void make_mesh(bool hexahedra, bool tetrahedra, sp_mesh *mesh)
     const double more[6] = {0.7, -0.1, 0.2, 1e-17, 0.4 + 1e-16, 0.9 * M_PI};
     memcpy(vertices + 36, more, sizeof more);
     *mesh = (sp_mesh){.vertex_count = 14, .quadrature = 2, .material_count = 2, .fixed_count = 4};
-    mesh->hex_count = hexahedra ? 2 : 0;
-    mesh->tet_count = tetrahedra ? 2 : 0;
+    mesh->block[SP_HEX8].count = hexahedra ? 2 : 0;
+    mesh->block[SP_TET4].count = tetrahedra ? 2 : 0;
     if (!tetrahedra)
         mesh->vertex_count = 12;
     /* Without the hexahedra only five vertices have an element: the tetrahedra get the lowest numbers. */
@@ -38,10 +38,11 @@ static void make_mesh(bool hexahedra, bool tetrahedra, sp_mesh *mesh)
         mesh->vertex_count = 5;
     }
     mesh->vertices = sp_pool_copy(&mesh->pool, vertices, mesh->vertex_count, 3 * sizeof *vertices);
-    mesh->hex = sp_pool_copy(&mesh->pool, hex, mesh->hex_count, 8 * sizeof *hex);
-    mesh->tet = sp_pool_copy(&mesh->pool, hexahedra ? tet : alone, mesh->tet_count, 4 * sizeof *tet);
-    mesh->region =
-        sp_pool_copy(&mesh->pool, region + (hexahedra ? 0 : 2), mesh->hex_count + mesh->tet_count, sizeof *region);
+    mesh->block[SP_HEX8].node = sp_pool_copy(&mesh->pool, hex, mesh->block[SP_HEX8].count, 8 * sizeof *hex);
+    mesh->block[SP_TET4].node =
+        sp_pool_copy(&mesh->pool, hexahedra ? tet : alone, mesh->block[SP_TET4].count, 4 * sizeof *tet);
+    mesh->region = sp_pool_copy(&mesh->pool, region + (hexahedra ? 0 : 2),
+                                mesh->block[SP_HEX8].count + mesh->block[SP_TET4].count, sizeof *region);
     mesh->fixed = sp_pool_copy(&mesh->pool, (int64_t[]){0, 1, 3, 4}, 4, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_copy(&mesh->pool, (uint8_t[]){7, 5, 7, 2}, 4, 1);
     mesh->surface.width = hexahedra ? 8 : 4;
@@ -87,13 +88,18 @@ static void drop(struct written *w)
 
 static void check_members(const char *name, const sp_mesh *a, const sp_mesh *b, int kept)
 {
-    CHECK(a->vertex_count == b->vertex_count && a->hex_count == b->hex_count && a->tet_count == b->tet_count,
-          "%s: %lld, %lld, %lld", name, (long long)b->vertex_count, (long long)b->hex_count, (long long)b->tet_count);
-    if (a->vertex_count != b->vertex_count || a->hex_count != b->hex_count || a->tet_count != b->tet_count)
+    CHECK(a->vertex_count == b->vertex_count && a->block[SP_HEX8].count == b->block[SP_HEX8].count &&
+              a->block[SP_TET4].count == b->block[SP_TET4].count,
+          "%s: %lld, %lld, %lld", name, (long long)b->vertex_count, (long long)b->block[SP_HEX8].count,
+          (long long)b->block[SP_TET4].count);
+    if (a->vertex_count != b->vertex_count || a->block[SP_HEX8].count != b->block[SP_HEX8].count ||
+        a->block[SP_TET4].count != b->block[SP_TET4].count)
         return;
     CHECK(!memcmp(a->vertices, b->vertices, 24 * (size_t)a->vertex_count), "%s: vertices", name);
-    CHECK(!memcmp(a->hex, b->hex, 64 * (size_t)a->hex_count), "%s: hexahedra", name);
-    CHECK(!memcmp(a->tet, b->tet, 32 * (size_t)a->tet_count), "%s: tetrahedra", name);
+    CHECK(!memcmp(a->block[SP_HEX8].node, b->block[SP_HEX8].node, 64 * (size_t)a->block[SP_HEX8].count),
+          "%s: hexahedra", name);
+    CHECK(!memcmp(a->block[SP_TET4].node, b->block[SP_TET4].node, 32 * (size_t)a->block[SP_TET4].count),
+          "%s: tetrahedra", name);
     CHECK(!memcmp(a->region, b->region, 8 * (size_t)sp_mesh_element_count(a)), "%s: regions", name);
     CHECK(b->material_count == 2, "%s: %lld regions", name, (long long)b->material_count);
     for (int64_t m = 0; m < 2 && b->material_count == 2; m++) {
@@ -121,10 +127,10 @@ static int vtu_write(int descriptor, const sp_mesh *mesh)
     return sp_vtu_write(&context, descriptor,
                         &(sp_vtu){.vertex_count = mesh->vertex_count,
                                   .vertices = mesh->vertices,
-                                  .hex_count = mesh->hex_count,
-                                  .tet_count = mesh->tet_count,
-                                  .hex = mesh->hex,
-                                  .tet = mesh->tet,
+                                  .block[SP_HEX8].count = mesh->block[SP_HEX8].count,
+                                  .block[SP_TET4].count = mesh->block[SP_TET4].count,
+                                  .block[SP_HEX8].node = mesh->block[SP_HEX8].node,
+                                  .block[SP_TET4].node = mesh->block[SP_TET4].node,
                                   .arrays = &region,
                                   .array_count = 1});
 }
@@ -239,7 +245,8 @@ static void tetgen(void)
     drop(&nodes);
     drop(&elements);
     make_mesh(true, true, &mesh);
-    CHECK(sp_tetgen_write_nodes(&context, begin(&none), &mesh) == SP_INPUT && strstr(context.message, "2 hexahedra"),
+    CHECK(sp_tetgen_write_nodes(&context, begin(&none), &mesh) == SP_INPUT &&
+              strstr(context.message, "2 elements of type hex"),
           "%s", context.message);
     end(&none);
     CHECK(none.count == 0, "%lld bytes", (long long)none.count);
@@ -248,8 +255,7 @@ static void tetgen(void)
     sp_mesh_free(&mesh);
 }
 
-/* CalculiX takes a number of more than 20 characters for an error: the last digits of such numbers are left out, of
- * others none. */
+/* CalculiX refuses numbers of more than 20 characters: only such numbers lose their last digits. */
 static void inp_fields(void)
 {
     static const double hard[] = {-3.2669788975634284e-05, 1.2345678901234567e-300, -0.00012345678901234567, 0.1 + 0.2,
@@ -333,8 +339,8 @@ static bool names_line(const char *inverted, const char *text, const int64_t *co
     return found && found < text + strcspn(text, "\n");
 }
 
-/* The second element of each type stands the wrong way round: every reader tells how many there are and where the first
- * one is, and turning gives the mesh that it should be. */
+/* The second element of each type is inverted: every reader reports how many there are and where the first one is, and
+ * turning gives the correct mesh. */
 static void inverted(void)
 {
     for (int f = 0; f < 8; f++)
@@ -345,10 +351,10 @@ static void inverted(void)
             make_mesh(kind & 1, kind & 2, &mesh);
             make_mesh(kind & 1, kind & 2, &good);
             for (int a = 0; a < 8 && kind & 1; a++)
-                mesh.hex[8 + a] = good.hex[8 + (a + 4) % 8];
+                mesh.block[SP_HEX8].node[8 + a] = good.block[SP_HEX8].node[8 + (a + 4) % 8];
             if (kind & 2) {
-                mesh.tet[6] = good.tet[7];
-                mesh.tet[7] = good.tet[6];
+                mesh.block[SP_TET4].node[6] = good.block[SP_TET4].node[7];
+                mesh.block[SP_TET4].node[7] = good.block[SP_TET4].node[6];
             }
             if (f == 7) {
                 CHECK_OK(sp_tetgen_write_nodes(&context, begin(&nodes), &mesh));
@@ -364,8 +370,9 @@ static void inverted(void)
             if (f == 4)
                 CHECK(!strncmp(notes.inverted, "element 1 (byte ", 16), "%s: '%s'", format_names[f], notes.inverted);
             else
-                CHECK(names_line(notes.inverted, w.bytes, kind & 1 ? mesh.hex + 8 : mesh.tet + 4, kind & 1 ? 8 : 4,
-                                 f != 3, f == 5 ? ", " : " "),
+                CHECK(names_line(notes.inverted, w.bytes,
+                                 kind & 1 ? mesh.block[SP_HEX8].node + 8 : mesh.block[SP_TET4].node + 4,
+                                 kind & 1 ? 8 : 4, f != 3, f == 5 ? ", " : " "),
                       "%s, mesh %d: '%s'", format_names[f], kind, notes.inverted);
             CHECK(sp_mesh_inverted(&back, true) == count, "%s: not all are turned", format_names[f]);
             check_members(format_names[f], &good, &back, NAME_LOST);
@@ -469,7 +476,7 @@ static void anisotropic(void)
     if (at)
         CHECK(c10 == 5e4 / 3 && c01 == 2e4 && d1 == 1 / 4e6, "%g, %g, %g", c10, c01, d1);
     drop(&w);
-    /* A law that CalculiX lacks leaves a comment, and what reads the file says what is missing. */
+    /* A law that CalculiX lacks becomes a comment, and the reader of the file reports what is missing. */
     m->law = SP_LAW_NEO_HOOKEAN;
     m->young = 1e6;
     m->poisson = 0.3;

@@ -18,7 +18,8 @@ static void expect_two_elements(const char *name, const struct buffer *file, boo
     if (status != SP_OK)
         return;
     check_counts(name, &mesh, 9, 1, 1, 0, 2 + 1.0 / 3);
-    CHECK(mesh.hex[0] == 0 && mesh.hex[7] == 7 && mesh.tet[3] == 8, "%s: corners", name);
+    CHECK(mesh.block[SP_HEX8].node[0] == 0 && mesh.block[SP_HEX8].node[7] == 7 && mesh.block[SP_TET4].node[3] == 8,
+          "%s: corners", name);
     CHECK(mesh.vertices[24] == 4 && mesh.vertices[25] == 1, "%s: vertex 8", name);
     if (named) {
         CHECK(mesh.material_count == 2 && mesh.region[0] == 1 && mesh.region[1] == 0, "%s: regions", name);
@@ -230,7 +231,8 @@ static void msh_regions_and_errors(void)
     const char *sparse = MSH_2 "$Nodes\n4\n2000000000 0 0 0\n5 1 0 0\n-7 0 1 0\n90000 0 0 1\n$EndNodes\n"
                                "$Elements\n1\n1 4 0 2000000000 5 -7 90000\n$EndElements\n";
     CHECK_OK(sp_volume_parse_msh(&context, sparse, (int64_t)strlen(sparse), &steel, &mesh, NULL));
-    CHECK(mesh.tet_count == 1 && mesh.tet[0] == 0 && mesh.tet[3] == 3, "%lld", (long long)mesh.tet_count);
+    CHECK(mesh.block[SP_TET4].count == 1 && mesh.block[SP_TET4].node[0] == 0 && mesh.block[SP_TET4].node[3] == 3,
+          "%lld", (long long)mesh.block[SP_TET4].count);
     sp_mesh_free(&mesh);
 
     ERROR('m', "", "the file ends inside $MeshFormat");
@@ -241,19 +243,19 @@ static void msh_regions_and_errors(void)
     ERROR('m', "$MeshFormat\n2.2 1 4\n$EndMeshFormat\n", "data size 4 is not supported");
     ERROR('m', MSH_2, "no $Nodes");
     ERROR('m', MSH_2 MSH_NODES, "no $Elements");
-    ERROR('m', MSH_2 MSH_NODES MSH_NODES, "line 11: $Nodes stands twice");
+    ERROR('m', MSH_2 MSH_NODES MSH_NODES, "line 11: $Nodes occurs twice");
     ERROR('m', MSH_2 "$Nodes\n1000000\n1 0 0 0\n$EndNodes\n", "$Nodes announces 1000000 nodes, but only");
     ERROR('m', MSH_2 "$Nodes\n1\n1 0 inf 0\n$EndNodes\n", "line 6: $Nodes: expected a finite number, found \"inf\"");
     ERROR('m', MSH_2 "$Nodes\n2\n1 0 0 0\n1 0 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n",
           "line 7: vertex 1 is defined twice");
     ERROR('m', MSH_2 "$Nodes\n1\n1 0 0 0\n2 0 0 0\n$EndNodes\n", "line 7: 2 stands where $EndNodes is due");
-    ERROR('m', MSH_2 MSH_NODES "$Elements\n0\n$EndElements\n", "4 vertices, but no tetrahedra or hexahedra");
+    ERROR('m', MSH_2 MSH_NODES "$Elements\n0\n$EndElements\n", "4 vertices, but no solid elements");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1000000\n1 4 0 1 2 3 4\n$EndElements\n",
           "$Elements announces 1000000 elements");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n17 4 0 1 2 3 9000\n$EndElements\n",
           "line 13: element 17 names vertex 9000, but there are 4 vertices, numbered from 1 to 4");
-    ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
-          "line 13: volume elements of type 11 with 10 nodes");
+    ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 14 0 1 2 3 4 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
+          "line 13: volume elements of type 14 with 14 nodes");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 999 0 1 2 3 4\n$EndElements\n",
           "line 13: elements of type 999 are unknown");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 4 -1 1 2 3 4\n$EndElements\n", "line 13: an element with -1 tags");

@@ -9,8 +9,11 @@ static void check_two_elements(const char *name, const sp_mesh *mesh)
 {
     check_counts(name, mesh, 9, 1, 1, 0, 2 + 1.0 / 3);
     for (int a = 0; a < 8; a++)
-        CHECK(mesh->hex[a] == a, "%s: corner %d of the hexahedron is %lld", name, a, (long long)mesh->hex[a]);
-    CHECK(mesh->tet[0] == 1 && mesh->tet[1] == 2 && mesh->tet[2] == 6 && mesh->tet[3] == 8, "%s: corners", name);
+        CHECK(mesh->block[SP_HEX8].node[a] == a, "%s: corner %d of the hexahedron is %lld", name, a,
+              (long long)mesh->block[SP_HEX8].node[a]);
+    CHECK(mesh->block[SP_TET4].node[0] == 1 && mesh->block[SP_TET4].node[1] == 2 && mesh->block[SP_TET4].node[2] == 6 &&
+              mesh->block[SP_TET4].node[3] == 8,
+          "%s: corners", name);
     CHECK(mesh->vertices[24] == 4 && mesh->vertices[25] == 1 && mesh->vertices[26] == 0, "%s: vertex 8", name);
 }
 
@@ -38,7 +41,7 @@ static void medit_features(void)
         char file[1024];
         sp_mesh mesh;
         sp_notes notes;
-        /* A comment, a record over two lines, a node that nothing uses, sections that are passed over. */
+        /* A comment, a record over two lines, an unused node, sections that are skipped. */
         snprintf(file, sizeof file,
                  " MeshVersionFormatted 1 # by hand\n\n Dimension 3\n Tetrahedra 1\n2 3\n7 9 -4\n"
                  "Vertices\n10\n0 0 0 1\n2 0 0 1\n2 1 0 1\n0 1 0 1\n0 0 1.0d0 1\n2 0 1 1\n2 1 1 1\n0 1 1 1\n4 1 0 1\n9 "
@@ -79,8 +82,8 @@ static void medit_errors(void)
     ERROR('d', "MeshVersionFormatted 5\n", "line 1: version 5 is not supported");
     ERROR('d', "MeshVersionFormatted 2\nDimension 2\n", "line 2: the dimension is 2 instead of 3");
     ERROR('d', MEDIT, "the file has no Vertices");
-    ERROR('d', MEDIT MEDIT_NODES "End\n", "4 vertices, but no tetrahedra or hexahedra");
-    ERROR('d', MEDIT MEDIT_NODES MEDIT_NODES, "line 10: Vertices stands twice");
+    ERROR('d', MEDIT MEDIT_NODES "End\n", "4 vertices, but no solid elements");
+    ERROR('d', MEDIT MEDIT_NODES MEDIT_NODES, "line 10: Vertices occurs twice");
     ERROR('d', MEDIT "Vertices\n1000000\n0 0 0 0\n", "Vertices announces 1000000 records, but only");
     ERROR('d', MEDIT "Vertices\n-1\n", "line 5: Vertices announces -1 records");
     ERROR('d', MEDIT "Vertices\n9999999999999999999\n", "line 5: Vertices: expected an integer");
@@ -95,8 +98,8 @@ static void medit_errors(void)
     ERROR('d', MEDIT MEDIT_NODES "Tetrahedra\n1\n0 1 2 3 0\n", "line 12: element 1 names vertex 0");
     ERROR('d', MEDIT MEDIT_NODES "Hexahedra\n1\n1 2 3 4 1 2 3\n", "Hexahedra announces 1 records, but only");
     ERROR('d', MEDIT MEDIT_NODES "Tetrahedra\n1\n1 2 3       4\n", "the file ends inside Tetrahedra");
-    ERROR('d', MEDIT MEDIT_NODES "Pyramids\n1\n1 2 3 4 1 0\n", "line 10: Pyramids are not supported");
-    ERROR('d', MEDIT MEDIT_NODES "TetrahedraP2 0\n", "line 10: TetrahedraP2 are not supported");
+    ERROR('d', MEDIT MEDIT_NODES "HexahedraQ2\n1\n1 2 3 4 1 0\n", "line 10: HexahedraQ2 are not supported");
+    ERROR('d', MEDIT MEDIT_NODES "TetrahedraP3 0\n", "line 10: TetrahedraP3 are not supported");
     ERROR('d', MEDIT MEDIT_NODES "Triangles\n9\n1 2 3 0\nEnd\n",
           "line 13: Triangles announces 9 records, but 4 numbers follow");
     ERROR('d', MEDIT MEDIT_NODES "Triangles\nEnd\n", "line 11: Triangles: expected an integer, found \"End\"");
@@ -148,7 +151,9 @@ static void tetgen_features(void)
             CHECK_OK(parse_tetgen(node, n, ele, m, named, &mesh, &notes));
             /* Twice the tetrahedron with edges 1, 1, 2 along the axes, of volume 1/3. */
             check_counts("TetGen", &mesh, 4, 2, 0, 0, 2.0 / 3);
-            CHECK(mesh.tet[0] == 0 && mesh.tet[3] == 3 && mesh.tet[4] == 1 && mesh.tet[6] == 0, "corners");
+            CHECK(mesh.block[SP_TET4].node[0] == 0 && mesh.block[SP_TET4].node[3] == 3 &&
+                      mesh.block[SP_TET4].node[4] == 1 && mesh.block[SP_TET4].node[6] == 0,
+                  "corners");
             CHECK(mesh.vertices[3] == 1 && mesh.vertices[11] == 2, "vertices");
             check_regions("TetGen", &mesh, "region--3", "region-12");
             CHECK(notes.count == 2 && strstr(notes.line[0], "of 2 attributes") &&
@@ -185,14 +190,14 @@ static void tetgen_errors(void)
 #define NODE(text, part) tetgen_error(text, "1 4 0\n1 1 2 3 4\n", part, "a.1.node: " part)
     ELE("", "line 1: the line with the counts is missing");
     ELE("1\n", "line 1: corners of an element: expected an integer, found the end of the line");
-    ELE("1 10 0\n", "line 1: elements of 10 corners are not supported");
+    ELE("1 20 0\n", "line 1: elements of 20 nodes are not supported");
     ELE("1 4 99999\n", "line 1: count of attributes: 99999 is no such number");
     ELE("-1 4\n", "line 1: count of elements: -1 is no such number");
     ELE("1 4 0 0\n", "line 1: the line with the counts has more than 3 numbers");
     ELE("1000000 4 0\n1 1 2 3 4\n", "line 1: 1000000 elements are announced, 1 follow");
     ELE("99999999999999999999 4 0\n", "line 1: count of elements: expected an integer");
     ELE("1 4 0\n1 1 2 3 5\n", "line 2: element 1 names vertex 5, but there are 4 vertices, numbered from 1 to 4");
-    ELE("1 4 0\n1 1 2 3\n", "line 2: corner: expected an integer, found the end of the line");
+    ELE("1 4 0\n1 1 2 3\n", "line 2: node: expected an integer, found the end of the line");
     ELE("1 4 0\n1 1 2 3 4 7\n", "line 2: element 1 has more numbers than are announced");
     ELE("1 4 1\n1 1 2 3 4 0.5\n", "line 2: the attribute 0.5 of element 1 is no whole number");
     ELE("1 4 1\n1 1 2 3 4 1e300\n", "line 2: the attribute 1e+300 of element 1 is no whole number");
@@ -361,7 +366,7 @@ static void vtk_errors(void)
     ERROR('k', VTK("3.0"), "the file has no POINTS");
     ERROR('k', VTK_4, "the file has no CELLS");
     ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\n", "the file has no CELL_TYPES");
-    ERROR('k', VTK_4 VTK_POINTS, "line 10: POINTS stands twice");
+    ERROR('k', VTK_4 VTK_POINTS, "line 10: POINTS occurs twice");
     ERROR('k', VTK("3.0") "POINTS 1000000 float\n0 0 0\n", "line 5: POINTS announces 3000000 coordinates, but only");
     ERROR('k', VTK("3.0") "POINTS 9000000000000000000 float\n0 0 0\n",
           "line 5: POINTS has 9000000000000000000 times 3 values");
@@ -376,10 +381,10 @@ static void vtk_errors(void)
     ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n", "line 12: 2 types for 1 cells");
     ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 1\n10\n",
           "line 11: element 0 names vertex 4, but there are 4 vertices, numbered from 0 to 3");
-    ERROR('k', VTK_4 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", "line 11: cell 0 of type 10 has 3 corners instead of 4");
-    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n14\n", "line 11: cell 0 has type 14, which is not supported");
-    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n1\n", "line 11: cell 0 of type 1 has 4 corners instead of 1");
-    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n9\n", "4 vertices, but no tetrahedra or hexahedra");
+    ERROR('k', VTK_4 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", "line 11: cell 0 of type 10 has 3 nodes instead of 4");
+    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n15\n", "line 11: cell 0 has type 15, which is not supported");
+    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n1\n", "line 11: cell 0 of type 1 has 4 nodes instead of 1");
+    ERROR('k', VTK_4 "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n9\n", "4 vertices, but no solid elements");
     ERROR('k', VTK_5 "CELLS 2 4\n4 0 1 2 3\n", "line 11: '4' stands where OFFSETS is due");
     ERROR('k', VTK_5 "CELLS 0 4\nOFFSETS int\n", "line 10: CELLS has no offsets");
     ERROR('k', VTK_5 "CELLS 2 4\nOFFSETS float\n0 4\n", "line 11: OFFSETS is not of integers");
@@ -571,8 +576,8 @@ static void vtu_features(void)
 #define VTU_ARRAY(type, name, values)                                                                                  \
     "<DataArray type=\"" type "\" Name=\"" name "\" NumberOfComponents=\"3\">" values "</DataArray>"
 
-/* Files of SOFA: text, though they say that their bytes are of high order first. Counts and volumes as a script outside
- * the library has them. */
+/* Files of SOFA: text, although they claim to have the high byte first. Counts and volumes are from a script outside of
+ * the library. */
 static void vtu_collection(void)
 {
     static const struct {
@@ -689,7 +694,7 @@ static void vtu_errors(void)
     ERROR('x', VTU_PIECE("4", "1") VTU_MESH(FOUR, "0 1 2 3", "-1", "10"), "offset -1 of cell 0 is less than 0");
     ERROR('x', VTU_PIECE("4", "1") VTU_MESH(FOUR, "0 1 2 3", "4000000", "10"),
           "connectivity announces 4000000 values, but only 7 bytes follow");
-    ERROR('x', VTU_PIECE("4", "1") VTU_MESH(FOUR, "0 1 2 3", "4", "14"), "cell 0 has type 14, which is not supported");
+    ERROR('x', VTU_PIECE("4", "1") VTU_MESH(FOUR, "0 1 2 3", "4", "15"), "cell 0 has type 15, which is not supported");
     ERROR('x', VTU_PIECE("4", "1") VTU_MESH("0 0 0 1 nan 0 0 1 0 0 0 1", "0 1 2 3", "4", "10"),
           "Points: expected a finite number, found \"nan\"");
     ERROR('x', VTU_PIECE("1000000", "1") VTU_MESH(FOUR, "0 1 2 3", "4", "10"),
@@ -702,7 +707,7 @@ static void vtu_errors(void)
           "the array Points has type 'String'");
     ERROR('x', VTU_PIECE("4", "1") "<Cells>" VTU_ARRAY("Float32", "types", "10"), "the array types has type 'Float32'");
     ERROR('x', VTU_PIECE("4", "1") "<Cells>" VTU_ARRAY("Int8", "types", "10") VTU_ARRAY("Int8", "types", "10"),
-          "the array types stands twice");
+          "the array types occurs twice");
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What the tests of the importers of volumetric meshes share: files of the mesh collection, volumes and inverted
+/* Shared by the tests of the importers of volumetric meshes: files of the mesh collection, volumes and inverted
  * elements computed independently of the library, and the check that a parse fails with a message. */
 #ifndef TESTS_UNIT_VOLUME_TEST_H
 #define TESTS_UNIT_VOLUME_TEST_H
@@ -66,16 +66,16 @@ static double volume(const sp_mesh *m, int64_t *inverted)
 {
     double sum = 0;
     *inverted = 0;
-    for (int64_t e = 0; e < m->tet_count; e++) {
-        double v = tet_volume(m, m->tet + 4 * e);
+    for (int64_t e = 0; e < m->block[SP_TET4].count; e++) {
+        double v = tet_volume(m, m->block[SP_TET4].node + 4 * e);
         sum += v;
         *inverted += v <= 0;
     }
-    for (int64_t e = 0; e < m->hex_count; e++) {
+    for (int64_t e = 0; e < m->block[SP_HEX8].count; e++) {
         bool bad = false;
         for (int g = 0; g < 8; g++) {
             double s = 1 / sqrt(3), xi[3] = {g & 1 ? s : -s, g & 2 ? s : -s, g & 4 ? s : -s};
-            double j = hex_jacobian(m, m->hex + 8 * e, xi);
+            double j = hex_jacobian(m, m->block[SP_HEX8].node + 8 * e, xi);
             sum += j;
             bad |= j <= 0;
         }
@@ -90,8 +90,8 @@ static inline void check_counts(const char *name, const sp_mesh *m, int64_t node
     int64_t bad;
     double v = volume(m, &bad);
     CHECK(m->vertex_count == nodes, "%s: %lld vertices", name, (long long)m->vertex_count);
-    CHECK(m->tet_count == tets && m->hex_count == hexes, "%s: %lld tetrahedra, %lld hexahedra", name,
-          (long long)m->tet_count, (long long)m->hex_count);
+    CHECK(m->block[SP_TET4].count == tets && m->block[SP_HEX8].count == hexes, "%s: %lld tetrahedra, %lld hexahedra",
+          name, (long long)m->block[SP_TET4].count, (long long)m->block[SP_HEX8].count);
     CHECK(bad == inverted, "%s: %lld inverted", name, (long long)bad);
     /* The table has five significant digits. */
     CHECK(fabs(v - expected) <= 1e-4 * fabs(expected), "%s: volume %.8g is not %.8g", name, v, expected);
@@ -118,6 +118,8 @@ static inline void expect_error(int kind, const char *text, int64_t count, const
         status = sp_volume_parse_vtk(&context, text, count, &steel, &mesh, NULL);
     else if (kind == 'x')
         status = sp_volume_parse_vtu(&context, text, count, &steel, &mesh, NULL);
+    else if (kind == 'c')
+        status = sp_volume_parse_comsol(&context, text, count, &steel, &mesh, NULL);
     else
         status = sp_volume_parse_inp(&context, text, count, includes, &steel, &mesh, NULL, NULL, NULL);
     CHECK(status == SP_INPUT, "status %d for an error with '%s'", status, part);

@@ -1,4 +1,4 @@
-/* Stiffness warping: what is zero under rigid motion, small strain, momenta, products, networks, over-stretching;
+/* Stiffness warping: zero forces under rigid motion, small strain, momenta, products, spring networks, strain limiting;
  * BiCGStab. */
 #include "allocations.h"
 #include "assembly/elastic.h"
@@ -44,7 +44,7 @@ static void drop(sp_mesh *mesh, sp_fe_space *body)
     sp_mesh_free(mesh);
 }
 
-/* A turn by 2.2 about an oblique axis (Rodrigues). */
+/* A rotation by 2.2 about an oblique axis (Rodrigues). */
 static void oblique(double R[9])
 {
     const double a[3] = {2.0 / 7, -3.0 / 7, 6.0 / 7}, cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
@@ -100,7 +100,7 @@ static double *vector(int64_t n, uint64_t stream)
     return x;
 }
 
-/* |K| |x| of the largest entries: what rounding is measured by. */
+/* |K| |x| of the largest entries, to which rounding is relative. */
 static double force_scale(const sp_warp_system *w, double size)
 {
     return largest(9 * w->start[w->vertices], w->K) * size;
@@ -184,7 +184,7 @@ static void small_strain_is_linear(void)
     }
 }
 
-/* A dilation turns no edge: every R is the identity, all kinds are the linear model, and so are their matrices. */
+/* A dilation rotates no edge: every R is the identity, all kinds equal the linear model, and so do their matrices. */
 static void dilation_is_linear(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
@@ -212,7 +212,7 @@ static void dilation_is_linear(void)
                 CHECK_OK(both[k]->matrix_factor(both[k]->self));
                 CHECK_OK(both[k]->matrix_solve(both[k]->self, b, k ? y : x));
             }
-            if (kind != SP_WARP_PAIR) /* whose K leaves out the mean of what it is applied to, nothing of K itself */
+            if (kind != SP_WARP_PAIR) /* whose K removes the mean of its argument, but not of K itself */
                 CHECK(difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind],
                       rotation_name[rotation], difference(n, x, y));
             else
@@ -226,8 +226,8 @@ static void dilation_is_linear(void)
 
 /* ---- elements ---- */
 
-/* RᵀF is symmetric for F that are hardly and much stretched, which get their R in two ways, and other lanes do not
- * matter. */
+/* RᵀF is symmetric for slightly and strongly stretched F, whose R is computed in two ways, independent of other lanes.
+ */
 static void rotations_of_lanes(void)
 {
     enum { COUNT = 400 };
@@ -279,8 +279,9 @@ static void make_mixed(sp_mesh *mesh)
     sp_mesh tetrahedra;
     make_box(6, 3, 2, 0.1, 0.15, mesh);
     CHECK_OK(sp_mesh_split(&context, mesh, &tetrahedra));
-    int64_t boxes = mesh->hex_count, each = tetrahedra.tet_count / boxes;
-    mesh->tet = sp_pool_new(&mesh->pool, 4 * tetrahedra.tet_count, sizeof *mesh->tet);
+    int64_t boxes = mesh->block[SP_HEX8].count, each = tetrahedra.block[SP_TET4].count / boxes;
+    mesh->block[SP_TET4].node =
+        sp_pool_new(&mesh->pool, 4 * tetrahedra.block[SP_TET4].count, sizeof *mesh->block[SP_TET4].node);
     mesh->region = sp_pool_new(&mesh->pool, (each + 1) * boxes, sizeof *mesh->region);
     mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
     mesh->material_count = 2;
@@ -288,56 +289,57 @@ static void make_mixed(sp_mesh *mesh)
     mesh->materials[1] = test_law(SP_LAW_LINEAR);
     for (int k = 0; k < 21; k++)
         mesh->materials[1].stiffness[k] *= 3e5;
-    mesh->hex_count = 0;
+    mesh->block[SP_HEX8].count = 0;
     for (int64_t e = 0; e < boxes; e++)
         if (e % 3) {
-            memmove(mesh->hex + 8 * mesh->hex_count++, mesh->hex + 8 * e, 8 * sizeof *mesh->hex);
+            memmove(mesh->block[SP_HEX8].node + 8 * mesh->block[SP_HEX8].count++, mesh->block[SP_HEX8].node + 8 * e,
+                    8 * sizeof *mesh->block[SP_HEX8].node);
         } else {
-            memcpy(mesh->tet + 4 * mesh->tet_count, tetrahedra.tet + 4 * each * e,
-                   4 * (size_t)each * sizeof *mesh->tet);
-            mesh->tet_count += each;
+            memcpy(mesh->block[SP_TET4].node + 4 * mesh->block[SP_TET4].count,
+                   tetrahedra.block[SP_TET4].node + 4 * each * e, 4 * (size_t)each * sizeof *mesh->block[SP_TET4].node);
+            mesh->block[SP_TET4].count += each;
         }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
         mesh->region[e] = e % 5 == 2;
     sp_mesh_free(&tetrahedra);
 }
 
-/* One element as the equation stands: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
+/* One element by the equation: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
 static double one_element(const sp_fe_space *body, int64_t element, const double *u, const double *v, double *f,
                           double *product)
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(body->mesh, element, &nodes);
     sp_lanes rest[8][3] = {0}, force[8][3], energy, F[9] = {0}, turn[9], block[SP_ELEMENT_BLOCKS][9];
     sp_element_lanes data;
     double X[24], gradient[8][3], R[9], y[24], z[24], sum = 0;
     sp_element_lanes_start(&data);
     sp_element_lanes_fill(body, element, &data);
     sp_batch_tangent(&data, rest, false, force, block, &energy);
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_centre_gradients(corners, X, gradient);
-    for (int a = 0; a < corners; a++)
+    for (int a = 0; a < nodes; a++)
+        memcpy(X + 3 * a, body->mesh->vertices + 3 * node[a], 3 * sizeof *X);
+    sp_element_centre_gradients(nodes == 8 ? SP_HEX8 : SP_TET4, X, gradient);
+    for (int a = 0; a < nodes; a++)
         for (int k = 0; k < 9; k++)
-            F[k] += (X[3 * a + k / 3] + u[3 * corner[a] + k / 3]) * gradient[a][k % 3];
+            F[k] += (X[3 * a + k / 3] + u[3 * node[a] + k / 3]) * gradient[a][k % 3];
     sp_nearest_rotation(F, turn);
     for (int k = 0; k < 9; k++)
         R[k] = turn[k][0];
-    for (int a = 0; a < corners; a++) {
+    for (int a = 0; a < nodes; a++) {
         double x[3];
         for (int c = 0; c < 3; c++)
-            x[c] = X[3 * a + c] + u[3 * corner[a] + c];
+            x[c] = X[3 * a + c] + u[3 * node[a] + c];
         sp_rotate_back(R, x, y + 3 * a);
-        sp_rotate_back(R, v + 3 * corner[a], z + 3 * a);
+        sp_rotate_back(R, v + 3 * node[a], z + 3 * a);
         for (int c = 0; c < 3; c++)
             y[3 * a + c] -= X[3 * a + c];
     }
-    for (int a = 0; a < corners; a++) {
+    for (int a = 0; a < nodes; a++) {
         double g[3] = {0}, h[3] = {0}, turned[3];
-        for (int b = 0; b < corners; b++)
+        for (int b = 0; b < nodes; b++)
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++) {
-                    double k = block[sp_packed(corners, a, b)][a <= b ? 3 * c + d : 3 * d + c][0];
+                    double k = block[sp_packed(nodes, a, b)][a <= b ? 3 * c + d : 3 * d + c][0];
                     g[c] += k * y[3 * b + d];
                     h[c] += k * z[3 * b + d];
                 }
@@ -345,16 +347,16 @@ static double one_element(const sp_fe_space *body, int64_t element, const double
             sum += 0.5 * y[3 * a + c] * g[c];
         sp_rotate(R, g, turned);
         for (int c = 0; c < 3; c++)
-            f[3 * corner[a] + c] += turned[c];
+            f[3 * node[a] + c] += turned[c];
         sp_rotate(R, h, turned);
         for (int c = 0; c < 3; c++)
-            product[3 * corner[a] + c] += turned[c];
+            product[3 * node[a] + c] += turned[c];
     }
     return sum;
 }
 
-/* Side by side as one by one, in batches that are not full, of both kinds of elements and two laws, where some vertices
- * are held; the same bytes on any number of threads. */
+/* Batches give the results of single elements: incomplete batches, both kinds of elements, two laws, some fixed
+ * vertices; the same bytes for any number of threads. */
 static void elements_side_by_side(void)
 {
     sp_mesh mesh;
@@ -370,9 +372,10 @@ static void elements_side_by_side(void)
     int64_t n = system.n, rows = 3 * mesh.vertex_count, partial = 0;
     for (int64_t b = 0; b < w->all.batch_count; b++)
         partial += w->all.batches[b].count < SP_LANES;
-    CHECK(partial > 0 && mesh.hex_count > 0 && mesh.tet_count > 0, "%lld batches are not full, %lld and %lld elements",
-          (long long)partial, (long long)mesh.hex_count, (long long)mesh.tet_count);
-    w->many = true; /* threads share it */
+    CHECK(partial > 0 && mesh.block[SP_HEX8].count > 0 && mesh.block[SP_TET4].count > 0,
+          "%lld batches are not full, %lld and %lld elements", (long long)partial, (long long)mesh.block[SP_HEX8].count,
+          (long long)mesh.block[SP_TET4].count);
+    w->many_elements = true; /* threads share it */
     double *u = vector(rows, 33), *v = vector(rows, 34), *q = vector(n, 0), *p = vector(n, 0), *f = vector(n, 0),
            *g = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0), *part = vector(n, 0);
     double *S = vector(9 * w->start[w->vertices], 0), *full = vector(rows, 0), *product = vector(rows, 0),
@@ -425,7 +428,7 @@ static void element_is_the_corotational_law(void)
     CHECK(!system.nonconservative, "it has an energy");
     int64_t n = system.n;
     double *q = vector(n, 0), *u = vector(n, 31), *f = vector(n, 0), *g = vector(n, 0);
-    for (int hard = 0; hard < 2; hard++) { /* the second turns elements inside out */
+    for (int hard = 0; hard < 2; hard++) { /* the second inverts elements */
         deform(&mesh, true, 3, hard ? 0.08 : 0.02, u, q);
         double energy = system.force(system.self, q, f), expected = sp_elastic_force(&context, &body, q, g);
         CHECK_NEAR(energy, expected, 1e-10 * expected);
@@ -506,8 +509,8 @@ static void corrected_has_no_ghost(void)
         sp_warp_system *w = system.self;
         for (int64_t i = 0; i < n; i++) {
             int64_t v = i / 3, c = i % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-            const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the place where the origin has gone: any
-                                                                        point will do where the sum of forces is 0 */
+            const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the new place of the origin: any point is
+                                                                        possible because the sum of forces is 0 */
             sum[c] += f[i];
             all += fabs(f[i]);
             torque[c] += (X[c1] + d[c1] -
@@ -595,7 +598,7 @@ static void products_are_derivatives(void)
             CHECK(difference(n, f, g) < 1e-10, "%s %s: force %g", kind_name[kind], rotation_name[rotation],
                   difference(n, f, g));
             system.tangent_times(system.self, q, v, y);
-            /* R stays what it is at q, so the force is linear and any step will do */
+            /* R stays that at q, so that the force is linear and exact for any step */
             for (int64_t i = 0; i < n; i++)
                 q[i] += v[i];
             plain_force(system.self, n, whole, q, f);
@@ -698,7 +701,7 @@ static void solves_the_sum_of_additions(void)
                 double *x2 = vector(n, 0), *ground_force = vector(n, 0);
                 sp_ground ground = {{0.36, -0.48, 0.8}, 0.12, 9000, 0.1, 0.5};
                 sp_warp_system *w = system.self;
-                w->large = w->many = true; /* small as it is, threads share it */
+                w->many_rows = w->many_elements = true; /* small as it is, threads share it */
                 sp_spring springs[2] = {{60, {0.1, 0.2, 0.9}, 5000}, {30, {1, 0, 0}, 800}};
                 system.set_springs(system.self, 2, springs);
                 deform(&mesh, false, 1, 0.01, u, full);
@@ -744,8 +747,8 @@ static void solves_the_sum_of_additions(void)
             }
 }
 
-/* Conjugate gradients for a matrix that is not symmetric: nearly so, they come to the solution that BiCGStab has; far
- * from it they fail, and what is added as definite is solved all the same. For elements, whose matrix is symmetric,
+/* Conjugate gradients for an unsymmetric matrix: if it is nearly symmetric, they find the solution of BiCGStab,
+ * otherwise they fail, and the solver still solves with the definite matrix. For ELEMENT, whose matrix is symmetric,
  * nothing changes. */
 static void gradients_where_they_may(void)
 {
@@ -764,7 +767,7 @@ static void gradients_where_they_may(void)
         int64_t n = system[0].n, rows = 3 * mesh.vertex_count, failures = 0;
         double *u = vector(rows, 61), *full = vector(rows, 0), *q = vector(n, 0), *b = vector(n, 62), *x = vector(n, 0),
                *y = vector(n, 0);
-        for (int far = 0; far < 2; far++) { /* a little bent, and a quarter circle without much mass */
+        for (int far = 0; far < 2; far++) { /* slightly bent, and a quarter circle with little mass */
             deform(&mesh, false, far ? 2.5 : 0.2, far ? 0.02 : 0, u, full);
             sp_fe_space_gather(&body, full, q);
             int status = SP_OK;
@@ -795,7 +798,7 @@ static void gradients_where_they_may(void)
     }
 }
 
-/* Without mass and with nothing held but by springs K alone is singular, and yet S is solved with. */
+/* Without mass, and with springs as the only supports, K alone is singular, but S can be solved. */
 static void free_bodies_on_springs(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
@@ -824,7 +827,7 @@ static void free_bodies_on_springs(void)
     }
 }
 
-/* ELEMENT in its conservative case: force and work on held vertices are the gradient of the energy, springs included.
+/* ELEMENT in its conservative case: force and work on fixed vertices are the gradient of the energy, springs included.
  */
 static void energy_has_a_gradient(void)
 {
@@ -833,7 +836,7 @@ static void energy_has_a_gradient(void)
     sp_system system;
     make_bar(true, true, SP_LAW_COROTATIONAL, &mesh, &body);
     sp_warp warp = {.kind = SP_WARP_ELEMENT,
-                    .rotation = SP_ROTATION_POLAR}; /* over-stretching, which has kinks, has a test of its own */
+                    .rotation = SP_ROTATION_POLAR}; /* strain limiting, which has kinks, has a test of its own */
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
     int64_t n = system.n, rows = 3 * mesh.vertex_count;
     double *u = vector(rows, 71), *du = vector(rows, 72), *prescribed = vector(rows, 0), *still = vector(rows, 0),
@@ -867,8 +870,8 @@ static void energy_has_a_gradient(void)
     drop(&mesh, &body);
 }
 
-/* Held vertices: a turn of all of them is free, their velocity and inertia come in as the matrices over all vertices
- * say. */
+/* Prescribed vertices: a rotation of all of them needs no force, and their velocity and inertia act as the matrices
+ * over all vertices give. */
 static void held_vertices(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
@@ -931,7 +934,7 @@ static void networks(void)
         make_box(1, 1, 1, 0.1, 0.2, &box);
         if (corners == 4) {
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-            mesh.tet_count = 1;
+            mesh.block[SP_TET4].count = 1;
             mesh.region[0] = 0;
             sp_mesh_free(&box);
         } else
@@ -944,7 +947,7 @@ static void networks(void)
         double *q = vector(n, 0), *v = vector(n, 91), *y = vector(n, 0), *expected = vector(n, 0),
                volume = sp_mesh_element_volume(&mesh, 0);
         system.tangent_times(system.self, q, v, y);
-        const int64_t *corner = corners == 8 ? mesh.hex : mesh.tet;
+        const int64_t *corner = corners == 8 ? mesh.block[SP_HEX8].node : mesh.block[SP_TET4].node;
         int pairs = corners * (corners - 1) / 2;
         for (int a = 0; a < corners; a++)
             for (int b = 0; b < corners; b++) {
@@ -1002,8 +1005,8 @@ static void networks_of_other_laws(void)
     CHECK_NEAR(scale[2], scale[0], 1e-12 * scale[0]);
 }
 
-/* What over-stretching adds to the force is the gradient of the energy that it adds, and what it adds to products the
- * derivative of that force. */
+/* The additional force of strain limiting is the gradient of its energy, and its additional products are the derivative
+ * of that force. */
 static void overstretching(void)
 {
     sp_mesh mesh;
@@ -1029,8 +1032,8 @@ static void overstretching(void)
         y[1][i] -= y[0][i];
     }
     for (int s = 0; s < 3; s++) {
-        /* edges that begin or cease to pull on the way spoil the order: short steps; the largest error of the second is
-         * measured */
+        /* edges that begin or cease to pull during a step reduce the order: short steps; the largest error of the
+         * second is measured */
         double epsilon = 1e-5 / (1 << s), energy[2];
         double *g[2] = {vector(n, 0), vector(n, 0)}, *h = vector(n, 0);
         for (int k = 0; k < 2; k++) {
@@ -1060,7 +1063,7 @@ static void overstretching(void)
     drop(&mesh, &body);
 }
 
-/* ---- rotations where there are none ---- */
+/* ---- undefined rotations ---- */
 
 /* All vertices in one point, or on a line: no frame, R by the polar decomposition, in the first case the identity. */
 static void collapsed_bodies(void)
@@ -1196,7 +1199,7 @@ static void bicgstab(void)
         A[i * N + i] = 1;
     CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == 2, "one product and one to see the residual");
     CHECK_NEAR(x[N - 1], b[N - 1], 1e-15);
-    /* a turn by 90°: b is at right angles to A b, and the first division has nothing to divide by */
+    /* a rotation by 90°: b is orthogonal to A b, and the first division is by 0 */
     memset(A, 0, sizeof A);
     for (int i = 0; i < N; i += 2) {
         A[i * N + i + 1] = 1;
@@ -1257,8 +1260,7 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
     drop(&mesh, &body);
 }
 
-/* A bar of 1 m that falls by half of its length. ELEMENT has the force of the law "corotational": the same motion, to
- * what Newton leaves. */
+/* A bar of 1 m whose end sinks by half of its length. */
 static void bent_bars_move(void)
 {
     enum { STEPS = 40 };

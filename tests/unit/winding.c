@@ -36,7 +36,7 @@ static void winding_exact(void)
     CHECK_NEAR(sp_winding_number(w, (double[3]){0.1, -0.2, 0.3}, 0), -0.5, 1e-13);
     sp_winding_free(w);
     sp_surface_free(&s);
-    /* Three sheets around each other: the sum passes 2π again and again. */
+    /* Three nested sheets: the sum passes 2π repeatedly. */
     s = new_surface(3000, 6000);
     for (int i = 1; i <= 3; i++)
         add_sphere(&s, 12, (double[3]){0}, i);
@@ -145,7 +145,7 @@ static void orientation(void)
               "doubled %lld open %lld triangles %lld", (long long)report.doubled, (long long)report.open_edges,
               (long long)out.triangle_count);
         sp_surface_free(&out);
-        for (int64_t t = 0; t < 24; t += 3) /* again without usable orientation */
+        for (int64_t t = 0; t < 24; t += 3) /* the same without a usable orientation */
             turn(&s, t);
     }
     sp_surface_free(&s);
@@ -230,8 +230,8 @@ static void normal_of(const sp_surface *s, int64_t t, double centroid[3], double
     }
 }
 
-/* How many of the triangles first … end − 1 look away from a point after the repair. None is left out in these models.
- */
+/* The number of triangles first … end − 1 that face away from a point after the repair. None is dropped in these
+ * models. */
 static int64_t outward_from(const sp_surface *s, const double point[3], int64_t first, int64_t end)
 {
     sp_surface out;
@@ -248,9 +248,8 @@ static int64_t outward_from(const sp_surface *s, const double point[3], int64_t 
     return count;
 }
 
-/* Boxes of sheets that are not joined, with some of them missing: every sheet is a patch of its own. The sheets are
- * flat, or bent to either side by a hundredth, so that the volume about their own centroid would turn half of them the
- * wrong way. */
+/* Boxes of unconnected sheets, some of which are missing: every sheet is a patch of its own. The sheets are flat, or
+ * bent to either side by a hundredth, so that the volume about their own centroid would flip half of them. */
 static void boxes_of_sheets(void)
 {
     static const double low[3] = {10, 20, 30}, high[3] = {11, 22, 33}, centre[3] = {10.5, 21, 31.5};
@@ -301,8 +300,8 @@ static void doors(void)
     }
 }
 
-/* A bucket of two walls that are not joined at the rim: the inner one looks into the opening. The wall is solid, the
- * bucket is not full. A ball that lies in it is a body of its own. */
+/* A bucket of two walls that are not connected at the rim: the inner one faces the opening. The wall is solid, the
+ * bucket is empty. A ball in it is a separate body. */
 static void nested_shells(void)
 {
     for (uint64_t round = 0; round < 4; round++) {
@@ -331,8 +330,8 @@ static void nested_shells(void)
     }
 }
 
-/* Nothing is known of a flat sheet, or of a wave that is seen alike from both sides: it stays as it is. A dome is seen
- * more from its convex side, however flat it is. */
+/* The orientation of a flat sheet, or of a wave with equal visibility from both sides, is undetermined and stays
+ * unchanged. A dome is visible more from its convex side, however flat it is. */
 static void single_sheets(void)
 {
     for (int turned = 0; turned < 2; turned++)
@@ -353,7 +352,7 @@ static void single_sheets(void)
         }
 }
 
-/* A hidden sheet in a box keeps its sense relative to the box. */
+/* A hidden sheet in a box keeps its orientation relative to the box. */
 static void hidden_sheet(void)
 {
     for (int turned = 0; turned < 2; turned++) {

@@ -128,6 +128,7 @@ static void read_columns(candidates *set, candidate_file *file, sp_reader *reade
     tool_check(sp_file_rest(set->context, reader, first, true, open), file->path);
     tool_record_archive(file->path, NULL, open->hash, open->meta);
     tool_check(sp_columns_read(set->context, open, set->store.rows, &file->columns), file->path);
+    tool_check(sp_columns_whole(set->context, &file->columns), file->path);
     sp_file_free(open);
     sp_reader_close(reader);
     file->count = file->columns.count;

@@ -43,9 +43,9 @@ static const candidate_file *find_modes(const candidates *set)
 
 /* ---- Rayleigh quotients ---- */
 
-/* Columns that are weighed by their quotient lose what they have of the rigid motions that the anchors leave: that part
- * has mass and no stiffness, so that a field with a little of it would weigh far too much, and a basis holds none of
- * it. */
+/* Columns that are weighed by their quotient lose what they have of the rigid motions that the fixed vertices leave:
+ * that part has mass and no stiffness, so that a field with a little of it would weigh far too much, and a basis holds
+ * none of it. */
 static void project_off_rigid(candidates *set, const weights *w, const sp_fe_space *body, const sp_metric *metric,
                               const sp_sparse *M)
 {

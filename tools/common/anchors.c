@@ -4,7 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tool_fixed_vertices tool_fixed_vertices;
+static struct {
+    tool_texts boxes, half_spaces, lists;
+} fixed;
+
+const tool_option tool_fix_options[TOOL_FIX_COUNT] = {
+    {"fix-box", 0, TOOL_TEXTS, &fixed.boxes, "X0,Y0,Z0,X1,Y1,Z1[,AXES]",
+     .help = "hold the vertices in this box; inf for open sides; AXES such as xz holds only these components"},
+    {"fix-half-space", 0, TOOL_TEXTS, &fixed.half_spaces, "NX,NY,NZ,D[,AXES]",
+     .help = "hold the vertices with n.x <= d"},
+    {"fix-vertices", 0, TOOL_TEXTS, &fixed.lists, "LIST[:AXES]", .help = "hold these vertices, counted from 0: 0-3,17"},
+};
+
+static struct {
+    double scale;
+    int up; /* 0 x, 1 y, 2 z */
+} frame;
+
+const tool_option tool_frame_options[TOOL_FRAME_COUNT] = {
+    {"scale", 0, TOOL_REAL, &frame.scale, "X", "1", .low = 1e-12, .high = 1e12,
+     .help = "factor on the model's coordinates: 0.001 for a model in millimetres; boxes are in metres"},
+    {"up", 0, TOOL_CHOICE, &frame.up, NULL, "z", "x|y|z",
+     .help = "vertical axis of the model, kept in the mesh for pictures; coordinates do not change"},
+};
+
+static tool_texts region_boxes;
+
+const tool_option tool_region_options[TOOL_REGION_COUNT] = {
+    {"region-box", 0, TOOL_TEXTS, &region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1",
+     .help = "elements with their centre in this box become region NAME; inf for open sides"},
+};
+
+double tool_scale(void)
+{
+    return frame.scale;
+}
+
+void tool_scale_points(int64_t count, double *points)
+{
+    for (int64_t i = 0; i < 3 * count && frame.scale != 1; i++)
+        points[i] *= frame.scale;
+}
+
+void tool_set_up(sp_mesh *mesh)
+{
+    mesh->up = frame.up == 2 ? 0 : 'x' + frame.up;
+}
 
 bool tool_parse_numbers(const char **at, int count, double *numbers)
 {
@@ -60,8 +105,8 @@ static void fix_list(sp_context *context, sp_mesh *mesh, const char *text)
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
 {
     int64_t added;
-    for (int64_t i = 0; i < tool_fixed_vertices.boxes.count; i++) {
-        const char *text = tool_fixed_vertices.boxes.value[i], *at = text;
+    for (int64_t i = 0; i < fixed.boxes.count; i++) {
+        const char *text = fixed.boxes.value[i], *at = text;
         double box[6];
         int axes = tool_parse_numbers(&at, 6, box) ? parse_axes(at) : 0;
         if (!axes)
@@ -70,8 +115,8 @@ void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-box: no vertex lies in %s", text);
     }
-    for (int64_t i = 0; i < tool_fixed_vertices.half_spaces.count; i++) {
-        const char *text = tool_fixed_vertices.half_spaces.value[i], *at = text;
+    for (int64_t i = 0; i < fixed.half_spaces.count; i++) {
+        const char *text = fixed.half_spaces.value[i], *at = text;
         double plane[4];
         int axes = tool_parse_numbers(&at, 4, plane) ? parse_axes(at) : 0;
         if (!axes)
@@ -80,6 +125,58 @@ void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-half-space: no vertex lies in %s", text);
     }
-    for (int64_t i = 0; i < tool_fixed_vertices.lists.count; i++)
-        fix_list(context, mesh, tool_fixed_vertices.lists.value[i]);
+    for (int64_t i = 0; i < fixed.lists.count; i++)
+        fix_list(context, mesh, fixed.lists.value[i]);
+}
+
+/* ---- regions by place ---- */
+
+/* NAME,X0,Y0,Z0,X1,Y1,Z1: the name and the box. */
+static void parse_region_box(const char *text, char name[SP_NAME_LENGTH], double box[6])
+{
+    const char *comma = strchr(text, ','), *at = comma ? comma + 1 : text;
+    if (!comma || comma == text || comma - text >= SP_NAME_LENGTH || !tool_parse_numbers(&at, 6, box) || *at)
+        tool_fail(SP_USAGE, NULL, "--region-box: \"%s\" is not NAME,X0,Y0,Z0,X1,Y1,Z1", text);
+    snprintf(name, SP_NAME_LENGTH, "%.*s", (int)(comma - text), text);
+}
+
+/* The material of the elements that were moved to region `name`; before [elements]: the regions where they were. */
+static const sp_material *find_material(const sp_mesh *mesh, int64_t region, const char *name, const int64_t *before)
+{
+    const sp_material *first = NULL;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        const sp_material *here = &mesh->materials[before[e]];
+        sp_material own;
+        if (mesh->region[e] != region)
+            continue;
+        first = first ? first : here;
+        memcpy(&own, here, sizeof own);
+        memcpy(own.name, first->name, sizeof own.name);
+        if (memcmp(&own, first, sizeof own) != 0)
+            tool_fail(SP_USAGE, NULL, "--region-box: the elements in the box of %s are of %s and %s: materials differ",
+                      name, first->name, here->name);
+    }
+    return first;
+}
+
+void tool_apply_region_boxes(sp_context *context, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    for (int64_t i = 0; i < region_boxes.count; i++) {
+        const char *text = region_boxes.value[i];
+        const int64_t *before = tool_allocate_copy(&pool, mesh->region, sp_mesh_element_count(mesh), sizeof *before);
+        char name[SP_NAME_LENGTH] = "";
+        double box[6];
+        parse_region_box(text, name, box);
+        const int64_t known = sp_mesh_region_find(mesh, name), region = known < 0 ? mesh->material_count : known;
+        if (sp_mesh_region_box(mesh, box, box + 3, region) == 0)
+            tool_fail(SP_USAGE, NULL, "--region-box: no element has its centre in %s", text);
+        if (known < 0) {
+            sp_material material = *find_material(mesh, region, name, before);
+            memcpy(material.name, name, sizeof name);
+            tool_check(sp_mesh_region_add(context, mesh, &material), NULL);
+        }
+    }
+    sp_pool_free(&pool);
+    tool_check(sp_mesh_region_drop_empty(context, mesh), NULL);
 }

@@ -1,28 +1,35 @@
-/* Options that fix vertices, shared by the tools that make meshes. */
+/* Options shared by the tools that make meshes: unit of length and vertical axis of the model, fixed vertices, regions
+ * by place. */
 #ifndef TOOLS_COMMON_ANCHORS_H
 #define TOOLS_COMMON_ANCHORS_H
 
 #include "mesh/mesh.h"
 #include "tools/common/tool.h"
 
-extern struct tool_fixed_vertices {
-    tool_texts boxes, half_spaces, lists;
-} tool_fixed_vertices;
+enum { TOOL_FIX_COUNT = 3 };
+extern const tool_option tool_fix_options[TOOL_FIX_COUNT];
 
-#define TOOL_FIX_OPTIONS                                                                                               \
-    {"fix-box",                                                                                                        \
-     0,                                                                                                                \
-     TOOL_TEXTS,                                                                                                       \
-     &tool_fixed_vertices.boxes,                                                                                       \
-     "X0,Y0,Z0,X1,Y1,Z1[,AXES]",                                                                                       \
-     .help = "hold the vertices in this box; inf for open sides; AXES such as xz holds only these components"},        \
-        {"fix-half-space",    0,                                                                                       \
-         TOOL_TEXTS,          &tool_fixed_vertices.half_spaces,                                                        \
-         "NX,NY,NZ,D[,AXES]", .help = "hold the vertices with n.x <= d"},                                              \
-    {                                                                                                                  \
-        "fix-vertices", 0, TOOL_TEXTS, &tool_fixed_vertices.lists, "LIST[:AXES]",                                      \
-            .help = "hold these vertices, counted from 0: 0-3,17"                                                      \
-    }
+/* --scale and --up: unit of length and vertical axis of the model. Coordinates stay as they are but for the factor:
+ * loads, boxes and other files of the same model keep their meaning. */
+enum { TOOL_FRAME_COUNT = 2 };
+extern const tool_option tool_frame_options[TOOL_FRAME_COUNT];
+
+/* The factor of --scale. */
+double tool_scale(void);
+
+/* Multiplies points [count, 3] by --scale. */
+void tool_scale_points(int64_t count, double *points);
+
+/* Sets mesh->up from --up; z, the default, is not written. */
+void tool_set_up(sp_mesh *mesh);
+
+/* --region-box. */
+enum { TOOL_REGION_COUNT = 1 };
+extern const tool_option tool_region_options[TOOL_REGION_COUNT];
+
+/* Makes the regions of --region-box, and drops regions without elements. A new region has the material of its elements,
+ * which must be the same for all of them. */
+void tool_apply_region_boxes(sp_context *context, sp_mesh *mesh);
 
 /* Applies them; a box or half-space without a vertex is a usage error. */
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh);

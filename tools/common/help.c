@@ -65,10 +65,10 @@ static int print_left(FILE *stream, const tool_option *option)
 /* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
 static bool is_void(const tool_condition *c)
 {
-    for (size_t i = 0; c->words && i < c->length; i += strcspn(c->words + i, ", ") + 1)
+    for (size_t i = 0; c->of && c->words && i < c->length; i += strcspn(c->words + i, ", ") + 1)
         if (tool_choice_offers(c->of, c->words + i, strcspn(c->words + i, ", ")))
             return false;
-    return c->words != NULL;
+    return c->of && c->words;
 }
 
 static void print_option(FILE *stream, const tool_option *option)
@@ -88,7 +88,7 @@ static void print_option(FILE *stream, const tool_option *option)
             if (is_void(&c))
                 continue;
             tool_condition_describe(&c, text, sizeof text);
-            snprintf(words, sizeof words, c.negative ? "[not %s]" : "[%s]", text);
+            snprintf(words, sizeof words, "[%s%s%s]", c.negative ? "not " : "", c.of ? "" : "of ", text);
             column = print_wrapped(stream, words, HELP_INDENT, column);
         }
     }

@@ -8,15 +8,51 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- the readers of the library ---- */
+
+static int read_file(sp_source *source, const char *path, const char *key, const char *const *kinds, bool foreign,
+                     sp_file *file)
+{
+    (void)source;
+    tool_read(path, key, kinds, foreign, file);
+    return SP_OK;
+}
+
+static int read_text(sp_source *source, const char *path, const char *key, bool json, sp_pool *pool, int64_t *count,
+                     char **text)
+{
+    (void)source;
+    *text = (json ? tool_read_json : tool_read_bytes)(path, key, pool, count);
+    if (key && !*key) { /* an argument that is text: its reader records it before the files that it names */
+        char hash[SP_HASH_LENGTH];
+        sp_hash_bytes(*count, *text, hash);
+        tool_record_input(path, NULL, hash, NULL);
+    }
+    return SP_OK;
+}
+
+static void warn(sp_source *source, const char *path, const char *text)
+{
+    (void)source;
+    tool_warn(path, "%s", text);
+}
+
+static sp_source files; /* of the readers */
+
+sp_source *tool_source(void)
+{
+    files = (sp_source){.context = &tool.context, .file = read_file, .text = read_text, .warn = warn};
+    return &files;
+}
+
+void tool_check_source(int status)
+{
+    tool_check(status, files.failed);
+}
+
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh)
 {
-    static const char *const kinds[] = {"mesh", NULL};
-    sp_file file;
-    tool_read(path, option, kinds, false, &file);
-    mesh->path = path;
-    memcpy(mesh->hash, file.hash, sizeof mesh->hash);
-    tool_check(sp_mesh_read(&tool.context, &file, &mesh->mesh), path);
-    sp_file_free(&file);
+    tool_check_source(sp_input_mesh(tool_source(), path, option, mesh));
 }
 
 void tool_read_cut(const char *path, const char *option, const tool_mesh *parent, tool_mesh *cut, int64_t **origin)
@@ -42,26 +78,13 @@ void tool_read_cut(const char *path, const char *option, const tool_mesh *parent
 
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected)
 {
-    if (*recorded && *expected && strcmp(recorded, expected))
-        tool_fail(SP_INPUT, path, "it was made from another %s (%.12s…, this one is %.12s…)", what, recorded, expected);
+    tool_check_source(sp_input_made_from(tool_source(), path, what, recorded, expected));
 }
 
 void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh,
                        tool_columns *columns)
 {
-    static const char *const all[] = {"modes", "derivatives", "snapshots", "basis", NULL};
-    sp_file file;
-    tool_read(path, option, kinds ? kinds : all, true, &file);
-    columns->path = path;
-    snprintf(columns->kind, sizeof columns->kind, "%s", *sp_file_kind(&file) ? sp_file_kind(&file) : "snapshots");
-    memcpy(columns->hash, file.hash, sizeof columns->hash);
-    tool_check(sp_columns_read(&tool.context, &file, mesh ? 3 * mesh->mesh.vertex_count : -1, &columns->columns), path);
-    sp_file_free(&file);
-    if (mesh) {
-        if (!*columns->columns.mesh)
-            tool_warn(path, "it does not say which mesh it belongs to");
-        tool_check_hash(path, "mesh", columns->columns.mesh, mesh->hash);
-    }
+    tool_check_source(sp_input_columns(tool_source(), path, option, kinds, mesh, columns));
 }
 
 double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns)
@@ -77,9 +100,7 @@ double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns)
 
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *file)
 {
-    const double largest = sp_mesh_fix(mesh, file->columns.count, file->columns.U);
-    if (largest > 0)
-        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", largest);
+    sp_input_fix_rows(tool_source(), mesh, file);
 }
 
 void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
@@ -150,7 +171,5 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
 
 void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis)
 {
-    if (basis_lumped && !lumped)
-        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew",
-                  basis);
+    tool_check_source(sp_input_same_mass(tool_source(), path, lumped, basis_lumped, basis));
 }

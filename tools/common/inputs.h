@@ -6,6 +6,7 @@
 #include "formats/columns.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
+#include "library/inputs.h"
 #include "tools/common/tool.h"
 
 /* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there.
@@ -18,11 +19,15 @@ static inline enum sp_law tool_law(int choice)
     return laws[choice];
 }
 
-typedef struct tool_mesh {
-    sp_mesh mesh;
-    const char *path;
-    char hash[SP_HASH_LENGTH];
-} tool_mesh;
+typedef sp_mesh_input tool_mesh;
+typedef sp_columns_input tool_columns;
+
+/* Files read as tool_read reads them, with their provenance, for the readers of library/inputs.h. Failures end the
+ * process. */
+sp_source *tool_source(void);
+
+/* Ends the process if the status of a reader is not SP_OK. */
+void tool_check_source(int status);
 
 /* A mesh file. */
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
@@ -43,13 +48,6 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
 /* Directions of fibres by element: of --fibre, an .npy file of (elements, 3) numbers, or of `helices` [regions];
  * neither: none. The mesh is checked afterwards. */
 void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh);
-
-typedef struct tool_columns {
-    sp_columns columns;
-    const char *path;
-    char kind[SP_KIND_LENGTH]; /* "modes", "derivatives", "snapshots", "basis" */
-    char hash[SP_HASH_LENGTH];
-} tool_columns;
 
 /* A file with a matrix U of one of the types (NULL: any), for the mesh: the number of rows and the recorded mesh hash
  * must agree; a file that records no mesh is accepted with a warning. mesh NULL: any. */

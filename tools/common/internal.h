@@ -20,10 +20,12 @@ struct tool_state {
     json_t *inputs;
     json_t *history;
     json_t *warnings;
-    bool ended; /* all outputs are complete */
+    bool parsed; /* the command line */
+    bool ended;  /* all outputs are complete */
     bool stdin_used;
     const char *recorded;         /* the program that outputs name as their tool; NULL: this one */
     bool no_seed;                 /* no random choices are made */
+    const char *inputs_are;       /* what the inputs are (tool_inputs_are); NULL: not known yet */
     const char *naming;           /* the file that names the inputs which are read; NULL: the first argument */
     bool seen[TOOL_OPTIONS_MOST]; /* which options were on the command line, in the order of the table */
 };
@@ -44,11 +46,11 @@ const tool_option *tool_option_find(const char *name, size_t length);
 /* Parses a value into the option's target (option_values.c). */
 void tool_option_set(const tool_option *option, const char *text);
 
-/* One condition of `only`: !NAME, NAME, NAME=a,b or NAME!=a,b (option_conditions.c). */
+/* One condition of `only`: !NAME, NAME, NAME=a,b, NAME!=a,b, @a,b or !@a,b (option_conditions.c). */
 typedef struct tool_condition {
-    const tool_option *of;
+    const tool_option *of; /* NULL: the inputs */
     bool negative;
-    const char *words; /* after "="; NULL: whether it was given */
+    const char *words; /* after "=" or "@"; NULL: whether it was given */
     size_t length;
 } tool_condition;
 
@@ -61,8 +63,14 @@ void tool_condition_describe(const tool_condition *condition, char *text, size_t
 /* Whether a choice has this word: tables that several programs share name words that not all of them offer. */
 bool tool_choice_offers(const tool_option *option, const char *word, size_t length);
 
-/* Refuses an option that was given (`seen`) where it does not apply; else takes its default out of the record there. */
-void tool_option_check(const tool_option *option, bool seen);
+/* Refuses options that were given where they do not apply, and removes the defaults of others from the record. */
+void tool_options_check(void);
+
+/* Asserts that every condition of an option on the command line was judged. */
+void tool_conditions_judged(void);
+
+/* The usage line as a hint (tool_hint). */
+void tool_hint_usage(void);
 
 /* " -o FILE", where the program has an output. */
 const char *tool_output_argument(void);

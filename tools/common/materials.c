@@ -27,12 +27,11 @@ int tool_parse_region(sp_context *context, const char *option, const char *text,
     *first = 0;
     *last = mesh->material_count - 1;
     if (equals) {
-        int64_t m = 0;
-        while (m < mesh->material_count && !((int)strlen(mesh->materials[m].name) == length &&
-                                             !strncmp(mesh->materials[m].name, text, (size_t)length)))
-            m++;
-        if (m == mesh->material_count)
-            return sp_fail(context, SP_USAGE, "--%s: the mesh has no region \"%.*s\"", option, length, text);
+        char known[SP_MATERIAL_LIST];
+        const int64_t m = sp_material_find(mesh->material_count, mesh->materials, text, (size_t)length);
+        if (m < 0)
+            return sp_fail(context, SP_USAGE, "--%s: the mesh has no region \"%.*s\", only %s", option, length, text,
+                           sp_material_list(mesh->material_count, mesh->materials, known));
         *first = *last = m;
     }
     if (isspace((unsigned char)*at) || !tool_parse_numbers(&at, count, numbers) || *at || at[-1] == ',')

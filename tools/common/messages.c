@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 struct tool_state tool;
 static char hint[400];
 static double started;
+static pthread_t main_thread;
 static volatile sig_atomic_t progress_shown;
 
 double tool_seconds(void)
@@ -35,6 +37,12 @@ static void end_progress_line(void)
 }
 
 /* After one second, at most four times a second. */
+static void say_remark(void *data, const char *text)
+{
+    (void)data;
+    tool_say("%s", text);
+}
+
 static void show_progress(void *data, double fraction)
 {
     (void)data;
@@ -76,8 +84,14 @@ static void say_stopped(int number)
     put("\n");
 }
 
+/* The system hands a signal for the process to any thread that does not block it, among them those of OpenMP and
+ * OpenBLAS. Only the main thread acts on it: it blocks signals while the list of temporary files is changed. */
 static void on_signal(int number)
 {
+    if (!pthread_equal(pthread_self(), main_thread)) {
+        pthread_kill(main_thread, number);
+        return;
+    }
     if (tool_outputs_defer(number))
         return;
     say_stopped(number);
@@ -146,6 +160,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     sp_memory_prepare();
     tool.spec = spec;
     tool.context = sp_context_default();
+    main_thread = pthread_self();
     reserve_stdout();
     setenv("TZ", "UTC", 1); /* libarchive writes local time into the zip */
     tzset();
@@ -170,12 +185,15 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     tool.context.seed = (uint64_t)tool.seed;
     if (!tool.quiet && isatty(STDERR_FILENO))
         tool.context.progress = show_progress;
+    tool.context.remark = say_remark;
     return &tool.context;
 }
 
 int tool_end(void)
 {
     end_progress_line();
+    if (tool.parsed)
+        tool_conditions_judged();
     if (tool.data_stream && (ferror(tool.data_stream) || fclose(tool.data_stream)))
         tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
     tool.data_stream = NULL;
@@ -324,4 +342,17 @@ FILE *tool_stdout(void)
     if (!tool.data_stream)
         tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
     return tool.data_stream;
+}
+
+const char *tool_names(sp_pool *pool, int64_t count, const char *const *paths)
+{
+    size_t length = 1;
+    for (int64_t i = 0; i < count; i++)
+        length += strlen(paths[i]) + 2;
+    char *text = tool_allocate(pool, (int64_t)length, 1);
+    for (int64_t i = 0; i < count; i++) {
+        strcat(text, i ? ", " : "");
+        strcat(text, paths[i]);
+    }
+    return text;
 }

@@ -21,10 +21,10 @@ void tool_read_surface(sp_context *context, const char *path, const char *option
     sp_pool_free(&pool);
 }
 
-void tool_mesh_surface(sp_context *context, const sp_mesh *mesh, sp_surface *surface)
+void tool_mesh_surface(sp_context *context, const sp_mesh *mesh, bool boundary, sp_surface *surface)
 {
     tool_skin skin;
-    tool_skin_open(context, mesh, false, &skin);
+    tool_skin_open(context, mesh, boundary, &skin);
     *surface = (sp_surface){.vertex_count = skin.vertex_count, .triangle_count = skin.triangle_count, .group_count = 1};
     surface->vertices = tool_allocate_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
     surface->triangles = tool_allocate_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));

@@ -47,7 +47,7 @@ static void collect_options(void)
         const char letter = common_options[i].letter;
         const int needs = letter == 'o' ? TOOL_OUTPUT : letter == 't' ? TOOL_THREADS : letter == 'q' ? 0 : TOOL_SEED;
         if (!needs || spec->common & needs)
-            add_options(&(tool_table){title, &common_options[i], 1, NULL, NULL});
+            add_options(&(tool_table){title, &common_options[i], 1, NULL, needs == TOOL_SEED ? spec->seed_only : NULL});
     }
 }
 
@@ -203,10 +203,25 @@ static const char *near_option(const char *word)
     return best;
 }
 
+/* The other program that has a long option, as this program's spec lists it; NULL: none. */
+static const tool_sibling *sibling_with(const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    for (const tool_sibling *sibling = tool.spec->siblings; sibling && sibling->tool; sibling++)
+        for (const char *name = sibling->options; *name; name += strcspn(name, " "), name += *name == ' ')
+            if (strcspn(name, " ") == length && !strncmp(name, word, length))
+                return sibling;
+    return NULL;
+}
+
 static noreturn void unknown(const char *word)
 {
-    const char *near = word[1] == '-' ? near_option(word + 2) : NULL;
-    if (near)
+    const bool is_long = word[1] == '-';
+    const tool_sibling *sibling = is_long ? sibling_with(word + 2) : NULL;
+    const char *near = is_long && !sibling ? near_option(word + 2) : NULL;
+    if (sibling)
+        tool_hint("%s has --%.*s; %s", sibling->tool, (int)strcspn(word + 2, "="), word + 2, sibling->way);
+    else if (near)
         tool_hint("did you mean --%s?", near);
     else
         tool_hint("try %s --help", tool.spec->name);
@@ -216,7 +231,7 @@ static noreturn void unknown(const char *word)
 static void give(const tool_option *option, const char *value, bool *seen)
 {
     if (*seen && !repeats(option))
-        tool_fail(SP_USAGE, NULL, "--%s stands twice", option->name);
+        tool_fail(SP_USAGE, NULL, "--%s occurs twice", option->name);
     *seen = true;
     tool_option_set(option, value);
     record(option, value);
@@ -229,9 +244,22 @@ const char *tool_output_argument(void)
     return tool.spec->common & TOOL_OUTPUT ? " -o FILE" : "";
 }
 
-static void hint_usage(void)
+void tool_hint_usage(void)
 {
     tool_hint("usage: %s [OPTION]… %s%s", tool.spec->name, tool.spec->arguments, tool_output_argument());
+}
+
+/* Which options name further files, as a hint for one argument too many. */
+static void hint_files(void)
+{
+    const tool_option *option;
+    char list[160] = "";
+    for (int i = 0; (option = tool_option_at(i)); i++)
+        if (names_files(option) && strlen(list) + strlen(option->name) + 12 < sizeof list)
+            snprintf(list + strlen(list), sizeof list - strlen(list), ", --%s FILE", option->name);
+    if (*list)
+        tool_hint("usage: %s [OPTION]… %s%s; options name other files: %s", tool.spec->name, tool.spec->arguments,
+                  tool_output_argument(), list + 2);
 }
 
 /* A program that writes .npz does not write one under the name of another format. */
@@ -249,70 +277,95 @@ static void refuse_ending(void)
     tool_fail(SP_USAGE, NULL, "-o %s: the output is an .npz file", tool.output);
 }
 
-void tool_options_parse(int argc, char **argv)
+static void set_defaults(void)
 {
     const tool_option *option;
-    collect_options();
-    for (int i = 0; (option = tool_option_at(i)); i++) {
+    for (int i = 0; (option = tool_option_at(i)); i++)
         if (option->type == TOOL_FLAG || option->standard) {
             if (option->standard)
                 tool_option_set(option, option->standard);
             record(option, option->standard);
         }
+}
+
+/* --help and --version, which end the program. */
+static void answer(const char *word)
+{
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        tool_options_help(tool_stdout());
+        exit(tool_end());
     }
-    tool.arguments = calloc((size_t)argc + 1, sizeof *tool.arguments);
-    bool only_arguments = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value = NULL;
-        if (only_arguments || word[0] != '-' || !word[1]) {
-            tool.arguments[tool.argument_count++] = argv[i];
-            continue;
-        }
-        if (!strcmp(word, "--")) {
-            only_arguments = true;
-            continue;
-        }
-        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-            tool_options_help(tool_stdout());
-            exit(tool_end());
-        }
-        if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
-            fprintf(tool_stdout(), "%s (Supple) %s\n", tool.spec->name, SUPPLE_VERSION);
-            exit(tool_end());
-        }
-        if (word[1] == '-') {
-            const char *equals = strchr(word, '=');
-            option = tool_option_find(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
-            value = equals ? equals + 1 : NULL;
-        } else {
-            option = find_letter(word[1]);
-            value = word[2] ? word + 2 : NULL;
-        }
-        if (!option)
-            unknown(word);
-        if (option->type == TOOL_FLAG && value)
-            tool_fail(SP_USAGE, NULL, "--%s takes no value", option->name);
-        if (option->type != TOOL_FLAG && !value) {
-            if (++i == argc)
-                tool_fail(SP_USAGE, NULL, "--%s needs a value", option->name);
-            value = argv[i];
-        }
-        give(option, value ? value : "", &tool.seen[option - tool_all.option]);
+    if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
+        fprintf(tool_stdout(), "%s (Supple) %s\n", tool.spec->name, SUPPLE_VERSION);
+        exit(tool_end());
     }
-    order_record(tool.seen);
-    for (int i = 0; (option = tool_option_at(i)); i++)
-        tool_option_check(option, tool.seen[i]);
-    tool.quiet = quiet_flag;
-    if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
-        hint_usage();
-        if (tool.argument_count < tool.spec->least)
-            tool_fail(SP_USAGE, NULL,
-                      tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
-        tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[tool.spec->most]);
+}
+
+/* The option that begins with this word; next: the word that follows, NULL at the end. Returns true if that is its
+ * value. */
+static bool parse_option(const char *word, const char *next)
+{
+    const tool_option *option;
+    const char *value;
+    if (word[1] == '-') {
+        const char *equals = strchr(word, '=');
+        option = tool_option_find(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
+        value = equals ? equals + 1 : NULL;
+    } else {
+        option = find_letter(word[1]);
+        value = word[2] ? word + 2 : NULL;
+    }
+    if (!option)
+        unknown(word);
+    if (option->type == TOOL_FLAG && value)
+        tool_fail(SP_USAGE, NULL, "--%s takes no value", option->name);
+    const bool takes_next = option->type != TOOL_FLAG && !value;
+    if (takes_next && !next)
+        tool_fail(SP_USAGE, NULL, "--%s needs a value", option->name);
+    value = takes_next ? next : value;
+    give(option, value ? value : "", &tool.seen[option - tool_all.option]);
+    return takes_next;
+}
+
+static void check_arguments(void)
+{
+    const tool_spec *spec = tool.spec;
+    if (tool.argument_count < spec->least) {
+        tool_hint_usage();
+        tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
+    }
+    if (spec->most >= 0 && tool.argument_count > spec->most) {
+        tool_hint_usage();
+        hint_files();
+        tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[spec->most]);
     }
     refuse_ending();
-    if ((tool.spec->common & TOOL_OUTPUT) && !tool.output) {
-        hint_usage();
+    if ((spec->common & TOOL_OUTPUT) && !tool.output) {
+        tool_hint_usage();
         tool_fail(SP_USAGE, NULL, "no output was named (-o FILE, or -o - for a pipe)");
     }
+}
+
+void tool_options_parse(int argc, char **argv)
+{
+    bool only_arguments = false;
+    collect_options();
+    set_defaults();
+    tool.arguments = calloc((size_t)argc + 1, sizeof *tool.arguments);
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (only_arguments || word[0] != '-' || !word[1])
+            tool.arguments[tool.argument_count++] = argv[i];
+        else if (!strcmp(word, "--"))
+            only_arguments = true;
+        else {
+            answer(word);
+            i += parse_option(word, i + 1 < argc ? argv[i + 1] : NULL);
+        }
+    }
+    order_record(tool.seen);
+    tool_options_check();
+    tool.quiet = quiet_flag;
+    check_arguments();
+    tool.parsed = true;
 }

@@ -28,8 +28,17 @@ static struct tool_output *open_outputs;
 static bool held; /* closed outputs wait for tool_outputs_hold(false) */
 static volatile sig_atomic_t renaming, deferred_signal;
 
+static void (*also_remove)(void);
+
+void tool_also_remove(void (*remove)(void))
+{
+    also_remove = remove;
+}
+
 void tool_outputs_remove(void)
 {
+    if (also_remove)
+        also_remove();
     for (struct tool_output *output = open_outputs; output; output = output->next)
         if (output->temporary)
             unlink(output->temporary);

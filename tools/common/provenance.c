@@ -35,7 +35,7 @@ void tool_close_input(int descriptor)
         close(descriptor);
 }
 
-static const char *base_name(const char *path)
+const char *tool_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -56,8 +56,8 @@ static const char *recorded_name(const char *path, bool named_inside)
     const char *first = without_dot(tool.naming           ? tool.naming
                                     : tool.argument_count ? tool.arguments[0]
                                                           : ""),
-               *name = base_name(path);
-    size_t folder = (size_t)(base_name(first) - first);
+               *name = tool_base_name(path);
+    size_t folder = (size_t)(tool_base_name(first) - first);
     path = without_dot(path);
     if (named_inside && !strncmp(path, first, folder) && path[folder] != '/')
         name = path + folder;
@@ -108,7 +108,10 @@ void tool_record_archive(const char *path, const char *option, const char *hash,
 void tool_read(const char *path, const char *option, const char *const *kinds, bool foreign, sp_file *file)
 {
     int descriptor = tool_open_input(path);
-    tool_check(sp_file_read(&tool.context, descriptor, kinds, foreign, false, file), path);
+    const int status = sp_file_read(&tool.context, descriptor, kinds, foreign, false, file);
+    if (status == SP_INPUT && !option && strstr(tool.context.message, "it is a file of kind"))
+        tool_hint_usage(); /* often the arguments are in another order */
+    tool_check(status, path);
     tool_close_input(descriptor);
     record_input(path, option, file->hash, file->meta, true);
 }
@@ -183,7 +186,12 @@ char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64
 
 char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count)
 {
-    return read_bytes(path, option, SP_JSON_BYTES, "of JSON", pool, count);
+    char *bytes = read_bytes(path, option, SP_JSON_BYTES, "of JSON", pool, count);
+    if (*count > 3 && !memcmp(bytes, "PK\3\4", 4)) {
+        tool_hint("siminfo says what is in it");
+        tool_fail(SP_INPUT, path, "it is an .npz file, where JSON is expected");
+    }
+    return bytes;
 }
 
 void tool_record_as(const char *program, json_t *parameters)

@@ -12,49 +12,37 @@ bool tool_is_scene(const char *path)
 
 void tool_read_scene(sp_context *context, const char *path, tool_scene *scene)
 {
-    *scene = (tool_scene){.path = path, .context = context};
-    const char *slash = strrchr(path, '/');
-    char *folder = tool_allocate_copy(&scene->pool, path, (int64_t)strlen(path) + 1, 1);
-    folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
-    scene->text = tool_read_json(path, "", &scene->pool, &scene->count);
-    sp_hash_bytes(scene->count, scene->text, scene->hash);
-    tool_record_input(path, NULL, scene->hash, NULL);
-    tool_check(sp_scene_parse(context, scene->text, scene->count, folder, &scene->scene), path);
+    (void)context;
+    tool_check_source(sp_scene_input_read(tool_source(), path, scene));
 }
 
 void tool_scene_free(tool_scene *scene)
 {
-    sp_scene_free(&scene->scene);
-    sp_pool_free(&scene->pool);
-    *scene = (tool_scene){0};
+    sp_scene_input_free(scene);
 }
 
 const char *tool_scene_via(tool_scene *scene, const char *name, const char *key)
 {
-    const size_t room = strlen(name) + strlen(key) + 2;
-    char *via = tool_allocate_raw(&scene->pool, (int64_t)room, 1);
-    snprintf(via, room, "%s.%s", name, key);
+    const char *via = sp_scene_input_key(scene, name, key);
+    if (!via)
+        tool_out_of_memory();
     return via;
 }
 
 bool tool_scene_mesh(tool_scene *scene, int64_t model, tool_mesh *mesh)
 {
-    const sp_scene_model *m = &scene->scene.models[model];
-    if (m->mesh)
-        tool_read_mesh(m->mesh, tool_scene_via(scene, m->name, "mesh"), mesh);
-    return m->mesh != NULL;
+    const bool given = scene->scene.models[model].mesh;
+    if (given)
+        tool_check_source(sp_scene_input_mesh(tool_source(), scene, model, mesh));
+    return given;
 }
 
 bool tool_scene_basis(tool_scene *scene, int64_t model, const tool_mesh *mesh, tool_columns *basis)
 {
-    const sp_scene_model *m = &scene->scene.models[model];
-    if (!m->basis)
-        return false;
-    tool_read_columns(m->basis, tool_scene_via(scene, m->name, "basis"), NULL, mesh, basis);
-    if (m->r > basis->columns.count)
-        tool_fail(SP_INPUT, m->basis, "it has %lld columns, model %s asks for %lld", (long long)basis->columns.count,
-                  m->name, (long long)m->r);
-    return true;
+    const bool given = scene->scene.models[model].basis;
+    if (given)
+        tool_check_source(sp_scene_input_basis(tool_source(), scene, model, mesh, basis));
+    return given;
 }
 
 int64_t tool_scene_rank(const tool_scene *scene, int64_t model, const tool_columns *basis)
@@ -63,19 +51,15 @@ int64_t tool_scene_rank(const tool_scene *scene, int64_t model, const tool_colum
     return r ? r : basis->columns.count;
 }
 
-bool tool_scene_surface(tool_scene *scene, int64_t model, sp_surface *surface)
+bool tool_scene_surface(sp_context *context, tool_scene *scene, int64_t model, sp_surface *surface)
 {
     const sp_scene_model *m = &scene->scene.models[model];
     if (m->surface)
-        tool_read_surface(scene->context, m->surface, tool_scene_via(scene, m->name, "surface"), surface);
+        tool_read_surface(context, m->surface, tool_scene_via(scene, m->name, "surface"), surface);
     return m->surface != NULL;
 }
 
 void tool_scene_path(tool_scene *scene, const char *name, const char *path, sp_path *poses)
 {
-    sp_pool pool = {0};
-    int64_t count;
-    const char *text = tool_read_bytes(path, tool_scene_via(scene, name, "path"), &pool, &count);
-    tool_check(sp_path_parse(scene->context, text, count, poses), path);
-    sp_pool_free(&pool);
+    tool_check_source(sp_scene_input_path(tool_source(), scene, name, path, poses));
 }

@@ -2,24 +2,16 @@
 #ifndef TOOLS_COMMON_SCENE_H
 #define TOOLS_COMMON_SCENE_H
 
-#include "formats/scene.h"
 #include "geometry/surface.h"
+#include "library/scene_input.h"
 #include "tools/common/inputs.h"
 
-typedef struct tool_scene {
-    sp_scene scene;
-    const char *path;
-    char *text; /* [count] as in the file, followed by a 0 */
-    int64_t count;
-    char hash[SP_HASH_LENGTH]; /* SHA-256 of the text */
-    sp_context *context;
-    sp_pool pool;
-} tool_scene;
+typedef sp_scene_input tool_scene;
 
 /* Returns true if the name is that of a scene: it ends in .json. */
 bool tool_is_scene(const char *path);
 
-/* Parses the file and records it as an input; relative paths are from its folder, those of "-" from the current one. */
+/* Parses the file and records it as an input. */
 void tool_read_scene(sp_context *context, const char *path, tool_scene *scene);
 void tool_scene_free(tool_scene *scene);
 
@@ -31,7 +23,7 @@ const char *tool_scene_via(tool_scene *scene, const char *name, const char *key)
  * of the model. */
 bool tool_scene_mesh(tool_scene *scene, int64_t model, tool_mesh *mesh);
 bool tool_scene_basis(tool_scene *scene, int64_t model, const tool_mesh *mesh, tool_columns *basis);
-bool tool_scene_surface(tool_scene *scene, int64_t model, sp_surface *surface);
+bool tool_scene_surface(sp_context *context, tool_scene *scene, int64_t model, sp_surface *surface);
 
 /* Reduced coordinates of the model whose basis was read: its r, or all columns. */
 int64_t tool_scene_rank(const tool_scene *scene, int64_t model, const tool_columns *basis);

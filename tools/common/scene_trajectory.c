@@ -223,7 +223,7 @@ static void look_model(tool_scene_trajectory *trajectory, int64_t number, tool_l
     sp_surface surface;
     if (model->mesh)
         look_mesh(trajectory, number, look);
-    else if (tool_scene_surface(&trajectory->scene, number, &surface)) {
+    else if (tool_scene_surface(trajectory->context, &trajectory->scene, number, &surface)) {
         look_surface(look, &surface);
         sp_surface_free(&surface);
     } else if (model->shape == SP_SCENE_SPHERE)
@@ -378,6 +378,17 @@ static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_
     }
 }
 
+sp_pose tool_scene_trajectory_pose(const tool_scene_trajectory *trajectory, int64_t body, int64_t frame)
+{
+    if (!trajectory->path)
+        return trajectory->start[body];
+    const double *from = trajectory->motion.pose + 7 * (frame * trajectory->body_count + body);
+    sp_pose pose;
+    memcpy(pose.x, from, sizeof pose.x);
+    memcpy(pose.q, from + 3, sizeof pose.q);
+    return pose;
+}
+
 void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame)
 {
     static const double still[6] = {0};
@@ -386,16 +397,13 @@ void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame
     for (int64_t b = 0; b < trajectory->body_count; b++) {
         const sp_scene_model *model = &scene->models[scene->bodies[b].model];
         const tool_look *look = &trajectory->looks[scene->bodies[b].model];
-        sp_pose pose;
+        const sp_pose pose = tool_scene_trajectory_pose(trajectory, b, frame);
         const double *twist = still, *q = trajectory->zero, *qdot = trajectory->zero;
         if (trajectory->path) {
-            memcpy(pose.x, motion->pose + 7 * (frame * trajectory->body_count + b), sizeof pose.x);
-            memcpy(pose.q, motion->pose + 7 * (frame * trajectory->body_count + b) + 3, sizeof pose.q);
             twist = motion->twist + 6 * (frame * trajectory->body_count + b);
             q = look->r ? motion->q + frame * motion->r + motion->bodies[b].offset : q;
             qdot = look->r ? motion->qdot + frame * motion->r + motion->bodies[b].offset : qdot;
-        } else
-            pose = trajectory->start[b];
+        }
         double *position = trajectory->positions + 3 * trajectory->first_vertex[b],
                *velocity = trajectory->velocities + 3 * trajectory->first_vertex[b];
         if (look->rest)

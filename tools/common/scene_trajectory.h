@@ -56,6 +56,9 @@ void tool_scene_trajectory_choose(const tool_scene_trajectory *trajectory, const
 /* s; 0 without a trajectory. */
 double tool_scene_trajectory_time(const tool_scene_trajectory *trajectory, int64_t frame);
 
+/* Where a body is: its pose in a frame. */
+sp_pose tool_scene_trajectory_pose(const tool_scene_trajectory *trajectory, int64_t body, int64_t frame);
+
 /* Computes positions and velocities of a frame; the squares of planes are placed under the current box. */
 void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame);
 

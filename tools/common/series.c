@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number ≥ 0 without sign or blank at *at; moves *at behind it; false where there is none. */
-static bool parse_number(const char **at, int64_t *number)
+bool tool_parse_whole(const char **at, int64_t *number)
 {
     char *end;
     errno = 0;
@@ -23,12 +22,12 @@ tool_frames tool_frames_parse(const char *text, int64_t every)
     if (!text)
         return frames;
     const char *at = text;
-    bool good = parse_number(&at, &frames.first);
+    bool good = tool_parse_whole(&at, &frames.first);
     frames.last = frames.first;
     if (good && *at == '-') {
         at++;
         frames.last = INT64_MAX;
-        good = !*at || parse_number(&at, &frames.last);
+        good = !*at || tool_parse_whole(&at, &frames.last);
     }
     if (!good || *at || frames.last < frames.first)
         tool_fail(SP_USAGE, NULL, "--frames: \"%s\" is not A-B, A- or A", text);
@@ -49,11 +48,11 @@ void tool_parse_list(const char *option, const char *text, int64_t base, int64_t
     }
     for (const char *at = text;;) {
         int64_t first, last;
-        bool good = parse_number(&at, &first);
+        bool good = tool_parse_whole(&at, &first);
         last = first;
         if (good && *at == '-') {
             at++;
-            good = parse_number(&at, &last);
+            good = tool_parse_whole(&at, &last);
         }
         if (!good || (*at && *at != ',') || first < base || last < first)
             tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not a list such as %lld-6,9", option, text, (long long)base);

@@ -8,17 +8,14 @@
 /* Is the side between two vertices of an element one of its edges, not a diagonal of a face? */
 static bool is_element_edge(const sp_mesh *mesh, int64_t element, int64_t a, int64_t b)
 {
-    int corners, at[2] = {0, 0}, differing = 0;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
-    if (corners == 4)
-        return true;
-    for (int c = 0; c < corners; c++) {
-        at[0] = corner[c] == a ? c : at[0];
-        at[1] = corner[c] == b ? c : at[1];
+    int nodes, at[2] = {0, 0};
+    int64_t within;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
+    for (int c = 0; c < nodes; c++) {
+        at[0] = node[c] == a ? c : at[0];
+        at[1] = node[c] == b ? c : at[1];
     }
-    for (int i = 0; i < 3; i++)
-        differing += sp_hex_corner[at[0]][i] != sp_hex_corner[at[1]][i];
-    return differing == 1;
+    return sp_element_on_edge(sp_mesh_type(mesh, element, &within), at[0], at[1]);
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -102,12 +99,12 @@ void tool_skin_values(const tool_skin *skin, int width, const double *values, do
             memcpy(to, values + skin->vertex[v] * width, (size_t)width * sizeof *to);
             continue;
         }
-        int corners;
-        const int64_t *corner = sp_mesh_corners(skin->mesh, surface->element[v], &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(skin->mesh, surface->element[v], &nodes);
         memset(to, 0, (size_t)width * sizeof *to);
-        for (int c = 0; c < corners; c++)
+        for (int c = 0; c < nodes; c++)
             for (int i = 0; i < width; i++)
-                to[i] += surface->weights[v * surface->width + c] * values[corner[c] * width + i];
+                to[i] += surface->weights[v * surface->width + c] * values[node[c] * width + i];
     }
 }
 

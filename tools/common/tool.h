@@ -64,9 +64,13 @@ typedef struct tool_option {
     bool *given; /* set when the option was on the command line; may be NULL */
     /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
      * choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
-     * --reference was not. An option that does not apply is a usage error on the command line, and its default is not
-     * recorded. --help prints the conditions. NULL: it always applies. */
+     * --reference was not; "@trajectory,scene": the inputs are one of these, "!@mesh": they are not (tool_inputs_are;
+     * a hyphen is written for a blank). An option that does not apply is a usage error on the command line, and its
+     * default is not recorded. --help prints the conditions. NULL: it always applies. */
     const char *only;
+    /* TOOL_CHOICE: the first word means that the program chooses. Conditions on this option are judged when it has
+     * chosen (tool_option_choose). */
+    bool open;
     /* In a table with a base: offsets from it to the target, and to the bool of `given` (0: none). */
     size_t at, given_at;
 } tool_option;
@@ -88,6 +92,13 @@ enum {
     TOOL_ANY_FORMAT = 8
 }; /* the common options that the tool has: -o, --threads, --seed; and that the output is not always an .npz */
 
+/* Options of another program that a user may look for here. */
+typedef struct tool_sibling {
+    const char *tool;    /* NULL after the last entry */
+    const char *options; /* names with spaces between them, without the dashes */
+    const char *way;     /* how this program's models get what the options do */
+} tool_sibling;
+
 typedef struct tool_spec {
     const char *name;
     const char *arguments;      /* "MESH BASIS" in the usage line */
@@ -95,9 +106,11 @@ typedef struct tool_spec {
     const char *summary;        /* one line, as in the man page's NAME */
     const tool_option *options; /* under the heading "Options"; or NULL, and */
     int option_count;
-    int common;               /* TOOL_OUTPUT | … */
-    const char *examples;     /* lines for the end of --help; may be NULL */
-    const tool_table *tables; /* options under headings, up to a table without options; NULL: none */
+    int common;                   /* TOOL_OUTPUT | … */
+    const char *examples;         /* lines for the end of --help; may be NULL */
+    const tool_table *tables;     /* options under headings, up to a table without options; NULL: none */
+    const char *seed_only;        /* conditions of --seed; NULL: it always applies */
+    const tool_sibling *siblings; /* for the hint below an unknown option; NULL: none */
 } tool_spec;
 
 #define TOOL_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
@@ -111,6 +124,13 @@ bool tool_option_given(const char *name);
 
 /* Returns true if the conditions of the option (tool_option.only) hold. */
 bool tool_option_applies(const char *name);
+
+/* Says what the inputs are, once the program knows: a word of conditions with "@". Options to which these inputs do not
+ * apply are then refused, or their defaults are not recorded. */
+void tool_inputs_are(const char *word);
+
+/* Says which choice the program made for an option that is open; a choice that was named is kept. */
+void tool_option_choose(const char *name, int choice);
 
 /* Declares that the option is not applicable to the given arguments: it is a usage error if it was on the command line
  * ("--NAME means nothing WHERE"), and its default is not recorded. For "seed" the seed is not recorded either. */
@@ -127,8 +147,14 @@ bool tool_quiet(void);
  * wins. */
 noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
 
+/* What is behind the last slash of a path. */
+const char *tool_base_name(const char *path);
+
 /* A hint on a second line, printed after the failure's line: call before tool_fail. */
 void tool_hint(const char *format, ...) SP_PRINTF(1, 2);
+
+/* "a.npz, b.npz": for a failure that may be due to any of several files. From `pool`. */
+const char *tool_names(sp_pool *pool, int64_t count, const char *const *paths);
 
 /* Fails with the context's message if status is not SP_OK. */
 void tool_check(int status, const char *file);
@@ -144,6 +170,10 @@ double tool_seconds(void);
 
 /* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
 FILE *tool_stdout(void);
+
+/* Called, with the unfinished outputs, when the program fails or is stopped by a signal: only what signal handlers may
+ * call. NULL: nothing. */
+void tool_also_remove(void (*remove)(void));
 
 /* ---- memory ---- */
 

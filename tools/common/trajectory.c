@@ -4,6 +4,7 @@
 
 #include "tools/common/internal.h"
 
+#include <assert.h>
 #include <cblas.h>
 #include <ctype.h>
 #include <errno.h>
@@ -53,13 +54,20 @@ static void spool(const char *path, int descriptor)
     close(memory);
 }
 
+static const char *meta_text(const json_t *meta, const char *key)
+{
+    const char *text = json_string_value(json_object_get(meta, key));
+    return text ? text : "";
+}
+
 static bool wants_meta(void *data, const char *name)
 {
     (void)data;
     return !strcmp(name, "meta");
 }
 
-void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
+/* The kind of a file, and its meta, which the caller owns; NULL: there is none. */
+static json_t *peek(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
 {
     sp_reader *reader;
     sp_array array;
@@ -86,13 +94,41 @@ void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND
             tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
         }
     sp_reader_close(reader);
-    json_decref(meta);
     sp_pool_free(&pool);
     if (is_stdin) {
         lseek(descriptor, start, SEEK_SET);
         tool.stdin_used = false;
     }
     tool_close_input(descriptor);
+    return meta;
+}
+
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
+{
+    json_decref(peek(context, path, kind));
+}
+
+void tool_peek_meta(sp_context *context, const char *path, const char *key, size_t size, char *value)
+{
+    char kind[SP_KIND_LENGTH];
+    json_t *meta = peek(context, path, kind);
+    snprintf(value, size, "%s", meta_text(meta, key));
+    json_decref(meta);
+}
+
+void tool_peek_input(sp_context *context, const char *path, const char *kind, char hash[SP_HASH_LENGTH])
+{
+    char own[SP_KIND_LENGTH];
+    json_t *meta = peek(context, path, own), *input;
+    size_t i;
+    *hash = 0;
+    json_array_foreach(json_object_get(meta, "inputs"), i, input)
+    {
+        const char *found = meta_text(input, "sha256");
+        if (!strcmp(meta_text(json_object_get(json_object_get(meta, "history"), found), "kind"), kind))
+            snprintf(hash, SP_HASH_LENGTH, "%s", found);
+    }
+    json_decref(meta);
 }
 
 void tool_peek_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH])
@@ -109,12 +145,6 @@ static bool is_columns(const char *kind)
 }
 
 /* ---- opening ---- */
-
-static const char *meta_text(const json_t *meta, const char *key)
-{
-    const char *text = json_string_value(json_object_get(meta, key));
-    return text ? text : "";
-}
 
 static void take_materials(tool_trajectory *motion, const json_t *meta)
 {
@@ -191,6 +221,27 @@ static void open_columns(tool_trajectory *motion, int64_t count, const char *con
                   (long long)motion->columns.columns.count);
 }
 
+/* The derivatives beside the modes. */
+static void open_derivatives(tool_trajectory *motion, const char *path)
+{
+    char modes[SP_HASH_LENGTH];
+    tool_columns *columns = &motion->derivatives;
+    tool_peek_input(motion->context, path, "modes", modes);
+    tool_read_columns(path, NULL, NULL, motion->mesh.path ? &motion->mesh : NULL, columns);
+    tool_check_hash(path, "file of modes", modes, motion->columns.hash);
+    if (columns->columns.order != 1 || !columns->columns.pair)
+        tool_fail(SP_INPUT, path, "it does not say of which two modes its columns are derivatives");
+    if (columns->columns.rows != 3 * motion->vertex_count)
+        tool_fail(SP_INPUT, path, "its columns have %lld rows, those of %s %lld", (long long)columns->columns.rows,
+                  motion->columns.path, (long long)(3 * motion->vertex_count));
+    for (int64_t i = 0; i < 2 * columns->columns.count; i++)
+        if (columns->columns.pair[i] >= motion->columns.columns.count)
+            tool_fail(SP_INPUT, path, "it has a derivative of mode %lld, %s has %lld modes",
+                      (long long)columns->columns.pair[i] + 1, motion->columns.path,
+                      (long long)motion->columns.columns.count);
+    motion->frame_count += columns->columns.count;
+}
+
 static void map_points(tool_trajectory *motion)
 {
     const sp_trajectory *trajectory = &motion->trajectory;
@@ -206,7 +257,7 @@ static void map_points(tool_trajectory *motion)
 void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
                           tool_trajectory *motion)
 {
-    const char *columns[256];
+    const char *columns[256], *modes = NULL, *derivatives = NULL;
     int64_t column_files = 0;
     *motion = (tool_trajectory){.context = context, .descriptor = -1};
     for (int64_t i = 0; i < count; i++) {
@@ -229,6 +280,15 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
                       (int)(sizeof columns / sizeof *columns));
         else
             columns[column_files++] = paths[i];
+        if (!strcmp(kind, "modes"))
+            modes = paths[i];
+        else if (!strcmp(kind, "derivatives"))
+            derivatives = paths[i];
+    }
+    const bool pair = (flags & TOOL_MOTION_DERIVATIVES) && !motion->path && column_files == 2 && modes && derivatives;
+    if (pair) {
+        columns[0] = modes;
+        column_files = 1;
     }
     if (motion->mesh.path) {
         tool_read_mesh(motion->mesh.path, NULL, &motion->mesh);
@@ -242,6 +302,8 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
     open_columns(motion, column_files, columns);
     if (!motion->path && motion->columns.path)
         motion->frame_count = motion->columns.columns.count;
+    if (pair)
+        open_derivatives(motion, derivatives);
     map_points(motion);
 }
 
@@ -255,6 +317,8 @@ void tool_trajectory_close(tool_trajectory *motion)
         tool_close_input(motion->descriptor);
     if (motion->columns.path)
         sp_columns_free(&motion->columns.columns);
+    if (motion->derivatives.path)
+        sp_columns_free(&motion->derivatives.columns);
     if (motion->mesh.path)
         sp_mesh_free(&motion->mesh.mesh);
     sp_pool_free(&motion->simulated.pool);
@@ -280,17 +344,57 @@ bool tool_trajectory_have(tool_trajectory *motion, int64_t frame)
     return motion->frame_count < 0 || frame < motion->frame_count;
 }
 
+const char *tool_trajectory_inputs(const tool_trajectory *motion)
+{
+    return motion->path ? "trajectory" : motion->columns.path ? "columns" : "mesh";
+}
+
+/* Leaves out modes without a derivative. */
+static void keep_derived(const tool_trajectory *motion, sp_list *list)
+{
+    const sp_columns *columns = &motion->derivatives.columns;
+    int64_t *mode = list->data, kept = 0;
+    sp_pool pool = {0};
+    bool *derived = tool_allocate(&pool, motion->columns.columns.count, sizeof *derived);
+    for (int64_t i = 0; i < 2 * columns->count; i++)
+        derived[columns->pair[i]] = true;
+    for (int64_t i = 0; i < list->count; i++)
+        if (derived[mode[i]])
+            mode[kept++] = mode[i];
+    list->count = kept;
+    sp_pool_free(&pool);
+}
+
+/* Adds the derivatives of any two of the modes in the list. */
+static void add_derivatives(const tool_trajectory *motion, sp_list *list)
+{
+    const sp_columns *columns = &motion->derivatives.columns;
+    const int64_t modes = motion->columns.columns.count, chosen = list->count;
+    sp_pool pool = {0};
+    bool *wanted = tool_allocate(&pool, modes, sizeof *wanted);
+    for (int64_t i = 0; i < chosen; i++)
+        wanted[((const int64_t *)list->data)[i]] = true;
+    for (int64_t c = 0; c < columns->count; c++)
+        if (wanted[columns->pair[2 * c]] && wanted[columns->pair[2 * c + 1]]) {
+            int64_t *to = tool_list_add(list, 1, sizeof *to);
+            *to = modes + c;
+        }
+    sp_pool_free(&pool);
+}
+
 void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t every, const char *columns,
                             sp_list *list)
 {
     tool_frames chosen = tool_frames_parse(frames, every);
     bool of_columns = !motion->path && motion->columns.path;
-    if (columns && !of_columns)
-        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, snapshots or basis");
-    if ((frames || every != 1) && !motion->path)
-        tool_fail(SP_USAGE, NULL, "--frames and --every are of a trajectory");
+    assert(!columns || of_columns);
+    assert((!frames && every == 1) || motion->path);
     if (of_columns)
-        tool_parse_list("columns", columns, 1, motion->frame_count, list);
+        tool_parse_list("columns", columns, 1, motion->columns.columns.count, list);
+    if (motion->derivatives.path && !columns)
+        keep_derived(motion, list);
+    if (motion->derivatives.path)
+        add_derivatives(motion, list);
     for (int64_t f = 0; !of_columns && f <= chosen.last && tool_trajectory_have(motion, f); f++)
         if (tool_frames_have(&chosen, f)) {
             int64_t *to = tool_list_add(list, 1, sizeof *to);
@@ -298,6 +402,11 @@ void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t
         }
     if (list->count == 0)
         tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+}
+
+const json_t *tool_trajectory_meta(const tool_trajectory *motion)
+{
+    return motion->stream ? sp_trajectory_meta(motion->stream) : motion->trajectory.meta;
 }
 
 double tool_trajectory_time(const tool_trajectory *motion, int64_t frame)
@@ -356,8 +465,11 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
     int64_t rows = 3 * motion->vertex_count;
     if (motion->path)
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, u);
-    else if (motion->columns.path)
+    else if (motion->columns.path && frame < motion->columns.columns.count)
         memcpy(u, motion->columns.columns.U + frame * rows, (size_t)rows * sizeof *u);
+    else if (motion->columns.path)
+        memcpy(u, motion->derivatives.columns.U + (frame - motion->columns.columns.count) * rows,
+               (size_t)rows * sizeof *u);
     else
         memset(u, 0, (size_t)rows * sizeof *u);
 }
@@ -375,25 +487,11 @@ static bool vertex_known(const tool_trajectory *motion, int64_t vertex)
     return motion->columns.path || (motion->trajectory.u && (!motion->point || motion->point[vertex] >= 0));
 }
 
-/* The vertices and weights that a probe is made of. */
-static int probe_corners(const tool_trajectory *motion, tool_probe probe, const int64_t **corner, const double **weight)
+void tool_trajectory_check_probe(const tool_trajectory *motion, const char *option, tool_place probe)
 {
-    static const double one = 1;
-    int count = 1;
-    *weight = &one;
-    if (probe.surface) {
-        const sp_embedded_surface *surface = &motion->mesh.mesh.surface;
-        *corner = sp_mesh_corners(&motion->mesh.mesh, surface->element[probe.vertex], &count);
-        *weight = surface->weights + probe.vertex * surface->width;
-    }
-    return count;
-}
-
-static void check_probe(const tool_trajectory *motion, const char *option, tool_probe probe)
-{
-    const int64_t *corner = &probe.vertex;
+    const int64_t *corner;
     const double *weight;
-    int count = probe_corners(motion, probe, &corner, &weight);
+    int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
     for (int c = 0; c < count; c++) {
         if (vertex_known(motion, corner[c]))
             continue;
@@ -404,34 +502,30 @@ static void check_probe(const tool_trajectory *motion, const char *option, tool_
     }
 }
 
-void tool_probes_parse(const tool_trajectory *motion, const char *option, const char *text, sp_list *list)
+static tool_place_names probe_names(const tool_trajectory *motion, const char *option)
 {
-    static const char prefix[] = "surface:";
-    sp_pool pool = {0};
-    for (const char *at = text; *at;) {
-        bool surface = !strncmp(at, prefix, sizeof prefix - 1);
-        if (surface && !motion->mesh.path)
-            tool_fail(SP_USAGE, NULL, "--%s: vertices of the surface need the mesh: name its file too", option);
-        at += surface ? sizeof prefix - 1 : 0;
-        size_t length = strcspn(at, ",");
-        char *range = tool_allocate(&pool, (int64_t)length + 1, 1);
-        memcpy(range, at, length);
-        sp_list numbers = {0};
-        int64_t limit = surface ? motion->mesh.mesh.surface.vertex_count : motion->vertex_count;
-        if (limit == 0)
-            tool_fail(SP_INPUT, motion->mesh.path, "--%s: the mesh has no embedded surface", option);
-        tool_parse_list(option, range, 0, limit, &numbers);
-        for (int64_t i = 0; i < numbers.count; i++) {
-            tool_probe probe = {surface, ((int64_t *)numbers.data)[i]}, *to = tool_list_add(list, 1, sizeof *to);
-            *to = probe;
-            check_probe(motion, option, probe);
-        }
-        sp_list_free(&numbers);
-        at += length;
-        if (*at == ',' && !*++at)
-            tool_fail(SP_USAGE, NULL, "--%s: \"%s\" ends with a comma", option, text);
-    }
-    sp_pool_free(&pool);
+    return (tool_place_names){.context = motion->context,
+                              .option = option,
+                              .vertex_count = motion->vertex_count,
+                              .mesh = motion->mesh.path ? &motion->mesh.mesh : NULL,
+                              .mesh_path = motion->mesh.path};
+}
+
+void tool_trajectory_probes(const tool_trajectory *motion, const char *option, const char *text, sp_list *list)
+{
+    const tool_place_names names = probe_names(motion, option);
+    const int64_t before = list->count;
+    tool_places_parse(&names, text, list);
+    for (int64_t i = before; i < list->count; i++)
+        tool_trajectory_check_probe(motion, option, ((const tool_place *)list->data)[i]);
+}
+
+tool_place tool_trajectory_probe_axis(const tool_trajectory *motion, const char *option, const char *text, int *axis)
+{
+    const tool_place_names names = probe_names(motion, option);
+    const tool_place place = tool_place_axis(&names, text, axis);
+    tool_trajectory_check_probe(motion, option, place);
+    return place;
 }
 
 /* One vertex's three values: recorded, or U q. */
@@ -446,12 +540,12 @@ static void vertex_value(const tool_trajectory *motion, int64_t vertex, int64_t 
         expand(motion, 3 * vertex, 3, reduced + at * trajectory->r, value);
 }
 
-void tool_trajectory_probe(const tool_trajectory *motion, tool_probe probe, int64_t frame, double u[3], double v[3])
+void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int64_t frame, double u[3], double v[3])
 {
     const sp_trajectory *trajectory = &motion->trajectory;
-    const int64_t *corner = &probe.vertex;
+    const int64_t *corner;
     const double *weight;
-    int count = probe_corners(motion, probe, &corner, &weight);
+    int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
     for (int which = 0; which < 2; which++) {
         double *out = which == 0 ? u : v, sum[3] = {0};
         for (int c = 0; out && c < count; c++) {

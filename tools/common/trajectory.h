@@ -6,19 +6,22 @@
 
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
+#include "tools/common/places.h"
 #include "tools/common/series.h"
 
 enum {
     TOOL_MOTION_PARTIAL = 1, /* a truncated trajectory is read up to its last complete block */
     TOOL_MOTION_STREAM =
         2, /* the trajectory is read block by block; "-" must then be the trajectory when it is a pipe */
+    TOOL_MOTION_DERIVATIVES = 4, /* modes and their derivatives are taken together, without a trajectory */
 };
 
 typedef struct tool_trajectory {
     tool_mesh mesh;       /* mesh.path NULL: none was given */
     sp_mesh simulated;    /* the same with the materials of the simulation, from which stress and energy are computed */
     tool_columns columns; /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
-    const char *path;     /* of the trajectory; NULL: none */
+    tool_columns derivatives; /* whose columns follow those of `columns`, the modes, as frames; path NULL: none */
+    const char *path;         /* of the trajectory; NULL: none */
     sp_trajectory trajectory; /* the complete trajectory, or the block with the last requested frame */
     int64_t vertex_count;
     int64_t frame_count; /* −1 for a stream that has not ended */
@@ -39,6 +42,12 @@ void tool_peek_kind(sp_context *context, const char *path, char kind[SP_KIND_LEN
 /* The same, but "" for other foreign files, which tool_peek_kind rejects. */
 void tool_peek_any_kind(sp_context *context, const char *path, char kind[SP_KIND_LENGTH]);
 
+/* A text in the meta of a Supple file, such as the hash "mesh" of a trajectory; "" if it is not there. */
+void tool_peek_meta(sp_context *context, const char *path, const char *key, size_t size, char *value);
+
+/* The hash of an input of this kind that the meta of a Supple file names; "" if there is none. */
+void tool_peek_input(sp_context *context, const char *path, const char *kind, char hash[SP_HASH_LENGTH]);
+
 /* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; among
  * several files of columns the one whose hash the trajectory names is used. Other file types are a usage error. */
 void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
@@ -49,10 +58,18 @@ void tool_trajectory_close(tool_trajectory *motion);
  * decrease). */
 bool tool_trajectory_have(tool_trajectory *motion, int64_t frame);
 
+/* What they are, for tool_inputs_are: "trajectory", "columns" or "mesh". */
+const char *tool_trajectory_inputs(const tool_trajectory *motion);
+
 /* The numbers of the frames that --frames and --every name, or of the columns that --columns (counted from 1) names, as
- * int64_t; NULL: all. Usage errors for none, and for options that do not fit the files. */
+ * int64_t; NULL: all. Where there are modes and derivatives, --columns names modes, and the derivatives of any two of
+ * these follow; NULL: the modes that have derivatives. A usage error for none. Conditions see to it that the options
+ * fit the files. */
 void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t every, const char *columns,
                             sp_list *list);
+
+/* Of the trajectory; NULL: there is none. */
+const json_t *tool_trajectory_meta(const tool_trajectory *motion);
 
 /* s; of columns and a mesh alone 0. */
 double tool_trajectory_time(const tool_trajectory *motion, int64_t frame);
@@ -69,16 +86,16 @@ void tool_trajectory_need_all(const tool_trajectory *motion);
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u);
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v);
 
-/* A vertex of the mesh, or of its embedded surface, whose motion is recorded. */
-typedef struct tool_probe {
-    bool surface;
-    int64_t vertex;
-} tool_probe;
+/* A list of probes (tool_places_parse); the motion of each must be recorded. */
+void tool_trajectory_probes(const tool_trajectory *motion, const char *option, const char *text, sp_list *list);
 
-/* "12,17-20,surface:5" to a list of tool_probe; each is checked to be there. */
-void tool_probes_parse(const tool_trajectory *motion, const char *option, const char *text, sp_list *list);
+/* The same for one probe VERTEX:AXIS. */
+tool_place tool_trajectory_probe_axis(const tool_trajectory *motion, const char *option, const char *text, int *axis);
+
+/* Ends the process if the motion of the probe is not recorded. */
+void tool_trajectory_check_probe(const tool_trajectory *motion, const char *option, tool_place probe);
 
 /* Its displacement and velocity (either may be NULL) in a frame of a trajectory. */
-void tool_trajectory_probe(const tool_trajectory *motion, tool_probe probe, int64_t frame, double u[3], double v[3]);
+void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int64_t frame, double u[3], double v[3]);
 
 #endif

@@ -7,9 +7,11 @@
 
 typedef struct comparison {
     sp_context *context;
-    const char *a, *b; /* paths */
+    const char *a, *b; /* paths; b is the reference */
     const char *mesh;  /* of --mesh; may be NULL */
     const tool_texts *bases;
+    const tool_texts *scenes;
+    const char *body; /* of a scene; NULL: its only one with a mesh */
     const tool_texts *probes;
     double relative, absolute; /* |a − b| ≤ absolute + relative |b| */
     bool with_meta, signs;
@@ -17,6 +19,7 @@ typedef struct comparison {
     FILE *stream;  /* NULL: nothing is printed */
     sp_list table; /* text of the CSV table; empty where none is wanted */
     bool table_wanted;
+    sp_pool pool;
 } comparison;
 
 /* True if the files are the same within the tolerances. */
@@ -33,6 +36,12 @@ bool compare_projection(comparison *c);
 
 /* printf to the stream, unless quiet. */
 void compare_print(const comparison *c, const char *format, ...) SP_PRINTF(2, 3);
+
+/* A field of the table: in double quotes where it has a comma or quote. Allocated from the comparison's pool. */
+const char *compare_field(comparison *c, const char *format, ...) SP_PRINTF(2, 3);
+
+/* The path of the reference as a field. */
+const char *compare_reference(comparison *c);
 
 /* A line of the table: words and numbers with commas. */
 void compare_row(comparison *c, const char *format, ...) SP_PRINTF(2, 3);

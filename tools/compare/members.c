@@ -25,7 +25,7 @@ void compare_print(const comparison *c, const char *format, ...)
 
 void compare_row(comparison *c, const char *format, ...)
 {
-    char line[700];
+    char line[6000];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line - 1, format, arguments);
@@ -36,6 +36,32 @@ void compare_row(comparison *c, const char *format, ...)
     line[length++] = '\n';
     char *to = tool_list_add(&c->table, length, 1);
     memcpy(to, line, (size_t)length);
+}
+
+const char *compare_field(comparison *c, const char *format, ...)
+{
+    char text[5000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const bool quoted = strpbrk(text, ",\"\r\n");
+    char *field = tool_allocate(&c->pool, 2 * (int64_t)strlen(text) + 3, 1), *to = field;
+    if (quoted)
+        *to++ = '"';
+    for (const char *at = text; *at; at++) {
+        if (*at == '"')
+            *to++ = '"';
+        *to++ = *at;
+    }
+    if (quoted)
+        *to++ = '"';
+    return field;
+}
+
+const char *compare_reference(comparison *c)
+{
+    return compare_field(c, "%s", c->b);
 }
 
 /* What is known of the difference of two arrays. */
@@ -183,7 +209,7 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
     bool comparable = (is_real(a) && is_real(b)) || (is_whole(a) && is_whole(b));
     if (!same_shape(a, b)) {
         compare_print(c, "%s: shape %s, in the other %s\n", a->name, shape_a, shape_b);
-        compare_row(c, "%s,,,,,shape", a->name);
+        compare_row(c, "%s,,,,,shape,%s", a->name, compare_reference(c));
         s->same = false;
     } else if (!comparable) {
         bool same = a->type == SP_BYTES && b->type == SP_BYTES && a->size == b->size &&
@@ -192,7 +218,7 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
             return;
         compare_print(c, "%s: %s\n", a->name,
                       a->type == b->type && a->type != SP_OTHER ? "it differs" : "its types cannot be compared");
-        compare_row(c, "%s,,,,,type", a->name);
+        compare_row(c, "%s,,,,,type,%s", a->name, compare_reference(c));
         s->same = false;
     } else {
         double *sign = c->signs && !strcmp(a->name, "U") && a->rank == 2 ? column_signs(a, b, &s->pool) : NULL;
@@ -200,10 +226,10 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
         sp_pool_drop(&s->pool, sign);
         index_text(a, d.at, at);
         if (d.differing)
-            compare_row(c, "%s,%s,%.17g,%.17g,%.17g,%s", a->name, at, d.a, d.b, d.worst,
-                        d.beyond ? "beyond" : "within");
+            compare_row(c, "%s,%s,%.17g,%.17g,%.17g,%s,%s", a->name, at, d.a, d.b, d.worst,
+                        d.beyond ? "beyond" : "within", compare_reference(c));
         else
-            compare_row(c, "%s,,,,0,same", a->name);
+            compare_row(c, "%s,,,,0,same,%s", a->name, compare_reference(c));
         if (d.beyond)
             compare_print(c, "%s: %lld of %lld values differ by more than the tolerance, %lld at all\n", a->name,
                           (long long)d.beyond, (long long)a->count, (long long)d.differing);
@@ -250,7 +276,7 @@ static void read_file(const comparison *c, const char *path, sp_file *file)
 static void only_in(state *s, const sp_file *file, const sp_array *array, const char *path, const char *which)
 {
     compare_print(s->c, "%s: only in %s\n", array->name, path);
-    compare_row(s->c, "%s,,,,,only in the %s", array->name, which);
+    compare_row(s->c, "%s,,,,,only in the %s,%s", array->name, which, compare_reference(s->c));
     s->same &= file->meta && !strcmp(sp_file_kind(file), "modes") && !strcmp(array->name, "ordering");
 }
 
@@ -261,7 +287,7 @@ bool compare_members(comparison *c)
     char at[120];
     read_file(c, c->a, &a);
     read_file(c, c->b, &b);
-    compare_row(c, "member,index,a,b,difference,verdict");
+    compare_row(c, "member,index,a,b,difference,verdict,reference");
     if (!strcmp(a.hash, b.hash)) {
         compare_print(c, "same: hash %.12s\n", a.hash);
         goto done;
@@ -291,10 +317,13 @@ bool compare_members(comparison *c)
     }
     if (s.worst_array) {
         index_text(s.worst_array, s.worst.at, at);
-        compare_print(c, "worst: %s (%s): %.17g and %.17g, difference %.3e\n", s.worst_array->name, at, s.worst.a,
-                      s.worst.b, s.worst.worst);
+        compare_print(c, "worst: %s (%s): %.17g, in the reference %.17g, difference %.3e\n", s.worst_array->name, at,
+                      s.worst.a, s.worst.b, s.worst.worst);
     }
-    compare_print(c, !s.same ? "different\n" : s.worst_array ? "same within the tolerance\n" : "same values\n");
+    compare_print(c, "%s the reference %s%s\n", s.same ? "same as" : "different from", c->b,
+                  !s.same         ? ""
+                  : s.worst_array ? " within the tolerance"
+                                  : ": the same values");
 done:
     sp_file_free(&a);
     sp_file_free(&b);

@@ -1,7 +1,6 @@
 /* Two trajectories of one mesh as motions: norms of their difference over common vertices and frames, and probes. */
-#include "tools/common/trajectory.h"
-#include "tools/compare/compare.h"
 #include "tools/compare/probe.h"
+#include "tools/compare/side.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,17 +9,16 @@
 /* A probe with the component that is looked at. */
 typedef struct axis_probe {
     const char *text;
-    tool_probe probe;
+    tool_place probe;
     int axis;
 } axis_probe;
 
 typedef struct side {
-    tool_trajectory motion;
-    int64_t frame, frames; /* the frame that is looked at; how many were matched */
-    bool whole;            /* the displacement of every vertex is known */
-    double *u, *v;         /* [3·common] */
-    sp_list time;          /* double, of all frames, where there are probes */
-    sp_list *value;        /* [probes] double */
+    compare_side s;
+    int64_t frame;  /* the frame that is looked at */
+    double *u, *v;  /* [3·common] */
+    sp_list time;   /* double, of all frames, where there are probes */
+    sp_list *value; /* [probes] double */
 } side;
 
 typedef struct sums {
@@ -39,80 +37,85 @@ typedef struct motions {
 
 /* ---- opening ---- */
 
-static void open_side(const comparison *c, const char *path, side *s)
+/* Scenes first: their meshes serve the probes of a trajectory where --mesh names none. */
+static void open_sides(motions *m)
 {
-    const char *paths[300];
-    int64_t count = 0;
-    paths[count++] = path;
-    if (c->mesh)
-        paths[count++] = c->mesh;
-    for (int64_t i = 0; i < c->bases->count; i++)
-        paths[count++] = c->bases->value[i];
-    tool_trajectory_open(c->context, count, paths, TOOL_MOTION_STREAM, &s->motion);
-    if (!tool_trajectory_have(&s->motion, 0))
-        tool_fail(SP_INPUT, path, "it has no frame");
-    s->whole = s->motion.columns.path || (s->motion.trajectory.u && !s->motion.point);
-    if (!s->whole && !s->motion.trajectory.u)
-        tool_trajectory_need_all(&s->motion); /* says which basis is missing */
-}
-
-static const char *mesh_hash(const side *s)
-{
-    const char *hash = json_string_value(json_object_get(s->motion.trajectory.meta, "mesh"));
-    return hash ? hash : "";
-}
-
-static bool knows(const side *s, int64_t vertex)
-{
-    return s->whole || s->motion.point[vertex] >= 0;
+    comparison *c = m->c;
+    side *sides[] = {&m->a, &m->b};
+    const char *paths[] = {c->a, c->b};
+    char kind[SP_KIND_LENGTH];
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < 2; i++) {
+            tool_peek_any_kind(c->context, paths[i], kind);
+            if (!strcmp(kind, "scene_trajectory") != (pass == 0))
+                continue;
+            compare_side_open(c, paths[i], &sides[i]->s);
+            if (pass == 0 && !c->mesh)
+                c->mesh = sides[i]->s.body.mesh.path;
+        }
+    if (!m->a.s.scene && !m->b.s.scene) {
+        tool_option_idle("scene", "without the trajectory of a scene");
+        tool_option_idle("body", "without the trajectory of a scene");
+    }
 }
 
 static void find_common(motions *m)
 {
-    int64_t vertices = m->a.motion.vertex_count;
-    tool_check_hash(m->c->a, "mesh", mesh_hash(&m->a), mesh_hash(&m->b));
-    if (m->b.motion.vertex_count != vertices)
-        tool_fail(SP_INPUT, m->c->a, "it is of %lld vertices, %s of %lld", (long long)vertices, m->c->b,
-                  (long long)m->b.motion.vertex_count);
+    const comparison *c = m->c;
+    const int64_t vertices = m->a.s.vertex_count;
+    tool_check_hash(c->a, "mesh", compare_side_mesh(&m->a.s), compare_side_mesh(&m->b.s));
+    if (m->b.s.vertex_count != vertices)
+        tool_fail(SP_INPUT, c->a, "it is of %lld vertices, %s of %lld", (long long)vertices, c->b,
+                  (long long)m->b.s.vertex_count);
     m->common = vertices;
-    if (!m->a.whole || !m->b.whole) {
+    if (!m->a.s.whole || !m->b.s.whole) {
         m->vertex = tool_allocate_raw(&m->pool, vertices, sizeof *m->vertex);
         m->common = 0;
         for (int64_t v = 0; v < vertices; v++)
-            if (knows(&m->a, v) && knows(&m->b, v))
+            if (compare_side_knows(&m->a.s, v) && compare_side_knows(&m->b.s, v))
                 m->vertex[m->common++] = v;
         if (m->common == 0)
-            tool_fail(SP_INPUT, m->c->a, "it and %s have recorded no vertex in common", m->c->b);
+            tool_fail(SP_INPUT, c->a, "it and %s have recorded no vertex in common", c->b);
     }
     side *sides[] = {&m->a, &m->b};
     for (int i = 0; i < 2; i++) {
         sides[i]->u = tool_allocate_raw(&m->pool, 3 * m->common, sizeof(double));
         sides[i]->v = tool_allocate_raw(&m->pool, 3 * m->common, sizeof(double));
-        sides[i]->value = tool_allocate(&m->pool, m->c->probes->count + 1, sizeof(sp_list));
+        sides[i]->value = tool_allocate(&m->pool, c->probes->count + 1, sizeof(sp_list));
     }
 }
 
-/* VERTEX:AXIS or surface:N:AXIS. */
 static void parse_probes(motions *m)
 {
     const tool_texts *texts = m->c->probes;
+    const compare_side *a = &m->a.s, *b = &m->b.s;
+    const tool_mesh *mesh = a->scene ? &a->body.mesh : b->scene ? &b->body.mesh : &a->motion.mesh;
+    const tool_place_names names = {.context = m->c->context,
+                                    .option = "probe",
+                                    .vertex_count = a->vertex_count,
+                                    .mesh = mesh->path ? &mesh->mesh : NULL,
+                                    .mesh_path = mesh->path};
     m->probe_count = texts->count;
     m->probes = tool_allocate(&m->pool, texts->count + 1, sizeof *m->probes);
     for (int64_t i = 0; i < texts->count; i++) {
-        const char *text = texts->value[i], *colon = strrchr(text, ':');
-        sp_list list = {0};
-        char *vertex = tool_allocate_copy(&m->pool, text, (int64_t)strlen(text) + 1, 1);
-        if (!colon || colon[1] < 'x' || colon[1] > 'z' || colon[2])
-            tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:x, :y or :z", text);
-        vertex[colon - text] = 0;
-        tool_probes_parse(&m->a.motion, "probe", vertex, &list);
-        if (list.count != 1)
-            tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not one vertex", text);
-        m->probes[i] = (axis_probe){text, *(tool_probe *)list.data, colon[1] - 'x'};
-        list.count = 0;
-        tool_probes_parse(&m->b.motion, "probe", vertex, &list);
-        sp_list_free(&list);
+        axis_probe *probe = &m->probes[i];
+        probe->text = texts->value[i];
+        probe->probe = tool_place_axis(&names, probe->text, &probe->axis);
+        for (int k = 0; k < 2; k++)
+            if (!(k ? b : a)->scene)
+                tool_trajectory_check_probe(&(k ? b : a)->motion, "probe", probe->probe);
     }
+}
+
+/* The reduced motion is to be judged by the full-order one, not the other way round. */
+static void check_order(const motions *m)
+{
+    const comparison *c = m->c;
+    if (compare_side_reduced(&m->b.s) && !compare_side_reduced(&m->a.s))
+        tool_warn(NULL,
+                  "the reference is %s, a reduced-order motion, and %s is a full-order one: to judge the reduced "
+                  "motion, name the full-order one second",
+                  c->b, c->a);
 }
 
 /* ---- frames ---- */
@@ -126,14 +129,14 @@ static void keep(sp_list *list, double value)
 /* Brings the side's frame: its block is read, its probes are kept. False at the end. */
 static bool bring(motions *m, side *s)
 {
-    if (!tool_trajectory_have(&s->motion, s->frame))
+    if (!compare_side_have(&s->s, s->frame))
         return false;
     if (m->probe_count == 0 || s->time.count > s->frame)
         return true;
-    keep(&s->time, tool_trajectory_time(&s->motion, s->frame));
+    keep(&s->time, compare_side_time(&s->s, s->frame));
     for (int64_t i = 0; i < m->probe_count; i++) {
         double u[3];
-        tool_trajectory_probe(&s->motion, m->probes[i].probe, s->frame, u, NULL);
+        compare_side_place(&s->s, m->probes[i].probe, s->frame, u, NULL);
         keep(&s->value[i], u[m->probes[i].axis]);
     }
     return true;
@@ -142,12 +145,11 @@ static bool bring(motions *m, side *s)
 static void take_frame(const motions *m, side *s)
 {
     if (!m->vertex) {
-        tool_trajectory_displacement(&s->motion, s->frame, s->u);
-        tool_trajectory_velocity(&s->motion, s->frame, s->v);
+        compare_side_all(&s->s, s->frame, s->u, s->v);
         return;
     }
     for (int64_t i = 0; i < m->common; i++)
-        tool_trajectory_probe(&s->motion, (tool_probe){false, m->vertex[i]}, s->frame, s->u + 3 * i, s->v + 3 * i);
+        compare_side_place(&s->s, (tool_place){false, m->vertex[i]}, s->frame, s->u + 3 * i, s->v + 3 * i);
 }
 
 static void add(sums *to, int64_t count, const double *a, const double *b)
@@ -165,18 +167,12 @@ static void add(sums *to, int64_t count, const double *a, const double *b)
     }
 }
 
-static double total_energy(const side *s)
-{
-    const double *energy = tool_trajectory_energy(&s->motion, s->frame);
-    return energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];
-}
-
 static noreturn void no_partner(const motions *m, const side *lonely)
 {
     tool_fail(SP_INPUT, lonely == &m->a ? m->c->a : m->c->b,
               "its frame %lld at %.9g s has no frame at the same time in %s, and other frames have one: nothing is "
               "interpolated",
-              (long long)lonely->frame, tool_trajectory_time(&lonely->motion, lonely->frame),
+              (long long)lonely->frame, compare_side_time(&lonely->s, lonely->frame),
               lonely == &m->a ? m->c->b : m->c->a);
 }
 
@@ -188,7 +184,7 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
     side *a = &m->a, *b = &m->b, *lonely = NULL;
     bool has_a, has_b;
     while (has_a = bring(m, a), has_b = bring(m, b), has_a && has_b) {
-        double at = tool_trajectory_time(&a->motion, a->frame), bt = tool_trajectory_time(&b->motion, b->frame);
+        double at = compare_side_time(&a->s, a->frame), bt = compare_side_time(&b->s, b->frame);
         if (fabs(at - bt) > 1e-9 * fmax(fabs(at), fabs(bt))) {
             side *earlier = at < bt ? a : b;
             if (lonely && lonely != earlier && matched)
@@ -201,7 +197,8 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
         take_frame(m, b);
         add(position, m->common, a->u, b->u);
         add(velocity, m->common, a->v, b->v);
-        add(energy, 1, (double[]){total_energy(a), 0, 0}, (double[]){total_energy(b), 0, 0});
+        add(energy, 1, (double[]){compare_side_energy(&a->s, a->frame), 0, 0},
+            (double[]){compare_side_energy(&b->s, b->frame), 0, 0});
         matched++;
         a->frame++;
         b->frame++;
@@ -227,28 +224,25 @@ static bool report_norms(comparison *c, const char *name, const char *unit, cons
     double l2 = ratio(sqrt(s->difference), sqrt(s->reference)),
            largest = ratio(s->largest_difference, s->largest_reference);
     double mean = sqrt(s->difference / (double)values), mean_reference = sqrt(s->reference / (double)values);
-    compare_print(c, "%-9s L2 %.6e  max %.6e  (largest difference %.6g of %.6g %s)\n", name, l2, largest,
-                  s->largest_difference, s->largest_reference, unit);
-    compare_row(c, "%s L2,,,%.17g,%.17g", name, mean, l2);
-    compare_row(c, "%s max,,,%.17g,%.17g", name, s->largest_difference, largest);
+    compare_print(c, "%-9s L2 %.6e  max %.6e  relative to %s (largest difference %.6g of %.6g %s)\n", name, l2, largest,
+                  c->b, s->largest_difference, s->largest_reference, unit);
+    compare_row(c, "%s L2,,,%.17g,%.17g,%s", name, mean, l2, compare_reference(c));
+    compare_row(c, "%s max,,,%.17g,%.17g,%s", name, s->largest_difference, largest, compare_reference(c));
     return mean <= c->absolute + c->relative * mean_reference &&
            s->largest_difference <= c->absolute + c->relative * s->largest_reference;
-}
-
-static double load_end(const side *s)
-{
-    const json_t *value = json_object_get(s->motion.trajectory.meta, "load_end");
-    double end = json_is_number(value) ? json_number_value(value) : 0;
-    return isfinite(end) ? end : 0;
 }
 
 static bool report_value(comparison *c, const char *probe, const char *what, double a, double b, const char *unit)
 {
     bool none = isnan(a) && isnan(b);
     double difference = fabs(a - b), relative = none ? 0 : ratio(difference, fabs(b));
-    compare_print(c, "probe %s %-9s %.9g and %.9g %s, relative difference %.3e\n", probe, what, a, b, unit,
-                  none ? NAN : relative);
-    compare_row(c, "probe %s %s,%.17g,%.17g,%.17g,%.17g", probe, what, a, b, difference, relative);
+    if (none)
+        compare_print(c, "probe %s %-9s not measured: neither motion crosses zero twice\n", probe, what);
+    else
+        compare_print(c, "probe %s %-9s %.9g %s, in the reference %s %.9g %s, relative difference %.3e\n", probe, what,
+                      a, unit, c->b, b, unit, relative);
+    compare_row(c, "%s,%.17g,%.17g,%.17g,%.17g,%s", compare_field(c, "probe %s %s", probe, what), a, b, difference,
+                relative, compare_reference(c));
     return none || difference <= c->absolute + c->relative * fabs(b);
 }
 
@@ -256,16 +250,28 @@ static bool report_probes(motions *m)
 {
     comparison *c = m->c;
     bool same = true;
-    double after = c->after >= 0 ? c->after : fmax(load_end(&m->a), load_end(&m->b));
+    double after = c->after >= 0 ? c->after : fmax(compare_side_load_end(&m->a.s), compare_side_load_end(&m->b.s));
     for (int64_t i = 0; i < m->probe_count; i++) {
         probe_measure a, b;
         probe_measure_series(m->a.time.count, m->a.time.data, m->a.value[i].data, after, &a);
         probe_measure_series(m->b.time.count, m->b.time.data, m->b.value[i].data, after, &b);
         same &= report_value(c, m->probes[i].text, "amplitude", a.amplitude, b.amplitude, "m");
         same &= report_value(c, m->probes[i].text, "frequency", a.frequency, b.frequency, "Hz");
-        compare_print(c, "probe %s crossings after %.9g s: %lld and %lld half periods\n", m->probes[i].text, after,
-                      (long long)a.half_periods, (long long)b.half_periods);
+        compare_print(c, "probe %s crossings after %.9g s: %lld half periods, in the reference %lld\n",
+                      m->probes[i].text, after, (long long)a.half_periods, (long long)b.half_periods);
     }
+    return same;
+}
+
+/* Position, velocity and, where both files have that of this body alone, energy. */
+static bool report_all_norms(comparison *c, int64_t matched, int64_t common, const sums *position, const sums *velocity,
+                             const sums *energy)
+{
+    bool same = report_norms(c, "position", "m", position, 3 * common * matched);
+    same &= report_norms(c, "velocity", "m/s", velocity, 3 * common * matched);
+    if (!isnan(energy->difference))
+        return report_norms(c, "energy", "J", energy, matched) && same;
+    compare_print(c, "energy    not compared: the scene has that of several bodies together\n");
     return same;
 }
 
@@ -273,29 +279,29 @@ bool compare_motions(comparison *c)
 {
     motions m = {.c = c};
     sums position = {0}, velocity = {0}, energy = {0};
-    open_side(c, c->a, &m.a);
-    open_side(c, c->b, &m.b);
+    open_sides(&m);
     find_common(&m);
     parse_probes(&m);
+    check_order(&m);
     int64_t matched = walk(&m, &position, &velocity, &energy);
     if (matched == 0)
         tool_fail(SP_INPUT, c->a, "it and %s have no frame at the same time", c->b);
+    compare_print(c, "reference %s, by which %s is judged\n", c->b, c->a);
     compare_print(c, "common    %lld frames, %lld of %lld vertices\n", (long long)matched, (long long)m.common,
-                  (long long)m.a.motion.vertex_count);
-    compare_row(c, "quantity,a,b,difference,relative");
-    bool norms = report_norms(c, "position", "m", &position, 3 * m.common * matched);
-    norms &= report_norms(c, "velocity", "m/s", &velocity, 3 * m.common * matched);
-    norms &= report_norms(c, "energy", "J", &energy, matched);
+                  (long long)m.a.s.vertex_count);
+    compare_row(c, "quantity,a,b,difference,relative,reference");
+    bool norms = report_all_norms(c, matched, m.common, &position, &velocity, &energy);
     bool same = m.probe_count ? report_probes(&m) : norms;
-    compare_print(c, same ? "same within the tolerance\n" : "different\n");
+    compare_print(c, same ? "same as the reference %s within the tolerance\n" : "different from the reference %s\n",
+                  c->b);
     for (int64_t i = 0; i < m.probe_count; i++) {
         sp_list_free(&m.a.value[i]);
         sp_list_free(&m.b.value[i]);
     }
     sp_list_free(&m.a.time);
     sp_list_free(&m.b.time);
-    tool_trajectory_close(&m.a.motion);
-    tool_trajectory_close(&m.b.motion);
+    compare_side_close(&m.a.s);
+    compare_side_close(&m.b.s);
     sp_pool_free(&m.pool);
     return same;
 }

@@ -106,7 +106,7 @@ static double report(projection *p, int64_t rank)
 {
     comparison *c = p->c;
     double size = p->total[0], error = relative(p->total[p->count], size);
-    compare_print(c, "columns     total         worst\n");
+    compare_print(c, "columns     total         worst         (parts of %s that the columns of %s miss)\n", c->a, c->b);
     for (int64_t r = 1; r <= p->count; r++) {
         double part = relative(p->total[r], size);
         if (is_round(r) || r == p->count)

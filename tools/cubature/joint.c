@@ -31,7 +31,7 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
     sp_training_measure measure = cubature_measure(p);
     tool_check(
         sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->poses, choice->memory, &training),
-        NULL);
+        cubature_pose_files(p));
     tool_check(sp_cubature_train(p->context, &p->body, training, &parameters, cubature, &report), NULL);
     sp_training_free(training);
     if (!report.reached)

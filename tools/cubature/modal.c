@@ -10,7 +10,7 @@ static void fit(cubature_problem *p, const sp_modal_points *points, sp_cubature 
     sp_training_measure measure = cubature_measure(p);
     tool_check(
         sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->poses, p->choice->memory, &training),
-        NULL);
+        cubature_pose_files(p));
     tool_check(sp_modal_new(p->context, points, p->r, &modal), NULL);
     tool_check(sp_modal_add(modal, training), NULL);
     sp_training_free(training);
@@ -62,7 +62,7 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     if (p->held_out.count)
         tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->held_out, choice->memory,
                                    &held_out),
-                   NULL);
+                   cubature_pose_files(p));
     sp_incremental_parameters parameters = {.change = choice->change,
                                             .most = choice->rounds,
                                             .adjust = !choice->no_adjustment,
@@ -99,7 +99,7 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     json_object_set_new(result, "settled", json_boolean(report.settled));
     if (p->shrunk)
         tool_warn(NULL,
-                  "%lld of %lld random poses turned an element inside out and were halved until they did not: "
+                  "%lld of %lld random poses inverted an element and were halved until they did not: "
                   "--amplitude is high for this material",
                   (long long)p->shrunk, (long long)p->poses.count);
     if (!report.settled)

@@ -2,8 +2,10 @@
  * training, and random ones. */
 #include "tools/cubature/problem.h"
 
+#include "assembly/elastic.h"
 #include "linear/dense.h"
 #include "reduced/linear.h"
+#include "tools/common/shard.h"
 #include "tools/common/trajectory.h"
 
 #include <cblas.h>
@@ -150,14 +152,12 @@ static void take_file(cubature_problem *p, const char *path, const char *option,
 
 static void find_stiffness(cubature_problem *p)
 {
-    tool_check(sp_reduced_stiffness(p->context, &p->body, p->r, p->basis.columns.U, p->stiffness), p->basis.path);
+    tool_check(sp_elastic_rest_energies(p->context, &p->body, p->r, p->basis.columns.U, p->own_stiffness),
+               p->basis.path);
     for (int64_t j = 0; j < p->r; j++)
-        p->quotient[j] = p->stiffness[j * p->r + j] / p->mass[j * p->r + j];
-}
-
-static double own_stiffness(const cubature_problem *p, int64_t j)
-{
-    return p->stiffness[j * p->r + j];
+        p->quotient[j] = p->own_stiffness[j] / p->mass[j * p->r + j];
+    if (cubature_keeps_linear(p))
+        tool_check(sp_reduced_stiffness(p->context, &p->body, p->r, p->basis.columns.U, p->stiffness), p->basis.path);
 }
 
 /* The first column without elastic energy; −1: none. */
@@ -191,7 +191,7 @@ static void find_scale(cubature_problem *p)
         return;
     p->energy_scale = tool_allocate_raw(&p->pool, p->r, sizeof *p->energy_scale);
     for (int64_t j = 0; j < p->r; j++)
-        p->energy_scale[j] = 1 / sqrt(own_stiffness(p, j));
+        p->energy_scale[j] = 1 / sqrt(p->own_stiffness[j]);
 }
 
 static void find_amplitude(cubature_problem *p)
@@ -204,9 +204,9 @@ static void find_amplitude(cubature_problem *p)
     p->amplitude = p->choice->amplitude_given
                        ? p->choice->amplitude
                        : sp_poses_amplitude(&p->body, p->basis.columns.U + softest * p->basis.columns.rows,
-                                            own_stiffness(p, softest), p->choice->deflection);
+                                            p->own_stiffness[softest], p->choice->deflection);
     for (int64_t j = 0; j < p->r; j++) {
-        p->deviation[j] = p->amplitude / sqrt(own_stiffness(p, j));
+        p->deviation[j] = p->amplitude / sqrt(p->own_stiffness[j]);
         p->softer[j] = sqrt(p->quotient[softest] / p->quotient[j]); /* the softest coordinate moves as far */
     }
 }
@@ -286,26 +286,11 @@ static void split(cubature_problem *p, int64_t some)
     poses->count = kept;
 }
 
-static void parse_shard(const char *text, int64_t *number, int64_t *count)
-{
-    char *end;
-    *number = strtoll(text, &end, 10);
-    *count = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
-    if (*end || *number < 1 || *count < *number || *count > 100000)
-        tool_fail(SP_USAGE, NULL, "--shard %s: expected I/N with 1 <= I <= N, such as 2/8", text);
-}
-
 static void cut_shard(cubature_problem *p)
 {
-    int64_t number, count, blocks = (p->total + SHARD_STEP - 1) / SHARD_STEP;
-    parse_shard(p->choice->shard, &number, &count);
-    if (count > blocks)
-        tool_fail(SP_USAGE, NULL, "--shard %s: %lld poses make only %lld shards of at least %d", p->choice->shard,
-                  (long long)p->total, (long long)blocks, SHARD_STEP);
-    p->first = blocks * (number - 1) / count * SHARD_STEP;
-    int64_t last = blocks * number / count * SHARD_STEP;
-    last = last > p->total ? p->total : last;
-    p->poses.count = last - p->first;
+    const tool_shard shard = tool_shard_parse(p->choice->shard, p->total, SHARD_STEP, "poses");
+    p->first = shard.first;
+    p->poses.count = shard.end - shard.first;
     memmove(p->poses.q, p->poses.q + p->first * p->r, (size_t)(p->poses.count * p->r) * sizeof(double));
 }
 
@@ -345,19 +330,19 @@ void cubature_collect_poses(cubature_problem *p)
     /* poses from files are taken as they are; random ones may be too much for a material */
     tool_check(
         sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known, named, &p->poses, NULL),
-        NULL);
+        cubature_pose_files(p));
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named, p->poses.count,
                                  &p->poses, &p->shrunk),
                NULL);
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known_out, named_out,
                                  &p->held_out, NULL),
-               NULL);
+               cubature_pose_files(p));
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named_out, p->held_out.count,
                                  &p->held_out, &shrunk),
                NULL);
     if (p->shrunk) { /* the warning is that of every shard: it has no numbers */
         tool_say("%lld of %lld poses were halved", (long long)p->shrunk, (long long)p->poses.count);
-        tool_warn(NULL, "random poses turned an element inside out and were halved until they did not: --amplitude is "
+        tool_warn(NULL, "random poses inverted an element and were halved until they did not: --amplitude is "
                         "high for this material");
     }
     if (choice->training_only)
@@ -369,6 +354,16 @@ void cubature_collect_poses(cubature_problem *p)
     if (p->poses.count == 0 && !choice->incremental)
         tool_fail(SP_INPUT, tool_argument(tool_argument_count() > 2 ? 2 : 0),
                   "no pose has a force: there is nothing to fit");
+}
+
+const char *cubature_pose_files(cubature_problem *p)
+{
+    const tool_texts *others = &p->choice->held_out_files;
+    const int64_t files = tool_argument_count() - 2, count = files + others->count;
+    const char **paths = tool_allocate(&p->pool, count, sizeof *paths);
+    for (int64_t i = 0; i < count; i++)
+        paths[i] = i < files ? tool_argument((int)i + 2) : others->value[i - files];
+    return count ? tool_names(&p->pool, count, paths) : NULL;
 }
 
 bool cubature_keeps_linear(const cubature_problem *p)

@@ -19,9 +19,8 @@ typedef struct cubature_choice {
     int method, metric, linear, spectrum, worst;
     int64_t r, samples, held_out, held_out_seed, elements, candidates, exchanges, every, rounds, memory;
     double amplitude, deflection, tolerance, change;
-    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given,
-        held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental,
-        no_adjustment, worst_given;
+    bool spectrum_given, amplitude_given, samples_given, tolerance_given, deflection_given, held_out_seed_given, nested,
+        training_only, incremental, no_adjustment;
     tool_texts held_out_files;
     const char *shard, *checkpoint;
 } cubature_choice;
@@ -35,7 +34,8 @@ typedef struct cubature_problem {
     sp_pool pool;
     int64_t r;
     double *mass, *gravity; /* [r, r], [r, 3] */
-    double *stiffness;      /* [r, r] at rest */
+    double *stiffness;      /* [r, r] at rest; only if the linear part of the force is exact */
+    double *own_stiffness;  /* [r] its diagonal */
     double *quotient;       /* [r] uᵀKu / uᵀMu, 1/s² */
     double *energy_scale; /* [r] of the energy norm (cubature/training.h); NULL if a column is a rigid motion, which has
                              none */
@@ -51,6 +51,9 @@ typedef struct cubature_problem {
 /* Collects the poses in the files given as arguments from number 2 on and sampled ones, with their forces. */
 void cubature_collect_poses(cubature_problem *problem);
 
+/* The files that poses were read from, for messages about poses; NULL: all are sampled. */
+const char *cubature_pose_files(cubature_problem *problem);
+
 /* Adds further sampled poses about a centre (NULL: rest), with their forces, for incremental training. */
 void cubature_add_samples(cubature_problem *problem, int64_t count, const double *centre, const double *deviation);
 
@@ -65,5 +68,9 @@ void cubature_joint(cubature_problem *problem, sp_cubature *cubature, json_t *re
 
 /* Modal cubature (Yang 2015); a usage error in builds without it. */
 void cubature_modal(cubature_problem *problem, sp_cubature *cubature, json_t *result);
+
+/* Adds the errors in both norms to the result, and, without a suffix, those in the norm of the fit: on the poses that
+ * were fitted, of second weights there, and on poses that took no part. */
+void cubature_judge(cubature_problem *problem, const sp_cubature *cubature, json_t *result);
 
 #endif

@@ -84,17 +84,16 @@ static void divide_by_list(cut_sides *p, const char *text)
 
 void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, cut_sides *p)
 {
+    char known[SP_MATERIAL_LIST];
     int64_t region = -1;
     if (!choice->planes.count && !choice->lists.count && !choice->sides && !choice->keep)
         tool_fail(SP_USAGE, NULL,
                   "nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep");
-    if (choice->region && !choice->planes.count)
-        tool_fail(SP_USAGE, NULL, "--region belongs to --plane");
-    for (int64_t m = 0; choice->region && m < mesh->material_count; m++)
-        if (!strcmp(mesh->materials[m].name, choice->region))
-            region = m;
+    if (choice->region)
+        region = sp_mesh_region_find(mesh, choice->region);
     if (choice->region && region < 0)
-        tool_fail(SP_USAGE, NULL, "--region: the mesh has no region \"%s\"", choice->region);
+        tool_fail(SP_USAGE, NULL, "--region: the mesh has no region \"%s\", only %s", choice->region,
+                  sp_material_list(mesh->material_count, mesh->materials, known));
     *p = (cut_sides){.mesh = mesh, .elements = sp_mesh_element_count(mesh), .count = 1};
     p->side = tool_allocate(&p->pool, p->elements, sizeof *p->side);
     if (choice->sides)
@@ -117,7 +116,7 @@ bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mes
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t piece = ((const int64_t *)list.data)[i];
         if (listed[piece])
-            tool_fail(SP_USAGE, NULL, "--keep: piece %lld stands twice", (long long)piece + 1);
+            tool_fail(SP_USAGE, NULL, "--keep: piece %lld occurs twice", (long long)piece + 1);
         listed[piece] = true;
     }
     sp_list_free(&list);

@@ -1,4 +1,5 @@
 #include "assembly/elastic.h"
+#include "basis/derivatives.h"
 #include "basis/inertia_derivatives.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
@@ -47,6 +48,10 @@ void derivatives_inertia(derivatives_problem *p)
     weigh(p, &K, &M, weight);
     tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders),
                p->modes.path);
+    if (p->shard) { /* of order 1; those of a free body are solved together */
+        derivatives_cut_shard(p, rigid_count ? SP_DERIVATIVES_WIDTH : 1);
+        orders.count = p->pairs.count / 2;
+    }
     p->count = orders.count;
     /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
     double *all = tool_allocate_raw(&p->pool, rows * (count + p->count), sizeof *all);

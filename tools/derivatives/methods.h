@@ -10,13 +10,15 @@ typedef struct derivatives_problem {
     sp_context *context;
     tool_mesh mesh;
     sp_fe_space body;
-    tool_columns modes;  /* or snapshots, for inertia derivatives */
-    int64_t k, rigid;    /* columns used, the leading rigid ones among them */
-    sp_cholesky *factor; /* of K at rest if it is available already; NULL: none */
-    int64_t memory;      /* bytes for right-hand sides; 0: no bound */
-    sp_list pairs;       /* int64_t, two for each derivative */
-    int order, most;     /* inertia derivatives */
-    const char *path;    /* of the output, for messages */
+    tool_columns modes;               /* or snapshots, for inertia derivatives */
+    int64_t k, rigid;                 /* columns used, the leading rigid ones among them */
+    sp_cholesky *factor;              /* of K at rest if it is available already; NULL: none */
+    int64_t memory;                   /* bytes for right-hand sides; 0: no bound */
+    sp_list pairs;                    /* int64_t, two for each derivative */
+    const char *shard;                /* I/N of the pairs; NULL: all */
+    int64_t shard_first, shard_total; /* the pairs are those from shard_first on of shard_total; 0: all */
+    int order, most;                  /* inertia derivatives */
+    const char *path;                 /* of the output, for messages */
     sp_pool pool;
     /* the solution */
     int64_t count;
@@ -30,6 +32,9 @@ const int64_t *derivatives_permutation(derivatives_problem *problem);
 
 /* All pairs of the modes used after the rigid ones. */
 void derivatives_all_pairs(derivatives_problem *problem);
+
+/* Keeps the pairs of the shard, if there is one, in blocks of `step` that are not divided. */
+void derivatives_cut_shard(derivatives_problem *problem, int64_t step);
 
 /* Reports, and writes the columns with the result. */
 void derivatives_write(derivatives_problem *problem, tool_output *output);

@@ -12,7 +12,7 @@ void derivatives_modal(derivatives_problem *p)
         tool_check(sp_free_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U,
                                              p->modes.columns.eigenvalue, p->count, p->pairs.data,
                                              derivatives_permutation(p), p->U, &report),
-                   p->mesh.path);
+                   p->modes.path ? p->modes.path : p->mesh.path);
         p->residual = report.residual;
         json_object_set_new(p->result, "iterations", json_integer(report.iterations));
     } else {

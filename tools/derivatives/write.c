@@ -1,5 +1,7 @@
 #include "tools/derivatives/methods.h"
 
+#include "tools/common/shard.h"
+
 #include <string.h>
 
 const int64_t *derivatives_permutation(derivatives_problem *p)
@@ -23,6 +25,18 @@ void derivatives_all_pairs(derivatives_problem *p)
         }
 }
 
+void derivatives_cut_shard(derivatives_problem *p, int64_t step)
+{
+    const int64_t total = p->pairs.count / 2;
+    if (!p->shard)
+        return;
+    const tool_shard shard = tool_shard_parse(p->shard, total, step, "pairs");
+    p->shard_first = shard.first;
+    p->shard_total = total;
+    p->pairs.count = 2 * (shard.end - shard.first);
+    memmove(p->pairs.data, (int64_t *)p->pairs.data + 2 * shard.first, (size_t)p->pairs.count * sizeof(int64_t));
+}
+
 void derivatives_write(derivatives_problem *p, tool_output *output)
 {
     if (p->residual > 1e-8)
@@ -35,7 +49,10 @@ void derivatives_write(derivatives_problem *p, tool_output *output)
                           .U = p->U,
                           .pair = p->pairs.data,
                           .order = p->order,
-                          .source = p->k};
+                          .source = p->k,
+                          .first = p->shard_first,
+                          .end = p->shard_total ? p->shard_first + p->count : 0,
+                          .total = p->shard_total};
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p->context, tool_output_writer(output), meta, &columns), p->path);

@@ -5,21 +5,28 @@
 #include "formats/pointshell.h"
 #include "tools/common/anchors.h"
 
+#include <stddef.h>
 #include <string.h>
 
-void distfield_check_pose(const distfield_pose *pose, bool mesh)
+const tool_option distfield_pose_options[DISTFIELD_POSE_COUNT] = {
+    {"basis", 0, TOOL_INPUT, .at = offsetof(distfield_pose, basis), .argument = "FILE", .only = "coordinates",
+     .help = "the surface is moved by these columns"},
+    {"coordinates", 0, TOOL_TEXT, .at = offsetof(distfield_pose, coordinates), .argument = "Q1,Q2,...", .only = "basis",
+     .help = "of the first columns"},
+    {"field", 0, TOOL_INPUTS, .at = offsetof(distfield_pose, fields), .argument = "FILE", .only = "basis",
+     .help = "do not measure the moved surface, but approximate from this field at rest by --proxies; several "
+             "domains: several times"},
+    {"proxies", 0, TOOL_INPUTS, .at = offsetof(distfield_pose, proxies), .argument = "FILE", .only = "field",
+     .help = "shell whose points are the proxies of the --field of the same place"},
+    {"nearest", 0, TOOL_INTEGER, .at = offsetof(distfield_pose, nearest), .argument = "K", .standard = "5", .low = 1,
+     .high = 16, .only = "proxies", .help = "proxies that are asked at each vertex"},
+};
+
+void distfield_check_pose(const distfield_pose *pose)
 {
-    if (pose->basis && !mesh)
-        tool_fail(SP_USAGE, NULL, "--basis goes with a mesh");
-    if (!pose->basis != !pose->coordinates)
-        tool_fail(SP_USAGE, NULL, "--basis and --coordinates go together");
     if (pose->fields.count != pose->proxies.count)
         tool_fail(SP_USAGE, NULL, "each --field goes with its --proxies: there are %lld and %lld",
                   (long long)pose->fields.count, (long long)pose->proxies.count);
-    if (pose->fields.count && !pose->basis)
-        tool_fail(SP_USAGE, NULL, "--field and --proxies go with --basis and --coordinates");
-    if (!pose->fields.count)
-        tool_option_idle("nearest", "without --proxies");
 }
 
 /* q [columns], 0 behind those that are given. */

@@ -13,25 +13,12 @@ typedef struct distfield_pose {
     int64_t nearest;
 } distfield_pose;
 
-#define DISTFIELD_POSE_OPTIONS(pose)                                                                                   \
-    {"basis", 0, TOOL_INPUT, &(pose).basis, "FILE", .help = "of a mesh: its surface is moved by these columns"},       \
-        {"coordinates", 0, TOOL_TEXT, &(pose).coordinates, "Q1,Q2,...", .help = "of the first columns of --basis"},    \
-        {"field",                                                                                                      \
-         0,                                                                                                            \
-         TOOL_INPUTS,                                                                                                  \
-         &(pose).fields,                                                                                               \
-         "FILE",                                                                                                       \
-         .help = "do not measure the moved surface, but approximate from this field at rest by --proxies; several "    \
-                 "domains: several times"},                                                                            \
-        {"proxies",       0,      TOOL_INPUTS,                                                                         \
-         &(pose).proxies, "FILE", .help = "shell whose points are the proxies of the --field of the same place"},      \
-    {                                                                                                                  \
-        "nearest", 0, TOOL_INTEGER, &(pose).nearest, "K", "5", .low = 1, .high = 16,                                   \
-                                                               .help = "proxies that are asked at each vertex"         \
-    }
+/* A table of options with a base: distfield_pose. */
+enum { DISTFIELD_POSE_COUNT = 5 };
+extern const tool_option distfield_pose_options[DISTFIELD_POSE_COUNT];
 
-/* Usage errors of inconsistent options. */
-void distfield_check_pose(const distfield_pose *pose, bool mesh);
+/* A usage error if not every field has its proxies. */
+void distfield_check_pose(const distfield_pose *pose);
 
 /* u [3·vertices] of the mesh, from `pool`, 0 at fixed components; NULL without a basis. */
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool);

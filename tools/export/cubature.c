@@ -112,21 +112,25 @@ static const double *together(chosen_elements *c, const double *weight)
     return to;
 }
 
-/* The chosen elements with the vertices that they have; elements increase, so that hexahedra come first as in the mesh.
- */
+/* The chosen elements with the vertices that they have; elements increase, so that types follow each other as in the
+ * mesh. */
 static sp_vtu make_grid(chosen_elements *c)
 {
     const sp_mesh *mesh = &c->mesh.mesh;
-    int64_t n = c->cubature.count, *corners_of = tool_allocate_raw(&c->pool, 8 * n, sizeof *corners_of),
+    int64_t n = c->cubature.count,
+            *corners_of = tool_allocate_raw(&c->pool, sp_mesh_width(mesh) * n, sizeof *corners_of),
             *point = tool_allocate_raw(&c->pool, mesh->vertex_count, sizeof *point), used = 0;
     int64_t *at = corners_of;
-    sp_vtu vtu = {.hex = corners_of};
+    sp_vtu vtu = {0};
     double *vertices = tool_allocate_raw(&c->pool, 3 * mesh->vertex_count, sizeof *vertices);
     memset(point, 0xff, (size_t)mesh->vertex_count * sizeof *point); /* −1 */
     for (int64_t e = 0; e < n; e++) {
         int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, c->cubature.element[e], &corners);
-        *(corners == 8 ? &vtu.hex_count : &vtu.tet_count) += 1;
+        int64_t within;
+        const int64_t *corner = sp_mesh_nodes(mesh, c->cubature.element[e], &corners);
+        sp_element_block *block = &vtu.block[sp_mesh_type(mesh, c->cubature.element[e], &within)];
+        if (block->count++ == 0)
+            block->node = at;
         for (int a = 0; a < corners; a++) {
             if (point[corner[a]] < 0) {
                 memcpy(vertices + 3 * used, mesh->vertices + 3 * corner[a], 3 * sizeof *vertices);
@@ -135,7 +139,6 @@ static sp_vtu make_grid(chosen_elements *c)
             *at++ = point[corner[a]];
         }
     }
-    vtu.tet = corners_of + 8 * vtu.hex_count;
     vtu.vertex_count = used;
     vtu.vertices = vertices;
     return vtu;

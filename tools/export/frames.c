@@ -1,19 +1,11 @@
 #include "tools/export/frames.h"
 
-#include "formats/export/csv_write.h"
 #include "formats/export/obj_write.h"
 #include "tools/common/skin.h"
 
-/* A mesh that moves, for its volume in a frame. */
-typedef struct moving_mesh {
-    sp_mesh mesh; /* the motion's, a shallow copy, with vertices of its own */
-    double *vertices;
-    sp_pool pool;
-} moving_mesh;
-
-static void move_begin(const tool_trajectory *motion, moving_mesh *moving)
+static void move_begin(const tool_trajectory *motion, tool_moving_mesh *moving)
 {
-    *moving = (moving_mesh){.mesh = motion->mesh.mesh};
+    *moving = (tool_moving_mesh){.mesh = motion->mesh.mesh};
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "--volume needs the mesh: name its file too");
     tool_trajectory_need_all(motion);
@@ -22,74 +14,79 @@ static void move_begin(const tool_trajectory *motion, moving_mesh *moving)
 }
 
 /* m³; inverted elements count negative. */
-static double volume_in(const tool_trajectory *motion, int64_t frame, moving_mesh *moving)
+static double volume_in(const tool_trajectory *motion, int64_t frame, tool_moving_mesh *moving)
 {
-    double volume = 0;
     tool_trajectory_displacement(motion, frame, moving->vertices);
     for (int64_t i = 0; i < 3 * moving->mesh.vertex_count; i++)
         moving->vertices[i] += motion->mesh.mesh.vertices[i];
-    for (int64_t e = 0; e < sp_mesh_element_count(&moving->mesh); e++)
-        volume += sp_mesh_element_volume(&moving->mesh, e);
-    return volume;
+    return sp_mesh_volume(&moving->mesh);
 }
 
-void tool_export_csv(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice)
+void tool_csv_frames_open(sp_context *context, int64_t count, const char *const *paths, const export_choice *choice,
+                          tool_csv_frames *csv)
+{
+    tool_trajectory *motion = &csv->motion;
+    csv->choice = choice;
+    tool_trajectory_open(context, count, paths, choice->partial ? TOOL_MOTION_PARTIAL : 0, motion);
+    if (choice->coordinates && motion->trajectory.r == 0)
+        tool_fail(SP_INPUT, motion->path, "--coordinates: it holds no reduced coordinates");
+    if (choice->positions && !motion->mesh.path)
+        tool_fail(SP_USAGE, NULL, "--positions needs the mesh of %s: name its file too", motion->path);
+    if (choice->volume)
+        move_begin(motion, &csv->moving);
+}
+
+void tool_csv_frames_close(tool_csv_frames *csv)
+{
+    sp_list_free(&csv->probes);
+    sp_pool_free(&csv->moving.pool);
+    tool_trajectory_close(&csv->motion);
+}
+
+void tool_csv_frames_head(const tool_csv_frames *csv, export_table *table)
 {
     static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
-    sp_list probes = {0}, frames = {0};
-    sp_stream stream;
-    moving_mesh moving = {0};
-    char name[48];
-    const sp_trajectory *trajectory = &motion->trajectory;
-    if (!motion->path)
-        tool_fail(SP_USAGE, NULL, "CSV is of a trajectory, and none was named");
-    if (choice->coordinates && trajectory->r == 0)
-        tool_fail(SP_INPUT, motion->path, "--coordinates: it holds no reduced coordinates");
-    if (choice->probes)
-        tool_probes_parse(motion, "probe", choice->probes, &probes);
-    const tool_probe *probe = probes.data;
-    tool_trajectory_choose(motion, choice->frames, choice->every, NULL, &frames);
-    if (choice->volume)
-        move_begin(motion, &moving);
-    tool_output *output = tool_output_open(choice->target);
-    sp_stream_begin(&stream, tool_output_descriptor(output));
-    sp_csv_name(&stream, true, "time");
+    const tool_place *probe = csv->probes.data;
     for (int i = 0; i < SP_ENERGY_COUNT; i++)
-        sp_csv_name(&stream, false, energies[i]);
-    for (int64_t i = 0; i < 3 * probes.count; i++) {
-        snprintf(name, sizeof name, "%c%lld_%c", probe[i / 3].surface ? 's' : 'v', (long long)probe[i / 3].vertex,
-                 "xyz"[i % 3]);
-        sp_csv_name(&stream, false, name);
+        export_table_name(table, "%s", energies[i]);
+    for (int64_t i = 0; i < csv->probes.count; i++)
+        tool_csv_probe_names(table, "", &probe[i], csv->choice->positions);
+    for (int64_t i = 0; csv->choice->coordinates && i < csv->motion.trajectory.r; i++)
+        export_table_name(table, "q%lld", (long long)i);
+    if (csv->choice->volume)
+        export_table_name(table, "volume");
+}
+
+void tool_csv_probe_names(export_table *table, const char *body, const tool_place *place, bool positions)
+{
+    static const char *const kinds[] = {"", "p"};
+    for (int i = 0; i < (positions ? 6 : 3); i++)
+        export_table_name(table, "%s%s%c%lld_%s%c", body, *body ? "." : "", place->surface ? 's' : 'v',
+                          (long long)place->vertex, kinds[i / 3], "xyz"[i % 3]);
+}
+
+void tool_csv_frames_row(tool_csv_frames *csv, int64_t frame, export_table *table)
+{
+    const tool_trajectory *motion = &csv->motion;
+    const sp_mesh *mesh = &motion->mesh.mesh;
+    const sp_trajectory *trajectory = &motion->trajectory;
+    export_table_numbers(table, SP_ENERGY_COUNT, tool_trajectory_energy(motion, frame));
+    for (int64_t i = 0; i < csv->probes.count; i++) {
+        const tool_place *probe = (const tool_place *)csv->probes.data + i;
+        double u[3];
+        tool_trajectory_probe(motion, *probe, frame, u, NULL);
+        export_table_numbers(table, 3, u);
+        if (!csv->choice->positions)
+            continue;
+        const double *rest = (probe->surface ? mesh->surface.vertices : mesh->vertices) + 3 * probe->vertex;
+        export_table_numbers(table, 3, (double[]){rest[0] + u[0], rest[1] + u[1], rest[2] + u[2]});
     }
-    for (int64_t i = 0; choice->coordinates && i < trajectory->r; i++) {
-        snprintf(name, sizeof name, "q%lld", (long long)i);
-        sp_csv_name(&stream, false, name);
+    if (csv->choice->coordinates)
+        export_table_numbers(table, trajectory->r, trajectory->q + frame * trajectory->r);
+    if (csv->choice->volume) {
+        const double volume = volume_in(motion, frame, &csv->moving);
+        export_table_numbers(table, 1, &volume);
     }
-    if (choice->volume)
-        sp_csv_name(&stream, false, "volume");
-    sp_csv_end(&stream);
-    for (int64_t row = 0; row < frames.count; row++) {
-        int64_t f = ((int64_t *)frames.data)[row];
-        double u[3], time = tool_trajectory_time(motion, f);
-        sp_csv_numbers(&stream, true, 1, &time);
-        sp_csv_numbers(&stream, false, SP_ENERGY_COUNT, tool_trajectory_energy(motion, f));
-        for (int64_t i = 0; i < probes.count; i++) {
-            tool_trajectory_probe(motion, probe[i], f, u, NULL);
-            sp_csv_numbers(&stream, false, 3, u);
-        }
-        if (choice->coordinates)
-            sp_csv_numbers(&stream, false, trajectory->r, trajectory->q + f * trajectory->r);
-        if (choice->volume) {
-            const double volume = volume_in(motion, f, &moving);
-            sp_csv_numbers(&stream, false, 1, &volume);
-        }
-        sp_csv_end(&stream);
-    }
-    tool_check(sp_stream_end(context, &stream), choice->target);
-    tool_output_finish(output, NULL);
-    sp_pool_free(&moving.pool);
-    sp_list_free(&probes);
-    sp_list_free(&frames);
 }
 
 void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice)

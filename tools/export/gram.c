@@ -51,6 +51,7 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
     tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "inner products need the mesh and one file of columns");
+    tool_inputs_are("columns");
     const sp_columns *columns = &motion.columns.columns;
     tool_parse_list("columns", chosen, 1, columns->count, &list);
     const int64_t *number = list.data;

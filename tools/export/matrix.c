@@ -111,6 +111,7 @@ static void export_surface(sp_context *context, int count, const char *const *pa
     tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "a basis on the rendered surface needs the mesh and one file of columns");
+    tool_inputs_are("columns");
     if (motion.mesh.mesh.surface.vertex_count == 0)
         tool_fail(SP_INPUT, motion.mesh.path, "it has no embedded surface");
     const sp_columns *columns = &motion.columns.columns;
@@ -142,8 +143,7 @@ void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int
     if (!strcmp(kind, "mesh") || !strcmp(kind, "trajectory") || polynomials != (format == TOOL_MATRIX_CUB) ||
         (sparse && format != TOOL_MATRIX_MARKET))
         tool_fail(SP_INPUT, paths[0], "a file of kind %s does not fit this format", kind);
-    if (sparse && chosen)
-        tool_fail(SP_USAGE, paths[0], "--columns: it is a sparse matrix");
+    tool_inputs_are(sparse ? "sparse-matrix" : polynomials ? "polynomials" : "columns");
     if (sparse)
         export_sparse(context, paths[0], target);
     else if (polynomials)

@@ -1,7 +1,6 @@
 #include "tools/export/scene.h"
 
-#include "formats/export/csv_write.h"
-#include "tools/common/scene_trajectory.h"
+#include "tools/export/frames.h"
 #include "tools/export/vtu.h"
 
 #include <string.h>
@@ -12,84 +11,126 @@ static const char *const force_words[6] = {"fx", "fy", "fz", "tx", "ty", "tz"}, 
                                                                                     "x",  "y",  "z", "qw",
                                                                                     "qx", "qy", "qz"};
 
-static void csv_names(sp_stream *stream, const char *owner, char between, int count, const char *const *words)
+static void csv_names(export_table *table, const char *owner, char between, int count, const char *const *words)
 {
-    char name[SP_SCENE_NAME + 32];
-    for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "%s%c%s", owner, between, words[i]);
-        sp_csv_name(stream, false, name);
-    }
+    for (int i = 0; i < count; i++)
+        export_table_name(table, "%s%c%s", owner, between, words[i]);
 }
 
-static void csv_head(sp_stream *stream, const sp_scene_trajectory *motion, bool coordinates)
+void tool_csv_scene_open(sp_context *context, int64_t count, const char *const *paths, const export_choice *choice,
+                         tool_csv_scene *csv)
+{
+    csv->choice = choice;
+    tool_scene_trajectory_open(context, count, paths, choice->partial, &csv->trajectory);
+    if (choice->probes && !csv->trajectory.has_scene)
+        tool_fail(SP_USAGE, csv->trajectory.path, "probes are points of bodies: name its scene too");
+    if (choice->volume)
+        tool_fail(SP_USAGE, NULL, "--volume means nothing for a scene and its motion");
+}
+
+bool tool_csv_scene_probe(tool_csv_scene *csv, const char *entry, size_t length)
+{
+    const int64_t number = tool_scene_body_find(&csv->trajectory, entry, length);
+    const tool_scene_body *body = NULL;
+    sp_list places = {0};
+    if (number < 0)
+        return false;
+    for (int64_t i = 0; i < csv->body_count && !body; i++)
+        body = csv->bodies[i]->body == number ? csv->bodies[i] : NULL;
+    if (!body) {
+        tool_scene_body *opened = tool_allocate(&csv->pool, 1, sizeof *opened);
+        tool_scene_body **grown = tool_allocate(&csv->pool, csv->body_count + 1, sizeof *grown);
+        tool_scene_body_open(&csv->trajectory, "probe", number, opened);
+        for (int64_t i = 0; i < csv->body_count; i++)
+            grown[i] = csv->bodies[i];
+        csv->bodies = grown;
+        body = csv->bodies[csv->body_count++] = opened;
+    }
+    const tool_place_names names = {.context = csv->trajectory.context,
+                                    .option = "probe",
+                                    .vertex_count = body->mesh.mesh.vertex_count,
+                                    .mesh = &body->mesh.mesh,
+                                    .mesh_path = body->mesh.path};
+    tool_places_parse(&names, entry + length + 1, &places);
+    for (int64_t i = 0; i < places.count; i++) {
+        tool_body_probe *to = tool_list_add(&csv->probes, 1, sizeof *to);
+        *to = (tool_body_probe){body, ((const tool_place *)places.data)[i]};
+    }
+    sp_list_free(&places);
+    return true;
+}
+
+void tool_csv_scene_close(tool_csv_scene *csv)
+{
+    for (int64_t i = 0; i < csv->body_count; i++)
+        tool_scene_body_close(csv->bodies[i]);
+    sp_list_free(&csv->probes);
+    sp_pool_free(&csv->pool);
+    tool_scene_trajectory_close(&csv->trajectory);
+}
+
+void tool_csv_scene_head(const tool_csv_scene *csv, export_table *table)
 {
     static const char *const words[] = {"kinetic", "strain", "gravity", "visited", "passed", "touching", "level"};
-    sp_csv_name(stream, true, "time");
+    const sp_scene_trajectory *motion = &csv->trajectory.motion;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        sp_csv_name(stream, false, words[i]);
+        export_table_name(table, "%s", words[i]);
     if (motion->with_contacts)
-        sp_csv_name(stream, false, "contacts");
+        export_table_name(table, "contacts");
     if (motion->coupled) {
-        csv_names(stream, "hand", '_', 7, pose_words);
-        csv_names(stream, "coupling", '_', 6, force_words);
-        csv_names(stream, "device", '_', 6, force_words);
+        csv_names(table, "hand", '_', 7, pose_words);
+        csv_names(table, "coupling", '_', 6, force_words);
+        csv_names(table, "device", '_', 6, force_words);
     }
     for (int64_t b = 0; b < motion->body_count; b++) {
         const sp_scene_trajectory_body *body = &motion->bodies[b];
-        csv_names(stream, body->name, '.', 6, force_words);
-        if (!coordinates)
+        csv_names(table, body->name, '.', 6, force_words);
+        if (!csv->choice->coordinates)
             continue;
-        csv_names(stream, body->name, '.', 7, pose_words);
-        for (int64_t j = 0; j < body->r; j++) {
-            char number[24];
-            const char *const word = number;
-            snprintf(number, sizeof number, "q%lld", (long long)j);
-            csv_names(stream, body->name, '.', 1, &word);
-        }
+        csv_names(table, body->name, '.', 7, pose_words);
+        for (int64_t j = 0; j < body->r; j++)
+            export_table_name(table, "%s.q%lld", body->name, (long long)j);
     }
-    sp_csv_end(stream);
+    for (int64_t i = 0; i < csv->probes.count; i++) {
+        const tool_body_probe *probe = (const tool_body_probe *)csv->probes.data + i;
+        tool_csv_probe_names(table, probe->body->name, &probe->place, csv->choice->positions);
+    }
 }
 
-static void csv_row(sp_stream *stream, const sp_scene_trajectory *motion, int64_t f, bool coordinates)
+void tool_csv_scene_row(const tool_csv_scene *csv, int64_t f, export_table *table)
 {
+    const sp_scene_trajectory *motion = &csv->trajectory.motion;
     double counts[SP_SCENE_TRAJECTORY_COUNTS];
     for (int i = 0; i < SP_SCENE_TRAJECTORY_COUNTS; i++)
         counts[i] = (double)motion->counts[SP_SCENE_TRAJECTORY_COUNTS * f + i];
-    sp_csv_numbers(stream, true, 1, motion->time + f);
-    sp_csv_numbers(stream, false, SP_SCENE_TRAJECTORY_ENERGIES, motion->energy + SP_SCENE_TRAJECTORY_ENERGIES * f);
-    sp_csv_numbers(stream, false, SP_SCENE_TRAJECTORY_COUNTS, counts);
+    export_table_numbers(table, SP_SCENE_TRAJECTORY_ENERGIES, motion->energy + SP_SCENE_TRAJECTORY_ENERGIES * f);
+    export_table_numbers(table, SP_SCENE_TRAJECTORY_COUNTS, counts);
     if (motion->with_contacts)
-        sp_csv_numbers(stream, false, 1, (double[]){(double)(motion->contact_begin[f + 1] - motion->contact_begin[f])});
+        export_table_numbers(table, 1, (double[]){(double)(motion->contact_begin[f + 1] - motion->contact_begin[f])});
     if (motion->coupled) {
-        sp_csv_numbers(stream, false, 7, motion->hand + 7 * f);
-        sp_csv_numbers(stream, false, 6, motion->coupling + 6 * f);
-        sp_csv_numbers(stream, false, 6, motion->device + 6 * f);
+        export_table_numbers(table, 7, motion->hand + 7 * f);
+        export_table_numbers(table, 6, motion->coupling + 6 * f);
+        export_table_numbers(table, 6, motion->device + 6 * f);
     }
     for (int64_t b = 0; b < motion->body_count; b++) {
         const int64_t at = f * motion->body_count + b;
-        sp_csv_numbers(stream, false, 6, motion->wrench + 6 * at);
-        if (!coordinates)
+        export_table_numbers(table, 6, motion->wrench + 6 * at);
+        if (!csv->choice->coordinates)
             continue;
-        sp_csv_numbers(stream, false, 7, motion->pose + 7 * at);
+        export_table_numbers(table, 7, motion->pose + 7 * at);
         if (motion->bodies[b].r)
-            sp_csv_numbers(stream, false, motion->bodies[b].r, motion->q + f * motion->r + motion->bodies[b].offset);
+            export_table_numbers(table, motion->bodies[b].r, motion->q + f * motion->r + motion->bodies[b].offset);
     }
-    sp_csv_end(stream);
-}
-
-static void export_csv(tool_scene_trajectory *trajectory, const tool_scene_trajectory_choice *choice, int64_t count,
-                       const int64_t *frame)
-{
-    sp_stream stream;
-    if (!trajectory->path)
-        tool_fail(SP_USAGE, NULL, "CSV is of a motion, and none was named");
-    tool_output *output = tool_output_open(choice->target);
-    sp_stream_begin(&stream, tool_output_descriptor(output));
-    csv_head(&stream, &trajectory->motion, choice->coordinates);
-    for (int64_t i = 0; i < count; i++)
-        csv_row(&stream, &trajectory->motion, frame[i], choice->coordinates);
-    tool_check(sp_stream_end(trajectory->context, &stream), choice->target);
-    tool_output_finish(output, NULL);
+    for (int64_t i = 0; i < csv->probes.count; i++) {
+        const tool_body_probe *probe = (const tool_body_probe *)csv->probes.data + i;
+        double start[3], position[3];
+        tool_scene_body_start(probe->body, &probe->place, start);
+        tool_scene_body_place(probe->body, &probe->place, f, position, NULL);
+        export_table_numbers(table, 3,
+                             (double[]){position[0] - start[0], position[1] - start[1], position[2] - start[2]});
+        if (csv->choice->positions)
+            export_table_numbers(table, 3, position);
+    }
 }
 
 /* ---- VTU ---- */
@@ -189,8 +230,6 @@ static void export_vtu(tool_scene_trajectory *trajectory, const tool_scene_traje
                        const int64_t *frame)
 {
     series s = {.trajectory = trajectory};
-    if (choice->coordinates)
-        tool_fail(SP_USAGE, NULL, "--coordinates means nothing in this format");
     tool_vtu_series(choice->target, count);
     tool_scene_trajectory_look(trajectory);
     s.model = tool_allocate_raw(&s.pool, trajectory->triangle_count, sizeof *s.model);
@@ -215,10 +254,7 @@ void tool_export_scene(sp_context *context, int64_t count, const char *const *pa
     sp_list frames = {0};
     tool_scene_trajectory_open(context, count, paths, choice->partial, &trajectory);
     tool_scene_trajectory_choose(&trajectory, choice->frames, choice->every, &frames);
-    if (choice->csv)
-        export_csv(&trajectory, choice, frames.count, frames.data);
-    else
-        export_vtu(&trajectory, choice, frames.count, frames.data);
+    export_vtu(&trajectory, choice, frames.count, frames.data);
     sp_list_free(&frames);
     tool_scene_trajectory_close(&trajectory);
 }

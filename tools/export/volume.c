@@ -51,6 +51,18 @@ static void warn_names(sp_context *context, const char *path, const sp_mesh *mes
     sp_pool_free(&pool);
 }
 
+/* The type as which elements of a type are read from a file of the format again: the first with the same mark there. */
+static int read_as(enum tool_volume_format format, int type)
+{
+    const sp_element_type *of = sp_element_types;
+    int first = 0;
+    while (format == TOOL_VOLUME_INP
+               ? !of[first].abaqus || !of[type].abaqus || strcmp(of[first].abaqus, of[type].abaqus)
+               : of[first].vtk != of[type].vtk)
+        first++;
+    return first;
+}
+
 void tool_export_warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh)
 {
     bool names = format == TOOL_VOLUME_MSH || format == TOOL_VOLUME_MSH_2;
@@ -72,8 +84,12 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
                 format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
         if (mesh->surface.vertex_count > 0)
             add(&missing, "the embedded surface%s", format == TOOL_VOLUME_VEG ? " (see .interp and .obj)" : "");
-        if (mesh->hex_count > 0 && mesh->quadrature != 2)
+        if (mesh->block[SP_HEX8].count > 0 && mesh->quadrature != 2)
             add(&missing, "the quadrature %d", mesh->quadrature);
+        for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+            if (mesh->block[t].count > 0 && read_as(format, t) != t)
+                add(&missing, "that %lld elements are of type %s, not %s", (long long)mesh->block[t].count,
+                    sp_element_types[t].name, sp_element_types[read_as(format, t)].name);
     }
     if (missing.length > 0)
         tool_warn(path, "not in this file: %s", missing.text);

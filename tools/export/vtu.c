@@ -88,14 +88,9 @@ static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
                         .triangle = state->skin.triangles,
                         .arrays = arrays};
     arrays[0] = (sp_vtu_array){.name = "region", .cells = true, .components = 1, .whole = mesh->region};
-    return (sp_vtu){.vertex_count = mesh->vertex_count,
-                    .vertices = mesh->vertices,
-                    .hex_count = mesh->hex_count,
-                    .tet_count = mesh->tet_count,
-                    .hex = mesh->hex,
-                    .tet = mesh->tet,
-                    .arrays = arrays,
-                    .array_count = 1};
+    sp_vtu vtu = {.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .arrays = arrays, .array_count = 1};
+    memcpy(vtu.block, mesh->block, sizeof vtu.block);
+    return vtu;
 }
 
 /* A vector at the mesh's vertices goes to the points that are written. */
@@ -291,10 +286,8 @@ void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vt
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "VTU needs the mesh: name its file too");
     bool columns = !motion->path && motion->columns.path, pattern = tool_pattern(target);
-    if (columns && (choice->fields || pattern || ends_with(target, ".pvd")))
-        tool_fail(SP_USAGE, NULL, choice->fields ? "--fields needs a trajectory" : "columns go to one .vtu file");
-    if (choice->surface && choice->fields)
-        tool_fail(SP_USAGE, NULL, "--fields are of the elements, which --surface leaves out");
+    if (columns && (pattern || ends_with(target, ".pvd")))
+        tool_fail(SP_USAGE, NULL, "columns go to one .vtu file");
     sp_list list = {0};
     tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     bool series = !columns && tool_vtu_series(target, list.count);

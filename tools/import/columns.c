@@ -29,28 +29,8 @@ static noreturn void SP_PRINTF(3, 4) refuse_kind(int status, const char *path, c
     tool_fail(status, path, "%s", text);
 }
 
-static enum import_kind kind_of(const char *path, int chosen)
+static void check_needs(const char *path, enum import_kind kind, const import_matrix_choice *choice)
 {
-    static const struct {
-        const char *ending;
-        enum import_kind kind;
-    } known[] = {{".U", IMPORT_BASIS}, {".Ulin", IMPORT_MODES}, {".modalDeriv", IMPORT_DERIVATIVES}};
-    const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && chosen == IMPORT_KIND_AUTO && i < TOOL_COUNT(known); i++)
-        if (!strcmp(dot, known[i].ending))
-            return known[i].kind;
-    return chosen == IMPORT_KIND_AUTO ? IMPORT_SNAPSHOTS : (enum import_kind)chosen;
-}
-
-static void check_options(const char *path, enum import_kind kind, const import_matrix_choice *choice)
-{
-    bool normalized = kind == IMPORT_BASIS || kind == IMPORT_MODES;
-    if (choice->basis)
-        tool_fail(SP_USAGE, path, "--basis belongs to polynomials");
-    if (choice->modes && kind != IMPORT_DERIVATIVES)
-        tool_fail(SP_USAGE, path, "--modes belongs to derivatives, these are %s", kind_name[kind]);
-    if (choice->lumping != IMPORT_LUMPING_AUTO && !normalized)
-        tool_fail(SP_USAGE, path, "--lumping belongs to a basis and to modes, these are %s", kind_name[kind]);
     if (kind == IMPORT_MODES && !choice->mesh)
         refuse_kind(SP_USAGE, path, "modes need --mesh: their eigenvalues are not in the file");
     if (kind == IMPORT_BASIS && !choice->mesh && choice->lumping == IMPORT_LUMPING_AUTO)
@@ -257,12 +237,12 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
 void import_columns(sp_context *context, const char *path, enum import_format format,
                     const import_matrix_choice *choice)
 {
-    enum import_kind kind = kind_of(path, choice->kind);
+    enum import_kind kind = (enum import_kind)choice->kind;
     tool_mesh mesh = {0};
     sp_pool pool = {0};
     sp_columns columns;
     json_t *result = tool_result_new();
-    check_options(path, kind, choice);
+    check_needs(path, kind, choice);
     read_matrix(context, path, format, &pool, &columns);
     if (choice->mesh) {
         tool_read_mesh(choice->mesh, "mesh", &mesh);

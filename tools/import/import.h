@@ -14,7 +14,8 @@ enum import_format {
     IMPORT_TETGEN,
     IMPORT_VTK,
     IMPORT_VTU,
-    IMPORT_LAST_MESH = IMPORT_VTU,
+    IMPORT_COMSOL,
+    IMPORT_LAST_MESH = IMPORT_COMSOL,
     IMPORT_NPY,
     IMPORT_MARKET,
     IMPORT_VEGA_MATRIX,
@@ -29,7 +30,8 @@ typedef struct import_mesh_choice {
     int64_t quadrature;
     double young, poisson, density;
     int law; /* index into TOOL_LAWS */
-    bool law_given, young_given, poisson_given, density_given, quadrature_given, turn;
+    bool law_given, young_given, poisson_given, density_given, quadrature_given, turn, linearize, serendipity;
+    int hexahedra; /* index into full, averaged, incompatible */
     const char *surface, *interpolation, *materials, *factor, *fibre;
     tool_texts bou;
 } import_mesh_choice;
@@ -38,7 +40,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
 
 /* Options of matrices and polynomials: the files that they belong to (NULL: not given). */
 typedef struct import_matrix_choice {
-    int kind, lumping; /* enum import_kind, enum import_lumping */
+    int kind, lumping; /* enum import_kind, not AUTO for columns; enum import_lumping */
     const char *mesh, *modes, *basis;
 } import_matrix_choice;
 

@@ -27,12 +27,11 @@ static void embed(sp_context *context, const import_mesh_choice *choice, sp_mesh
     sp_surface surface;
     sp_pool pool = {0};
     int64_t count;
-    if (!choice->surface && !choice->interpolation)
+    if (!choice->surface)
         return;
-    if (!choice->surface || !choice->interpolation)
-        tool_fail(SP_USAGE, NULL, "--surface and --interpolation go together");
     char *bytes = tool_read_bytes(choice->surface, "surface", &pool, &count);
     tool_check(sp_surface_parse(context, choice->surface, bytes, count, SP_GROUPS_NONE, &surface), choice->surface);
+    tool_scale_points(surface.vertex_count, surface.vertices);
     bytes = tool_read_bytes(choice->interpolation, "interpolation", &pool, &count);
     tool_check(sp_volume_parse_interp(context, bytes, count, surface.vertex_count, surface.vertices,
                                       surface.triangle_count, surface.triangles, mesh),
@@ -41,54 +40,81 @@ static void embed(sp_context *context, const import_mesh_choice *choice, sp_mesh
     sp_pool_free(&pool);
 }
 
-void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice)
+/* Parses the file, and says what the format could not tell or left out. */
+static void parse(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice,
+                  sp_mesh *mesh, sp_notes *notes)
 {
-    sp_material standard = {.name = "body",
-                            .law = tool_law(choice->law),
-                            .young = choice->young,
-                            .poisson = choice->poisson,
-                            .density = choice->density};
+    const sp_material standard = {.name = "body",
+                                  .law = tool_law(choice->law),
+                                  .young = choice->young,
+                                  .poisson = choice->poisson,
+                                  .density = choice->density};
     sp_includes includes = {open_include, (void *)path};
-    sp_mesh mesh = {0};
-    sp_notes notes = {0};
     sp_pool pool = {0};
     int64_t count;
     char *bytes = tool_read_bytes(path, NULL, &pool, &count);
     int status;
     if (format == IMPORT_VEG)
-        status = sp_volume_parse_veg(context, bytes, count, &includes, &mesh, &notes);
+        status = sp_volume_parse_veg(context, bytes, count, &includes, mesh, notes);
     else if (format == IMPORT_MSH)
-        status = sp_volume_parse_msh(context, bytes, count, &standard, &mesh, &notes);
+        status = sp_volume_parse_msh(context, bytes, count, &standard, mesh, notes);
     else if (format == IMPORT_MEDIT)
-        status = sp_volume_parse_medit(context, bytes, count, &standard, &mesh, &notes);
+        status = sp_volume_parse_medit(context, bytes, count, &standard, mesh, notes);
     else if (format == IMPORT_TETGEN)
-        status = sp_volume_parse_tetgen(context, path, bytes, count, &includes, &standard, &mesh, &notes);
+        status = sp_volume_parse_tetgen(context, path, bytes, count, &includes, &standard, mesh, notes);
     else if (format == IMPORT_VTK)
-        status = sp_volume_parse_vtk(context, bytes, count, &standard, &mesh, &notes);
+        status = sp_volume_parse_vtk(context, bytes, count, &standard, mesh, notes);
     else if (format == IMPORT_VTU)
-        status = sp_volume_parse_vtu(context, bytes, count, &standard, &mesh, &notes);
+        status = sp_volume_parse_vtu(context, bytes, count, &standard, mesh, notes);
+    else if (format == IMPORT_COMSOL)
+        status = sp_volume_parse_comsol(context, bytes, count, &standard, mesh, notes);
     else
-        status = sp_volume_parse_inp(context, bytes, count, &includes, &standard, &mesh, NULL, NULL, &notes);
+        status = sp_volume_parse_inp(context, bytes, count, &includes, &standard, mesh, NULL, NULL, notes);
     tool_check(status, path);
     sp_pool_free(&pool);
-    for (int i = 0; i < notes.count; i++)
-        tool_say("%s: %s", path, notes.line[i]);
-    int64_t inverted = sp_mesh_inverted(&mesh, false), folded = inverted ? sp_mesh_folded(&mesh) : 0;
+    for (int i = 0; i < notes->count; i++)
+        tool_say("%s: %s", path, notes->line[i]);
+    if (notes->names_lost)
+        tool_say("%s: fix and load what has these names by place: --fix-box, --fix-half-space, --region-box", path);
+}
+
+/* Turns elements of negative volume if that is wanted; returns how many there were. */
+static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh *mesh, const sp_notes *notes)
+{
+    int64_t inverted = sp_mesh_inverted(mesh, false), folded = inverted ? sp_mesh_folded(mesh) : 0;
     if (folded) {
         tool_hint("repair them in the program that made the mesh: turning does not help");
         tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s",
-                  (long long)folded, (long long)sp_mesh_element_count(&mesh), notes.folded);
+                  (long long)folded, (long long)sp_mesh_element_count(mesh), notes->folded);
     }
     if (inverted && !choice->turn) {
         tool_hint("turn them with --turn");
         tool_fail(SP_INPUT, path, "%lld of %lld elements have negative volume, the first is %s", (long long)inverted,
-                  (long long)sp_mesh_element_count(&mesh), notes.inverted);
+                  (long long)sp_mesh_element_count(mesh), notes->inverted);
     }
     if (inverted)
-        tool_warn(path, "turned %lld elements of negative volume", (long long)sp_mesh_inverted(&mesh, true));
-    mesh.quadrature = (int)choice->quadrature;
-    for (int64_t i = 0; i < mesh.material_count; i++) {
-        sp_material *material = &mesh.materials[i];
+        tool_warn(path, "turned %lld elements of negative volume", (long long)sp_mesh_inverted(mesh, true));
+    return inverted;
+}
+
+/* --scale and --up. Files of some formats bring materials in units of their own. */
+static void place(const char *path, enum import_format format, const import_mesh_choice *choice, sp_mesh *mesh)
+{
+    const bool brings = format == IMPORT_VEG || format == IMPORT_INP;
+    tool_scale_points(mesh->vertex_count, mesh->vertices);
+    tool_set_up(mesh);
+    if (tool_scale() != 1 && brings && !(choice->young_given && choice->density_given))
+        tool_say(
+            "%s: --scale is of coordinates only: moduli in Pa and densities in kg/m3 come from --young and --density "
+            "or --materials",
+            path);
+}
+
+/* Options that were given replace the file's materials. */
+static void replace_materials(const char *path, const import_mesh_choice *choice, sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->material_count; i++) {
+        sp_material *material = &mesh->materials[i];
         if ((choice->young_given || choice->poisson_given || choice->law_given) && !sp_law_isotropic(material->law))
             tool_fail(SP_USAGE, path, "--law, --young and --poisson: region %s has the law %s", material->name,
                       sp_law_name(material->law));
@@ -97,13 +123,69 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
         material->poisson = choice->poisson_given ? choice->poisson : material->poisson;
         material->density = choice->density_given ? choice->density : material->density;
     }
-    for (int64_t i = 0; i < choice->bou.count; i++) {
-        int64_t fixed_count, *fixed;
-        bytes = tool_read_bytes(choice->bou.value[i], "fixed", &pool, &count);
-        tool_check(sp_volume_parse_bou(context, bytes, count, &pool, &fixed_count, &fixed), choice->bou.value[i]);
-        tool_check(sp_mesh_fix_list(context, &mesh, fixed_count, fixed, 7), choice->bou.value[i]);
+}
+
+/* --fixed: lists of VegaFEM. */
+static void fix_lists(sp_context *context, const tool_texts *files, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    for (int64_t i = 0; i < files->count; i++) {
+        int64_t count, fixed_count, *fixed;
+        const char *bytes = tool_read_bytes(files->value[i], "fixed", &pool, &count);
+        tool_check(sp_volume_parse_bou(context, bytes, count, &pool, &fixed_count, &fixed), files->value[i]);
+        tool_check(sp_mesh_fix_list(context, mesh, fixed_count, fixed, 7), files->value[i]);
     }
     sp_pool_free(&pool);
+}
+
+static void write_mesh(sp_context *context, const sp_mesh *mesh, int64_t turned)
+{
+    char elements[400];
+    sp_mesh_list_elements(mesh, elements, sizeof elements);
+    tool_say("%lld vertices, %s, %lld regions, %lld vertices fixed", (long long)mesh->vertex_count, elements,
+             (long long)mesh->material_count, (long long)mesh->fixed_count);
+    tool_output *output = tool_output_open(tool_output_path());
+    json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
+    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, mesh), tool_output_path());
+    json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(mesh)));
+    json_object_set_new(result, "turned", json_integer(turned));
+    tool_output_finish(output, result);
+    json_decref(meta);
+}
+
+/* --linearize, --serendipity and --hexahedra. */
+static void change_types(sp_context *context, const char *path, const import_mesh_choice *choice, sp_mesh *mesh)
+{
+    static const int of_choice[] = {SP_HEX8, SP_HEX8B, SP_HEX8I};
+    int to[SP_ELEMENT_TYPES];
+    sp_mesh made;
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        to[t] = choice->linearize ? sp_element_linear_type(t) : t;
+        if (choice->serendipity)
+            to[t] = t == SP_HEX27 ? SP_HEX20 : t == SP_WEDGE18 ? SP_WEDGE15 : t;
+        if (to[t] == SP_HEX8)
+            to[t] = of_choice[choice->hexahedra];
+    }
+    if (!choice->linearize && !choice->serendipity && choice->hexahedra == 0)
+        return;
+    tool_check(sp_mesh_retype(context, mesh, to, &made), path);
+    sp_mesh_free(mesh);
+    *mesh = made;
+}
+
+void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice)
+{
+    sp_mesh mesh = {0};
+    sp_notes notes = {0};
+    sp_pool pool = {0};
+    parse(context, path, format, choice, &mesh, &notes);
+    const int64_t turned = turn(path, choice, &mesh, &notes);
+    change_types(context, path, choice, &mesh);
+    place(path, format, choice, &mesh);
+    mesh.quadrature = (int)choice->quadrature;
+    replace_materials(path, choice, &mesh);
+    tool_apply_region_boxes(context, &mesh);
+    fix_lists(context, &choice->bou, &mesh);
     const sp_helix *helices = tool_read_materials(context, choice->materials, &pool, &mesh);
     tool_read_factor(context, choice->factor, &mesh);
     tool_read_fibre(context, choice->fibre, helices, &mesh);
@@ -111,19 +193,6 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     tool_apply_fixed_vertices(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);
-    tool_say("%lld vertices, %lld hexahedra, %lld tetrahedra, %lld regions, %lld vertices fixed",
-             (long long)mesh.vertex_count, (long long)mesh.hex_count, (long long)mesh.tet_count,
-             (long long)mesh.material_count, (long long)mesh.fixed_count);
-
-    tool_output *output = tool_output_open(tool_output_path());
-    json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
-    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh), tool_output_path());
-    double volume = 0;
-    for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
-        volume += sp_mesh_element_volume(&mesh, e);
-    json_object_set_new(result, "volume", tool_real("volume", volume));
-    json_object_set_new(result, "turned", json_integer(inverted));
-    tool_output_finish(output, result);
-    json_decref(meta);
+    write_mesh(context, &mesh, turned);
     sp_mesh_free(&mesh);
 }

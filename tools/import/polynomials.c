@@ -22,8 +22,6 @@ static void add_mass(sp_context *context, const tool_mesh *mesh, tool_columns *b
 void import_polynomials(sp_context *context, const char *path, const import_matrix_choice *choice)
 {
     static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
-    if (choice->kind != IMPORT_KIND_AUTO || choice->modes || choice->lumping != IMPORT_LUMPING_AUTO)
-        tool_fail(SP_USAGE, path, "--as, --modes and --lumping belong to matrices, not to polynomials");
     tool_mesh mesh = {0};
     tool_columns basis = {0};
     sp_pool pool = {0};

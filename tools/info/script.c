@@ -137,6 +137,13 @@ static bool knows_tool(const char *tools, const char *name)
     return false;
 }
 
+/* The log of a server has what its clients sent, which no command repeats: it has to be there. */
+static bool is_recording(const json_t *entry)
+{
+    const char *tool = text_of(entry, "tool");
+    return tool && !strcmp(tool, "simserve");
+}
+
 static int check_entry(script *s, const char *hash, const json_t *entry)
 {
     const char *tool = text_of(entry, "tool"), *output = text_of(entry, "output");
@@ -146,6 +153,9 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
         return sp_fail(s->context, SP_INPUT, "it does not say how %.12s… was made", hash);
     if (!is_option(tool) || !knows_tool(s->tools, tool))
         return sp_fail(s->context, SP_INPUT, "%.12s… was made by \"%.40s\", which is not known here", hash, tool);
+    if (is_recording(entry))
+        return sp_fail(s->context, SP_INPUT, "%.12s… has what clients sent to simserve, which no script can repeat",
+                       hash);
     if (output && !is_output(output))
         return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that writes a file", hash, output);
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
@@ -195,10 +205,10 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     {
         const char *of = text_of(input, "sha256");
         const json_t *ancestor = json_object_get(s->history, of);
-        if (ancestor)
+        if (ancestor && !is_recording(ancestor))
             SP_TRY(visit(s, of, ancestor, depth + 1));
         else
-            SP_TRY(add_raw(s, of, json_is_true(json_object_get(input, "archive"))));
+            SP_TRY(add_raw(s, of, ancestor || json_is_true(json_object_get(input, "archive"))));
     }
     node *to = sp_list_add(&s->nodes, 1, sizeof *to);
     if (!to || json_object_set_new(s->seen, hash, json_false()))

@@ -237,9 +237,13 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     }
     for (int64_t i = 0; i < mesh.fixed_count; i++)
         prescribed += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
-    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n",
-            (long long)mesh.vertex_count, (long long)mesh.hex_count, (long long)mesh.tet_count, mesh.quadrature);
+    char of_types[400];
+    sp_mesh_list_elements(&mesh, of_types, sizeof of_types);
+    fprintf(stream, "mesh      %lld vertices, %s; quadrature %d\n", (long long)mesh.vertex_count, of_types,
+            mesh.quadrature);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
+    if (mesh.up)
+        fprintf(stream, "up        %c\n", mesh.up);
     fprintf(stream, "volume    %.9g m3\n", total);
     for (int64_t i = 0; i < mesh.material_count; i++)
         print_material(&mesh.materials[i], count[i], volume[i], mesh.fibre != NULL, stream);
@@ -592,9 +596,37 @@ static int print_sparse(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+/* Which items of a list a shard has. */
+static void print_shard(const info_file *info, const char *items, FILE *stream)
+{
+    const json_t *meta = info->file.meta;
+    if (json_object_get(meta, "total"))
+        fprintf(stream, "shard     %s %lld to %lld of %lld\n", items,
+                (long long)json_integer_value(json_object_get(meta, "first")),
+                (long long)json_integer_value(json_object_get(meta, "end")) - 1,
+                (long long)json_integer_value(json_object_get(meta, "total")));
+}
+
+static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
+{
+    (void)context;
+    print_shard(info, "loads", stream);
+    return SP_OK;
+}
+
+static int print_sums(sp_context *context, info_file *info, FILE *stream)
+{
+    (void)context;
+    fprintf(stream, "r         %lld coordinates\n",
+            (long long)json_integer_value(json_object_get(info->file.meta, "r")));
+    print_shard(info, "sums", stream);
+    return SP_OK;
+}
+
 static int print_derivatives(sp_context *context, info_file *info, FILE *stream)
 {
     (void)context;
+    print_shard(info, "pairs", stream);
     fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(info->file.meta, "order")));
     return SP_OK;
 }
@@ -609,6 +641,8 @@ static const struct {
     {&sp_kind_sparse, print_sparse, (const char *const[]){NULL}},
     {&sp_kind_modes, print_modes, (const char *const[]){"eigenvalue", "residual", NULL}},
     {&sp_kind_derivatives, print_derivatives, (const char *const[]){NULL}},
+    {&sp_kind_snapshots, print_snapshots, (const char *const[]){NULL}},
+    {&sp_kind_polynomial_sums, print_sums, (const char *const[]){NULL}},
     {&sp_kind_basis, print_basis, (const char *const[]){"singular_value", NULL}},
     {&sp_kind_polynomials, print_polynomials, (const char *const[]){NULL}},
     {&sp_kind_cubature, print_cubature, NULL},

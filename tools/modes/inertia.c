@@ -23,7 +23,7 @@ static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
                       text);
         for (int64_t k = 0; k < count; k++)
             if (field[k] == f)
-                tool_fail(SP_USAGE, NULL, "--start: %s stands twice", sp_inertia_names[f]);
+                tool_fail(SP_USAGE, NULL, "--start: %s occurs twice", sp_inertia_names[f]);
         field[count++] = f;
         at += length + (at[length] == ',');
     }

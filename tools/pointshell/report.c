@@ -12,8 +12,9 @@ void pointshell_say(const sp_level *level, const sp_pointshell *pointshell, cons
                     const sp_pointshell_motion_report *motion)
 {
     if (level->kind == SP_LEVEL_SURFACE && level->meets_itself)
-        tool_warn(NULL,
-                  "the surface meets itself: there are points inside the body (without --offset 0 an offset is taken)");
+        tool_warn(
+            NULL,
+            "the surface intersects itself: there are points inside the body (without --offset 0 an offset is taken)");
     /* More than this and Newton's method has stopped at a crease. */
     if (report->off > 1e-6 * level->size)
         tool_warn(NULL, "points lie up to %.3g m off the surface, at its creases", report->off);

@@ -2,6 +2,7 @@
 
 #include "base/vec3.h"
 #include "linear/dense.h"
+#include "material/stress.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,8 +20,32 @@ static void make_frame(tool_figure *figure)
     figure->positions = tool_allocate_raw(pool, 3 * figure->skin.vertex_count, sizeof(double));
     figure->value = tool_allocate_raw(pool, figure->skin.vertex_count, sizeof(double));
     figure->rgb = tool_allocate_raw(pool, 3 * figure->skin.vertex_count, sizeof(float));
+    tool_additions_new_frame(&figure->additions, pool);
     if (figure->has_cage)
         figure->cage_positions = tool_allocate_raw(pool, 3 * figure->cage.vertex_count, sizeof(double));
+}
+
+static bool of_elements(const tool_figure *figure)
+{
+    return figure->color > TOOL_COLOR_DISPLACEMENT;
+}
+
+/* As the option and messages have it. */
+static const char *color_name(const tool_figure *figure)
+{
+    static const char *const names[] = {"none", "displacement", "energy", "mises", "stress", "strain"};
+    return names[figure->color];
+}
+
+/* Allocates values of the elements for a loaded frame. */
+static void make_elements(tool_figure *figure)
+{
+    const int64_t elements = sp_mesh_element_count(&figure->motion->mesh.mesh);
+    figure->element = tool_allocate_raw(&figure->pool, elements, sizeof(double));
+    if (figure->color == TOOL_COLOR_ENERGY)
+        return;
+    figure->strain = tool_allocate_raw(&figure->pool, elements, 6 * sizeof(double));
+    figure->stress = tool_allocate_raw(&figure->pool, elements, 6 * sizeof(double));
 }
 
 void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin)
@@ -30,9 +55,8 @@ void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figur
     twin->pool = (sp_pool){0};
     twin->rest = (sp_image){0};
     make_frame(twin);
-    if (figure->density)
-        twin->density =
-            tool_allocate_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double));
+    if (figure->element)
+        make_elements(twin);
 }
 
 void tool_figure_twin_close(tool_figure *twin)
@@ -50,16 +74,16 @@ void tool_figure_open(tool_figure *figure)
     double low[3], high[3];
     bool of_columns = !motion->path && motion->columns.path,
          snapshots = of_columns && !strcmp(motion->columns.kind, "snapshots");
-    if (figure->normalize != TOOL_NORMALIZE_AUTO && !of_columns)
-        tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, snapshots or basis");
     if (figure->normalize == TOOL_NORMALIZE_AUTO)
         figure->normalize = of_columns && !snapshots ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
     figure->relative = figure->normalize != TOOL_NORMALIZE_NONE;
     figure->unitless = of_columns && !snapshots;
-    if (figure->unitless && figure->color == TOOL_COLOR_ENERGY)
-        tool_fail(SP_USAGE, NULL, "--color energy: %s have no size of their own, so no energy", motion->columns.kind);
-    if (figure->relative && figure->color == TOOL_COLOR_ENERGY)
-        tool_fail(SP_USAGE, NULL, "--color energy: --normalize gives the snapshots another size, so no energy");
+    if (figure->unitless && of_elements(figure))
+        tool_fail(SP_USAGE, NULL, "--color %s: %s have no size of their own, so no %s", color_name(figure),
+                  motion->columns.kind, color_name(figure));
+    if (figure->relative && of_elements(figure))
+        tool_fail(SP_USAGE, NULL, "--color %s: --normalize gives the snapshots another size, so no %s",
+                  color_name(figure), color_name(figure));
     tool_skin_open(figure->context, mesh, figure->elements, &figure->skin);
     figure->has_cage = figure->lines && figure->skin.embedded;
     if (figure->has_cage) {
@@ -67,20 +91,19 @@ void tool_figure_open(tool_figure *figure)
     }
     sp_mesh_box(mesh, low, high);
     figure->diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+    tool_additions_open(figure->context, motion, figure->diagonal, figure->skin.embedded, pool, &figure->additions);
     make_frame(figure);
-    for (int i = 0; i < 3; i++) {
-        figure->low[i] = INFINITY;
-        figure->high[i] = -INFINITY;
-    }
+    figure->seen[0] = INFINITY;
+    figure->seen[1] = -INFINITY;
     if (figure->relative) {
         figure->range[0] = 0;
         figure->range[1] = 1;
     }
-    if (figure->color != TOOL_COLOR_ENERGY)
+    if (!of_elements(figure))
         return;
     tool_check(sp_fe_space_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
     figure->has_body = true;
-    figure->density = tool_allocate_raw(pool, elements, sizeof(double));
+    make_elements(figure);
     figure->volume = tool_allocate_raw(pool, elements, sizeof(double));
     for (int64_t e = 0; e < elements; e++)
         figure->volume[e] = sp_mesh_element_volume(mesh, e);
@@ -95,6 +118,12 @@ void tool_figure_close(tool_figure *figure)
         sp_fe_space_free(&figure->body);
     sp_image_free(&figure->rest);
     sp_pool_free(&figure->pool);
+}
+
+/* A derivative beside modes, which has another unit. */
+static bool beside(const tool_trajectory *motion, int64_t frame)
+{
+    return motion->derivatives.path && frame >= motion->columns.columns.count;
 }
 
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame)
@@ -121,28 +150,41 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
         for (int64_t v = 0; v < motion->vertex_count; v++)
             most = fmax(most, hypot(hypot(figure->u[3 * v], figure->u[3 * v + 1]), figure->u[3 * v + 2]));
         figure->weight[frame[i]] = norm > 0 ? 1 / norm : 0;
-        figure->largest = fmax(figure->largest, norm > 0 ? most / norm : 0);
+        double *largest = &figure->largest[beside(motion, frame[i])];
+        *largest = fmax(*largest, norm > 0 ? most / norm : 0);
     }
     sp_sparse_free(&mass);
     sp_fe_space_free(&body);
     sp_pool_free(&pool);
 }
 
-/* The elements' energy densities, averaged at the vertices with the volumes as weights. */
-static int nodal_energy(tool_figure *figure)
+static double element_value(const tool_figure *figure, int64_t e)
+{
+    const double *strain = figure->strain + 6 * e, *stress = figure->stress + 6 * e;
+    return figure->color == TOOL_COLOR_MISES    ? sp_stress_mises(strain, stress)
+           : figure->color == TOOL_COLOR_STRESS ? sp_stress_largest(strain, stress)
+                                                : sp_tensor_largest(strain);
+}
+
+/* The elements' values, averaged at the vertices with the volumes as weights. */
+static int nodal_average(tool_figure *figure)
 {
     const sp_mesh *mesh = &figure->motion->mesh.mesh;
+    const bool energy = figure->color == TOOL_COLOR_ENERGY;
     double *weight = figure->nodal + mesh->vertex_count;
-    const int status = sp_elastic_fields(figure->context, &figure->body, figure->u, NULL, NULL, figure->density);
+    const int status = sp_elastic_fields(figure->context, &figure->body, figure->u, figure->strain, figure->stress,
+                                         energy ? figure->element : NULL);
     if (status != SP_OK)
         return status;
+    for (int64_t e = 0; !energy && e < sp_mesh_element_count(mesh); e++)
+        figure->element[e] = element_value(figure, e);
     memset(figure->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *figure->nodal);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int c = 0; c < corners; c++) {
-            figure->nodal[corner[c]] += figure->volume[e] * figure->density[e];
-            weight[corner[c]] += figure->volume[e];
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int c = 0; c < nodes; c++) {
+            figure->nodal[node[c]] += figure->volume[e] * figure->element[e];
+            weight[node[c]] += figure->volume[e];
         }
     }
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -155,48 +197,43 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
     int64_t vertices = figure->motion->vertex_count;
     double most = 0, scale = figure->scale;
     tool_trajectory_displacement(figure->motion, frame, figure->u);
-    const int status = figure->color == TOOL_COLOR_ENERGY ? nodal_energy(figure) : SP_OK;
+    const int status = of_elements(figure) ? nodal_average(figure) : SP_OK;
     if (status != SP_OK)
         return status;
-    if (figure->color != TOOL_COLOR_ENERGY)
+    if (!of_elements(figure))
         for (int64_t v = 0; v < vertices; v++) {
             const double *u = figure->u + 3 * v;
             figure->nodal[v] = sp_norm3(u);
             most = fmax(most, figure->nodal[v]);
         }
     if (figure->relative && most > 0) {
-        double factor = figure->weight ? figure->weight[frame] / figure->largest : 1 / most; /* the largest becomes 1 */
+        double factor = figure->weight ? figure->weight[frame] / figure->largest[beside(figure->motion, frame)]
+                                       : 1 / most; /* the largest becomes 1 */
         scale *= TOOL_FIGURE_AMPLITUDE * figure->diagonal * factor;
         for (int64_t v = 0; v < vertices; v++)
             figure->nodal[v] *= factor;
     }
     tool_skin_positions(&figure->skin, scale, figure->u, figure->positions);
     tool_skin_values(&figure->skin, 1, figure->nodal, figure->value);
+    tool_additions_place(&figure->additions, frame, scale, figure->u);
     if (figure->has_cage)
         tool_skin_positions(&figure->cage, scale, figure->u, figure->cage_positions);
     return SP_OK;
 }
 
-static void widen_box(tool_figure *figure, int64_t count, const double *positions)
-{
-    for (int64_t i = 0; i < 3 * count; i++) {
-        figure->low[i % 3] = fmin(figure->low[i % 3], positions[i]);
-        figure->high[i % 3] = fmax(figure->high[i % 3], positions[i]);
-    }
-}
-
-void tool_figure_widen(tool_figure *figure, bool range, bool box)
+void tool_figure_widen(tool_figure *figure, bool range, bool view)
 {
     for (int64_t v = 0; range && v < figure->skin.vertex_count; v++) {
         figure->range[0] = fmin(figure->range[0], figure->value[v]);
         figure->range[1] = fmax(figure->range[1], figure->value[v]);
     }
-    if (box) {
-        widen_box(figure, figure->skin.vertex_count, figure->positions);
+    if (view) {
+        sp_extent_add(&figure->extent, figure->skin.vertex_count, figure->positions);
         if (figure->has_cage)
-            widen_box(figure, figure->cage.vertex_count, figure->cage_positions);
+            sp_extent_add(&figure->extent, figure->cage.vertex_count, figure->cage_positions);
+        tool_additions_extend(&figure->additions, &figure->extent);
         if (figure->ghost)
-            widen_box(figure, figure->skin.vertex_count, figure->skin.rest);
+            sp_extent_add(&figure->extent, figure->skin.vertex_count, figure->skin.rest);
     }
 }
 
@@ -209,9 +246,10 @@ static int draw_rest(tool_figure *figure, const sp_camera *camera, const sp_imag
                           .vertices = figure->skin.rest,
                           .triangles = figure->skin.triangles,
                           .base = {GHOST[0], GHOST[1], GHOST[2]}};
+    const sp_look plain = {.samples = figure->look.samples, .dark = figure->look.dark}; /* a ghost has no shadows */
     sp_image_free(&figure->rest);
     const int status = sp_image_new(figure->context, like->width, like->height, &figure->rest);
-    return status == SP_OK ? sp_render(figure->context, camera, &drawing, 1, figure->samples, &figure->rest) : status;
+    return status == SP_OK ? sp_render(figure->context, camera, &drawing, 1, &plain, &figure->rest) : status;
 }
 
 /* The rest state is behind, so that the colours in front agree with the colour bar. */
@@ -229,15 +267,20 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
     const tool_skin *skin = &figure->skin;
     bool colored = figure->color != TOOL_COLOR_NONE;
     double span = figure->range[1] - figure->range[0];
-    for (int64_t v = 0; colored && v < skin->vertex_count; v++)
+    for (int64_t v = 0; colored && v < skin->vertex_count; v++) {
+        figure->seen[0] = fmin(figure->seen[0], figure->value[v]);
+        figure->seen[1] = fmax(figure->seen[1], figure->value[v]);
         sp_colormap(span > 0 ? fmin(fmax((figure->value[v] - figure->range[0]) / span, 0), 1) : 0, figure->rgb + 3 * v);
-    sp_drawing drawing[2] = {
+    }
+    int drawings = figure->has_cage ? 2 : 1;
+    sp_drawing drawing[2 + TOOL_ADDITIONS] = {
         {.vertex_count = skin->vertex_count,
          .triangle_count = skin->triangle_count,
          .vertices = figure->positions,
          .triangles = skin->triangles,
          .color = colored ? figure->rgb : NULL,
          .base = {PLAIN[0], PLAIN[1], PLAIN[2]},
+         .transparency = figure->transparency,
          .lines = figure->lines && !skin->embedded,
          .edges = skin->edges,
          .edge_count = skin->edge_count},
@@ -247,7 +290,8 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
          .edges = figure->cage.edges,
          .edge_count = figure->cage.edge_count},
     };
-    int status = sp_render(figure->context, camera, drawing, figure->has_cage ? 2 : 1, figure->samples, image);
+    drawings += tool_additions_drawings(&figure->additions, drawing + drawings);
+    int status = sp_render(figure->context, camera, drawing, drawings, &figure->look, image);
     if (status == SP_OK && figure->ghost)
         status = draw_rest(figure, camera, image);
     if (status == SP_OK && figure->ghost)
@@ -258,8 +302,10 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
 void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size)
 {
     const tool_trajectory *motion = figure->motion;
-    const sp_columns *columns = &motion->columns.columns;
+    const sp_columns *columns = beside(motion, frame) ? &motion->derivatives.columns : &motion->columns.columns;
     *text = 0;
+    if (beside(motion, frame))
+        frame -= motion->columns.columns.count;
     if (motion->path)
         snprintf(text, (size_t)size, "t = %.4g s", tool_trajectory_time(motion, frame));
     else if (columns->eigenvalue)
@@ -282,8 +328,12 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
 
 const char *tool_figure_quantity(const tool_figure *figure)
 {
-    if (figure->color == TOOL_COLOR_ENERGY)
-        return "energy density\n[J/m^3]";
+    static const char *const of_element[] = {[TOOL_COLOR_ENERGY] = "energy density\n[J/m^3]",
+                                             [TOOL_COLOR_MISES] = "von Mises\nstress [Pa]",
+                                             [TOOL_COLOR_STRESS] = "largest\nprincipal\nstress [Pa]",
+                                             [TOOL_COLOR_STRAIN] = "largest\nprincipal\nstrain"};
+    if (of_elements(figure))
+        return of_element[figure->color];
     return figure->relative   ? "displacement\n/ largest"
            : figure->unitless ? "displacement\nas in file"
                               : "displacement\n[m]";

@@ -6,13 +6,24 @@
 #include "render/render.h"
 #include "tools/common/skin.h"
 #include "tools/common/trajectory.h"
+#include "tools/render/additions.h"
 
 /* How columns are scaled: snapshots unchanged and others by their largest displacement (auto); each with its largest
  * displacement at AMPLITUDE diagonals; each normalized in the mass metric, and then all by one factor, so that the
  * largest displacement of all is at that size (as in Figure 6 of Barbič & James 2005); unchanged. */
 enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
 
-enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
+#define TOOL_COLORS "none|displacement|energy|mises|stress|strain"
+/* The last four are of the elements: energy density, von Mises stress, largest principal stress (both of Cauchy's
+ * stress) and largest principal Green–Lagrange strain, at their centres. */
+enum tool_color {
+    TOOL_COLOR_NONE,
+    TOOL_COLOR_DISPLACEMENT,
+    TOOL_COLOR_ENERGY,
+    TOOL_COLOR_MISES,
+    TOOL_COLOR_STRESS,
+    TOOL_COLOR_STRAIN
+};
 
 typedef struct tool_figure {
     /* set by the caller */
@@ -22,17 +33,21 @@ typedef struct tool_figure {
     enum tool_normalize normalize;
     double scale; /* of the displacement */
     bool elements, lines, ghost;
-    int samples;
-    double range[2];        /* of the colours; widened by tool_figure_widen */
-    double low[3], high[3]; /* bounding box of the figure, m; widened likewise */
+    float transparency; /* of the surface */
+    tool_additions additions;
+    sp_look look;
+    double range[2];  /* of the colours; widened by tool_figure_widen */
+    sp_extent extent; /* what the camera shows; widened likewise */
+    double seen[2];   /* values of all frames drawn; low > high: none yet */
     /* private to the module */
     sp_pool pool;
     tool_skin skin, cage; /* cage: the elements' boundary, whose edges are the lines on an embedded surface */
     bool has_cage, has_body, relative, unitless;
     sp_fe_space body;
     double diagonal;
-    double *weight, largest; /* with NORMALIZE_MASS: by 1/norm each column [frames], m of the largest after that */
-    double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;
+    double *weight;    /* with NORMALIZE_MASS: 1/norm of each column [frames] */
+    double largest[2]; /* m, the largest displacement after that: of columns, and of derivatives drawn beside modes */
+    double *u, *nodal, *element, *strain, *stress, *volume, *positions, *cage_positions, *value;
     float *rgb;
     sp_image rest; /* the undeformed ghost, rendered once per size */
 } tool_figure;
@@ -54,8 +69,8 @@ void tool_figure_twin_close(tool_figure *twin);
 /* Computes positions and values of a frame, which must exist. On failure the message is in the figure's context. */
 int tool_figure_load(tool_figure *figure, int64_t frame) SP_MUST_USE;
 
-/* Enlarges the range and the box by the loaded frame. They are empty at first. */
-void tool_figure_widen(tool_figure *figure, bool range, bool box);
+/* Enlarges the range, and what the camera shows, by the loaded frame. */
+void tool_figure_widen(tool_figure *figure, bool range, bool view);
 
 /* Draws the loaded frame; every picture of a run has the same camera and size. */
 int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image) SP_MUST_USE;

@@ -3,34 +3,48 @@
 #include "formats/export/png.h"
 #include "render/render.h"
 #include "tools/common/series.h"
+#include "tools/render/film.h"
+#include "tools/render/marks.h"
 #include "tools/render/picture.h"
 #include "tools/render/sheet.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Linear RGB, one model after the other; planes are pale. */
+/* Linear RGB, one model after the other; planes are pale on a pale background and dark on a dark one. */
 static const float PALETTE[][3] = {{0.36f, 0.46f, 0.60f}, {0.75f, 0.36f, 0.12f}, {0.22f, 0.48f, 0.22f},
                                    {0.58f, 0.44f, 0.10f}, {0.40f, 0.26f, 0.55f}, {0.10f, 0.46f, 0.46f},
                                    {0.60f, 0.26f, 0.36f}, {0.42f, 0.38f, 0.32f}};
-static const float GROUND[3] = {0.62f, 0.62f, 0.60f}, MARK[3] = {0.85f, 0.04f, 0.03f};
+static const float GROUND[2][3] = {{0.62f, 0.62f, 0.60f}, {0.07f, 0.072f, 0.075f}}, MARK[3] = {0.85f, 0.04f, 0.03f};
 
-/* Of the box's diagonal: half a mark, the longest spike, and half its foot. */
-static const double HALF_MARK = 0.006, SPIKE = 0.2, HALF_FOOT = 0.004;
+/* Of the box's diagonal: half a mark, the longest arrow, and the radius of its shaft. */
+static const double HALF_MARK = 0.006, LONGEST = 0.2, SHAFT = 0.003;
+/* Likewise: how far planes reach, and how far behind the middle of the picture they begin and end to fade. */
+static const double REACH = 60, FADE[2] = {0.75, 5};
 
 typedef struct picture {
     sp_context *context;
     const render_scene_choice *choice;
     tool_scene_trajectory trajectory;
     sp_pool pool;
-    sp_camera camera;
-    sp_image image;
-    int letters;
+    tool_sheet sheet;           /* of one cell, or as --sheet says */
+    sp_extent extent;           /* of all pictures */
     double diagonal, strongest; /* m, N of the frames drawn */
     float *color;               /* [vertices of the scene, 3] */
-    double *mark;               /* [6, 3] of each contact of a frame: the most that any drawn has */
-    int64_t *mark_triangles;    /* [8, 3] of each */
+    int64_t solid_count;        /* triangles of all bodies but planes */
+    int64_t *solid;             /* [solid_count, 3] */
+    int64_t plane_count;
+    int64_t *plane;      /* [plane_count] bodies */
+    double *corners;     /* [plane_count, 4, 3] m, of the frame drawn last */
+    sp_drawing *drawing; /* [2 + plane_count] */
+    tool_marks marks;    /* of the contacts of a frame */
 } picture;
+
+static bool is_plane(const picture *p, int64_t body)
+{
+    const tool_scene_trajectory *trajectory = &p->trajectory;
+    return !trajectory->looks[trajectory->scene.scene.bodies[body].model].rest;
+}
 
 static void paint_models(picture *p)
 {
@@ -38,11 +52,36 @@ static void paint_models(picture *p)
     const sp_scene *scene = &trajectory->scene.scene;
     p->color = tool_allocate_raw(&p->pool, trajectory->vertex_count, 3 * sizeof *p->color);
     for (int64_t b = 0; b < trajectory->body_count; b++) {
-        const int64_t model = scene->bodies[b].model;
-        const float *rgb = trajectory->looks[model].rest ? PALETTE[model % TOOL_COUNT(PALETTE)] : GROUND;
+        const float *rgb = PALETTE[scene->bodies[b].model % TOOL_COUNT(PALETTE)];
         for (int64_t v = trajectory->first_vertex[b]; v < trajectory->first_vertex[b + 1]; v++)
             memcpy(p->color + 3 * v, rgb, 3 * sizeof *rgb);
     }
+}
+
+/* Planes are drawn as grounds, all other bodies as one drawing. */
+static void part_planes(picture *p)
+{
+    const tool_scene_trajectory *trajectory = &p->trajectory;
+    p->solid = tool_allocate_raw(&p->pool, trajectory->triangle_count, 3 * sizeof *p->solid);
+    p->plane = tool_allocate_raw(&p->pool, trajectory->body_count, sizeof *p->plane);
+    for (int64_t t = 0; t < trajectory->triangle_count; t++)
+        if (!is_plane(p, trajectory->body[t]))
+            memcpy(p->solid + 3 * p->solid_count++, trajectory->triangles + 3 * t, 3 * sizeof *p->solid);
+    for (int64_t b = 0; b < trajectory->body_count; b++)
+        if (is_plane(p, b) && trajectory->first_vertex[b + 1] > trajectory->first_vertex[b])
+            p->plane[p->plane_count++] = b;
+    p->corners = tool_allocate_raw(&p->pool, p->plane_count, 12 * sizeof *p->corners);
+    p->drawing = tool_allocate(&p->pool, 2 + p->plane_count, sizeof *p->drawing);
+}
+
+/* Adds the loaded frame to what the camera shows. */
+static void add_frame(picture *p)
+{
+    const tool_scene_trajectory *trajectory = &p->trajectory;
+    for (int64_t b = 0; b < trajectory->body_count; b++)
+        if (!is_plane(p, b))
+            sp_extent_add(&p->extent, trajectory->first_vertex[b + 1] - trajectory->first_vertex[b],
+                          trajectory->positions + 3 * trajectory->first_vertex[b]);
 }
 
 /* Shared by all pictures: the box, and memory for the contacts of any frame. */
@@ -50,10 +89,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
 {
     tool_scene_trajectory *trajectory = &p->trajectory;
     int64_t most = 0;
-    for (int i = 0; i < 3 && p->choice->box; i++) {
-        trajectory->low[i] = p->choice->box[i];
-        trajectory->high[i] = p->choice->box[i + 3];
-    }
+    if (p->choice->box)
+        sp_extent_add_box(&p->extent, p->choice->box, p->choice->box + 3);
     for (int64_t i = 0; i < count; i++) {
         int64_t first, contacts = tool_scene_trajectory_contacts(trajectory, frame[i], &first);
         most = contacts > most ? contacts : most;
@@ -62,75 +99,94 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
         if (p->choice->box)
             continue;
         tool_scene_trajectory_load(trajectory, frame[i]);
-        tool_scene_trajectory_widen(trajectory);
+        add_frame(p);
     }
-    for (int k = 0; k < 3; k++)
-        p->diagonal = hypot(p->diagonal,
-                            trajectory->low[k] <= trajectory->high[k] ? trajectory->high[k] - trajectory->low[k] : 1);
-    p->mark = tool_allocate_raw(&p->pool, most, 18 * sizeof *p->mark);
-    p->mark_triangles = tool_allocate_raw(&p->pool, most, 24 * sizeof *p->mark_triangles);
-    for (int64_t i = 0; i < most; i++) {
-        static const int64_t octahedron[24] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
-        for (int k = 0; k < 24; k++)
-            p->mark_triangles[24 * i + k] = 6 * i + octahedron[k];
-    }
+    p->diagonal = p->extent.low[0] <= p->extent.high[0] ? sp_extent_diagonal(&p->extent) : sqrt(3);
+    memcpy(trajectory->low, p->extent.low, sizeof trajectory->low); /* planes are placed about this box */
+    memcpy(trajectory->high, p->extent.high, sizeof trajectory->high);
+    p->marks =
+        tool_marks_new(p->choice->contacts == RENDER_FORCES ? TOOL_MARK_ARROW : TOOL_MARK_OCTAHEDRON, most, &p->pool);
 }
 
-/* An octahedron about a contact; as a spike its upper corner is moved along the force. */
-static void place_mark(const picture *p, int64_t contact, double corner[18])
+/* A mark at a contact, or an arrow along its force that begins there. */
+static void place_contact(picture *p, int64_t contact)
 {
     const double *place = p->trajectory.motion.contact_place + 3 * contact,
                  *force = p->trajectory.motion.contact_force + 3 * contact;
-    const double length = sp_norm3(force);
-    double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, reach[3] = {HALF_MARK, HALF_MARK, HALF_MARK};
-    if (p->choice->contacts == RENDER_FORCES && length > 0) {
-        double helper[3] = {0, 0, 0};
-        for (int k = 0; k < 3; k++)
-            axis[2][k] = force[k] / length;
-        helper[fabs(axis[2][0]) < 0.6 ? 0 : 1] = 1;
-        sp_cross3(helper, axis[2], axis[0]);
-        const double side = sp_norm3(axis[0]);
-        for (int k = 0; k < 3; k++)
-            axis[0][k] /= side;
-        sp_cross3(axis[2], axis[0], axis[1]);
-        reach[0] = reach[1] = HALF_FOOT;
-        reach[2] = fmax(SPIKE * length / p->strongest, HALF_FOOT);
+    double end[3];
+    if (p->marks.kind != TOOL_MARK_ARROW) {
+        tool_marks_point(&p->marks, place, HALF_MARK * p->diagonal);
+        return;
     }
-    for (int i = 0; i < 6; i++) {
-        const double along = (i % 2 ? -1 : 1) * p->diagonal * (i == 5 ? fmin(reach[2], HALF_MARK) : reach[i / 2]);
-        for (int k = 0; k < 3; k++)
-            corner[3 * i + k] = place[k] + along * axis[i / 2][k];
-    }
+    if (!(sp_norm3(force) > 0))
+        return;
+    for (int k = 0; k < 3; k++)
+        end[k] = place[k] + LONGEST * p->diagonal / p->strongest * force[k];
+    tool_marks_line(&p->marks, place, end, SHAFT * p->diagonal);
 }
 
-static void draw(picture *p, int64_t frame)
+/* A plane that reaches to the edge of the picture. Returns false where the camera is behind it: it would hide the
+ * bodies. */
+static bool draw_plane(const picture *p, int64_t body, double corner[12], sp_drawing *drawing)
 {
+    static const int64_t square[6] = {0, 1, 2, 0, 2, 3};
+    const tool_scene_trajectory *trajectory = &p->trajectory;
+    const double *from = trajectory->positions + 3 * trajectory->first_vertex[body];
+    const sp_camera *camera = &p->sheet.camera;
+    double u[3], w[3], normal[3], to_eye[3], forward[3];
+    sp_subtract3(from + 3, from, u);
+    sp_subtract3(from + 6, from, w);
+    sp_cross3(u, w, normal);
+    sp_subtract3(camera->target, camera->eye, forward);
+    sp_subtract3(camera->eye, from, to_eye);
+    if (!(camera->angle > 0 ? sp_dot3(normal, to_eye) > 0 : sp_dot3(normal, forward) < 0))
+        return false;
+    const double wide = REACH * p->diagonal / sp_norm3(w), depth = sp_norm3(forward);
+    for (int i = 0; i < 12; i++) {
+        const double middle = 0.5 * (from[i % 3] + from[6 + i % 3]);
+        corner[i] = middle + wide * (from[i] - middle);
+    }
+    const float *rgb = GROUND[p->choice->look.dark];
+    *drawing = (sp_drawing){.vertex_count = 4,
+                            .triangle_count = 2,
+                            .vertices = corner,
+                            .triangles = square,
+                            .base = {rgb[0], rgb[1], rgb[2]},
+                            .ground = true,
+                            .fade = {depth + FADE[0] * p->diagonal, depth + FADE[1] * p->diagonal}};
+    return true;
+}
+
+/* Draws a frame into a cell. */
+static void draw(picture *p, int64_t number, int64_t frame)
+{
+    tool_sheet *sheet = &p->sheet;
     tool_scene_trajectory *trajectory = &p->trajectory;
     char caption[80];
-    int64_t first, contacts = tool_scene_trajectory_contacts(trajectory, frame, &first);
+    int64_t drawings = 0, first, contacts = tool_scene_trajectory_contacts(trajectory, frame, &first);
     if (p->choice->contacts == RENDER_NO_CONTACTS)
         contacts = 0;
     tool_scene_trajectory_load(trajectory, frame);
+    p->marks.count = 0;
     for (int64_t c = 0; c < contacts; c++)
-        place_mark(p, first + c, p->mark + 18 * c);
-    const sp_drawing drawing[2] = {
-        {.vertex_count = trajectory->vertex_count,
-         .triangle_count = trajectory->triangle_count,
-         .vertices = trajectory->positions,
-         .triangles = trajectory->triangles,
-         .color = p->color},
-        {.vertex_count = 6 * contacts,
-         .triangle_count = 8 * contacts,
-         .vertices = p->mark,
-         .triangles = p->mark_triangles,
-         .base = {MARK[0], MARK[1], MARK[2]},
-         .flat = true},
-    };
-    tool_check(sp_render(p->context, &p->camera, drawing, contacts ? 2 : 1, p->choice->samples, &p->image), NULL);
-    if (!trajectory->path)
-        return;
-    snprintf(caption, sizeof caption, "t = %.4g s", tool_scene_trajectory_time(trajectory, frame));
-    tool_picture_caption(&p->image, p->letters, caption);
+        place_contact(p, first + c);
+    p->drawing[drawings++] = (sp_drawing){.vertex_count = trajectory->vertex_count,
+                                          .triangle_count = p->solid_count,
+                                          .vertices = trajectory->positions,
+                                          .triangles = p->solid,
+                                          .color = p->color,
+                                          .transparency = (float)(1 - p->choice->opacity)};
+    if (p->marks.count)
+        p->drawing[drawings++] = tool_marks_drawing(&p->marks, MARK);
+    for (int64_t i = 0; i < p->plane_count; i++)
+        drawings += draw_plane(p, p->plane[i], p->corners + 12 * i, p->drawing + drawings);
+    if (number == 0)
+        tool_check(tool_sheet_page(p->context, sheet), NULL);
+    tool_check(sp_render(p->context, &sheet->camera, p->drawing, drawings, &p->choice->look, &sheet->cell), NULL);
+    *caption = 0;
+    if (trajectory->path)
+        snprintf(caption, sizeof caption, "t = %.4g s", tool_scene_trajectory_time(trajectory, frame));
+    tool_sheet_paste(sheet, number, caption);
 }
 
 static void write_picture(const picture *p, int64_t number)
@@ -140,39 +196,76 @@ static void write_picture(const picture *p, int64_t number)
     int64_t count;
     char *path;
     tool_pattern_path(p->choice->target, number, &pool, &path);
-    tool_check(sp_png_encode(p->context, &p->image, &pool, &bytes, &count), path);
+    tool_check(sp_png_encode(p->context, &p->sheet.picture, &pool, &bytes, &count), path);
     tool_write_bytes(path, bytes, count);
     sp_pool_free(&pool);
+}
+
+/* How many pictures of a film show each frame of the list. */
+static const int64_t *schedule(picture *p, sp_list *list)
+{
+    int64_t *frame = list->data;
+    double *time = tool_allocate_raw(&p->pool, list->count, sizeof *time);
+    for (int64_t i = 0; i < list->count && p->trajectory.path; i++)
+        time[i] = tool_scene_trajectory_time(&p->trajectory, frame[i]);
+    return tool_film_schedule(p->choice->fps, p->choice->speed, &list->count, frame, time, &p->pool);
+}
+
+/* shown [count]: how many pictures of `film` show each frame; film NULL: they are files of their own, or cells of a
+ * sheet. */
+static void draw_frames(picture *p, int64_t count, const int64_t *frame, tool_film *film, const int64_t *shown)
+{
+    const bool one = p->choice->sheet;
+    tool_outputs_hold(true);
+    for (int64_t i = 0; i < count; i++) {
+        draw(p, one ? i : 0, frame[i]);
+        if (film)
+            tool_film_add(film, &p->sheet.picture, shown[i]);
+        else if (!one)
+            write_picture(p, i);
+        tool_check(sp_progress(p->context, (double)(i + 1) / (double)count), NULL);
+    }
+    if (one)
+        write_picture(p, 0);
+    if (film)
+        tool_film_close(film);
+    tool_outputs_hold(false);
 }
 
 void tool_render_scene(sp_context *context, int64_t count, const char *const *paths, const render_scene_choice *choice)
 {
     picture p = {.context = context, .choice = choice};
-    int64_t size[2] = {960, 720};
+    tool_sheet *sheet = &p.sheet;
     sp_list list = {0};
-    if (choice->size)
-        tool_sheet_pair("size", choice->size, 16384, size);
+    *sheet = (tool_sheet){.look = choice->look, .angle = choice->angle};
+    memcpy(sheet->view, choice->view, sizeof sheet->view);
+    memcpy(sheet->up, choice->up, sizeof sheet->up);
     tool_scene_trajectory_open(context, count, paths, choice->partial, &p.trajectory);
+    sheet->captions = p.trajectory.path;
     tool_scene_trajectory_look(&p.trajectory);
     tool_scene_trajectory_choose(&p.trajectory, choice->frames, choice->every, &list);
-    if (list.count > 1 && !tool_pattern(choice->target))
-        tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png", (long long)list.count);
-    paint_models(&p);
-    look_ahead(&p, list.count, list.data);
-    p.letters = tool_picture_letters(size[0], size[1]);
-    p.camera =
-        sp_camera_fit(p.trajectory.low, p.trajectory.high, choice->view, choice->up, choice->angle, size[0], size[1]);
-    tool_check(sp_image_new(context, size[0], size[1], &p.image), NULL);
-    tool_outputs_hold(true);
-    for (int64_t i = 0; i < list.count; i++) {
-        draw(&p, ((const int64_t *)list.data)[i]);
-        write_picture(&p, i);
-        tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
+    tool_sheet_open(context, false, choice->size, choice->sheet, list.count, sheet);
+    const bool film = tool_film_named(choice->target);
+    const int64_t *shown = film ? schedule(&p, &list) : NULL;
+    if (choice->sheet)
+        list.count = tool_sheet_spread(sheet->columns * sheet->rows, list.count, list.data);
+    else if (list.count > 1 && !film && !tool_pattern(choice->target)) {
+        tool_hint("or a film: -o motion.mp4");
+        tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet",
+                  (long long)list.count);
     }
-    tool_outputs_hold(false);
-    tool_say("%lld picture%s of %lldx%lld", (long long)list.count, list.count == 1 ? "" : "s", (long long)size[0],
-             (long long)size[1]);
-    sp_image_free(&p.image);
+    paint_models(&p);
+    part_planes(&p);
+    p.extent = tool_sheet_extent(sheet);
+    look_ahead(&p, list.count, list.data);
+    sheet->camera = sp_extent_camera(&p.extent);
+    draw_frames(&p, list.count, list.data,
+                film ? tool_film_open(choice->target, sheet->width, sheet->height, choice->fps) : NULL, shown);
+    const int64_t pictures = choice->sheet ? 1 : list.count;
+    if (!film)
+        tool_say("%lld picture%s of %lldx%lld", (long long)pictures, pictures == 1 ? "" : "s", (long long)sheet->width,
+                 (long long)sheet->height);
+    tool_sheet_close(sheet);
     sp_list_free(&list);
     sp_pool_free(&p.pool);
     tool_scene_trajectory_close(&p.trajectory);

@@ -41,11 +41,11 @@ tool_render_worker *tool_render_workers_new(const tool_figure *figure, const too
         w->context = *figure->context;
         w->context.threads = 1;
         tool_figure_twin(figure, &w->context, &w->figure);
-        w->sheet = (tool_sheet){.angle = sheet->angle};
+        w->sheet = (tool_sheet){.angle = sheet->angle, .look = sheet->look, .captions = sheet->captions};
         memcpy(w->sheet.view, sheet->view, sizeof sheet->view);
         memcpy(w->sheet.up, sheet->up, sizeof sheet->up);
         if (pictures)
-            tool_sheet_open(&w->figure, size, NULL, &w->sheet);
+            tool_sheet_open(w->figure.context, figure->color != TOOL_COLOR_NONE, size, NULL, 1, &w->sheet);
     }
     return workers;
 }
@@ -58,7 +58,7 @@ void tool_render_workers_close(tool_render_worker *workers, int count)
     }
 }
 
-void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int threads, bool range, bool box,
+void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int threads, bool range, bool view,
                        int64_t count, const int64_t *frame)
 {
     failure failed = {SP_OK, ""};
@@ -67,7 +67,7 @@ void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int thr
         tool_render_worker *w = &workers[omp_get_thread_num()];
         const int status = tool_figure_load(&w->figure, frame[i]);
         if (status == SP_OK)
-            tool_figure_widen(&w->figure, range, box);
+            tool_figure_widen(&w->figure, range, view);
 #pragma omp ordered
         note(&failed, status, &w->context);
     }
@@ -76,31 +76,28 @@ void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int thr
         const tool_figure *twin = &workers[k].figure;
         figure->range[0] = fmin(figure->range[0], twin->range[0]);
         figure->range[1] = fmax(figure->range[1], twin->range[1]);
-        for (int c = 0; c < 3; c++) {
-            figure->low[c] = fmin(figure->low[c], twin->low[c]);
-            figure->high[c] = fmax(figure->high[c], twin->high[c]);
-        }
+        sp_extent_join(&figure->extent, &twin->extent);
     }
     for (int k = 0; k < threads; k++) {
         memcpy(workers[k].figure.range, figure->range, sizeof figure->range);
-        memcpy(workers[k].figure.low, figure->low, sizeof figure->low);
-        memcpy(workers[k].figure.high, figure->high, sizeof figure->high);
+        workers[k].figure.extent = figure->extent;
     }
 }
 
-/* One picture as the bytes of its file. */
-static int draw_picture(tool_render_worker *w, int64_t frame, sp_pool *pool, uint8_t **bytes, int64_t *count)
+/* One picture, as the bytes of its file unless it is for a film. */
+static int draw_picture(tool_render_worker *w, int64_t frame, bool film, sp_pool *pool, uint8_t **bytes, int64_t *count)
 {
     int status;
     SP_TRY(tool_figure_load(&w->figure, frame));
     SP_TRY(tool_sheet_draw(&w->figure, &w->sheet, 0, frame));
-    SP_TRY(sp_png_encode(&w->context, &w->sheet.picture, pool, bytes, count));
+    if (!film)
+        SP_TRY(sp_png_encode(&w->context, &w->sheet.picture, pool, bytes, count));
 done:
     return status;
 }
 
 void tool_render_series(tool_figure *figure, tool_render_worker *workers, int threads, int64_t count,
-                        const int64_t *frame)
+                        const int64_t *frame, tool_film *film, const int64_t *shown)
 {
     failure failed = {SP_OK, ""};
 #pragma omp parallel for ordered schedule(dynamic, 1) num_threads(threads)
@@ -112,13 +109,17 @@ void tool_render_series(tool_figure *figure, tool_render_worker *workers, int th
         int before;
 #pragma omp atomic read
         before = failed.status;
-        const int status = before == SP_OK ? draw_picture(w, frame[i], &pool, &bytes, &size) : before;
+        const int status = before == SP_OK ? draw_picture(w, frame[i], film, &pool, &bytes, &size) : before;
 #pragma omp ordered
         {
             if (failed.status == SP_OK && status == SP_OK) {
                 char *path;
-                tool_pattern_path(tool_output_path(), i, &pool, &path);
-                tool_write_bytes(path, bytes, size);
+                if (film)
+                    tool_film_add(film, &w->sheet.picture, shown[i]);
+                else {
+                    tool_pattern_path(tool_output_path(), i, &pool, &path);
+                    tool_write_bytes(path, bytes, size);
+                }
                 if (sp_progress(figure->context, (double)(i + 1) / (double)count) != SP_OK)
                     note(&failed, SP_SYSTEM, figure->context);
             } else
@@ -127,4 +128,8 @@ void tool_render_series(tool_figure *figure, tool_render_worker *workers, int th
         sp_pool_free(&pool);
     }
     judge(figure->context, &failed, NULL);
+    for (int k = 0; k < threads; k++) {
+        figure->seen[0] = fmin(figure->seen[0], workers[k].figure.seen[0]);
+        figure->seen[1] = fmax(figure->seen[1], workers[k].figure.seen[1]);
+    }
 }

@@ -2,6 +2,7 @@
 
 #include "formats/export/png.h"
 #include "formats/field.h"
+#include "tools/render/font.h"
 #include "tools/render/picture.h"
 #include "tools/render/sheet.h"
 
@@ -13,6 +14,7 @@
 static const float NEAR_OUT[3] = {1, 0.86f, 0.62f}, FAR_OUT[3] = {0.55f, 0.16f, 0.02f}, NEAR_IN[3] = {0.62f, 0.86f, 1},
                    FAR_IN[3] = {0.02f, 0.1f, 0.42f};
 static const uint8_t SURFACE[3] = {16, 16, 24};
+static const double DARKEST = 12; /* contour lines from the surface, where their distance is given */
 
 /* What a pixel shows: the plane has `normal`, and the picture `across` to the right and `upward`. */
 typedef struct plane {
@@ -73,12 +75,12 @@ static void paint(const sp_field *field, const plane *p, const double range[2], 
         }
 }
 
-void tool_render_slice(sp_context *context, const char *path, const char *slice, const char *size_text)
+void tool_render_slice(sp_context *context, const char *path, const char *slice, double contours, const char *size_text)
 {
     static const char *const kinds[] = {"field", NULL};
     sp_file file;
     sp_field field;
-    sp_image image;
+    sp_image image, picture;
     sp_pool pool = {0};
     int64_t size[2], count;
     uint8_t *bytes;
@@ -93,22 +95,36 @@ void tool_render_slice(sp_context *context, const char *path, const char *slice,
         size[k] = (int64_t)fmax(rint(720 * sides[k] / longer), 16);
     if (size_text)
         tool_sheet_pair("size", size_text, 16384, size);
-    tool_check(sp_image_new(context, size[0], size[1], &image), NULL);
+    tool_letters letters = {.scale = tool_picture_scale(size[0], size[1])};
+    const int64_t strip = tool_picture_caption_height(letters.scale);
+    size[1] += size_text ? 0 : strip; /* the caption is below the slice */
+    if (size[1] <= strip)
+        tool_fail(SP_USAGE, NULL, "--size: %lldx%lld has no room for a slice above its caption", (long long)size[0],
+                  (long long)size[1]);
+    tool_check(sp_image_new(context, size[0], size[1] - strip, &image), NULL);
+    tool_check(sp_image_new(context, size[0], size[1], &picture), NULL);
+    memset(picture.rgb, 255, (size_t)(3 * size[0] * size[1]));
     for (int64_t i = 0; i < sp_field_vertices(&field); i++) {
         double *to = &range[field.distance[i] >= 0];
         *to = fmax(*to, fabs((double)field.distance[i]));
     }
     for (int k = 0; k < 2; k++)
-        range[k] = range[k] > 0 ? range[k] : field.spacing;
-    const double step = line_step(fmax(range[0], range[1]));
+        range[k] = contours > 0 ? DARKEST * contours : range[k] > 0 ? range[k] : field.spacing;
+    const double step = contours > 0 ? contours : line_step(fmax(range[0], range[1]));
     paint(&field, &p, range, step, &image);
-    snprintf(caption, sizeof caption, "%c = %.4g m, lines every %.4g m", 'x' + p.normal, p.at, step);
-    tool_picture_caption(&image, tool_picture_letters(size[0], size[1]), caption);
-    tool_check(sp_png_encode(context, &image, &pool, &bytes, &count), path);
+    /* a plane through 0 up to rounding is called so */
+    const double place = fabs(p.at) < 1e-9 * field.spacing ? 0 : p.at;
+    snprintf(caption, sizeof caption, "%c = %.4g m, lines every %.4g m", 'x' + p.normal, place, step);
+    letters.font = tool_font_open(context, &pool);
+    tool_picture_paste(&picture, 0, 0, &image);
+    tool_picture_caption(&picture, &letters, caption);
+    sp_font_free(letters.font);
+    tool_check(sp_png_encode(context, &picture, &pool, &bytes, &count), path);
     tool_write_bytes(tool_output_path(), bytes, count);
     tool_say("1 picture of %lldx%lld; %s", (long long)size[0], (long long)size[1], caption);
     sp_pool_free(&pool);
     sp_image_free(&image);
+    sp_image_free(&picture);
     sp_field_free(&field);
     sp_file_free(&file);
 }

@@ -1,4 +1,9 @@
+#include "contact/stiffness.h"
 #include "formats/scene_trajectory.h"
+#include "tools/common/durations.h"
+#include "tools/common/inputs.h"
+#include "tools/common/memory_left.h"
+#include "tools/scene/replay.h"
 #include "tools/scene/scene.h"
 #include "tools/simulate/keep.h"
 
@@ -19,9 +24,9 @@ typedef struct recorder {
     bool contacts;
 } recorder;
 
-static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *writer)
+static void begin_record(sp_loaded_scene *run, recorder *r, json_t *meta, sp_writer *writer)
 {
-    const sp_scene *scene = &run->scene->scene;
+    const sp_scene *scene = &run->input.scene;
     const int64_t n = scene->body_count;
     int64_t offset = 0;
     r->bodies = tool_allocate(&run->pool, n, sizeof *r->bodies);
@@ -39,7 +44,7 @@ static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *w
     }
     const sp_scene_trajectory_layout shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING,
                                               r->contacts};
-    json_object_set_new(meta, "scene", json_string(run->scene->hash));
+    json_object_set_new(meta, "scene", json_string(run->input.hash));
     tool_check(sp_scene_trajectory_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
 }
 
@@ -52,7 +57,7 @@ static void *more(sp_list *list, int64_t count, size_t size)
     return memory;
 }
 
-static void list_contacts(const scene_run *run, recorder *r)
+static void list_contacts(const sp_loaded_scene *run, recorder *r)
 {
     const sp_contact_scene_contact *from;
     const int64_t count = sp_contact_scene_contacts(run->contact, &from);
@@ -92,9 +97,9 @@ static void visit_contacts(recorder *r, sp_state *state)
 }
 
 /* A frame, whose arrays are the recorder's. */
-static void visit_frame(const scene_run *run, recorder *r, sp_state *state)
+static void visit_frame(const sp_loaded_scene *run, recorder *r, sp_state *state)
 {
-    const int64_t n = run->scene->scene.body_count;
+    const int64_t n = run->input.scene.body_count;
     sp_scene_frame *frame = &r->frame;
     SP_STATE_VALUE(state, frame->time);
     sp_state_bytes(state, r->pose, n * (int64_t)sizeof *r->pose);
@@ -124,11 +129,11 @@ static void append_frame(recorder *r)
 }
 
 /* kept: where the frame is saved too; NULL: nowhere. */
-static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
+static void record_frame(const sp_loaded_scene *run, recorder *r, sp_state *kept)
 {
     sp_scene_frame *frame = &r->frame;
     frame->time = sp_contact_scene_time(run->contact);
-    for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
+    for (int64_t i = 0; i < run->input.scene.body_count; i++) {
         sp_contact_scene_body_now(run->contact, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
                                   r->qdot + r->bodies[i].offset);
         memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->contact, i), 6 * sizeof(double));
@@ -154,12 +159,8 @@ static void count_step(recorder *r, const sp_contact_scene_report *report)
 
 /* ---- how long steps take: never part of the output, which is the same for every run ---- */
 
-/* Counts by size, in bins of 1/64 of a power of two: constant memory for any number of steps. */
-enum { TIMING_BINS = 64 * 64, FIRST_POWER = -40 };
-
 typedef struct timings {
-    int64_t count, bin[TIMING_BINS];
-    double sum, worst;   /* s */
+    tool_durations all;
     tool_output *output; /* of --timings; NULL: none */
     int64_t again;       /* lines that a checkpoint had */
     int64_t waiting;     /* characters in `text` that are still to be written */
@@ -184,33 +185,20 @@ static void write_timing(timings *t, int64_t number, double seconds)
 
 static void add_timing(timings *t, double seconds, sp_state *kept)
 {
-    const double place = 64 * (log2(fmax(seconds, 1e-12)) - FIRST_POWER);
-    t->bin[place > 0 ? place < TIMING_BINS ? (int)place : TIMING_BINS - 1 : 0]++;
-    t->count++;
-    t->sum += seconds;
-    t->worst = fmax(t->worst, seconds);
-    write_timing(t, t->count, seconds);
+    tool_durations_add(&t->all, seconds);
+    write_timing(t, t->all.count, seconds);
     if (kept && t->output) {
         begin_item(ITEM_TIMING, kept);
         SP_STATE_VALUE(kept, seconds);
     }
 }
 
-/* The upper end of the bin in which this part of all steps is reached: at most 1.1 % too long. */
-static double timing_quantile(const timings *t, double part)
-{
-    int64_t passed = 0, wanted = (int64_t)ceil(part * (double)t->count);
-    int bin = 0;
-    while (bin < TIMING_BINS - 1 && (passed += t->bin[bin]) < wanted)
-        bin++;
-    return fmin(exp2((bin + 1) / 64.0 + FIRST_POWER), t->worst);
-}
-
 static void say_timings(const timings *t)
 {
-    if (t->count > 0)
+    const tool_durations *all = &t->all;
+    if (all->count > 0)
         tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst",
-                 1e6 * t->sum / (double)t->count, 1e6 * timing_quantile(t, 0.999), 1e6 * t->worst);
+                 1e6 * all->sum / (double)all->count, 1e6 * tool_durations_quantile(all, 0.999), 1e6 * all->worst);
 }
 
 /* ---- all of it ---- */
@@ -218,9 +206,11 @@ static void say_timings(const timings *t)
 typedef struct totals {
     int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
     int64_t cut_in_contact,
-        steps_inside;    /* steps in contact that were cut short; in which a body was wholly in another one */
-    int64_t inside[2];   /* the first bodies of the latter */
-    double inside_since; /* s */
+        steps_inside;       /* steps in contact that were cut short; in which a body was wholly in another one */
+    int64_t inside[2];      /* the first bodies of the latter */
+    int64_t sunk_bodies[2]; /* of the deepest penetration relative to the size of a body (sp_contact_scene_report) */
+    double sunk, sunk_depth, sunk_at; /* of it: relative, m, s */
+    double inside_since;              /* s */
     int deepest;
     double pushed, leant; /* N, over all steps (sp_contact_scene_report) */
     double lowest, stiffest;
@@ -234,6 +224,12 @@ static void add_up(totals *sum, const sp_contact_scene_report *report, double ti
     if (report->inside[0] >= 0 && sum->steps_inside++ == 0) {
         memcpy(sum->inside, report->inside, sizeof sum->inside);
         sum->inside_since = time;
+    }
+    if (report->sunk > sum->sunk) {
+        sum->sunk = report->sunk;
+        sum->sunk_depth = report->sunk_depth;
+        sum->sunk_at = time;
+        memcpy(sum->sunk_bodies, report->sunk_bodies, sizeof sum->sunk_bodies);
     }
     sum->cut_in_contact += report->touching > 0 && !report->complete;
     sum->touching = report->touching > sum->touching ? report->touching : sum->touching;
@@ -264,9 +260,9 @@ static void watch_energy(totals *sum, const double first[SP_SCENE_TRAJECTORY_ENE
     sum->motion = fmax(sum->motion, now[SP_SCENE_TRAJECTORY_KINETIC] + now[SP_SCENE_TRAJECTORY_STRAIN]);
 }
 
-static void warn_of_energy(const scene_run *run, const char *path, const totals *sum)
+static void warn_of_energy(const sp_loaded_scene *run, const char *path, const totals *sum)
 {
-    const sp_scene *scene = &run->scene->scene;
+    const sp_scene *scene = &run->input.scene;
     bool by_coordinate = false, paths = false;
     for (int64_t i = 0; i < scene->body_count; i++) {
         if (scene->bodies[i].motion == SP_SCENE_COUPLED) /* the work of the hand is not known */
@@ -287,8 +283,24 @@ static void warn_of_energy(const scene_run *run, const char *path, const totals 
               sum->made, paths ? " and the work of paths" : "", sum->motion, advice);
 }
 
-static void warn_of_contact(const sp_scene *scene, const char *path, const totals *sum)
+static void warn_of_sinking(const sp_loaded_scene *run, const char *path, const totals *sum)
 {
+    const sp_scene *scene = &run->input.scene;
+    char advice[100];
+    if (scene->contact.stiffness > 0)
+        snprintf(advice, sizeof advice, "raise contact.stiffness%s, or leave it out",
+                 scene->contact.limit < INFINITY ? " or contact.limit" : "");
+    else
+        snprintf(advice, sizeof advice, "%sstate a contact.stiffness above %.3g N/m",
+                 scene->contact.limit < INFINITY ? "leave out contact.limit, or " : "", run->stiffness);
+    tool_warn(path, "%s sinks %.3g m deep into %s at %g s, %.0f %% of the size of the smaller one: %s",
+              scene->bodies[sum->sunk_bodies[0]].name, sum->sunk_depth, scene->bodies[sum->sunk_bodies[1]].name,
+              sum->sunk_at, 100 * sum->sunk, advice);
+}
+
+static void warn_of_contact(const sp_loaded_scene *run, const char *path, const totals *sum)
+{
+    const sp_scene *scene = &run->input.scene;
     if (sum->cut_in_contact > 0 && !(scene->contact.limit < INFINITY))
         tool_warn(path,
                   "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the "
@@ -300,6 +312,15 @@ static void warn_of_contact(const sp_scene *scene, const char *path, const total
                   "side or not at all: raise contact.stiffness or shorten --dt",
                   scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside,
                   sum->inside_since);
+    else if (sum->sunk > SP_CONTACT_SINKS)
+        warn_of_sinking(run, path, sum);
+}
+
+/* The step that would have been stable for the same contacts: their eigenvalue is h² λ + 2 h μ with the springs' λ and
+ * the dampers' μ, whose parts are not known. */
+static double stable_step(double step, const sp_scene *scene, double stiffest)
+{
+    return step * (scene->contact.damping > 0 ? 4 / stiffest : sqrt(4 / stiffest));
 }
 
 /* 0: along gradients, or no contact. */
@@ -308,7 +329,8 @@ static double lean(const totals *sum)
     return sum->pushed > 0 ? sum->leant / sum->pushed : 0;
 }
 
-static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_SCENE_TRAJECTORY_ENERGIES],
+static json_t *make_result(const sp_loaded_scene *run, const totals *sum,
+                           const double first[SP_SCENE_TRAJECTORY_ENERGIES],
                            const double last[SP_SCENE_TRAJECTORY_ENERGIES])
 {
     json_t *result = tool_result_new();
@@ -325,6 +347,8 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
     json_object_set_new(result, "lowest_distance",
                         sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
+    json_object_set_new(result, "penetration_by_size", tool_real("penetration_by_size", sum->sunk));
+    json_object_set_new(result, "contact_stiffness", tool_real("contact_stiffness", run->stiffness));
     json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
     json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
@@ -337,7 +361,7 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
 /* ---- the checkpoint ---- */
 
 typedef struct kept_scene {
-    scene_run *run;
+    sp_loaded_scene *run;
     recorder *record;
     totals *sum;
     timings *times;
@@ -348,10 +372,10 @@ static void visit_timings(const kept_scene *kept, sp_state *state)
 {
     timings *t = kept->times;
     bool written = t->output != NULL;
-    SP_STATE_VALUE(state, t->count);
-    SP_STATE_VALUE(state, t->bin);
-    SP_STATE_VALUE(state, t->sum);
-    SP_STATE_VALUE(state, t->worst);
+    SP_STATE_VALUE(state, t->all.count);
+    SP_STATE_VALUE(state, t->all.bin);
+    SP_STATE_VALUE(state, t->all.sum);
+    SP_STATE_VALUE(state, t->all.worst);
     SP_STATE_VALUE(state, written);
     if (state->loading && t->output && !written)
         tool_fail(SP_USAGE, kept->path,
@@ -390,17 +414,49 @@ static void record_again(void *data, sp_state *state)
     }
 }
 
-void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice,
+/* A remark on the stiffness that was chosen. */
+static void say_stiffness(const sp_loaded_scene *run)
+{
+    const sp_contact_choice *c = &run->choice;
+    const sp_scene_body *bodies = run->input.scene.bodies;
+    if (!(c->stiffness > 0))
+        return;
+    tool_say(
+        "contact.stiffness is %.4g N/m: %s (%.3g kg) rests on %g points at a depth of %.3g m, %g %% of the size of "
+        "%s",
+        c->stiffness, bodies[c->heaviest].name, run->bodies[c->heaviest].inertia->mass, c->points, c->depth,
+        100 * SP_CONTACT_DEPTH, bodies[c->smallest].name);
+    if (c->stiffest >= 0)
+        tool_say("contact is stable with --dt up to %.2g while %s lies on one side, up to %g %% of its size deep",
+                 c->step, bodies[c->stiffest].name, 100 * SP_CONTACT_SINKS);
+}
+
+/* Reads the scene, and records its text as an input. */
+static void load(const char *path, const simulate_choice *choice, sp_loaded_scene *run)
+{
+    const sp_scene_options options = {.step = choice->step,
+                                      .integrator = (enum sp_integrator_kind)choice->integrator,
+                                      .beta = choice->beta_given ? choice->beta : 0.25,
+                                      .gamma = choice->gamma,
+                                      .semi_implicit = choice->semi_implicit,
+                                      .tolerance = choice->tolerance,
+                                      .iterations = choice->iterations,
+                                      .memory = tool_memory_left()};
+    tool_check_source(sp_scene_load(tool_source(), path, &options, run));
+    say_stiffness(run);
+}
+
+void simulate_scene(sp_context *context, const char *path, simulate_choice *choice,
                     const simulate_scene_choice *scene_choice)
 {
-    tool_scene scene;
-    scene_run run = {.context = context, .scene = &scene, .choice = choice};
+    sp_loaded_scene run;
     recorder record = {.contacts = scene_choice->contacts};
     totals sum = {.lowest = INFINITY};
     double first[SP_SCENE_TRAJECTORY_ENERGIES], last[SP_SCENE_TRAJECTORY_ENERGIES];
-    tool_read_scene(context, path, &scene);
-    scene_read_models(&run);
-    scene_make_contact(&run);
+    scene_replay *replay = scene_replay_open(context, scene_choice->replay, choice);
+    load(path, choice, &run);
+    scene_replay_begin(replay, &run);
+    const sp_scene *scene = &run.input.scene;
 
     timings *times = tool_allocate(&run.pool, 1, sizeof *times);
     tool_output *output = tool_output_open(tool_output_path());
@@ -417,9 +473,11 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_state *recording = keep_recording(keep);
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {
+        scene_replay_apply(replay, step);
         const double start = tool_seconds();
         tool_check(sp_contact_scene_step(run.contact), path);
         add_timing(times, tool_seconds() - start, recording);
+        scene_replay_check(replay, step);
         add_up(&sum, sp_contact_scene_reported(run.contact), sp_contact_scene_time(run.contact));
         count_step(&record, sp_contact_scene_reported(run.contact));
         if (step % choice->every == 0 || step == choice->steps) {
@@ -431,19 +489,20 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     }
     memcpy(last, record.frame.energy, sizeof last);
     warn_of_energy(&run, path, &sum);
-    warn_of_contact(&scene.scene, path, &sum);
-    if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_GEOMETRY)
+    warn_of_contact(&run, path, &sum);
+    if (lean(&sum) > 0.1 && scene->contact.direction == SP_SCENE_BY_GEOMETRY)
         tool_warn(path,
                   "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, "
                   "as if that were rough: state contact.direction, gradient for a smooth surface, or normal",
                   100 * lean(&sum));
     if (sum.stiffest >= 4)
-        tool_warn(path,
-                  "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness",
-                  sum.stiffest);
+        tool_warn(
+            path,
+            "contact was too stiff for the step (%.3g of at most 4): shorten --dt to %.2g or lower contact.stiffness",
+            sum.stiffest, stable_step(choice->step, scene, sum.stiffest));
     tool_say(
         "%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
-        (long long)scene.scene.body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
+        (long long)scene->body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
         (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_scene_trajectory_finish(record.writer), tool_output_path());
     json_t *result = make_result(&run, &sum, first, last);
@@ -460,7 +519,6 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_list_free(&record.contact_points);
     sp_list_free(&record.contact_places);
     sp_list_free(&record.contact_forces);
-    scene_free_contact(&run);
-    scene_free_models(&run);
-    tool_scene_free(&scene);
+    scene_replay_close(replay);
+    sp_scene_unload(&run);
 }

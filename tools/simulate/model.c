@@ -15,6 +15,9 @@ static void read_basis(simulation *s)
     static const char *const any[] = {"basis", "modes", "snapshots", NULL}, *const modes[] = {"modes", NULL};
     const char *const *kinds = s->choice->model == SP_MODEL_MODAL ? modes : any;
     if (!s->choice->basis)
+        tool_hint(s->choice->model == SP_MODEL_MODAL ? "modes makes them"
+                                                     : "modes and masspca make it; simfull needs none");
+    if (!s->choice->basis)
         tool_fail(SP_USAGE, NULL,
                   s->choice->model == SP_MODEL_MODAL ? "a modal model needs the modes as --basis"
                                                      : "a model in a basis needs --basis");
@@ -30,25 +33,15 @@ static void read_basis(simulation *s)
                   (long long)s->basis.columns.count);
 }
 
-static void read_polynomial_file(simulation *s)
-{
-    static const char *const kinds[] = {"polynomials", NULL};
-    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
-    sp_file file;
-    tool_read(s->choice->polynomials, "poly", kinds, false, &file);
-    tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), s->choice->polynomials);
-    sp_file_free(&file);
-    tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
-    tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
-    tool_check_lumping(s->choice->polynomials, s->polynomials.lumped, s->basis.columns.lumped, s->choice->basis);
-}
-
 static void read_polynomials(simulation *s)
 {
     if (!s->choice->polynomials)
+        tool_hint("polycoef makes them of the mesh and the basis");
+    if (!s->choice->polynomials)
         tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or galerkin)");
     if (!s->shared)
-        read_polynomial_file(s);
+        tool_check_source(
+            sp_input_polynomials(tool_source(), s->choice->polynomials, "poly", &s->mesh, &s->basis, &s->polynomials));
     s->r = s->choice->r ? s->choice->r : s->polynomials.r;
     if (s->r > s->polynomials.r)
         tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates",
@@ -60,18 +53,11 @@ static void read_polynomials(simulation *s)
 
 static void read_cubature(simulation *s)
 {
-    static const char *const kinds[] = {"cubature", NULL};
-    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
-    sp_file file;
+    if (!s->choice->cubature)
+        tool_hint("cubature makes it of the mesh and the basis");
     if (!s->choice->cubature)
         tool_fail(SP_USAGE, NULL, "--model cubature needs --cub");
-    tool_read(s->choice->cubature, "cub", kinds, false, &file);
-    tool_check(sp_cubature_read(s->context, &file, sp_mesh_element_count(&s->mesh.mesh), &s->cubature, mesh, basis),
-               s->choice->cubature);
-    sp_file_free(&file);
-    tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
-    tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
-    tool_check_lumping(s->choice->cubature, s->cubature.lumped, s->basis.columns.lumped, s->choice->basis);
+    tool_check_source(sp_input_cubature(tool_source(), s->choice->cubature, "cub", &s->mesh, &s->basis, &s->cubature));
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
         tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r,
@@ -233,7 +219,8 @@ static void check_part(const simulation *s, int status)
         [SP_PART_CUBATURE] = c->cubature, [SP_PART_GROUNDS] = "--ground", [SP_PART_DYNAMIC] = "--dynamic",
         [SP_PART_LOADS] = c->loads,       [SP_PART_GRAVITY] = c->basis,   [SP_PART_ACTIVATION] = c->activation};
     if (status == SP_USAGE && s->model.part == SP_PART_GRAVITY) {
-        tool_hint("simscene gives the body a frame that falls: a body of the scene with \"motion\": \"free\"");
+        tool_hint("a body of a scene with \"motion\": \"free\" has a frame that falls, and bounces with a point shell "
+                  "(simscene)");
         tool_fail(status, c->basis, "--gravity: %s", s->context->message);
     }
     tool_check(status, file[s->model.part]);

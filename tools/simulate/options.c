@@ -9,7 +9,7 @@ const tool_option simulate_time_options[SIMULATE_TIME_COUNT] = {
     {"dt", 0, TOOL_REAL, AT(step), .argument = "S", .standard = "0.01", .low = 1e-300, .high = 1e300,
      .help = "time step in seconds"},
     {"steps", 0, TOOL_INTEGER, AT(steps), .argument = "N", .standard = "100", .low = 1, .high = 1e12,
-     .help = "number of steps", GIVEN(steps_given)},
+     .help = "number of steps; simulate and simfull, static under constant loads: 1", GIVEN(steps_given)},
     {"every", 0, TOOL_INTEGER, AT(every), .argument = "N", .standard = "1", .low = 1, .high = 1e12,
      .help = "record every Nth step", GIVEN(every_given)},
     {"semi-implicit", 0, TOOL_FLAG, AT(semi_implicit), .only = "integrator=newmark",

@@ -35,9 +35,15 @@ static inline bool simulate_in_basis(const simulate_choice *choice)
     "newmark, euler, bdf2: implicit; energy: implicit, conserves energy exactly; central: explicit central "           \
     "differences; static: equilibrium under the loads of each step"
 
-/* --dt, --steps, --every; those of Newmark's method; --tolerance and --iterations of Newton's method; --halvings. All
- * refer to --integrator. */
-enum { SIMULATE_TIME_COUNT = 8, SIMULATE_SUBSTEP_COUNT = 1, SIMULATE_LOAD_COUNT = 4, SIMULATE_KEEP_COUNT = 2 };
+/* --dt, --steps, --every; from SIMULATE_STEP_FIRST on those of Newmark's method, and --tolerance and --iterations of
+ * Newton's method; --halvings. All refer to --integrator. */
+enum {
+    SIMULATE_STEP_FIRST = 3,
+    SIMULATE_TIME_COUNT = 8,
+    SIMULATE_SUBSTEP_COUNT = 1,
+    SIMULATE_LOAD_COUNT = 4,
+    SIMULATE_KEEP_COUNT = 2
+};
 extern const tool_option simulate_time_options[SIMULATE_TIME_COUNT];
 extern const tool_option simulate_substep_options[SIMULATE_SUBSTEP_COUNT];
 

@@ -1,5 +1,5 @@
 #include "model/models.h"
-#include "tools/common/probes.h"
+#include "tools/common/places.h"
 #include "tools/simulate/simulation.h"
 
 #include <math.h>
@@ -31,7 +31,12 @@ void simulation_choose_record(simulation *s)
     if (record == RECORD_ALL)
         s->shape.point_count = mesh->vertex_count;
     else if (s->choice->probes)
-        s->shape.point_count = tool_parse_probes(mesh, s->choice->probes, &s->pool, &s->shape.vertex);
+        s->shape.point_count = tool_places_vertices(&(tool_place_names){.context = s->context,
+                                                                        .option = "probe",
+                                                                        .vertex_count = mesh->vertex_count,
+                                                                        .mesh = mesh,
+                                                                        .mesh_path = s->mesh.path},
+                                                    s->choice->probes, &s->pool, &s->shape.vertex);
     list_points(s);
     s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->udot = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));

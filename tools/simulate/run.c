@@ -303,6 +303,22 @@ static json_t *report_result(const run *r)
     return result;
 }
 
+/* The dynamic vertices of a ConJac model in the numbers of the last mesh, a copy for each cut included. */
+static json_t *dynamic_vertices(const simulation *first, const simulation *last)
+{
+    sp_pool pool = {0};
+    bool *dynamic = tool_allocate(&pool, last->mesh.mesh.vertex_count, sizeof *dynamic);
+    json_t *list = json_array();
+    sp_conjac_system_mark(&first->model.system, dynamic);
+    for (int64_t i = 0; i < last->vertices.dynamic_count; i++)
+        dynamic[last->vertices.dynamic[i]] = true;
+    for (int64_t v = 0; v < last->mesh.mesh.vertex_count; v++)
+        if (dynamic[v])
+            json_array_append_new(list, json_integer(v));
+    sp_pool_free(&pool);
+    return list;
+}
+
 static json_t *trajectory_meta(const run *r)
 {
     const simulation *s = &r->stages[0], *last = &r->stages[r->stage_count - 1];
@@ -316,6 +332,8 @@ static json_t *trajectory_meta(const run *r)
                         tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
     if (s->model.system.nonconservative)
         json_object_set_new(meta, "stored", json_string("work"));
+    if (r->choice->model == SP_MODEL_CONJAC)
+        json_object_set_new(meta, "dynamic", dynamic_vertices(s, last));
     return meta;
 }
 
@@ -365,8 +383,19 @@ static void say(const run *r)
                  r->energy.balance);
 }
 
-void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *options)
+/* Returns true if all loads act from the start on, without end and without change. */
+static bool loads_constant(const simulation *s)
 {
+    bool constant = !s->choice->activation && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
+    for (int64_t i = 0; i < s->load_count; i++)
+        constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving;
+    return constant;
+}
+
+void simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
+{
+    simulate_choice own = *chosen;
+    const simulate_choice *choice = &own;
     static const simulate_vertices_choice none = {0};
     const simulate_vertices_choice *vertices = options ? options : &none;
     const int64_t stages = vertices->cuts.count + 1;
@@ -384,6 +413,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     prepare(&r, vertices);
     tool_output *output = tool_output_open(tool_output_path());
     begin_stage(&r, 0);
+    if (own.integrator == SP_STATIC && !own.steps_given && stages == 1 && loads_constant(&stage[0]))
+        own.steps = 1; /* all steps would have the same equilibrium */
     for (int64_t i = 1; i < stages; i++)
         vertices_check_cut(&stage[i]);
     simulation_choose_record(&stage[0]);

@@ -1,9 +1,12 @@
 #include "tools/simulate/vertices.h"
 
+#include "base/vec3.h"
 #include "formats/activation.h"
+#include "formats/place.h"
 #include "formats/prescribed.h"
 #include "formats/skeleton.h"
 #include "tools/common/anchors.h"
+#include "tools/common/places.h"
 #include "tools/common/series.h"
 #include "tools/simulate/simulation.h"
 
@@ -55,17 +58,17 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
         for (int64_t i = 0; i < mesh->fixed_count; i++)
             wanted[mesh->fixed[i]] = true;
     else {
-        int64_t region = 0;
-        while (region < mesh->material_count && strcmp(mesh->materials[region].name, name))
-            region++;
-        if (region == mesh->material_count)
-            tool_fail(SP_USAGE, NULL, "--prescribe: the mesh has no region \"%s\"; \"fixed\" names its fixed vertices",
-                      name);
+        char known[SP_MATERIAL_LIST];
+        const int64_t region = sp_mesh_region_find(mesh, name);
+        if (region < 0)
+            tool_fail(SP_USAGE, NULL,
+                      "--prescribe: the mesh has no region \"%s\", only %s; \"fixed\" names its fixed vertices", name,
+                      sp_material_list(mesh->material_count, mesh->materials, known));
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-            int corners;
-            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-            for (int a = 0; a < corners && mesh->region[e] == region; a++)
-                wanted[corner[a]] = true;
+            int nodes;
+            const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+            for (int a = 0; a < nodes && mesh->region[e] == region; a++)
+                wanted[node[a]] = true;
         }
     }
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -267,6 +270,28 @@ static void copy_dynamic(simulation *s)
     sp_pool_drop(&s->pool, dynamic);
 }
 
+/* The vertices that are nearest to points, among those that are not fixed. */
+static void find_near(simulation *s, const char *text, const char *at, int64_t *vertex)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    sp_list points = {0};
+    at = tool_place_points(at, &points);
+    if (!at || *at)
+        tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not near:X,Y,Z[;X,Y,Z]", text);
+    if (points.count > mesh->vertex_count)
+        tool_fail(SP_USAGE, NULL, "--dynamic: %lld places for %lld vertices", (long long)points.count,
+                  (long long)mesh->vertex_count);
+    for (int64_t i = 0; i < points.count; i++) {
+        const double *point = (const double *)points.data + 3 * i;
+        tool_check(sp_nearest_vertices(s->context, s->body, 1, point, &s->vertices.dynamic_count, vertex), "--dynamic");
+        tool_place_say(point, false, *vertex, mesh, s->mesh.path,
+                       sqrt(sp_distance_squared3(mesh->vertices + 3 * *vertex, point)));
+    }
+    tool_check(sp_nearest_vertices(s->context, s->body, points.count, points.data, &s->vertices.dynamic_count, vertex),
+               "--dynamic");
+    sp_list_free(&points);
+}
+
 /* --dynamic, on the mesh before any cut. */
 static void choose_dynamic(simulation *s)
 {
@@ -277,20 +302,8 @@ static void choose_dynamic(simulation *s)
     v->dynamic = vertex;
     if (!strcmp(text, "none"))
         return;
-    if (!strncmp(text, "near:", 5)) {
-        int64_t points = 1;
-        for (const char *at = text; *at; at++)
-            points += *at == ';';
-        double *point = tool_allocate(&s->pool, 3 * points, sizeof *point);
-        const char *at = text + 5;
-        for (int64_t i = 0; i < points; i++)
-            for (int c = 0; c < 3; c++) {
-                point[3 * i + c] = strtod(at, &end);
-                if (end == at || !isfinite(point[3 * i + c]) || *end != (c < 2 ? ',' : i + 1 < points ? ';' : '\0'))
-                    tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not near:X,Y,Z[;X,Y,Z]", text);
-                at = end + 1;
-            }
-        tool_check(sp_nearest_vertices(s->context, s->body, points, point, &v->dynamic_count, vertex), "--dynamic");
+    if (!strncmp(text, SP_PLACE_PREFIX, sizeof SP_PLACE_PREFIX - 1)) {
+        find_near(s, text, text + sizeof SP_PLACE_PREFIX - 1, vertex);
         return;
     }
     if (!strncmp(text, "farthest:", 9)) {

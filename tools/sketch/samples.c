@@ -20,7 +20,7 @@ void sketch_open(sp_context *context, const char *path, sketch *s)
     double *motion = tool_allocate_raw(&s->pool, 6 * s->n, sizeof *motion);
     tool_check(sp_rigid_motions(context, &s->body, &s->M, motion, &free_motions), path);
     if (free_motions > 0)
-        tool_fail(SP_INPUT, path, "it can move freely in %lld ways: without anchors no load is in equilibrium",
+        tool_fail(SP_INPUT, path, "it can move freely in %lld ways: without fixed vertices no load is in equilibrium",
                   (long long)free_motions);
     sp_pool_drop(&s->pool, motion);
     tool_check(sp_full_system_new(context, &s->body, false, true, NULL, &s->system), path);

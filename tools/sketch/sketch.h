@@ -42,10 +42,33 @@ typedef struct sketch_solution {
     int64_t most_iterations;
 } sketch_solution;
 
-/* Solves one equilibrium after the other, each from the nearest known one, starting from the rest state. It warns of a
- * load without an equilibrium. */
-void sketch_solve(sketch *sketch, double tolerance, int64_t iterations, tool_checkpoint *checkpoint,
-                  sketch_solution *solution);
+/* Shards begin at multiples of this number of selected loads. Each group of so many is solved by itself. */
+enum { SKETCH_GROUP = 16 };
+
+/* Solves one equilibrium after the other of the selected loads [first, end), each from the nearest known one of its
+ * group, or from the rest state where that is nearer. It warns of a load without an equilibrium. The result for a load
+ * does not depend on other groups. */
+void sketch_solve(sketch *sketch, int64_t first, int64_t end, double tolerance, int64_t iterations,
+                  tool_checkpoint *checkpoint, sketch_solution *solution);
+
+/* Which of the equilibria are written: those with mass distances of at least `separation` times the largest, at most
+ * `most` of them (0: any number). */
+typedef struct sketch_thinning {
+    double separation;
+    int64_t most;
+} sketch_thinning;
+
+/* The result of a solution, of which `snapshots` are written. */
+json_t *sketch_report(const sketch *sketch, const sketch_solution *solution, int64_t snapshots);
+
+/* Thins out the equilibria of all selected loads and writes the snapshots, with a line for the user. Returns the
+ * result. */
+json_t *sketch_write(sketch *sketch, const sketch_solution *solution, const sketch_thinning *thinning, json_t *meta,
+                     tool_output *output);
+
+/* Writes all equilibria of a shard of the loads [first, end). */
+json_t *sketch_write_shard(sketch *sketch, const sketch_solution *solution, int64_t first, int64_t end, json_t *meta,
+                           tool_output *output);
 
 void sketch_close(sketch *sketch);
 

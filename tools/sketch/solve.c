@@ -22,11 +22,11 @@ typedef struct chain {
     double *nearest;     /* [count] its distance */
 } chain;
 
-/* The sample without an equilibrium that is nearest to one with; −1: none is left. */
-static int64_t next_sample(const chain *c)
+/* The sample of [first, end) without an equilibrium that is nearest to one with; −1: none is left. */
+static int64_t next_sample(const chain *c, int64_t first, int64_t end)
 {
     int64_t next = -1;
-    for (int64_t i = 0; i < c->sketch->count; i++)
+    for (int64_t i = first; i < end; i++)
         if (!c->tried[i] && (next < 0 || c->nearest[i] < c->nearest[next]))
             next = i;
     return next;
@@ -63,7 +63,13 @@ static void solve(chain *c, int64_t sample, record *to)
     tool_checkpoint_add(c->checkpoint, to, sizeof *to, q, to->found ? n * (int64_t)sizeof *q : 0);
 }
 
-/* What was learned of a sample: its neighbours may be nearer to a known equilibrium now. */
+static int64_t group_end(int64_t first, int64_t end)
+{
+    const int64_t next = (first / SKETCH_GROUP + 1) * SKETCH_GROUP;
+    return next < end ? next : end;
+}
+
+/* What was learned of a sample: its neighbours in the group may be nearer to a known equilibrium now. */
 static void enter(chain *c, const record *r, sketch_solution *solution)
 {
     const sketch *s = c->sketch;
@@ -83,7 +89,7 @@ static void enter(chain *c, const record *r, sketch_solution *solution)
     }
     solution->count++;
     total->residual = fmax(total->residual, r->report.residual);
-    for (int64_t i = 0; i < s->count; i++) {
+    for (int64_t i = r->sample / SKETCH_GROUP * SKETCH_GROUP; i < group_end(r->sample, s->count); i++) {
         double d = s->distance[r->sample * (s->count + 1) + i];
         if (d < c->nearest[i]) {
             c->nearest[i] = d;
@@ -92,11 +98,11 @@ static void enter(chain *c, const record *r, sketch_solution *solution)
     }
 }
 
-static void collect(sketch *s, const chain *c, sketch_solution *solution)
+static void collect(sketch *s, const chain *c, int64_t first, int64_t end, sketch_solution *solution)
 {
     solution->sample = tool_allocate_raw(&s->pool, solution->count, sizeof *solution->sample);
     solution->q = c->q;
-    for (int64_t i = 0, to = 0; i < s->count; i++)
+    for (int64_t i = first, to = 0; i < end; i++)
         if (c->found[i]) {
             memmove(c->q + to * s->n, c->q + i * s->n, (size_t)s->n * sizeof *c->q);
             solution->sample[to++] = i;
@@ -107,11 +113,11 @@ static void collect(sketch *s, const chain *c, sketch_solution *solution)
                       s->time[i]);
 }
 
-void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoint *checkpoint,
-                  sketch_solution *solution)
+void sketch_solve(sketch *s, int64_t first, int64_t end, double tolerance, int64_t iterations,
+                  tool_checkpoint *checkpoint, sketch_solution *solution)
 {
     sp_pool scratch = {0};
-    int64_t m = s->count, bytes = (int64_t)sizeof(record) + s->n * (int64_t)sizeof(double), sample;
+    int64_t m = s->count, bytes = (int64_t)sizeof(record) + s->n * (int64_t)sizeof(double), done = 0;
     chain c = {.sketch = s,
                .checkpoint = checkpoint,
                .stored = tool_allocate_raw(&scratch, bytes, 1),
@@ -127,22 +133,26 @@ void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoi
         c.nearest[i] = s->distance[m * (m + 1) + i];
     }
     *solution = (sketch_solution){0};
-    for (int64_t done = 1; (sample = next_sample(&c)) >= 0; done++) {
-        record r;
-        if (restore(&c, sample, &r))
-            solution->resumed = done;
-        else {
-            if (done == solution->resumed + 1 && solution->resumed)
-                tool_say("%lld of %lld loads were solved before", (long long)solution->resumed, (long long)m);
-            solve(&c, sample, &r);
+    for (int64_t begin = first, sample; begin < end; begin = group_end(begin, end))
+        while ((sample = next_sample(&c, begin, group_end(begin, end))) >= 0) {
+            record r;
+            done++;
+            if (restore(&c, sample, &r))
+                solution->resumed = done;
+            else {
+                if (done == solution->resumed + 1 && solution->resumed)
+                    tool_say("%lld of %lld loads were solved before", (long long)solution->resumed,
+                             (long long)(end - first));
+                solve(&c, sample, &r);
+            }
+            enter(&c, &r, solution);
+            /* of what was left to this call, so that the time left is right after a resumption */
+            if (done > solution->resumed)
+                tool_check(sp_progress(s->context,
+                                       (double)(done - solution->resumed) / (double)(end - first - solution->resumed)),
+                           NULL);
         }
-        enter(&c, &r, solution);
-        /* of what was left to this call, so that the time left is right after a resumption */
-        if (done > solution->resumed)
-            tool_check(sp_progress(s->context, (double)(done - solution->resumed) / (double)(m - solution->resumed)),
-                       NULL);
-    }
-    collect(s, &c, solution);
+    collect(s, &c, first, end, solution);
     sp_equilibrium_free(c.equilibrium);
     sp_pool_free(&scratch);
 }

@@ -96,33 +96,17 @@ static void add_runs(validation *v, const bool wanted[MODELS])
 
 /* ---- probes ---- */
 
-/* VERTEX:AXIS or surface:N:AXIS. */
 static void parse_probe(validation *v, const char *text, validate_probe *probe)
 {
-    static const char prefix[] = "surface:";
-    static const double one = 1;
-    const sp_mesh *mesh = &v->full.s.mesh.mesh;
-    const char *colon = strrchr(text, ':');
-    bool surface = !strncmp(text, prefix, sizeof prefix - 1);
-    const char *first = text + (surface ? sizeof prefix - 1 : 0);
-    sp_list list = {0};
-    if (!colon || colon < first || colon[1] < 'x' || colon[1] > 'z' || colon[2])
-        tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:x, :y or :z", text);
-    char *number = tool_allocate(&v->pool, colon - first + 1, 1);
-    memcpy(number, first, (size_t)(colon - first));
-    if (surface && !mesh->surface.vertex_count)
-        tool_fail(SP_INPUT, v->full.s.mesh.path, "--probe: the mesh has no embedded surface");
-    tool_parse_list("probe", number, 0, surface ? mesh->surface.vertex_count : mesh->vertex_count, &list);
-    if (list.count != 1)
-        tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not one vertex", text);
-    int64_t vertex = *(int64_t *)list.data;
-    *probe = (validate_probe){.text = text, .axis = colon[1] - 'x', .corners = 1, .weight = &one};
-    if (surface) {
-        probe->corner = sp_mesh_corners(mesh, mesh->surface.element[vertex], &probe->corners);
-        probe->weight = mesh->surface.weights + vertex * mesh->surface.width;
-    } else
-        probe->corner = sp_pool_copy(&v->pool, &vertex, 1, sizeof vertex);
-    sp_list_free(&list);
+    const tool_mesh *mesh = &v->full.s.mesh;
+    const tool_place_names words = {.context = v->context,
+                                    .option = "probe",
+                                    .vertex_count = mesh->mesh.vertex_count,
+                                    .mesh = &mesh->mesh,
+                                    .mesh_path = mesh->path};
+    *probe = (validate_probe){.text = text};
+    probe->place = tool_place_axis(&words, text, &probe->axis);
+    probe->corners = tool_place_corners(&mesh->mesh, &probe->place, &probe->corner, &probe->weight);
 }
 
 void validation_keep(sp_list *list, double value)

@@ -2,6 +2,7 @@
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
+#include "tools/common/places.h"
 #include "tools/compare/probe.h"
 #include "tools/simulate/simulation.h"
 #include "tools/validate/errors.h"
@@ -17,6 +18,7 @@ typedef struct validate_choice {
 /* One component of the motion of a vertex, of the mesh or of its embedded surface. */
 typedef struct validate_probe {
     const char *text;
+    tool_place place;
     int corners, axis;
     const int64_t *corner;
     const double *weight;

@@ -297,15 +297,15 @@ static bool all_quadratic(const sp_mesh *mesh)
     return true;
 }
 
-/* The step at which no two corners of an element move against each other by more than STRAIN times their distance. */
+/* The step at which no two nodes of an element move against each other by more than STRAIN times their distance. */
 static double first_step(const sp_mesh *mesh, const double *psi)
 {
     double steepest = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int count;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &count);
+        const int64_t *node = sp_mesh_nodes(mesh, e, &count);
         for (int pair = 0; pair < count * count; pair++) {
-            const double *x = mesh->vertices, *a = x + 3 * corner[pair / count], *b = x + 3 * corner[pair % count];
+            const double *x = mesh->vertices, *a = x + 3 * node[pair / count], *b = x + 3 * node[pair % count];
             double apart = 0, moved = 0;
             for (int c = 0; c < 3; c++) {
                 apart += (a[c] - b[c]) * (a[c] - b[c]);
@@ -406,7 +406,7 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
     return true;
 }
 
-/* Mass-orthonormal rigid motions that the anchors leave, over all degrees of freedom. */
+/* Mass-orthonormal rigid motions that the fixed vertices leave, over all degrees of freedom. */
 static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
 {
     derivative_span span = {0};

@@ -81,7 +81,8 @@ bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surfa
         artefact *mesh = verify_mesh(v, file, checks, false);
         if (!mesh)
             return false;
-        tool_mesh_surface(v->context, &mesh->mesh, surface);
+        const json_t *parameters = json_object_get(file->meta, "parameters"); /* of pointshell --boundary */
+        tool_mesh_surface(v->context, &mesh->mesh, json_is_true(json_object_get(parameters, "boundary")), surface);
         return true;
     }
     if (!v->model) {

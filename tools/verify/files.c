@@ -111,6 +111,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_sparse_read(context, &content, &file->matrix, &file->dof, which);
     else if (!strcmp(kind, "polynomials"))
         status = sp_polynomials_read(context, &content, &file->polynomials, mesh, basis);
+    else if (!strcmp(kind, "polynomial_sums"))
+        status = sp_polynomial_sums_read(context, &content, &file->polynomials, mesh, basis);
     else if (!strcmp(kind, "cubature"))
         status = sp_cubature_read(context, &content, -1, &file->cubature, mesh, basis);
     else if (!strcmp(kind, "training"))

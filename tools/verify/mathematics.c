@@ -12,12 +12,12 @@ void verify_mass_times(const sp_fe_space *body, bool lumped, const double *u, do
     memset(y, 0, (size_t)(3 * mesh->vertex_count) * sizeof *y);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         const sp_element_class *class = &body->classes[body->element_class[e]];
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            for (int b = 0; b < corners; b++)
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            for (int b = 0; b < nodes; b++)
                 for (int c = 0; c < 3; c++)
-                    y[3 * corner[a] + c] += class->mass[a * corners + b] * u[3 * corner[lumped ? a : b] + c];
+                    y[3 * node[a] + c] += class->mass[a * nodes + b] * u[3 * node[lumped ? a : b] + c];
     }
 }
 
@@ -107,10 +107,10 @@ const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool
     for (int64_t i = 0; i < mesh->vertex_count; i++)
         vertex[i] = -1;
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            vertex[corner[a]] = element[e];
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
+            vertex[node[a]] = element[e];
     }
     return vertex;
 }

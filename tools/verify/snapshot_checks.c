@@ -37,12 +37,12 @@ void verify_mesh_file(verify *v, artefact *file)
     verify_fact(v, file, "inverted elements", inverted == 0, "%lld (0)", (long long)inverted);
     double volume = 0;
     for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         volume += sp_mesh_element_volume(mesh, e);
-        for (int a = 0; a < corners; a++)
-            if (!used[corner[a]]) {
-                used[corner[a]] = 1;
+        for (int a = 0; a < nodes; a++)
+            if (!used[node[a]]) {
+                used[node[a]] = 1;
                 unused--;
             }
     }

@@ -100,7 +100,7 @@ double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *co
     return worst;
 }
 
-/* How many rigid motions that the anchors leave lie in the span, which a line says. */
+/* How many rigid motions that the fixed vertices leave lie in the span, which a line says. */
 static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, const sp_sparse *mass)
 {
     const sp_columns *columns = &file->columns;
@@ -115,7 +115,7 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
     else if (left > 0 && sp_principal_angles(v->context, &metric, left, R, r, U, angle, &angles) == SP_OK) {
         while (found < angles && angle[found] < 1e-6)
             found++;
-        verify_note(v, file, "rigid motions", "%lld of the %lld that the anchors leave are in its span",
+        verify_note(v, file, "rigid motions", "%lld of the %lld that the fixed vertices leave are in its span",
                     (long long)found, (long long)left);
     }
     sp_pool_free(&pool);

@@ -18,6 +18,11 @@ static const char *parameter(const artefact *file, const char *name)
     return text ? text : "";
 }
 
+static bool is_static(const artefact *file)
+{
+    return !strcmp(parameter(file, "integrator"), "static");
+}
+
 /* The largest energy of any frame: what differences are compared with. */
 static double energy_scale(const sp_trajectory *trajectory)
 {
@@ -316,6 +321,9 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, &force), path);
     e->weighted = &force;
     check_energies(e, weighted_energies, scale);
+    if (is_static(e->file))
+        verify_equilibrium(&(verify_statics){
+            .v = e->v, .file = e->file, .trajectory = trajectory, .body = e->body, .U = e->U, .weighted = &force});
     force.destroy(force.self);
 }
 
@@ -351,10 +359,10 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
                 return false;
         }
         for (int64_t e = 0; !fixed && name && e < sp_mesh_element_count(mesh); e++) {
-            int corners;
-            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-            for (int a = 0; a < corners && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
-                const int64_t k = entry[corner[a]];
+            int nodes;
+            const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+            for (int a = 0; a < nodes && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
+                const int64_t k = entry[node[a]];
                 any = true;
                 if (k < 0 || trajectory->prescribed[k].group != (int64_t)g || trajectory->prescribed[k].axes != 7 ||
                     trajectory->prescribed[k].frames < trajectory->frame_count)
@@ -517,6 +525,33 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
     }
 }
 
+/* Of a model with polynomials; edited: the mesh with other materials, NULL where they are the mesh's own. */
+static void check_reduced_statics(energies *e, artefact *mesh, const sp_mesh *edited, sp_pool *pool)
+{
+    sp_fe_space body = {0};
+    if (!is_static(e->file))
+        return;
+    if (!mesh)
+        mesh = verify_mesh(e->v, e->file, "equilibrium", !edited);
+    if (!mesh)
+        return;
+    if (!e->basis) {
+        verify_skip(e->v, e->file, "equilibrium", "its basis is not among the files");
+        return;
+    }
+    if (edited)
+        tool_check(sp_fe_space_new_prescribed(e->v->context, edited, &body), mesh->path);
+    const sp_fe_space *own = edited ? &body : &mesh->body;
+    verify_equilibrium(&(verify_statics){.v = e->v,
+                                         .file = e->file,
+                                         .trajectory = e->trajectory,
+                                         .body = own,
+                                         .U = verify_fixed_columns(e->basis, own, pool),
+                                         .polynomials = e->polynomials,
+                                         .gram = e->gram});
+    sp_fe_space_free(&body);
+}
+
 static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
     sp_pool pool = {0};
@@ -556,6 +591,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         e.z = tool_allocate_raw(&pool, N, sizeof *e.z);
         e.y = tool_allocate_raw(&pool, N, sizeof *e.y);
         check_energies(&e, reduced_energies, scale);
+        check_reduced_statics(&e, mesh, other ? &edited : NULL, &pool);
     } else if (usable && full) {
         bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
         verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
@@ -571,6 +607,14 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
                 check_prescribed(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
             check_energies(&e, full_energies, scale);
         }
+        if (fits && is_static(file) && !trajectory->r)
+            verify_equilibrium(&(verify_statics){.v = v,
+                                                 .file = file,
+                                                 .trajectory = trajectory,
+                                                 .body = e.body,
+                                                 .linear = e.linear,
+                                                 .stiffness = &mesh->stiffness,
+                                                 .fixed = e.fixed});
         sp_fe_space_free(&body);
     } else if (usable && weighted) {
         if (other)

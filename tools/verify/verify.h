@@ -9,7 +9,9 @@
 #include "formats/field.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
+#include "formats/trajectory.h"
 #include "linear/dense.h"
+#include "reduced/force.h"
 #include "tools/common/tool.h"
 
 #include <math.h>
@@ -48,9 +50,10 @@ typedef struct verify {
     FILE *stream;
     int64_t count;
     artefact *files;
-    int64_t sample;    /* pairs, frames, vertices of a field: how many are looked at */
-    const char *model; /* of fields and pointshells; NULL: none was named */
-    double balance;    /* limit of the energy balance; < 0: the integrator's own */
+    int64_t sample;          /* pairs, frames, vertices of a field: how many are looked at */
+    const char *model;       /* of fields and pointshells; NULL: none was named */
+    const tool_texts *loads; /* files that trajectories may have their loads from */
+    double balance;          /* limit of the energy balance; < 0: the integrator's own */
     int64_t failed, passed, skipped;
 } verify;
 
@@ -103,6 +106,24 @@ void verify_trajectory(verify *v, artefact *file);
 void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);
+
+/* A static trajectory and its model. */
+typedef struct verify_statics {
+    verify *v;
+    artefact *file;
+    const sp_trajectory *trajectory;
+    const sp_fe_space *body; /* with the materials of the motion */
+    const double *U;         /* NULL: full-order; else one of the next two */
+    const sp_polynomials *polynomials;
+    const sp_reduced_force *weighted;
+    const double *gram;         /* [N, N] of the polynomials */
+    bool linear;                /* full-order */
+    const sp_sparse *stiffness; /* full-order, at rest, for what rounding does; NULL: unknown */
+    const uint8_t *fixed;       /* full-order: [vertices] components that the mesh holds, as bits */
+} verify_statics;
+
+/* Checks that internal and external forces are in balance in its frames. */
+void verify_equilibrium(const verify_statics *s);
 
 /* ---- mathematics that several share ---- */
 

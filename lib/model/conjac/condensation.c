@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Marks the dynamic components in place: −1, the others 0. */
+/* Sets place to −1 for dynamic components and to 0 for all others. */
 static int mark(sp_context *context, const sp_fe_space *body, int64_t count, const int64_t *vertex, int64_t *place)
 {
     for (int64_t k = 0; k < count; k++) {
@@ -30,8 +30,8 @@ static int mark(sp_context *context, const sp_fe_space *body, int64_t count, con
     return SP_OK;
 }
 
-/* Makes further vertices dynamic in pieces that would still turn or slide about those that are, and refuses pieces that
- * nothing is known of. */
+/* Makes further vertices dynamic in pieces that could still rotate or slide about the given ones, and rejects pieces
+ * without any dynamic or fixed component. */
 static int refuse_floating(sp_context *context, const sp_fe_space *body, int64_t *place, int64_t *added)
 {
     int64_t vertex;
@@ -61,7 +61,7 @@ static void number(sp_conjac_condensation *map)
         }
 }
 
-/* Where the entries of every row's own vertex begin: its free components follow each other in the pattern. */
+/* Finds where the entries of every row's own vertex begin: its free components are contiguous in the pattern. */
 static void find_own(sp_conjac_condensation *map)
 {
     const sp_sparse *pattern = &map->body->pattern;
@@ -146,8 +146,8 @@ void sp_conjac_condensation_fill(sp_conjac_condensation *map, const sp_sparse *K
         return;
     }
     bool same = map->factored;
-    int64_t k =
-        0; /* all earlier rows are done: the entries of a row's vertex are contiguous, those in between are unchanged */
+    int64_t k = 0; /* earlier rows are finished: the entries of a row's vertex are contiguous, and those in between are
+                      unchanged */
     for (int64_t i = 0; i <= K->order; i++) {
         const int64_t own = i < K->order ? map->own[i] : entries, width = i < K->order ? map->width[i] : 0;
         const size_t part = (size_t)(own - k) * sizeof(double);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the full system does ---- */
+/* ---- functions that call the full-order system ---- */
 
 static const sp_system *inner(void *data)
 {
@@ -103,7 +103,7 @@ static void prescribed_inertia(void *data, const double *a, double *f)
     self->full.vertices.prescribed_inertia(self->full.self, a, self->inertia);
     for (int64_t i = 0; i < self->full.n; i++)
         f[i] += self->inertia[i];
-    self->speeding = true;
+    self->accelerating = true;
 }
 
 static double prescribed_work(void *data, const double *q, const double *du)
@@ -120,12 +120,12 @@ static double begin(void *data, const double *q)
 
 int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
 {
-    if (self->Z && joints <= self->room)
+    if (self->Z && joints <= self->joint_capacity)
         return SP_OK;
     sp_pool *pool = &self->joint_pool;
     const int64_t d = self->map.d, s = self->map.s, most = d + joints + 1;
     sp_pool_free(pool);
-    self->room = joints;
+    self->joint_capacity = joints;
     self->Z = sp_pool_new(pool, s * (most + 1), sizeof(double));
     self->N = sp_pool_new(pool, s * most, sizeof(double));
     self->N_d = sp_pool_new(pool, d * most, sizeof(double));
@@ -137,7 +137,7 @@ int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
     self->schur = sp_pool_new(pool, joints * joints, sizeof(double));
     self->coupling = sp_pool_new(pool, d * joints, sizeof(double));
     self->pivot = sp_pool_new(pool, joints, sizeof *self->pivot);
-    self->reach = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
+    self->stiffness_columns = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
     self->weight = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
     if (!pool->failed)
         return SP_OK;
@@ -149,9 +149,16 @@ int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
 static int allocate(sp_conjac *self)
 {
     const int64_t n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
-    double **free_vectors[] = {&self->f,    &self->q,    &self->x,    &self->xx,     &self->drift,
-                               &self->pull, &self->push, &self->drag, &self->inertia};
-    double **prescribed_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->wide};
+    double **free_vectors[] = {&self->f,
+                               &self->q,
+                               &self->x,
+                               &self->xx,
+                               &self->drift,
+                               &self->elastic_rate,
+                               &self->support_rate,
+                               &self->viscous_rate,
+                               &self->inertia};
+    double **prescribed_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->full_vector};
     for (size_t i = 0; i < sizeof free_vectors / sizeof *free_vectors; i++)
         *free_vectors[i] = sp_pool_new(&self->pool, n, sizeof(double));
     for (size_t i = 0; i < sizeof prescribed_vectors / sizeof *prescribed_vectors; i++)
@@ -258,7 +265,7 @@ static double norm(int64_t n, const double *x)
     return sqrt(sp_dense_dot(n, x, x));
 }
 
-/* K_ss at q with its factor, exact where that is positive definite. */
+/* Computes K_ss at q and factors it; the exact one if that is positive definite. */
 static int assemble(sp_conjac *self, const double *q)
 {
     int64_t factorizations = 0;
@@ -308,13 +315,21 @@ int64_t sp_conjac_system_added(const sp_system *system)
     return ((const sp_conjac *)system->self)->map.added;
 }
 
-/* (f − external)_s = 0, the gradient of W(q) − external · q by the quasistatic components q_s. */
+void sp_conjac_system_mark(const sp_system *system, bool *dynamic)
+{
+    const sp_conjac_condensation *map = &((const sp_conjac *)system->self)->map;
+    for (int64_t i = 0; i < map->d; i++)
+        dynamic[map->body->free[map->dynamic[i]] / 3] = true;
+}
+
+/* The equation (f − external)_s = 0: the gradient of W(q) − external · q with respect to the quasistatic components
+ * q_s. */
 typedef struct balance {
     sp_conjac *conjac;
     const double *external;
-    double *q; /* [n], of which q_s follow the iterations */
+    double *q; /* [n], whose q_s follow the iterations */
     double largest,
-        largest_here; /* forces: at the iterates so far, and with those where the residual is evaluated, N */
+        largest_here; /* largest forces so far, N: over the iterates, and including the point of the last evaluation */
 } balance;
 
 static void residual(void *self, const double *x, double *r, sp_newton_residual *size)
@@ -337,7 +352,7 @@ static int factor(void *self, const double *x, bool definite)
 {
     balance *b = self;
     int64_t factorizations = 0;
-    (void)x; /* q has it */
+    (void)x; /* q has the components already */
     b->largest = b->largest_here;
     return sp_conjac_assemble(b->conjac, b->q, definite, &factorizations);
 }

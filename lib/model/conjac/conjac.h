@@ -67,6 +67,10 @@ int64_t sp_conjac_system_dynamic(const sp_system *system);
 /* The number of dynamic vertices beyond the requested ones. */
 int64_t sp_conjac_system_added(const sp_system *system);
 
+/* Sets `dynamic` [vertices] to true for all dynamic vertices with a free component, and leaves the others as they are.
+ */
+void sp_conjac_system_mark(const sp_system *system, bool *dynamic);
+
 /* The reduced inertia JᵀMJ at q, a square matrix over the free components of dynamic vertices in the order of their
  * numbers. */
 int sp_conjac_system_inertia(sp_system *system, const double *q, double *inertia) SP_MUST_USE;

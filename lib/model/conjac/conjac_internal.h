@@ -20,31 +20,32 @@ typedef struct sp_conjac {
     sp_sparse M_ss; /* compressed */
     sp_sparse
         supported; /* stiffness of springs and floor planes over the body's pattern, nonzero only within vertices … */
-    bool standing; /* … which is not zero */
-    double *f;     /* [n] internal force at the last assembled state, springs and floor planes included */
-    int64_t room;  /* number of joint coordinates that the workspace holds */
-    int64_t m, c;  /* of the current step */
-    bool moving;   /* fixed vertices have a prescribed velocity in it */
+    bool supported_now;     /* … which is not zero */
+    double *f;              /* [n] internal force at the last assembled state, springs and floor planes included */
+    int64_t joint_capacity; /* number of joint coordinates that the workspace holds */
+    int64_t m, c;           /* of the current step */
+    bool moving;            /* fixed vertices have a prescribed velocity in it */
     double mass_scale, stiff, spring; /* 1 + h α, h β_R + β h², β h² */
     double step;                      /* h, s */
-    double *Z;                        /* [s, d + room + 2] J_s, X_s, w_s, residual */
-    double
-        *N; /* [s, d + room + 1] rows s of M times the whole columns: the identity and the joint columns are included */
-    double *N_d, *A_d;    /* [d, d + room + 1] rows d of M and of K times them; rows s of K times them are 0 */
-    double *G;            /* [z, c] ≤ [d + room, d + room + 1] the reduced matrix, and its product for w */
-    double *small, *work; /* [d + room, d + room + 1] the joint matrix; scratch for products */
+    double *Z;                        /* [s, d + joint_capacity + 2] J_s, X_s, w_s, residual */
+    double *N; /* [s, d + joint_capacity + 1] rows s of M times the whole columns: the identity and the joint columns
+                  are included */
+    double *N_d, *A_d; /* [d, d + joint_capacity + 1] rows d of M and of K times them; rows s of K times them are 0 */
+    double *G; /* [z, c] ≤ [d + joint_capacity, d + joint_capacity + 1] the reduced matrix, and its product for w */
+    double *joint_matrix,
+        *work; /* [d + joint_capacity, d + joint_capacity + 1] the joint matrix; scratch for products */
     double *R; /* [d, d] Cholesky factor of the reduced matrix of the dynamic components, also the metric of friction */
-    double *right, *y;          /* [d + room + 1] */
-    double *schur, *coupling;   /* [room, room], [d, room] */
-    lapack_int *pivot;          /* [room] */
-    double *reach, *weight;     /* [3·vertices, room] elastic K c and M c of the joint columns c */
-    double *q, *x, *xx, *drift; /* [n] q₀ of the step; scratch */
-    double *xs, *residual, *xd; /* [s], [s], [d] */
+    double *right, *y;                  /* [d + joint_capacity + 1] */
+    double *schur, *coupling;           /* [joint_capacity, joint_capacity], [d, joint_capacity] */
+    lapack_int *pivot;                  /* [joint_capacity] */
+    double *stiffness_columns, *weight; /* [3·vertices, joint_capacity] elastic K c and M c of the joint columns c */
+    double *q, *x, *xx, *drift;         /* [n] q₀ of the step; scratch */
+    double *xs, *residual, *xd;         /* [s], [s], [d] */
     double *prescribed_u, *prescribed_v,
-        *wide;                  /* [3·vertices] displacement and velocity of fixed components, 0 at free ones */
-    double *inertia;            /* [n] −M_fh a, which is included in the external forces of the next step … */
-    bool speeding;              /* … if this is set */
-    double *pull, *push, *drag; /* [n] elastic K_fh v_h, the same of floor planes, D_fh v_h */
+        *full_vector;  /* [3·vertices] displacement and velocity of fixed components, 0 at free ones */
+    double *inertia;   /* [n] −M_fh a, which is included in the external forces of the next step … */
+    bool accelerating; /* … if this is set */
+    double *elastic_rate, *support_rate, *viscous_rate; /* [n] elastic K_fh v_h, the same of floor planes, D_fh v_h */
 } sp_conjac;
 
 /* Enlarges the workspace to `joints` joint coordinates if necessary. */

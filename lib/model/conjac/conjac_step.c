@@ -1,5 +1,6 @@
-/* The step of ConJac and its friction (model/conjac/conjac.h). Columns are written z = (identity or 0; Z): since K_ss Z
- * + K_s· = 0, K z has rows in d (and in fixed vertices) only, so that zᵀ K z costs nothing besides Z. */
+/* The step of ConJac and its friction (model/conjac/conjac.h). A column over all components is z = (identity or 0; Z).
+ * Since K_ss Z + K_s· = 0, K z has nonzero rows only in d (and in fixed vertices), so that zᵀ K z costs nothing beyond
+ * Z. */
 #include "linear/dense.h"
 #include "model/conjac/conjac_internal.h"
 
@@ -13,13 +14,13 @@ int sp_conjac_assemble(sp_conjac *self, const double *q, bool definite, int64_t 
     const sp_sparse *K;
     bool anew;
     sp_full_system_stiffness(&self->full, q, definite, self->f, &K);
-    self->standing = supports->spring_count > 0 || supports->ground_count > 0;
-    if (self->standing) {
+    self->supported_now = supports->spring_count > 0 || supports->ground_count > 0;
+    if (self->supported_now) {
         for (int64_t i = 0; i < self->full.n; i++)
             memset(self->supported.value + self->map.own[i], 0, (size_t)self->map.width[i] * sizeof(double));
         sp_supports_stiffness(supports, sp_full_system_displacement(&self->full, q), 1, &self->supported);
     }
-    sp_conjac_condensation_fill(&self->map, K, self->standing ? &self->supported : NULL);
+    sp_conjac_condensation_fill(&self->map, K, self->supported_now ? &self->supported : NULL);
     const int status = sp_conjac_condensation_factor(&self->map, &anew);
     *factorizations += anew;
     return status;
@@ -27,7 +28,7 @@ int sp_conjac_assemble(sp_conjac *self, const double *q, bool definite, int64_t 
 
 /* ---- columns ---- */
 
-/* Column j of the joint system over the quasistatic or the dynamic components. */
+/* Adds column j of the joint system to its quasistatic and its dynamic components. */
 static void add_joint_system(const sp_conjac *self, const double *full, double scale, double *x_d, double *x_s)
 {
     for (int64_t i = 0; x_d && i < self->map.d; i++)
@@ -42,9 +43,10 @@ static int solve_columns(sp_conjac *self, const double *residual)
     double *Z = self->Z;
     memset(Z + s * d, 0, (size_t)(s * (self->c - d)) * sizeof *Z);
     for (int64_t j = 0; j < m; j++)
-        add_joint_system(self, self->reach + rows * j, -1, NULL, Z + s * (d + j));
+        add_joint_system(self, self->stiffness_columns + rows * j, -1, NULL, Z + s * (d + j));
     for (int64_t i = 0; self->moving && i < s; i++)
-        Z[s * (d + m) + i] = -self->pull[self->map.quasistatic[i]] - self->push[self->map.quasistatic[i]];
+        Z[s * (d + m) + i] =
+            -self->elastic_rate[self->map.quasistatic[i]] - self->support_rate[self->map.quasistatic[i]];
     if (residual)
         memcpy(Z + s * self->c, residual, (size_t)s * sizeof *Z);
     return sp_conjac_condensation_solve(&self->map, true, self->c - d + (residual != NULL), Z);
@@ -60,10 +62,11 @@ static void multiply_columns(sp_conjac *self)
     sp_conjac_condensation_rows(&self->map, &self->map.K, self->c, self->Z, self->A_d);
     for (int64_t j = 0; j < m; j++) {
         add_joint_system(self, self->weight + rows * j, 1, self->N_d + d * (d + j), self->N + s * (d + j));
-        add_joint_system(self, self->reach + rows * j, 1, self->A_d + d * (d + j), NULL);
+        add_joint_system(self, self->stiffness_columns + rows * j, 1, self->A_d + d * (d + j), NULL);
     }
     for (int64_t i = 0; self->moving && i < d; i++)
-        self->A_d[d * (d + m) + i] += self->pull[self->map.dynamic[i]] + self->push[self->map.dynamic[i]];
+        self->A_d[d * (d + m) + i] +=
+            self->elastic_rate[self->map.dynamic[i]] + self->support_rate[self->map.dynamic[i]];
 }
 
 int sp_conjac_columns(sp_conjac *self)
@@ -88,12 +91,12 @@ void sp_conjac_inertia(sp_conjac *self)
             self->G[z * l + k] += self->N_d[d * l + k];
 }
 
-/* The part of y = S x over the free components that is neither M nor K: h D, and springs and floor planes, which K
- * includes and Rayleigh damping does not. held: the contribution of fixed vertices with prescribed velocities. False:
- * there is none. */
+/* The part of y = S x over the free components that is due neither to M nor to K: h D, and springs and floor planes,
+ * which are part of K but not of Rayleigh damping. prescribed: the contribution of fixed vertices with prescribed
+ * velocities instead. Returns false if there is none. */
 static bool other_times(sp_conjac *self, const double *x, bool prescribed, double *y)
 {
-    const bool supports = self->standing && self->spring != self->stiff;
+    const bool supports = self->supported_now && self->spring != self->stiff;
     const int64_t n = self->full.n;
     if (!supports && !self->full.viscous_times)
         return false;
@@ -101,10 +104,10 @@ static bool other_times(sp_conjac *self, const double *x, bool prescribed, doubl
     if (self->full.viscous_times) {
         self->full.viscous_times(self->full.self, self->q, x, y);
         for (int64_t i = 0; i < n; i++)
-            y[i] = self->step * (y[i] - (prescribed || !self->moving ? 0 : self->drag[i]));
+            y[i] = self->step * (y[i] - (prescribed || !self->moving ? 0 : self->viscous_rate[i]));
     }
     for (int64_t i = 0; supports && i < n; i++) {
-        double sum = prescribed ? self->push[i] : 0;
+        double sum = prescribed ? self->support_rate[i] : 0;
         for (int64_t k = self->map.own[i]; k < self->map.own[i] + self->map.width[i]; k++)
             sum += self->supported.value[k] * x[self->supported.index[k]];
         y[i] += (self->spring - self->stiff) * sum;
@@ -112,7 +115,7 @@ static bool other_times(sp_conjac *self, const double *x, bool prescribed, doubl
     return true;
 }
 
-/* Jᵀ y (and Xᵀ y) of y [n], added to b [d + m]. */
+/* Adds Jᵀ y (and Xᵀ y) of y [n] to b [d + m]. */
 static void add_projected(sp_conjac *self, const double *y, double *b)
 {
     const int64_t d = self->map.d, s = self->map.s, z = d + self->m;
@@ -124,7 +127,7 @@ static void add_projected(sp_conjac *self, const double *y, double *b)
         b[k] += self->y[k] + (k < d ? self->xd[k] : 0);
 }
 
-/* zᵀ S z for S = (1 + h α) M + h (β_R K + D) + β h² K, and its products with w, into G. */
+/* Computes zᵀ S z for S = (1 + h α) M + h (β_R K + D) + β h² K, and its products with w, in G. */
 static void reduce(sp_conjac *self, const sp_joint_system *joints)
 {
     const int64_t d = self->map.d, s = self->map.s, m = self->m, z = d + m, rows = 3 * self->body->mesh->vertex_count;
@@ -132,7 +135,7 @@ static void reduce(sp_conjac *self, const sp_joint_system *joints)
     sp_conjac_inertia(self);
     for (int64_t j = 0; j < m; j++) { /* rows of the joint system; its columns in the rows of d are their transpose */
         for (int kind = 0; kind < 2; kind++) {
-            const double *full = (kind ? self->reach : self->weight) + rows * j;
+            const double *full = (kind ? self->stiffness_columns : self->weight) + rows * j;
             memset(self->xs, 0, (size_t)s * sizeof *self->xs);
             add_joint_system(self, full, 1, NULL, self->xs);
             for (int64_t l = d; l < self->c; l++) {
@@ -150,7 +153,7 @@ static void reduce(sp_conjac *self, const sp_joint_system *joints)
             G[z * l + k] = self->mass_scale * G[z * l + k] + self->stiff * self->A_d[d * l + k];
     if (self->full.viscous_times && self->moving) {
         memset(self->x, 0, (size_t)self->full.n * sizeof *self->x);
-        self->full.viscous_times(self->full.self, self->q, self->x, self->drag);
+        self->full.viscous_times(self->full.self, self->q, self->x, self->viscous_rate);
     }
     for (int64_t l = 0; l < self->c; l++) {
         memset(self->xd, 0, (size_t)d * sizeof *self->xd);
@@ -180,9 +183,9 @@ static void read_prescribed(sp_conjac *self, const sp_velocity_step *step)
     if (!self->moving)
         return;
     memset(self->x, 0, (size_t)n * sizeof *self->x);
-    memset(self->push, 0, (size_t)n * sizeof *self->push);
-    sp_supports_grounds_times(sp_full_system_supports(&self->full), u, 1, self->prescribed_v, self->push);
-    self->full.tangent_times(self->full.self, step->q, self->x, self->pull);
+    memset(self->support_rate, 0, (size_t)n * sizeof *self->support_rate);
+    sp_supports_grounds_times(sp_full_system_supports(&self->full), u, 1, self->prescribed_v, self->support_rate);
+    self->full.tangent_times(self->full.self, step->q, self->x, self->elastic_rate);
 }
 
 static void read_joints(sp_conjac *self, const sp_velocity_step *step)
@@ -190,22 +193,22 @@ static void read_joints(sp_conjac *self, const sp_velocity_step *step)
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     for (int64_t j = 0; j < self->m; j++) {
         const double *c = step->joints->columns + rows * j;
-        self->full.vertices.stiffness_times(self->full.self, step->q, c, self->reach + rows * j);
+        self->full.vertices.stiffness_times(self->full.self, step->q, c, self->stiffness_columns + rows * j);
         self->full.vertices.inertia_times(self->full.self, c, self->weight + rows * j);
     }
 }
 
-/* (external − f)_s without the part that the inertia of fixed vertices adds to the external forces: quasistatic
- * components have no inertia that balances it. */
+/* (external − f)_s without the inertia of fixed vertices, which is included in the external forces: quasistatic
+ * components have no inertia to balance it. */
 static void quasistatic_residual(sp_conjac *self, const sp_velocity_step *step, const double *f)
 {
     for (int64_t i = 0; i < self->map.s; i++) {
         const int64_t row = self->map.quasistatic[i];
-        self->residual[i] = step->external[row] - f[row] - (self->speeding ? self->inertia[row] : 0);
+        self->residual[i] = step->external[row] - f[row] - (self->accelerating ? self->inertia[row] : 0);
     }
 }
 
-/* Everything up to the factor R; SP_NUMERICAL where K_ss or the reduced matrix is not positive definite. */
+/* Performs all computations up to the factor R. SP_NUMERICAL if K_ss or the reduced matrix is not positive definite. */
 static int prepare(sp_conjac *self, const sp_velocity_step *step, bool definite)
 {
     const int64_t d = self->map.d, z = d + self->m;
@@ -223,7 +226,7 @@ done:
     return status;
 }
 
-/* The right side, w on it. */
+/* Computes the right-hand side, with the contribution of w subtracted. */
 static void momentum(sp_conjac *self, const sp_velocity_step *step)
 {
     const int64_t d = self->map.d, m = self->m, z = d + m, n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
@@ -231,14 +234,15 @@ static void momentum(sp_conjac *self, const sp_velocity_step *step)
     memset(self->right, 0, (size_t)z * sizeof *self->right);
     self->full.mass_times(self->full.self, step->v, self->x);
     if (m > 0)
-        self->full.vertices.inertia_times(self->full.self, joints->arriving, self->wide);
+        self->full.vertices.inertia_times(self->full.self, joints->arriving, self->full_vector);
     for (int64_t i = 0; i < n; i++)
-        self->x[i] += step->step * (step->external[i] - self->f[i]) + (m > 0 ? self->wide[self->body->free[i]] : 0);
+        self->x[i] +=
+            step->step * (step->external[i] - self->f[i]) + (m > 0 ? self->full_vector[self->body->free[i]] : 0);
     add_projected(self, self->x, self->right);
     for (int64_t j = 0; j < m; j++) {
         const double *c = joints->columns + rows * j, *weight = self->weight + rows * j;
         double sum = joints->right[j] - step->step * self->full.vertices.prescribed_work(self->full.self, step->q, c) +
-                     sp_dense_dot(rows, c, self->wide);
+                     sp_dense_dot(rows, c, self->full_vector);
         for (int64_t i = 0; i < n; i++)
             sum += weight[self->body->free[i]] * step->v[i];
         self->right[d + j] += sum;
@@ -247,7 +251,7 @@ static void momentum(sp_conjac *self, const sp_velocity_step *step)
         self->right[k] -= self->G[z * z + k];
 }
 
-/* R y_d + G_dr r = right_d, G_rd y_d + (A + G_rr) r = right_r: y = (y_d; r) in place of the right side. */
+/* Solves R y_d + G_dr r = right_d, G_rd y_d + (A + G_rr) r = right_r; y = (y_d; r) replaces the right-hand side. */
 static int solve_reduced(sp_conjac *self, const sp_joint_system *joints)
 {
     const int64_t d = self->map.d, m = self->m, z = d + m;
@@ -279,15 +283,15 @@ static int solve_reduced(sp_conjac *self, const sp_joint_system *joints)
     return SP_OK;
 }
 
-/* x [n] = J y_d + … of `count` columns. */
-static void spread(sp_conjac *self, int64_t count, const double *y, double *x)
+/* x [n] = J y_d + … for `count` columns. */
+static void expand(sp_conjac *self, int64_t count, const double *y, double *x)
 {
     memset(self->xs, 0, (size_t)self->map.s * sizeof *self->xs);
     sp_dense_add(self->context, self->map.s, count, self->Z, 1, y, 1, self->xs);
     sp_conjac_condensation_join(&self->map, y, self->xs, x);
 }
 
-/* Further shifts with the forces at the end of the step, with fixed vertices at their positions there. */
+/* Makes further shifts with the forces at the end of the step, with fixed vertices at their positions there. */
 static int correct(sp_conjac *self, const sp_velocity_step *step)
 {
     const int64_t n = self->full.n, m = self->m, rows = 3 * self->body->mesh->vertex_count;
@@ -297,15 +301,15 @@ static int correct(sp_conjac *self, const sp_velocity_step *step)
             double v = self->prescribed_v[i];
             for (int64_t j = 0; j < m; j++)
                 v += step->joints->columns[rows * j + i] * step->joints->rate[j];
-            self->wide[i] = self->prescribed_u[i] + step->step * v;
+            self->full_vector[i] = self->prescribed_u[i] + step->step * v;
         }
-        self->full.vertices.prescribe(self->full.self, self->wide, self->prescribed_v);
+        self->full.vertices.prescribe(self->full.self, self->full_vector, self->prescribed_v);
     }
     for (int64_t k = 0; k < self->corrections; k++) {
         for (int64_t i = 0; i < n; i++)
             self->x[i] = step->q[i] + step->step * step->velocity[i] + step->shift[i];
         if (!isfinite(self->full.force(self->full.self, self->x, self->xx)))
-            break; /* inside out: the integrator says so */
+            break; /* an element is inverted; the integrator reports it */
         quasistatic_residual(self, step, self->xx);
         SP_TRY(sp_conjac_condensation_solve(&self->map, false, 1, self->residual));
         for (int64_t i = 0; i < self->map.s; i++)
@@ -345,26 +349,26 @@ int sp_conjac_velocity_step(void *data, const sp_velocity_step *step)
         goto done;
     momentum(self, step);
     SP_TRY(solve_reduced(self, step->joints));
-    self->right[self->map.d + self->m] = 1; /* of w */
-    spread(self, self->c, self->right, step->velocity);
+    self->right[self->map.d + self->m] = 1; /* the coefficient of w */
+    expand(self, self->c, self->right, step->velocity);
     for (int64_t i = 0; i < self->map.s; i++)
         step->shift[self->map.quasistatic[i]] = self->gamma * self->Z[self->map.s * self->c + i];
     if (self->corrections > 0)
         SP_TRY(correct(self, step));
 done:
-    self->speeding = false;
+    self->accelerating = false;
     return status;
 }
 
 /* ---- friction ---- */
 
-/* v − v₁ = δ of the filter changes the dynamic velocities by argmin ‖δ − J dv‖ in the metric S: R dv = Jᵀ S δ, where K
- * J has rows in d alone. */
+/* The change δ = v − v₁ by the friction filter changes the dynamic velocities by argmin ‖δ − J dv‖ in the metric S: R
+ * dv = Jᵀ S δ, where K J has nonzero rows in d only. */
 double sp_conjac_apply_friction(void *data, const double *q0, const double *q1, double h, double *v)
 {
     sp_conjac *self = data;
     const int64_t d = self->map.d, s = self->map.s, n = self->full.n;
-    double lost = 0, *before = self->x, *delta = self->xx;
+    double dissipated = 0, *before = self->x, *delta = self->xx;
     bool any = false;
     memcpy(before, v, (size_t)n * sizeof *v);
     self->full.vertices.apply_friction(self->full.self, q0, q1, h, v);
@@ -387,14 +391,14 @@ double sp_conjac_apply_friction(void *data, const double *q0, const double *q1, 
         self->m = m;
     }
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)d, 1, self->R, (int)d, self->right, (int)d);
-    spread(self, d, self->right, delta);
+    expand(self, d, self->right, delta);
     self->full.mass_times(self->full.self, before, self->drift);
     for (int64_t i = 0; i < n; i++) {
         v[i] = before[i] + delta[i];
-        lost += 0.5 * before[i] * self->drift[i];
+        dissipated += 0.5 * before[i] * self->drift[i];
     }
     self->full.mass_times(self->full.self, v, self->drift);
     for (int64_t i = 0; i < n; i++)
-        lost -= 0.5 * v[i] * self->drift[i];
-    return lost;
+        dissipated -= 0.5 * v[i] * self->drift[i];
+    return dissipated;
 }

@@ -1,4 +1,4 @@
-/* Choices of dynamic vertices (model/conjac/conjac.h). */
+/* Selection of dynamic vertices (model/conjac/conjac.h). */
 #include "base/random.h"
 #include "base/vec3.h"
 #include "model/conjac/conjac.h"
@@ -38,7 +38,7 @@ int sp_nearest_vertices(sp_context *context, const sp_fe_space *body, int64_t po
             return sp_fail(context, SP_USAGE, "point %lld for a dynamic vertex is not finite", (long long)(i / 3 + 1));
     for (int64_t p = 0; p < points; p++) {
         double best = INFINITY;
-        vertex[p] = -1; /* of several at the same distance the lowest */
+        vertex[p] = -1; /* a vertex that is nearest to several points is kept once */
         for (int64_t v = 0; v < mesh->vertex_count; v++) {
             const double distance = sp_distance_squared3(mesh->vertices + 3 * v, point + 3 * p);
             if (has_free(body, v) && (vertex[p] < 0 || distance < best)) {
@@ -55,7 +55,7 @@ int sp_nearest_vertices(sp_context *context, const sp_fe_space *body, int64_t po
     return SP_OK;
 }
 
-/* Goes through the candidates in a random order and takes each one that is far enough from those before. */
+/* Visits the candidates in a random order and selects each one that is far enough from those before. */
 static int64_t scatter(const sp_mesh *mesh, uint64_t seed, uint64_t stream, int64_t candidates, int64_t *order,
                        double distance, int64_t count, int64_t *vertex)
 {
@@ -119,7 +119,7 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
     const int64_t vertices = mesh->vertex_count;
     sp_pool pool = {0};
     double *distance = sp_pool_raw(&pool, vertices, sizeof *distance),
-           centre[3] = {0}; /* squared; −1: not to be taken (any more) */
+           centre[3] = {0}; /* squared; −1: selected already, or not allowed */
     int64_t *prescribed = sp_pool_raw(&pool, vertices, sizeof *prescribed), prescribed_count = 0;
     int status;
     SP_TRY(check_count(context, body, count));
@@ -130,11 +130,11 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
     for (int64_t v = 0; v < vertices; v++)
         prescribed[v] = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
+        int nodes;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int a = 0; a < nodes; a++)
             for (int c = 0; c < 3; c++)
-                prescribed[corner[a]] |= body->dof[3 * corner[a] + c] < 0;
+                prescribed[node[a]] |= body->dof[3 * node[a] + c] < 0;
     }
     for (int64_t v = 0; v < vertices; v++) {
         if (prescribed[v])
@@ -152,7 +152,7 @@ int sp_farthest_vertices(sp_context *context, const sp_fe_space *body, int64_t c
                 fmin(distance[v], sp_distance_squared3(mesh->vertices + 3 * v, mesh->vertices + 3 * prescribed[i]));
     }
     for (int64_t k = 0; k < count; k++) {
-        int64_t best = -1; /* of several at the same distance the lowest */
+        int64_t best = -1; /* of several at the same distance the lowest is selected */
         for (int64_t v = 0; v < vertices; v++)
             if (distance[v] >= 0 && (best < 0 || distance[v] > distance[best]))
                 best = v;

@@ -11,12 +11,12 @@
 #include <string.h>
 
 enum {
-    MOST = 2000,          /* products of one solve */
-    SMALL_ROWS = 1 << 20, /* entries and … */
-    SMALL_BATCHES = 1024, /* … batches that threads do not pay for (linear/sparse.c, assembly/elastic.c) */
+    MOST = 2000,          /* largest number of products in one solve */
+    SMALL_ROWS = 1 << 20, /* numbers of entries and … */
+    SMALL_BATCHES = 1024, /* … of batches below which more threads do not pay (linear/sparse.c, assembly/elastic.c) */
 };
 
-/* ---- places and forces ---- */
+/* ---- positions and forces ---- */
 
 static void place(sp_warp_system *w, const double *q)
 {
@@ -30,8 +30,8 @@ static void rotate(sp_warp_system *w)
     sp_warp_vertex_rotations(w, w->p.rotation, w->x, w->rotation);
 }
 
-/* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale ·
- * its matrix. */
+/* f (NULL: energies only) over all vertices, before any correction, with the current rotations; S += scale · its
+ * matrix. */
 static double internal_force(sp_warp_system *w, double scale, double *f)
 {
     double energy = sp_warp_force(w, w->x, scale, f);
@@ -40,7 +40,7 @@ static double internal_force(sp_warp_system *w, double scale, double *f)
     return energy + sp_warp_stretch_force(w, w->x, f);
 }
 
-/* The same of free components, corrected and with supports. */
+/* The same for free components, with correction and supports. */
 static double force_here(sp_warp_system *w, double scale, double *f)
 {
     double energy = internal_force(w, scale, f ? w->f : NULL);
@@ -63,7 +63,7 @@ static double force(void *data, const double *q, double *f)
     return force_here(w, 0, f);
 }
 
-/* y = (W(q) + T(q)) v, projected; v, y [3·vertices], fixed ones included. */
+/* y = (W(q) + T(q)) v, projected; v and y [3·vertices] include fixed vertices. */
 static void stiffness_times(void *data, const double *q, const double *v, double *y)
 {
     sp_warp_system *w = data;
@@ -99,7 +99,7 @@ static void prescribe(void *data, const double *u, const double *v)
         }
 }
 
-/* y = M v [3·vertices], fixed ones included. */
+/* y = M v [3·vertices], fixed vertices included. */
 static void inertia_times(void *data, const double *v, double *y)
 {
     const sp_warp_system *w = data;
@@ -114,8 +114,8 @@ static void prescribed_inertia(void *data, const double *a, double *f)
 {
     sp_warp_system *w = data;
     for (int64_t i = 0; i < 3 * w->vertices; i++)
-        w->moved[i] = w->body->dof[i] < 0 ? a[i] : 0;
-    inertia_times(w, w->moved, w->f);
+        w->auxiliary[i] = w->body->dof[i] < 0 ? a[i] : 0;
+    inertia_times(w, w->auxiliary, w->f);
     for (int64_t row = 0; row < w->body->dof_count; row++)
         f[row] -= w->f[w->body->free[row]];
 }
@@ -167,8 +167,7 @@ static double apply_friction(void *data, const double *q0, const double *q1, dou
     return sp_vertex_mass_apply_friction(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
 }
 
-/* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the
- * blocks. */
+/* Springs and floor planes act on single vertices: their stiffness over the body's pattern is copied to the blocks. */
 static void add_supports(sp_warp_system *w, double scale)
 {
     const sp_fe_space *body = w->body;
@@ -181,7 +180,7 @@ static void add_supports(sp_warp_system *w, double scale)
     sp_supports_stiffness(&w->supports, w->u, scale, &w->near);
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3;
-        double *block = w->apart ? w->support + 9 * i : w->S + 9 * w->diagonal[i];
+        double *block = w->supports_separate ? w->support + 9 * i : w->S + 9 * w->diagonal[i];
         for (int64_t k = w->own[row], d = 0; d < 3; d++)
             if (body->dof[3 * i + d] >= 0)
                 block[3 * c + d] += w->near.value[k++];
@@ -199,33 +198,35 @@ static void matrix_start(void *data, double mass_scale)
     w->stiffness_scale = 0;
     w->added = w->supported = false;
     for (int64_t k = 0; k < blocks; k++) {
-        const double mass = w->apart ? 0 : mass_scale * w->mass[k];
+        const double mass = w->supports_separate ? 0 : mass_scale * w->mass[k];
         for (int m = 0; m < 9; m++)
             w->S[9 * k + m] = m % 4 == 0 ? mass : 0;
     }
-    if (w->apart)
+    if (w->supports_separate)
         memset(w->support, 0, (size_t)(9 * w->vertices) * sizeof *w->support);
 }
 
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     sp_warp_system *w = data;
-    w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the
-                              others: only the solver changes */
+    w->allow_unsymmetric = definite; /* R K Rᵀ of elements and edges in tension are semidefinite, and the other kinds
+                              have no definite approximation: only the solver changes */
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
     w->stiffness_scale += scale;
     if (!w->added) {
-        /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar
-         * of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms at 1 MPa, rotations of vertices by
-         * frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
+        /* Always polar rotations: they vary smoothly from vertex to vertex, which saves products. Measured on a bar of
+         * 5100 vertices bent by a quarter circle with tetrahedra, rotations of vertices by frames, and steps of 1, 10
+         * and 100 ms at 1 MPa: 11, 21 and 48 products. With the same frames in the preconditioner there were 15, 73 and
+         * 356. */
         if (w->inverse)
-            ; /* turns nothing */
+            ; /* JACOBI does not rotate */
         else if (w->p.rotation == SP_ROTATION_POLAR && w->p.kind != SP_WARP_ELEMENT)
-            memcpy(w->turn, w->rotation, (size_t)(9 * w->vertices) * sizeof *w->turn);
+            memcpy(w->preconditioner_rotation, w->rotation,
+                   (size_t)(9 * w->vertices) * sizeof *w->preconditioner_rotation);
         else
-            sp_warp_vertex_rotations(w, SP_ROTATION_POLAR, w->x, w->turn);
+            sp_warp_vertex_rotations(w, SP_ROTATION_POLAR, w->x, w->preconditioner_rotation);
         if (w->p.corrected) {
             memcpy(w->place, w->x, (size_t)(3 * w->vertices) * sizeof *w->place);
             sp_warp_rigid_at(w, w->x, &w->rigid);
@@ -237,8 +238,8 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return force_here(w, scale, f);
 }
 
-/* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one
- * is not positive definite. */
+/* Inverts the diagonal block of every vertex, without the terms for centres of mass and ghost forces; SP_NUMERICAL if
+ * one is not positive definite. */
 static int invert_blocks(sp_warp_system *w)
 {
     memset(w->inverse, 0, (size_t)(9 * w->vertices) * sizeof *w->inverse);
@@ -250,7 +251,7 @@ static int invert_blocks(sp_warp_system *w)
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) {
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? w->S[9 * w->diagonal[i] + 3 * c + d] : c == d;
-                if (w->apart && dof[c] >= 0 && dof[d] >= 0)
+                if (w->supports_separate && dof[c] >= 0 && dof[d] >= 0)
                     B[3 * c + d] +=
                         (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
             }
@@ -271,7 +272,7 @@ static int invert_blocks(sp_warp_system *w)
     return SP_OK;
 }
 
-/* The factor of m M + s K. */
+/* Factors m M + s K. */
 static int factor(sp_warp_system *w, double m, double s)
 {
     const sp_fe_space *body = w->body;
@@ -289,8 +290,8 @@ static int factor(sp_warp_system *w, double m, double s)
     return status;
 }
 
-/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in
- * it, so it stays as long as these two do, but for rounding of their sums. */
+/* The matrix of the preconditioner is mass_scale · M + stiffness_scale · K. It does not depend on loads, so that its
+ * factor is kept as long as the two scales agree, up to rounding of their sums. */
 static int matrix_factor(void *data)
 {
     sp_warp_system *w = data;
@@ -305,15 +306,15 @@ static int matrix_factor(void *data)
     return factor(w, m, s);
 }
 
-/* y = R x or Rᵀ x for the vertices without fixed components. */
-static void turn_free(const sp_warp_system *w, bool back, const double *x, double *y)
+/* y = R x or Rᵀ x for vertices without fixed components. */
+static void rotate_free(const sp_warp_system *w, bool back, const double *x, double *y)
 {
     const int64_t *dof = w->body->dof;
     for (int64_t i = 0; i < w->vertices; i++, dof += 3) {
         if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
-            double turned[3];
-            (back ? sp_rotate_back : sp_rotate)(w->turn + 9 * i, x + dof[0], turned);
-            memcpy(y + dof[0], turned, sizeof turned);
+            double rotated[3];
+            (back ? sp_rotate_back : sp_rotate)(w->preconditioner_rotation + 9 * i, x + dof[0], rotated);
+            memcpy(y + dof[0], rotated, sizeof rotated);
             continue;
         }
         for (int c = 0; c < 3; c++)
@@ -322,16 +323,16 @@ static void turn_free(const sp_warp_system *w, bool back, const double *x, doubl
     }
 }
 
-/* y = R (mass_scale M + stiffness_scale K)⁻¹ Rᵀ x; solving with a factor that is there fails for no values. */
+/* y = R (mass_scale M + stiffness_scale K)⁻¹ Rᵀ x; solving with an existing factor cannot fail. */
 static void precondition_factor(void *data, const double *x, double *y)
 {
     sp_warp_system *w = data;
     if (w->added)
-        turn_free(w, true, x, w->turned);
-    if (sp_cholesky_solve(w->factor, 1, w->added ? w->turned : x, y) != SP_OK)
+        rotate_free(w, true, x, w->rotated);
+    if (sp_cholesky_solve(w->factor, 1, w->added ? w->rotated : x, y) != SP_OK)
         y[0] = NAN;
     if (w->added)
-        turn_free(w, false, y, y);
+        rotate_free(w, false, y, y);
 }
 
 static void precondition_blocks(void *data, const double *x, double *y)
@@ -349,9 +350,9 @@ static void precondition_blocks(void *data, const double *x, double *y)
     }
 }
 
-/* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the
- * first place. */
-static void times_apart(sp_warp_system *w, const double *x, double *y)
+/* y = P Σ scale (W + T) x + mass and supports, if these are not in the blocks. The projection is the one at the first
+ * point that was added. */
+static void times_separate(sp_warp_system *w, const double *x, double *y)
 {
     const sp_fe_space *body = w->body;
     const double *field = w->direction;
@@ -360,8 +361,8 @@ static void times_apart(sp_warp_system *w, const double *x, double *y)
         double centre[3];
         sp_warp_mean(w, w->direction, centre);
         for (int64_t i = 0; i < 3 * w->vertices; i++)
-            w->moved[i] = w->direction[i] - centre[i % 3];
-        field = w->moved;
+            w->auxiliary[i] = w->direction[i] - centre[i % 3];
+        field = w->auxiliary;
     }
     sp_warp_times(w, w->S, field, w->f);
     if (w->p.corrected && w->added)
@@ -378,8 +379,8 @@ static void times_apart(sp_warp_system *w, const double *x, double *y)
 static void times(void *data, const double *x, double *y)
 {
     sp_warp_system *w = data;
-    if (w->apart)
-        times_apart(w, x, y);
+    if (w->supports_separate)
+        times_separate(w, x, y);
     else if (w->whole)
         sp_warp_times(w, w->S, x, y);
     else {
@@ -393,7 +394,7 @@ static int matrix_solve(void *data, const double *b, double *x)
 {
     sp_warp_system *w = data;
     const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
-    const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->careful);
+    const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->allow_unsymmetric);
     int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
     w->solves++;
     if (products < 0)
@@ -438,6 +439,9 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
         p->rotation > SP_ROTATION_POLAR)
         return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d",
                        (int)p->kind, (int)p->rotation);
+    int status = sp_mesh_need_linear(context, body->mesh, "stiffness warping");
+    if (status != SP_OK)
+        return status;
     if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
         return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
     if (p->network && p->kind == SP_WARP_ELEMENT)
@@ -457,11 +461,12 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
     return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
 }
 
-/* Forces are the gradient of the energy where F = R S keeps the derivative of R out of it: polar rotations of constant
- * F, and a stiffness that turns with R. */
+/* Returns true if forces are the gradient of the energy. This holds if F = R S eliminates the derivative of R: with
+ * polar rotations of a constant F, and a stiffness that rotates with R. */
 static bool conservative(const sp_warp_system *w)
 {
-    if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected || w->mesh.hex_count)
+    if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected ||
+        w->mesh.block[SP_HEX8].count)
         return false;
     for (int64_t m = 0; m < w->mesh.material_count; m++)
         if (w->mesh.materials[m].law == SP_LAW_LINEAR || w->mesh.materials[m].fibre != SP_FIBRE_NONE)
@@ -491,9 +496,8 @@ static int make_rows(sp_warp_system *w)
     return SP_OK;
 }
 
-/* Blocks [blocks, 9] (or their first entries alone, where one is enough) of a matrix over the pattern of all vertices.
- */
-static void take_blocks(const sp_warp_system *w, const sp_sparse *matrix, bool first, double *to)
+/* Copies the blocks [blocks, 9] of a matrix over the pattern of all vertices, or their first entries only. */
+static void copy_blocks(const sp_warp_system *w, const sp_sparse *matrix, bool first, double *to)
 {
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -520,18 +524,18 @@ static int make_blocks(sp_warp_system *w)
     entries = matrix.start[matrix.order];
     if (!w->p.network) {
         sp_elastic_tangent(w->context, &w->all, w->u, 1, false, NULL, &matrix); /* u is still 0 */
-        take_blocks(w, &matrix, false, w->K);
+        copy_blocks(w, &matrix, false, w->K);
         memset(matrix.value, 0, (size_t)entries * sizeof *matrix.value);
     }
     SP_TRY(sp_fe_space_mass(w->context, &w->all, w->p.lumped, &matrix));
-    take_blocks(w, &matrix, true, w->mass);
+    copy_blocks(w, &matrix, true, w->mass);
     sp_fe_space_vertex_mass(&w->all, w->vertex_mass);
 done:
     sp_sparse_free(&matrix);
     return status;
 }
 
-/* K_ab and the gradients at the centre, of every class. */
+/* Computes K_ab, and the gradients at the centre, for every class. */
 static int make_elements(sp_warp_system *w)
 {
     const sp_fe_space *all = &w->all;
@@ -542,7 +546,7 @@ static int make_elements(sp_warp_system *w)
     w->matrix_start = sp_pool_raw(&w->pool, all->class_count, sizeof *w->matrix_start);
     for (int64_t k = 0; w->matrix_start && k < all->class_count; k++) {
         w->matrix_start[k] = entries;
-        entries += sp_warp_entries(all->classes[k].corners);
+        entries += sp_warp_entries(all->classes[k].nodes);
     }
     w->matrix = sp_pool_new(&w->pool, entries, sizeof *w->matrix);
     if (w->p.rotation == SP_ROTATION_FRAME)
@@ -554,7 +558,7 @@ static int make_elements(sp_warp_system *w)
     sp_element_lanes_start(data);
     for (int64_t k = 0; k < all->class_count; k++) {
         int corners;
-        const int64_t *corner = sp_mesh_corners(&w->mesh, all->classes[k].element, &corners);
+        const int64_t *corner = sp_mesh_nodes(&w->mesh, all->classes[k].element, &corners);
         sp_lanes rest[8][3] = {0}, f[8][3], energy;
         double X[24], gradient[8][3], *to = w->matrix + w->matrix_start[k];
         sp_element_lanes_fill(all, all->classes[k].element, data);
@@ -565,7 +569,7 @@ static int make_elements(sp_warp_system *w)
                 for (int m = 0; m < 9; m++)
                     *to++ = block[sp_packed(corners, a, b)][m][0];
         }
-        sp_element_centre_gradients(corners, X, gradient);
+        sp_element_centre_gradients(corners == 8 ? SP_HEX8 : SP_TET4, X, gradient);
         memcpy(to, gradient[1], 3 * (size_t)(corners - 1) * sizeof *to);
     }
     sp_pool_free(&scratch);
@@ -574,21 +578,21 @@ static int make_elements(sp_warp_system *w)
 
 static int make_vectors(sp_warp_system *w)
 {
-    double **vectors[] = {&w->u, &w->v, &w->x, &w->f, &w->moved, &w->direction, &w->place};
+    double **vectors[] = {&w->u, &w->v, &w->x, &w->f, &w->auxiliary, &w->direction, &w->place};
     int64_t rows = 3 * w->vertices, n = w->body->dof_count;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&w->pool, rows, sizeof(double));
     w->rotation = sp_pool_new(&w->pool, 3 * rows, sizeof *w->rotation);
-    w->turn = sp_pool_new(&w->pool, 3 * rows, sizeof *w->turn);
+    w->preconditioner_rotation = sp_pool_new(&w->pool, 3 * rows, sizeof *w->preconditioner_rotation);
     w->row_energy = sp_pool_new(&w->pool, w->vertices, sizeof *w->row_energy);
     if (w->p.kind != SP_WARP_ELEMENT && w->p.rotation == SP_ROTATION_FRAME)
         w->vertex_frame = sp_pool_new(&w->pool, w->vertices, sizeof *w->vertex_frame);
-    w->turned = sp_pool_new(&w->pool, n, sizeof *w->turned);
+    w->rotated = sp_pool_new(&w->pool, n, sizeof *w->rotated);
     w->free_mass = sp_pool_new(&w->pool, n, sizeof *w->free_mass);
     w->own = sp_pool_new(&w->pool, n, sizeof *w->own);
     if (w->p.solver != SP_WARP_FACTOR)
         w->inverse = sp_pool_new(&w->pool, 3 * rows, sizeof *w->inverse);
-    if (w->apart)
+    if (w->supports_separate)
         w->support = sp_pool_new(&w->pool, 3 * rows, sizeof *w->support);
     sp_iteration_new(&w->pool, n, 1, &w->iteration);
     return w->pool.failed ? sp_fail_memory(w->context) : SP_OK;
@@ -627,7 +631,7 @@ done:
     return status;
 }
 
-/* What forces at rest are for rounding: places are known to ε |X|, and what they differ by is multiplied by K. */
+/* The rounding error of forces at rest: positions have the error ε |X|, and their differences are multiplied by K. */
 static double rounding_of(const sp_warp_system *w)
 {
     double sum = 0;
@@ -681,7 +685,7 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
     w->vertices = body->mesh->vertex_count;
     w->X = body->mesh->vertices;
     w->whole = body->dof_count == 3 * w->vertices;
-    w->apart = warp->corrected || warp->kind == SP_WARP_PAIR;
+    w->supports_separate = warp->corrected || warp->kind == SP_WARP_PAIR;
     w->unsymmetric = warp->corrected || warp->kind != SP_WARP_ELEMENT;
     w->mesh = *body->mesh;
     w->mesh.pool = (sp_pool){0};
@@ -694,8 +698,8 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
     SP_TRY(make_vectors(w));
     SP_TRY(make_rows(w));
     SP_TRY(make_blocks(w));
-    w->large = 9 * w->start[w->vertices] > SMALL_ROWS;
-    w->many = w->all.batch_count > SMALL_BATCHES;
+    w->many_rows = 9 * w->start[w->vertices] > SMALL_ROWS;
+    w->many_elements = w->all.batch_count > SMALL_BATCHES;
     if (warp->kind == SP_WARP_ELEMENT)
         SP_TRY(make_elements(w));
     sp_warp_edges(w);

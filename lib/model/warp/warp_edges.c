@@ -1,4 +1,4 @@
-/* Springs along the edges of elements: networks of them, and over-stretching (Müller et al. 2002 §2.2). */
+/* Springs along the edges of elements: mass–spring networks and strain limiting (Müller et al. 2002 §2.2). */
 #include "model/warp/warp_internal.h"
 
 #include "assembly/element.h"
@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Young's modulus; of laws that have none 2μ(1 + ν) with ν = ¼ and their shear modulus, of LINEAR its mean over all
- * directions (Voigt's, which no frame changes). */
+/* Young's modulus. Laws without one use 2μ(1 + ν) with ν = ¼ and their shear modulus; for LINEAR this is the mean over
+ * all directions (Voigt's, which is independent of the frame). */
 static double young(const sp_material *material)
 {
     double C[36], mu;
@@ -30,25 +30,25 @@ static double rest_square(const sp_warp_system *w, int64_t a, int64_t b)
     return sum;
 }
 
-/* k = E A / L with the cross section A = V / L of what the edge has of every element's volume. */
+/* k = E A / L with the cross section A = V / L of the edge's share of every element's volume. */
 static void add_springs(sp_warp_system *w)
 {
     for (int64_t e = 0; e < sp_mesh_element_count(&w->mesh); e++) {
-        int corners;
+        int nodes;
         sp_material own;
-        const int64_t *corner = sp_mesh_corners(&w->mesh, e, &corners);
+        const int64_t *node = sp_mesh_nodes(&w->mesh, e, &nodes);
         const int32_t *offset = w->all.offset + w->all.offset_start[e];
         double share = young(sp_mesh_material(&w->mesh, e, &own)) * w->all.classes[w->all.element_class[e]].volume /
-                       sp_pair_count(corners);
-        for (int a = 0; a < corners; a++)
-            for (int b = 0; b < corners; b++)
+                       sp_pair_count(nodes);
+        for (int a = 0; a < nodes; a++)
+            for (int b = 0; b < nodes; b++)
                 if (a != b)
-                    w->spring[w->start[corner[a]] + offset[a * corners + b] / 3] +=
-                        share / rest_square(w, corner[a], corner[b]);
+                    w->spring[w->start[node[a]] + offset[a * nodes + b] / 3] +=
+                        share / rest_square(w, node[a], node[b]);
     }
 }
 
-/* K_ij = −k/L² X_ij X_ijᵀ, and rows that sum to zero. */
+/* K_ij = −k/L² X_ij X_ijᵀ; rows sum to zero. */
 static void replace_stiffness(sp_warp_system *w)
 {
     for (int64_t i = 0; i < w->vertices; i++) {
@@ -80,10 +80,10 @@ void sp_warp_edges(sp_warp_system *w)
         replace_stiffness(w);
 }
 
-/* ---- over-stretching ---- */
+/* ---- strain limiting ---- */
 
-/* How much longer than (1 + limit) L the edge of block k is; its direction, from its far end to vertex i. ≤ 0: it does
- * not pull, and there is no direction. */
+/* The excess of the length of block k's edge over (1 + limit) L, and its direction from the other end to vertex i. If
+ * it is ≤ 0 the edge is not in tension, and there is no direction. */
 static double excess(const sp_warp_system *w, int64_t i, int64_t k, const double *x, double direction[3],
                      double *length)
 {
@@ -104,7 +104,7 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
     double energy = 0;
     if (!(w->p.extra > 0))
         return 0;
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t i = 0; i < w->vertices; i++) {
         w->row_energy[i] = 0;
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
@@ -112,7 +112,7 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
                                          stiffness = w->p.extra * w->spring[k];
             if (!(more > 0))
                 continue;
-            w->row_energy[i] += 0.25 * stiffness * more * more; /* the other end has the other half */
+            w->row_energy[i] += 0.25 * stiffness * more * more; /* the other end adds the other half */
             for (int c = 0; f && c < 3; c++)
                 f[3 * i + c] += stiffness * more * direction[c];
         }
@@ -122,7 +122,7 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
     return energy;
 }
 
-/* extra·k (n nᵀ + (1 − (1 + limit) L/ℓ) (I − n nᵀ)); false where the edge does not pull. */
+/* extra·k (n nᵀ + (1 − (1 + limit) L/ℓ) (I − n nᵀ)); returns false if the edge is not in tension. */
 static bool edge_stiffness(const sp_warp_system *w, int64_t i, int64_t k, const double *x, double T[9])
 {
     double n[3], length, more = excess(w, i, k, x, n, &length), stiffness = w->p.extra * w->spring[k];
@@ -138,7 +138,7 @@ void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const doubl
 {
     if (!(w->p.extra > 0))
         return;
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
             const double *other = v + 3 * w->column[k],
@@ -156,7 +156,7 @@ void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale)
 {
     if (!(w->p.extra > 0))
         return;
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
             double T[9];

@@ -1,11 +1,11 @@
-/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent and
- * parts of one color share no vertex, so threads change no byte. */
+/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent, and
+ * blocks of one color share no vertex, so that the result does not depend on the threads. */
 #include "model/warp/warp_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 64 /* rows that a thread takes at once */ };
+enum { CHUNK = 64 /* rows per task of a thread */ };
 
 /* ---- rows ---- */
 
@@ -26,8 +26,8 @@ SP_CLONES static void times_rows(int64_t first, int64_t last, const int64_t *sta
     }
 }
 
-/* y_i = R_i Σ_j K_ij (R_iᵀ (x_j − x_i) − s (X_j − X_i)): the rows of K sum to zero, and differences do not cancel far
- * from the origin. */
+/* y_i = R_i Σ_j K_ij (R_iᵀ (x_j − x_i) − s (X_j − X_i)). Since the rows of K sum to zero, differences may be used,
+ * which do not cancel far from the origin. */
 SP_CLONES static void vertex_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,
                                   const double *K, const double *rotation, const double *x, double s, const double *X,
                                   double *y)
@@ -67,7 +67,7 @@ SP_CLONES static void pair_rows(int64_t first, int64_t last, const int64_t *star
 }
 
 /* to += scale · R from Rᵀ. */
-SP_INLINE void add_turned(const double *R, const double *from, double scale, double *to)
+SP_INLINE void add_rotated(const double *R, const double *from, double scale, double *to)
 {
     double a[9];
     for (int i = 0; i < 3; i++)
@@ -83,7 +83,7 @@ SP_CLONES static void add_rows(int64_t first, int64_t last, const int64_t *start
 {
     for (int64_t i = first; i < last; i++)
         for (int64_t k = start[i]; k < start[i + 1]; k++)
-            add_turned(rotation + 9 * (pair ? (int64_t)column[k] : i), K + 9 * k, scale, S + 9 * k);
+            add_rotated(rotation + 9 * (pair ? (int64_t)column[k] : i), K + 9 * k, scale, S + 9 * k);
 }
 
 static int64_t last_of(const sp_warp_system *w, int64_t first)
@@ -93,27 +93,27 @@ static int64_t last_of(const sp_warp_system *w, int64_t first)
 
 void sp_warp_times(const sp_warp_system *w, const double *B, const double *x, double *y)
 {
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t first = 0; first < w->vertices; first += CHUNK)
         times_rows(first, last_of(w, first), w->start, w->column, B, x, y);
 }
 
-/* Of VERTEX and PAIR at x (s = 1), or along a velocity x (s = 0). */
+/* All rows of VERTEX or PAIR at x (s = 1), or along a velocity x (s = 0). */
 static void all_rows(sp_warp_system *w, const double *x, double s, const double *centre, double *y)
 {
     bool pair = w->p.kind == SP_WARP_PAIR;
     if (pair)
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t i = 0; i < w->vertices; i++) {
             const double from[3] = {x[3 * i] - centre[0], x[3 * i + 1] - centre[1], x[3 * i + 2] - centre[2]};
-            sp_rotate_back(w->rotation + 9 * i, from, w->moved + 3 * i);
+            sp_rotate_back(w->rotation + 9 * i, from, w->auxiliary + 3 * i);
             for (int c = 0; c < 3; c++)
-                w->moved[3 * i + c] -= s * (w->X[3 * i + c] - centre[3 + c]);
+                w->auxiliary[3 * i + c] -= s * (w->X[3 * i + c] - centre[3 + c]);
         }
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t first = 0; first < w->vertices; first += CHUNK)
         if (pair)
-            pair_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->moved, y);
+            pair_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->auxiliary, y);
         else
             vertex_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, x, s, w->X, y);
 }
@@ -133,7 +133,7 @@ void sp_warp_mean(const sp_warp_system *w, const double *x, double centre[3])
 
 /* ---- elements ---- */
 
-/* What the elements of a batch bring along, in lanes. */
+/* Constant data of the elements of a batch, in SIMD lanes. */
 typedef struct element_lanes {
     int64_t class[SP_LANES];         /* the loaded class; −1: none */
     sp_lanes entry[SP_WARP_ENTRIES]; /* as in sp_warp_system.matrix */
@@ -150,14 +150,14 @@ SP_CLONES static void load_elements(const sp_warp_system *w, const sp_batch *bat
         from[l] = w->matrix + w->matrix_start[class];
     }
     if (!same)
-        sp_lanes_gather(sp_warp_entries(batch->corners), from, data->entry);
+        sp_lanes_gather(sp_warp_entries(batch->nodes), from, data->entry);
 }
 
-/* Places or velocities of the corners, less the first corner's. */
+/* Gathers positions or velocities of the corners relative to the first corner. */
 SP_INLINE void gather_differences(const sp_warp_system *w, const sp_batch *batch, const double *x, sp_lanes to[8][3])
 {
     sp_batch_gather(&w->all, batch, x, to);
-    for (int a = batch->corners - 1; a >= 0; a--)
+    for (int a = batch->nodes - 1; a >= 0; a--)
         for (int c = 0; c < 3; c++)
             to[a][c] -= to[0][c];
 }
@@ -187,9 +187,9 @@ SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *
     return energy;
 }
 
-/* Blocks a ≤ b of scale · R K Rᵀ, those on the diagonal by the others. */
-SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, double scale,
-                             sp_lanes block[SP_ELEMENT_BLOCKS][9])
+/* Computes blocks a ≤ b of scale · R K Rᵀ; those on the diagonal follow from the others. */
+SP_INLINE void rotated_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, double scale,
+                              sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     for (int a = 0; a < corners; a++)
         for (int k = 0; k < 9; k++)
@@ -212,28 +212,29 @@ SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, do
         }
 }
 
-/* Adds them to S. */
-SP_INLINE void add_turned_blocks(int corners, const sp_warp_system *w, const sp_batch *batch,
-                                 sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
+/* Adds these blocks to S. */
+SP_INLINE void add_rotated_blocks(int nodes, const sp_warp_system *w, const sp_batch *batch,
+                                  sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
 {
     double *row[SP_LANES][8];
     const int32_t *offset[SP_LANES];
     for (int l = 0; l < batch->count; l++) {
         int count;
-        const int64_t *corner = sp_mesh_corners(&w->mesh, batch->element[l], &count);
+        const int64_t *node = sp_mesh_nodes(&w->mesh, batch->element[l], &count);
         offset[l] = w->all.offset + w->all.offset_start[batch->element[l]];
-        for (int a = 0; a < corners; a++)
-            row[l][a] = S + 9 * w->start[corner[a]];
+        for (int a = 0; a < nodes; a++)
+            row[l][a] = S + 9 * w->start[node[a]];
     }
-    for (int a = 0; a < corners; a++)
-        for (int b = 0; b < corners; b++) {
-            const sp_lanes *from = block[sp_packed(corners, a, b)];
+    for (int a = 0; a < nodes; a++)
+        for (int b = 0; b < nodes; b++) {
+            const sp_lanes *from = block[sp_packed(nodes, a, b)];
             sp_lanes part[SP_LANES], sum;
             for (int k = 0; k < 8; k++)
                 part[k] = from[a <= b ? k : k % 3 * 3 + k / 3];
             sp_lanes_transpose(part);
             for (int l = 0; l < batch->count; l++) {
-                double *to = row[l][a] + 3 * offset[l][a * corners + b]; /* offsets are of entries in rows of three */
+                double *to =
+                    row[l][a] + 3 * offset[l][a * nodes + b]; /* offsets are those of entries in rows of three */
                 memcpy(&sum, to, sizeof sum);
                 sum += part[l];
                 memcpy(to, &sum, sizeof sum);
@@ -246,23 +247,23 @@ SP_CLONES static void add_tets(const sp_warp_system *w, const sp_batch *batch, s
                                double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
-    turned_blocks(4, K, R, scale, block);
-    add_turned_blocks(4, w, batch, block, S);
+    rotated_blocks(4, K, R, scale, block);
+    add_rotated_blocks(4, w, batch, block, S);
 }
 
 SP_CLONES static void add_hexes(const sp_warp_system *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
                                 double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
-    turned_blocks(8, K, R, scale, block);
-    add_turned_blocks(8, w, batch, block, S);
+    rotated_blocks(8, K, R, scale, block);
+    add_rotated_blocks(8, w, batch, block, S);
 }
 
 /* f (NULL: not wanted) += R K (Rᵀ v − s X) with the rotations at x, S += scale · R K Rᵀ; returns the energy. */
 SP_CLONES static double batch_forces(const sp_warp_system *w, const sp_batch *batch, element_lanes *data,
                                      const double *x, const double *v, double s, double scale, double *f)
 {
-    const int corners = batch->corners;
+    const int corners = batch->nodes;
     sp_lanes(*K)[9] = (sp_lanes(*)[9])data->entry,
     (*gradient)[3] = (sp_lanes(*)[3])(data->entry + 9 * sp_pair_count(corners));
     sp_lanes place[8][3], rest[8][3], rate[8][3], R[9], force[8][3], energy;
@@ -291,7 +292,7 @@ static double all_elements(sp_warp_system *w, const double *x, const double *v, 
     double energy = 0;
     if (f)
         memset(f, 0, (size_t)(3 * w->vertices) * sizeof *f);
-#pragma omp parallel num_threads(w->context->threads) if (w->many)
+#pragma omp parallel num_threads(w->context->threads) if (w->many_elements)
     {
         element_lanes data;
         for (int l = 0; l < SP_LANES; l++)
@@ -304,7 +305,7 @@ static double all_elements(sp_warp_system *w, const double *x, const double *v, 
     return energy;
 }
 
-/* ---- both ---- */
+/* ---- both kinds ---- */
 
 double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f)
 {
@@ -312,7 +313,7 @@ double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f
     if (w->p.kind == SP_WARP_ELEMENT)
         return all_elements(w, x, x, 1, scale, f);
     if (scale != 0)
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t first = 0; first < w->vertices; first += CHUNK)
             add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale,
                      w->S);
@@ -363,7 +364,8 @@ void sp_warp_rigid_at(const sp_warp_system *w, const double *x, sp_warp_rigid *r
         }
     double determinant = I[0] * cofactor[0] + I[1] * cofactor[1] + I[2] * cofactor[2];
     trace = I[0] + I[4] + I[8];
-    for (int k = 0; k < 9; k++) /* symmetric: cofactors are the adjugate; a body on a line has no inertia about it */
+    for (int k = 0; k < 9;
+         k++) /* symmetric, so that the cofactors are the adjugate; a body on a line has no inertia about it */
         rigid->inverse[k] = determinant > 1e-12 * trace * trace * trace ? cofactor[k] / determinant : 0;
 }
 
@@ -386,14 +388,14 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
 
 void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, double *f)
 {
-    double force[3], torque[3], turn[3];
+    double force[3], torque[3], preconditioner_rotation[3];
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
-    sp_rotate(rigid->inverse, torque, turn);
+    sp_rotate(rigid->inverse, torque, preconditioner_rotation);
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
         double across[3];
-        sp_cross3(turn, r, across);
+        sp_cross3(preconditioner_rotation, r, across);
         for (int c = 0; c < 3; c++)
             f[3 * i + c] -= w->vertex_mass[i] * (force[c] / rigid->mass + across[c]);
     }

@@ -1,12 +1,13 @@
-/* Frames of edges (Müller et al. 2002 §3.1, eq. 16), the paper's way to the rotations: kept to be compared with the
- * polar decomposition, which is the default (warp_rotations.c). */
+/* Frames of edges (Müller et al. 2002 §3.1, eq. 16), the paper's method for rotations: a baseline for the polar
+ * decomposition, which is the default (warp_rotations.c). */
 #include "model/warp/warp_internal.h"
 
 #include <string.h>
 
 enum { CANDIDATES = 8 };
 
-/* e₁ of three edges; returns the length of their mean by that of the edges, 0 where there is none, to rounding. */
+/* e₁ of three edges. Returns the length of their mean relative to that of the edges, 0 if there is no direction up to
+ * rounding. */
 static double mean_direction(const double *const edge[3], double e[3])
 {
     double length = (sp_norm3(edge[0]) + sp_norm3(edge[1]) + sp_norm3(edge[2])) / 3;
@@ -20,7 +21,7 @@ static double mean_direction(const double *const edge[3], double e[3])
     return size / length;
 }
 
-/* B of four edges, columns e₁, e₂, e₃; false where they give none, to rounding. */
+/* B of four edges, with columns e₁, e₂, e₃; returns false if they have no directions up to rounding. */
 static bool make_frame(const double *const edge[4], double B[9])
 {
     double e[3][3];
@@ -56,11 +57,11 @@ bool sp_warp_frame_rotation(const sp_warp_frame *frame, const double *x, double 
     return true;
 }
 
-/* Of `count` edges the three and the one that make the best conditioned frame at rest: the largest product of |mean|
- * and |e₁ × edge|, both by the edges' lengths; the first of several that are as good, to rounding. */
+/* Selects, of `count` edges, the three and the one that give the best conditioned frame at rest: the largest product of
+ * |mean| and |e₁ × edge|, both relative to the edges' lengths; the first of several that are equal up to rounding. */
 static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp_warp_frame *frame)
 {
-    double edge[CANDIDATES][3], best = 1e-3; /* below this the directions of edges say little of a rotation */
+    double edge[CANDIDATES][3], best = 1e-3; /* below this the directions of edges do not determine a rotation */
     int chosen[4] = {-1, -1, -1, -1};
     for (int k = 0; k < count; k++)
         for (int c = 0; c < 3; c++)
@@ -90,7 +91,7 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
     }
 }
 
-/* The shortest edges of a vertex, of equal ones (to rounding) those to lower vertices. */
+/* Selects among the shortest edges of a vertex; of equally long ones (up to rounding) those to lower vertices. */
 static void choose_vertex(const sp_warp_system *w, int64_t vertex, sp_warp_frame *frame)
 {
     int32_t end[CANDIDATES][2];
@@ -118,17 +119,17 @@ static void choose_vertex(const sp_warp_system *w, int64_t vertex, sp_warp_frame
     choose_frame(count, (const int32_t(*)[2])end, w->X, frame);
 }
 
-/* Of a tetrahedron its edges, of a hexahedron its diagonals, which all corners have a part in. */
+/* Selects among the edges of a tetrahedron, or the diagonals of a hexahedron, which involve all nodes. */
 static void choose_element(const sp_warp_system *w, int64_t class, sp_warp_frame *frame)
 {
     static const int32_t edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
                          diagonals[4][2] = {{0, 6}, {1, 7}, {2, 4}, {3, 5}};
-    int corners;
-    const int64_t *corner = sp_mesh_corners(&w->mesh, w->all.classes[class].element, &corners);
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(&w->mesh, w->all.classes[class].element, &nodes);
     double X[24];
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, w->X + 3 * corner[a], 3 * sizeof *X);
-    if (corners == 8)
+    for (int a = 0; a < nodes; a++)
+        memcpy(X + 3 * a, w->X + 3 * node[a], 3 * sizeof *X);
+    if (nodes == 8)
         choose_frame(4, diagonals, X, frame);
     else
         choose_frame(6, edges, X, frame);
@@ -137,11 +138,11 @@ static void choose_element(const sp_warp_system *w, int64_t class, sp_warp_frame
 void sp_warp_frames(sp_warp_system *w)
 {
     if (w->vertex_frame)
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t vertex = 0; vertex < w->vertices; vertex++)
             choose_vertex(w, vertex, &w->vertex_frame[vertex]);
     if (w->element_frame)
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_elements)
         for (int64_t k = 0; k < w->all.class_count; k++)
             choose_element(w, k, &w->element_frame[k]);
 }

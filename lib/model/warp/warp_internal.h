@@ -26,12 +26,12 @@ typedef struct sp_warp_system {
     sp_context *context;
     sp_fe_space *body;
     sp_warp p;
-    bool whole; /* no vertex is fixed: q is the displacement of all vertices */
-    bool apart; /* mass, springs and floor planes are not in the blocks of S, which are applied between projections:
-                   PAIR and corrected */
-    bool unsymmetric; /* S is not symmetric */
-    bool careful;     /* the added terms require a solver that allows an unsymmetric matrix */
-    bool large, many; /* rows and elements are numerous enough for threads */
+    bool whole;             /* no vertex is fixed: q is the displacement of all vertices */
+    bool supports_separate; /* mass, springs and floor planes are not in the blocks of S, which are applied between
+                   projections: PAIR and corrected */
+    bool unsymmetric;       /* S is not symmetric */
+    bool allow_unsymmetric; /* the added terms require a solver that allows an unsymmetric matrix */
+    bool many_rows, many_elements; /* rows and elements are numerous enough for threads */
     double tolerance;
 
     /* Matrices of 3 × 3 blocks over all vertices, fixed ones included. */
@@ -59,17 +59,17 @@ typedef struct sp_warp_system {
     sp_warp_frame *vertex_frame;  /* [vertices] VERTEX, PAIR */
     sp_warp_frame *element_frame; /* [classes] ELEMENT */
 
-    double *u, *v;                 /* [3·vertices]; fixed components have their prescribed displacement and velocity */
-    double *x;                     /* X + u */
-    double *f, *moved, *direction; /* [3·vertices] scratch; fixed components of `direction` stay 0 */
-    double *rotation;              /* [vertices, 9] at x */
-    double *row_energy;            /* [vertices] */
+    double *u, *v; /* [3·vertices]; fixed components have their prescribed displacement and velocity */
+    double *x;     /* X + u */
+    double *f, *auxiliary, *direction; /* [3·vertices] scratch; fixed components of `direction` stay 0 */
+    double *rotation;                  /* [vertices, 9] at x */
+    double *row_energy;                /* [vertices] */
 
-    double *turn;        /* [vertices, 9] rotations of the preconditioner, at the first addition to S */
-    sp_warp_rigid rigid; /* corrected and PAIR: of the same state … */
-    double *place;       /* … and [3·vertices] positions of the vertices in it */
+    double *preconditioner_rotation; /* [vertices, 9] rotations of the preconditioner, at the first addition to S */
+    sp_warp_rigid rigid;             /* corrected and PAIR: of the same state … */
+    double *place;                   /* … and [3·vertices] positions of the vertices in it */
     bool added;
-    double *support; /* [vertices, 9] stiffness of springs and floor planes in S, if `apart` */
+    double *support; /* [vertices, 9] stiffness of springs and floor planes in S, if `supports_separate` */
     int64_t *own;    /* [dof_count] entry of the vertex's first free component in each row of the pattern */
     bool supported;  /* some of `support` is not 0 */
 
@@ -83,7 +83,7 @@ typedef struct sp_warp_system {
     double shift; /* mass term that makes the factored matrix definite if neither mass nor fixed vertices do, 1/s² per
                      unit of stiffness */
     bool factored;
-    double *turned; /* [dof_count] */
+    double *rotated; /* [dof_count] */
     sp_iteration iteration;
     int64_t solves, products;
 } sp_warp_system;

@@ -8,7 +8,7 @@
 
 /* ---- vertices ---- */
 
-/* Σ_j x_ij X_ijᵀ / |X_ij|² (eq. 14, with every edge counted by its direction and stretch). */
+/* Σ_j x_ij X_ijᵀ / |X_ij|² (eq. 14, in which every edge counts by its direction and stretch). */
 static void edge_products(const sp_warp_system *w, int64_t vertex, const double *x, double A[9])
 {
     const double *rest = w->X + 3 * vertex, *now = x + 3 * vertex;
@@ -25,7 +25,7 @@ static void edge_products(const sp_warp_system *w, int64_t vertex, const double 
     }
 }
 
-/* Up to eight vertices side by side. */
+/* Up to eight vertices in SIMD lanes. */
 static void rotate_group(const sp_warp_system *w, enum sp_warp_rotation kind, int64_t first, const double *x,
                          double *rotation)
 {
@@ -52,7 +52,7 @@ static void rotate_group(const sp_warp_system *w, enum sp_warp_rotation kind, in
 void sp_warp_vertex_rotations(const sp_warp_system *w, enum sp_warp_rotation kind, const double *x, double *rotation)
 {
     int64_t groups = (w->vertices + SP_LANES - 1) / SP_LANES;
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t group = 0; group < groups; group++)
         rotate_group(w, kind, SP_LANES * group, x, rotation);
 }
@@ -76,7 +76,7 @@ void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, s
     bool found[SP_LANES] = {false}, all = w->element_frame != NULL;
     for (int l = 0; l < SP_LANES && w->element_frame; l++) {
         double y[24], R[9];
-        for (int a = 0; a < batch->corners; a++)
+        for (int a = 0; a < batch->nodes; a++)
             for (int c = 0; c < 3; c++)
                 y[3 * a + c] = x[a][c][l];
         found[l] = sp_warp_frame_rotation(&w->element_frame[w->all.element_class[batch->element[l]]], y, R);
@@ -87,7 +87,7 @@ void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, s
     if (all)
         return;
     sp_lanes F[9], R[9];
-    element_gradient(batch->corners, gradient, x, F);
+    element_gradient(batch->nodes, gradient, x, F);
     sp_nearest_rotation(F, R);
     for (int k = 0; k < 9; k++)
         for (int l = 0; l < SP_LANES; l++)

@@ -1,0 +1,594 @@
+#include "formats/export/gltf_write.h"
+
+#include "base/memory.h"
+#include "formats/export/stream.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Types of numbers, with the codes of glTF */
+enum type { BYTE = 5120, SHORT = 5122, UNSIGNED_SHORT = 5123, UNSIGNED_INT = 5125, FLOAT = 5126 };
+
+enum use { VERTICES, INDICES, SAMPLES };
+
+/* Normals of quantized targets are fractions of at most 1. Where they are larger the target is divided by a gain, and
+ * its weights are multiplied by it; beyond this gain positions would lose too many digits, and normals stay floats. */
+static const double GAIN_MOST = 8;
+
+/* Numbers that become an accessor with a buffer view of its own: tuples of `stride` numbers, of which `from` are
+ * stored as (value - offset) / scale. */
+typedef struct array {
+    const double *real; /* or */
+    const float *single;
+    const int64_t *whole;
+    int64_t count, stride;
+    int from[4], components;
+    enum type type; /* signed ones, and unsigned ones of `single`, are fractions of their largest value */
+    enum use use;
+    double scale, offset[4];
+    bool bounded; /* glTF demands the least and the largest number */
+    /* found by `survey` */
+    int64_t begin;              /* in the buffer */
+    double low[4], high[4];     /* as stored */
+    double error, length, most; /* largest norms of what rounding adds to a tuple, and of a tuple; largest component */
+} array;
+
+/* The numbers of the arrays of a mesh follow each other: positions, normals, triangles, colours where there are any,
+ * and for each target positions and normals. */
+typedef struct mesh_plan {
+    int64_t first;
+    bool placed;             /* stored numbers differ from m by this: */
+    double scale, offset[3]; /* x = offset + scale * stored */
+    double *gain;            /* [target_count] */
+} mesh_plan;
+
+typedef struct body_plan {
+    bool moves, deforms;           /* in the course of time */
+    int64_t translation, rotation; /* numbers of arrays where it moves */
+    int64_t node;                  /* that carries the mesh */
+    double *weights;               /* [frame_count, target_count] with the gains */
+} body_plan;
+
+typedef struct document {
+    sp_context *context;
+    const sp_animation *animation;
+    bool quantize, animated;
+    array *arrays;
+    int64_t array_count, time, bytes;
+    mesh_plan *meshes;
+    body_plan *bodies;
+    sp_pool pool;
+} document;
+
+/* ---- arrays ---- */
+
+static int type_size(enum type type)
+{
+    return type == BYTE ? 1 : type == SHORT || type == UNSIGNED_SHORT ? 2 : 4;
+}
+
+/* The integer that stands for 1; 0: numbers are stored as they are. */
+static int type_unit(const array *a)
+{
+    return a->whole || a->type == FLOAT ? 0 : a->type == BYTE ? 127 : a->type == SHORT ? 32767 : 65535;
+}
+
+/* Bytes from tuple to tuple; those of vertices begin at multiples of four. */
+static int64_t tuple_bytes(const array *a)
+{
+    const int bytes = a->components * type_size(a->type);
+    return a->use == VERTICES ? (bytes + 3) / 4 * 4 : bytes;
+}
+
+static double number(const array *a, int64_t i, int c)
+{
+    const int64_t at = i * a->stride + a->from[c];
+    return a->whole ? (double)a->whole[at] : a->single ? (double)a->single[at] : a->real[at];
+}
+
+static double stored(const array *a, double value, int c)
+{
+    const int unit = type_unit(a);
+    const double scaled = (value - a->offset[c]) / a->scale;
+    return unit ? rint(unit * scaled) : a->whole ? scaled : (double)(float)scaled;
+}
+
+static void survey(array *a)
+{
+    const int unit = type_unit(a);
+    for (int c = 0; c < 4; c++) {
+        a->low[c] = INFINITY;
+        a->high[c] = -INFINITY;
+    }
+    for (int64_t i = 0; i < a->count; i++) {
+        double errors = 0, squares = 0;
+        for (int c = 0; c < a->components; c++) {
+            const double value = number(a, i, c), kept = stored(a, value, c),
+                         back = (unit ? kept / unit : kept) * a->scale + a->offset[c];
+            a->low[c] = fmin(a->low[c], kept);
+            a->high[c] = fmax(a->high[c], kept);
+            a->most = fmax(a->most, fabs(value));
+            errors += (back - value) * (back - value);
+            squares += value * value;
+        }
+        a->error = fmax(a->error, sqrt(errors));
+        a->length = fmax(a->length, sqrt(squares));
+    }
+}
+
+static void write_array(sp_stream *stream, const array *a)
+{
+    static const unsigned char zero[4] = {0};
+    const int size = type_size(a->type);
+    const int64_t padding = tuple_bytes(a) - a->components * size;
+    for (int64_t i = 0; i < a->count; i++) {
+        unsigned char bytes[16];
+        for (int c = 0; c < a->components; c++) {
+            const double kept = stored(a, number(a, i, c), c);
+            const float single = (float)kept;
+            uint32_t bits;
+            if (a->type == FLOAT)
+                memcpy(&bits, &single, sizeof bits);
+            else
+                bits = (uint32_t)(int64_t)kept;
+            for (int b = 0; b < size; b++)
+                bytes[c * size + b] = (unsigned char)(bits >> 8 * b);
+        }
+        sp_stream_bytes(stream, bytes, (size_t)(a->components * size));
+        sp_stream_bytes(stream, zero, (size_t)padding);
+    }
+    sp_stream_bytes(stream, zero, (size_t)(-a->count * tuple_bytes(a) & 3));
+}
+
+/* ---- what is stored ---- */
+
+/* Adds an array, which is surveyed, and returns its number. */
+static int64_t add(document *d, array a)
+{
+    array *to = &d->arrays[d->array_count];
+    *to = a;
+    to->scale = a.scale > 0 ? a.scale : 1;
+    to->begin = d->bytes;
+    survey(to);
+    d->bytes += (to->count * tuple_bytes(to) + 3) / 4 * 4;
+    return d->array_count++;
+}
+
+static array vectors(const double *real, int64_t count, enum type type)
+{
+    return (array){.real = real, .count = count, .stride = 3, .from = {0, 1, 2}, .components = 3, .type = type};
+}
+
+static double largest(int64_t count, const double *values)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(values[i]));
+    return most;
+}
+
+/* Where positions are stored by another scale and from another origin: quantized ones, so that they and the targets
+ * use all integers, and those of a mesh far from its origin, whose rounding to float would show. */
+static void place(document *d, const sp_animated_mesh *mesh, mesh_plan *plan)
+{
+    double low[3], high[3], side = 0, far = 0, half = 0;
+    for (int k = 0; k < 3; k++) {
+        low[k] = high[k] = mesh->rest[k];
+        for (int64_t v = 1; v < mesh->vertex_count; v++) {
+            low[k] = fmin(low[k], mesh->rest[3 * v + k]);
+            high[k] = fmax(high[k], mesh->rest[3 * v + k]);
+        }
+        side = fmax(side, high[k] - low[k]);
+        far = fmax(far, fmax(fabs(low[k]), fabs(high[k])));
+    }
+    plan->scale = 1;
+    plan->placed = d->quantize || far > 2 * side;
+    for (int k = 0; k < 3 && plan->placed; k++) {
+        plan->offset[k] = (float)(low[k] + (high[k] - low[k]) / 2);
+        half = fmax(half, fmax(high[k] - plan->offset[k], plan->offset[k] - low[k]));
+    }
+    if (!d->quantize)
+        return;
+    half = fmax(half, largest(3 * mesh->target_count * mesh->vertex_count, mesh->targets));
+    plan->scale = half > 0 ? nextafterf((float)half, INFINITY) : 1;
+}
+
+static void plan_mesh(document *d, const sp_animated_mesh *mesh, mesh_plan *plan)
+{
+    const int64_t count = mesh->vertex_count;
+    const enum type fine = d->quantize ? SHORT : FLOAT;
+    place(d, mesh, plan);
+    array positions = vectors(mesh->rest, count, fine);
+    positions.bounded = true;
+    positions.scale = plan->scale;
+    memcpy(positions.offset, plan->offset, sizeof plan->offset);
+    plan->first = add(d, positions);
+    add(d, vectors(mesh->normals, count, fine));
+    add(d, (array){.whole = mesh->triangles,
+                   .count = 3 * mesh->triangle_count,
+                   .stride = 1,
+                   .components = 1,
+                   .type = count < 65536 ? UNSIGNED_SHORT : UNSIGNED_INT,
+                   .use = INDICES});
+    if (mesh->colors)
+        add(d, (array){.single = mesh->colors,
+                       .count = count,
+                       .stride = 3,
+                       .from = {0, 1, 2},
+                       .components = 3,
+                       .type = UNSIGNED_SHORT});
+    memset(positions.offset, 0, sizeof positions.offset);
+    for (int64_t i = 0; i < mesh->target_count; i++) {
+        const double *change = mesh->normal_targets + 3 * i * count, most = largest(3 * count, change);
+        const bool fraction = d->quantize && most <= GAIN_MOST;
+        plan->gain[i] = fraction ? fmax(1, most) : 1;
+        positions.real = mesh->targets + 3 * i * count;
+        positions.scale = plan->scale * plan->gain[i];
+        add(d, positions);
+        array normals = vectors(change, count, fraction ? BYTE : FLOAT);
+        normals.scale = plan->gain[i];
+        add(d, normals);
+    }
+}
+
+static array samples(const double *real, int64_t count, int64_t stride, int components)
+{
+    return (array){
+        .real = real, .count = count, .stride = stride, .components = components, .type = FLOAT, .use = SAMPLES};
+}
+
+/* Whether rows of numbers differ from the first. */
+static bool changes(const double *rows, int64_t count, int64_t width)
+{
+    for (int64_t i = 1; rows && i < count; i++)
+        if (memcmp(rows + i * width, rows, (size_t)width * sizeof *rows))
+            return true;
+    return false;
+}
+
+static void plan_body(document *d, const sp_animated_body *body, body_plan *plan)
+{
+    const int64_t frames = d->animation->frame_count, targets = d->animation->meshes[body->mesh].target_count;
+    for (int64_t k = 0; k < frames * targets; k++)
+        plan->weights[k] = body->weights[k] * d->meshes[body->mesh].gain[k % targets];
+    plan->moves = changes(body->poses, frames, 7);
+    plan->deforms = targets > 0 && changes(plan->weights, frames, targets);
+    d->animated |= plan->moves || plan->deforms;
+    if (plan->deforms)
+        add(d, samples(plan->weights, frames * targets, 1, 1));
+    if (!plan->moves)
+        return;
+    array translation = samples(body->poses, frames, 7, 3), rotation = samples(body->poses, frames, 7, 4);
+    memcpy(translation.from, (int[]){0, 1, 2, 0}, sizeof translation.from);
+    memcpy(rotation.from, (int[]){4, 5, 6, 3}, sizeof rotation.from);
+    plan->translation = add(d, translation);
+    plan->rotation = add(d, rotation);
+}
+
+static int plan_times(document *d)
+{
+    const double *t = d->animation->times;
+    array times = samples(t, d->animation->frame_count, 1, 1);
+    times.bounded = true;
+    for (int64_t f = 1; f < d->animation->frame_count; f++)
+        if ((float)t[f] <= (float)t[f - 1])
+            return sp_fail(
+                d->context, SP_INPUT,
+                "the times %.12g s and %.12g s are the same in single precision, in which glTF has them: take "
+                "fewer frames (--every)",
+                t[f - 1], t[f]);
+    d->time = add(d, times);
+    return SP_OK;
+}
+
+static int check_range(document *d)
+{
+    for (int64_t i = 0; i < d->array_count; i++)
+        for (int c = 0; c < d->arrays[i].components; c++)
+            if (!isfinite(d->arrays[i].low[c]) || !isfinite(d->arrays[i].high[c]))
+                return sp_fail(d->context, SP_INPUT, "%.3g is too large for single precision, in which glTF has it",
+                               d->arrays[i].most);
+    return SP_OK;
+}
+
+static int allocate(document *d)
+{
+    const sp_animation *animation = d->animation;
+    int64_t most = 1 + 3 * animation->body_count;
+    d->meshes = sp_pool_new(&d->pool, animation->mesh_count, sizeof *d->meshes);
+    d->bodies = sp_pool_new(&d->pool, animation->body_count, sizeof *d->bodies);
+    for (int64_t m = 0; m < animation->mesh_count && d->meshes; m++) {
+        most += 4 + 2 * animation->meshes[m].target_count;
+        d->meshes[m].gain = sp_pool_new(&d->pool, animation->meshes[m].target_count, sizeof *d->meshes[m].gain);
+    }
+    for (int64_t b = 0; b < animation->body_count && d->bodies; b++)
+        d->bodies[b].weights = sp_pool_new(&d->pool, animation->frame_count,
+                                           (size_t)animation->meshes[animation->bodies[b].mesh].target_count *
+                                               sizeof *d->bodies[b].weights);
+    d->arrays = sp_pool_new(&d->pool, most, sizeof *d->arrays);
+    return d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
+}
+
+/* Node 0 is the root, then one for each body; a mesh that is placed has one of its own below a pose. */
+static int plan(document *d)
+{
+    const sp_animation *animation = d->animation;
+    int64_t with_pose = 0;
+    int status = allocate(d);
+    for (int64_t m = 0; m < animation->mesh_count && status == SP_OK; m++) {
+        if (animation->meshes[m].triangle_count == 0)
+            return sp_fail(d->context, SP_INPUT, "%s has no triangles", animation->meshes[m].name);
+        plan_mesh(d, &animation->meshes[m], &d->meshes[m]);
+    }
+    for (int64_t b = 0; b < animation->body_count && status == SP_OK; b++) {
+        const sp_animated_body *body = &animation->bodies[b];
+        plan_body(d, body, &d->bodies[b]);
+        const bool below = body->poses && d->meshes[body->mesh].placed;
+        d->bodies[b].node = below ? 1 + animation->body_count + with_pose++ : 1 + b;
+    }
+    if (status == SP_OK && d->animated)
+        status = plan_times(d);
+    return status == SP_OK ? check_range(d) : status;
+}
+
+/* ---- its error ----
+ *
+ * Of positions p and targets t with the weights w, of which rounding makes p', t' and w':
+ * p' + sum w' t' - p - sum w t = (p' - p) + sum w' (t' - t) + sum (w' - w) t. The rotations of unit quaternions whose
+ * difference has the length e differ by 2 e in norm. */
+
+static double body_error(const document *d, int64_t b)
+{
+    const sp_animated_body *body = &d->animation->bodies[b];
+    const sp_animated_mesh *mesh = &d->animation->meshes[body->mesh];
+    const body_plan *plan = &d->bodies[b];
+    const array *positions = &d->arrays[d->meshes[body->mesh].first], *target = positions + (mesh->colors ? 4 : 3);
+    double error = 0, reach = 0;
+    for (int64_t f = 0; f < d->animation->frame_count && body->weights; f++) {
+        double sum = 0, length = 0;
+        for (int64_t i = 0; i < mesh->target_count; i++) {
+            const double gain = d->meshes[body->mesh].gain[i], w = body->weights[f * mesh->target_count + i],
+                         rounded = (float)plan->weights[f * mesh->target_count + i] / gain;
+            sum += fabs(rounded) * target[2 * i].error + fabs(rounded - w) * target[2 * i].length;
+            length += fabs(w) * target[2 * i].length;
+        }
+        error = fmax(error, sum);
+        reach = fmax(reach, length);
+    }
+    error += positions->error;
+    if (plan->moves)
+        error += d->arrays[plan->translation].error + 2 * d->arrays[plan->rotation].error * (positions->length + reach);
+    return error;
+}
+
+/* ---- JSON ---- */
+
+static void print_numbers(sp_stream *stream, const char *name, int count, const double *numbers)
+{
+    sp_stream_print(stream, ",\"%s\":[", name);
+    for (int i = 0; i < count; i++)
+        sp_stream_print(stream, "%s%.17g", i ? "," : "", numbers[i]);
+    sp_stream_print(stream, "]");
+}
+
+static void print_named(sp_stream *stream, const char *name)
+{
+    sp_stream_print(stream, "{\"name\":");
+    sp_stream_quoted(stream, name);
+}
+
+static void print_root(sp_stream *stream, const document *d)
+{
+    static const char *const turn[] = {",\"rotation\":[0,0,0.70710678118654757,0.70710678118654757]", "",
+                                       ",\"rotation\":[-0.70710678118654757,0,0,0.70710678118654757]"};
+    print_named(stream, d->animation->title);
+    sp_stream_print(stream, "%s,\"children\":[", turn[d->animation->up]);
+    for (int64_t b = 0; b < d->animation->body_count; b++)
+        sp_stream_print(stream, "%s%lld", b ? "," : "", (long long)b + 1);
+    sp_stream_print(stream, "]}");
+}
+
+/* The mesh of a node with its weights in the first frame. */
+static void print_shape(sp_stream *stream, const document *d, int64_t b)
+{
+    const sp_animated_body *body = &d->animation->bodies[b];
+    const int64_t targets = d->animation->meshes[body->mesh].target_count;
+    const mesh_plan *plan = &d->meshes[body->mesh];
+    sp_stream_print(stream, "\"mesh\":%lld", (long long)body->mesh);
+    if (plan->placed) {
+        print_numbers(stream, "translation", 3, plan->offset);
+        print_numbers(stream, "scale", 3, (double[]){plan->scale, plan->scale, plan->scale});
+    }
+    for (int64_t i = 0; i < targets; i++)
+        sp_stream_print(stream, "%s%.17g", i ? "," : ",\"weights\":[", (double)(float)d->bodies[b].weights[i]);
+    sp_stream_print(stream, targets ? "]}" : "}");
+}
+
+static void print_nodes(sp_stream *stream, const document *d)
+{
+    const int64_t count = d->animation->body_count;
+    sp_stream_print(stream, ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[");
+    print_root(stream, d);
+    for (int64_t b = 0; b < count; b++) {
+        const sp_animated_body *body = &d->animation->bodies[b];
+        const double *p = body->poses;
+        sp_stream_print(stream, ",\n");
+        print_named(stream, body->name);
+        if (p) {
+            print_numbers(stream, "translation", 3, p);
+            print_numbers(stream, "rotation", 4, (double[]){p[4], p[5], p[6], p[3]});
+        }
+        sp_stream_print(stream, ",");
+        if (d->bodies[b].node == 1 + b)
+            print_shape(stream, d, b);
+        else
+            sp_stream_print(stream, "\"children\":[%lld]}", (long long)d->bodies[b].node);
+    }
+    for (int64_t b = 0; b < count; b++)
+        if (d->bodies[b].node != 1 + b) {
+            sp_stream_print(stream, ",\n{");
+            print_shape(stream, d, b);
+        }
+    sp_stream_print(stream, "]");
+}
+
+static void print_mesh(sp_stream *stream, const document *d, int64_t m, int64_t plain)
+{
+    const sp_animated_mesh *mesh = &d->animation->meshes[m];
+    const long long first = d->meshes[m].first, target = first + (mesh->colors ? 4 : 3);
+    print_named(stream, mesh->name);
+    sp_stream_print(stream, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld,\"NORMAL\":%lld", first, first + 1);
+    if (mesh->colors)
+        sp_stream_print(stream, ",\"COLOR_0\":%lld", first + 3);
+    sp_stream_print(stream, "},\"indices\":%lld,\"material\":%lld", first + 2, (long long)(mesh->colors ? 0 : plain));
+    for (long long i = 0; i < mesh->target_count; i++)
+        sp_stream_print(stream, "%s{\"POSITION\":%lld,\"NORMAL\":%lld}", i ? "," : ",\"targets\":[", target + 2 * i,
+                        target + 2 * i + 1);
+    sp_stream_print(stream, mesh->target_count ? "]}]" : "}]");
+    for (long long i = 0; i < mesh->target_count; i++)
+        sp_stream_print(stream, "%s\"target %lld\"", i ? "," : ",\"extras\":{\"targetNames\":[", i);
+    sp_stream_print(stream, mesh->target_count ? "]}}" : "}");
+}
+
+static void print_meshes(sp_stream *stream, const document *d)
+{
+    static const char surface[] = "\"metallicFactor\":0,\"roughnessFactor\":0.6},\"doubleSided\":true}";
+    int64_t colored = 0;
+    for (int64_t m = 0; m < d->animation->mesh_count; m++)
+        colored += d->animation->meshes[m].colors != NULL;
+    sp_stream_print(stream, ",\"materials\":[");
+    if (colored)
+        sp_stream_print(stream, "{\"name\":\"colours\",\"pbrMetallicRoughness\":{%s", surface);
+    if (colored < d->animation->mesh_count)
+        sp_stream_print(stream,
+                        "%s{\"name\":\"plain\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.6,0.6,0.6,1],%s",
+                        colored ? "," : "", surface);
+    sp_stream_print(stream, "],\"meshes\":[");
+    for (int64_t m = 0; m < d->animation->mesh_count; m++) {
+        sp_stream_print(stream, m ? ",\n" : "");
+        print_mesh(stream, d, m, colored ? 1 : 0);
+    }
+    sp_stream_print(stream, "]");
+}
+
+static void print_channel(sp_stream *stream, long long sampler, int64_t node, const char *path)
+{
+    sp_stream_print(stream, "%s{\"sampler\":%lld,\"target\":{\"node\":%lld,\"path\":\"%s\"}}", sampler ? "," : "",
+                    sampler, (long long)node, path);
+}
+
+static void print_animation(sp_stream *stream, const document *d)
+{
+    long long sampler = 0;
+    sp_stream_print(stream, ",\"animations\":[{\"name\":\"motion\",\"channels\":[");
+    for (int64_t b = 0; b < d->animation->body_count; b++) {
+        if (d->bodies[b].deforms)
+            print_channel(stream, sampler++, d->bodies[b].node, "weights");
+        if (d->bodies[b].moves) {
+            print_channel(stream, sampler++, 1 + b, "translation");
+            print_channel(stream, sampler++, 1 + b, "rotation");
+        }
+    }
+    sp_stream_print(stream, "],\"samplers\":[");
+    /* their numbers follow each other in the order of the channels, and the times are the last array */
+    for (long long s = 0; s < sampler; s++)
+        sp_stream_print(stream, "%s{\"input\":%lld,\"output\":%lld}", s ? "," : "", (long long)d->time,
+                        (long long)d->time - sampler + s);
+    sp_stream_print(stream, "]}]");
+}
+
+static void print_accessor(sp_stream *stream, const array *a, int64_t i)
+{
+    static const char *const shape[] = {"SCALAR", "", "VEC3", "VEC4"};
+    sp_stream_print(stream, "%s{\"bufferView\":%lld,\"componentType\":%d,\"count\":%lld,\"type\":\"%s\"%s",
+                    i ? ",\n" : "", (long long)i, (int)a->type, (long long)a->count, shape[a->components - 1],
+                    type_unit(a) ? ",\"normalized\":true" : "");
+    if (a->bounded) {
+        print_numbers(stream, "min", a->components, a->low);
+        print_numbers(stream, "max", a->components, a->high);
+    }
+    sp_stream_print(stream, "}");
+}
+
+static void print_view(sp_stream *stream, const array *a, int64_t i)
+{
+    static const char *const target[] = {",\"target\":34962", ",\"target\":34963", ""};
+    sp_stream_print(stream, "%s{\"buffer\":0,\"byteOffset\":%lld,\"byteLength\":%lld%s", i ? ",\n" : "",
+                    (long long)a->begin, (long long)(a->count * tuple_bytes(a)), target[a->use]);
+    if (a->use == VERTICES)
+        sp_stream_print(stream, ",\"byteStride\":%lld", (long long)tuple_bytes(a));
+    sp_stream_print(stream, "}");
+}
+
+static void print_json(sp_stream *stream, const document *d)
+{
+    sp_stream_print(stream, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Supple " SUPPLE_VERSION
+                            "\",\"extras\":{\"title\":");
+    sp_stream_quoted(stream, d->animation->title);
+    sp_stream_print(stream, "}}");
+    if (d->quantize)
+        sp_stream_print(stream, ",\"extensionsUsed\":[\"KHR_mesh_quantization\"],"
+                                "\"extensionsRequired\":[\"KHR_mesh_quantization\"]");
+    print_nodes(stream, d);
+    print_meshes(stream, d);
+    if (d->animated)
+        print_animation(stream, d);
+    sp_stream_print(stream, ",\"accessors\":[");
+    for (int64_t i = 0; i < d->array_count; i++)
+        print_accessor(stream, &d->arrays[i], i);
+    sp_stream_print(stream, "],\"bufferViews\":[");
+    for (int64_t i = 0; i < d->array_count; i++)
+        print_view(stream, &d->arrays[i], i);
+    sp_stream_print(stream, "],\"buffers\":[{\"byteLength\":%lld}]}", (long long)d->bytes);
+    for (int64_t past = stream->total; past & 3; past++)
+        sp_stream_print(stream, " ");
+}
+
+/* ---- the file ---- */
+
+static void write_word(sp_stream *stream, int64_t word)
+{
+    unsigned char bytes[4];
+    for (int b = 0; b < 4; b++)
+        bytes[b] = (unsigned char)(word >> 8 * b);
+    sp_stream_bytes(stream, bytes, sizeof bytes);
+}
+
+int sp_gltf_write(sp_context *context, int descriptor, const sp_animation *animation, bool quantize,
+                  sp_gltf_report *report)
+{
+    document d = {.context = context, .animation = animation, .quantize = quantize};
+    sp_stream stream;
+    int status;
+    assert(animation->body_count > 0 && animation->frame_count > 0);
+    *report = (sp_gltf_report){0};
+    SP_TRY(plan(&d));
+    sp_stream_begin(&stream, -1);
+    print_json(&stream, &d);
+    const int64_t json = stream.total, total = 12 + 8 + json + 8 + d.bytes;
+    if (total > UINT32_MAX) {
+        status =
+            sp_fail(context, SP_INPUT, "it would be %.1f GiB, and a .glb holds at most 4", ldexp((double)total, -30));
+        goto done;
+    }
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_bytes(&stream, "glTF", 4);
+    write_word(&stream, 2);
+    write_word(&stream, total);
+    write_word(&stream, json);
+    sp_stream_bytes(&stream, "JSON", 4);
+    /* the chunk begins at a multiple of four, as it did when it was counted */
+    print_json(&stream, &d);
+    write_word(&stream, d.bytes);
+    sp_stream_bytes(&stream, "BIN\0", 4);
+    for (int64_t i = 0; i < d.array_count; i++)
+        write_array(&stream, &d.arrays[i]);
+    SP_TRY(sp_stream_end(context, &stream));
+    report->bytes = total;
+    for (int64_t b = 0; b < animation->body_count; b++)
+        report->error = fmax(report->error, body_error(&d, b));
+done:
+    sp_pool_free(&d.pool);
+    return status;
+}

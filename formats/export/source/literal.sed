@@ -1,0 +1,4 @@
+# Each line of a text as a string literal of C
+s/\\/\\\\/g
+s/"/\\"/g
+s/.*/"&\\n"/

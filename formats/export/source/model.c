@@ -1,0 +1,886 @@
+/*< origin >*/
+#include "model.h"
+
+#if defined(__cplusplus) || !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#define MODEL_RESTRICT __restrict
+#else
+#define MODEL_RESTRICT restrict
+#endif
+
+/* The square root: gcc and clang need no header for it. Define MODEL_SQRT to take another function. */
+#if !defined(MODEL_SQRT) && defined(__GNUC__)
+#define MODEL_SQRT(x) (MODEL_SINGLE ? (model_real)__builtin_sqrtf((float)(x)) : (model_real)__builtin_sqrt((double)(x)))
+#elif !defined(MODEL_SQRT)
+#include <math.h>
+#define MODEL_SQRT(x) ((model_real)sqrt((double)(x)))
+#endif
+
+#define MODEL_NUMBER(x) ((model_real)(x))
+#define MODEL_PAIRS (MODEL_R * (MODEL_R + 1) / 2)
+
+/* ---- the coefficients ----
+ *
+ *     W = 1/2 sum K0_kl q_k q_l + sum b_ijk q_i q_j q_k + sum c_ijkl q_i q_j q_k q_l
+ *
+ * where the sums of the cubic and the quartic part run over i <= j <= k <= l, each monomial once. A row of pairs has
+ * MODEL_STRIDE numbers: zeros, then one number for each pair k <= l, l fastest. K0 is one row. The quartic part has a
+ * row for each j and each i <= j, i fastest, with c_ijkl for k >= j. It begins at the last multiple of 4 that is not
+ * behind the pair (j, j), with zeros before that pair. The cubic part has such a row for each i, with b_ikl for
+ * k >= i. */
+
+/*< tables >*/
+
+/* The place of the pair (k, k) in a row of pairs. */
+static int model_at(int k)
+{
+    return MODEL_STRIDE - MODEL_PAIRS + k * MODEL_R - k * (k - 1) / 2;
+}
+
+static int model_finite(model_real x)
+{
+    return x - x == 0;
+}
+
+static model_real model_dot(const model_real *x, const model_real *y)
+{
+    model_real sum = 0;
+    for (int i = 0; i < MODEL_R; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static model_real model_norm(const model_real *x)
+{
+    return MODEL_SQRT(model_dot(x, x));
+}
+
+static model_real model_magnitude(model_real x)
+{
+    return x < 0 ? -x : x;
+}
+
+static model_real model_larger(model_real x, model_real y)
+{
+    return x > y ? x : y;
+}
+
+static void model_copy(const model_real *from, model_real *to)
+{
+    for (int i = 0; i < MODEL_R; i++)
+        to[i] = from[i];
+}
+
+/* y = A x for a symmetric A with rows of MODEL_WIDTH; y [MODEL_WIDTH]. */
+static void model_times(const model_real *MODEL_RESTRICT A, const model_real *MODEL_RESTRICT x,
+                        model_real *MODEL_RESTRICT y)
+{
+    for (int j = 0; j < MODEL_WIDTH; j++)
+        y[j] = 0;
+    for (int i = 0; i < MODEL_R; i++)
+        for (int j = 0; j < MODEL_WIDTH; j++)
+            y[j] += A[i * MODEL_WIDTH + j] * x[i];
+}
+
+/* ---- force and stiffness ----
+ *
+ * The stiffness is the second derivative of W. Each monomial q_i q_j q_k q_l contributes once for each two of its four
+ * factors. With N_i[kl] = sum_j c_ijkl q_j and M_j[kl] = sum_i c_ijkl q_i these are, for the factors
+ *
+ *     1, 2:             K_ij += sum_kl c_ijkl q_k q_l
+ *     1, 3 and 1, 4:    K_ik += sum_l N_i[kl] q_l,  K_il += sum_k N_i[kl] q_k
+ *     2, 3 and 2, 4:    the same with M_j
+ *     3, 4:             K_kl += sum_j q_j M_j[kl]
+ *
+ * so that every coefficient is read once and multiplied three times. Two equal factors count twice. A cubic monomial
+ * q_i q_j q_k acts as a part of N_i, and K_jk += q_i b_ijk. */
+
+enum { MODEL_LANES = 4 };
+
+static model_real model_sum(const model_real *lanes)
+{
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+/* N = b, K += x b, and the sum of b s is returned. */
+static model_real model_begin_row(int count, const model_real *MODEL_RESTRICT b, const model_real *MODEL_RESTRICT s,
+                                  model_real x, model_real *MODEL_RESTRICT N, model_real *MODEL_RESTRICT K)
+{
+    model_real sum[MODEL_LANES] = {0};
+    for (int n = 0; n < count; n += MODEL_LANES)
+        for (int t = 0; t < MODEL_LANES; t++) {
+            N[n + t] = b[n + t];
+            K[n + t] += x * b[n + t];
+            sum[t] += s[n + t] * b[n + t];
+        }
+    return model_sum(sum);
+}
+
+/* N += x c, M += y c, and the sum of c s is returned. */
+static model_real model_add_row(int count, const model_real *MODEL_RESTRICT c, const model_real *MODEL_RESTRICT s,
+                                model_real x, model_real y, model_real *MODEL_RESTRICT N, model_real *MODEL_RESTRICT M)
+{
+    model_real sum[MODEL_LANES] = {0};
+    for (int n = 0; n < count; n += MODEL_LANES)
+        for (int t = 0; t < MODEL_LANES; t++) {
+            N[n + t] += x * c[n + t];
+            M[n + t] += y * c[n + t];
+            sum[t] += s[n + t] * c[n + t];
+        }
+    return model_sum(sum);
+}
+
+/* y += the symmetric product of a triangle of pairs from (i, i) on with q, where the diagonal counts twice: the parts
+ * of the factors 1, 3 and 1, 4. Rows are read MODEL_LANES numbers at a time, beyond their end, where q is 0. */
+static void model_add_product(int i, const model_real *MODEL_RESTRICT N, const model_real *MODEL_RESTRICT q,
+                              model_real *MODEL_RESTRICT y)
+{
+    for (int k = i; k < MODEL_R; N += MODEL_R - k, k++) {
+        const model_real factor = q[k];
+        model_real sum[MODEL_LANES] = {0};
+        for (int l = k; l < MODEL_R; l += MODEL_LANES)
+            for (int t = 0; t < MODEL_LANES; t++) {
+                sum[t] += N[l - k + t] * q[l + t];
+                y[l + t] += N[l - k + t] * factor;
+            }
+        y[k] += model_sum(sum);
+    }
+}
+
+/* s_kl = q_k q_l: a row after the other, whose ends the next one overwrites. */
+static void model_fill_products(const model_real *MODEL_RESTRICT q, model_real *MODEL_RESTRICT s)
+{
+    s += model_at(0);
+    for (int k = 0; k < MODEL_R; s += MODEL_R - k, k++)
+        for (int l = k; l < MODEL_R; l += MODEL_LANES)
+            for (int t = 0; t < MODEL_LANES; t++)
+                s[l - k + t] = q[k] * q[l + t];
+}
+
+/* The cubic part: K receives K_jk, `rows` the parts of N, and `force` its force. */
+static void model_add_cubic(const model_real *MODEL_RESTRICT q, const model_real *MODEL_RESTRICT s,
+                            model_real *MODEL_RESTRICT K, model_real *MODEL_RESTRICT rows,
+                            model_real *MODEL_RESTRICT force)
+{
+    const model_real *b = model_cubic;
+    for (int n = 0; n < MODEL_STRIDE; n++)
+        K[n] = 0;
+    for (int i = 0; i < MODEL_PADDED; i++)
+        force[i] = 0;
+    for (int i = 0; i < MODEL_R; i++) {
+        const int first = model_at(i) / MODEL_LANES * MODEL_LANES, count = MODEL_STRIDE - first;
+        force[i] = model_begin_row(count, b, s + first, q[i], rows, K + first);
+        b += count;
+        rows += count;
+    }
+    model_add_product(0, K + model_at(0), q, force);
+}
+
+/* The quartic part: K receives K_kl and K_ij, `rows` N and M. */
+static void model_add_quartic(const model_real *MODEL_RESTRICT q, const model_real *MODEL_RESTRICT s,
+                              model_real *MODEL_RESTRICT M, model_real *MODEL_RESTRICT K,
+                              model_real *MODEL_RESTRICT rows)
+{
+    const model_real *c = model_quartic;
+    model_real *own = rows; /* N_j */
+    for (int j = 0; j < MODEL_R; j++) {
+        const int first = model_at(j) / MODEL_LANES * MODEL_LANES, count = MODEL_STRIDE - first;
+        model_real *end = rows; /* of N_i */
+        for (int n = 0; n < count; n++)
+            M[n] = 0;
+        for (int i = 0; i <= j; i++, c += count) {
+            end += MODEL_STRIDE - model_at(i) / MODEL_LANES * MODEL_LANES;
+            K[model_at(i) + j - i] += model_add_row(count, c, s + first, q[j], q[i], end - count, M);
+        }
+        for (int n = 0; n < count; n++) {
+            own[n] += M[n];
+            K[first + n] += q[j] * M[n];
+        }
+        own += count;
+    }
+}
+
+/* K += the parts of the factors 1, 3 and 1, 4 and of 2, 3 and 2, 4. */
+static void model_add_rows(const model_real *MODEL_RESTRICT q, const model_real *MODEL_RESTRICT rows,
+                           model_real *MODEL_RESTRICT K)
+{
+    model_real y[MODEL_PADDED];
+    K += model_at(0);
+    for (int i = 0; i < MODEL_R; K += MODEL_R - i, i++) {
+        const int at = model_at(i), first = at / MODEL_LANES * MODEL_LANES;
+        for (int k = 0; k < MODEL_PADDED; k++)
+            y[k] = 0;
+        model_add_product(i, rows + at - first, q, y);
+        for (int k = i; k < MODEL_R; k++)
+            K[k - i] += y[k];
+        rows += MODEL_STRIDE - first;
+    }
+}
+
+/* Both triangles of K, with K0, from the sums of the parts in `pairs`. */
+static void model_finish_stiffness(const model_real *MODEL_RESTRICT pairs, model_real factor,
+                                   model_real *MODEL_RESTRICT K)
+{
+    for (int i = 0; i < MODEL_R; i++) {
+        const int at = model_at(i) - i;
+        for (int j = i; j < MODEL_R; j++) {
+            const model_real part = pairs[at + j];
+            K[i * MODEL_WIDTH + j] = K[j * MODEL_WIDTH + i] =
+                factor * (model_quadratic[at + j] + (i == j ? part + part : part));
+        }
+    }
+}
+
+/* f, K and W at q. K q = K0 q + 2 f2 + 3 f3 with the quadratic force f2 and the cubic force f3, and
+ * W = q (K0 q / 2 + f2 / 3 + f3 / 4). */
+static void model_evaluate(model_state *state, const model_real *q)
+{
+    model_scratch *w = &state->scratch;
+    model_real *s = w->pairs[0], *K = w->pairs[1], *rows = w->rows, linear[MODEL_PADDED], quadratic[MODEL_PADDED];
+    int same = w->known && w->factor == state->stiffness_factor;
+    for (int i = 0; i < MODEL_R && same; i++)
+        same = w->place[i] == q[i];
+    if (same)
+        return;
+    model_copy(q, w->place);
+    w->known = 1;
+    w->factor = state->stiffness_factor;
+    q = w->place; /* has zeros at its end */
+    model_fill_products(q, s);
+    model_add_cubic(q, s, K, rows, quadratic);
+    model_add_quartic(q, s, w->pairs[2], K, rows);
+    model_add_rows(q, rows, K);
+    model_finish_stiffness(K, w->factor, w->K);
+    for (int i = 0; i < MODEL_PADDED; i++)
+        linear[i] = 0;
+    model_add_product(0, model_quadratic + model_at(0), q, linear);
+    for (int i = 0; i < MODEL_R; i++) /* the diagonal came twice */
+        linear[i] = w->factor * (linear[i] - model_quadratic[model_at(i)] * q[i]);
+    model_times(w->K, q, w->force);
+    w->energy = 0;
+    for (int i = 0; i < MODEL_R; i++) {
+        const model_real second = w->factor * quadratic[i];
+        w->force[i] = (w->force[i] + 2 * linear[i] + second) / 3;
+        w->energy += q[i] * ((w->force[i] + linear[i]) / 4 + second / 12);
+    }
+}
+
+void model_force(model_state *state, const model_real *q, model_real *f)
+{
+    model_evaluate(state, q ? q : state->q);
+    model_copy(state->scratch.force, f);
+}
+
+void model_stiffness(model_state *state, const model_real *q, model_real *K)
+{
+    model_evaluate(state, q ? q : state->q);
+    for (int i = 0; i < MODEL_R; i++)
+        model_copy(state->scratch.K + i * MODEL_WIDTH, K + i * MODEL_R);
+}
+
+model_real model_energy(model_state *state, const model_real *q)
+{
+    model_evaluate(state, q ? q : state->q);
+    return state->scratch.energy;
+}
+
+/* ---- mass, damping and external forces ---- */
+
+void model_mass(const model_state *state, model_real *M)
+{
+    for (int i = 0; i < MODEL_R; i++)
+        for (int j = 0; j < MODEL_R; j++)
+            M[i * MODEL_R + j] = state->density_factor * model_mass_matrix[i * MODEL_WIDTH + j];
+}
+
+/* y = M x. */
+static void model_mass_times(const model_state *state, const model_real *x, model_real *y)
+{
+    model_times(model_mass_matrix, x, y);
+    for (int i = 0; i < MODEL_R; i++)
+        y[i] *= state->density_factor;
+}
+
+model_real model_kinetic_energy(const model_state *state)
+{
+    model_real product[MODEL_WIDTH];
+    model_mass_times(state, state->v, product);
+    return model_dot(state->v, product) / 2;
+}
+
+/* `damping` = (alpha M + beta K(q)) v. */
+static void model_damp(model_state *state, const model_real *q, const model_real *v)
+{
+    const model_real alpha = state->damping_mass, beta = state->damping_stiffness;
+    model_real *damping = state->scratch.damping, *product = state->scratch.product;
+    for (int i = 0; i < MODEL_WIDTH; i++)
+        damping[i] = 0;
+    if (beta > 0) {
+        model_evaluate(state, q);
+        model_times(state->scratch.K, v, damping);
+    }
+    if (alpha > 0)
+        model_mass_times(state, v, product);
+    for (int i = 0; i < MODEL_R; i++)
+        damping[i] = beta * damping[i] + (alpha > 0 ? alpha * product[i] : 0);
+}
+
+/* The force and that of gravity, into `external`. */
+static void model_load(model_state *state, const model_real *force)
+{
+    const model_real *g = state->gravity;
+    for (int i = 0; i < MODEL_R; i++)
+        state->scratch.external[i] =
+            state->density_factor *
+                (model_gravity[3 * i] * g[0] + model_gravity[3 * i + 1] * g[1] + model_gravity[3 * i + 2] * g[2]) +
+            (force ? force[i] : 0);
+}
+
+/* ---- linear equations ---- */
+
+/* S, of which the upper triangle is read, becomes D U with U = L^T of S = L D L^T, and `inverse` that of D. Returns 0
+ * where S is not positive definite. */
+static int model_factor(model_real *MODEL_RESTRICT S, model_real *MODEL_RESTRICT inverse)
+{
+    for (int k = 0; k < MODEL_R; k++) {
+        const model_real pivot = S[k * MODEL_WIDTH + k];
+        if (!(pivot > 0) || !model_finite(pivot))
+            return 0;
+        inverse[k] = 1 / pivot;
+        for (int j = k + 1; j < MODEL_R; j++) {
+            const model_real factor = S[k * MODEL_WIDTH + j] * inverse[k];
+            const model_real *MODEL_RESTRICT from = S + k * MODEL_WIDTH;
+            model_real *MODEL_RESTRICT to = S + j * MODEL_WIDTH;
+            for (int l = j / 4 * 4; l < MODEL_WIDTH; l += 4) /* what is below the diagonal is never read */
+                for (int t = 0; t < 4; t++)
+                    to[l + t] -= factor * from[l + t];
+        }
+    }
+    return 1;
+}
+
+/* x = S^-1 b from the factors; x may be b. */
+static void model_solve(const model_real *S, const model_real *inverse, const model_real *b, model_real *x)
+{
+    if (x != b)
+        model_copy(b, x);
+    for (int k = 0; k < MODEL_R; k++) {
+        const model_real factor = x[k] * inverse[k];
+        for (int l = k + 1; l < MODEL_R; l++)
+            x[l] -= factor * S[k * MODEL_WIDTH + l];
+    }
+    for (int k = MODEL_R - 1; k >= 0; k--) {
+        model_real sum = x[k];
+        for (int l = k + 1; l < MODEL_R; l++)
+            sum -= S[k * MODEL_WIDTH + l] * x[l];
+        x[k] = sum * inverse[k];
+    }
+}
+
+/* One rotation of Jacobi's method, which removes A_ij of the symmetric A [MODEL_WIDTH] and turns the rows of V. */
+static void model_rotate(model_real *A, model_real *V, int i, int j)
+{
+    const model_real off = A[i * MODEL_WIDTH + j];
+    if (off == 0)
+        return;
+    const model_real half = (A[j * MODEL_WIDTH + j] - A[i * MODEL_WIDTH + i]) / (2 * off),
+                     t = (half < 0 ? -1 : 1) / ((half < 0 ? -half : half) + MODEL_SQRT(half * half + 1)),
+                     c = 1 / MODEL_SQRT(t * t + 1), s = t * c;
+    for (int k = 0; k < MODEL_R; k++) {
+        const model_real x = A[k * MODEL_WIDTH + i], y = A[k * MODEL_WIDTH + j];
+        A[k * MODEL_WIDTH + i] = c * x - s * y;
+        A[k * MODEL_WIDTH + j] = s * x + c * y;
+    }
+    for (int k = 0; k < MODEL_R; k++) {
+        const model_real x = A[i * MODEL_WIDTH + k], y = A[j * MODEL_WIDTH + k], u = V[i * MODEL_WIDTH + k],
+                         v = V[j * MODEL_WIDTH + k];
+        A[i * MODEL_WIDTH + k] = c * x - s * y;
+        A[j * MODEL_WIDTH + k] = s * x + c * y;
+        V[i * MODEL_WIDTH + k] = c * u - s * v;
+        V[j * MODEL_WIDTH + k] = s * u + c * v;
+    }
+}
+
+/* Sum of the magnitudes of the diagonal of A: what rounding is measured by. */
+static model_real model_size_of(const model_real *A)
+{
+    model_real size = 0;
+    for (int i = 0; i < MODEL_R; i++)
+        size += model_magnitude(A[i * MODEL_WIDTH + i]);
+    return size;
+}
+
+/* Jacobi's method: V receives the eigenvectors of A as its rows, and the diagonal of A the eigenvalues. */
+static void model_diagonalize(model_real *A, model_real *V)
+{
+    enum { SWEEPS = 30 };
+    int more = 1;
+    for (int sweep = 0; sweep < SWEEPS && more; sweep++) {
+        const model_real size = model_size_of(A);
+        more = 0;
+        for (int i = 0; i < MODEL_R; i++)
+            for (int j = i + 1; j < MODEL_R; j++) {
+                const model_real sum = size + model_magnitude(A[i * MODEL_WIDTH + j]);
+                more |= sum > size;
+                model_rotate(A, V, i, j);
+            }
+    }
+}
+
+/* The eigenvectors of S, whose upper triangle is read, and `inverse` of the absolute values of its eigenvalues, none of
+ * which counts as less than 1e-8 of the largest. Returns 0 where S is singular. */
+static int model_decompose(model_scratch *w)
+{
+    const model_real rounding = MODEL_NUMBER(MODEL_SINGLE ? 5e-7 : 1e-15) * MODEL_R;
+    model_real largest = 0, smallest;
+    for (int i = 0; i < MODEL_R; i++)
+        for (int j = i; j < MODEL_R; j++) {
+            w->A[i * MODEL_WIDTH + j] = w->A[j * MODEL_WIDTH + i] = w->S[i * MODEL_WIDTH + j];
+            w->V[i * MODEL_WIDTH + j] = w->V[j * MODEL_WIDTH + i] = i == j;
+        }
+    if (!model_finite(model_size_of(w->A)))
+        return 0;
+    model_diagonalize(w->A, w->V);
+    smallest = model_magnitude(w->A[0]);
+    for (int i = 0; i < MODEL_R; i++) {
+        w->inverse[i] = model_magnitude(w->A[i * MODEL_WIDTH + i]);
+        largest = model_larger(largest, w->inverse[i]);
+        smallest = w->inverse[i] < smallest ? w->inverse[i] : smallest;
+    }
+    if (!(smallest > rounding * largest))
+        return 0;
+    for (int i = 0; i < MODEL_R; i++)
+        w->inverse[i] = 1 / model_larger(w->inverse[i], MODEL_NUMBER(1e-8) * largest);
+    return 1;
+}
+
+/* x = V^T |D|^-1 V b. */
+static void model_solve_decomposed(const model_scratch *w, const model_real *b, model_real *x)
+{
+    for (int k = 0; k < MODEL_R; k++)
+        x[k] = 0;
+    for (int i = 0; i < MODEL_R; i++) {
+        const model_real *row = w->V + i * MODEL_WIDTH, part = model_dot(row, b) * w->inverse[i];
+        for (int k = 0; k < MODEL_R; k++)
+            x[k] += part * row[k];
+    }
+}
+
+/* ---- one step of Newmark's method ----
+ *
+ * The unknown is q1; the velocity and the acceleration at the end of the step are v1 = rate (q1 - q0) + v_base and
+ * a1 = second_rate (q1 - q0) + a_base. */
+
+static void model_begin_step(model_state *state, const model_real *force)
+{
+    model_scratch *w = &state->scratch;
+    const model_real h = state->dt, beta = state->newmark_beta, gamma = state->newmark_gamma, from_v = 1 / (beta * h),
+                     from_a = (1 - 2 * beta) / (2 * beta), v_from_v = 1 - gamma / beta,
+                     v_from_a = (1 - gamma / (2 * beta)) * h;
+    w->second_rate = 1 / (beta * h * h);
+    w->rate = gamma / (beta * h);
+    for (int i = 0; i < MODEL_R; i++) {
+        w->a_base[i] = -from_v * state->v[i] - from_a * state->a[i];
+        w->v_base[i] = v_from_v * state->v[i] + v_from_a * state->a[i];
+    }
+    model_load(state, force);
+}
+
+/* v1 and a1 for q1. */
+static void model_follow(model_state *state, const model_real *q1)
+{
+    model_scratch *w = &state->scratch;
+    for (int i = 0; i < MODEL_R; i++) {
+        const model_real way = q1[i] - state->q[i];
+        w->a[i] = w->second_rate * way + w->a_base[i];
+        w->v[i] = w->rate * way + w->v_base[i];
+    }
+}
+
+static int model_damped(const model_state *state)
+{
+    return state->damping_mass > 0 || state->damping_stiffness > 0;
+}
+
+/* The residual M a1 + C v1 + f - F, the norm of its largest term, and the potential of which it is the gradient where
+ * damping has no part with K. */
+typedef struct model_size {
+    model_real norm, relative, potential;
+} model_size;
+
+static model_size model_residual(model_state *state, const model_real *q1)
+{
+    model_scratch *w = &state->scratch;
+    model_size size;
+    model_real scale;
+    model_follow(state, q1);
+    model_mass_times(state, w->a, w->inertia);
+    model_evaluate(state, q1);
+    scale = model_larger(model_norm(w->force), model_norm(w->external));
+    scale = model_larger(scale, model_norm(w->inertia));
+    size.potential = w->energy + model_dot(w->a, w->inertia) / (2 * w->second_rate) - model_dot(w->external, q1);
+    for (int i = 0; i < MODEL_R; i++)
+        w->residual[i] = w->inertia[i] + (w->force[i] - w->external[i]);
+    if (model_damped(state)) {
+        model_damp(state, q1, w->v);
+        scale = model_larger(scale, model_norm(w->damping));
+        if (w->rate > 0)
+            size.potential += model_dot(w->v, w->damping) / (2 * w->rate);
+        for (int i = 0; i < MODEL_R; i++)
+            w->residual[i] += w->damping[i];
+    }
+    size.norm = model_norm(w->residual);
+    size.relative = scale > 0 ? size.norm / scale : size.norm;
+    return size;
+}
+
+/* S = mass M + stiffness K(q). */
+static void model_build(model_state *state, const model_real *q, model_real mass, model_real stiffness)
+{
+    model_scratch *w = &state->scratch;
+    model_evaluate(state, q);
+    mass *= state->density_factor;
+    for (int i = 0; i < MODEL_MATRIX; i++)
+        w->S[i] = mass * model_mass_matrix[i] + stiffness * w->K[i];
+}
+
+/* S += factor times the derivative of K(q) along v, by a central difference, which is exact. */
+static void model_add_derivative(model_state *state, const model_real *q, const model_real *v, model_real factor)
+{
+    model_scratch *w = &state->scratch;
+    const model_real speed = model_norm(v), reach = model_norm(q);
+    if (!(speed > 0))
+        return;
+    const model_real s = model_larger(reach, state->dt * speed) / speed, weight = factor / (2 * s);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        for (int i = 0; i < MODEL_R; i++)
+            w->trial[i] = q[i] + MODEL_NUMBER(sign) * s * v[i];
+        model_evaluate(state, w->trial);
+        for (int i = 0; i < MODEL_MATRIX; i++)
+            w->S[i] += MODEL_NUMBER(sign) * weight * w->K[i];
+    }
+}
+
+static void model_build_step(model_state *state, const model_real *q1)
+{
+    const model_scratch *w = &state->scratch;
+    model_build(state, q1, w->second_rate + w->rate * state->damping_mass, 1 + w->rate * state->damping_stiffness);
+}
+
+/* Factors the derivative of the residual at q1, or where that is not positive definite, an approximation without the
+ * derivative of the damping, and with the absolute values of its eigenvalues. Returns 0 where that is singular. */
+static int model_factor_step(model_state *state, const model_real *q1)
+{
+    model_scratch *w = &state->scratch;
+    w->decomposed = 0;
+    model_build_step(state, q1);
+    if (state->damping_stiffness > 0)
+        model_add_derivative(state, q1, w->v, state->damping_stiffness);
+    if (model_factor(w->S, w->inverse))
+        return 1;
+    model_build_step(state, q1);
+    if (model_factor(w->S, w->inverse))
+        return 1;
+    model_build_step(state, q1);
+    w->decomposed = 1;
+    return model_decompose(w);
+}
+
+/* ---- Newton's method ---- */
+
+/* Relative residuals below which whole steps are taken and rounding may end the iterations, those below which an
+ * iteration is expected to halve the residual, and a negligible correction relative to q. */
+#define MODEL_NEAR MODEL_NUMBER(MODEL_SINGLE ? 1e-4 : 1e-6)
+#define MODEL_VERY_NEAR MODEL_NUMBER(MODEL_SINGLE ? 1e-5 : 1e-8)
+#define MODEL_NEGLIGIBLE MODEL_NUMBER(MODEL_SINGLE ? 1e-6 : 1e-12)
+
+/* From the extrapolated motion or from rest at q0, whichever leaves the smaller residual. */
+static model_size model_predict(model_state *state)
+{
+    model_scratch *w = &state->scratch;
+    const model_real h = state->dt;
+    const model_size still = model_residual(state, state->q);
+    for (int i = 0; i < MODEL_R; i++)
+        w->q[i] = state->q[i] + h * state->v[i] + MODEL_NUMBER(0.5) * h * h * state->a[i];
+    model_copy(model_finite(still.norm) ? state->q : w->q, w->restart);
+    const model_size moved = model_residual(state, w->q);
+    if (!model_finite(still.norm) || moved.norm < still.norm)
+        return moved;
+    model_copy(state->q, w->q);
+    return model_residual(state, w->q);
+}
+
+/* q1 -= s `correction`. Whole steps have s = 1; else s is halved until the potential, or where there is none the
+ * residual, has fallen enough (Armijo's condition). */
+static model_size model_move(model_state *state, model_size before, int whole)
+{
+    enum { HALVINGS = 12, HALVINGS_TO_A_VALUE = 40 };
+    model_scratch *w = &state->scratch;
+    const int potential = state->newmark_gamma > 0 && !(state->damping_stiffness > 0),
+              near = before.relative <= MODEL_NEAR;
+    const model_real slope = model_dot(w->residual, w->correction);
+    model_real s = 1;
+    for (int halvings = 0;; halvings++, s /= 2) {
+        const model_real part = MODEL_NUMBER(1e-4) * s;
+        for (int i = 0; i < MODEL_R; i++)
+            w->trial[i] = w->q[i] - s * w->correction[i];
+        const model_size size = model_residual(state, w->trial);
+        const int value = model_finite(size.norm);
+        if (whole || size.relative <= state->tolerance ||
+            (potential && size.potential <= before.potential - part * slope) ||
+            size.norm <= (potential ? MODEL_NUMBER(0.5) : 1 - part) * before.norm ||
+            (value && (near || halvings >= HALVINGS)) || halvings == HALVINGS_TO_A_VALUE) {
+            model_copy(w->trial, w->q);
+            return size;
+        }
+    }
+}
+
+/* Whether rounding stops the residual from falling: close to the solution, or where the correction is a negligible part
+ * of q. */
+static int model_stagnates(const model_state *state, model_size before, model_size now)
+{
+    const model_scratch *w = &state->scratch;
+    const model_real correction = model_norm(w->correction), reach = model_norm(w->q);
+    if (!(now.relative > state->tolerance))
+        return 0;
+    if (now.norm > before.norm / 2 && correction <= MODEL_NEGLIGIBLE * reach)
+        return 1;
+    return before.relative <= MODEL_NEAR && now.relative <= MODEL_NEAR &&
+           now.norm > MODEL_NUMBER(now.relative <= MODEL_VERY_NEAR ? 0.5 : 0.9) * before.norm;
+}
+
+/* Solves the equations of the step for q1: first with whole steps, which may raise the residual on the way; where these
+ * do not converge, from the start with a line search. */
+static int model_converge(model_state *state)
+{
+    enum { WHOLE_STEPS = 8 };
+    model_scratch *w = &state->scratch;
+    model_size size = model_predict(state);
+    int whole = 1, lost = 0, stagnated = 0, taken = 0;
+    while (!stagnated && !(size.relative <= state->tolerance && !lost)) {
+        const int failed = lost || !model_finite(size.relative);
+        if (whole && (failed || taken >= WHOLE_STEPS) && taken < state->iterations) {
+            whole = lost = 0;
+            model_copy(w->restart, w->q);
+            size = model_residual(state, w->q);
+            continue;
+        }
+        if (failed || taken >= state->iterations)
+            return MODEL_NOT_CONVERGED;
+        taken++;
+        lost = !model_factor_step(state, w->q);
+        if (lost)
+            continue;
+        if (w->decomposed)
+            model_solve_decomposed(w, w->residual, w->correction);
+        else
+            model_solve(w->S, w->inverse, w->residual, w->correction);
+        const model_size before = size;
+        size = model_move(state, before, whole);
+        stagnated = model_stagnates(state, before, size);
+    }
+    state->iterations_taken = taken;
+    state->relative = size.relative;
+    return MODEL_OK;
+}
+
+/* One Newton iteration from q0, with a matrix that lacks the derivative of the damping. */
+static int model_iterate_once(model_state *state)
+{
+    model_scratch *w = &state->scratch;
+    const model_real alpha = state->damping_mass, beta = state->damping_stiffness;
+    model_build_step(state, state->q);
+    if (!model_factor(w->S, w->inverse))
+        return MODEL_NOT_DEFINITE;
+    for (int i = 0; i < MODEL_R; i++)
+        w->product[i] = w->a_base[i] + alpha * w->v_base[i];
+    model_mass_times(state, w->product, w->residual);
+    for (int i = 0; i < MODEL_R; i++)
+        w->residual[i] += w->force[i] - w->external[i];
+    if (beta > 0) {
+        model_times(w->K, w->v_base, w->product);
+        for (int i = 0; i < MODEL_R; i++)
+            w->residual[i] += beta * w->product[i];
+    }
+    model_solve(w->S, w->inverse, w->residual, w->correction);
+    for (int i = 0; i < MODEL_R; i++)
+        w->q[i] = state->q[i] - w->correction[i];
+    state->iterations_taken = 1;
+    state->relative = 0;
+    return MODEL_OK;
+}
+
+int model_step(model_state *state, const model_real *force)
+{
+    model_scratch *w = &state->scratch;
+    model_begin_step(state, force);
+    const int status = state->semi_implicit ? model_iterate_once(state) : model_converge(state);
+    if (status != MODEL_OK)
+        return status;
+    model_follow(state, w->q);
+    if (!model_finite(model_dot(w->q, w->q)) || !model_finite(model_dot(w->a, w->a)))
+        return MODEL_NOT_FINITE;
+    model_copy(w->q, state->q);
+    model_copy(w->v, state->v);
+    model_copy(w->a, state->a);
+    return MODEL_OK;
+}
+
+int model_acceleration(model_state *state, const model_real *q, const model_real *v, const model_real *force,
+                       model_real *a)
+{
+    model_scratch *w = &state->scratch;
+    model_load(state, force);
+    model_evaluate(state, q);
+    model_damp(state, q, v);
+    for (int i = 0; i < MODEL_R; i++)
+        w->residual[i] = w->external[i] - w->force[i] - w->damping[i];
+    for (int i = 0; i < MODEL_MATRIX; i++)
+        w->S[i] = state->density_factor * model_mass_matrix[i];
+    if (!model_factor(w->S, w->inverse))
+        return MODEL_NOT_FINITE;
+    model_solve(w->S, w->inverse, w->residual, w->correction);
+    if (!model_finite(model_dot(w->correction, w->correction)))
+        return MODEL_NOT_FINITE;
+    model_copy(w->correction, a);
+    return MODEL_OK;
+}
+
+int model_start(model_state *state, const model_real *force)
+{
+    return model_acceleration(state, state->q, state->v, force, state->a);
+}
+
+/* ---- a state and its options ---- */
+
+void model_init(model_state *state)
+{
+    unsigned char *bytes = (unsigned char *)state;
+    for (unsigned long i = 0; i < sizeof *state; i++)
+        bytes[i] = 0;
+    state->dt = MODEL_NUMBER(0.01);
+    state->damping_mass = model_damping_of_mesh[0];
+    state->damping_stiffness = model_damping_of_mesh[1];
+    state->stiffness_factor = state->density_factor = 1;
+    state->newmark_beta = MODEL_NUMBER(0.25);
+    state->newmark_gamma = MODEL_NUMBER(0.5);
+    state->tolerance = MODEL_NUMBER(MODEL_SINGLE ? 1e-5 : 1e-10);
+    state->iterations = 50;
+}
+
+int model_set_step(model_state *state, model_real dt)
+{
+    if (!(dt > 0) || !model_finite(dt))
+        return MODEL_BAD_ARGUMENT;
+    state->dt = dt;
+    return MODEL_OK;
+}
+
+int model_set_damping(model_state *state, model_real alpha, model_real beta)
+{
+    if (!(alpha >= 0 && beta >= 0) || !model_finite(alpha) || !model_finite(beta))
+        return MODEL_BAD_ARGUMENT;
+    state->damping_mass = alpha;
+    state->damping_stiffness = beta;
+    return MODEL_OK;
+}
+
+int model_set_gravity(model_state *state, model_real x, model_real y, model_real z)
+{
+    if (!model_finite(x) || !model_finite(y) || !model_finite(z))
+        return MODEL_BAD_ARGUMENT;
+    state->gravity[0] = x;
+    state->gravity[1] = y;
+    state->gravity[2] = z;
+    return MODEL_OK;
+}
+
+int model_set_factors(model_state *state, model_real stiffness, model_real density)
+{
+    if (!(stiffness > 0 && density > 0) || !model_finite(stiffness) || !model_finite(density))
+        return MODEL_BAD_ARGUMENT;
+    state->stiffness_factor = stiffness;
+    state->density_factor = density;
+    return MODEL_OK;
+}
+
+int model_set_newmark(model_state *state, model_real beta, model_real gamma)
+{
+    if (!(beta > 0 && beta <= 1 && gamma >= 0 && gamma <= 1))
+        return MODEL_BAD_ARGUMENT;
+    state->newmark_beta = beta;
+    state->newmark_gamma = gamma;
+    return MODEL_OK;
+}
+
+int model_set_newton(model_state *state, model_real tolerance, int iterations)
+{
+    if (!(tolerance > 0) || !model_finite(tolerance) || iterations < 1)
+        return MODEL_BAD_ARGUMENT;
+    state->tolerance = tolerance;
+    state->iterations = iterations;
+    return MODEL_OK;
+}
+
+int model_set_semi_implicit(model_state *state, int semi_implicit)
+{
+    if (semi_implicit != 0 && semi_implicit != 1)
+        return MODEL_BAD_ARGUMENT;
+    state->semi_implicit = semi_implicit;
+    return MODEL_OK;
+}
+
+int model_set_motion(model_state *state, const model_real *q, const model_real *v)
+{
+    for (int i = 0; i < MODEL_R; i++)
+        if ((q && !model_finite(q[i])) || (v && !model_finite(v[i])))
+            return MODEL_BAD_ARGUMENT;
+    for (int i = 0; i < MODEL_R; i++) {
+        state->q[i] = q ? q[i] : 0;
+        state->v[i] = v ? v[i] : 0;
+        state->a[i] = 0;
+    }
+    return MODEL_OK;
+}
+
+#if MODEL_PROBES > 0
+/* ---- probes ---- */
+
+static int model_probe_product(const model_real *x, int probe, model_real out[3])
+{
+    if (probe < 0 || probe >= MODEL_PROBES)
+        return MODEL_BAD_ARGUMENT;
+    for (int c = 0; c < 3; c++)
+        out[c] = model_dot(model_probe_rows[probe][c], x);
+    return MODEL_OK;
+}
+
+int model_probe(const model_state *state, int probe, model_real out[3])
+{
+    return model_probe_product(state->q, probe, out);
+}
+
+int model_probe_velocity(const model_state *state, int probe, model_real out[3])
+{
+    return model_probe_product(state->v, probe, out);
+}
+
+int model_probe_rest(int probe, model_real out[3])
+{
+    if (probe < 0 || probe >= MODEL_PROBES)
+        return MODEL_BAD_ARGUMENT;
+    for (int c = 0; c < 3; c++)
+        out[c] = model_probe_places[probe][c];
+    return MODEL_OK;
+}
+
+int model_add_probe_force(model_real *force, int probe, const model_real f[3])
+{
+    if (probe < 0 || probe >= MODEL_PROBES)
+        return MODEL_BAD_ARGUMENT;
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < MODEL_R; i++)
+            force[i] += model_probe_rows[probe][c][i] * f[c];
+    return MODEL_OK;
+}
+#endif

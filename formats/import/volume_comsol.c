@@ -1,0 +1,257 @@
+/* COMSOL's mesh in text, .mphtxt. Line breaks have no meaning, and a comment extends from # to the end of its line. The
+ * file has a version, tags, types, and objects; the reader takes the first object of class Mesh. */
+#include "formats/import/volume_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TYPES = 100, MOST_NODES = 1000, UNKNOWN = -3 };
+
+struct comsol {
+    struct sp_volume_reader in;
+    int64_t version; /* of the class Mesh */
+    int64_t skipped; /* elements of fewer dimensions */
+};
+
+static const char SECTION[] = "the mesh";
+
+static const struct comsol_type {
+    const char *name;
+    int type;
+} types[] = {{"vtx", SP_VOLUME_PASSED},   {"edg", SP_VOLUME_PASSED},  {"edg2", SP_VOLUME_PASSED},
+             {"tri", SP_VOLUME_PASSED},   {"tri2", SP_VOLUME_PASSED}, {"quad", SP_VOLUME_PASSED},
+             {"quad2", SP_VOLUME_PASSED}, {"tet", SP_TET4},           {"tet2", SP_TET10},
+             {"prism", SP_WEDGE6},        {"prism2", SP_WEDGE18},     {"hex", SP_HEX8},
+             {"hex2", SP_HEX27},          {"pyr", SP_VOLUME_PYRAMID}};
+
+static int integer(struct comsol *comsol, int64_t *value)
+{
+    return sp_volume_next_integer(&comsol->in, SECTION, value);
+}
+
+/* A count of records, each of at least `each` bytes. */
+static int counted(struct comsol *comsol, const char *what, int64_t each, int64_t *count)
+{
+    int status = integer(comsol, count);
+    return status == SP_OK ? sp_volume_check_count(&comsol->in, SECTION, what, *count, each) : status;
+}
+
+static int skip(struct comsol *comsol, int64_t count)
+{
+    double unused;
+    int status = SP_OK;
+    for (int64_t i = 0; i < count && status == SP_OK; i++)
+        status = sp_volume_next_number(&comsol->in, SECTION, &unused);
+    return status;
+}
+
+/* A text: its length and its characters, which have no blanks here. */
+static int text(struct comsol *comsol, sp_word *word)
+{
+    int64_t length;
+    int status = integer(comsol, &length);
+    if (status == SP_OK)
+        status = sp_volume_next_word(&comsol->in, SECTION, word);
+    if (status == SP_OK && word->length != length)
+        return sp_volume_fail_here(&comsol->in, "a text has %lld bytes where %lld are announced",
+                                   (long long)word->length, (long long)length);
+    return status;
+}
+
+static int parse_header(struct comsol *comsol)
+{
+    int64_t major, minor, count;
+    sp_word word = {0};
+    char shown[SP_TEXT_QUOTE];
+    int status;
+    SP_TRY(integer(comsol, &major));
+    SP_TRY(integer(comsol, &minor));
+    for (int list = 0; list < 2; list++) {
+        SP_TRY(counted(comsol, "tags", 3, &count));
+        for (int64_t i = 0; i < count; i++)
+            SP_TRY(text(comsol, &word));
+    }
+    SP_TRY(skip(comsol, 3));
+    SP_TRY(text(comsol, &word));
+    if (!sp_word_is(word, "Mesh"))
+        return sp_volume_fail_here(&comsol->in, "the first object is of class '%s', not Mesh",
+                                   sp_word_show(word, shown));
+    SP_TRY(integer(comsol, &comsol->version));
+    if (comsol->version < 1 || comsol->version > 4)
+        return sp_volume_fail_here(&comsol->in, "version %lld of the class Mesh is not supported (1 to 4 are)",
+                                   (long long)comsol->version);
+done:
+    return status;
+}
+
+static int parse_vertices(struct comsol *comsol, int64_t *lowest)
+{
+    int64_t dimension, count;
+    int status;
+    SP_TRY(integer(comsol, &dimension));
+    if (dimension != 3)
+        return sp_volume_fail_here(&comsol->in, "the dimension is %lld instead of 3", (long long)dimension);
+    SP_TRY(counted(comsol, "vertices", 6, &count));
+    SP_TRY(integer(comsol, lowest));
+    struct sp_volume_node *node = sp_list_add(&comsol->in.nodes, count, sizeof *node);
+    if (!node)
+        return sp_fail_memory(comsol->in.context);
+    for (int64_t i = 0; i < count; i++) {
+        sp_volume_more(&comsol->in);
+        node[i].id = *lowest + i;
+        node[i].where = sp_volume_here(&comsol->in);
+        for (int k = 0; k < 3; k++)
+            SP_TRY(sp_volume_next_number(&comsol->in, SECTION, &node[i].x[k]));
+    }
+done:
+    return status;
+}
+
+/* The nodes of COMSOL's elements: the corners, then all others, both along x, then y, then z of its natural
+ * coordinates. place [nodes] receives the place of each of our nodes. */
+static void find_order(int type, int place[])
+{
+    const sp_element_type *of = &sp_element_types[type];
+    for (int a = 0; a < of->nodes; a++) {
+        const bool corner = a < of->corners;
+        double xi[3], other[3];
+        sp_element_node(type, a, xi);
+        place[a] = corner ? 0 : of->corners;
+        for (int b = corner ? 0 : of->corners; b < (corner ? of->corners : of->nodes); b++) {
+            sp_element_node(type, b, other);
+            int k = 2;
+            while (k > 0 && other[k] == xi[k])
+                k--;
+            place[a] += other[k] < xi[k];
+        }
+    }
+}
+
+/* The parameters of elements of fewer dimensions on their curve or surface: one line for each, of one or two values for
+ * each node whatever the count before them says. */
+static int skip_parameters(struct comsol *comsol)
+{
+    int64_t each, count;
+    sp_word rest;
+    int status;
+    SP_TRY(integer(comsol, &each));
+    SP_TRY(counted(comsol, "parameters", 2, &count));
+    for (int64_t i = 0; i < count; i++) {
+        if (!sp_volume_more(&comsol->in))
+            return sp_volume_fail_end(&comsol->in, SECTION);
+        sp_text_rest(&comsol->in.text, &rest);
+    }
+done:
+    return status;
+}
+
+/* The solid elements of one type. */
+static int parse_solids(struct comsol *comsol, int64_t count, int64_t nodes, int type)
+{
+    static const int around[5] = {0, 1, 3, 2, 4}; /* of a pyramid, whose base is in the order of a grid */
+    int place[SP_ELEMENT_NODES], status = SP_OK;
+    if (type >= 0)
+        find_order(type, place);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t read[SP_ELEMENT_NODES], node[SP_ELEMENT_NODES];
+        sp_volume_more(&comsol->in);
+        const struct sp_volume_element element = {
+            .id = comsol->in.elements.count + 1, .where = sp_volume_here(&comsol->in), .type = type};
+        for (int64_t a = 0; a < nodes; a++)
+            SP_TRY(integer(comsol, &read[a]));
+        for (int a = 0; a < nodes; a++)
+            node[a] = read[type >= 0 ? place[a] : around[a]];
+        SP_TRY(sp_volume_add_element(&comsol->in, element, node));
+    }
+done:
+    return status;
+}
+
+/* The domains of `count` solid elements, the last ones that were added; of other elements what they lie on. */
+static int parse_entities(struct comsol *comsol, int64_t count, int type)
+{
+    const int64_t pieces = type == SP_VOLUME_PASSED ? 0 : type == SP_VOLUME_PYRAMID ? 2 : 1;
+    int64_t entities, entity;
+    int status;
+    SP_TRY(counted(comsol, "geometric entities", 2, &entities));
+    if (pieces > 0 && entities != count)
+        return sp_volume_fail_here(&comsol->in, "%lld elements have %lld geometric entities", (long long)count,
+                                   (long long)entities);
+    struct sp_volume_element *element = comsol->in.elements.data;
+    const int64_t first = comsol->in.elements.count - pieces * count;
+    for (int64_t i = 0; i < entities; i++) {
+        SP_TRY(integer(comsol, &entity));
+        for (int64_t p = 0; p < pieces; p++)
+            element[first + pieces * i + p].group = entity;
+    }
+done:
+    return status;
+}
+
+static int parse_elements(struct comsol *comsol, int64_t nodes, int type)
+{
+    int64_t count, pairs;
+    int status;
+    SP_TRY(counted(comsol, "elements", 2 * nodes, &count));
+    if (type == SP_VOLUME_PASSED) {
+        SP_TRY(skip(comsol, count * nodes));
+        comsol->skipped += count;
+    } else
+        SP_TRY(parse_solids(comsol, count, nodes, type));
+    if (comsol->version < 4)
+        SP_TRY(skip_parameters(comsol));
+    SP_TRY(parse_entities(comsol, count, type));
+    if (comsol->version < 4) {
+        SP_TRY(counted(comsol, "pairs", 4, &pairs));
+        SP_TRY(skip(comsol, 2 * pairs));
+    }
+done:
+    return status;
+}
+
+static int parse_type(struct comsol *comsol)
+{
+    sp_word name = {0};
+    char shown[SP_TEXT_QUOTE];
+    int64_t nodes;
+    int type = UNKNOWN, status;
+    SP_TRY(text(comsol, &name));
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (sp_word_is(name, types[i].name))
+            type = types[i].type;
+    if (type == UNKNOWN)
+        return sp_volume_fail_here(&comsol->in, "elements of type %s are not supported", sp_word_show(name, shown));
+    SP_TRY(integer(comsol, &nodes));
+    const int64_t due = type == SP_VOLUME_PASSED ? nodes : type == SP_VOLUME_PYRAMID ? 5 : sp_element_types[type].nodes;
+    if (nodes != due || nodes < 1 || nodes > MOST_NODES)
+        return sp_volume_fail_here(&comsol->in, "elements of type %s have %lld nodes instead of %lld",
+                                   sp_word_show(name, shown), (long long)nodes, (long long)due);
+    status = parse_elements(comsol, nodes, type);
+done:
+    return status;
+}
+
+int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                           sp_mesh *mesh, sp_notes *notes)
+{
+    struct comsol comsol = {0};
+    int64_t lowest, kinds;
+    int status;
+    SP_TRY(sp_volume_start(&comsol.in, context, bytes, count, "", NULL, mesh, notes));
+    sp_text_open(&comsol.in.text, bytes, count, "#", "", false);
+    SP_TRY(parse_header(&comsol));
+    SP_TRY(parse_vertices(&comsol, &lowest));
+    SP_TRY(integer(&comsol, &kinds));
+    if (kinds < 0 || kinds > MOST_TYPES) {
+        status = sp_volume_fail_here(&comsol.in, "%lld types of elements", (long long)kinds);
+        goto done;
+    }
+    for (int64_t i = 0; i < kinds; i++)
+        SP_TRY(parse_type(&comsol));
+    if (comsol.skipped)
+        sp_volume_note(&comsol.in, "%lld points, lines and faces are passed over", (long long)comsol.skipped);
+    SP_TRY(sp_volume_build_groups(&comsol.in, "domain", material, 0, NULL, mesh));
+done:
+    return sp_volume_finish(&comsol.in, status, mesh);
+}

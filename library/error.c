@@ -1,0 +1,47 @@
+#include "library/error.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[1024];
+
+const char *supple_version(void)
+{
+    return SUPPLE_VERSION;
+}
+
+const char *supple_error(void)
+{
+    return message;
+}
+
+supple_status sp_error(supple_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+supple_status sp_error_of(const sp_context *context, const char *path, int status)
+{
+    if (status == SP_OK)
+        return SUPPLE_OK;
+    return sp_error((supple_status)status, "%.400s%s%s", path ? path : "", path ? ": " : "", context->message);
+}
+
+bool sp_count_possible(int64_t count, size_t size)
+{
+    return count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
+}
+
+bool sp_all_finite(int64_t count, const double *numbers)
+{
+    bool finite = true;
+    for (int64_t i = 0; i < count; i++)
+        finite &= isfinite(numbers[i]) != 0;
+    return finite;
+}

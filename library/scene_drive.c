@@ -1,0 +1,59 @@
+#include "library/error.h"
+#include "library/loaded_scene.h"
+
+#include <string.h>
+
+static const sp_loaded_model *model_of(const sp_loaded_scene *scene, int64_t body)
+{
+    return &scene->models[scene->input.scene.bodies[body].model];
+}
+
+static bool is_body(const sp_loaded_scene *scene, int64_t body)
+{
+    return body >= 0 && body < scene->input.scene.body_count;
+}
+
+enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double pose[7], const double *twist)
+{
+    const sp_scene *text = &scene->input.scene;
+    sp_pose next;
+    if (body != SP_DRIVE_HAND && !is_body(scene, body))
+        return SP_DRIVE_NO_BODY;
+    if (body == SP_DRIVE_HAND ? text->coupling.kind == SP_SCENE_NO_COUPLING
+                              : text->bodies[body].motion != SP_SCENE_PATH)
+        return SP_DRIVE_NOT_DRIVEN;
+    if (!sp_all_finite(7, pose) || (twist && !sp_all_finite(6, twist)))
+        return SP_DRIVE_NOT_FINITE;
+    memcpy(next.x, pose, sizeof next.x);
+    memcpy(next.q, pose + 3, sizeof next.q);
+    if (!sp_unit_vector(4, next.q))
+        return SP_DRIVE_NO_ROTATION;
+    sp_driven_pose *driven = body == SP_DRIVE_HAND ? &scene->hand : &scene->paths[body];
+    driven->pose = next;
+    driven->set = true;
+    driven->since = sp_contact_scene_time(scene->contact);
+    for (int k = 0; k < 6; k++)
+        driven->twist[k] = twist ? twist[k] : 0;
+    return SP_DRIVE_DONE;
+}
+
+enum sp_drive sp_scene_force(const sp_loaded_scene *scene, int64_t body, int64_t vertex, const double value[3],
+                             sp_contact_scene_force *force)
+{
+    if (!is_body(scene, body))
+        return SP_DRIVE_NO_BODY;
+    const sp_loaded_model *model = model_of(scene, body);
+    if (vertex < -1 || vertex >= model->mesh.mesh.vertex_count)
+        return SP_DRIVE_NO_VERTEX;
+    if (!sp_all_finite(3, value))
+        return SP_DRIVE_NOT_FINITE;
+    if (scene->input.scene.bodies[body].motion != SP_SCENE_FREE && (model->r == 0 || vertex < 0))
+        return SP_DRIVE_NOT_DRIVEN;
+    *force = (sp_contact_scene_force){.body = body, .stride = model->basis.columns.rows};
+    memcpy(force->force, value, sizeof force->force);
+    if (vertex >= 0) {
+        memcpy(force->point, model->mesh.mesh.vertices + 3 * vertex, sizeof force->point);
+        force->U = model->r ? model->basis.columns.U + 3 * vertex : NULL;
+    }
+    return SP_DRIVE_DONE;
+}

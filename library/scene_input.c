@@ -1,0 +1,71 @@
+#include "library/scene_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int sp_scene_input_read(sp_source *source, const char *path, sp_scene_input *scene)
+{
+    *scene = (sp_scene_input){.path = path};
+    const char *slash = strrchr(path, '/');
+    char *folder = sp_pool_copy(&scene->pool, path, (int64_t)strlen(path) + 1, 1);
+    int status;
+    if (!folder)
+        return sp_source_fail(source, SP_SYSTEM, path, "out of memory");
+    folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
+    SP_TRY(source->text(source, path, "", true, &scene->pool, &scene->count, &scene->text));
+    sp_hash_bytes(scene->count, scene->text, scene->hash);
+    SP_TRY(sp_source_about(source, path,
+                           sp_scene_parse(source->context, scene->text, scene->count, folder, &scene->scene)));
+    return SP_OK;
+done:
+    sp_pool_free(&scene->pool);
+    *scene = (sp_scene_input){0};
+    return status;
+}
+
+void sp_scene_input_free(sp_scene_input *scene)
+{
+    sp_scene_free(&scene->scene);
+    sp_pool_free(&scene->pool);
+    *scene = (sp_scene_input){0};
+}
+
+const char *sp_scene_input_key(sp_scene_input *scene, const char *name, const char *key)
+{
+    const size_t length = strlen(name) + strlen(key) + 2;
+    char *text = sp_pool_raw(&scene->pool, (int64_t)length, 1);
+    if (text)
+        snprintf(text, length, "%s.%s", name, key);
+    return text;
+}
+
+int sp_scene_input_mesh(sp_source *source, sp_scene_input *scene, int64_t model, sp_mesh_input *mesh)
+{
+    const sp_scene_model *m = &scene->scene.models[model];
+    return sp_input_mesh(source, m->mesh, sp_scene_input_key(scene, m->name, "mesh"), mesh);
+}
+
+int sp_scene_input_basis(sp_source *source, sp_scene_input *scene, int64_t model, const sp_mesh_input *mesh,
+                         sp_columns_input *basis)
+{
+    const sp_scene_model *m = &scene->scene.models[model];
+    const char *key = sp_scene_input_key(scene, m->name, "basis");
+    int status = sp_input_columns(source, m->basis, key, NULL, mesh, basis);
+    if (status == SP_OK && m->r > basis->columns.count)
+        status = sp_source_fail(source, SP_INPUT, m->basis, "it has %lld columns, model %s asks for %lld",
+                                (long long)basis->columns.count, m->name, (long long)m->r);
+    return status;
+}
+
+int sp_scene_input_path(sp_source *source, sp_scene_input *scene, const char *name, const char *path, sp_path *poses)
+{
+    sp_pool pool = {0};
+    int64_t count;
+    char *text;
+    int status;
+    SP_TRY(source->text(source, path, sp_scene_input_key(scene, name, "path"), false, &pool, &count, &text));
+    SP_TRY(sp_source_about(source, path, sp_path_parse(source->context, text, count, poses)));
+done:
+    sp_pool_free(&pool);
+    return status;
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# The element types on the command line. They are compared with matrices of Abaqus, with frequencies and nonlinear statics of CalculiX and
+# with a published beam. Other tests run the chain of programs on each type, import, export and refusals.
+
+load common
+
+typed() {
+    "$PYTHON" "$BATS_TEST_DIRNAME/typed.py" "$@"
+}
+
+# hertz FILE: the frequencies of a file of modes.
+hertz() {
+    siminfo "$1" | awk '$3 == "Hz" { print $2 }'
+}
+
+needs_ccx() {
+    command -v ccx > /dev/null || skip 'ccx is not installed: nothing to compare with'
+}
+
+@test "stiffness and mass of Abaqus" {
+    [ -n "${SUPPLE_MESHES-}" ] || skip "SUPPLE_MESHES is not set"
+    needs_numpy
+    local type choice
+    for type in C3D4 C3D8 C3D10 C3D20; do
+        choice=full
+        [ $type != C3D8 ] || choice=averaged
+        simimport "$SUPPLE_MESHES/abaqus-matrices/block$type.inp" --hexahedra $choice -q -o mesh.npz
+        modes mesh.npz -k 7 -q --write-stiffness K.npz --write-mass M.npz -o modes.npz
+        # the files have lumped masses of C3D4 and C3D8, so that their sums are compared
+        "$PYTHON" - "$SUPPLE_MESHES/abaqus-matrices/block$type" <<-'END' || fault "$type"
+	import sys, numpy as np
+	def ours(path):
+	    f = np.load(path)
+	    n = len(f['indptr']) - 1
+	    A = np.zeros((n, n))
+	    for row in range(n):
+	        part = slice(f['indptr'][row], f['indptr'][row + 1])
+	        A[row, f['indices'][part]] = f['data'][part]
+	    return A
+	def theirs(path, n):
+	    a, A = np.loadtxt(path), np.zeros((n, n))
+	    A[a[:, 0].astype(int) - 1, a[:, 1].astype(int) - 1] = a[:, 2]
+	    return A
+	K, M = ours('K.npz'), ours('M.npz')
+	A, B = theirs(sys.argv[1] + '_STIF1.mtx', len(K)), theirs(sys.argv[1] + '_MASS1.mtx', len(K))
+	k, m = abs(K - A).max() / abs(A).max(), abs(M - B).max() / abs(B).max()
+	if 'C3D4' in sys.argv[1] or 'C3D8' in sys.argv[1]:
+	    m = abs(M.sum() - B.sum()) / B.sum()
+	print('%s K %.1e M %.1e' % (sys.argv[1][-5:], k, m))
+	sys.exit(not (k < 1e-13 and m < 1e-12))
+	END
+    done
+    no_faults
+}
+
+@test "the clamped beam of MORFE" {
+    [ -n "${SUPPLE_MESHES-}" ] || skip "SUPPLE_MESHES is not set"
+    local how
+    # The published frequency is 0.5370828278264171 rad/us, of 15-node wedges with 18 points each. Our 15-node wedges have 9 points, as in
+    # Abaqus and CalculiX. The 18-node wedges of the file are softer.
+    for how in --serendipity ''; do
+        simimport "$SUPPLE_MESHES/morfe/beam.mphtxt" $how --young 160e3 --poisson 0.22 --density 2.32e-3 --fix-half-space 1,0,0,1e-6 \
+            --fix-half-space -1,0,0,-999.999 -q -o beam.npz
+        modes beam.npz -k 3 -q -o modes.npz
+        hertz modes.npz | awk -v most="$([ $how ] && echo 1e-5 || echo 5e-5)" 'NR == 1 { off = 2 * 3.14159265358979 * $1 / 0.5370828278264171 - 1
+            print off; exit !((off < 0 ? -off : off) < most) }' || fault "${how:-18 nodes}: $(hertz modes.npz | head -1) Hz"
+    done
+    no_faults
+}
+
+@test "frequencies of CalculiX" {
+    needs_ccx
+    needs_numpy
+    local type
+    for type in C3D8 C3D20 C3D10 C3D15 C3D20R; do
+        typed $type 5 2 2 run.inp
+        simimport run.inp -q -o mesh.npz
+        modes mesh.npz -k 5 -q --write-mass M.npz -o modes.npz
+        case $type in
+        C3D8 | C3D20) ;;
+        *) # CalculiX integrates the mass of these types at fewer points
+            "$PYTHON" "$BATS_TEST_DIRNAME/typed_mass.py" mesh.npz M.npz less.npz
+            modes mesh.npz -k 5 -q --mass less.npz -o modes.npz
+            ;;
+        esac
+        printf '*STEP\n*FREQUENCY\n5\n*END STEP\n' >> run.inp
+        OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
+        hertz modes.npz > ours.txt
+        awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' run.dat | head -n 5 > theirs.txt
+        paste ours.txt theirs.txt | awk '{ d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d } END { print worst; exit !(NR == 5 && worst < 1e-6) }' > verdict ||
+            fault "$type: $(cat verdict): $(paste ours.txt theirs.txt | tr '\n' ' ')"
+        echo "$type $(cat verdict)"
+    done
+    no_faults
+}
+
+@test "nonlinear statics of CalculiX" {
+    needs_ccx
+    local type last
+    for type in C3D10 C3D15 C3D20 C3D20R; do
+        typed $type 5 2 1 run.inp
+        last=$(awk '/^\*ELEMENT/ { exit } NF == 4 { n++ } END { print n }' FS=, run.inp)
+        {
+            printf '*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, PARAMETERS=FIELD\n1e-9, 1e-9\n*CLOAD\n%d, 2, -2e7\n*NODE PRINT, NSET=NALL\nU\n*END STEP\n' "$last"
+        } >> run.inp
+        simimport run.inp -q -o mesh.npz
+        printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,%d,0,-2e7,0\n' $((last - 1)) > loads.csv
+        simfull mesh.npz --integrator static --steps 1 --dt 1 --loads loads.csv -q -o static.npz
+        OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
+        simexport mesh.npz static.npz --probe 0-$((last - 1)) --frames 1- -q -o ours.csv
+        tail -n 1 ours.csv | tr , '\n' | tail -n $((3 * last)) > ours.txt
+        grep -E '^ +[0-9]+ ' run.dat | tail -n "$last" | awk '{ print $2; print $3; print $4 }' > theirs.txt
+        paste ours.txt theirs.txt | awk -v n=$((3 * last)) '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; s = $2 < 0 ? -$2 : $2; if (s > most) most = s }
+            END { print NR, worst, most; exit !(NR == n && most > 0.02 && worst < 1e-5 * most) }' > verdict || fault "$type: $(cat verdict)"
+        echo "$type $(cat verdict)"
+    done
+    no_faults
+}
+
+@test "the chain of programs" {
+    needs_numpy
+    local type types='C3D10 C3D20R C3D15 C3D8I'
+    ! sanitized || types='C3D10 C3D8I'
+    for type in $types; do
+        typed $type 4 2 1 arch.inp
+        simimport arch.inp -q -o mesh.npz
+        modes mesh.npz -k 5 -q -o modes.npz
+        modalderiv mesh.npz modes.npz -q -o derivatives.npz
+        masspca mesh.npz modes.npz derivatives.npz -r 6 -q -o basis.npz
+        polycoef mesh.npz basis.npz -q -o poly.npz
+        cubature mesh.npz basis.npz -n 20 -q -o cub.npz
+        set -- mesh.npz --basis basis.npz --gravity 0,-9.81,0 --integrator energy --steps 20 --dt 1e-4 -q
+        simulate "$@" --poly poly.npz -o poly-motion.npz || fault "$type: polynomials"
+        simulate "$@" --model galerkin -o galerkin.npz || fault "$type: galerkin"
+        simulate mesh.npz --basis basis.npz --model cubature --cub cub.npz --gravity 0,-9.81,0 --steps 5 --dt 1e-4 -q -o cub-motion.npz || fault "$type: cubature"
+        simfull mesh.npz --gravity 0,-9.81,0 --integrator energy --steps 20 --dt 1e-4 -q -o full.npz || fault "$type: full"
+        simverify mesh.npz modes.npz derivatives.npz basis.npz poly.npz cub.npz poly-motion.npz full.npz -q > verdict || fault "$type: $(grep -v -E '^(ok|note)' verdict)"
+        # the energy-conserving step conserves energy
+        simverify full.npz mesh.npz -q | awk '/energy balance/ { gsub(/[(:]/, " "); exit !($5 < 1e-10) }' || fault "$type: $(simverify full.npz mesh.npz -q | grep balance)"
+        "$PYTHON" -c 'import sys, numpy as np
+p, g = (np.load(n) for n in sys.argv[1:])
+q = [np.concatenate([f[n] for n in sorted(f.files) if n.startswith("q/")]) for f in (p, g)]
+sys.exit(not (q[0].shape == q[1].shape and 0 < abs(q[0]).max() and abs(q[0] - q[1]).max() < 1e-8 * abs(q[0]).max()))' poly-motion.npz galerkin.npz || fault "$type: polynomials are not the projection"
+        simrender mesh.npz full.npz --color mises --frames 20 -q -o frame.png || fault "$type: picture"
+        simexport mesh.npz full.npz --fields -q -o motion.vtu || fault "$type: vtu"
+        simcut mesh.npz --plane 1,0,0,0.3 -q -o cut.npz || fault "$type: cut"
+        simverify cut.npz -q > verdict || fault "$type: $(grep -v ^ok verdict)"
+        pointshell mesh.npz -q -o shell.npz || fault "$type: point shell"
+        distfield mesh.npz -n 16 -q -o field.npz || fault "$type: field"
+    done
+    no_faults
+}
+
+@test "formats of other programs hold the elements" {
+    local type ending
+    for type in C3D6 C3D10 C3D15 C3D20; do
+        typed $type 3 2 1 a.inp
+        typed $type 3 2 1 b.msh
+        simimport a.inp -q -o a.npz
+        simimport b.msh --young 210e9 --poisson 0.3 --density 7850 --fix-half-space 1,0,0,1e-9 -q -o b.npz
+        modes a.npz -k 3 -q -t 1 -o a-modes.npz
+        modes b.npz -k 3 -q -t 1 -o b-modes.npz
+        paste <(hertz a-modes.npz) <(hertz b-modes.npz) | awk '{ d = $1 / $2 - 1; if (d * d > 1e-18) exit 1 }' || fault "$type: Gmsh's order of nodes"
+        for ending in msh vtk vtu inp; do
+            simexport a.npz -q -o c.$ending 2> /dev/null
+            simimport c.$ending -q -o c.npz
+            "$PYTHON" -c 'import sys, zipfile
+a, c = (zipfile.ZipFile(n) for n in sys.argv[1:])
+sys.exit(any(a.read(n) != c.read(n) for n in a.namelist() if n.startswith(("tet", "hex", "wedge"))))' a.npz c.npz || fault "$type: .$ending changes the elements"
+        done
+    done
+    typed C3D20R 3 1 1 a.inp
+    simimport a.inp -q -o a.npz
+    simexport a.npz -o c.vtk 2> said
+    grep -q 'not in this file: .*that 3 elements are of type hex20r, not hex20' said || fault "hex20r in VTK: $(< said)"
+    simexport a.npz -o c.inp 2> said
+    ! grep -q hex20 said || fault "hex20r in .inp: $(< said)"
+    typed C3D20 3 1 1 a.inp
+    simimport a.inp --linearize -q -o line.npz
+    [[ $(siminfo line.npz | grep '^mesh ') == *'16 vertices, 3 hexahedra'* ]] || fault "--linearize: $(siminfo line.npz | grep '^mesh ')"
+    no_faults
+}
+
+@test "element types are refused where they have no meaning" {
+    typed C3D10 2 1 1 a.inp
+    simimport a.inp -q -o a.npz
+    refused 3 '^simfull: a.npz: stiffness warping is for 8-node hexahedra and 4-node tetrahedra; the mesh has elements of type tet10' \
+        simfull a.npz --model warp --steps 1 --dt 1e-3 -q -o out.npz
+    refused 3 'TetGen.s files hold 4-node tetrahedra only' simexport a.npz -q -o out.ele
+    sed 's/^1, /1, 5, /' a.inp > b.inp
+    refused 3 '^simimport: b.inp: line [0-9]+: ' simimport b.inp -q -o out.npz
+    sed 's/C3D10/C3D10M/' a.inp > b.inp
+    refused 3 '^simimport: b.inp: line [0-9]+: elements of type C3D10M are not supported' simimport b.inp -q -o out.npz
+    typed C3D8 2 1 1 a.inp
+    simimport a.inp --hexahedra averaged --law neo-hookean -q -o a.npz
+    refused 3 'elements of type hex8b .* are for the laws stvk and linear; region "STEEL" has neo-hookean' modes a.npz -k 2 -q -o out.npz
+    refused 2 '^simimport: --serendipity' simimport a.inp --linearize --serendipity -q -o out.npz
+    no_faults
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# The Python package: bodies and scenes have the motions of the programs, wrong calls are refused, and the package installs.
+
+load common
+
+needs_package() {
+    needs_plain_build 'the interpreter has none'
+    needs_numpy
+    export SUPPLE_LIBRARY=$SUPPLE_BUILD/library/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1
+}
+
+# tests MODULE: runs a file of tests in the current folder.
+tests() {
+    "$PYTHON" -W error "$BATS_TEST_DIRNAME/python/$1.py" > out.txt 2>&1 || fault "$(cat out.txt)"
+    grep -qE '^Ran [0-9]+ tests' out.txt || fault "no tests: $(cat out.txt)"
+}
+
+@test "the package agrees with the headers and has documentation" {
+    needs_package
+    tests test_package
+    no_faults
+}
+
+@test "bodies of the package" {
+    needs_package
+    simimport block.veg --fixed block.bou -q -o block.npz
+    modes block.npz -q -k 2 -o block-modes.npz
+    tests test_body
+    no_faults
+}
+
+@test "scenes of the package" {
+    needs_package
+    tests test_scene
+    no_faults
+}
+
+# one_step FOLDER: moves a body by the package in this folder. Its library has this path.
+one_step() {
+    local work=$PWD
+    (cd / && env -u SUPPLE_LIBRARY PYTHONPATH="$1" "$PYTHON" -W error -c '
+import pathlib, sys, supple
+folder, work = sys.argv[1:]
+assert supple.__file__.startswith(folder), supple.__file__
+body = supple.Body(*(f"{work}/{name}.npz" for name in ("mesh", "basis", "poly")))
+body.start(q=[0.1] * 6)
+body.step()
+print(body.time, *(line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "libsupple" in line and "r-x" in line))' "$1" "$work") > out.txt 2>&1 ||
+        fault "$(cat out.txt)"
+}
+
+@test "ninja install installs the package, which finds the library beside it" {
+    needs_package
+    install_build
+    folder=$(dirname "$(find "$root" -path '*-packages/supple')")
+    [ -f "$folder/supple/py.typed" ] || fault "$(find "$root" -name '*supple*')"
+    one_step "$folder"
+    [ "$(< out.txt)" = "0.01 $library" ] || fault "$(< out.txt)"
+    PYTHONPATH=$folder "$PYTHON" -m supple modes.npz > listed && grep -qx "modes.npz: modes" listed || fault 'python3 -m supple'
+    # in the search path of the Python that runs Meson, with this prefix or otherwise with any
+    prefix=$(meson introspect --buildoptions "$SUPPLE_BUILD" | "$PYTHON" -c 'import json, sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
+    searched=$(/usr/bin/python3 -I -c 'import sys; print(*sys.path, sep="\n")')
+    ! grep -q "^$prefix/lib/.*-packages$" <<< "$searched" || grep -qxF "${folder#"$PWD/dest"}" <<< "$searched" || fault "$folder is not searched"
+    no_faults
+}
+
+@test "pip installs the package" {
+    needs_package
+    "$PYTHON" -c 'import setuptools, wheel, pip' 2> /dev/null || skip 'no pip, setuptools or wheel'
+    cp -r "$SUPPLE_SOURCE/python" source
+    PYTHONPATH= "$PYTHON" -m pip install --no-index --no-build-isolation --no-deps --quiet --target site ./source > log 2>&1 || fault "$(cat log)"
+    (cd "$SUPPLE_SOURCE/python/supple" && printf '%s\n' *.py py.typed | sort) > listed
+    (cd site/supple && printf '%s\n' *.py py.typed | sort) | cmp - listed || fault "$(ls site/supple)"
+    [ -d site/supple-"$(sed -n "s/^__version__ = '\(.*\)'/\1/p" source/supple/__init__.py)".dist-info ] || fault "$(ls site)"
+    LD_LIBRARY_PATH=$SUPPLE_BUILD/library one_step "$PWD/site"
+    [[ $(< out.txt) == "0.01 $SUPPLE_BUILD/library/libsupple.so.0."* ]] || fault "$(< out.txt)"
+    no_faults
+}
+
+@test "the package compiles, and its types are those that mypy infers" {
+    needs_package
+    cp -r "$SUPPLE_SOURCE/python" source
+    "$PYTHON" -W error -m compileall -q source/supple > log || fault "$(< log)"
+    "$PYTHON" -c 'import mypy' 2> /dev/null || skip 'compiled; no mypy'
+    "$PYTHON" -m mypy --strict-optional source/supple > log || fault "$(< log)"
+    no_faults
+}

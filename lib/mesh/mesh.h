@@ -24,6 +24,9 @@ typedef struct sp_element_block {
     int64_t *node; /* [count, nodes of the type], in the order of mesh/element_type.h */
 } sp_element_block;
 
+/* A named set of vertices, elements or faces (mesh/mesh_sets.h). */
+typedef struct sp_mesh_set sp_mesh_set;
+
 /* Elements are numbered block after block. All arrays are owned by `pool`. */
 typedef struct sp_mesh {
     sp_pool pool;
@@ -42,6 +45,8 @@ typedef struct sp_mesh {
     int up;         /* the coordinate axis that points up in pictures: 'x', 'y' or 'z'; 0 means 'z' */
     int64_t material_count;
     sp_material *materials; /* [material_count], one per region */
+    int64_t set_count;
+    sp_mesh_set *sets; /* [set_count] */
 } sp_mesh;
 
 static inline int64_t sp_mesh_element_count(const sp_mesh *mesh)
@@ -123,7 +128,7 @@ void sp_mesh_free(sp_mesh *mesh);
  * `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits), materials,
  * factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length 1 within
  * 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a material
- * twice. SP_INPUT names the first violation. The arrays must be as long as their counts say; nothing else is assumed.
+ * twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say; nothing else is assumed.
  * Every other function except sp_mesh_inverted takes a mesh that passes this check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
 

@@ -128,8 +128,8 @@ void sp_mesh_free(sp_mesh *mesh);
  * `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits), materials,
  * factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length 1 within
  * 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a material
- * twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say; nothing else is assumed.
- * Every other function except sp_mesh_inverted takes a mesh that passes this check. */
+ * twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say;
+ * nothing else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
 
 /* turn = false: returns the number of elements with a nonpositive Jacobian or volume. turn = true: reorients them by

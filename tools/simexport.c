@@ -18,7 +18,7 @@ static const tool_option options[] = {
              "may have names: tip=surface:5"},
     {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .only = "to=csv @trajectory,scene",
      .help = "the reduced coordinates q0, q1, ... too; of a scene's motion also where the bodies are"},
-    {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "to=csv probe @trajectory",
+    {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "to=csv @trajectory",
      .help = "Cauchy stress at the probes too, averaged over the elements there, with its von Mises and largest "
              "principal values, Pa"},
     {"volume", 0, TOOL_FLAG, &chosen.volume, .only = "to=csv @trajectory",

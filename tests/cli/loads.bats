@@ -200,6 +200,6 @@ tip() {
 	END
     done_well simexport rod.npz pulled.npz --frames 1 --fields -o pulled.vtu
     grep -a -q 'Name="von_mises_stress"' pulled.vtu && grep -a -q 'Name="cauchy_stress"' pulled.vtu || fault 'no stress in the VTU file'
-    refused 2 '--stress (does not apply|applies)' simexport rod.npz pulled.npz --stress -o stress.csv
+    refused 2 '--stress is at the probes' simexport rod.npz pulled.npz --stress -o stress.csv
     no_faults
 }

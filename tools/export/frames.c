@@ -26,15 +26,19 @@ static double volume_in(const tool_trajectory *motion, int64_t frame, tool_movin
 
 /* ---- stress ---- */
 
-static void stress_begin(sp_context *context, const tool_trajectory *motion, tool_nodal_stress *nodal)
+static void stress_begin(tool_csv_frames *csv)
 {
+    const tool_trajectory *motion = &csv->motion;
+    tool_nodal_stress *nodal = &csv->nodal;
     const int64_t vertices = motion->vertex_count;
+    if (csv->choice->probes == NULL)
+        tool_fail(SP_USAGE, NULL, "--stress is at the probes: name them by --probe");
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "--stress needs the mesh: name its file too");
     if (tool_meta_has_input(motion->trajectory.meta, "activation"))
         tool_fail(SP_USAGE, motion->path, "--stress: its fibres had a tension over time, which CSV files are without");
     tool_trajectory_need_all(motion);
-    tool_check(sp_fe_space_new_prescribed(context, &motion->simulated, &nodal->body), motion->mesh.path);
+    tool_check(sp_fe_space_new_prescribed(csv->context, &motion->simulated, &nodal->body), motion->mesh.path);
     nodal->u = tool_allocate_raw(&nodal->pool, 3 * vertices, sizeof *nodal->u);
     nodal->stress = tool_allocate_raw(&nodal->pool, 6 * vertices, sizeof *nodal->stress);
 }
@@ -83,7 +87,7 @@ void tool_csv_frames_open(sp_context *context, int64_t count, const char *const 
     if (choice->volume)
         move_begin(motion, &csv->moving);
     if (choice->stress)
-        stress_begin(context, motion, &csv->nodal);
+        stress_begin(csv);
 }
 
 void tool_csv_frames_close(tool_csv_frames *csv)

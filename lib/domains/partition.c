@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEAST_SHARE = 8 }; /* a domain of a tree has at least this part of the mean size */
+
 /* The elements of a domain that is divided, contracted to nodes. */
 typedef struct quotient {
     sp_pool pool;
@@ -224,10 +226,12 @@ static void count_all(partition *p, const quotient *q, int step)
     }
 }
 
-/* What a division costs: shared vertices, and more of them the farther side 0 is from its share. */
+/* What a division costs: shared vertices, twice as many if side 0 differs from its share by a fifth, and far more
+ * beyond that. */
 static double cost_of(int64_t shared, int64_t weight, int64_t share)
 {
-    return (double)shared * (1 + 2 * fabs((double)(weight - share)) / (double)share);
+    const double off = 5 * ((double)weight / (double)share - 1);
+    return (double)shared * (1 + off * off * off * off);
 }
 
 /* The cost of `side`; INFINITY if a side is empty. */
@@ -421,7 +425,8 @@ static int split(partition *p, int64_t d, bool contract, bool *done)
     SP_TRY(divide(p, &q, p->size[d] * low / p->target[d], side));
     for (int64_t i = 0; i < q.elements; i++)
         moved += side[q.node[i]] == 1;
-    if (moved == 0 || moved == q.elements)
+    const int64_t smaller = moved < q.elements - moved ? moved : q.elements - moved;
+    if (smaller == 0 || (contract && smaller < p->size[d] / p->target[d] / LEAST_SHARE))
         goto done;
     for (int64_t i = 0; i < q.elements; i++)
         if (side[q.node[i]] == 1)

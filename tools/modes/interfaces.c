@@ -1,0 +1,88 @@
+/* Interface bases: constraint modes in front of the modes of the body with its interfaces at rest. */
+#include "basis/interfaces.h"
+#include "mesh/mesh_sets.h"
+#include "tools/common/solve.h"
+#include "tools/modes/methods.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Returns true if an option names the set; marks the names that are used. */
+static bool is_chosen(const tool_texts *names, const char *set, bool *used)
+{
+    bool chosen = false;
+    for (int64_t i = 0; i < names->count; i++)
+        if (fnmatch(names->value[i], set, 0) == 0)
+            chosen = used[i] = true;
+    return chosen;
+}
+
+/* The sets whose names match, in the order of the mesh. */
+static void find_interfaces(modes_problem *p, const modes_interface_choice *choice)
+{
+    const sp_mesh *mesh = &p->mesh.mesh;
+    bool used[TOOL_COUNT(choice->names.value)] = {false};
+    p->interfaces = tool_allocate(&p->pool, mesh->set_count, sizeof *p->interfaces);
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        sp_interface *interface = &p->interfaces[p->interface_count];
+        if (mesh->sets[i].kind != SP_SET_VERTICES || !is_chosen(&choice->names, mesh->sets[i].name, used))
+            continue;
+        snprintf(interface->name, sizeof interface->name, "%s", mesh->sets[i].name);
+        interface->frame = (sp_interface_frame)choice->frame;
+        interface->vertex_count = mesh->sets[i].count;
+        interface->vertices = mesh->sets[i].index;
+        p->interface_count++;
+    }
+    for (int64_t i = 0; i < choice->names.count; i++)
+        if (!used[i]) {
+            char known[256];
+            sp_mesh_list_sets(mesh, known, sizeof known);
+            tool_fail(SP_USAGE, NULL, "--interface: the mesh has no set of vertices \"%s\"%s%s", choice->names.value[i],
+                      *known ? ", only " : ", nor any other set", known);
+        }
+}
+
+void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
+{
+    sp_sparse K, M;
+    find_interfaces(p, choice);
+    tool_check(sp_interfaces_prepare(p->context, &p->body, p->interface_count, p->interfaces), p->mesh.path);
+    sp_interface_map *map = p->map = tool_allocate(&p->pool, 1, sizeof *map);
+    tool_check(sp_interface_map_new(p->context, &p->body, p->interface_count, p->interfaces, map), p->mesh.path);
+    tool_check(sp_interface_map_matrix(p->context, map, &p->K, &K), p->mesh.path);
+    tool_check(sp_interface_map_matrix(p->context, map, &p->M, &M), p->mesh.path);
+    p->whole_K = p->K;
+    p->whole_M = p->M;
+    p->K = K;
+    p->M = M;
+    p->order = map->columns;
+    p->node = map->node;
+}
+
+void modes_constraint(modes_problem *p)
+{
+    sp_flexibility *flexibility = NULL;
+    double residual;
+    p->constraint = tool_allocate_raw(&p->pool, p->body.dof_count * p->map->coordinates, sizeof *p->constraint);
+    if (p->order > 0)
+        tool_check_solve(
+            sp_flexibility_new(p->context, &p->K, &p->M, p->node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &flexibility),
+            p->mesh.path, &p->body, "with its interfaces at rest, part of the body is still free");
+    tool_check_solve(sp_constraint_modes(p->context, p->map, &p->whole_K, flexibility, p->constraint, &residual),
+                     p->mesh.path, &p->body, NULL);
+    sp_flexibility_free(flexibility);
+    if (residual > 1e-6)
+        tool_warn(p->mesh.path, "the residual of a constraint mode is %.1e", residual);
+    tool_say("%lld constraint modes of %lld interfaces, largest residual %.1e", (long long)p->map->coordinates,
+             (long long)p->interface_count, residual);
+    p->constraint_residual = residual;
+}
+
+void modes_interfaces_close(modes_problem *p)
+{
+    if (!p->map)
+        return;
+    sp_sparse_free(&p->whole_K);
+    sp_sparse_free(&p->whole_M);
+    sp_interface_map_free(p->map);
+}

@@ -53,6 +53,11 @@ static int64_t sort_entries(int width, int64_t count, int64_t *index)
     return kept;
 }
 
+void sp_mesh_sort_set(sp_mesh_set *set)
+{
+    set->count = sort_entries(sp_set_width(set->kind), set->count, set->index);
+}
+
 /* A new set without entries. The array of sets has room for a power of two of them. */
 static sp_mesh_set *new_set(sp_mesh *mesh, const char *name, sp_set_kind kind)
 {
@@ -90,7 +95,8 @@ int sp_mesh_add_to_set(sp_context *context, sp_mesh *mesh, const char *name, sp_
     memcpy(joined + width * old, index, (size_t)(width * count) * sizeof *joined);
     sp_pool_drop(&mesh->pool, set->index);
     set->index = joined;
-    set->count = sort_entries(width, old + count, joined);
+    set->count = old + count;
+    sp_mesh_sort_set(set);
     return SP_OK;
 }
 

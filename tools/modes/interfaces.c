@@ -7,13 +7,26 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Returns true if an option names the set; marks the names that are used. */
-static bool is_chosen(const tool_texts *names, const char *set, bool *used)
+/* Returns true if all vertices of the set are fixed. */
+static bool is_at_rest(const sp_fe_space *space, const sp_mesh_set *set)
+{
+    bool rest = true;
+    for (int64_t k = 0; k < set->count; k++)
+        for (int c = 0; c < 3; c++)
+            rest &= space->dof[3 * set->index[k] + c] < 0;
+    return rest;
+}
+
+/* Returns true if an option names the set, by its name, or with * if it is not at rest as a whole, as the interface to
+ * the parent of a domain is with simpart --fix-parent. Marks the names that are used. */
+static bool is_chosen(const modes_problem *p, const tool_texts *names, const sp_mesh_set *set, bool *used)
 {
     bool chosen = false;
     for (int64_t i = 0; i < names->count; i++)
-        if (fnmatch(names->value[i], set, 0) == 0)
-            chosen = used[i] = true;
+        if (fnmatch(names->value[i], set->name, 0) == 0) {
+            used[i] = true;
+            chosen |= !strcmp(names->value[i], set->name) || !is_at_rest(&p->body, set);
+        }
     return chosen;
 }
 
@@ -25,7 +38,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
     p->interfaces = tool_allocate(&p->pool, mesh->set_count, sizeof *p->interfaces);
     for (int64_t i = 0; i < mesh->set_count; i++) {
         sp_interface *interface = &p->interfaces[p->interface_count];
-        if (mesh->sets[i].kind != SP_SET_VERTICES || !is_chosen(&choice->names, mesh->sets[i].name, used))
+        if (mesh->sets[i].kind != SP_SET_VERTICES || !is_chosen(p, &choice->names, &mesh->sets[i], used))
             continue;
         snprintf(interface->name, sizeof interface->name, "%s", mesh->sets[i].name);
         interface->frame = (sp_interface_frame)choice->frame;

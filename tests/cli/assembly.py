@@ -19,6 +19,8 @@ import scipy.sparse
 
 
 def interfaces_of(parts):
+    if 'pair' not in parts.files:
+        return {}
     start, vertices = parts['interface_start'], parts['interface_vertices']
     return {tuple(pair): vertices[start[i]:start[i + 1]] for i, pair in enumerate(parts['pair'])}
 
@@ -183,7 +185,7 @@ def together(parts, mesh, domains):
         fixed.update(kept[domain['fixed']])
         meta = json.loads(domain['meta'].tobytes())
         sets, at = {}, 0
-        for s in meta['sets']:
+        for s in meta.get('sets', []):
             sets[s['name']] = kept[domain['sets/vertices'][at:at + s['count']]]
             at += s['count']
         for pair, v in interfaces_of(parts).items():

@@ -50,9 +50,9 @@ static const tool_spec spec = {
     .summary = "Divides a body into domains that meet at interfaces, and writes domains as meshes.",
     .tables = tables,
     .common = TOOL_OUTPUT | TOOL_THREADS,
-    .examples = "  simpart tree.npz --parts 12 --tree -o parts.npz\n"
-                "  simpart tree.npz parts.npz --extract 3 --fix-parent -o domain_3.npz\n"
-                "  simpart tree.npz parts.npz --extract 0-11 --local -o domain_%02d.npz\n",
+    .examples = "  simpart tree.npz --parts 2 --tree -o parts.npz\n"
+                "  simpart tree.npz parts.npz --extract 1 --fix-parent -o domain_1.npz\n"
+                "  simpart tree.npz parts.npz --extract 0-1 --local -o domain_%d.npz\n",
 };
 
 int main(int argc, char **argv)

@@ -188,11 +188,10 @@ int main(int argc, char **argv)
                   (long long)chosen.lanczos.count, (long long)p.order, interfaces ? " off its interfaces" : "");
     tool_inputs_are(p.rigid_count ? "free-body" : "fixed-body");
     chosen.krylov.count = chosen.lanczos.count;
-    if (interfaces)
-        modes_constraint(&p);
-    if (interfaces && chosen.lanczos.count == 0 && chosen.method != METHOD_INERTIA)
+    if (interfaces && chosen.lanczos.count == 0 && chosen.method != METHOD_INERTIA) {
+        modes_constraint(&p, NULL);
         modes_write_snapshots(&p, 0, NULL, tool_result_new());
-    else if (chosen.method == METHOD_LANCZOS)
+    } else if (chosen.method == METHOD_LANCZOS)
         modes_lanczos(&p, &chosen.lanczos);
     else
         (chosen.method == METHOD_INERTIA ? modes_inertia : modes_krylov)(&p, &chosen.krylov);

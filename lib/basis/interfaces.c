@@ -54,6 +54,10 @@ static int check_frame(sp_context *context, const sp_mesh *mesh, const sp_interf
     double J[3][3];
     if (interface->frame == SP_FRAME_NONE)
         return SP_OK;
+    if (interface->frame == SP_FRAME_AVERAGE && interface->vertex_count > SP_AVERAGE_VERTICES)
+        return sp_fail(context, SP_INPUT,
+                       "interface \"%s\" has %lld vertices, an average frame has up to %d: it couples all of them",
+                       interface->name, (long long)interface->vertex_count, SP_AVERAGE_VERTICES);
     second_moment(mesh, interface, J);
     const double trace = J[0][0] + J[1][1] + J[2][2];
     if (interface->vertex_count < 3 || !(determinant(J) > 1e-12 * trace * trace * trace))

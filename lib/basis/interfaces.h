@@ -14,6 +14,10 @@
 #include "basis/flexibility.h"
 #include "mesh/interface.h"
 
+/* Vertices of an average frame: its elimination couples all of them, so that the cost grows with the third power
+ * (600: about 5 s, 2500: minutes). */
+enum { SP_AVERAGE_VERTICES = 600 };
+
 /* Fills in origin, first and count of interfaces [count] whose name, frame and vertices are given. SP_INPUT if a vertex
  * is fixed, or in two interfaces, or no element uses it, or if a frame has less than three vertices that are not on one
  * line. */

@@ -36,13 +36,13 @@ int sp_element_graph_new(sp_context *context, const sp_mesh *mesh, sp_element_gr
 void sp_element_graph_free(sp_element_graph *graph);
 
 /* Divides the elements into `count` connected domains of about the same number of elements, with few vertices in the
- * interfaces: recursive bisection by METIS. In each step the elements at one interface stay on one side, so that the
- * graph of the domains is a tree, as long as some division in two is possible; `tree` false: otherwise interfaces are
- * divided too. domain [elements] receives numbers in the order of the lowest elements. The result does not depend on
- * the number of threads. SP_INPUT if the elements are not connected or there are too few of them, and with `tree` if
- * the body does not divide so. */
+ * interfaces: recursive bisection, each time by the best of METIS's division and of cuts across the long axis and by
+ * the distance from an end. No step cuts through an interface: the elements around a vertex of an interface stay in one
+ * domain. So no vertex is in three domains, and the graph of the domains is a tree unless the body has a loop. domain
+ * [elements] receives numbers in the order of the lowest elements. The result does not depend on the number of threads.
+ * SP_INPUT if the elements are not connected, or do not divide so into as many domains. */
 int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_element_graph *graph, int64_t count,
-                         bool tree, int64_t *domain) SP_MUST_USE;
+                         int64_t *domain) SP_MUST_USE;
 
 /* Replaces side [elements], any numbers from 0 to below `count`, by the connected pieces of the sides, numbered by
  * their side, and within it in the order of the lowest elements; `count` becomes their number. */

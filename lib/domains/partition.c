@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SHARE = 8 }; /* a domain of a tree has at least this part of the mean size */
+enum { LEAST_SHARE = 8 }; /* a domain has at least an eighth of the mean size */
 
 /* The elements of a domain that is divided, contracted to nodes. */
 typedef struct quotient {
@@ -28,31 +28,30 @@ typedef struct partition {
     const sp_element_graph *graph;
     int64_t *domain;       /* [elements of the mesh] */
     int64_t *place;        /* [elements of the mesh] its number in the domain that is divided */
-    int64_t *first_of;     /* [domains] place of the first element at the interface to each; −1: none yet */
     int64_t domain_count;  /* so far */
     int64_t *target;       /* [domains] into how many parts each is to be divided */
     int64_t *size;         /* [domains] elements */
-    int64_t (*on_side)[2]; /* [vertices] elements on either side of a division; zero between divisions */
+    int32_t (*on_side)[2]; /* [vertices] elements on either side of a division */
 } partition;
 
-/* Joins the elements at the interface to each other domain in `parent`, a forest over the elements of the quotient. */
+/* Joins the elements around each vertex that other domains have too, in `parent`, a forest over the elements of the
+ * quotient: then each piece of an interface stays in one domain. */
 static void contract_interfaces(partition *p, const quotient *q, int64_t *parent)
 {
     const int64_t own = p->domain[q->element[0]];
-    for (int64_t d = 0; d < p->domain_count; d++)
-        p->first_of[d] = -1;
     for (int64_t i = 0; i < q->elements; i++) {
         int corners;
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
-        for (int a = 0; a < corners; a++)
-            for (int64_t k = p->graph->vertex_start[corner[a]]; k < p->graph->vertex_start[corner[a] + 1]; k++) {
-                const int64_t other = p->domain[p->graph->vertex_element[k]];
-                if (other == own)
-                    continue;
-                if (p->first_of[other] < 0)
-                    p->first_of[other] = i;
-                sp_forest_join(parent, p->first_of[other], i);
-            }
+        for (int a = 0; a < corners; a++) {
+            const int64_t *around = p->graph->vertex_element + p->graph->vertex_start[corner[a]];
+            const int64_t count = p->graph->vertex_start[corner[a] + 1] - p->graph->vertex_start[corner[a]];
+            bool shared = false;
+            for (int64_t k = 0; k < count && !shared; k++)
+                shared = p->domain[around[k]] != own;
+            for (int64_t k = 0; k < count && shared; k++)
+                if (p->domain[around[k]] == own)
+                    sp_forest_join(parent, p->place[around[k]], i);
+        }
     }
 }
 
@@ -100,8 +99,8 @@ done:
     return status;
 }
 
-/* The quotient of domain d: with `contract` the elements at each interface are one node. */
-static int make_quotient(partition *p, int64_t d, bool contract, quotient *q)
+/* The quotient of domain d: the elements at each piece of an interface are one node. */
+static int make_quotient(partition *p, int64_t d, quotient *q)
 {
     const int64_t elements = sp_mesh_element_count(p->mesh), size = p->size[d];
     *q = (quotient){.elements = size};
@@ -117,8 +116,7 @@ static int make_quotient(partition *p, int64_t d, bool contract, quotient *q)
             parent[i] = i;
             p->place[e] = i++;
         }
-    if (contract)
-        contract_interfaces(p, q, parent);
+    contract_interfaces(p, q, parent);
     for (int64_t i = 0; i < size; i++) { /* a root is the lowest element of its node */
         const int64_t root = sp_forest_root(parent, i);
         q->node[i] = root == i ? q->count++ : q->node[root];
@@ -196,33 +194,36 @@ static void keep_heaviest(const quotient *q, int64_t s, int64_t *side, int64_t *
             side[n] = 1 - s;
 }
 
-/* Moves a node from side 1 to side 0 in the counts, or with `step` −1 back; returns by how much the number of shared
- * vertices grows. */
-static int64_t move_node(partition *p, const quotient *q, int64_t node, int step)
+/* Moves a node from side 1 to side 0 in the counts; returns by how much the number of shared vertices grows. */
+static int64_t move_node(partition *p, const quotient *q, int64_t node)
 {
     int64_t grown = 0;
     for (int64_t i = q->first[node]; i < q->first[node + 1]; i++) {
         int corners;
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[q->order[i]], &corners);
         for (int a = 0; a < corners; a++) {
-            int64_t *on = p->on_side[corner[a]];
-            grown -= on[0] > 0 && on[1] > 0;
-            on[0] += step;
-            on[1] -= step;
-            grown += on[0] > 0 && on[1] > 0;
+            int32_t *on = p->on_side[corner[a]];
+            grown += (on[0] == 0 && on[1] > 1) - (on[0] > 0 && on[1] == 1);
+            on[0]++;
+            on[1]--;
         }
     }
     return grown;
 }
 
-/* Starts the counts with all elements on side 1; `step` −1 clears them. */
-static void count_all(partition *p, const quotient *q, int step)
+/* Starts the counts with all elements on side 1. */
+static void count_all(partition *p, const quotient *q)
 {
+    int corners;
     for (int64_t i = 0; i < q->elements; i++) {
-        int corners;
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
         for (int a = 0; a < corners; a++)
-            p->on_side[corner[a]][1] += step;
+            memset(p->on_side[corner[a]], 0, sizeof *p->on_side);
+    }
+    for (int64_t i = 0; i < q->elements; i++) {
+        const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
+        for (int a = 0; a < corners; a++)
+            p->on_side[corner[a]][1]++;
     }
 }
 
@@ -238,16 +239,12 @@ static double cost_of(int64_t shared, int64_t weight, int64_t share)
 static double judge(partition *p, const quotient *q, int64_t share, const int64_t *side)
 {
     int64_t shared = 0, weight = 0;
-    count_all(p, q, 1);
+    count_all(p, q);
     for (int64_t n = 0; n < q->count; n++)
         if (side[n] == 0) {
-            shared += move_node(p, q, n, 1);
+            shared += move_node(p, q, n);
             weight += q->weight[n];
         }
-    for (int64_t n = 0; n < q->count; n++)
-        if (side[n] == 0)
-            move_node(p, q, n, -1);
-    count_all(p, q, -1);
     return weight == 0 || weight == q->elements ? INFINITY : cost_of(shared, weight, share);
 }
 
@@ -256,9 +253,9 @@ static void sweep(partition *p, const quotient *q, int64_t share, const int64_t 
 {
     int64_t shared = 0, weight = 0, best = 0;
     double least = INFINITY;
-    count_all(p, q, 1);
+    count_all(p, q);
     for (int64_t k = 0; k < q->count; k++) {
-        shared += move_node(p, q, order[k], 1);
+        shared += move_node(p, q, order[k]);
         weight += q->weight[order[k]];
         const double cost = weight == q->elements ? INFINITY : cost_of(shared, weight, share);
         if (cost < least) {
@@ -266,9 +263,6 @@ static void sweep(partition *p, const quotient *q, int64_t share, const int64_t 
             best = k + 1;
         }
     }
-    for (int64_t k = 0; k < q->count; k++)
-        move_node(p, q, order[k], -1);
-    count_all(p, q, -1);
     for (int64_t k = 0; k < q->count; k++)
         side[order[k]] = k < best ? 0 : 1;
 }
@@ -407,13 +401,13 @@ static int divide(partition *p, quotient *q, int64_t share, int64_t *side)
 }
 
 /* Divides domain d in two, if possible: the second part is a new domain. */
-static int split(partition *p, int64_t d, bool contract, bool *done)
+static int split(partition *p, int64_t d, bool *done)
 {
     quotient q;
     int64_t moved = 0, *side;
     int status;
     *done = false;
-    SP_TRY(make_quotient(p, d, contract, &q));
+    SP_TRY(make_quotient(p, d, &q));
     side = sp_pool_new(&q.pool, q.count, sizeof *side);
     if (!side) {
         status = sp_fail_memory(p->context);
@@ -426,7 +420,7 @@ static int split(partition *p, int64_t d, bool contract, bool *done)
     for (int64_t i = 0; i < q.elements; i++)
         moved += side[q.node[i]] == 1;
     const int64_t smaller = moved < q.elements - moved ? moved : q.elements - moved;
-    if (smaller == 0 || (contract && smaller < p->size[d] / p->target[d] / LEAST_SHARE))
+    if (smaller == 0 || smaller < p->size[d] / p->target[d] / LEAST_SHARE)
         goto done;
     for (int64_t i = 0; i < q.elements; i++)
         if (side[q.node[i]] == 1)
@@ -468,30 +462,17 @@ static void pass_on(partition *p, int64_t d, bool *stuck)
         p->target[best] += left;
 }
 
-static int divide_all(partition *p, int64_t count, bool contract, bool *stuck)
+static int divide_all(partition *p, int64_t count, bool *stuck)
 {
     int status = SP_OK;
     bool done;
-    memset(stuck, 0, (size_t)count * sizeof *stuck);
     for (int64_t d; p->domain_count < count && (d = next_domain(p, stuck)) >= 0;) {
-        SP_TRY(split(p, d, contract, &done));
+        SP_TRY(split(p, d, &done));
         if (!done)
             pass_on(p, d, stuck);
     }
 done:
     return status;
-}
-
-/* Targets for the domains that are missing: one more part of the largest ones. */
-static void ask_for_more(partition *p, int64_t count)
-{
-    for (int64_t missing = count - p->domain_count; missing > 0; missing--) {
-        int64_t best = 0;
-        for (int64_t d = 1; d < p->domain_count; d++)
-            if (p->size[d] * p->target[best] > p->size[best] * p->target[d])
-                best = d;
-        p->target[best]++;
-    }
 }
 
 /* Numbers the domains in the order of their lowest elements; number [count] is scratch. */
@@ -508,7 +489,7 @@ static void number_domains(int64_t elements, int64_t count, int64_t *domain, int
 }
 
 int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_element_graph *graph, int64_t count,
-                         bool tree, int64_t *domain)
+                         int64_t *domain)
 {
     const int64_t elements = sp_mesh_element_count(mesh);
     sp_pool scratch = {0};
@@ -527,7 +508,6 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     }
     partition p = {.context = context, .mesh = mesh, .graph = graph, .domain = domain, .domain_count = 1};
     p.place = sp_pool_raw(&scratch, elements, sizeof *p.place);
-    p.first_of = sp_pool_raw(&scratch, count, sizeof *p.first_of);
     p.target = sp_pool_new(&scratch, count, sizeof *p.target);
     p.size = sp_pool_new(&scratch, count, sizeof *p.size);
     p.on_side = sp_pool_new(&scratch, mesh->vertex_count, sizeof *p.on_side);
@@ -538,19 +518,14 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     }
     p.target[0] = count;
     p.size[0] = elements;
-    SP_TRY(divide_all(&p, count, true, stuck));
-    if (p.domain_count < count && tree) {
+    SP_TRY(divide_all(&p, count, stuck));
+    if (p.domain_count < count) {
         status = sp_fail(context, SP_INPUT,
-                         "it divides into %lld domains whose graph is a tree, not into %lld: a loop would remain",
+                         "it divides into %lld domains, not into %lld, without a cut through their interfaces",
                          (long long)p.domain_count, (long long)count);
         goto done;
     }
-    ask_for_more(&p, count);
-    SP_TRY(divide_all(&p, count, false, stuck));
-    if (p.domain_count < count)
-        status = sp_fail(context, SP_INPUT, "it divides into %lld domains, not into %lld", (long long)p.domain_count,
-                         (long long)count);
-    number_domains(elements, p.domain_count, domain, p.first_of);
+    number_domains(elements, p.domain_count, domain, p.size);
 done:
     sp_pool_free(&scratch);
     return status;

@@ -200,7 +200,7 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 2 '--pieces ' simpart mesh.npz --parts 2 --pieces -o out.npz
     refused 2 '--extract ' simpart mesh.npz --parts 2 --extract 1 -o out.npz
     refused 3 '96 elements cannot be divided into 97 domains' simpart mesh.npz --parts 97 -o out.npz
-    refused 3 'mesh.npz: it divides into [0-9]+ domains whose graph is a tree, not into 40: a loop would remain' simpart mesh.npz --parts 40 --tree -o out.npz
+    refused 3 'mesh.npz: it divides into [0-9]+ domains, not into 40, without a cut through their interfaces' simpart mesh.npz --parts 40 -o out.npz
     "$PYTHON" - <<-'END'
 	import numpy as np
 	f = np.load('mesh.npz')
@@ -257,6 +257,10 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 3 '--tree: a loop remains: the interface of domains 0 and 1 is in 2 pieces' simpart ring.npz --plane 1,0,0,2 --tree -o out.npz
     refused 3 '--tree: a loop remains: the 4 domains have 4 interfaces, a tree has 3' simpart ring.npz --plane 1,0,0,2 --plane 0,1,0,2 --tree -o out.npz
     done_well simpart ring.npz --plane 1,0,0,2 --plane 0,1,0,2 -q -o quarters.npz
+    # the automatic division of a ring has one loop and no vertex in three domains
+    done_well simpart ring.npz --parts 3 -o thirds.npz
+    [[ $err == *'a loop remains: the 3 domains have 3 interfaces, a tree has 2'* ]] || fault "$err"
+    refused 3 '--tree: a loop remains' simpart ring.npz --parts 3 --tree -o out.npz
     refused 3 'quarters.npz: --fix-parent: the graph of the domains is no tree' simpart ring.npz quarters.npz --extract 0 --fix-parent -o out.npz
     no_faults
 }

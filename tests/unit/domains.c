@@ -87,7 +87,7 @@ static void partitions(void)
             make_typed(types[t], 12, 2, 1, 0.5, 0, true, &mesh);
             int64_t *domain = calloc((size_t)sp_mesh_element_count(&mesh), sizeof *domain);
             CHECK_OK(sp_element_graph_new(&context, &mesh, &graph));
-            CHECK_OK(sp_domains_partition(&context, &mesh, &graph, count, true, domain));
+            CHECK_OK(sp_domains_partition(&context, &mesh, &graph, count, domain));
             CHECK_OK(sp_domains_new(&context, &mesh, &graph, count, domain, &domains));
             CHECK(domains.parents == count && domains.interface_count == count - 1, "%lld domains: no tree",
                   (long long)count);

@@ -72,18 +72,20 @@ void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
     p->node = map->node;
 }
 
-void modes_constraint(modes_problem *p)
+void modes_constraint(modes_problem *p, sp_flexibility *known)
 {
-    sp_flexibility *flexibility = NULL;
+    sp_flexibility *own = NULL;
     double residual;
+    if (!p->map)
+        return;
     p->constraint = tool_allocate_raw(&p->pool, p->body.dof_count * p->map->coordinates, sizeof *p->constraint);
-    if (p->order > 0)
-        tool_check_solve(
-            sp_flexibility_new(p->context, &p->K, &p->M, p->node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &flexibility),
-            p->mesh.path, &p->body, "with its interfaces at rest, part of the body is still free");
-    tool_check_solve(sp_constraint_modes(p->context, p->map, &p->whole_K, flexibility, p->constraint, &residual),
-                     p->mesh.path, &p->body, NULL);
-    sp_flexibility_free(flexibility);
+    if (p->order > 0 && !known)
+        tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &own),
+                         p->mesh.path, &p->body, "with its interfaces at rest, part of the body is still free");
+    tool_check_solve(
+        sp_constraint_modes(p->context, p->map, &p->whole_K, known ? known : own, p->constraint, &residual),
+        p->mesh.path, &p->body, NULL);
+    sp_flexibility_free(own);
     if (residual > 1e-6)
         tool_warn(p->mesh.path, "the residual of a constraint mode is %.1e", residual);
     tool_say("%lld constraint modes of %lld interfaces, largest residual %.1e", (long long)p->map->coordinates,

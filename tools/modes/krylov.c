@@ -51,6 +51,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
                         tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
     json_object_set_new(result, "factor_flops",
                         tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    modes_constraint(p, flexibility);
     modes_write_snapshots(p, columns, U, result);
     sp_flexibility_free(flexibility);
     sp_sparse_inner_free(&inner);

@@ -75,6 +75,11 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
                  i < report.rigid ? "  rigid" : "");
 
     if (p->map) {
+        sp_flexibility *flexibility = NULL;
+        if (report.factor) /* with the interfaces at rest the body has no rigid motion: the shift is 0 */
+            tool_check(sp_flexibility_over(p->context, n, report.factor, &flexibility), p->mesh.path);
+        modes_constraint(p, flexibility);
+        sp_flexibility_free(flexibility);
         modes_write_snapshots(p, k, vector, report_result(&report, k, worst));
         sp_cholesky_free(report.factor);
         return;

@@ -47,8 +47,8 @@ typedef struct modes_interface_choice {
 /* Replaces the matrices of the problem by those of the interior coordinates. */
 void modes_interfaces(modes_problem *problem, const modes_interface_choice *choice);
 
-/* Computes the constraint modes. */
-void modes_constraint(modes_problem *problem);
+/* Computes the constraint modes, if there are interfaces, with the flexibility of K if it is known (else NULL). */
+void modes_constraint(modes_problem *problem, sp_flexibility *known);
 void modes_interfaces_close(modes_problem *problem); /* nothing without interfaces */
 
 /* Eigenvectors, by Lanczos. */

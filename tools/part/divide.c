@@ -17,7 +17,7 @@ static int64_t divide(sp_context *context, const tool_mesh *mesh, part_division 
                        : "nothing says how to divide: --parts, --regions, --sides or --plane");
     *domain = tool_allocate(pool, elements, sizeof **domain);
     if (choice->parts > 0) {
-        tool_check(sp_domains_partition(context, &mesh->mesh, graph, count, choice->tree, *domain), mesh->path);
+        tool_check(sp_domains_partition(context, &mesh->mesh, graph, count, *domain), mesh->path);
         return count;
     }
     if (choice->regions) {

@@ -133,8 +133,7 @@ done:
 
 /* ---- reading sets ---- */
 
-/* The nodes of an element or of one of its faces; returns their number. */
-static int nodes_of(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, int64_t node[SP_ELEMENT_NODES])
+int sp_mesh_set_nodes(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, int64_t node[SP_ELEMENT_NODES])
 {
     const int64_t *entry = set->index + sp_set_width(set->kind) * i;
     signed char number[SP_FACE_NODES];
@@ -163,7 +162,7 @@ int sp_mesh_set_vertices(sp_context *context, const sp_mesh *mesh, const sp_mesh
     if (!within)
         return sp_fail_memory(context);
     for (int64_t i = 0; i < set->count; i++) {
-        const int nodes = nodes_of(mesh, set, i, node);
+        const int nodes = sp_mesh_set_nodes(mesh, set, i, node);
         for (int a = 0; a < nodes; a++) {
             found += !within[node[a]];
             within[node[a]] = true;

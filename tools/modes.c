@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     const bool interfaces = chosen.interface.names.count > 0;
     if (!interfaces && chosen.method != METHOD_INERTIA && !chosen.krylov.order && chosen.lanczos.count == 0)
-        tool_fail(SP_USAGE, NULL, "--count 0: only with --interface, which has other columns");
+        tool_fail(SP_USAGE, NULL, "--count: 0 is out of range, 1 to 100000; only with --interface it means none");
     p.output = tool_output_open(tool_output_path());
     p.own = !chosen.stiffness;
     p.derivatives_path = chosen.derivatives;

@@ -272,7 +272,7 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 2 '--interface: the mesh has no set of vertices "interface-7", only ' modes domain-1.npz --interface interface-7 -o out.npz
     refused 2 '--frame ' modes domain-1.npz --frame rigid -o out.npz
     refused 2 '--derivatives ' modes domain-1.npz --interface 'interface-*' --derivatives d.npz -o out.npz
-    refused 2 '--count 0: only with --interface' modes domain-1.npz -k 0 -o out.npz
+    refused 2 '--count: 0 is out of range' modes domain-1.npz -k 0 -o out.npz
     refused 2 '--count 1000: the mesh has only [0-9]+ free degrees of freedom off its interfaces' modes domain-1.npz --interface 'interface-*' -k 1000 -o out.npz
     done_well simpart mesh.npz parts.npz --extract 1 --fix-parent -q -o held.npz
     refused 3 'interface "interface-0": vertex [0-9]+ is fixed' modes held.npz --interface interface-0 -k 1 -o out.npz

@@ -140,6 +140,18 @@ int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t ele
     if (domains->elements != elements)
         return sp_fail(context, SP_INPUT, "domain: it has %lld values, the mesh has %lld elements",
                        (long long)domains->elements, (long long)elements);
+    sp_pool scratch = {0};
+    bool *used = sp_pool_new(&scratch, domains->count, sizeof *used);
+    int64_t empty = -1;
+    if (!used)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++)
+        used[domains->domain[e]] = true;
+    for (int64_t d = 0; d < domains->count; d++)
+        empty = used[d] ? empty : d;
+    sp_pool_free(&scratch);
+    if (empty >= 0)
+        return sp_fail(context, SP_INPUT, "domain: domain %lld has no element", (long long)empty);
     for (int64_t k = 0; k < domains->vertex_entries; k++)
         if (domains->vertices[k] >= vertices)
             return sp_fail(context, SP_INPUT, "interface_vertices: entry %lld is vertex %lld of %lld", (long long)k,

@@ -10,7 +10,7 @@
  */
 int sp_domains_read(sp_context *context, sp_file *file, sp_domains *domains, char mesh[SP_HASH_LENGTH]) SP_MUST_USE;
 
-/* SP_INPUT if the domains cannot be those of a mesh with so many elements and vertices. */
+/* SP_INPUT if the domains cannot be those of a mesh with so many elements and vertices, or one has no element. */
 int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t elements, int64_t vertices) SP_MUST_USE;
 
 /* meta must already have "mesh". */

@@ -56,7 +56,8 @@ static int64_t rank_of(const sp_domains *domains, int64_t domain, int64_t interf
     return rank;
 }
 
-/* Adds the interfaces of the domain to its mesh; number [vertices of the whole mesh]: those of the part. */
+/* Adds the interfaces of the domain to its mesh; number [vertices of the whole mesh]: those of the part, −1 for others.
+ */
 static int add_interfaces(sp_context *context, const sp_domains *domains, const sp_domain_choice *choice,
                           const int64_t *number, sp_mesh *part)
 {
@@ -73,8 +74,18 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
             status = sp_fail_memory(context);
             goto done;
         }
-        for (int64_t k = 0; k < count; k++)
-            vertices[k] = number[domains->vertices[domains->start[i] + k]];
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t vertex = domains->vertices[domains->start[i] + k];
+            vertices[k] = number[vertex];
+            if (number[vertex] < 0) {
+                status = sp_fail(context, SP_INPUT,
+                                 "the interface of domains %lld and %lld has vertex %lld, which domain "
+                                 "%lld does not have",
+                                 (long long)domains->pair[2 * i], (long long)domains->pair[2 * i + 1],
+                                 (long long)vertex, (long long)choice->domain);
+                goto done;
+            }
+        }
         snprintf(name, sizeof name, "interface-%lld",
                  (long long)(choice->local ? rank_of(domains, choice->domain, i) + 1 : neighbour));
         if (sp_mesh_find_any_set(part, name)) {
@@ -106,6 +117,8 @@ int sp_domain_extract(sp_context *context, const sp_mesh *mesh, const sp_domains
     for (int64_t e = 0; e < domains->elements; e++)
         keep[e] = domains->domain[e] == choice->domain;
     SP_TRY(sp_mesh_keep(context, mesh, keep, pool, part, origin));
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        number[v] = -1;
     for (int64_t v = 0; v < part->vertex_count; v++)
         number[(*origin)[v]] = v;
     SP_TRY(add_interfaces(context, domains, choice, number, part));

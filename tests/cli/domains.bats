@@ -228,6 +228,26 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 2 '--extract: 3 is out of range' simpart mesh.npz parts.npz --extract 3 -o out.npz
     refused 3 'parts.npz: it was made from another mesh' simpart pair.npz parts.npz --extract 0 -o out.npz
     refused 2 '--parts ' simpart mesh.npz parts.npz --extract 0 --parts 2 -o out.npz
+    # files whose hash is valid and whose content is wrong
+    "$PYTHON" - <<-'END'
+	import json, numpy as np
+	f = dict(np.load('parts.npz'))
+	meta = json.loads(f.pop('meta').tobytes())
+	f.pop('result')
+	del meta['tool']
+	def save(name, **change):
+	    np.savez(name, meta=np.frombuffer(json.dumps(meta).encode(), 'u1'), **{**f, **change})
+	save('empty.npz', domain=np.minimum(f['domain'], 1))
+	vertices = f['interface_vertices'].copy()
+	vertices[0] = 0 if f['domain'][0] != 0 else 174 # not of both domains
+	save('elsewhere.npz', interface_vertices=np.concatenate([np.sort(vertices[:25]), vertices[25:]]))
+	save('beyond.npz', interface_vertices=np.concatenate([vertices[:-1], [175]]))
+	END
+    refused 3 'empty.npz: domain: domain 2 has no element' simpart mesh.npz empty.npz --extract 0 -o out.npz
+    refused 3 'the interface of domains [0-9] and [0-9] has vertex [0-9]+, which domain [0-9] does not have' simpart mesh.npz elsewhere.npz --extract 1 -o out.npz
+    refused 3 'beyond.npz: interface_vertices: entry 49 is vertex 175 of 175' simpart mesh.npz beyond.npz --extract 0 -o out.npz
+    head -c 900 parts.npz > cut.npz
+    refused 3 'cut.npz: ' simpart mesh.npz cut.npz --extract 0 -o out.npz
     done_well simpart mesh.npz parts.npz --extract 1 -q -o d.npz
     done_well simpart d.npz --parts 2 -q -o dd.npz
     no_faults

@@ -13,7 +13,7 @@ typedef struct export_options {
     const char *probes, *frames, *columns, *activation;
     int64_t every, samples;
     bool coordinates, positions, volume, stress, surface, fields, partial, level_given, single, sources_only, quantize;
-    double level, tolerance;
+    double level, tolerance, gravity[3];
 } export_options;
 
 /* What is named on the command line. */

@@ -9,6 +9,7 @@
 #include "linear/cholesky.h"
 #include "mesh/element_type.h"
 #include "model/loads.h"
+#include "pointshell/transfer.h"
 #include "reduced/polynomial.h"
 #include "typed_mesh.h"
 
@@ -405,6 +406,72 @@ static void pressures(void)
     }
 }
 
+/* Embeds the point ξ of an element. Its weights and gradients follow from the map of the element if the point is inside
+ * of it; a point of a face may be found in a neighbour. Either way the weights reproduce the point, and it has no
+ * distance from the element. */
+static void check_embedded(const sp_transfer *transfer, int64_t element, const double xi[3], bool inside,
+                           double worst[3])
+{
+    double X[SP_ELEMENT_NODES][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], point[3] = {0}, sum = 0,
+                                                                                        again[3] = {0};
+    sp_transferred found;
+    const int type = sp_mesh_element_places(transfer->mesh, element, X), nodes = sp_element_types[type].nodes;
+    sp_element_shape_functions(type, xi, shape, slope);
+    for (int a = 0; a < nodes; a++)
+        for (int i = 0; i < 3; i++)
+            point[i] += shape[a] * X[a][i];
+    sp_transfer_find(transfer, point, &found);
+    for (int a = 0; a < found.corners; a++) {
+        sum += found.weight[a];
+        for (int i = 0; i < 3; i++)
+            again[i] += found.weight[a] * transfer->mesh->vertices[3 * found.corner[a] + i];
+    }
+    for (int i = 0; i < 3; i++)
+        worst[0] = fmax(worst[0], fabs(again[i] - point[i]));
+    worst[0] = fmax(worst[0], fabs(sum - 1));
+    worst[1] = fmax(worst[1], found.gap);
+    int count;
+    CHECK(!inside || found.corner == sp_mesh_nodes(transfer->mesh, element, &count), "%s: element %lld was not found",
+          sp_element_types[type].name, (long long)element);
+    for (int a = 0; inside && a < nodes; a++)
+        worst[2] = fmax(worst[2], fabs(found.weight[a] - shape[a]));
+}
+
+/* Points inside of curved elements of size 1 and on all their faces are embedded by inverting the map of the element.
+ */
+static void embeddings(void)
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        sp_mesh mesh;
+        sp_transfer transfer;
+        double worst[3] = {0};
+        make_typed(t, 2, 2, 2, 1, 0.08, false, &mesh);
+        CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_OK, "%s: %s", sp_element_types[t].name, context.message);
+        CHECK_OK(sp_transfer_new(&context, &mesh, &transfer));
+        for (int64_t e = 0; e < mesh.block[t].count; e++)
+            for (uint64_t k = 0; k < 20; k++) {
+                double xi[3], along[2][3];
+                signed char node[SP_FACE_NODES];
+                int corners;
+                inner_place(sp_element_types[t].shape, 20 * (uint64_t)e + k, xi);
+                check_embedded(&transfer, e, xi, true, worst);
+                const int face = (int)(k % (uint64_t)sp_element_types[t].faces);
+                sp_element_face(t, face, node, &corners);
+                const double s = sp_random_uniform(12, 20 * (uint64_t)e + k, 0),
+                             r = sp_random_uniform(12, 20 * (uint64_t)e + k, 1);
+                sp_element_face_place(t, face, corners == 4 ? 2 * s - 1 : s, corners == 4 ? 2 * r - 1 : (1 - s) * r, xi,
+                                      along);
+                check_embedded(&transfer, e, xi, false, worst);
+            }
+        NOTE("%-8s points within %.1e, distance %.1e, weights within %.1e", sp_element_types[t].name, worst[0],
+             worst[1], worst[2]);
+        for (int k = 0; k < 3; k++)
+            CHECK(worst[k] <= 1e-12, "%s: %d: %g", sp_element_types[t].name, k, worst[k]);
+        sp_transfer_free(&transfer);
+        sp_mesh_free(&mesh);
+    }
+}
+
 /* The shares of the nodes of a flat face, from textbooks: a square of 4, 8 and 9 nodes, a triangle of 3 and 6. */
 static void shares_of_faces(void)
 {
@@ -501,6 +568,7 @@ int main(void)
     RUN(masses);
     RUN(reduced_forces);
     RUN(pressures);
+    RUN(embeddings);
     RUN(shares_of_faces);
     RUN(cantilevers);
     return test_end();

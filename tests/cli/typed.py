@@ -28,12 +28,11 @@ GMSH_EDGES = {
 GMSH = {'C3D8': 5, 'C3D4': 4, 'C3D6': 6, 'C3D10': 11, 'C3D20': 17, 'C3D15': 18}
 
 
-def main():
-    name, nx, ny, nz, path = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+def grid(name, nx, ny, nz, gmsh=False):
+    """The elements of a box of nx x ny x nz cells, each a list of nodes as places in half cells, and the numbers of the places from 1."""
     nodes = int(''.join(c for c in name[3:] if c.isdigit()))
     shape = {4: 'tet', 10: 'tet', 6: 'wedge', 15: 'wedge', 8: 'hex', 20: 'hex'}[nodes]
     pieces = CORNERS[shape] if shape != 'hex' else [CORNERS['hex']]
-    gmsh = path.endswith('.msh')
     edges = (GMSH_EDGES if gmsh else EDGES)[shape] if nodes > 8 or nodes == 10 else []
     used, elements = {}, []
     for cell in range(nx * ny * nz):
@@ -43,13 +42,37 @@ def main():
             half += [tuple((half[a][i] + half[b][i]) // 2 for i in range(3)) for a, b in edges]
             elements.append(half)
             used.update(dict.fromkeys(half))
-    number = {key: i + 1 for i, key in enumerate(sorted(used, key=lambda h: (h[2], h[1], h[0])))}
+    return elements, {key: i + 1 for i, key in enumerate(sorted(used, key=lambda h: (h[2], h[1], h[0])))}
+
+
+def write_elements(out, name, elements, number, place):
+    """The nodes and elements of an Abaqus deck, in the sets NALL and EALL; place maps half cells to a point."""
+    print('*NODE, NSET=NALL', file=out)
+    for h, n in number.items():
+        print('%d, %.13g, %.13g, %.13g' % (n, *place(h)), file=out)
+    print('*ELEMENT, TYPE=%s, ELSET=EALL' % name, file=out)
+    for i, half in enumerate(elements):
+        line = [i + 1] + [number[h] for h in half]
+        print(', '.join(map(str, line[:16])) + (',' if len(line) > 16 else ''), file=out)
+        if len(line) > 16:
+            print(', '.join(map(str, line[16:])), file=out)
+
+
+def write_set(out, name, nodes):
+    print('*NSET, NSET=%s' % name, file=out)
+    for n in nodes:
+        print('%d,' % n, file=out)
+
+
+def main():
+    name, nx, ny, nz, path = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+    gmsh = path.endswith('.msh')
+    elements, number = grid(name, nx, ny, nz, gmsh)
 
     def place(h):
         angle, radius = math.pi / 4 * h[0] / nx, 0.9 + 0.1 * h[1] / ny
         return (radius * math.sin(angle), radius * math.cos(angle), 0.15 * h[2] / nz)
 
-    ends = [n for h, n in number.items() if h[0] == 0]
     with open(path, 'w') as out:
         if gmsh:
             print('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d' % len(number), file=out)
@@ -60,20 +83,11 @@ def main():
                 print(i + 1, GMSH[name], 2, 1, 1, *[number[h] for h in half], file=out)
             print('$EndElements', file=out)
             return
-        print('*NODE, NSET=NALL', file=out)
-        for h, n in number.items():
-            print('%d, %.13g, %.13g, %.13g' % (n, *place(h)), file=out)
-        print('*ELEMENT, TYPE=%s, ELSET=EALL' % name, file=out)
-        for i, half in enumerate(elements):
-            line = [i + 1] + [number[h] for h in half]
-            print(', '.join(map(str, line[:16])) + (',' if len(line) > 16 else ''), file=out)
-            if len(line) > 16:
-                print(', '.join(map(str, line[16:])), file=out)
-        print('*NSET, NSET=END', file=out)
-        for n in ends:
-            print('%d,' % n, file=out)
+        write_elements(out, name, elements, number, place)
+        write_set(out, 'END', [n for h, n in number.items() if h[0] == 0])
         print('*MATERIAL, NAME=STEEL\n*ELASTIC\n210e9, 0.3\n*DENSITY\n7850\n*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n*BOUNDARY\n'
               'END, 1, 3', file=out)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -92,10 +92,20 @@ static double map_gradients(int nodes, const double *X, const double reference[]
     return det;
 }
 
-/* The rule of the stiffness. */
-static sp_rule stiffness_rule(int type, int points_per_axis)
+sp_rule sp_element_stiffness_rule(int type, int points_per_axis)
 {
     return type == SP_HEX8 && points_per_axis == 3 ? SP_RULE_GAUSS_3 : sp_element_types[type].stiffness;
+}
+
+sp_rule sp_element_mass_rule(int type, int points_per_axis)
+{
+    return type == SP_HEX8 ? sp_element_stiffness_rule(type, points_per_axis) : sp_element_types[type].mass;
+}
+
+double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3])
+{
+    double axis[3][3];
+    return map_gradients(sp_element_types[type].nodes, X, slope, axis, gradient);
 }
 
 double sp_element_centre_gradients(int type, const double *X, double gradient[][3])
@@ -107,32 +117,27 @@ double sp_element_centre_gradients(int type, const double *X, double gradient[][
     return map_gradients(of->nodes, X, slope, axis, gradient);
 }
 
-/* By the points of a rule. */
-static double quadrature_by(int type, sp_rule rule, const double *X, sp_quadrature *quadrature)
+double sp_element_quadrature(const sp_reference *reference, const double *X, sp_quadrature *quadrature)
 {
-    double smallest = INFINITY, weight[SP_QUADRATURE_MAX];
-    quadrature->count = sp_rule_points(rule, quadrature->place, weight);
+    double smallest = INFINITY;
+    quadrature->count = reference->count;
     for (int g = 0; g < quadrature->count; g++) {
-        double slope[SP_ELEMENT_NODES][3];
-        sp_element_shape_functions(type, quadrature->place[g], quadrature->shape[g], slope);
-        const double det =
-            map_gradients(sp_element_types[type].nodes, X, slope, quadrature->axis[g], quadrature->gradient[g]);
+        const double det = map_gradients(sp_element_types[reference->type].nodes, X, reference->slope[g],
+                                         quadrature->axis[g], quadrature->gradient[g]);
         smallest = fmin(smallest, det);
-        quadrature->weight[g] = det * weight[g];
+        quadrature->weight[g] = det * reference->weight[g];
+        memcpy(quadrature->place[g], reference->place[g], sizeof quadrature->place[g]);
     }
     return smallest;
-}
-
-double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature)
-{
-    return quadrature_by(type, stiffness_rule(type, points_per_axis), X, quadrature);
 }
 
 double sp_element_regular_stretch(int type, int points_per_axis)
 {
     const sp_element_type *of = &sp_element_types[type];
     double X[3 * SP_ELEMENT_NODES];
+    sp_reference reference;
     sp_quadrature quadrature;
+    sp_reference_at(type, sp_element_stiffness_rule(type, points_per_axis), &reference);
     for (int a = 0; a < of->nodes; a++) {
         double xi[3];
         sp_element_node(type, a, xi);
@@ -145,7 +150,7 @@ double sp_element_regular_stretch(int type, int points_per_axis)
         }
         memcpy(X + 3 * a, xi, sizeof xi);
     }
-    sp_element_quadrature(type, X, points_per_axis, &quadrature);
+    sp_element_quadrature(&reference, X, &quadrature);
     return sp_element_stretch(type, X, &quadrature);
 }
 
@@ -408,29 +413,19 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
     }
 }
 
-static void mass_by(int nodes, const sp_quadrature *quadrature, double *mass)
+void sp_element_volume_mass(const sp_reference *reference, const double *X, double *mass)
 {
-    for (int g = 0; g < quadrature->count; g++)
-        for (int a = 0; a < nodes; a++)
-            for (int b = 0; b < nodes; b++)
-                mass[nodes * a + b] += quadrature->weight[g] * quadrature->shape[g][a] * quadrature->shape[g][b];
-}
-
-void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass)
-{
-    const int nodes = sp_element_types[type].nodes;
+    const int type = reference->type, nodes = sp_element_types[type].nodes;
     memset(mass, 0, sizeof *mass * (size_t)(nodes * nodes));
-    if (type == SP_TET4) {
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b < 4; b++)
-                mass[4 * a + b] = quadrature->weight[0] * (a == b ? 0.1 : 0.05);
-        return;
+    for (int g = 0; g < (type == SP_TET4 ? 1 : reference->count); g++) {
+        double axis[3][3];
+        const double det = invert_jacobian(nodes, X, reference->slope[g], axis), *shape = reference->shape[g];
+        for (int a = 0; a < nodes; a++)
+            for (int b = a; b < nodes; b++)
+                mass[nodes * a + b] += type == SP_TET4 ? det / 6 * (a == b ? 0.1 : 0.05)
+                                                       : reference->weight[g] * det * shape[a] * shape[b];
     }
-    if (nodes == 8) {
-        mass_by(nodes, quadrature, mass);
-        return;
-    }
-    sp_quadrature own;
-    quadrature_by(type, sp_element_types[type].mass, X, &own);
-    mass_by(nodes, &own, mass);
+    for (int a = 0; a < nodes; a++)
+        for (int b = 0; b < a; b++)
+            mass[nodes * a + b] = mass[nodes * b + a];
 }

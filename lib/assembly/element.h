@@ -26,13 +26,15 @@ static inline int sp_pair_index(int nodes, int a, int b)
     return low * nodes - low * (low + 1) / 2 + high - low - 1;
 }
 
-/* Integration points of an element with their weights det J · w [m³], shape functions and gradients [1/m]. The points
- * are those of the element's type (mesh/element_type.h), and points_per_axis³ Gauss points (2 or 3 per axis) in an
- * 8-node hexahedron (SP_HEX8). */
+/* The rules of the stiffness and of the mass of a type (mesh/element_type.h), with points_per_axis³ Gauss points (2 or 3
+ * per axis) in an 8-node hexahedron (SP_HEX8). */
+sp_rule sp_element_stiffness_rule(int type, int points_per_axis);
+sp_rule sp_element_mass_rule(int type, int points_per_axis);
+
+/* Integration points of an element with their weights det J · w [m³] and gradients [1/m]. */
 typedef struct sp_quadrature {
     int count;
     double weight[SP_QUADRATURE_MAX];
-    double shape[SP_QUADRATURE_MAX][SP_ELEMENT_NODES];
     double gradient[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
     double axis[SP_QUADRATURE_MAX][3][3]; /* ∇ξ_j of the reference coordinates, 1/m */
     double place[SP_QUADRATURE_MAX][3];   /* ξ */
@@ -40,7 +42,10 @@ typedef struct sp_quadrature {
 
 /* X [nodes, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be
  * used). */
-double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature);
+double sp_element_quadrature(const sp_reference *reference, const double *X, sp_quadrature *quadrature);
+
+/* ∇N_a [nodes, 3] 1/m at a place where the slopes are ∂N_a/∂ξ_j [nodes, 3]; returns det J there. */
+double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3]);
 
 /* The longest distance of two corners times the largest |∇N_a| at the quadrature points: 1.9 in a cube with 2³ points,
  * 2.4 with 3³, about the aspect ratio in flat elements. Compared to displacement gradients, squared edge lengths lose
@@ -87,8 +92,8 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
  * pressure p. They sum to the area vector of the face. X [nodes, 3] m. */
 void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3]);
 
-/* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges.
- * Exceptions: 8-node hexahedra use the points of `quadrature`, and 4-node tetrahedra an exact formula. */
-void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass);
+/* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges; 4-node
+ * tetrahedra have an exact formula, with the first point of their rule. */
+void sp_element_volume_mass(const sp_reference *reference, const double *X, double *mass);
 
 #endif

@@ -88,16 +88,19 @@ static int check_law(sp_context *context, int type, const sp_material *material)
                    material->name, sp_law_name(material->law), material->fibre == SP_FIBRE_NONE ? "" : " with fibres");
 }
 
-static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, int edge_count,
-                      const double *edges, sp_element_class *class)
+static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, int edge_count, const double *edges,
+                      sp_element_class *class)
 {
+    const sp_mesh *mesh = space->mesh;
+    sp_pool *pool = &space->pool;
     double X[SP_ELEMENT_NODES][3];
     sp_quadrature quadrature;
     sp_material scaled;
     const sp_material *material = sp_mesh_material(mesh, element, &scaled);
     const int type = sp_mesh_element_places(mesh, element, X), nodes = sp_element_types[type].nodes;
     const bool assumed = type == SP_HEX8B || type == SP_HEX8I;
-    if (!(sp_element_quadrature(type, X[0], mesh->quadrature, &quadrature) > 0))
+    const sp_reference *references = &space->references[2 * type];
+    if (!(sp_element_quadrature(references, X[0], &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
     *class = (sp_element_class){.type = type, .nodes = nodes, .region = mesh->region[element], .element = element};
     class->stretch = sp_element_stretch(type, X[0], &quadrature);
@@ -127,11 +130,25 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
     } else
         for (int g = 0; g < quadrature.count; g++)
             memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
-    sp_element_volume_mass(type, X[0], &quadrature, class->mass);
+    sp_element_volume_mass(references + 1, X[0], class->mass);
     for (int i = 0; i < nodes * nodes; i++)
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)
         class->volume += quadrature.weight[g];
+    return SP_OK;
+}
+
+static int make_references(sp_context *context, sp_fe_space *space)
+{
+    const sp_mesh *mesh = space->mesh;
+    space->references = sp_pool_new(&space->pool, 2 * SP_ELEMENT_TYPES, sizeof *space->references);
+    if (!space->references)
+        return sp_fail_memory(context);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0) {
+            sp_reference_at(t, sp_element_stiffness_rule(t, mesh->quadrature), &space->references[2 * t]);
+            sp_reference_at(t, sp_element_mass_rule(t, mesh->quadrature), &space->references[2 * t + 1]);
+        }
     return SP_OK;
 }
 
@@ -146,8 +163,8 @@ static int find_classes(sp_context *context, sp_fe_space *space)
         reach = fmax(reach, fmax(fabs(low[i]), fabs(high[i])));
     double rounding = 32 * 2.2e-16 * reach;
     sp_list list = {0};
-    int status = SP_OK;
-    for (int64_t e = 0; e < elements; e++) {
+    int status = make_references(context, space);
+    for (int64_t e = 0; e < elements && status == SP_OK; e++) {
         int nodes;
         int64_t within;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -168,7 +185,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
                 status = sp_fail_memory(context);
                 goto done;
             }
-            SP_TRY(fill_class(context, &space->pool, mesh, e, edge_count, edges, added));
+            SP_TRY(fill_class(context, space, e, edge_count, edges, added));
             space->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
         }
         space->element_class[e] = found;

@@ -39,6 +39,7 @@ typedef struct sp_fe_space {
     int64_t class_count;
     sp_element_class *classes;
     int64_t *element_class; /* [elements] */
+    sp_reference *references; /* [2 × types] of the stiffness and of the mass, of the types that the mesh has */
     bool fibres;            /* some element has fibres */
     int64_t dof_count;      /* number of free degrees of freedom */
     int64_t *dof;           /* [3·vertices] number among the free ones, −1 if fixed */

@@ -330,6 +330,14 @@ int sp_rule_points(sp_rule rule, double place[SP_QUADRATURE_MAX][3], double weig
     return 0;
 }
 
+void sp_reference_at(int type, sp_rule rule, sp_reference *reference)
+{
+    reference->type = type;
+    reference->count = sp_rule_points(rule, reference->place, reference->weight);
+    for (int g = 0; g < reference->count; g++)
+        sp_element_shape_functions(type, reference->place[g], reference->shape[g], reference->slope[g]);
+}
+
 /* ---- faces ---- */
 
 int sp_element_face(int type, int f, signed char node[SP_FACE_NODES], int *corners)

@@ -74,12 +74,12 @@ static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
 }
 
 /* The quadrature of an 8-node hexahedron, its corners and its X̂_s. */
-static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quadrature,
+static void hexahedron(const sp_fe_space *space, int64_t element, sp_quadrature *quadrature,
                        double corner[SP_ELEMENT_NODES][3], double sums[7][3])
 {
-    const int type = sp_mesh_element_places(mesh, element, corner);
-    sp_element_quadrature(type, corner[0], mesh->quadrature, quadrature);
-    reference_sums(mesh, element, sums);
+    const int type = sp_mesh_element_places(space->mesh, element, corner);
+    sp_element_quadrature(&space->references[2 * type], corner[0], quadrature);
+    reference_sums(space->mesh, element, sums);
 }
 
 /* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t instead of Σ sym(g_t û_tᵀ). This multiplies rounding errors
@@ -92,7 +92,7 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
     double corner[SP_ELEMENT_NODES][3], X[7][3], g[8][3], size[8];
     if (class->gram || class->type != SP_HEX8)
         return !class->gram;
-    hexahedron(space->mesh, class->element, &quadrature, corner, X);
+    hexahedron(space, class->element, &quadrature, corner, X);
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
@@ -273,7 +273,7 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
         return factor_gram(context, 3, noise, G, factor);
     }
     sp_quadrature quadrature;
-    hexahedron(space->mesh, class->element, &quadrature, corner, factor->X);
+    hexahedron(space, class->element, &quadrature, corner, factor->X);
     status = gram_of_sums(context, class->type, corner[0], &quadrature, C, G, noise);
     if (status == SP_OK)
         status = factor_gram(context, 7, noise, G, factor);

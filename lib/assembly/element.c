@@ -24,10 +24,6 @@ static bool counts(int nodes, double slope)
     return nodes == 8 ? slope > 0 : slope != 0;
 }
 
-/* In flat elements that are oblique to their own axes det J is a small difference of large products. If it is below
- * this fraction of the product of the column lengths of J, doubles have lost more than a digit. */
-static const double flat = 0.1;
-
 /* ∇ξ_j = row j of J⁻¹, computed in sums of two doubles, so that it is correct to a unit in the last place, however flat
  * the element is. Returns det J. */
 static double invert_flat(int nodes, const double *X, const double reference[][3], double axis[3][3])
@@ -73,7 +69,7 @@ static double invert_jacobian(int nodes, const double *X, const double reference
             c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
                       J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
-    if (!(det > flat * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
+    if (!(det > SP_ELEMENT_FLAT * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
         return invert_flat(nodes, X, reference, axis);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)

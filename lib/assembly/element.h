@@ -26,8 +26,8 @@ static inline int sp_pair_index(int nodes, int a, int b)
     return low * nodes - low * (low + 1) / 2 + high - low - 1;
 }
 
-/* The rules of the stiffness and of the mass of a type (mesh/element_type.h), with points_per_axis³ Gauss points (2 or 3
- * per axis) in an 8-node hexahedron (SP_HEX8). */
+/* The rules of the stiffness and of the mass of a type (mesh/element_type.h), with points_per_axis³ Gauss points (2 or
+ * 3 per axis) in an 8-node hexahedron (SP_HEX8). */
 sp_rule sp_element_stiffness_rule(int type, int points_per_axis);
 sp_rule sp_element_mass_rule(int type, int points_per_axis);
 
@@ -43,6 +43,11 @@ typedef struct sp_quadrature {
 /* X [nodes, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be
  * used). */
 double sp_element_quadrature(const sp_reference *reference, const double *X, sp_quadrature *quadrature);
+
+/* In flat elements that are oblique to their own axes det J is a small difference of large products. If it is below
+ * this fraction of the product of the column lengths of J, doubles have lost more than a digit, and J is inverted in
+ * sums of two doubles. */
+#define SP_ELEMENT_FLAT 0.1
 
 /* ∇N_a [nodes, 3] 1/m at a place where the slopes are ∂N_a/∂ξ_j [nodes, 3]; returns det J there. */
 double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3]);

@@ -117,7 +117,8 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     } else {
         class->points = quadrature.count;
         class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
-        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * nodes, sizeof(double));
+        if (nodes == sp_element_types[type].corners)
+            class->gradient = sp_pool_raw(pool, 3 * quadrature.count * nodes, sizeof(double));
     }
     class->mass = sp_pool_raw(pool, nodes * nodes, sizeof *class->mass);
     class->edges = sp_pool_copy(pool, edges, 3 * edge_count, sizeof *edges);
@@ -127,7 +128,8 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
         int status = fill_gram(context, mesh, X[0], &quadrature, class);
         if (status != SP_OK)
             return status;
-    } else
+    }
+    if (class->gradient)
         for (int g = 0; g < quadrature.count; g++)
             memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
     sp_element_volume_mass(references + 1, X[0], class->mass);

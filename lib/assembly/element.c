@@ -409,17 +409,17 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
     }
 }
 
-void sp_element_volume_mass(const sp_reference *reference, const double *X, double *mass)
+void sp_element_volume_mass(const sp_reference *reference, const double *X, const double *weight, double *mass)
 {
     const int type = reference->type, nodes = sp_element_types[type].nodes;
     memset(mass, 0, sizeof *mass * (size_t)(nodes * nodes));
-    for (int g = 0; g < (type == SP_TET4 ? 1 : reference->count); g++) {
-        double axis[3][3];
-        const double det = invert_jacobian(nodes, X, reference->slope[g], axis), *shape = reference->shape[g];
+    for (int g = 0; g < reference->count; g++) {
+        const double *shape = reference->shape[g];
+        double axis[3][3], here;
+        here = weight ? weight[g] : reference->weight[g] * invert_jacobian(nodes, X, reference->slope[g], axis);
         for (int a = 0; a < nodes; a++)
             for (int b = a; b < nodes; b++)
-                mass[nodes * a + b] += type == SP_TET4 ? det / 6 * (a == b ? 0.1 : 0.05)
-                                                       : reference->weight[g] * det * shape[a] * shape[b];
+                mass[nodes * a + b] += type == SP_TET4 ? here * (a == b ? 0.1 : 0.05) : here * shape[a] * shape[b];
     }
     for (int a = 0; a < nodes; a++)
         for (int b = 0; b < a; b++)

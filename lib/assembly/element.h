@@ -97,8 +97,9 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
  * pressure p. They sum to the area vector of the face. X [nodes, 3] m. */
 void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3]);
 
-/* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges; 4-node
- * tetrahedra have an exact formula, with the first point of their rule. */
-void sp_element_volume_mass(const sp_reference *reference, const double *X, double *mass);
+/* ∫ N_a N_b dV [nodes, nodes] m³ by a rule; 4-node tetrahedra have an exact formula, by the weights of any rule. The
+ * mass rule of the type is exact on elements with straight edges. weight: det J · w [m³] at the points if they are
+ * known, else NULL. */
+void sp_element_volume_mass(const sp_reference *reference, const double *X, const double *weight, double *mass);
 
 #endif

@@ -132,7 +132,9 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     if (class->gradient)
         for (int g = 0; g < quadrature.count; g++)
             memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
-    sp_element_volume_mass(references + 1, X[0], class->mass);
+    const bool known = type == SP_TET4 || sp_element_stiffness_rule(type, mesh->quadrature) ==
+                                              sp_element_mass_rule(type, mesh->quadrature);
+    sp_element_volume_mass(known ? references : references + 1, X[0], known ? quadrature.weight : NULL, class->mass);
     for (int i = 0; i < nodes * nodes; i++)
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)

@@ -1,6 +1,7 @@
 #include "formats/mesh.h"
 
 #include "formats/kind_tables.h"
+#include "mesh/mesh_sets.h"
 
 #include <string.h>
 
@@ -219,6 +220,7 @@ static json_t *material_to_json(const sp_material *material)
 typedef struct mesh_file {
     sp_mesh mesh;
     int64_t *origin, *kept;
+    int64_t set_entries[SP_SET_KINDS], *set_index[SP_SET_KINDS]; /* of all sets of a kind, one after the other */
 } mesh_file;
 
 static int64_t elements(const void *object)
@@ -249,6 +251,9 @@ static const sp_symbol symbols[] = {{"nv", .at = offsetof(mesh_file, mesh.vertex
                                     {"ns", .at = offsetof(mesh_file, mesh.surface.vertex_count)},
                                     {"nd", .at = offsetof(mesh_file, mesh.surface.triangle_count)},
                                     {"nw", .follows = weight_count},
+                                    {"s1", .at = offsetof(mesh_file, set_entries[SP_SET_VERTICES])},
+                                    {"s2", .at = offsetof(mesh_file, set_entries[SP_SET_ELEMENTS])},
+                                    {"s3", .at = offsetof(mesh_file, set_entries[SP_SET_FACES])},
                                     {0}};
 
 static const sp_member_rule rules[] = {
@@ -280,6 +285,12 @@ static const sp_member_rule rules[] = {
      .meaning = "the element that carries the vertex"},
     {"surface/weights", "ns, nw", SP_F8, WITH("surface/vertices"), AT(mesh.surface.weights),
      .meaning = "of that element's nodes"},
+    {"sets/vertices", "s1", SP_I8, OPTIONAL, AT(set_index[SP_SET_VERTICES]),
+     .meaning = "the vertices of the sets of vertices, one set after the other"},
+    {"sets/elements", "s2", SP_I8, OPTIONAL, AT(set_index[SP_SET_ELEMENTS]),
+     .meaning = "likewise the elements of the sets of elements"},
+    {"sets/faces", "s3, 2", SP_I8, OPTIONAL, AT(set_index[SP_SET_FACES]),
+     .meaning = "likewise the faces of the sets of faces: the element, and the number of its face"},
     {"origin", "nv", SP_I8, WITH("cut_from"), AT(origin),
      .meaning = "the vertex of the other mesh that each is or is a copy of"},
     {"kept", "nv", SP_I8, WITH("kept_from"), AT(kept), .meaning = "the vertex of the other mesh that each is"},
@@ -308,6 +319,51 @@ static int up_from_json(sp_context *context, const json_t *meta, int *up)
     if (status == SP_OK && (*axis < 'x' || *axis > 'z' || axis[1]))
         return sp_fail(context, SP_INPUT, "meta: \"up\" is \"%.20s\", it must be x, y or z", axis);
     *up = *axis;
+    return status;
+}
+
+/* "sets" of meta: names, kinds and counts of the sets, whose entries are in the members in this order. */
+static int sets_from_json(sp_context *context, const json_t *meta, sp_pool *pool, mesh_file *in)
+{
+    const json_t *list = json_object_get(meta, "sets");
+    const int64_t count = (int64_t)json_array_size(list);
+    int64_t used[SP_SET_KINDS] = {0};
+    int status = SP_OK;
+    if (list && (!json_is_array(list) || count > SP_SETS_MAX))
+        return sp_fail(context, SP_INPUT, "meta: \"sets\" is not an array of at most %d objects", SP_SETS_MAX);
+    sp_mesh_set *set = in->mesh.sets = sp_pool_new(pool, count, sizeof *set);
+    if (!set)
+        return sp_fail_memory(context);
+    in->mesh.set_count = count;
+    for (int64_t i = 0; i < count; i++, set++) {
+        const json_t *object = json_array_get(list, (size_t)i);
+        const char *name, *of;
+        int kind = 0;
+        SP_TRY(check_keys(context, object, "set", 3, (const char *const[]){"name", "of", "count"}));
+        SP_TRY(sp_json_text(context, object, "name", &name));
+        SP_TRY(sp_json_text(context, object, "of", &of));
+        SP_TRY(sp_json_integer(context, object, "count", 1, INT64_MAX, &set->count));
+        while (kind < SP_SET_KINDS && strcmp(of, sp_set_kind_names[kind]) != 0)
+            kind++;
+        if (kind == SP_SET_KINDS)
+            return sp_fail(context, SP_INPUT, "meta: a set is of \"%.20s\", it must be of vertices, elements or faces",
+                           of);
+        if (strlen(name) >= sizeof set->name)
+            return sp_fail(context, SP_INPUT, "meta: the name of a set has %zu bytes, more than %zu", strlen(name),
+                           sizeof set->name - 1);
+        if (set->count > in->set_entries[kind] - used[kind])
+            return sp_fail(context, SP_INPUT, "sets/%s: the sets have more entries than the %lld that are there", of,
+                           (long long)in->set_entries[kind]);
+        strcpy(set->name, name);
+        set->kind = (sp_set_kind)kind;
+        set->index = in->set_index[kind] + sp_set_width(set->kind) * used[kind];
+        used[kind] += set->count;
+    }
+    for (int k = 0; k < SP_SET_KINDS; k++)
+        if (used[k] != in->set_entries[k])
+            return sp_fail(context, SP_INPUT, "sets/%s: there are %lld entries, the sets have %lld",
+                           sp_set_kind_names[k], (long long)in->set_entries[k], (long long)used[k]);
+done:
     return status;
 }
 
@@ -340,6 +396,7 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
             return sp_fail_memory(context);
         memset(in.mesh.fixed_axes, 7, (size_t)in.mesh.fixed_count);
     }
+    SP_TRY(sets_from_json(context, file->meta, &file->members.pool, &in));
     SP_TRY(sp_mesh_check(context, &in.mesh, SURFACE_TOLERANCE));
     *mesh = in.mesh;
     mesh->pool = file->members.pool;
@@ -383,6 +440,35 @@ done:
 
 /* ---- writing ---- */
 
+/* Joins the entries of the sets of each kind, allocated from `pool`, and describes the sets in meta. */
+static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_file *out)
+{
+    const sp_mesh *mesh = &out->mesh;
+    json_t *list = json_array();
+    bool failed = false;
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        failed |=
+            json_array_append_new(list, json_pack("{sssssI}", "name", set->name, "of", sp_set_kind_names[set->kind],
+                                                  "count", (json_int_t)set->count)) != 0;
+        out->set_entries[set->kind] += set->count;
+    }
+    for (int k = 0; k < SP_SET_KINDS; k++) {
+        const size_t size = (size_t)sp_set_width((sp_set_kind)k) * sizeof(int64_t);
+        char *to = sp_pool_raw(pool, out->set_entries[k], size);
+        out->set_index[k] = out->set_entries[k] ? (int64_t *)(void *)to : NULL;
+        for (int64_t i = 0; i < mesh->set_count && to; i++)
+            if ((int)mesh->sets[i].kind == k) {
+                memcpy(to, mesh->sets[i].index, (size_t)mesh->sets[i].count * size);
+                to += (size_t)mesh->sets[i].count * size;
+            }
+    }
+    if (mesh->set_count > 0)
+        failed |= json_object_set(meta, "sets", list) != 0;
+    json_decref(list);
+    return failed || pool->failed ? sp_fail_memory(context) : SP_OK;
+}
+
 static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, const mesh_file *file)
 {
     const sp_mesh *mesh = &file->mesh;
@@ -399,9 +485,14 @@ static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, cons
     if (failed)
         return sp_fail_memory(context);
     mesh_file out = *file;
+    sp_pool pool = {0};
+    int status = sets_to_json(context, meta, &pool, &out);
     if (!partly_fixed)
         out.mesh.fixed_axes = NULL;
-    return sp_kind_write(context, writer, &sp_kind_mesh, meta, &out);
+    if (status == SP_OK)
+        status = sp_kind_write(context, writer, &sp_kind_mesh, meta, &out);
+    sp_pool_free(&pool);
+    return status;
 }
 
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)

@@ -133,19 +133,19 @@ static int utf8_length(const unsigned char *text)
     return length;
 }
 
-static int check_name(sp_context *context, const char *name)
+int sp_name_check(sp_context *context, const char *what, const char *name)
 {
     if (!memchr(name, 0, SP_NAME_LENGTH))
-        return sp_fail(context, SP_INPUT, "material: the name is longer than %d bytes", SP_NAME_LENGTH - 1);
+        return sp_fail(context, SP_INPUT, "%s: the name is longer than %d bytes", what, SP_NAME_LENGTH - 1);
     if (!name[0])
-        return sp_fail(context, SP_INPUT, "material: the name is empty");
+        return sp_fail(context, SP_INPUT, "%s: the name is empty", what);
     const unsigned char *text = (const unsigned char *)name;
     for (int i = 0, length; text[i]; i += length) {
         length = utf8_length(text + i);
         if (length == 0)
-            return sp_fail(context, SP_INPUT, "material: the name is not UTF-8 at byte %d", i);
+            return sp_fail(context, SP_INPUT, "%s: the name is not UTF-8 at byte %d", what, i);
         if (text[i] < 0x20 || text[i] == 0x7F)
-            return sp_fail(context, SP_INPUT, "material: the name has a control character at byte %d", i);
+            return sp_fail(context, SP_INPUT, "%s: the name has a control character at byte %d", what, i);
     }
     return SP_OK;
 }
@@ -272,7 +272,7 @@ static int check_fibre(sp_context *context, const sp_material *material)
 
 int sp_material_check(sp_context *context, const sp_material *material)
 {
-    int status = check_name(context, material->name);
+    int status = sp_name_check(context, "material", material->name);
     if (status != SP_OK)
         return status;
     const char *name = material->name;

@@ -8,6 +8,9 @@
 
 enum { SP_NAME_LENGTH = 64 };
 
+/* SP_INPUT if a name is not UTF-8 of 1 to 63 bytes without control characters; `what` has it. */
+int sp_name_check(sp_context *context, const char *what, const char *name) SP_MUST_USE;
+
 /* The laws whose energy is quadratic in the Green–Lagrange strain E come first. J = det F, I_C = F:F, II_C = ½(I_C² −
  * (FᵀF):(FᵀF)); λ and μ are Lamé's constants of young and poisson, κ = λ + 2μ/3. All are zero and stress-free at rest
  * and have Hooke's stiffness there.

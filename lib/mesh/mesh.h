@@ -24,6 +24,9 @@ typedef struct sp_element_block {
     int64_t *node; /* [count, nodes of the type], in the order of mesh/element_type.h */
 } sp_element_block;
 
+/* A named set of vertices, elements or faces (mesh/mesh_sets.h). */
+typedef struct sp_mesh_set sp_mesh_set;
+
 /* Elements are numbered block after block. All arrays are owned by `pool`. */
 typedef struct sp_mesh {
     sp_pool pool;
@@ -42,6 +45,8 @@ typedef struct sp_mesh {
     int up;         /* the coordinate axis that points up in pictures: 'x', 'y' or 'z'; 0 means 'z' */
     int64_t material_count;
     sp_material *materials; /* [material_count], one per region */
+    int64_t set_count;
+    sp_mesh_set *sets; /* [set_count] */
 } sp_mesh;
 
 static inline int64_t sp_mesh_element_count(const sp_mesh *mesh)
@@ -123,14 +128,14 @@ void sp_mesh_free(sp_mesh *mesh);
  * `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits), materials,
  * factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length 1 within
  * 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a material
- * twice. SP_INPUT names the first violation. The arrays must be as long as their counts say; nothing else is assumed.
- * Every other function except sp_mesh_inverted takes a mesh that passes this check. */
+ * twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say;
+ * nothing else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
 
 /* turn = false: returns the number of elements with a nonpositive Jacobian or volume. turn = true: reorients them by
  * swapping corners (tetrahedra get positive volume, hexahedra are mirrored) and returns the number of reoriented
- * elements; those that stay bad are not counted and keep their order. Surface weights follow their corners. The mesh
- * need not be checked: elements with vertices out of range are skipped. */
+ * elements; those that stay bad are not counted and keep their order. Surface weights follow their corners, and faces
+ * in sets keep theirs. The mesh need not be checked: elements with vertices out of range are skipped. */
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn);
 
 /* The number of elements that reorientation does not repair: flat ones, and hexahedra whose Jacobian changes its

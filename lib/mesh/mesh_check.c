@@ -3,6 +3,7 @@
 
 #include "base/vec3.h"
 #include "mesh/element_geometry.h"
+#include "mesh/mesh_sets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -311,6 +312,7 @@ int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_toler
     SP_TRY(check_factors(context, mesh));
     SP_TRY(check_fixed(context, mesh));
     SP_TRY(check_surface(context, mesh, surface_tolerance));
+    SP_TRY(sp_mesh_check_sets(context, mesh));
 done:
     return status;
 }

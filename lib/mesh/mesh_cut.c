@@ -5,6 +5,7 @@
 #include "base/vec3.h"
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"
+#include "mesh/mesh_sets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -288,6 +289,38 @@ done:
     return status;
 }
 
+/* A set of vertices also gets the copies of its vertices. Elements and their faces keep their numbers. */
+static int cut_sets(cutting *c, const int64_t *origin, sp_mesh *cut)
+{
+    const sp_mesh *mesh = c->mesh;
+    bool *within = sp_pool_raw(&c->pool, mesh->vertex_count, sizeof *within);
+    sp_list copies = {0};
+    int status = within ? SP_OK : sp_fail_memory(c->context);
+    for (int64_t i = 0; i < mesh->set_count && status == SP_OK; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        SP_TRY(sp_mesh_add_to_set(c->context, cut, set->name, set->kind, set->count, set->index));
+        if (set->kind != SP_SET_VERTICES)
+            continue;
+        memset(within, 0, (size_t)mesh->vertex_count);
+        copies.count = 0;
+        for (int64_t k = 0; k < set->count; k++)
+            within[set->index[k]] = true;
+        for (int64_t v = mesh->vertex_count; v < cut->vertex_count; v++) {
+            int64_t *to = within[origin[v]] ? sp_list_add(&copies, 1, sizeof *to) : NULL;
+            if (to)
+                *to = v;
+            else if (within[origin[v]]) {
+                status = sp_fail_memory(c->context);
+                goto done;
+            }
+        }
+        SP_TRY(sp_mesh_add_to_set(c->context, cut, set->name, set->kind, copies.count, copies.data));
+    }
+done:
+    sp_list_free(&copies);
+    return status;
+}
+
 int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, sp_pool *pool, sp_mesh *cut,
                 int64_t **origin, int64_t *dropped)
 {
@@ -311,6 +344,7 @@ int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, s
     SP_TRY(copy_vertices(&c, *origin, cut));
     SP_TRY(copy_elements(&c, cut));
     SP_TRY(cut_surface(&c, cut, dropped));
+    SP_TRY(cut_sets(&c, *origin, cut));
 done:
     if (status != SP_OK) {
         sp_mesh_free(cut);

@@ -1,6 +1,8 @@
 /* Extraction of parts of a mesh as separate meshes. */
 #include "mesh/cut.h"
 
+#include "mesh/mesh_sets.h"
+
 #include <string.h>
 
 /* Numbers the kept entries in order and sets the others to −1; returns the number of kept ones. */
@@ -131,6 +133,7 @@ int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_
     keep_elements(mesh, element, vertex, part);
     keep_vertices(mesh, vertex, part, *origin);
     keep_surface(mesh, element, surface_vertex, part);
+    status = sp_mesh_keep_sets(context, mesh, vertex, element, part);
 done:
     if (status != SP_OK)
         sp_mesh_free(part);

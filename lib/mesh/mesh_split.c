@@ -2,6 +2,7 @@
 #include "mesh/mesh.h"
 
 #include "mesh/element_geometry.h"
+#include "mesh/mesh_sets.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,6 +132,72 @@ static void split_surface(const sp_mesh *mesh, sp_mesh *split)
     }
 }
 
+/* Adds to `list` [int64_t] the two triangles, as faces of tetrahedra, that cover a face of a hexahedron. */
+static bool split_face(const sp_mesh *mesh, const sp_mesh *split, int64_t element, int f, sp_list *list)
+{
+    signed char quad[SP_FACE_NODES], face[SP_FACE_NODES];
+    int corners;
+    const int64_t *hex = mesh->block[SP_HEX8].node + 8 * element;
+    sp_element_face(SP_HEX8, f, quad, &corners);
+    for (int64_t t = 6 * element; t < 6 * element + 6; t++)
+        for (int g = 0; g < 4; g++) {
+            int found = 0;
+            sp_element_face(SP_TET4, g, face, &corners);
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 4; b++)
+                    found += split->block[SP_TET4].node[4 * t + face[a]] == hex[quad[b]];
+            int64_t *to = found == 3 ? sp_list_add(list, 2, sizeof *to) : NULL;
+            if (found == 3 && !to)
+                return false;
+            if (to)
+                memcpy(to, (const int64_t[]){t, g}, 2 * sizeof *to);
+        }
+    return true;
+}
+
+/* One set of elements or faces; its entries are collected in `list` [int64_t]. */
+static bool split_set(const sp_mesh *mesh, const sp_mesh *split, const sp_mesh_set *set, sp_list *list)
+{
+    const int width = sp_set_width(set->kind);
+    bool done = true;
+    list->count = 0;
+    for (int64_t i = 0; i < set->count && done; i++) {
+        const int64_t element = set->index[width * i], first = split_index(mesh, element);
+        const int64_t pieces = element < mesh->block[SP_HEX8].count && set->kind == SP_SET_ELEMENTS ? 6 : 1;
+        if (set->kind == SP_SET_FACES && element < mesh->block[SP_HEX8].count) {
+            done = split_face(mesh, split, element, (int)set->index[2 * i + 1], list);
+            continue;
+        }
+        int64_t *to = sp_list_add(list, pieces * width, sizeof *to);
+        done = to;
+        for (int64_t k = 0; k < pieces && to; k++)
+            to[width * k] = first + k;
+        if (to && width == 2)
+            to[1] = set->index[2 * i + 1];
+    }
+    return done;
+}
+
+static int split_sets(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
+{
+    sp_list list = {0};
+    int status = SP_OK;
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        const bool vertices = set->kind == SP_SET_VERTICES;
+        if (!vertices && !split_set(mesh, split, set, &list)) {
+            status = sp_fail_memory(context);
+            goto done;
+        }
+        SP_TRY(sp_mesh_add_to_set(context, split, set->name, set->kind,
+                                  vertices ? set->count : list.count / sp_set_width(set->kind),
+                                  vertices ? set->index : list.data));
+    }
+done:
+    sp_list_free(&list);
+    return status;
+}
+
 int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
 {
     const sp_embedded_surface *surface = &mesh->surface;
@@ -168,9 +235,11 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     split->surface.width = 4;
     split->surface.weights = sp_pool_raw(pool, surface->vertex_count, 4 * sizeof *surface->weights);
     status = pool->failed ? sp_fail_memory(context) : split_elements(context, mesh, split);
-    if (status == SP_OK)
+    if (status == SP_OK) {
         split_surface(mesh, split);
-    else
+        status = split_sets(context, mesh, split);
+    }
+    if (status != SP_OK)
         sp_mesh_free(split);
     return status;
 }

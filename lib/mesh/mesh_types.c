@@ -1,5 +1,5 @@
 /* Changes of the types of elements. */
-#include "mesh/mesh.h"
+#include "mesh/mesh_sets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +11,15 @@ int sp_element_linear_type(int type)
                                                                           : of_shape[sp_element_types[type].shape];
 }
 
-/* Copies the elements block after block; those that become one type follow each other in their old order. */
-static void copy_elements(const sp_mesh *mesh, const int to[SP_ELEMENT_TYPES], sp_mesh *made)
+/* Copies the elements block after block; those that become one type follow each other in their old order. moved
+ * [elements] receives their new numbers. */
+static void copy_elements(const sp_mesh *mesh, const int to[SP_ELEMENT_TYPES], int64_t *moved, sp_mesh *made)
 {
     int64_t filled[SP_ELEMENT_TYPES] = {0}, element = 0;
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         for (int64_t k = 0; k < mesh->block[t].count; k++, element++) {
             const int type = to[t], nodes = sp_element_types[type].nodes;
-            const int64_t at = sp_mesh_first(made, type) + filled[type];
+            const int64_t at = moved[element] = sp_mesh_first(made, type) + filled[type];
             memcpy(made->block[type].node + filled[type]++ * nodes, mesh->block[t].node + k * sp_element_types[t].nodes,
                    (size_t)nodes * sizeof(int64_t));
             made->region[at] = mesh->region[element];
@@ -64,7 +65,8 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
 {
     const int64_t elements = sp_mesh_element_count(mesh);
     sp_pool scratch = {0}, *pool = &made->pool;
-    int64_t *number = sp_pool_new(&scratch, mesh->vertex_count, sizeof *number);
+    int64_t *number = sp_pool_new(&scratch, mesh->vertex_count, sizeof *number),
+            *moved = sp_pool_raw(&scratch, elements, sizeof *moved);
     *made = (sp_mesh){.quadrature = mesh->quadrature, .up = mesh->up, .material_count = mesh->material_count};
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         made->block[to[t]].count += mesh->block[t].count;
@@ -80,10 +82,12 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
     made->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
     int status = pool->failed || scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
-        copy_elements(mesh, to, made);
+        copy_elements(mesh, to, moved, made);
         drop_vertices(mesh, made, number);
         made->surface.width = sp_mesh_width(made);
-    } else
+        status = sp_mesh_keep_sets(context, mesh, number, moved, made);
+    }
+    if (status != SP_OK)
         sp_mesh_free(made);
     sp_pool_free(&scratch);
     return status;

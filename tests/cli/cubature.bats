@@ -478,7 +478,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 }
 
 @test "errors in both norms, named, at training and at run time" {
-    local ending=.npz metric other
+    local ending=.npz metric other count
     value() {
         siminfo "$1" | sed -n "s/^\(result\)\{0,1\} *$2 //p"
     }
@@ -493,11 +493,15 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
         done
         [[ $err == *'poses held out: '*' in the energy norm, '*' in the force norm'* ]] || fault "$err"
     done
-    # With few elements, the fit in one norm has the smaller error in that norm. (All elements with weight 1 are exact in both.)
-    done_well cubature mesh.npz basis.npz --method nnls --metric energy --tolerance 0 -n 12 --linear sampled -o e.npz
-    done_well cubature mesh.npz basis.npz --method nnls --metric force --tolerance 0 -n 12 --linear sampled -o f.npz
-    awk -v a="$(value e.npz training_error_energy)" -v b="$(value f.npz training_error_energy)" -v c="$(value e.npz training_error_force)" -v d="$(value f.npz training_error_force)" \
-        'BEGIN { exit !(a < b && d < c) }' || fault 'a fit is not the best in its own norm'
+    # With few elements, the fit in one norm has the smaller error in that norm: on average over three counts, since elements are chosen greedily.
+    # (All elements with weight 1 are exact in both.)
+    for count in 8 20 50; do
+        for metric in energy force; do
+            done_well cubature mesh.npz basis.npz --method nnls --metric $metric --tolerance 0 -n $count --linear sampled -o $metric.npz
+        done
+        echo "$(value energy.npz training_error_energy) $(value force.npz training_error_energy) $(value force.npz training_error_force) $(value energy.npz training_error_force)"
+    done > errors.txt
+    awk '{ energy += log($1 / $2); force += log($3 / $4) } END { exit !(energy < 0 && force < 0) }' errors.txt || fault "a fit is not the best in its own norm: $(< errors.txt)"
     # a rigid column has no strain energy
     modes free.npz -q -k 8 -o free-modes.npz
     done_well cubature free.npz free-modes.npz --metric force --linear sampled free-modes.npz -o g.npz

@@ -492,7 +492,7 @@ static void shares_of_faces(void)
         for (int a = 0; a < sp_element_types[of[k].type].nodes; a++)
             sp_element_node(of[k].type, a, X[a]);
         const int nodes = sp_element_face(of[k].type, of[k].face, node, &corners);
-        sp_element_face_areas(of[k].type, of[k].face, X, area);
+        sp_element_face_areas(of[k].type, of[k].face, X, area, NULL);
         CHECK(nodes == of[k].nodes, "%s: %d nodes", sp_element_types[of[k].type].name, nodes);
         for (int a = 0; a < nodes; a++)
             for (int i = 0; i < 3; i++)

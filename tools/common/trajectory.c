@@ -5,7 +5,6 @@
 #include "tools/common/internal.h"
 
 #include <assert.h>
-#include <cblas.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -437,16 +436,21 @@ void tool_trajectory_need_all(const tool_trajectory *motion)
               (long long)motion->vertex_count);
 }
 
-/* U q for the rows [first, first + rows); a trajectory may use the first columns of a basis only. */
+/* U q for the rows [first, first + rows); a trajectory may use the first columns of a basis only. The sum of a row does
+ * not depend on which rows are asked for, and is that of sp_model_at_vertices to the last bit. BLAS does not promise
+ * either. */
 static void expand(const tool_trajectory *motion, int64_t first, int64_t rows, const double *q, double *out)
 {
-    enum { ROWS = 1 << 13 }; /* a piece of the result that stays in the cache; sizes of BLAS are int */
+    enum { ROWS = 1 << 13 }; /* a piece of the result that stays in the cache */
     const sp_columns *columns = &motion->columns.columns;
     memset(out, 0, (size_t)rows * sizeof *out);
     for (int64_t at = 0; at < rows; at += ROWS) {
         int64_t part = rows - at < ROWS ? rows - at : ROWS;
-        for (int64_t c = 0; c < motion->trajectory.r; c++)
-            cblas_daxpy((int)part, q[c], columns->U + c * columns->rows + first + at, 1, out + at, 1);
+        for (int64_t c = 0; c < motion->trajectory.r; c++) {
+            const double *column = columns->U + c * columns->rows + first + at;
+            for (int64_t i = 0; i < part; i++)
+                out[at + i] += q[c] * column[i];
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include "formats/plain.h"
 #include "formats/scene_trajectory.h"
 #include "formats/trajectory.h"
+#include "mesh/mesh_sets.h"
 #include "tools/info/script.h"
 
 #include <ctype.h>
@@ -251,6 +252,9 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
             (long long)prescribed, (long long)(3 * mesh.vertex_count));
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
             (long long)mesh.surface.triangle_count);
+    for (int64_t i = 0; i < mesh.set_count; i++)
+        fprintf(stream, "set       %s: %lld %s\n", mesh.sets[i].name, (long long)mesh.sets[i].count,
+                sp_set_kind_names[mesh.sets[i].kind]);
     if (origin) {
         int64_t old = 0;
         while (old < origin_count && origin[old] == old)

@@ -388,7 +388,8 @@ static bool loads_constant(const simulation *s)
 {
     bool constant = !s->choice->activation && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
     for (int64_t i = 0; i < s->load_count; i++)
-        constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving;
+        constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving &&
+                    s->loads[i].course.kind == SP_COURSE_CONSTANT;
     return constant;
 }
 

@@ -1,6 +1,7 @@
 """Plates of solid elements under a pressure, and their stresses.
 
-plates.py BODY TYPE NX NY NZ OUT.inp OUT.csv writes the mesh as an Abaqus deck with its boundary conditions, and the pressure as loads. BODY:
+plates.py BODY TYPE NX NY NZ OUT.inp OUT.csv writes the mesh as an Abaqus deck with its boundary conditions and its upper face as the set of
+faces TOP, and the pressure as forces at the nodes. BODY:
 
 le10     A quarter of a thick plate between two ellipses with 1 MPa on its upper face: NAFEMS, The Standard NAFEMS Benchmarks (1990), LE10.
          x runs outward, y around from the point D (2, 0, 0.6) m, z upward.
@@ -31,6 +32,12 @@ SPANS = { # by the number of nodes: the powers of x, y and z in a cell
 FACES = { # of an upper face, also by the number of its nodes: the powers of x and y
     3: lambda i, j: i + j <= 1, 6: lambda i, j: i + j <= 2, 4: lambda i, j: max(i, j) <= 1, 8: lambda i, j: min(i, j) == 0 or i + j <= 3,
 }
+
+
+TOPS = { # by the corners on the upper face: the name of a face in Abaqus
+    'hex': {(4, 5, 6, 7): 'S2'}, 'wedge': {(3, 4, 5): 'S2'}, 'tet': {(0, 1, 2): 'S1', (0, 1, 3): 'S2', (1, 2, 3): 'S3', (0, 2, 3): 'S4'},
+}
+SHAPES = {4: 'tet', 10: 'tet', 6: 'wedge', 15: 'wedge', 8: 'hex', 20: 'hex'}
 
 
 def placer(body, n):
@@ -107,6 +114,12 @@ def write(body, name, n, deck, loads):
         write_elements(out, name, elements, number, place)
         for title, (chosen, axes) in sets.items():
             write_set(out, title, [i for h, i in number.items() if chosen(h)])
+        print('*SURFACE, NAME=TOP, TYPE=ELEMENT', file=out)
+        for i, half in enumerate(elements):
+            corners = tuple(a for a, h in enumerate(half) if h[2] == last[2] and all(k % 2 == 0 for k in h))
+            face = TOPS[SHAPES[len(half)]].get(corners)
+            if face:
+                print('%d, %s' % (i + 1, face), file=out)
         print('*MATERIAL, NAME=STEEL\n*ELASTIC\n%r, %r\n*DENSITY\n7850\n*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n*BOUNDARY' % (YOUNG, POISSON), file=out)
         for title, (chosen, axes) in sets.items():
             print('%s, %s' % (title, axes), file=out)

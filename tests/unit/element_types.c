@@ -4,6 +4,7 @@
 
 #include "assembly/elastic.h"
 #include "assembly/element.h"
+#include "assembly/gradients.h"
 #include "base/vec3.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
@@ -311,6 +312,58 @@ static void rotations(void)
     }
 }
 
+/* Gradients in SIMD lanes are those of single elements, also where elements are so flat and oblique to their own axes
+ * that double precision would lose digits: their third axis leans by all but a thousandth into their plane. */
+static void lane_gradients(void)
+{
+    static const double R[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6};
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        for (int flat = 0; flat < 2; flat++) {
+            sp_mesh mesh;
+            sp_fe_space space;
+            sp_lane_gradients geometry;
+            double worst = 0;
+            if (t == SP_HEX8B || t == SP_HEX8I)
+                continue; /* they are not evaluated at points */
+            make_typed(t, 4, 2, 1, 0.3, flat ? 0.01 : 0.06, false, &mesh);
+            for (int64_t v = 0; flat && v < mesh.vertex_count; v++) {
+                double *X = mesh.vertices + 3 * v;
+                const double x[3] = {X[0] + X[2], X[1], 1e-3 * X[2]};
+                for (int i = 0; i < 3; i++)
+                    X[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
+            }
+            mesh.materials[0].law = SP_LAW_NEO_HOOKEAN; /* hexahedra are evaluated at points too */
+            CHECK(sp_fe_space_new(&context, &mesh, &space) == SP_OK, "%s: %s", sp_element_types[t].name,
+                  context.message);
+            for (int64_t first = 0; first < space.class_count; first += SP_LANES) {
+                int64_t class[SP_LANES];
+                for (int l = 0; l < SP_LANES; l++)
+                    class[l] = (first + l) % space.class_count;
+                sp_lane_gradients_load(&space, class, &geometry);
+                for (int g = 0; g < geometry.points; g++) {
+                    sp_lanes gradient[SP_ELEMENT_NODES][3], weight;
+                    sp_lane_gradients_at(&geometry, g, gradient, &weight);
+                    for (int l = 0; l < SP_LANES; l++) {
+                        double X[SP_ELEMENT_NODES][3], own[SP_ELEMENT_NODES][3], size = 0, off = 0;
+                        sp_mesh_element_places(&mesh, space.classes[class[l]].element, X);
+                        const sp_reference *reference = &space.references[2 * t];
+                        const double det = sp_element_gradients(t, X[0], reference->slope[g], own);
+                        CHECK_NEAR(weight[l] / (det * reference->weight[g]), 1, 1e-14);
+                        for (int a = 0; a < geometry.nodes; a++)
+                            for (int i = 0; i < 3; i++) {
+                                size = fmax(size, fabs(own[a][i]));
+                                off = fmax(off, fabs(own[a][i] - gradient[a][i][l]));
+                            }
+                        worst = fmax(worst, off / size);
+                    }
+                }
+            }
+            CHECK(worst < 1e-14, "%s, flat %d: %g", sp_element_types[t].name, flat, worst);
+            sp_fe_space_free(&space);
+            sp_mesh_free(&mesh);
+        }
+}
+
 /* Consistent and lumped masses sum to the mass of the body. Lumped masses are positive. The consistent mass is exact
  * for products of linear fields where the element is straight. */
 static void masses(void)
@@ -565,6 +618,7 @@ int main(void)
     RUN(patches);
     RUN(differences);
     RUN(rotations);
+    RUN(lane_gradients);
     RUN(masses);
     RUN(reduced_forces);
     RUN(pressures);

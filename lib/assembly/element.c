@@ -88,16 +88,6 @@ static double map_gradients(int nodes, const double *X, const double reference[]
     return det;
 }
 
-sp_rule sp_element_stiffness_rule(int type, int points_per_axis)
-{
-    return type == SP_HEX8 && points_per_axis == 3 ? SP_RULE_GAUSS_3 : sp_element_types[type].stiffness;
-}
-
-sp_rule sp_element_mass_rule(int type, int points_per_axis)
-{
-    return type == SP_HEX8 ? sp_element_stiffness_rule(type, points_per_axis) : sp_element_types[type].mass;
-}
-
 double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3])
 {
     double axis[3][3];

@@ -26,11 +26,6 @@ static inline int sp_pair_index(int nodes, int a, int b)
     return low * nodes - low * (low + 1) / 2 + high - low - 1;
 }
 
-/* The rules of the stiffness and of the mass of a type (mesh/element_type.h), with points_per_axis³ Gauss points (2 or
- * 3 per axis) in an 8-node hexahedron (SP_HEX8). */
-sp_rule sp_element_stiffness_rule(int type, int points_per_axis);
-sp_rule sp_element_mass_rule(int type, int points_per_axis);
-
 /* Integration points of an element with their weights det J · w [m³] and gradients [1/m]. */
 typedef struct sp_quadrature {
     int count;

@@ -218,8 +218,8 @@ int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, 
         return sp_fail_memory(context);
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (mesh->block[t].count > 0) {
-            sp_reference_at(t, sp_element_types[t].stiffness, &(*references)[2 * t]);
-            sp_reference_at(t, sp_element_types[t].mass, &(*references)[2 * t + 1]);
+            sp_reference_at(t, sp_element_stiffness_rule(t, mesh->quadrature), &(*references)[2 * t]);
+            sp_reference_at(t, sp_element_mass_rule(t, mesh->quadrature), &(*references)[2 * t + 1]);
         }
     return SP_OK;
 }

@@ -106,7 +106,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_fe_space_vertex_mass(body, mass); /* row sums: M times a constant field */
+    sp_fe_space_vertex_mass(body, system->lumped, mass); /* M times a constant field, so that free fall is exact */
     for (int64_t i = 0; i < rows; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
     project(body, U, r, full, set->gravity);

@@ -79,9 +79,9 @@ typedef struct sp_load_set {
 } sp_load_set;
 
 /* U [3·vertices, r] projects for a reduced-order system (n = r); NULL: the full-order system of `body` (n = dof_count).
- * acceleration [3] m/s² is gravity: its generalized force is Uᵀ M g with the consistent mass. Loads are checked (ids in
- * range, times, finite numbers): SP_INPUT with the number of the load from 1. `loads` and `body` must outlive the load
- * set, which must outlive the system's last step. Springs that the system had are removed. SP_USAGE for springs on
+ * acceleration [3] m/s² is gravity: its generalized force is Uᵀ M g with the mass of the system. Loads are checked (ids
+ * in range, times, finite numbers): SP_INPUT with the number of the load from 1. `loads` and `body` must outlive the
+ * load set, which must outlive the system's last step. Springs that the system had are removed. SP_USAGE for springs on
  * uncoupled oscillators (model/system.h), which springs would couple. */
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
                     const sp_load *loads, const double acceleration[3], const sp_system *system,

@@ -126,3 +126,58 @@ tip() {
 	END
     no_faults
 }
+
+@test "reactions balance the loads: forces and moments, in statics and at rest in motion" {
+    needs_numpy
+    make_rod
+    # 1000 N along y at the tip, 4 m from the root: moment about z at the origin 4000, of which the deflection changes nothing; and
+    # the weight 4000 kg times 2 m/s2 along -z at the centre (2, 0.5, 0.5)
+    echo '0,inf,set,tip,0,1000,0' > side.csv
+    done_well simfull rod.npz -q --model linear --integrator static --loads side.csv --gravity 0,0,-2 --reactions held.csv -o held.npz
+    "$PYTHON" - <<-'END' || fault 'linear: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)[-1, 1:4]
+	assert abs(a - [0, -1000, 8000]).max() < 1e-6, a
+	END
+    # at finite strain the moments balance about the deformed places
+    done_well simfull rod.npz -q --integrator static --loads side.csv --reactions held.csv -o held.npz
+    "$PYTHON" - <<-'END' || fault 'nonlinear: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)[-1]
+	z, m = np.load('held.npz'), np.load('rod.npz')
+	u = np.concatenate([z[k] for k in sorted(z.files) if k.startswith('u/')])[-1]
+	X = m['vertices']
+	# consistent forces of the tip: corners -1/12, middles of edges 1/3
+	moment = np.zeros(3)
+	for i in np.flatnonzero(X[:, 0] == 4):
+	    corner = all(x % 1 == 0 for x in X[i])
+	    moment += np.cross(X[i] + u[i], [0, 1000 * (-1 / 12 if corner else 1 / 3), 0])
+	print('# moments', a[4:7], -moment)
+	assert abs(a[1:4] - [0, -1000, 0]).max() < 1e-6 and abs(a[4:7] + moment).max() < 1e-6 * abs(moment).max()
+	END
+    # in motion the reactions are the rate of the momentum less the loads
+    done_well simfull rod.npz -q --loads side.csv --dt 0.0002 --steps 60 --damping-mass 2 --damping-stiffness 1e-4 --reactions held.csv -o moving.npz
+    "$PYTHON" - <<-'END' || fault 'motion: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)
+	z, m = np.load('moving.npz'), np.load('rod.npz')
+	v = np.concatenate([z[k] for k in sorted(z.files) if k.startswith('udot/')])
+	X = m['vertices']
+	# momentum = rho times the integral of v: corners of a 20-node cube -1/8 of its volume, middles of edges 1/6
+	w = np.zeros(len(X))
+	for e in m['hex20']:
+	    w[e[:8]] -= 125
+	    w[e[8:]] += 1000 / 6
+	p = w @ v.reshape(len(v), -1, 3)
+	rate = (p[2:] - p[:-2]) / 0.0004
+	due = rate + 2 * p[1:-1] - [0, 1000, 0]
+	error = abs(a[1:-1, 1:4] - due)[3:].max() / abs(due).max()
+	print('# error', error)
+	assert error < 1e-3 # of the difference of momenta over two steps
+	END
+    simimport rod.inp -q --young 1e6 --poisson 0 -o rod-free.npz
+    refused 3 'rod-free.npz: --reactions: no vertex is fixed' simfull rod-free.npz --steps 1 --reactions r.csv -o out.npz
+    refused 2 '--reactions (does not apply|applies)' simfull rod.npz --integrator bdf2 --reactions r.csv -o out.npz
+    refused 2 '--reactions (does not apply|applies)' simfull rod.npz --model warp --reactions r.csv -o out.npz
+    no_faults
+}

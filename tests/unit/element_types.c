@@ -376,7 +376,7 @@ static void masses(void)
         const int64_t n = mesh.vertex_count;
         double *m = sp_pool_new(&mesh.pool, n, sizeof *m), *x = sp_pool_new(&mesh.pool, n, sizeof *x),
                *y = sp_pool_new(&mesh.pool, n, sizeof *y), total = 0, moment2 = 0, least = INFINITY;
-        sp_fe_space_vertex_mass(&body, m);
+        sp_fe_space_vertex_mass(&body, true, m);
         for (int64_t v = 0; v < n; v++) {
             x[v] = mesh.vertices[3 * v];
             total += m[v];

@@ -233,6 +233,39 @@ static void means(void)
     sp_mesh_free(&mesh);
 }
 
+/* In free fall all vertices have the acceleration of gravity, with either mass: M g is the force of gravity. */
+static void free_fall(void)
+{
+    const double g[3] = {0.3, -2, 9};
+    for (int type = 0; type < SP_ELEMENT_TYPES; type++)
+        for (int lumped = 0; lumped < 2; lumped++) {
+            sp_mesh mesh;
+            sp_fe_space body;
+            sp_system full;
+            sp_load_set set;
+            make_typed(type, 2, 2, 1, side, 0.06, false, &mesh);
+            CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+            CHECK_OK(sp_full_system_new(&context, &body, false, lumped, NULL, &full));
+            CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, g, &full, &set));
+            double *a = calloc((size_t)full.n, sizeof *a), *f = calloc((size_t)full.n, sizeof *f), worst = 0, most = 0;
+            for (int64_t i = 0; i < full.n; i++)
+                a[i] = g[i % 3];
+            full.mass_times(full.self, a, f);
+            for (int64_t i = 0; i < full.n; i++) {
+                worst = fmax(worst, fabs(f[i] - set.gravity[i]));
+                most = fmax(most, fabs(f[i]));
+            }
+            CHECK(worst <= 1e-13 * most, "%s, lumped %d: off by %g of %g N", sp_element_types[type].name, lumped, worst,
+                  most);
+            free(a);
+            free(f);
+            sp_load_set_free(&set);
+            sp_full_system_free(&full);
+            sp_fe_space_free(&body);
+            sp_mesh_free(&mesh);
+        }
+}
+
 static void refuse(sp_load load, const char *words)
 {
     sp_mesh mesh;
@@ -269,6 +302,7 @@ int main(void)
     RUN(rotation);
     RUN(courses);
     RUN(means);
+    RUN(free_fall);
     RUN(refusals);
     return test_end();
 }

@@ -93,6 +93,7 @@ static void export_curves(const export_files *files)
                                         .coordinates = files->chosen->coordinates,
                                         .positions = files->chosen->positions,
                                         .volume = files->chosen->volume,
+                                        .stress = files->chosen->stress,
                                         .partial = files->chosen->partial});
 }
 

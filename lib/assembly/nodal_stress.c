@@ -108,7 +108,7 @@ int sp_elastic_nodal_stress(sp_context *context, const sp_fe_space *space, const
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         const int type = sp_mesh_element_places(mesh, e, X);
-        if (!(sp_element_quadrature(type, X[0], mesh->quadrature, &quadrature) > 0)) {
+        if (!(sp_element_quadrature(&space->references[2 * type], X[0], &quadrature) > 0)) {
             status = sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)e);
             goto done;
         }

@@ -111,10 +111,15 @@ static double test_bound(void *data, const double *x, const double *tangent)
     return x[t->n] - t->bound;
 }
 
+/* Adds the special point, or sets *missed where it is not found: the end of the step is marked then. */
 static int add_event(trace *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
-                     double start, double end)
+                     double start, double end, enum sp_curve_event *missed)
 {
     int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent);
+    if (status == SP_NUMERICAL) {
+        *missed = event;
+        return SP_OK;
+    }
     if (status == SP_OK)
         status = multipliers(t, t->x);
     if (status == SP_OK)
@@ -123,16 +128,17 @@ static int add_event(trace *t, enum sp_curve_event event, double (*test)(void *,
 }
 
 /* Special points of the last step, between the states of its ends; the multipliers are those of another point then. */
-static int add_events(trace *t, const state *a, const state *b)
+static int add_events(trace *t, const state *a, const state *b, enum sp_curve_event *missed)
 {
     int status = SP_OK;
-    const bool fold = (a->tangent < 0) != (b->tangent < 0);
-    if (fold)
-        SP_TRY(add_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent));
+    if ((a->tangent < 0) != (b->tangent < 0))
+        SP_TRY(add_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, missed));
+    if (t->h.kind == SP_PERIODIC_BACKBONE)
+        return SP_OK;
     if ((a->doubling < 0) != (b->doubling < 0))
-        SP_TRY(add_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling));
-    if (t->h.kind != SP_PERIODIC_BACKBONE && (a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
-        SP_TRY(add_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus));
+        SP_TRY(add_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, missed));
+    if ((a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
+        SP_TRY(add_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, missed));
 done:
     return status;
 }
@@ -171,6 +177,7 @@ static int advance(trace *t, state *last)
     const double before = sp_continuation_x(t->continuation)[t->n];
     int status;
     bool ended = false;
+    enum sp_curve_event event = SP_CURVE_REGULAR;
     SP_TRY(sp_continuation_step(t->continuation));
     SP_TRY(stop_at_bound(t, before));
     ended = t->ended;
@@ -178,12 +185,13 @@ static int advance(trace *t, state *last)
     SP_TRY(multipliers(t, x));
     const state now = state_of(t, sp_continuation_tangent(t->continuation));
     if (!ended) {
-        SP_TRY(add_events(t, last, &now));
+        event = now.sign != last->sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
+        SP_TRY(add_events(t, last, &now, &event));
         SP_TRY(multipliers(t, x));
     }
     if (t->h.kind == SP_PERIODIC_BACKBONE)
         memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
-    add_point(t, x, !ended && now.sign != last->sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR);
+    add_point(t, x, event);
     *last = now;
 done:
     t->ended |= ended;
@@ -298,12 +306,11 @@ static int start_backbone(trace *t, double *x, double *direction)
     return SP_OK;
 }
 
-/* The linear frequency, about the equilibrium, of the response's range that no damping bounds. */
-static int check_resonance(trace *t, const double *equilibrium)
+/* Refuses a response through a linear resonance at rest that no damping bounds. */
+static int check_resonance(trace *t)
 {
     const sp_harmonic *h = &t->h;
     bool damped = h->beta > 0;
-    (void)equilibrium;
     for (int i = 0; i < h->r; i++)
         damped |= h->damping[i] > 0;
     for (int i = 0; i < h->r && !damped && h->kind == SP_PERIODIC_RESPONSE; i++) {
@@ -359,7 +366,7 @@ int sp_curve_trace(sp_context *context, const sp_periodic_model *model, const sp
     SP_TRY(status);
     SP_TRY(check_loads(&t));
     SP_TRY(sp_harmonic_equilibrium(context, &t.h, 10, x));
-    SP_TRY(check_resonance(&t, x));
+    SP_TRY(check_resonance(&t));
     SP_TRY((t.h.kind == SP_PERIODIC_RESPONSE ? start_response
             : t.h.kind == SP_PERIODIC_FORCE  ? start_force
                                              : start_backbone)(&t, x, direction));

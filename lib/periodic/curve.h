@@ -3,11 +3,11 @@
  * (periodic/floquet.h) and its special points.
  *
  * Special points are found between two points where a test function changes its sign (Kuznetsov 2004, chapter 10), and
- * are added to the curve:
+ * are added to the curve. One that is not found marks the point at the end of the step:
  *
  * fold             the parameter's component of the tangent
  * branch point     the determinant of the bordered matrix (not located: the sign changes before the point)
- * period doubling  the real multiplier closest to −1
+ * period doubling  the real multiplier closest to −1 (not of free motion)
  * Neimark-Sacker   the largest modulus of complex multipliers minus 1 (not of free motion, where it is 0) */
 #ifndef SP_PERIODIC_CURVE_H
 #define SP_PERIODIC_CURVE_H

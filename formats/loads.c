@@ -3,74 +3,228 @@
 #include "formats/csv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"vertex", "surface", "region", "all", "pressure", "spring"};
-static const char *const field_names[] = {"t0", "t1", "kind", "id", "fx", "fy", "fz", "stiffness", "x1", "y1", "z1"};
+/* The kinds: their values behind the target, and how many of them there are. A spring may have three more. */
+static const struct {
+    const char *name, *fields;
+    int values;
+} kinds[] = {
+    [SP_LOAD_VERTEX] = {"vertex", "id,fx,fy,fz", 3},
+    [SP_LOAD_SURFACE] = {"surface", "id,fx,fy,fz", 3},
+    [SP_LOAD_REGION] = {"region", "id,fx,fy,fz", 3},
+    [SP_LOAD_ALL] = {"all", ",fx,fy,fz", 3},
+    [SP_LOAD_PRESSURE] = {"pressure", "id,p", 1},
+    [SP_LOAD_SET] = {"set", "id,fx,fy,fz", 3},
+    [SP_LOAD_TRACTION] = {"traction", "id,tx,ty,tz", 3},
+    [SP_LOAD_ROTATION] = {"rotation", "id,wx,wy,wz,cx,cy,cz", 6},
+    [SP_LOAD_SPRING] = {"spring", "id,x,y,z,stiffness", 4},
+};
 
-enum { ID = 3 }; /* the field of the vertex or region */
+enum { ID = 3, KINDS = sizeof kinds / sizeof kinds[0] }; /* the field of the vertex, region or set */
+
+static const char *const force_names[] = {"fx", "fy", "fz"}, *const spring_names[] = {"stiffness", "x1", "y1", "z1"},
+                         *const point_names[] = {"cx", "cy", "cz"};
+
+typedef struct loads_parser {
+    sp_places places;
+    sp_pool *pool; /* of tables */
+} loads_parser;
+
+/* A set by its name, with or without "set:" in front: of faces only, or the one that is meant where vertices are. */
+static int find_set(sp_context *context, const sp_text *text, sp_word id, const sp_mesh *mesh, bool of_faces,
+                    const sp_mesh_set **set)
+{
+    const sp_word prefix = sp_word_of(SP_SET_PREFIX);
+    char shown[SP_TEXT_QUOTE], name[SP_NAME_LENGTH], all[400];
+    if (id.length >= prefix.length && memcmp(id.at, prefix.at, (size_t)prefix.length) == 0)
+        id = (sp_word){id.at + prefix.length, id.length - prefix.length};
+    snprintf(name, sizeof name, "%.*s", (int)(id.length < SP_NAME_LENGTH ? id.length : 0), id.at);
+    *set = of_faces ? sp_mesh_find_set(mesh, name, SP_SET_FACES) : sp_mesh_find_any_set(mesh, name);
+    sp_mesh_list_sets(mesh, all, sizeof all);
+    return *set ? SP_OK
+                : sp_text_fail(context, text, "id: the mesh has no set%s \"%s\"%s%s", of_faces ? " of faces" : "",
+                               sp_word_show(id, shown), *all ? ", only " : "", all);
+}
 
 static int target(sp_context *context, const sp_text *text, sp_word id, sp_places *places, sp_load *load)
 {
     char shown[SP_TEXT_QUOTE];
+    const bool none = id.length == 0 || sp_word_is(id, "-"),
+               set = id.length > 4 && memcmp(id.at, SP_SET_PREFIX, sizeof SP_SET_PREFIX - 1) == 0;
     load->id = -1;
-    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE;
-    if (load->kind == SP_LOAD_PRESSURE && (id.length == 0 || sp_word_is(id, "-")))
-        return SP_OK;
-    if (load->kind == SP_LOAD_ALL) {
-        if (id.length == 0 || sp_word_is(id, "-"))
+    switch (load->kind) {
+    case SP_LOAD_ALL:
+        return none ? SP_OK
+                    : sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)",
+                                   sp_word_show(id, shown));
+    case SP_LOAD_SET:
+        return find_set(context, text, id, places->mesh, false, &load->set);
+    case SP_LOAD_TRACTION:
+        return find_set(context, text, id, places->mesh, true, &load->set);
+    case SP_LOAD_PRESSURE:
+    case SP_LOAD_ROTATION:
+        if (none)
             return SP_OK;
-        return sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)",
-                            sp_word_show(id, shown));
-    }
-    if (by_region)
+        if (load->kind == SP_LOAD_PRESSURE && set)
+            return find_set(context, text, id, places->mesh, true, &load->set);
         return sp_csv_region(context, text, "id", id, places->mesh, &load->id);
+    case SP_LOAD_REGION:
+        return sp_csv_region(context, text, "id", id, places->mesh, &load->id);
+    case SP_LOAD_VERTEX:
+    case SP_LOAD_SURFACE:
+    case SP_LOAD_SPRING:
+        break;
+    }
     return sp_csv_vertex(context, text, "id", id, load->kind == SP_LOAD_SURFACE, places, &load->id);
+}
+
+/* ---- courses ---- */
+
+/* sine:HZ or sine:HZ:DEGREES */
+static int parse_sine(sp_context *context, const sp_text *text, sp_word field, sp_course *course)
+{
+    const char *colon = memchr(field.at, ':', (size_t)field.length);
+    sp_word frequency = {field.at, colon ? colon - field.at : field.length};
+    int status;
+    SP_TRY(sp_text_field_number(context, text, "course: Hz", frequency, &course->frequency));
+    if (!(course->frequency > 0))
+        return sp_text_fail(context, text, "course: a sine of %g Hz", course->frequency);
+    if (colon) {
+        const sp_word degrees = {colon + 1, field.length - frequency.length - 1};
+        SP_TRY(sp_text_field_number(context, text, "course: degrees", degrees, &course->phase));
+        course->phase *= M_PI / 180;
+    }
+done:
+    return status;
+}
+
+/* T F;T F;…: times after t0 and factors. */
+static int parse_table(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_course *course)
+{
+    int64_t most = 1;
+    for (int64_t i = 0; i < field.length; i++)
+        most += field.at[i] == ';';
+    double *time = sp_pool_raw(pool, most, sizeof *time), *factor = sp_pool_raw(pool, most, sizeof *factor);
+    int status = SP_OK;
+    if (pool->failed)
+        return sp_fail_memory(context);
+    sp_text pairs = *text;
+    pairs.at = field.at;
+    pairs.stop = field.at + field.length;
+    for (bool more = true; more; course->count++) {
+        sp_word pair, part[2] = {{0}};
+        more = sp_text_field(&pairs, ';', &pair);
+        sp_text words = pairs;
+        words.at = pair.at;
+        words.stop = pair.at + pair.length;
+        for (int i = 0; i < 2; i++)
+            if (!sp_text_word(&words, &part[i]))
+                return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
+                                    (long long)course->count + 1);
+        SP_TRY(sp_text_field_number(context, text, "course: time", part[0], &time[course->count]));
+        SP_TRY(sp_text_field_number(context, text, "course: factor", part[1], &factor[course->count]));
+        if (sp_text_more(&words))
+            return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
+                                (long long)course->count + 1);
+        if (course->count > 0 && !(time[course->count] > time[course->count - 1]))
+            return sp_text_fail(context, text, "course: the times of the table do not increase at %g s",
+                                time[course->count]);
+    }
+    course->time = time;
+    course->factor = factor;
+done:
+    return status;
+}
+
+static int parse_course(sp_context *context, const sp_text *text, sp_word field, sp_pool *pool, sp_load *load)
+{
+    static const char sine[] = "sine:", table[] = "table:";
+    char shown[SP_TEXT_QUOTE];
+    const int of_sine = sizeof sine - 1, of_table = sizeof table - 1;
+    if (sp_word_is(field, "ramp")) {
+        load->course.kind = SP_COURSE_RAMP;
+        return isfinite(load->end) ? SP_OK : sp_text_fail(context, text, "course: a ramp must end some time");
+    }
+    if (field.length > of_sine && memcmp(field.at, sine, (size_t)of_sine) == 0) {
+        load->course.kind = SP_COURSE_SINE;
+        return parse_sine(context, text, (sp_word){field.at + of_sine, field.length - of_sine}, &load->course);
+    }
+    if (field.length > of_table && memcmp(field.at, table, (size_t)of_table) == 0) {
+        load->course.kind = SP_COURSE_TABLE;
+        return parse_table(context, text, (sp_word){field.at + of_table, field.length - of_table}, pool, &load->course);
+    }
+    return sp_text_fail(context, text, "course: \"%s\" is not ramp, sine:HZ, sine:HZ:DEGREES or table:TIME FACTOR;…",
+                        sp_word_show(field, shown));
+}
+
+/* ---- lines ---- */
+
+static int parse_kind(sp_context *context, const sp_text *text, sp_word field, sp_load *load)
+{
+    char shown[SP_TEXT_QUOTE];
+    int kind = 0;
+    while (kind < KINDS && !sp_word_is(field, kinds[kind].name))
+        kind++;
+    load->kind = (enum sp_load_kind)kind;
+    return kind < KINDS ? SP_OK
+                        : sp_text_fail(context, text,
+                                       "kind: \"%s\" is not one of vertex, surface, region, all, pressure, set, "
+                                       "traction, rotation, spring",
+                                       sp_word_show(field, shown));
+}
+
+static int parse_times(sp_context *context, const sp_text *text, const sp_word *field, sp_load *load)
+{
+    int status;
+    SP_TRY(sp_text_field_number(context, text, "t0", field[0], &load->start));
+    if (load->start < 0)
+        return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
+    load->end = INFINITY;
+    if (!sp_word_same(field[1], sp_word_of("inf")))
+        SP_TRY(sp_text_field_number(context, text, "t1", field[1], &load->end));
+    if (!(load->end > load->start))
+        return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
+    if (load->moving && isinf(load->end))
+        return sp_text_fail(context, text, "t1: a moving anchor must arrive some time");
+done:
+    return status;
 }
 
 static int parse_load(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
                       int64_t index)
 {
+    loads_parser *parser = data;
     sp_load *load = item;
-    (void)index;
-    char shown[SP_TEXT_QUOTE];
     int status;
-    bool pressure = sp_word_is(field[2], "pressure");
-    if (count < (pressure ? 5 : 7))
-        return sp_text_fail(
-            context, text,
-            pressure ? "%d fields, expected t0,t1,pressure,id,p" : "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
-    for (load->kind = SP_LOAD_VERTEX; load->kind <= SP_LOAD_SPRING && !sp_word_is(field[2], kind_names[load->kind]);)
-        load->kind++;
-    if (load->kind > SP_LOAD_SPRING)
-        return sp_text_fail(context, text, "kind: \"%s\" is not one of vertex, surface, region, all, pressure, spring",
-                            sp_word_show(field[2], shown));
+    (void)index;
+    if (count < 3)
+        return sp_text_fail(context, text, "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
+    SP_TRY(parse_kind(context, text, field[2], load));
     const bool spring = load->kind == SP_LOAD_SPRING;
-    const int due = spring ? 8 : pressure ? 5 : 7;
-    load->moving = spring && count == 11;
-    if (count != due && !load->moving)
-        return sp_text_fail(context, text, "%d fields, kind %s has %d%s", count, kind_names[load->kind], due,
-                            spring ? ", or 11 where its anchor moves" : "");
-    SP_TRY(sp_text_field_number(context, text, field_names[0], field[0], &load->start));
-    if (load->start < 0)
-        return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
-    load->end = INFINITY;
-    if (!sp_word_same(field[1], sp_word_of("inf")))
-        SP_TRY(sp_text_field_number(context, text, field_names[1], field[1], &load->end));
-    if (!(load->end > load->start))
-        return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
-    if (load->moving && isinf(load->end))
-        return sp_text_fail(context, text, "t1: a moving anchor must arrive some time");
-    SP_TRY(target(context, text, field[ID], data, load));
-    for (int i = 0; i < (pressure ? 1 : 3); i++)
-        SP_TRY(sp_text_field_number(context, text, field_names[4 + i], field[4 + i], &load->force[i]));
+    const int due = ID + 1 + kinds[load->kind].values;
+    load->moving = spring && count == due + 3;
+    const bool course = !spring && count == due + 1;
+    if (count != due && !load->moving && !course)
+        return sp_text_fail(context, text, "%d fields, expected t0,t1,%s,%s%s", count, kinds[load->kind].name,
+                            kinds[load->kind].fields, spring ? ", or x1,y1,z1 too where its anchor moves" : "");
+    SP_TRY(parse_times(context, text, field, load));
+    SP_TRY(target(context, text, field[ID], &parser->places, load));
+    const sp_word *value = field + ID + 1;
+    for (int i = 0; i < (load->kind == SP_LOAD_PRESSURE ? 1 : 3); i++)
+        SP_TRY(sp_text_field_number(context, text, force_names[i], value[i], &load->force[i]));
+    for (int i = 0; load->kind == SP_LOAD_ROTATION && i < 3; i++)
+        SP_TRY(sp_text_field_number(context, text, point_names[i], value[3 + i], &load->point[i]));
     if (spring) {
-        SP_TRY(sp_text_field_number(context, text, field_names[7], field[7], &load->stiffness));
+        SP_TRY(sp_text_field_number(context, text, spring_names[0], value[3], &load->stiffness));
         if (load->stiffness < 0)
             return sp_text_fail(context, text, "stiffness: %g N/m is negative", load->stiffness);
     }
     for (int i = 0; load->moving && i < 3; i++)
-        SP_TRY(sp_text_field_number(context, text, field_names[8 + i], field[8 + i], &load->anchor_end[i]));
+        SP_TRY(sp_text_field_number(context, text, spring_names[1 + i], value[4 + i], &load->anchor_end[i]));
+    if (course)
+        SP_TRY(parse_course(context, text, field[due], parser->pool, load));
 done:
     return status;
 }
@@ -78,9 +232,8 @@ done:
 int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
                    int64_t *load_count, sp_load **loads)
 {
-    sp_places places = {.mesh = mesh, .text = "loads"};
-    const sp_csv csv = {
-        .header = field_names[0], .place = ID, .size = sizeof(sp_load), .line = parse_load, .data = &places};
+    loads_parser parser = {.places = {.mesh = mesh, .text = "loads"}, .pool = pool};
+    const sp_csv csv = {.header = "t0", .place = ID, .size = sizeof(sp_load), .line = parse_load, .data = &parser};
     sp_list list = {0};
     int status;
     SP_TRY(sp_csv_parse(context, bytes, count, &csv, &list));
@@ -89,7 +242,7 @@ int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const 
     if (!*loads)
         status = sp_fail_memory(context);
 done:
-    sp_places_free(&places);
+    sp_places_free(&parser.places);
     sp_list_free(&list);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "mesh/mesh.h"
 
 #define SP_PLACE_PREFIX "near:"
+#define SP_SET_PREFIX "set:" /* before the name of a set (mesh/mesh_sets.h) */
 
 /* Reads X,Y,Z [m], three finite numbers with blanks allowed around them, from the start of `text`. Returns the length
  * of that, up to the comma, semicolon, colon or end behind it; 0 if there are no such numbers. */

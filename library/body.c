@@ -151,6 +151,7 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
     sp_state kept;
     if (!sp_body_keep(body, &kept))
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
+    sp_load_set_at_ends(&body->now->model.loads, parameters.kind == SP_STATIC);
     const int threads = sp_blas_alone_begin();
     body->springs_changed = true;
     const int status =

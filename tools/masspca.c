@@ -45,7 +45,7 @@ static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_fe_space
     double *diagonal = tool_allocate_raw(pool, rows, sizeof *diagonal),
            *mass = tool_allocate_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
     tool_check(sp_fe_space_mass_compressed(context, body, false, M), mesh->path);
-    sp_fe_space_vertex_mass(body, mass);
+    sp_fe_space_vertex_mass(body, true, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
     *consistent = (sp_metric){.rows = rows, .matrix = M, .dof = body->dof};

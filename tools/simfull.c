@@ -91,7 +91,13 @@ static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, .target = &record, .standard = "all", .choices = "all|probes",
      .help = "displacements of all vertices, or of the probes only"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record=probes",
-     .help = "the probes: vertices 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface vertex)"},
+     .help = "the probes: vertices 3,17-20 from 0, near:X,Y,Z, set:NAME, surface:120 (the corners that carry a surface "
+             "vertex)"},
+    {"reactions", 0, TOOL_TEXT, AT(reactions), .argument = "CSV", .silent = true,
+     .only = "model=nonlinear,linear integrator=newmark,central,static !prescribe !prescribe-vertices !ground !cut "
+             "!checkpoint",
+     .help = "write the forces and moments that hold the fixed vertices, all and those of named sets, in each recorded "
+             "frame"},
 };
 
 static const tool_table tables[] = {

@@ -68,6 +68,7 @@ static const tool_table tables[] = {
     {.title = "Meshes", .options = mesh_options, .count = TOOL_COUNT(mesh_options), .only = "@mesh"},
     {.title = "Meshes", .options = tool_fix_options, .count = TOOL_FIX_COUNT, .only = "@mesh"},
     {.title = "Meshes", .options = tool_region_options, .count = TOOL_REGION_COUNT, .only = "@mesh"},
+    {.title = "Meshes", .options = tool_set_options, .count = TOOL_SET_COUNT, .only = "@mesh"},
     {.title = "Matrices and polynomials",
      .options = matrix_options,
      .count = TOOL_COUNT(matrix_options),

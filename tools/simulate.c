@@ -69,6 +69,7 @@ static const tool_sibling siblings[] = {
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
      "a reduced body moves along a path in a scene, with \"motion\": \"path\" (simscene)"},
+    {"simfull", "reactions", "a reduced model has no forces at single fixed vertices"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit warp",

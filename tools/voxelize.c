@@ -145,7 +145,7 @@ static void finish_mesh(sp_context *context, const char *path, const sp_material
     sp_pool pool = {0};
     if (chosen.groups == SP_GROUPS_NONE)
         strcpy(mesh->materials[0].name, standard->name);
-    tool_apply_region_boxes(context, mesh);
+    tool_apply_regions(context, mesh);
     const sp_helix *helices = tool_read_materials(context, chosen.materials, &pool, mesh);
     mesh->quadrature = (int)chosen.quadrature;
     tool_set_up(mesh);

@@ -1,5 +1,6 @@
 /* Meshes for Abaqus and CalculiX. */
 #include "formats/export/volume_internal.h"
+#include "mesh/mesh_sets.h"
 
 #include <stdio.h>
 
@@ -65,8 +66,38 @@ static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[
     }
 }
 
+static void write_surface(sp_stream *stream, const sp_mesh *mesh, const sp_mesh_set *set)
+{
+    for (int64_t i = 0; i < set->count; i++) {
+        int64_t within;
+        const int type = sp_mesh_type(mesh, set->index[2 * i], &within);
+        int number = 1;
+        while (sp_element_abaqus_face(type, number) != set->index[2 * i + 1])
+            number++;
+        sp_stream_print(stream, "%lld, S%d\n", (long long)set->index[2 * i] + 1, number);
+    }
+}
+
+static void write_named_sets(sp_stream *stream, const sp_mesh *mesh, char (*name)[SP_NAME_LENGTH])
+{
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        if (!*name[i])
+            continue;
+        if (set->kind == SP_SET_FACES) {
+            sp_stream_print(stream, "*SURFACE, NAME=%s\n", name[i]);
+            write_surface(stream, mesh, set);
+            continue;
+        }
+        sp_stream_print(stream, set->kind == SP_SET_VERTICES ? "*NSET, NSET=%s\n" : "*ELSET, ELSET=%s\n", name[i]);
+        for (int64_t k = 0; k < set->count; k++)
+            write_number(stream, k, set->index[k] + 1);
+        sp_stream_print(stream, "\n");
+    }
+}
+
 /* Writes a set of nodes for each combination of fixed components. */
-static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
+static void write_conditions(sp_stream *stream, const sp_mesh *mesh, bool conditions)
 {
     static const char *const name[8] = {"", "X", "Y", "XY", "Z", "XZ", "YZ", "XYZ"};
     for (int axes = 1; axes < 8; axes++) {
@@ -132,7 +163,7 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
     sp_pool pool = {0};
-    char(*name)[SP_NAME_LENGTH];
+    char(*name)[SP_NAME_LENGTH], (*of_set)[SP_NAME_LENGTH];
     bool *used;
     int status;
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
@@ -140,6 +171,7 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
             return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, which Abaqus does not have",
                            (long long)mesh->block[t].count, sp_element_types[t].name);
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
+    SP_TRY(sp_plain_set_names(context, mesh, name, &pool, &of_set));
     SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "*NODE, NSET=NALL\n");
@@ -148,7 +180,8 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         write_fields(&stream, 3, mesh->vertices + 3 * v);
     }
     write_elements(&stream, mesh, name);
-    write_sets(&stream, mesh, false);
+    write_named_sets(&stream, mesh, of_set);
+    write_conditions(&stream, mesh, false);
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (used[m])
             SP_TRY(write_material(context, &stream, &mesh->materials[m], name[m]));
@@ -157,7 +190,7 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
             sp_stream_print(&stream, "*SOLID SECTION, ELSET=%s, MATERIAL=%s\n", name[m], name[m]);
     if (mesh->fixed_count > 0)
         sp_stream_print(&stream, "*BOUNDARY\n");
-    write_sets(&stream, mesh, true);
+    write_conditions(&stream, mesh, true);
     status = sp_stream_end(context, &stream);
 done:
     sp_pool_free(&pool);

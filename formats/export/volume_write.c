@@ -1,6 +1,7 @@
 /* Writers of the formats that are lists of numbers (Medit, legacy VTK, TetGen), and functions that all writers of
  * meshes share. */
 #include "formats/export/volume_internal.h"
+#include "mesh/mesh_sets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,27 +53,64 @@ static bool is_taken(char (*names)[SP_NAME_LENGTH], int64_t count, const char *n
     return false;
 }
 
+/* list[at] becomes a plain name made of `name`, different from those before it. */
+static void make_plain(char (*list)[SP_NAME_LENGTH], int64_t at, const char *name)
+{
+    char plain[SP_NAME_LENGTH + 1];
+    snprintf(plain, sizeof plain, "%s%s", is_letter(*name) ? "" : "R", name);
+    plain[SP_NAME_LENGTH - 1] = 0;
+    for (char *c = plain; *c; c++)
+        if (!is_letter(*c) && !(*c >= '0' && *c <= '9') && *c != '-')
+            *c = '_';
+    memcpy(list[at], plain, SP_NAME_LENGTH);
+    for (int64_t i = 2; is_taken(list, at, list[at]); i++) {
+        char ending[24];
+        int length = snprintf(ending, sizeof ending, "-%lld", (long long)i);
+        snprintf(list[at], SP_NAME_LENGTH, "%.*s%s", SP_NAME_LENGTH - 1 - length, plain, ending);
+    }
+}
+
 int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char (**names)[SP_NAME_LENGTH])
 {
     char(*list)[SP_NAME_LENGTH] = sp_pool_new(pool, mesh->material_count, sizeof *list);
     if (!list)
         return sp_fail_memory(context);
-    for (int64_t m = 0; m < mesh->material_count; m++) {
-        char plain[SP_NAME_LENGTH + 1];
-        const char *name = mesh->materials[m].name;
-        snprintf(plain, sizeof plain, "%s%s", is_letter(*name) ? "" : "R", name);
-        plain[SP_NAME_LENGTH - 1] = 0;
-        for (char *c = plain; *c; c++)
-            if (!is_letter(*c) && !(*c >= '0' && *c <= '9') && *c != '-')
-                *c = '_';
-        memcpy(list[m], plain, SP_NAME_LENGTH);
-        for (int64_t i = 2; is_taken(list, m, list[m]); i++) {
-            char ending[24];
-            int length = snprintf(ending, sizeof ending, "-%lld", (long long)i);
-            snprintf(list[m], SP_NAME_LENGTH, "%.*s%s", SP_NAME_LENGTH - 1 - length, plain, ending);
-        }
-    }
+    for (int64_t m = 0; m < mesh->material_count; m++)
+        make_plain(list, m, mesh->materials[m].name);
     *names = list;
+    return SP_OK;
+}
+
+/* Is a set the elements of the region of its name? */
+static bool is_region(const sp_mesh *mesh, const sp_mesh_set *set)
+{
+    const int64_t region = sp_mesh_region_find(mesh, set->name);
+    int64_t size = 0;
+    bool same = region >= 0;
+    for (int64_t i = 0; i < set->count && same; i++)
+        same = mesh->region[set->index[i]] == region;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh) && same; e++)
+        size += mesh->region[e] == region;
+    return same && size == set->count;
+}
+
+int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)[SP_NAME_LENGTH], sp_pool *pool,
+                       char (**names)[SP_NAME_LENGTH])
+{
+    const int64_t most = mesh->material_count + mesh->set_count;
+    char(*list)[SP_NAME_LENGTH] = sp_pool_new(pool, most, sizeof *list);
+    *names = sp_pool_new(pool, mesh->set_count, sizeof **names);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    for (int kind = 0; kind < SP_SET_KINDS; kind++) {
+        int64_t taken = kind == SP_SET_ELEMENTS ? mesh->material_count : 0;
+        memcpy(list, regions, (size_t)taken * sizeof *list);
+        for (int64_t i = 0; i < mesh->set_count; i++)
+            if ((int)mesh->sets[i].kind == kind && !(kind == SP_SET_ELEMENTS && is_region(mesh, &mesh->sets[i]))) {
+                make_plain(list, taken, mesh->sets[i].name);
+                memcpy((*names)[i], list[taken++], sizeof *list);
+            }
+    }
     return SP_OK;
 }
 

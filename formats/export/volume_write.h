@@ -26,9 +26,15 @@ int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh 
  * unchanged. */
 int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char (**names)[SP_NAME_LENGTH]) SP_MUST_USE;
 
-/* Abaqus and CalculiX: *NODE, *ELEMENT C3D8 and C3D4 in an *ELSET for each region, an *NSET with *BOUNDARY for each
- * combination of fixed components, *SOLID SECTION, *MATERIAL with *DENSITY, *DAMPING and *ELASTIC or *HYPERELASTIC.
- * Numbers from 1, plain names. A field has 20 characters: longer numbers are rounded, to at least 13 digits.
+/* Likewise plain names of the sets [set_count], different within each kind; those of sets of elements differ from the
+ * names of regions too. A set of the elements of the region of its name has the name "" and needs not be written. */
+int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)[SP_NAME_LENGTH], sp_pool *pool,
+                       char (**names)[SP_NAME_LENGTH]) SP_MUST_USE;
+
+/* Abaqus and CalculiX: *NODE, *ELEMENT C3D8 and C3D4 in an *ELSET for each region, named sets as *NSET, *ELSET and
+ * *SURFACE, an *NSET with *BOUNDARY for each combination of fixed components, *SOLID SECTION, *MATERIAL with *DENSITY,
+ * *DAMPING and *ELASTIC or *HYPERELASTIC. Numbers from 1, plain names. A field has 20 characters: longer numbers are
+ * rounded, to at least 13 digits.
  */
 int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh) SP_MUST_USE;
 

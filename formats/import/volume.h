@@ -21,26 +21,29 @@ typedef struct sp_notes {
                            if there is none */
     char folded[256];   /* the first element that reorientation does not repair (sp_mesh_folded), with the reason:
                            "element 17 (line 30): its Jacobian …" */
-    bool names_lost;    /* groups of points, lines or faces had names */
 } sp_notes;
 
 /* VegaFEM .veg: *VERTICES, *ELEMENTS (TET, CUBIC/HEX in VegaFEM's corner order = ours), 0- or 1-based numbering,
  * *MATERIAL (ENU, MOONEYRIVLIN, ORTHOTROPIC as law "linear"), *SET, *REGION, *INCLUDE. A set may not overlap another
- * one used by a region; a region of "allElements" has all remaining elements. Elements without region are an error. */
+ * one used by a region; a region of "allElements" has all remaining elements. Elements without region are an error.
+ * Sets are kept as sets of elements. */
 int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
                         sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
 /* Gmsh .msh 2.x and 4.x, ASCII and binary (either byte order): solids of first and second order; pyramids (of first
- * order) are split; lower-dimensional elements are skipped with a note; other volume elements are an error. Physical
- * volumes become regions by name, in the order of their tags, with the constants of `material`; elements that belong to
- * none form a region with the name of `material`. Nodes that no element uses are dropped. */
+ * order) are split; other volume elements are an error. Physical volumes become regions by name, in the order of their
+ * tags, with the constants of `material`; elements that belong to none form a region with the name of `material`.
+ * Physical points and curves become sets of vertices and physical surfaces sets of faces, with their names or
+ * "point-<tag>", "curve-<tag>", "surface-<tag>". Elements of fewer dimensions in no group are skipped with a note.
+ * Nodes that no element uses are dropped. */
 int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
                         sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
 /* Medit .mesh in text, versions 1 to 4: Vertices, Tetrahedra, TetrahedraP2, Hexahedra, Prisms, Pyramids (which are
  * split); other volume elements are an error, other sections are skipped with a note. References of elements become
  * regions "region-<reference>" in increasing order, with the constants of `material`; reference 0 is a region with its
- * name. Nodes that no element uses are dropped. */
+ * name. References of faces become sets of faces "surface-<reference>", those of edges sets of vertices
+ * "edge-<reference>", except 0. Nodes that no element uses are dropped. */
 int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
                           sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
@@ -65,7 +68,9 @@ int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, c
 
 /* COMSOL's mesh in text, .mphtxt: the first object of class Mesh, versions 1 to 4, with tetrahedra, wedges and
  * hexahedra of first and second order, and pyramids. Domains become regions "domain-<number>" in increasing order, with
- * the constants of `material`. Vertices that no element uses are dropped. */
+ * the constants of `material`. Faces become sets "boundary-<number>", edges and points sets of vertices "edge-<number>"
+ * and "point-<number>", with the numbers of COMSOL's windows, which are larger by 1 than those in the file. Vertices
+ * that no element uses are dropped. */
 int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
                            sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
@@ -79,13 +84,14 @@ typedef struct sp_nodal_loads {
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D6, C3D8, C3D8I, C3D10, C3D15, C3D20, C3D20R, C3D27; C3D8R is read
  * as C3D8 with a note; other solids are an error, shells, beams and similar ones are skipped), *NSET, *ELSET with
- * GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ORTHO, ANISO and ENGINEERING CONSTANTS as
- * "linear"), *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each
- * material used; `material` supplies missing data (density, damping; everything if there is no *SOLID SECTION).
- * *BOUNDARY before and in the first step gives fixed components, whatever the values are; *CLOAD of the first step
- * gives loads. Reading stops at the second step. Cards that do not affect the mesh are skipped. Nodes that no element
- * uses are dropped. Numbers are not converted: .inp files have no units. node_id [vertex_count], the file's number of
- * each vertex, and the arrays of loads are allocated in mesh->pool; both may be NULL. */
+ * GENERATE and named sets, and *SURFACE of faces or nodes, which are kept as sets, *MATERIAL with *ELASTIC (ISO as law
+ * "stvk", ORTHO, ANISO and ENGINEERING CONSTANTS as "linear"), *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and
+ * *DENSITY, *SOLID SECTION: one region for each material used; `material` supplies missing data (density, damping;
+ * everything if there is no *SOLID SECTION). *BOUNDARY before and in the first step gives fixed components, whatever
+ * the values are; *CLOAD of the first step gives loads. Reading stops at the second step. Cards that do not affect the
+ * mesh are skipped. Nodes that no element uses are dropped. Numbers are not converted: .inp files have no units.
+ * node_id [vertex_count], the file's number of each vertex, and the arrays of loads are allocated in mesh->pool; both
+ * may be NULL. */
 int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
                         const sp_material *material, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads,
                         sp_notes *notes) SP_MUST_USE;

@@ -33,6 +33,7 @@ int sp_volume_finish(struct sp_volume_reader *reader, int status, sp_mesh *mesh)
     sp_list_free(&reader->nodes);
     sp_list_free(&reader->elements);
     sp_list_free(&reader->of_elements);
+    sp_list_free(&reader->parts);
     sp_pool_free(&reader->pool);
     if (status != SP_OK) {
         sp_pool_free(&mesh->pool);
@@ -479,7 +480,8 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     if (status != SP_OK)
         return status;
     reader->vertex = sp_pool_raw(&reader->pool, nodes, sizeof *reader->vertex);
-    if (!reader->vertex)
+    reader->element = sp_pool_raw(&reader->pool, reader->elements.count, sizeof *reader->element);
+    if (reader->pool.failed)
         return sp_fail_memory(reader->context);
     for (int64_t i = 0; i < nodes; i++) {
         reader->vertex[i] = drop ? -1 : 0;
@@ -522,6 +524,7 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     mesh->quadrature = 2;
     for (int64_t e = 0; e < reader->elements.count; e++) {
         const int type = element[e].type;
+        reader->element[e] = -1;
         if (type < 0)
             continue;
         const int width = sp_element_types[type].nodes;
@@ -530,6 +533,7 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         for (int a = 0; a < width; a++)
             mesh->block[type].node[made[type] * width + a] = reader->vertex[index[a]];
         made[type]++;
+        reader->element[e] = number;
         mesh->region[number] = element[e].group;
         note_shape(reader, &element[e], mesh, number);
     }

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TYPES = 100, MOST_NODES = 1000, UNKNOWN = -3 };
+enum { MOST_TYPES = 100 };
 
 struct comsol {
     struct sp_volume_reader in;
     int64_t version; /* of the class Mesh */
-    int64_t skipped; /* elements of fewer dimensions */
 };
 
 static const char SECTION[] = "the mesh";
@@ -19,11 +18,21 @@ static const char SECTION[] = "the mesh";
 static const struct comsol_type {
     const char *name;
     int type;
-} types[] = {{"vtx", SP_VOLUME_PASSED},   {"edg", SP_VOLUME_PASSED},  {"edg2", SP_VOLUME_PASSED},
-             {"tri", SP_VOLUME_PASSED},   {"tri2", SP_VOLUME_PASSED}, {"quad", SP_VOLUME_PASSED},
-             {"quad2", SP_VOLUME_PASSED}, {"tet", SP_TET4},           {"tet2", SP_TET10},
-             {"prism", SP_WEDGE6},        {"prism2", SP_WEDGE18},     {"hex", SP_HEX8},
-             {"hex2", SP_HEX27},          {"pyr", SP_VOLUME_PYRAMID}};
+    int dimension, nodes, corners; /* of elements of fewer dimensions */
+} types[] = {{"vtx", SP_VOLUME_PASSED, 0, 1, 1},   {"edg", SP_VOLUME_PASSED, 1, 2, 1},
+             {"edg2", SP_VOLUME_PASSED, 1, 3, 1},  {"tri", SP_VOLUME_PASSED, 2, 3, 3},
+             {"tri2", SP_VOLUME_PASSED, 2, 6, 3},  {"quad", SP_VOLUME_PASSED, 2, 4, 4},
+             {"quad2", SP_VOLUME_PASSED, 2, 9, 4}, {.name = "tet", SP_TET4},
+             {.name = "tet2", SP_TET10},           {.name = "prism", SP_WEDGE6},
+             {.name = "prism2", SP_WEDGE18},       {.name = "hex", SP_HEX8},
+             {.name = "hex2", SP_HEX27},           {.name = "pyr", SP_VOLUME_PYRAMID}};
+
+static int nodes_of(const struct comsol_type *of)
+{
+    return of->type == SP_VOLUME_PASSED    ? of->nodes
+           : of->type == SP_VOLUME_PYRAMID ? 5
+                                           : sp_element_types[of->type].nodes;
+}
 
 static int integer(struct comsol *comsol, int64_t *value)
 {
@@ -168,40 +177,62 @@ done:
     return status;
 }
 
-/* The domains of `count` solid elements, the last ones that were added; of other elements what they lie on. */
-static int parse_entities(struct comsol *comsol, int64_t count, int type)
+/* Points, curves and faces. */
+static int parse_parts(struct comsol *comsol, int64_t count, const struct comsol_type *of)
 {
-    const int64_t pieces = type == SP_VOLUME_PASSED ? 0 : type == SP_VOLUME_PYRAMID ? 2 : 1;
-    int64_t entities, entity;
-    int status;
-    SP_TRY(counted(comsol, "geometric entities", 2, &entities));
-    if (pieces > 0 && entities != count)
-        return sp_volume_fail_here(&comsol->in, "%lld elements have %lld geometric entities", (long long)count,
-                                   (long long)entities);
-    struct sp_volume_element *element = comsol->in.elements.data;
-    const int64_t first = comsol->in.elements.count - pieces * count;
-    for (int64_t i = 0; i < entities; i++) {
-        SP_TRY(integer(comsol, &entity));
-        for (int64_t p = 0; p < pieces; p++)
-            element[first + pieces * i + p].group = entity;
+    int64_t node[9];
+    int status = SP_OK;
+    for (int64_t i = 0; i < count; i++) {
+        for (int a = 0; a < of->nodes; a++)
+            SP_TRY(integer(comsol, &node[a]));
+        SP_TRY(sp_volume_add_part(&comsol->in, of->dimension, 0, of->nodes, of->corners, node));
     }
 done:
     return status;
 }
 
-static int parse_elements(struct comsol *comsol, int64_t nodes, int type)
+/* The geometric entities of the `count` elements that were added last. Domains are numbered from 1; points, curves and
+ * faces from 0, but from 1 in COMSOL's windows and here. */
+static int parse_entities(struct comsol *comsol, int64_t count, const struct comsol_type *of)
+{
+    const bool solid = of->type != SP_VOLUME_PASSED;
+    const int64_t pieces = solid ? (of->type == SP_VOLUME_PYRAMID ? 2 : 1) : of->dimension == 2 ? 1 : of->nodes;
+    int64_t entities, entity;
+    int status;
+    SP_TRY(counted(comsol, "geometric entities", 2, &entities));
+    if (!solid && entities == 0)
+        return SP_OK;
+    if (entities != count)
+        return sp_volume_fail_here(&comsol->in, "%lld elements have %lld geometric entities", (long long)count,
+                                   (long long)entities);
+    struct sp_volume_element *element = comsol->in.elements.data;
+    struct sp_volume_part *part = comsol->in.parts.data;
+    const int64_t first = (solid ? comsol->in.elements.count : comsol->in.parts.count) - pieces * count;
+    for (int64_t i = 0; i < entities; i++) {
+        SP_TRY(integer(comsol, &entity));
+        if (!solid && (entity < 0 || entity == INT64_MAX))
+            return sp_volume_fail_here(&comsol->in, "the geometric entity %lld", (long long)entity);
+        for (int64_t p = 0; p < pieces; p++)
+            if (solid)
+                element[first + pieces * i + p].group = entity;
+            else
+                part[first + pieces * i + p].group = entity + 1;
+    }
+done:
+    return status;
+}
+
+static int parse_elements(struct comsol *comsol, const struct comsol_type *of)
 {
     int64_t count, pairs;
     int status;
+    const int nodes = nodes_of(of);
     SP_TRY(counted(comsol, "elements", 2 * nodes, &count));
-    if (type == SP_VOLUME_PASSED) {
-        SP_TRY(skip(comsol, count * nodes));
-        comsol->skipped += count;
-    } else
-        SP_TRY(parse_solids(comsol, count, nodes, type));
+    SP_TRY(of->type == SP_VOLUME_PASSED ? parse_parts(comsol, count, of)
+                                        : parse_solids(comsol, count, nodes, of->type));
     if (comsol->version < 4)
         SP_TRY(skip_parameters(comsol));
-    SP_TRY(parse_entities(comsol, count, type));
+    SP_TRY(parse_entities(comsol, count, of));
     if (comsol->version < 4) {
         SP_TRY(counted(comsol, "pairs", 4, &pairs));
         SP_TRY(skip(comsol, 2 * pairs));
@@ -212,22 +243,22 @@ done:
 
 static int parse_type(struct comsol *comsol)
 {
+    const struct comsol_type *of = NULL;
     sp_word name = {0};
     char shown[SP_TEXT_QUOTE];
     int64_t nodes;
-    int type = UNKNOWN, status;
+    int status;
     SP_TRY(text(comsol, &name));
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (sp_word_is(name, types[i].name))
-            type = types[i].type;
-    if (type == UNKNOWN)
+            of = &types[i];
+    if (!of)
         return sp_volume_fail_here(&comsol->in, "elements of type %s are not supported", sp_word_show(name, shown));
     SP_TRY(integer(comsol, &nodes));
-    const int64_t due = type == SP_VOLUME_PASSED ? nodes : type == SP_VOLUME_PYRAMID ? 5 : sp_element_types[type].nodes;
-    if (nodes != due || nodes < 1 || nodes > MOST_NODES)
+    if (nodes != nodes_of(of))
         return sp_volume_fail_here(&comsol->in, "elements of type %s have %lld nodes instead of %lld",
-                                   sp_word_show(name, shown), (long long)nodes, (long long)due);
-    status = parse_elements(comsol, nodes, type);
+                                   sp_word_show(name, shown), (long long)nodes, (long long)nodes_of(of));
+    status = parse_elements(comsol, of);
 done:
     return status;
 }
@@ -249,9 +280,8 @@ int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count
     }
     for (int64_t i = 0; i < kinds; i++)
         SP_TRY(parse_type(&comsol));
-    if (comsol.skipped)
-        sp_volume_note(&comsol.in, "%lld points, lines and faces are passed over", (long long)comsol.skipped);
     SP_TRY(sp_volume_build_groups(&comsol.in, "domain", material, 0, NULL, mesh));
+    SP_TRY(sp_volume_add_sets(&comsol.in, (const char *const[]){"point", "edge", "boundary"}, 0, NULL, 0, mesh));
 done:
     return sp_volume_finish(&comsol.in, status, mesh);
 }

@@ -2,68 +2,6 @@
 
 #include <string.h>
 
-/* ---- sets ---- */
-
-static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int64_t set)
-{
-    sp_word field;
-    char shown[SP_TEXT_QUOTE];
-    int64_t value[3] = {0, 0, 1};
-    int n = 0;
-    for (bool more = true; n < 3 && more; n++) {
-        more = sp_text_field(&inp->in.text, ',', &field);
-        if (field.length && !sp_word_integer(field, &value[n]))
-            return sp_volume_fail_here(&inp->in, "'%s' is no number", sp_word_show(field, shown));
-    }
-    if (n < 2 || value[2] < 1 || value[0] < 0 || value[1] < value[0])
-        return sp_volume_fail_here(&inp->in, "GENERATE takes first, last and a positive step");
-    return sp_volume_sets_add(
-        &inp->in, sets, set,
-        (struct sp_volume_member){
-            .first = value[0], .last = value[1], .step = value[2], .where = sp_volume_here(&inp->in), .set = -1});
-}
-
-/* Parses *NSET and *ELSET. */
-static int parse_set(struct inp *inp, const struct inp_card *card, struct sp_volume_sets *sets, const char *key)
-{
-    sp_word name = {0}, field;
-    char shown[SP_TEXT_QUOTE];
-    int64_t set;
-    bool found;
-    int status;
-    SP_TRY(sp_inp_need_parameter(inp, card, key, &name));
-    if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
-        return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
-    SP_TRY(sp_volume_sets_need(&inp->in, sets, name, &set));
-    for (;;) {
-        SP_TRY(sp_inp_data_line(inp, &found));
-        if (!found)
-            return SP_OK;
-        if (sp_inp_parameter(card, "GENERATE")) {
-            SP_TRY(parse_generate(inp, sets, set));
-            continue;
-        }
-        for (bool more = true; more;) {
-            more = sp_text_field(&inp->in.text, ',', &field);
-            struct sp_volume_member member = {.step = 1, .where = sp_volume_here(&inp->in), .set = -1, .listed = true};
-            if (field.length == 0)
-                continue;
-            if (!sp_word_integer(field, &member.first)) {
-                const struct sp_volume_set *other = sp_volume_sets_find(sets, sp_inp_unquote(field));
-                if (!other)
-                    return sp_volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
-                                               sp_word_show(field, shown));
-                member.set = other - (const struct sp_volume_set *)sets->list.data;
-                member.upto = other->members.count;
-            }
-            member.last = member.first;
-            SP_TRY(sp_volume_sets_add(&inp->in, sets, set, member));
-        }
-    }
-done:
-    return status;
-}
-
 /* ---- nodes and elements ---- */
 
 /* Adds a number to the set that a *NODE or *ELEMENT card names (set ≥ 0). */
@@ -268,9 +206,11 @@ static int parse_cards(struct inp *inp)
         else if (strcmp(card.name, "*ELEMENT") == 0)
             status = parse_elements(inp, &card);
         else if (strcmp(card.name, "*NSET") == 0)
-            status = parse_set(inp, &card, &inp->nsets, "NSET");
+            status = sp_inp_parse_set(inp, &card, &inp->nsets, "NSET");
         else if (strcmp(card.name, "*ELSET") == 0)
-            status = parse_set(inp, &card, &inp->elsets, "ELSET");
+            status = sp_inp_parse_set(inp, &card, &inp->elsets, "ELSET");
+        else if (strcmp(card.name, "*SURFACE") == 0)
+            status = sp_inp_parse_surface(inp, &card);
         else if (strcmp(card.name, "*MATERIAL") == 0)
             status = sp_inp_parse_material(inp, &card);
         else if (strcmp(card.name, "*ELASTIC") == 0)
@@ -332,6 +272,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
             ids[inp->in.vertex[i]] = node[i].id;
     SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
     SP_TRY(sp_inp_fix_vertices(inp, mesh));
+    SP_TRY(sp_inp_add_sets(inp, mesh));
     if (loads)
         SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
@@ -370,6 +311,8 @@ done:
     sp_list_free(&inp.materials);
     sp_list_free(&inp.sections);
     sp_list_free(&inp.orientations);
+    sp_list_free(&inp.surfaces);
+    sp_list_free(&inp.surface_lines);
     if (status != SP_OK && loads)
         *loads = (sp_nodal_loads){0};
     return sp_volume_finish(&inp.in, status, mesh);

@@ -50,7 +50,7 @@ struct inp {
     struct sp_volume_reader in;
     const sp_material *material;
     struct sp_volume_sets nsets, elsets;
-    sp_list boundaries, loads, materials, sections, orientations;
+    sp_list boundaries, loads, materials, sections, orientations, surfaces, surface_lines;
     int step;
     bool part, second_step, boundary_in_step, amplitude;
     int64_t skipped;
@@ -79,6 +79,18 @@ int sp_inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
 
 /* Advances to the next data line of a card; found = false at the next card or the end. */
 int sp_inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
+
+/* ---- sets and surfaces (volume_inp_sets.c) ---- */
+
+/* *NSET and *ELSET. */
+int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_volume_sets *sets,
+                     const char *key) SP_MUST_USE;
+
+int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+
+/* Called after the mesh is built and both kinds of sets are indexed: adds sets of vertices and of elements, and
+ * surfaces as sets of faces or of vertices. */
+int sp_inp_add_sets(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
 
 /* ---- materials and sections (volume_inp_materials.c) ---- */
 

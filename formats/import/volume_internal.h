@@ -5,6 +5,7 @@
 
 #include "formats/import/text.h"
 #include "formats/import/volume.h"
+#include "mesh/mesh_sets.h"
 
 enum { VOLUME_DEPTH = 8 };
 
@@ -22,6 +23,14 @@ struct sp_volume_element {
     int64_t first; /* of its nodes in the reader's list */
     int type;      /* mesh/element_type.h, or one of the following */
     bool by_place; /* the middles of edges are in an unknown order, and are found by their places */
+};
+
+/* A point (dimension 0), a node of a curve (1) or a face (2) of a group of the file, by the numbers of its nodes: of a
+ * face the corners. */
+struct sp_volume_part {
+    int dimension, corners;
+    bool further; /* not the first node of its curve */
+    int64_t group, node[4];
 };
 
 /* Maps the numbers of a file to 0, 1, …: a table if the numbers are dense, else a sorted list. */
@@ -50,9 +59,11 @@ struct sp_volume_reader {
     } outer[VOLUME_DEPTH - 1];
     sp_list nodes, elements; /* struct sp_volume_node, struct sp_volume_element */
     sp_list of_elements;     /* int64_t, the nodes of the elements by number; sp_volume_build makes them indices */
+    sp_list parts;           /* struct sp_volume_part */
     sp_pool pool;            /* of the following members */
     struct sp_volume_ids node_ids; /* map numbers to indices of nodes */
     int64_t *vertex;               /* [nodes] vertex of the mesh, −1: dropped */
+    int64_t *element;              /* [elements] element of the mesh, −1: skipped */
     int64_t pyramids;              /* that were split */
 };
 
@@ -101,6 +112,10 @@ int sp_volume_push(struct sp_volume_reader *reader, sp_list *list, const void *i
 int sp_volume_add_element(struct sp_volume_reader *reader, struct sp_volume_element element,
                           const int64_t *node) SP_MUST_USE;
 
+/* Adds a point, a curve or a face with its nodes, of which those of a face begin with its 3 or 4 corners. */
+int sp_volume_add_part(struct sp_volume_reader *reader, int dimension, int64_t group, int nodes, int corners,
+                       const int64_t *node) SP_MUST_USE;
+
 /* Copies a valid name of a region: not empty, at most 63 bytes, UTF-8 without control characters. */
 int sp_volume_name(struct sp_volume_reader *reader, int64_t where, sp_word word, const char *what,
                    char name[SP_NAME_LENGTH]) SP_MUST_USE;
@@ -138,6 +153,31 @@ struct sp_volume_group_name {
  * "<prefix>-<tag>". */
 int sp_volume_build_groups(struct sp_volume_reader *reader, const char *prefix, const sp_material *material,
                            int64_t name_count, const struct sp_volume_group_name *names, sp_mesh *mesh) SP_MUST_USE;
+
+/* The name of a group of points, curves or faces. A group may have several names. */
+struct sp_volume_set_name {
+    int dimension;
+    int64_t group;
+    char name[SP_NAME_LENGTH];
+};
+
+/* By dimension, then by group. */
+int sp_volume_compare_set_names(const void *left, const void *right);
+
+/* Copies a name of a set; false if it is not one (sp_name_check). */
+bool sp_volume_set_name(sp_word word, char name[SP_NAME_LENGTH]);
+
+/* Adds entries [its count, width] to a set of the mesh. full: the mesh has as many sets as it can have; then nothing is
+ * added, and a note says so. */
+int sp_volume_add_set(struct sp_volume_reader *reader, sp_mesh *mesh, const char *name, sp_set_kind kind,
+                      const sp_list *index, bool *full) SP_MUST_USE;
+
+/* Called after sp_volume_build: the groups of the reader's parts become sets of vertices (points, curves) and of faces.
+ * A face between two elements is that of the element with the lower number. A group without a name is
+ * "<prefix of its dimension>-<group>", except group 0, which is left out; prefix NULL: only groups with names are
+ * kept. Sorts `names`. A note counts the elements of fewer dimensions that are in no set, with `skipped` others. */
+int sp_volume_add_sets(struct sp_volume_reader *reader, const char *const prefix[3], int64_t name_count,
+                       struct sp_volume_set_name *names, int64_t skipped, sp_mesh *mesh) SP_MUST_USE;
 
 /* The materials that elements use become the regions, in the order of the list; mesh->region is renumbered. */
 int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t count,

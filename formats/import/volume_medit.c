@@ -1,5 +1,6 @@
 /* Medit .mesh, ASCII: keywords in any order, each followed by a count and that many records of numbers; line breaks
- * have no meaning. The reader uses Vertices and the solids below; the last number of a record is a reference. */
+ * have no meaning. The reader uses Vertices, the solids below, edges and faces; the last number of a record is a
+ * reference. */
 #include "formats/import/volume_internal.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ struct medit {
     char section[SP_TEXT_QUOTE];
     int64_t skipped;            /* number of skipped sections */
     char passed[SP_TEXT_QUOTE]; /* name of the first of them */
-    bool vertices_seen, solids_seen[6], ended;
+    bool vertices_seen, solids_seen[6], parts_seen[4], ended;
 };
 
 /* Volume elements of other types or orders. */
@@ -22,6 +23,12 @@ static const struct {
     int type;
 } solids[] = {{"Tetrahedra", SP_TET4}, {"Hexahedra", SP_HEX8},    {"TetrahedraP2", SP_TET10},
               {"Prisms", SP_WEDGE6},   {"Pentahedra", SP_WEDGE6}, {"Pyramids", SP_VOLUME_PYRAMID}};
+
+/* Elements of fewer dimensions, of which references become sets. */
+static const struct {
+    const char *section;
+    int dimension, nodes, corners;
+} parts[] = {{"Edges", 1, 2, 1}, {"Triangles", 2, 3, 3}, {"Quadrilaterals", 2, 4, 4}, {"TrianglesP2", 2, 6, 3}};
 
 /* Checks that a section occurs once, and reads its number of records, each of at least `each` bytes. */
 static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t *count)
@@ -75,6 +82,22 @@ static int parse_elements(struct medit *medit, bool *seen, int type)
             SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
         SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element.group));
         SP_TRY(sp_volume_add_element(&medit->in, element, node));
+    }
+done:
+    return status;
+}
+
+static int parse_parts(struct medit *medit, int kind)
+{
+    const int width = parts[kind].nodes;
+    int64_t count, node[6], reference;
+    int status;
+    SP_TRY(begin_section(medit, &medit->parts_seen[kind], 2 * width + 1, &count));
+    for (int64_t i = 0; i < count; i++) {
+        for (int a = 0; a < width; a++)
+            SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
+        SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &reference));
+        SP_TRY(sp_volume_add_part(&medit->in, parts[kind].dimension, reference, width, parts[kind].corners, node));
     }
 done:
     return status;
@@ -146,6 +169,9 @@ static int parse_section(struct medit *medit)
     for (size_t i = 0; i < sizeof solids / sizeof solids[0]; i++)
         if (sp_word_same(word, sp_word_of(solids[i].section)))
             return parse_elements(medit, &medit->solids_seen[i], solids[i].type);
+    for (int k = 0; k < (int)(sizeof parts / sizeof parts[0]); k++)
+        if (sp_word_same(word, sp_word_of(parts[k].section)))
+            return parse_parts(medit, k);
     medit->ended = sp_word_same(word, sp_word_of("End"));
     if (medit->ended)
         return SP_OK;
@@ -178,6 +204,7 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
         sp_volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.skipped,
                        medit.passed);
     SP_TRY(sp_volume_build_groups(&medit.in, "region", material, 0, NULL, mesh));
+    SP_TRY(sp_volume_add_sets(&medit.in, (const char *const[]){"point", "edge", "surface"}, 0, NULL, 0, mesh));
 done:
     return sp_volume_finish(&medit.in, status, mesh);
 }

@@ -2,12 +2,19 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+enum { MOST_NODES = 125 }; /* of an element */
 enum { ASCII_RECORD = 8 }; /* number of bytes of the shortest node, element or block header in text: "1 0 0 0\n" */
 
 struct msh_entity {
     int64_t tag, physical;
+};
+
+/* A point, curve or surface of version 4 in a physical group. */
+struct msh_member {
+    int64_t dimension, tag, physical;
 };
 
 struct msh {
@@ -17,9 +24,10 @@ struct msh {
     int major, minor;
     int size_bytes;   /* of the counts of version 4: 4 or 8 */
     sp_list entities; /* struct msh_entity, volumes of version 4 */
+    sp_list members;  /* struct msh_member */
     sp_list names;    /* struct sp_volume_group_name, physical volumes */
+    sp_list others;   /* struct sp_volume_set_name, physical points, curves and surfaces */
     int64_t skipped;
-    char lost[90]; /* names of groups of fewer dimensions, quoted, with commas */
     bool nodes_seen, elements_seen;
 };
 
@@ -155,16 +163,16 @@ done:
     return status;
 }
 
-/* Adds the name of a group of points, lines or faces to the list of those that are passed over. */
-static void lose_name(struct msh *msh, sp_word name)
+/* Adds the name of a physical group of fewer dimensions. */
+static int add_set_name(struct msh *msh, int64_t dimension, int64_t tag, sp_word word)
 {
-    static const char more[] = ", …";
+    struct sp_volume_set_name name = {.dimension = (int)dimension, .group = tag};
     char shown[SP_TEXT_QUOTE];
-    const size_t at = strlen(msh->lost), room = sizeof msh->lost - sizeof more - at;
-    if (at >= sizeof more - 1 && !strcmp(msh->lost + at - (sizeof more - 1), more))
-        return;
-    if ((size_t)snprintf(msh->lost + at, room, "%s\"%s\"", at ? ", " : "", sp_word_show(name, shown)) >= room)
-        strcpy(msh->lost + at, more);
+    if (sp_volume_set_name(word, name.name))
+        return sp_volume_push(&msh->in, &msh->others, &name, sizeof name);
+    sp_volume_note(&msh->in, "the group %s keeps its number: its name is not UTF-8 of 1 to %d bytes",
+                   sp_word_show(word, shown), SP_NAME_LENGTH - 1);
+    return SP_OK;
 }
 
 /* Parses names, which are always text: dimension, tag, "name". */
@@ -184,7 +192,8 @@ static int parse_names(struct msh *msh)
             return sp_volume_fail_here(&msh->in, "a name in quotes is missing");
         word = (sp_word){word.at + 1, word.length - 2};
         if (dimension != 3) {
-            lose_name(msh, word);
+            if (dimension >= 0 && dimension < 3)
+                SP_TRY(add_set_name(msh, dimension, name.tag, word));
             continue;
         }
         SP_TRY(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
@@ -209,6 +218,26 @@ static int tag_list(struct msh *msh, int64_t *first, int64_t *count)
     return status;
 }
 
+/* Reads the physical groups of a point, curve or surface. The sign of a group is its orientation. */
+static int group_list(struct msh *msh, int64_t dimension, int64_t tag)
+{
+    enum { MOST = 16 };
+    struct msh_member member = {.dimension = dimension, .tag = tag};
+    int64_t count;
+    int status;
+    SP_TRY(count_of(msh, msh->size_bytes, "tags", 2, 4, &count));
+    if (count > MOST)
+        return sp_volume_fail_here(&msh->in, "a geometric entity is in %lld physical groups, more than %d",
+                                   (long long)count, MOST);
+    for (int64_t i = 0; i < count; i++) {
+        SP_TRY(integer(msh, 4, &member.physical));
+        member.physical = member.physical < 0 ? -member.physical : member.physical;
+        SP_TRY(sp_volume_push(&msh->in, &msh->members, &member, sizeof member));
+    }
+done:
+    return status;
+}
+
 static int parse_entities(struct msh *msh)
 {
     int64_t counts[4], bounding, physicals;
@@ -226,7 +255,10 @@ static int parse_entities(struct msh *msh)
             /* A bounding box; version 4.1 has only the coordinates of points instead. */
             for (int k = 0; k < (d == 0 && msh->minor == 1 ? 3 : 6); k++)
                 SP_TRY(real(msh, &unused));
-            SP_TRY(tag_list(msh, &entity.physical, &physicals));
+            if (d < 3)
+                SP_TRY(group_list(msh, d, entity.tag));
+            else
+                SP_TRY(tag_list(msh, &entity.physical, &physicals));
             if (d > 0)
                 SP_TRY(tag_list(msh, &ignored, &bounding));
             if (d < 3)
@@ -349,13 +381,13 @@ done:
     return status;
 }
 
-/* The type of the elements; SP_VOLUME_PASSED for types of which `nodes` nodes are skipped. */
-static int find_type(struct msh *msh, int64_t where, int64_t type, int *found, int64_t *nodes)
+/* The type of the elements; SP_VOLUME_PASSED for those of fewer dimensions. */
+static int find_type(struct msh *msh, int64_t where, int64_t type, int *found, const struct msh_type **of)
 {
     enum { GMSH_PYRAMID = 7 };
     for (size_t i = 0; i < sizeof msh_types / sizeof msh_types[0]; i++)
         if (msh_types[i].type == type) {
-            *nodes = msh_types[i].nodes;
+            *of = &msh_types[i];
             *found = type == GMSH_PYRAMID ? SP_VOLUME_PYRAMID : SP_VOLUME_PASSED;
             for (int t = SP_ELEMENT_TYPES - 1; t >= 0; t--)
                 if (sp_element_types[t].gmsh == type)
@@ -364,26 +396,36 @@ static int find_type(struct msh *msh, int64_t where, int64_t type, int *found, i
                 return sp_volume_fail(&msh->in, where,
                                       "volume elements of type %lld with %lld nodes are not supported (those of first "
                                       "and second order are, but pyramids of second order)",
-                                      (long long)type, (long long)*nodes);
+                                      (long long)type, (long long)msh_types[i].nodes);
             return SP_OK;
         }
     return sp_volume_fail(&msh->in, where, "elements of type %lld are unknown", (long long)type);
 }
 
-/* Reads the nodes of one element, in integers of `bytes` bytes; adds the element if its type is supported. */
-static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int type, int64_t nodes, int bytes)
+/* The corners of a face with so many nodes; 0 for those of an unsupported order. */
+static int face_corners(int nodes)
+{
+    return nodes == 3 || nodes == 6 ? 3 : nodes == 4 || nodes == 8 || nodes == 9 ? 4 : 0;
+}
+
+/* Reads the nodes of one element, in integers of `bytes` bytes, and adds the element, or what it is of a group. */
+static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int type, const struct msh_type *of,
+                        int bytes)
 {
     const struct sp_volume_element element = {.id = id, .where = where, .group = group, .type = type};
-    int64_t read[SP_ELEMENT_NODES], node[SP_ELEMENT_NODES], unused;
+    int64_t read[MOST_NODES], node[SP_ELEMENT_NODES];
+    const int corners = of->dimension == 2 ? face_corners(of->nodes) : 1;
     int status = SP_OK;
-    for (int64_t a = 0; a < nodes; a++)
-        SP_TRY(integer(msh, bytes, type == SP_VOLUME_PASSED ? &unused : &read[a]));
-    if (type == SP_VOLUME_PASSED)
+    for (int a = 0; a < of->nodes; a++)
+        SP_TRY(integer(msh, bytes, &read[a]));
+    if (type == SP_VOLUME_PASSED && (group == 0 || corners == 0))
         msh->skipped++;
+    else if (type == SP_VOLUME_PASSED)
+        status = sp_volume_add_part(&msh->in, of->dimension, group, of->nodes, corners, read);
     else if (type == SP_VOLUME_PYRAMID)
         status = sp_volume_add_element(&msh->in, element, read);
     else {
-        for (int a = 0; a < nodes; a++)
+        for (int a = 0; a < of->nodes; a++)
             node[a] = read[sp_element_gmsh_node(type, a)];
         status = sp_volume_add_element(&msh->in, element, node);
     }
@@ -409,7 +451,8 @@ static int read_tags(struct msh *msh, int64_t count, int64_t *physical)
 static int read_elements_2(struct msh *msh)
 {
     bool binary = msh->in.text.binary;
-    int64_t count, id = 0, type, nodes = 0, tags, follow = 1, physical;
+    int64_t count, id = 0, type, tags, follow = 1, physical;
+    const struct msh_type *of = NULL;
     int status, found = SP_VOLUME_PASSED;
     SP_TRY(head_2(msh, "elements", ASCII_RECORD, &count));
     for (int64_t i = 0; i < count; i += follow) {
@@ -422,7 +465,7 @@ static int read_elements_2(struct msh *msh)
         SP_TRY(integer(msh, 4, &tags));
         if (tags < 0 || tags > 100000)
             return sp_volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
-        SP_TRY(find_type(msh, where, type, &found, &nodes));
+        SP_TRY(find_type(msh, where, type, &found, &of));
         if (follow < 1 || follow > count - i)
             return sp_volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
                                   (long long)(count - i));
@@ -432,7 +475,8 @@ static int read_elements_2(struct msh *msh)
                 SP_TRY(integer(msh, 4, &id));
             }
             SP_TRY(read_tags(msh, tags, &physical));
-            SP_TRY(read_element(msh, where, id, physical, found, nodes, 4));
+            physical = physical < 0 ? -physical : physical; /* the sign of a group is its orientation */
+            SP_TRY(read_element(msh, where, id, physical, found, of, 4));
         }
     }
 done:
@@ -441,17 +485,18 @@ done:
 
 static int read_elements_4(struct msh *msh)
 {
-    int64_t blocks, total, dimension, tag, type, count, id, nodes = 0;
+    int64_t blocks, total, dimension, tag, type, count, id;
+    const struct msh_type *of = NULL;
     int bytes = msh->minor == 1 ? msh->size_bytes : 4, status, found = SP_VOLUME_PASSED;
     SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
     for (int64_t b = 0; b < blocks; b++) {
         int64_t where = next_place(msh);
         SP_TRY(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
-        SP_TRY(find_type(msh, where, type, &found, &nodes));
+        SP_TRY(find_type(msh, where, type, &found, &of));
         for (int64_t i = 0; i < count; i++) {
             where = next_place(msh);
             SP_TRY(integer(msh, bytes, &id));
-            SP_TRY(read_element(msh, where, id, tag, found, nodes, bytes));
+            SP_TRY(read_element(msh, where, id, tag, found, of, bytes));
         }
         total -= count;
     }
@@ -536,15 +581,55 @@ static int entities_to_physical(struct msh *msh)
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         int64_t index = sp_volume_ids_find(&ids, element[e].group);
         element[e].group = index < 0 ? 0 : entity[index].physical;
+        element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
     }
     return SP_OK;
+}
+
+static const char *const prefix[3] = {"point", "curve", "surface"};
+
+/* The names of the sets of version 4, by geometric entity: those of the physical groups that it is in. */
+static int name_members(struct msh *msh, sp_list *names)
+{
+    const struct msh_member *member = msh->members.data;
+    int status = SP_OK;
+    if (msh->others.count > 0)
+        qsort(msh->others.data, (size_t)msh->others.count, sizeof(struct sp_volume_set_name),
+              sp_volume_compare_set_names);
+    for (int64_t i = 0; i < msh->members.count; i++) {
+        struct sp_volume_set_name here = {.dimension = (int)member[i].dimension, .group = member[i].physical};
+        const struct sp_volume_set_name *found =
+            msh->others.count
+                ? bsearch(&here, msh->others.data, (size_t)msh->others.count, sizeof here, sp_volume_compare_set_names)
+                : NULL;
+        here.group = member[i].tag;
+        if (found)
+            memcpy(here.name, found->name, sizeof here.name);
+        else
+            snprintf(here.name, sizeof here.name, "%s-%lld", prefix[here.dimension], (long long)member[i].physical);
+        SP_TRY(sp_volume_push(&msh->in, names, &here, sizeof here));
+    }
+done:
+    return status;
+}
+
+static int add_sets(struct msh *msh, sp_mesh *mesh)
+{
+    sp_list names = {0};
+    int status;
+    if (msh->major == 2)
+        return sp_volume_add_sets(&msh->in, prefix, msh->others.count, msh->others.data, msh->skipped, mesh);
+    SP_TRY(name_members(msh, &names));
+    SP_TRY(sp_volume_add_sets(&msh->in, NULL, names.count, names.data, msh->skipped, mesh));
+done:
+    sp_list_free(&names);
+    return status;
 }
 
 int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
                         sp_mesh *mesh, sp_notes *notes)
 {
     struct msh msh = {0};
-    struct sp_volume_element *element;
     int status;
     SP_TRY(sp_volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_format(&msh));
@@ -554,20 +639,14 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
         status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
         goto done;
     }
-    if (msh.skipped)
-        sp_volume_note(&msh.in, "%lld points, lines and faces are passed over%s%s", (long long)msh.skipped,
-                       *msh.lost ? ", with the names " : "", msh.lost);
-    if (notes)
-        notes->names_lost = *msh.lost;
     if (msh.major == 4)
         SP_TRY(entities_to_physical(&msh));
-    /* The sign of a group is its orientation. */
-    element = msh.in.elements.data;
-    for (int64_t e = 0; e < msh.in.elements.count; e++)
-        element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
     SP_TRY(sp_volume_build_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, mesh));
+    SP_TRY(add_sets(&msh, mesh));
 done:
     sp_list_free(&msh.entities);
+    sp_list_free(&msh.members);
     sp_list_free(&msh.names);
+    sp_list_free(&msh.others);
     return sp_volume_finish(&msh.in, status, mesh);
 }

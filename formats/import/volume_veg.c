@@ -475,6 +475,32 @@ done:
     return status;
 }
 
+/* The sets become sets of elements; numbers that no element has are left out. */
+static int add_sets(struct veg *veg, sp_mesh *mesh)
+{
+    const struct sp_volume_element *element = veg->in.elements.data;
+    const struct veg_member *member = veg->members.data;
+    struct sp_volume_ids ids;
+    sp_list index = {0};
+    int64_t twice;
+    bool full = false;
+    int status;
+    SP_TRY(sp_volume_ids_build(&veg->in, veg->in.elements.count, element, sizeof *element, &ids, &twice));
+    for (int64_t i = 0; i < veg->sets.count && !full; i++) {
+        const struct veg_set *set = (const struct veg_set *)veg->sets.data + i;
+        index.count = 0;
+        for (int64_t k = set->first; k < set->end; k++) {
+            const int64_t e = sp_volume_ids_find(&ids, member[k].number);
+            if (e >= 0)
+                SP_TRY(sp_volume_push(&veg->in, &index, &veg->in.element[e], sizeof veg->in.element[e]));
+        }
+        SP_TRY(sp_volume_add_set(&veg->in, mesh, set->name, SP_SET_ELEMENTS, &index, &full));
+    }
+done:
+    sp_list_free(&index);
+    return status;
+}
+
 int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
                         sp_mesh *mesh, sp_notes *notes)
 {
@@ -491,6 +517,7 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
     SP_TRY(assign_regions(&veg));
     SP_TRY(sp_volume_build(&veg.in, false, mesh));
     SP_TRY(sp_volume_regions(&veg.in, mesh, veg.materials.count, veg.materials.data));
+    SP_TRY(add_sets(&veg, mesh));
 done:
     sp_list_free(&veg.materials);
     sp_list_free(&veg.sets);

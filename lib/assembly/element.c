@@ -383,13 +383,15 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
     return type == SP_HEX8I ? condense_modes(context, X, quadrature, strain, C, G) : SP_OK;
 }
 
-void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3])
+void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3], double size[SP_FACE_NODES])
 {
     signed char node[SP_FACE_NODES];
     double place[SP_FACE_NODES][2], weight[SP_FACE_NODES];
     int corners;
     const int nodes = sp_element_face(type, face, node, &corners), points = sp_face_points(corners, place, weight);
     memset(area, 0, (size_t)nodes * sizeof *area);
+    if (size)
+        memset(size, 0, (size_t)nodes * sizeof *size);
     for (int g = 0; g < points; g++) {
         double xi[3], along[2][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], tangent[2][3] = {{0}},
                                                                                         normal[3];
@@ -402,9 +404,12 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
                     tangent[s][i] += rate * (X[a][i] - X[0][i]);
             }
         sp_cross3(tangent[0], tangent[1], normal);
-        for (int a = 0; a < nodes; a++)
+        for (int a = 0; a < nodes; a++) {
             for (int i = 0; i < 3; i++)
                 area[a][i] += weight[g] * shape[node[a]] * normal[i];
+            if (size)
+                size[a] += weight[g] * shape[node[a]] * sp_norm3(normal);
+        }
     }
 }
 

@@ -84,8 +84,10 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
                             double *G) SP_MUST_USE;
 
 /* ∫ N_a n dA over a face for each of its nodes in the order of sp_element_face, m²: times −p the consistent forces of a
- * pressure p. They sum to the area vector of the face. X [nodes, 3] m. */
-void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3]);
+ * pressure p. They sum to the area vector of the face. size: ∫ N_a dA, times a traction its consistent forces; may be
+ * NULL. X [nodes, 3] m. */
+void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3],
+                           double size[SP_FACE_NODES]);
 
 /* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges.
  * Exceptions: 8-node hexahedra use the points of `quadrature`, and 4-node tetrahedra an exact formula. */

@@ -3,14 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sp_element_class_lumped(const sp_element_class *class, double *mass)
+static void row_sums(const sp_element_class *class, double *mass)
 {
     const int nodes = class->nodes;
-    double total = 0, diagonal = 0;
     for (int a = 0; a < nodes; a++) {
         mass[a] = 0;
         for (int b = 0; b < nodes; b++)
             mass[a] += class->mass[a * nodes + b];
+    }
+}
+
+void sp_element_class_lumped(const sp_element_class *class, double *mass)
+{
+    const int nodes = class->nodes;
+    double total = 0, diagonal = 0;
+    row_sums(class, mass);
+    for (int a = 0; a < nodes; a++) {
         total += mass[a];
         diagonal += class->mass[a * (nodes + 1)];
     }
@@ -18,7 +26,7 @@ void sp_element_class_lumped(const sp_element_class *class, double *mass)
         mass[a] = total / diagonal * class->mass[a * (nodes + 1)];
 }
 
-void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass)
+void sp_fe_space_vertex_mass(const sp_fe_space *space, bool lumped, double *mass)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
@@ -27,7 +35,11 @@ void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass)
         int nodes;
         double own[SP_ELEMENT_NODES];
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-        sp_element_class_lumped(&space->classes[space->element_class[e]], own);
+        const sp_element_class *class = &space->classes[space->element_class[e]];
+        if (lumped)
+            sp_element_class_lumped(class, own);
+        else
+            row_sums(class, own);
         for (int a = 0; a < nodes; a++)
             mass[node[a]] += own[a];
     }
@@ -89,7 +101,7 @@ static int add_lumped(sp_context *context, const sp_fe_space *space, sp_sparse *
     double *mass = sp_memory_new((size_t)space->mesh->vertex_count * sizeof *mass);
     if (!mass)
         return sp_fail_memory(context);
-    sp_fe_space_vertex_mass(space, mass);
+    sp_fe_space_vertex_mass(space, true, mass);
     for (int64_t row = 0; row < matrix->order; row++)
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
             if (matrix->index[k] == row)

@@ -109,8 +109,9 @@ void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space,
 /* The lumped mass of the nodes of an element of a class [nodes] kg, as above. */
 void sp_element_class_lumped(const sp_element_class *class, double *mass);
 
-/* Lumped mass of every vertex [vertices] kg. */
-void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass);
+/* The mass of every vertex [vertices] kg: lumped, or the row sums of the consistent mass, which times a constant field is
+ * M times it. The two are equal but for elements of second order, where row sums can be negative. */
+void sp_fe_space_vertex_mass(const sp_fe_space *space, bool lumped, double *mass);
 
 /* node [dof_count]: the vertex of every free degree of freedom, for sp_cholesky_new. */
 void sp_fe_space_nodes(const sp_fe_space *space, int64_t *node);

@@ -34,7 +34,7 @@ int sp_inertia_forces(sp_context *context, const sp_fe_space *space, int64_t cou
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    sp_fe_space_vertex_mass(space, mass);
+    sp_fe_space_vertex_mass(space, false, mass);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         total += mass[v];
         for (int c = 0; c < 3; c++)

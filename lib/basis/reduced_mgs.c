@@ -92,7 +92,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_fe_space_vertex_mass(space, mass);
+    sp_fe_space_vertex_mass(space, true, mass);
     sp_mesh_box(mesh, low, high);
     if (samples == 0)
         samples = (int64_t)(128 * log2((double)mesh->vertex_count));

@@ -231,6 +231,11 @@ const double *sp_integrator_v(const sp_integrator *it)
     return it->now.v;
 }
 
+const double *sp_integrator_acceleration(const sp_integrator *it)
+{
+    return it->scheme->has_acceleration ? it->now.a : NULL;
+}
+
 const double *sp_integrator_prescribed(const sp_integrator *it)
 {
     return it->prescribed.rows ? it->prescribed.u[1] : NULL;

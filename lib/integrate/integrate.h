@@ -113,6 +113,9 @@ double sp_integrator_time(const sp_integrator *integrator);
 const double *sp_integrator_q(const sp_integrator *integrator);
 const double *sp_integrator_v(const sp_integrator *integrator);
 
+/* The acceleration [n] then; NULL for schemes that have none (all but Newmark and central differences). */
+const double *sp_integrator_acceleration(const sp_integrator *integrator);
+
 /* Displacement [3·vertices] m and velocity [3·vertices] m/s of prescribed vertices now, 0 at free components; NULL if
  * no vertex moves. After a failed step they are those of the state. */
 const double *sp_integrator_prescribed(const sp_integrator *integrator);

@@ -417,6 +417,15 @@ int sp_element_gmsh_node(int type, int a)
     return of->shape == SP_TETRAHEDRON ? tet10[a] : of->shape == SP_WEDGE ? wedge18[a] : hex27[a];
 }
 
+int sp_element_abaqus_face(int type, int number)
+{
+    /* by S1, S2, … */
+    static const signed char face_of[3][6] = {[SP_HEXAHEDRON] = {4, 5, 2, 1, 3, 0},
+                                              [SP_TETRAHEDRON] = {3, 2, 0, 1, -1, -1},
+                                              [SP_WEDGE] = {3, 4, 0, 1, 2, -1}};
+    return number >= 1 && number <= 6 ? face_of[sp_element_types[type].shape][number - 1] : -1;
+}
+
 bool sp_element_on_edge(int type, int a, int b)
 {
     const sp_element_type *of = &sp_element_types[type];

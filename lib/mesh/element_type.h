@@ -91,6 +91,9 @@ int sp_face_triangles(int nodes, int corners, const signed char (**triangle)[3])
 /* The position of node a in the list of nodes of an element in Gmsh files. */
 int sp_element_gmsh_node(int type, int a);
 
+/* The face that Abaqus and CalculiX call S<number>; −1 if the element has no such face. */
+int sp_element_abaqus_face(int type, int number);
+
 /* True if nodes a and b follow each other along an edge of the element. */
 bool sp_element_on_edge(int type, int a, int b);
 

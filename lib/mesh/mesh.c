@@ -2,6 +2,7 @@
 
 #include "base/vec3.h"
 #include "mesh/element_geometry.h"
+#include "mesh/mesh_sets.h"
 
 #include <math.h>
 #include <string.h>
@@ -290,6 +291,41 @@ static void turn_surface(sp_mesh *mesh)
     }
 }
 
+/* The number that face f has after an element is mirrored. */
+static int mirrored_face(int type, int f)
+{
+    signed char mirror[SP_ELEMENT_NODES], old[SP_FACE_NODES], now[SP_FACE_NODES];
+    int corners, others, found = f;
+    sp_element_mirror(type, mirror);
+    sp_element_face(type, f, old, &corners);
+    for (int g = 0; g < sp_element_types[type].faces; g++) {
+        int same = 0;
+        sp_element_face(type, g, now, &others);
+        for (int a = 0; a < others; a++)
+            for (int b = 0; b < corners; b++)
+                same += mirror[now[a]] == old[b];
+        if (others == corners && same == corners)
+            found = g;
+    }
+    return found;
+}
+
+/* Faces in sets keep their nodes and get other numbers. */
+static void turn_faces(sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        sp_mesh_set *set = &mesh->sets[i];
+        if (set->kind != SP_SET_FACES)
+            continue;
+        for (int64_t k = 0; k < set->count; k++) {
+            int64_t *entry = set->index + 2 * k, within;
+            if (sp_mesh_element_turnable(mesh, entry[0]))
+                entry[1] = mirrored_face(sp_mesh_type(mesh, entry[0], &within), (int)entry[1]);
+        }
+        sp_mesh_sort_set(set);
+    }
+}
+
 static void turn_element(sp_mesh *mesh, int64_t element)
 {
     int64_t within, mirrored[SP_ELEMENT_NODES];
@@ -305,8 +341,10 @@ static void turn_element(sp_mesh *mesh, int64_t element)
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
 {
     int64_t count = 0;
-    if (turn)
+    if (turn) {
         turn_surface(mesh);
+        turn_faces(mesh);
+    }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         if (turn && sp_mesh_element_turnable(mesh, e)) {
             turn_element(mesh, e);

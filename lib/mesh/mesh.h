@@ -134,8 +134,8 @@ int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_toler
 
 /* turn = false: returns the number of elements with a nonpositive Jacobian or volume. turn = true: reorients them by
  * swapping corners (tetrahedra get positive volume, hexahedra are mirrored) and returns the number of reoriented
- * elements; those that stay bad are not counted and keep their order. Surface weights follow their corners. The mesh
- * need not be checked: elements with vertices out of range are skipped. */
+ * elements; those that stay bad are not counted and keep their order. Surface weights follow their corners, and faces
+ * in sets keep theirs. The mesh need not be checked: elements with vertices out of range are skipped. */
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn);
 
 /* The number of elements that reorientation does not repair: flat ones, and hexahedra whose Jacobian changes its

@@ -53,6 +53,11 @@ static int64_t sort_entries(int width, int64_t count, int64_t *index)
     return kept;
 }
 
+void sp_mesh_sort_set(sp_mesh_set *set)
+{
+    set->count = sort_entries(sp_set_width(set->kind), set->count, set->index);
+}
+
 /* A new set without entries. The array of sets has room for a power of two of them. */
 static sp_mesh_set *new_set(sp_mesh *mesh, const char *name, sp_set_kind kind)
 {
@@ -90,7 +95,8 @@ int sp_mesh_add_to_set(sp_context *context, sp_mesh *mesh, const char *name, sp_
     memcpy(joined + width * old, index, (size_t)(width * count) * sizeof *joined);
     sp_pool_drop(&mesh->pool, set->index);
     set->index = joined;
-    set->count = sort_entries(width, old + count, joined);
+    set->count = old + count;
+    sp_mesh_sort_set(set);
     return SP_OK;
 }
 
@@ -127,8 +133,7 @@ done:
 
 /* ---- reading sets ---- */
 
-/* The nodes of an element or of one of its faces; returns their number. */
-static int nodes_of(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, int64_t node[SP_ELEMENT_NODES])
+int sp_mesh_set_nodes(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, int64_t node[SP_ELEMENT_NODES])
 {
     const int64_t *entry = set->index + sp_set_width(set->kind) * i;
     signed char number[SP_FACE_NODES];
@@ -157,7 +162,7 @@ int sp_mesh_set_vertices(sp_context *context, const sp_mesh *mesh, const sp_mesh
     if (!within)
         return sp_fail_memory(context);
     for (int64_t i = 0; i < set->count; i++) {
-        const int nodes = nodes_of(mesh, set, i, node);
+        const int nodes = sp_mesh_set_nodes(mesh, set, i, node);
         for (int a = 0; a < nodes; a++) {
             found += !within[node[a]];
             within[node[a]] = true;

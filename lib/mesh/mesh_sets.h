@@ -39,6 +39,12 @@ const sp_mesh_set *sp_mesh_find_any_set(const sp_mesh *mesh, const char *name);
 int sp_mesh_add_to_set(sp_context *context, sp_mesh *mesh, const char *name, sp_set_kind kind, int64_t count,
                        const int64_t *index) SP_MUST_USE;
 
+/* Sorts the entries of a set after they were changed, and removes repeated ones. */
+void sp_mesh_sort_set(sp_mesh_set *set);
+
+/* The nodes of entry i of a set: itself, or those of the element or the face. Returns their number. */
+int sp_mesh_set_nodes(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, int64_t node[SP_ELEMENT_NODES]);
+
 /* The vertices of a set, increasing: also those of its elements or faces, with the middles of edges. Allocated from
  * `pool`. */
 int sp_mesh_set_vertices(sp_context *context, const sp_mesh *mesh, const sp_mesh_set *set, sp_pool *pool,

@@ -520,6 +520,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     if (!self)
         return sp_fail_memory(context);
     *system = (sp_system){.self = self,
+                          .lumped = lumped,
                           .n = n,
                           .constant = linear,
                           .active = !linear,
@@ -559,7 +560,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_fe_space_vertex_mass(body, self->vertex_mass);
+    sp_fe_space_vertex_mass(body, true, self->vertex_mass);
     if (linear) {
         SP_TRY(sp_fe_space_matrix(context, body, &self->K));
         sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);

@@ -1,146 +1,8 @@
 #include "model/loads.h"
 
-#include "assembly/element.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
-{
-    if (!(load->end > load->start) || isnan(load->start) || isnan(load->end) || load->start < 0)
-        return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", (long long)number, load->start,
-                       load->end);
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(load->force[i]))
-            return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
-    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE,
-         everywhere = load->kind == SP_LOAD_ALL || (load->kind == SP_LOAD_PRESSURE && load->id < 0);
-    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count
-                   : by_region                   ? mesh->material_count
-                                                 : mesh->vertex_count;
-    if (!everywhere && (load->id < 0 || load->id >= most))
-        return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
-                       load->kind == SP_LOAD_SURFACE ? "surface vertex"
-                       : by_region                   ? "region"
-                                                     : "vertex",
-                       (long long)load->id, (long long)most);
-    if (load->kind == SP_LOAD_SPRING && load->moving) {
-        if (!isfinite(load->end))
-            return sp_fail(context, SP_INPUT, "load %lld is a spring whose anchor moves without end",
-                           (long long)number);
-        for (int i = 0; i < 3; i++)
-            if (!isfinite(load->anchor_end[i]))
-                return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
-    }
-    if (load->kind == SP_LOAD_SPRING && !(load->stiffness >= 0 && isfinite(load->stiffness)))
-        return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number,
-                       load->stiffness);
-    return SP_OK;
-}
-
-static void add_at_vertex(double *full, int64_t vertex, double share, const double force[3])
-{
-    for (int c = 0; c < 3; c++)
-        full[3 * vertex + c] += share * force[c];
-}
-
-/* Distributes a force on a vertex of the embedded surface by its weights. */
-static void add_at_surface(const sp_mesh *mesh, double *full, int64_t vertex, double share, const double force[3])
-{
-    int nodes;
-    const int64_t *node = sp_mesh_nodes(mesh, mesh->surface.element[vertex], &nodes);
-    for (int a = 0; a < nodes; a++)
-        add_at_vertex(full, node[a], share * mesh->surface.weights[vertex * mesh->surface.width + a], force);
-}
-
-/* Every triangle of the embedded surface loads each of its three vertices with a third of −p n A. */
-static void press_surface(const sp_mesh *mesh, const sp_load *load, double *full)
-{
-    const sp_embedded_surface *surface = &mesh->surface;
-    for (int64_t t = 0; t < surface->triangle_count; t++) {
-        const int64_t *corner = surface->triangles + 3 * t;
-        const double *x = surface->vertices + 3 * corner[0], *y = surface->vertices + 3 * corner[1],
-                     *z = surface->vertices + 3 * corner[2];
-        if (load->id >= 0 && mesh->region[surface->element[corner[0]]] != load->id)
-            continue;
-        double area[3]; /* n A */
-        for (int c = 0; c < 3; c++) {
-            int d = (c + 1) % 3, e = (c + 2) % 3;
-            area[c] = 0.5 * ((y[d] - x[d]) * (z[e] - x[e]) - (y[e] - x[e]) * (z[d] - x[d]));
-        }
-        for (int k = 0; k < 3; k++)
-            add_at_surface(mesh, full, corner[k], -load->force[0] / 3, area);
-    }
-}
-
-/* The consistent forces −p ∫ N_a n dA of the boundary of the elements. */
-static int press_boundary(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
-{
-    sp_pool scratch = {0};
-    sp_mesh_face *face;
-    int64_t count;
-    int status;
-    SP_TRY(sp_mesh_boundary_faces(context, mesh, &scratch, &count, &face));
-    for (int64_t f = 0; f < count; f++) {
-        double X[SP_ELEMENT_NODES][3], area[SP_FACE_NODES][3];
-        signed char number[SP_FACE_NODES];
-        int corners, unused;
-        if (load->id >= 0 && mesh->region[face[f].element] != load->id)
-            continue;
-        const int64_t *node = sp_mesh_nodes(mesh, face[f].element, &unused);
-        const int type = sp_mesh_element_places(mesh, face[f].element, X),
-                  nodes = sp_element_face(type, face[f].face, number, &corners);
-        sp_element_face_areas(type, face[f].face, X, area);
-        for (int a = 0; a < nodes; a++)
-            add_at_vertex(full, node[number[a]], -load->force[0], area[a]);
-    }
-done:
-    sp_pool_free(&scratch);
-    return status;
-}
-
-static int distribute_pressure(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
-{
-    if (mesh->surface.triangle_count == 0)
-        return press_boundary(context, mesh, load, full);
-    press_surface(mesh, load, full);
-    return SP_OK;
-}
-
-/* Computes the load at full strength on all vertices. */
-static int distribute_load(sp_context *context, const sp_fe_space *body, const sp_load *load, double *full)
-{
-    const sp_mesh *mesh = body->mesh;
-    int nodes;
-    if (load->kind == SP_LOAD_VERTEX)
-        add_at_vertex(full, load->id, 1, load->force);
-    else if (load->kind == SP_LOAD_SURFACE)
-        add_at_surface(mesh, full, load->id, 1, load->force);
-    else if (load->kind == SP_LOAD_PRESSURE)
-        return distribute_pressure(context, mesh, load, full);
-    else {
-        double volume = 0;
-        int64_t elements = sp_mesh_element_count(mesh);
-        for (int64_t e = 0; e < elements; e++)
-            if (load->kind == SP_LOAD_ALL || mesh->region[e] == load->id)
-                volume += body->classes[body->element_class[e]].volume;
-        for (int64_t e = 0; e < elements && volume > 0; e++)
-            if (load->kind == SP_LOAD_ALL || mesh->region[e] == load->id) {
-                /* ∫N_a over the element: the row sums of its mass without the density */
-                const sp_element_class *class = &body->classes[body->element_class[e]];
-                const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-                for (int a = 0; a < nodes; a++) {
-                    double share = 0;
-                    for (int b = 0; b < nodes; b++)
-                        share += class->mass[a * nodes + b];
-                    add_at_vertex(full, node[a], share / (mesh->materials[class->region].density * volume),
-                                  load->force);
-                }
-            }
-    }
-    return SP_OK;
-}
 
 static void project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to)
 {
@@ -160,9 +22,9 @@ int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, 
 {
     sp_pool scratch = {0};
     double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
-    int status = full ? check_load(context, body->mesh, number, load) : sp_fail_memory(context);
+    int status = full ? sp_load_check(context, body->mesh, number, load) : sp_fail_memory(context);
     if (status == SP_OK)
-        status = distribute_load(context, body, load, full);
+        status = sp_load_distribute(context, body, load, full);
     if (status == SP_OK)
         sp_fe_space_gather(body, full, force);
     sp_pool_free(&scratch);
@@ -198,7 +60,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
     *set = (sp_load_set){.n = system->n, .body = body, .system = system};
     system->set_springs(system->self, 0, NULL);
     for (int64_t l = 0; l < load_count; l++) {
-        SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
+        SP_TRY(sp_load_check(context, mesh, l + 1, &loads[l]));
         springs += loads[l].kind == SP_LOAD_SPRING;
     }
     if (springs > 0 && system->eigenvalue) {
@@ -229,7 +91,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
-        SP_TRY(distribute_load(context, body, load, full));
+        SP_TRY(sp_load_distribute(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
@@ -244,7 +106,7 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_fe_space_vertex_mass(body, mass); /* row sums: M times a constant field */
+    sp_fe_space_vertex_mass(body, system->lumped, mass); /* M times a constant field, so that free fall is exact */
     for (int64_t i = 0; i < rows; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
     project(body, U, r, full, set->gravity);
@@ -294,6 +156,12 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
         return sp_fail_memory(context);
     for (int64_t l = 0; l < set->force_count; l++) {
         const sp_load *load = set->loads[l];
+        if (load->course.kind != SP_COURSE_CONSTANT && !(step > 0)) {
+            status = sp_fail(context, SP_USAGE,
+                             "loads that change over time have no intervals in which they are "
+                             "constant: give the length of a step");
+            goto done;
+        }
         last = fmax(last, fmax(load->start, isfinite(load->end) ? load->end : 0));
         event[events++] = load->start;
         event[events++] = load->end;
@@ -325,6 +193,22 @@ done:
     return status;
 }
 
+/* The factor of a load with a course in the step from t0 to t1; without an end of the step that at t0. */
+static double course_share(const sp_load_set *set, const sp_load *load, double t0, double t1)
+{
+    const double length = load->end - load->start, begin = fmax(t0, load->start), end = fmin(t1, load->end);
+    if (isinf(t1))
+        return sp_course_at(&load->course, length, begin - load->start);
+    if (set->at_ends) /* within rounding of t1 = k h */
+        return load->end > t1 - 1e-9 * (t1 - t0) ? sp_course_at(&load->course, length, end - load->start) : 0;
+    return sp_course_integral(&load->course, length, begin - load->start, end - load->start) / (t1 - t0);
+}
+
+void sp_load_set_at_ends(sp_load_set *set, bool at_ends)
+{
+    set->at_ends = at_ends;
+}
+
 static void mean(void *data, double t0, double t1, double *f)
 {
     sp_load_set *set = data;
@@ -338,6 +222,8 @@ static void mean(void *data, double t0, double t1, double *f)
             continue;
         if (share > 1 - 1e-12)
             share = 1;
+        if (load->course.kind != SP_COURSE_CONSTANT)
+            share = course_share(set, load, t0, t1);
         for (int64_t i = 0; i < set->n; i++)
             f[i] += share * set->columns[set->n * l + i];
     }

@@ -1,9 +1,11 @@
-/* External loads: piecewise constant forces on vertices, surface points, regions or the whole body, gravity, and
- * springs. */
+/* External loads: forces on vertices, surface points, sets, regions or the whole body, constant or over time, gravity,
+ * and springs. */
 #ifndef SP_MODEL_LOADS_H
 #define SP_MODEL_LOADS_H
 
 #include "assembly/fe_space.h"
+#include "mesh/mesh_sets.h"
+#include "model/course.h"
 #include "model/intervals.h"
 #include "model/prescribed.h"
 #include "model/system.h"
@@ -14,20 +16,30 @@ enum sp_load_kind {
     SP_LOAD_REGION,   /* the elements of a region, by volume */
     SP_LOAD_ALL,      /* all elements, by volume */
     SP_LOAD_PRESSURE, /* the force −p n A on every triangle of the embedded surface in its given orientation; if there
-                         is no surface, the consistent forces −p ∫ N_a n dA of the boundary of the elements; evaluated
-                         at rest, so that magnitude and direction are constant */
-    SP_LOAD_SPRING,   /* a spring from a mesh vertex to the point `force` (then in metres), which may move */
+                         is no surface, or the load names faces, the consistent forces −p ∫ N_a n dA of the boundary
+                         of the elements or of these faces; evaluated at rest, so that magnitude and direction are
+                         constant */
+    SP_LOAD_SET,      /* the total force on a set: of vertices in equal parts, of faces by area (consistent forces), of
+                         elements by volume */
+    SP_LOAD_TRACTION, /* N/m² on the faces of a set, with consistent forces */
+    SP_LOAD_ROTATION, /* centrifugal force −ρ ω × (ω × (X − point)) of a rotation about an axis, on a region or on the
+                         whole body, with the consistent mass, evaluated at rest */
+    SP_LOAD_SPRING, /* a spring from a mesh vertex to the point `force` (then in metres), which may move */
 };
 
 typedef struct sp_load {
     double start, end; /* s; the load acts in [start, end) */
     enum sp_load_kind kind;
-    int64_t id;       /* vertex, surface vertex or region; −1 for SP_LOAD_ALL and for PRESSURE on the whole surface */
-    double force[3];  /* total force, N; PRESSURE: Pa in the first entry; SPRING: anchor, m */
+    int64_t id; /* vertex, surface vertex or region; −1: SP_LOAD_ALL, loads on sets, PRESSURE and ROTATION everywhere */
+    double force[3];  /* total force, N; TRACTION: N/m²; PRESSURE: Pa in the first entry; ROTATION: ω, rad/s; SPRING:
+                         anchor, m */
     double stiffness; /* N/m, SPRING only */
     bool
         moving; /* SPRING only: the anchor moves from `force` at `start` to anchor_end at `end`, which must be finite */
-    double anchor_end[3]; /* m */
+    double anchor_end[3];   /* m */
+    const sp_mesh_set *set; /* SET, TRACTION, and PRESSURE on a set of faces; else NULL */
+    double point[3];        /* ROTATION: m, a point of the axis */
+    sp_course course;       /* factor on the force; springs are constant */
 } sp_load;
 
 /* The active tension of a region's fibres (material/material.h): linear between times, constant before the first and
@@ -60,20 +72,27 @@ typedef struct sp_load_set {
     double *counted;   /* [activation_count] Pa: tensions at the last increment of `stiffened` */
     int64_t stiffened; /* incremented when springs change other than by their anchors, or when a tension rises by more
                           than a tenth */
+    bool at_ends;      /* sp_load_set_at_ends */
     double end;        /* s, the time at which the last load ends; 0 without loads */
     int64_t idle, first_idle; /* number of loads that act on fixed components only, and the number of the first of
                                  these, from 1 */
 } sp_load_set;
 
 /* U [3·vertices, r] projects for a reduced-order system (n = r); NULL: the full-order system of `body` (n = dof_count).
- * acceleration [3] m/s² is gravity: its generalized force is Uᵀ M g with the consistent mass. Loads are checked (ids in
- * range, times, finite numbers): SP_INPUT with the number of the load from 1. `loads` and `body` must outlive the load
- * set, which must outlive the system's last step. Springs that the system had are removed. SP_USAGE for springs on
+ * acceleration [3] m/s² is gravity: its generalized force is Uᵀ M g with the mass of the system. Loads are checked (ids
+ * in range, times, finite numbers): SP_INPUT with the number of the load from 1. `loads` and `body` must outlive the
+ * load set, which must outlive the system's last step. Springs that the system had are removed. SP_USAGE for springs on
  * uncoupled oscillators (model/system.h), which springs would couple. */
 int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
                     const sp_load *loads, const double acceleration[3], const sp_system *system,
                     sp_load_set *set) SP_MUST_USE;
 void sp_load_set_free(sp_load_set *set);
+
+/* Part of sp_load_set_new: checks a load, whose number from 1 is for messages. SP_INPUT. */
+int sp_load_check(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load) SP_MUST_USE;
+
+/* Adds the forces of one load, without its course, on all vertices, full [3·vertices] N. Not for springs. */
+int sp_load_distribute(sp_context *context, const sp_fe_space *body, const sp_load *load, double *full) SP_MUST_USE;
 
 /* Prescribes the motion of fixed vertices of a full-order system. Call it before the integrator is created; `moves`
  * must outlive the system's last step. */
@@ -88,8 +107,12 @@ void sp_load_set_move(sp_load_set *set, const sp_prescribed_motion *moves);
 int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count,
                          const sp_activation *activations) SP_MUST_USE;
 
-/* The force of one load on the free degrees of freedom, force [dof_count] (overwritten). number, from 1, is for
- * messages. Not for springs. */
+/* True: a load with a course has in each step its value at the step's end, as the static integrator wants it. False,
+ * the default: its mean over the step. */
+void sp_load_set_at_ends(sp_load_set *set, bool at_ends);
+
+/* The force of one load, without its course, on the free degrees of freedom, force [dof_count] (overwritten). number,
+ * from 1, is for messages. Not for springs. */
 int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, const sp_load *load,
                   double *force) SP_MUST_USE;
 

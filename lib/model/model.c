@@ -103,7 +103,7 @@ static int gravity_missed(sp_context *context, sp_model *model, const double gra
     int status = model->pool.failed ? sp_fail_memory(context) : SP_OK;
     SP_TRY(status);
     SP_TRY(model->system.mass_solve(model->system.self, model->loads.gravity, a));
-    sp_fe_space_vertex_mass(model->space, mass);
+    sp_fe_space_vertex_mass(model->space, true, mass);
     sp_model_at_vertices(model, a, NULL, mesh->vertex_count, NULL, u);
     for (int64_t i = 0; i < model->rows; i++) {
         const double difference = u[i] - gravity[i % 3];
@@ -164,6 +164,8 @@ int sp_model_assemble(sp_context *context, const sp_model_description *d, sp_mod
         model->U = d->U;
     }
     SP_TRY(new_system(context, d, model));
+    if (model->U)
+        model->system.lumped = d->basis_lumped;
     SP_TRY(add_loads(context, d, model));
 done:
     if (status != SP_OK) {

@@ -45,7 +45,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
         friction |= ground->friction > 0;
     }
     if (friction)
-        sp_fe_space_vertex_mass(supports->body, supports->mass);
+        sp_fe_space_vertex_mass(supports->body, true, supports->mass);
     supports->ground_count = count;
     return SP_OK;
 }

@@ -108,6 +108,7 @@ struct sp_system {
     bool active;          /* f depends on the current tension of fibres in the materials of the mesh */
     bool nonconservative; /* f is not conservative and K is not symmetric; `force` returns the energy of the
                              springs only */
+    bool lumped;          /* the mass is lumped; gravity uses the same mass, so that free fall is exact */
     double rounding;      /* [N] if the force at rest is a difference of large terms: a residual of at most this norm is
                              their rounding error. Else 0 */
     /* The stored energy [J], springs included. f [n] is overwritten; NULL: not wanted. */

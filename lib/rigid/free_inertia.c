@@ -88,7 +88,7 @@ int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_fe_space_vertex_mass(body, mass);
+    sp_fe_space_vertex_mass(body, lumped, mass);
     integrate_means(mesh, mass, U, inertia);
     for (int64_t v = 0; v < vertices; v++)
         for (int a = 0; a < 3; a++) {

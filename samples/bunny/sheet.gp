@@ -8,9 +8,10 @@ columns = int(ARG3)
 rows = (words(ARG4) + columns - 1) / columns
 left(i) = width * ((i - 1) % columns)
 bottom(i) = height * (rows - 1 - (i - 1) / columns)
-set terminal png truecolor noenhanced font ',15' size width * columns, height * rows
+load sprintf('< supple-plot --style png --size %dx%d', width * columns, height * rows)
 set output ARG1
 unset border
+unset grid
 unset tics
 unset key
 set margins 0, 0, 0, 0

@@ -1,13 +1,14 @@
 # Yang et al. 2015, Figure 9: the error on the poses of the training grows to its bound, that on others falls to its own.
+load '< supple-plot --style png --size 1000x600'
 set output target
-set title 'Error of the force over the number of poses in the training' font ',14'
+set title 'Error of the force over the number of poses in the training'
 set xlabel 'poses T'
 set ylabel 'relative error of the force'
 set logscale xy
 set yrange [0.002:1]
 set format y '%g'
 set datafile separator whitespace
-set key outside bottom center horizontal Left reverse maxcols 2
+set key maxcols 2
 plot 'out/fitting.txt' using 1:2 with linespoints linetype 1 pointtype 7 title 'greedy, on the T poses', \
      '' using 1:3 with linespoints linetype 1 pointtype 6 dashtype 2 title 'greedy, on others', \
      '' using 1:4 with linespoints linetype 2 pointtype 5 title 'nnls, on the T poses', \

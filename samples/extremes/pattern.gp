@@ -1,6 +1,5 @@
 # gnuplot -c pattern.gp OUT.png FOLDER: the patterns that pattern.py wrote, as in Figure 2.10 of the thesis.
-set encoding utf8
-set terminal pngcairo noenhanced size 1100,1180 font 'sans,15'
+load '< supple-plot --style png --size 1100x1180'
 set output ARG1
 set palette defined (0 '#F4F6F8', 1 '#1F4E79')
 set cbrange [0:1]

@@ -1,12 +1,15 @@
 # Figure 5: error of sparse inner products over the number of sample points.
+load '< supple-plot --style png --size 1000x600'
 set output target
-set title 'Sparse inner products of 240 inertia modes against those in the mass' font ',14'
+set datafile separator ','
+set datafile missing NaN
+set title 'Sparse inner products of 240 inertia modes against those in the mass'
 set xlabel 'sample points, at least'
 set ylabel 'error'
 set logscale xy
 set format y '10^{%T}'
 set termoption enhanced
-set key top right opaque
+set key inside top right vertical opaque
 set yrange [1e-3:1]
 set xrange [40:6000]
 plot 'out/sparse.csv' using 'samples':'mean_relative' with linespoints linetype 1 pointtype 7 title 'relative, mean of all pairs with |cos| ≥ 0.001', \

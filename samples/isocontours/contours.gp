@@ -10,9 +10,10 @@ wide = left + columns * (size + gap)
 high = top + rows * (size + gap) + below
 stats 'out/' . word(ARG3, 1) . '_' . word(ARG4, 1) . '.png' binary filetype=png using 1 nooutput
 strip = STATS_records / size - size # the height of a caption
-set terminal pngcairo noenhanced size wide, high font 'sans,26'
+load sprintf('< supple-plot --style png --size %dx%d', wide, high)
 set output ARG1
 unset border
+unset grid
 unset tics
 unset key
 set margins 0, 0, 0, 0

@@ -4,5 +4,5 @@ dinosaur is turned by 90 degrees about z, so that its snout, 1.92 m before its o
 
 HALF = 0.5**0.5
 print("t,x,y,z,qw,qx,qy,qz")
-for t, y in ((0, 2.40), (0.5, 1.95), (0.7, 1.95), (1, 2.3)):
-    print("%g,0.05,%g,-0.38,%.16g,0,0,%.16g" % (t, y, HALF, -HALF))
+for t, y in ((0, 2.40), (0.5, 1.7), (0.7, 1.7), (1, 2.3)):
+    print("%g,-0.63,%g,-0.08,%.16g,0,0,%.16g" % (t, y, HALF, -HALF))

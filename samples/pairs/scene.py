@@ -25,7 +25,7 @@ json.dump(
         "models": {"dragon": dragon, "dinosaur": dinosaur},
         "bodies": [
             {"name": "dragon", "model": "dragon"},
-            {"name": "dinosaur", "model": "dinosaur", "motion": "coupled", "position": [0.05, 2.4, -0.38], "orientation": [half, 0, 0, -half]},
+            {"name": "dinosaur", "model": "dinosaur", "motion": "coupled", "position": [-0.63, 2.4, -0.08], "orientation": [half, 0, 0, -half]},
         ],
         "pairs": [["dragon", "dinosaur"]],
         "coupling": {"kind": "static", "body": "dinosaur", "path": "hand.csv", "stiffness": 4000, "torque_stiffness": 20000, "saturation": 400},

@@ -16,7 +16,7 @@ def member(path, name):
             data = file.read(one)
             end = 10 + struct.unpack("<H", data[8:10])[0]
             header = ast.literal_eval(data[10:end].decode())
-            part = array.array({"<f8": "d", "<i8": "q", "<f4": "f"}[header["descr"]], data[end:])
+            part = array.array({"<f8": "d", "<i8": "q", "<f4": "f", "|u1": "B"}[header["descr"]], data[end:])
             values, shape = part if values is None else values + part, header["shape"]
     return values, shape
 

@@ -5,9 +5,10 @@ rows = words(ARG5)
 columns = words(ARG3) / rows
 left(i) = size * ((i - 1) % columns)
 bottom(i) = size * (rows - 1 - (i - 1) / columns)
-set terminal pngcairo noenhanced size size * columns, size * rows font 'sans,16'
+load sprintf('< supple-plot --style png --size %dx%d', size * columns, size * rows)
 set output ARG1
 unset border
+unset grid
 unset tics
 unset key
 set margins 0, 0, 0, 0

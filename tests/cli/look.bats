@@ -316,6 +316,38 @@ forged() {
     no_faults
 }
 
+@test "simrender: contour lines of a slice are seen at half of its size" {
+    needs_numpy
+    ending=.png
+    distfield bar.obj -q -n 24 --box-scale 3 -o slice.npz
+    done_well simrender slice.npz --slice y=0.5 --contours 0.25 -o slice.png
+    PYTHONPATH=$BATS_TEST_DIRNAME "$PYTHON" - <<-'END' || fault 'the lines'
+	import numpy as np
+	from pixels import linear, png
+	f = np.load('slice.npz')
+	origin, h, cells = f['origin'], float(f['spacing']), np.array(f['distance'].shape) - 1
+	v = np.array([l.split()[1:4] for l in open('bar.obj') if l.startswith('v ')], float)
+	picture = linear(png('slice.png')).sum(2)
+	scale = picture.shape[1] / (h * cells[0])               # pixels of a metre
+	high = int(round(scale * h * cells[2]))
+	row = high - int(scale * (v[:, 2].mean() - origin[2]))  # at half the height of the bar: distances are along x
+	half = picture[row - row % 2:, :][:2].reshape(2, -1, 2).mean((0, 2))
+	lines = 0
+	for k in range(1, 40):
+	    at = [scale * (x - origin[0]) / 2 - 0.5 for x in (v[:, 0].min() - 0.25 * k, v[:, 0].max() + 0.25 * k)]
+	    for x in at:
+	        if 6 < x < len(half) - 6:
+	            i = int(round(x))
+	            beside = (half[i - 4] + half[i + 4]) / 2
+	            dark = half[i - 1:i + 2].min()
+	            assert dark < 0.75 * beside, ('a line is faint', k, dark, beside)
+	            assert abs(half[i - 5] / half[i + 5] - 1) < 0.2, ('no other line nearby', k)
+	            lines += 1
+	assert lines >= 6, lines
+	END
+    no_faults
+}
+
 @test "simrender: the points of a shell by level" {
     needs_numpy
     local threads

@@ -78,8 +78,12 @@ make_mixed() {
     # .inp keeps fixed components
     simexport mixed.npz -q -o m.inp && simimport m.inp -q -o back.npz
     same_members mixed.npz back.npz fixed fixed_axes
+    # and named sets: the first file adds those of all nodes, of the regions and of the fixed components, the second none
+    simexport back.npz -q -o n.inp && simimport n.inp -q -o again.npz
     ending=
-    done_well simcompare mixed.npz back.npz -q
+    siminfo back.npz > sets
+    [ "$(grep -c ^set sets)" = 8 ] || fault "sets: $(< sets)"
+    done_well simcompare back.npz again.npz -q
     no_faults
 }
 
@@ -124,11 +128,11 @@ make_mixed() {
     local ending=
     make_mixed
     done_well simexport mixed.npz -o m.msh
-    [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices" ]] || fault "$err"
+    [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
     done_well simexport mixed.npz -o m.mesh
-    [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
+    [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
     done_well simexport mixed.npz -o m.vtu
-    [[ $err == "simexport: m.vtu: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
+    [[ $err == "simexport: m.vtu: not in this file: the materials' names and constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
     done_well simexport mixed.npz -o m.inp
     [ -z "$err" ] || fault "$err"
     done_well simexport mixed.npz -o m.bou

@@ -105,13 +105,53 @@ make_bracket() {
         print "$EndElements" }' > bracket.msh
 }
 
-@test "names of surfaces are lost with a remark; boxes can replace them" {
+# has FILE EXPRESSION: of the arrays a and the meta m of FILE, by NumPy.
+has() {
+    "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
+	import json, numpy as np, sys
+	a = np.load(sys.argv[1])
+	m = json.loads(a['meta'].tobytes())
+	sys.exit(not eval(sys.argv[2]))
+	END
+}
+
+@test "named sets of a model: fixing, regions and probes name them" {
     local name
+    needs_numpy
     make_bracket
     try simimport bracket.msh -o bracket.npz
     [ "$code" = 0 ] || fault "exit $code: $err"
-    [[ $err == *'2 points, lines and faces are passed over, with the names "clamp", "load face"'* ]] || fault "names: $err"
-    [[ $err == *'--fix-box, --fix-half-space, --region-box'* ]] || fault "no way out: $err"
+    [[ $err == *'sets: faces "clamp" (1), faces "load face" (1)'* ]] || fault "sets: $err"
+    siminfo bracket.npz > info
+    grep -q '^set       load face: 1 faces$' info || fault "$(< info)"
+    # the same vertices as by their places
+    done_well simimport bracket.msh -q --fix-set clamp -o by-set.npz
+    done_well simimport bracket.msh -q --fix-box=-1,-1,-1,0,2,2 -o by-box.npz
+    has by-set.npz "np.array_equal(a['fixed'], np.load('by-box.npz')['fixed']) and len(a['fixed']) == 4"
+    done_well simimport bracket.msh -q --fix-set clamp --fix-set 'load face:yz' -o two.npz
+    has two.npz "list(a['fixed_axes']) == [7] * 4 + [6] * 4"
+    # a set of elements, from another program's file
+    printf '*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n5,1,1,1\n*ELEMENT,TYPE=C3D4\n1,1,2,3,4\n2,2,3,4,5\n*ELSET,ELSET=a:b\n2\n*NSET,NSET=a:b\n1,2\n' > sets.inp
+    done_well simimport sets.inp -q --region-set hard=a:b --fix-set a:b -o sets.npz
+    has sets.npz "[x['name'] for x in m['materials']] == ['body', 'hard'] and list(a['region']) == [0, 1] and list(a['fixed']) == [0, 1]"
+    done_well simimport sets.inp -q --region-set a:b --fix-set a:b:x -o sets.npz
+    has sets.npz "[x['name'] for x in m['materials']] == ['body', 'a:b'] and list(a['fixed_axes']) == [1, 1]"
+    # probes: a list with a set between other vertices
+    printf 't0,t1,kind,id,fx,fy,fz\n0,inf,region,steel,0,0,-10\n' > steel.csv
+    done_well simfull by-set.npz -q --integrator static --loads steel.csv --record probes --probe '1,set:load face,3' -o static.npz
+    has static.npz "list(a['vertex']) == [1, 3, 12, 13, 14, 15]"
+    refused 2 '--probe: the mesh has no set "top", only faces "clamp" .1., faces "load face" .1.' simfull by-set.npz --record probes --probe set:top -o out.npz
+    refused 2 '--fix-set: the mesh has no set "clam", only faces' simimport bracket.msh --fix-set clam -o out.npz
+    refused 2 '--fix-set: "clamp:w" is not NAME' simimport bracket.msh --fix-set clamp:w -o out.npz
+    refused 2 '--fix-set: "clamp:" is not NAME' simimport bracket.msh --fix-set clamp: -o out.npz
+    refused 2 '--region-set: the mesh has no set of elements with the name "clamp"' simimport bracket.msh --region-set clamp -o out.npz
+    refused 2 '--region-set: "=clamp" is not' simimport bracket.msh --region-set =clamp -o out.npz
+    no_faults
+}
+
+@test "regions by boxes" {
+    local name
+    make_bracket
     done_well simimport bracket.msh -q --fix-half-space 1,0,0,0 --region-box tip,2,0,0,3,1,1 -o bracket.npz
     holds bracket.npz "[x['name'] for x in m['materials']] == ['steel', 'tip']"
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,region,tip,0,0,-10\n' > tip.csv

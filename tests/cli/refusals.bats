@@ -155,7 +155,7 @@ load common
 	fz|0,1,vertex,20,0,0,nan
 	kind|0,1,nonsense,20,0,0,1
 	expected t0,t1,pressure,id,p|0,1,pressure,
-	kind pressure has 5|0,1,pressure,,1,0,0
+	7 fields, expected t0,t1,pressure,id,p|0,1,pressure,,1,0,0
 	id|0,1,pressure,nowhere,1
 	fx|0,1,pressure,,nan
 	id|0,1,vertex,99999,0,0,1
@@ -165,7 +165,7 @@ load common
 	t1|1,0,all,,0,0,1
 	t0|-1,1,all,,0,0,1
 	stiffness|0,1,spring,20,0,0,1,-4
-	kind spring has 8, or 11|0,1,spring,20,0,0,1,4,1
+	9 fields, expected t0,t1,spring,id,x,y,z,stiffness|0,1,spring,20,0,0,1,4,1
 	t1|0,inf,spring,20,0,0,1,4,1,1,1
 	y1|0,1,spring,20,0,0,1,4,1,inf,1
 	field|0,1,all,,0,0

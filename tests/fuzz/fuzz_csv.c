@@ -67,18 +67,34 @@ static void check_activations(int64_t count, const sp_activation *activations)
     }
 }
 
+static void check_course(const sp_load *l)
+{
+    const sp_course *course = &l->course;
+    require(course->kind <= SP_COURSE_TABLE && (course->kind == SP_COURSE_CONSTANT || l->kind != SP_LOAD_SPRING));
+    require(course->kind != SP_COURSE_RAMP || isfinite(l->end));
+    require(course->kind != SP_COURSE_SINE || (course->frequency > 0 && isfinite(course->frequency + course->phase)));
+    if (course->kind != SP_COURSE_TABLE)
+        return;
+    require(course->count >= 1 && all_finite(course->count, course->time) && all_finite(course->count, course->factor));
+    for (int64_t i = 1; i < course->count; i++)
+        require(course->time[i] > course->time[i - 1]);
+}
+
 static void check_loads(int64_t count, const sp_load *loads)
 {
     for (int64_t i = 0; i < count; i++) {
         const sp_load *l = &loads[i];
-        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE,
-                   everywhere = l->kind == SP_LOAD_ALL || (l->kind == SP_LOAD_PRESSURE && l->id < 0);
+        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE || l->kind == SP_LOAD_ROTATION,
+                   none = l->kind == SP_LOAD_ALL || l->set || (by_region && l->kind != SP_LOAD_REGION && l->id < 0);
         const int64_t most = l->kind == SP_LOAD_SURFACE ? 0 : by_region ? REGIONS : VERTICES;
         require(l->kind <= SP_LOAD_SPRING && isfinite(l->start) && l->start >= 0 && l->end > l->start &&
-                all_finite(3, l->force));
-        require(everywhere ? l->id == -1 : l->id >= 0 && l->id < most);
+                all_finite(3, l->force) && all_finite(3, l->point));
+        require(none ? l->id == -1 : l->id >= 0 && l->id < most);
+        require((l->kind == SP_LOAD_SET || l->kind == SP_LOAD_TRACTION) <= (l->set != NULL));
+        require(!l->set || l->kind == SP_LOAD_SET || l->set->kind == SP_SET_FACES);
         require(isfinite(l->stiffness) && l->stiffness >= 0 && (l->stiffness == 0 || l->kind == SP_LOAD_SPRING));
         require(!l->moving || (l->kind == SP_LOAD_SPRING && isfinite(l->end) && all_finite(3, l->anchor_end)));
+        check_course(l);
     }
 }
 
@@ -91,7 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sp_material materials[REGIONS] = {
         {.name = "body"}, {.name = "biceps", .fibre = SP_FIBRE_STVK}, {.name = "3", .fibre = SP_FIBRE_FUNG}};
     double vertices[3 * VERTICES] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    int64_t tet[4] = {0, 1, 2, 3};
+    int64_t tet[4] = {0, 1, 2, 3}, face[2] = {0, 1}, vertex[2] = {1, 3};
+    sp_mesh_set sets[] = {
+        {"top", SP_SET_FACES, 1, face}, {"load face", SP_SET_FACES, 1, face}, {"few", SP_SET_VERTICES, 2, vertex}};
     const sp_mesh mesh = {.vertex_count = VERTICES,
                           .vertices = vertices,
                           .block[SP_TET4].count = 1,
@@ -100,7 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .fixed = fixed,
                           .fixed_axes = axes,
                           .material_count = REGIONS,
-                          .materials = materials};
+                          .materials = materials,
+                          .set_count = sizeof sets / sizeof *sets,
+                          .sets = sets};
     const char *text = (const char *)data + 1;
     const int64_t length = (int64_t)size - 1;
     sp_context context = sp_context_default();

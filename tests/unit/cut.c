@@ -615,7 +615,7 @@ static void masses_momenta_and_stiffness(void)
             memcpy(cut_velocity + 3 * v, velocity + 3 * r.origin[v], 3 * sizeof(double));
         sp_fe_space_mass_times(&context, &body, 3, velocity, momentum);
         sp_fe_space_mass_times(&context, &cut_body, 3, cut_velocity, cut_momentum);
-        sp_fe_space_vertex_mass(&cut_body, lumped);
+        sp_fe_space_vertex_mass(&cut_body, true, lumped);
         for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
             total[0][i % 3] += momentum[i];
         for (int64_t i = 0; i < 3 * r.mesh.vertex_count; i++)

@@ -322,7 +322,7 @@ static void masses(void)
         const int64_t n = mesh.vertex_count;
         double *m = sp_pool_new(&mesh.pool, n, sizeof *m), *x = sp_pool_new(&mesh.pool, n, sizeof *x),
                *y = sp_pool_new(&mesh.pool, n, sizeof *y), total = 0, moment2 = 0, least = INFINITY;
-        sp_fe_space_vertex_mass(&body, m);
+        sp_fe_space_vertex_mass(&body, true, m);
         for (int64_t v = 0; v < n; v++) {
             x[v] = mesh.vertices[3 * v];
             total += m[v];
@@ -425,7 +425,7 @@ static void shares_of_faces(void)
         for (int a = 0; a < sp_element_types[of[k].type].nodes; a++)
             sp_element_node(of[k].type, a, X[a]);
         const int nodes = sp_element_face(of[k].type, of[k].face, node, &corners);
-        sp_element_face_areas(of[k].type, of[k].face, X, area);
+        sp_element_face_areas(of[k].type, of[k].face, X, area, NULL);
         CHECK(nodes == of[k].nodes, "%s: %d nodes", sp_element_types[of[k].type].name, nodes);
         for (int a = 0; a < nodes; a++)
             for (int i = 0; i < 3; i++)

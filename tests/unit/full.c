@@ -47,7 +47,7 @@ static void finish_thing(thing *t, build k)
     t->rows = 3 * t->mesh.vertex_count;
     t->n = t->system.n;
     t->mass = vector(t, t->mesh.vertex_count);
-    sp_fe_space_vertex_mass(&t->body, t->mass);
+    sp_fe_space_vertex_mass(&t->body, true, t->mass);
 }
 
 static void make_thing(int nx, int ny, int nz, double edge, double distort, build k, thing *t)

@@ -287,7 +287,7 @@ static void all_samples_make_it_exact(void)
            *mass = calloc((size_t)w.mesh.vertex_count, 8), cosine = 0;
     int64_t done = 0, culled = 0;
     random_field(COUNT * w.n, 5, W);
-    sp_fe_space_vertex_mass(&w.body, mass);
+    sp_fe_space_vertex_mass(&w.body, true, mass);
     CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, 0, W, BEFORE, W, Y, &done, &culled, &cosine));
     CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, BEFORE, W, COUNT - BEFORE, W + BEFORE * w.n, Y, &done, &culled,
                             &cosine));

@@ -897,10 +897,11 @@ static void texts_refused(void)
     fails(ACTIVATIONS, &mesh, "0,biceps,-1\n", "line 1: tension: -1 Pa is negative");
     fails(ACTIVATIONS, &mesh, "0,biceps,inf\n", "line 1: tension: \"inf\" is not a number");
     fails(ACTIVATIONS, &mesh, "0,biceps,1\n0,1,2\n", "line 2: t: 0 s after 0 s for the same region, expected more");
-    fails(LOADS, &mesh, "0,1,spring,3,1,2,3\n", "line 1: 7 fields, kind spring has 8, or 11 where its anchor moves");
+    fails(LOADS, &mesh, "0,1,spring,3,1,2,3\n",
+          "line 1: 7 fields, expected t0,t1,spring,id,x,y,z,stiffness, or x1,y1,z1 too where its anchor moves");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,5\n",
-          "line 1: 9 fields, kind spring has 8, or 11 where its anchor moves");
-    fails(LOADS, &mesh, "0,1,all,,1,2,3,4,5,6,7\n", "line 1: 11 fields, kind all has 7");
+          "line 1: 9 fields, expected t0,t1,spring,id,x,y,z,stiffness, or x1,y1,z1 too where its anchor moves");
+    fails(LOADS, &mesh, "0,1,all,,1,2,3,4,5,6,7\n", "line 1: 11 fields, expected t0,t1,all,,fx,fy,fz");
     fails(LOADS, &mesh, "0,inf,spring,3,1,2,3,4,5,6,7\n", "line 1: t1: a moving anchor must arrive some time");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,5,6,x\n", "line 1: z1: \"x\" is not a number");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,,6,7\n", "line 1: x1: \"\" is not a number");
@@ -910,7 +911,7 @@ static void texts_refused(void)
           "line 1: id: \"near:1,2,x\" is not near:X,Y,Z with three numbers");
     fails(LOADS, &mesh, "0,1,vertex,\"near:1,2,3,1,2,3\n",
           "line 1: id: \"\"near:1,2,3\" is not near:X,Y,Z with three numbers");
-    fails(LOADS, &mesh, "0,1,vertex,near:1,2\n", "line 1: 5 fields, expected t0,t1,kind,id,fx,fy,fz");
+    fails(LOADS, &mesh, "0,1,vertex,near:1,2\n", "line 1: 5 fields, expected t0,t1,vertex,id,fx,fy,fz");
     fails(LOADS, &mesh, "0,1,surface,near:1,2,3,1,2,3\n", "line 1: id: the mesh has no embedded surface");
     fails(LOADS, &mesh, "0,1,spring,9,1,2,3,4\n", "line 1: id: vertex 9 of 8");
     fails(MOVES, &mesh, "0,near:1,2,nan,1,2,3\n",

@@ -343,7 +343,7 @@ static void simple_bridge(void)
     CHECK(report.residual < 1e-9, "derivative residual %g", report.residual);
     sp_metric consistent = {.rows = rows, .matrix = &m.M, .dof = m.body.dof},
               lumped = {.rows = rows, .diagonal = diagonal};
-    sp_fe_space_vertex_mass(&m.body, mass);
+    sp_fe_space_vertex_mass(&m.body, true, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
     sp_store store;

@@ -1,6 +1,8 @@
 /* The order of nodes in elements of second order and wedges, in every format that has them, and pyramids. */
 #include "volume_test.h"
 
+#include "mesh/mesh_sets.h"
+
 enum { ROOM = 8192 };
 
 /* An element of a file: each word is a node, the mean of the corners that it names in our order. */
@@ -219,7 +221,10 @@ static void comsol_features(void)
           "regions %lld %lld", (long long)mesh.region[0], (long long)mesh.region[1]);
     CHECK(!strcmp(mesh.materials[0].name, "domain-2") && !strcmp(mesh.materials[1].name, "domain-9"), "%s",
           mesh.materials[0].name);
-    CHECK(notes.count == 1 && strstr(notes.line[0], "1 points, lines and faces are passed over"), "%s", notes.line[0]);
+    CHECK(notes.count == 0 && mesh.set_count == 1 && !strcmp(mesh.sets->name, "boundary-1") &&
+              mesh.sets->kind == SP_SET_FACES && mesh.sets->count == 1 && mesh.sets->index[0] == 0 &&
+              mesh.sets->index[1] == 3,
+          "%d notes, %lld sets", notes.count, (long long)mesh.set_count);
     sp_mesh_free(&mesh);
 }
 
@@ -238,7 +243,7 @@ static void comsol_errors(void)
     ERROR('c', POINTS "0\n", "the file has 4 vertices, but no solid elements");
     ERROR('c', POINTS "1\n4 tet3\n", "line 17: elements of type tet3 are not supported");
     ERROR('c', POINTS "1\n3 tet\n5\n", "line 18: elements of type tet have 5 nodes instead of 4");
-    ERROR('c', POINTS "1\n3 edg\n0\n", "line 18: elements of type edg have 0 nodes instead of 0");
+    ERROR('c', POINTS "1\n3 edg\n0\n", "line 18: elements of type edg have 0 nodes instead of 2");
     ERROR('c', POINTS "1\n3 tet\n4\n1000000\n0 1 2 3\n", "the mesh announces 1000000 elements, but only");
     ERROR('c', POINTS "1\n3 tet\n4\n1\n0 1 2 4\n4\n0\n1\n1\n0\n",
           "line 20: element 1 names vertex 4, but there are 4 vertices, numbered from 0 to 3");

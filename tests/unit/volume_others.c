@@ -51,8 +51,9 @@ static void medit_features(void)
         CHECK_OK(sp_volume_parse_medit(&context, file, (int64_t)strlen(file), &steel, &mesh, &notes));
         check_two_elements("Medit", &mesh);
         check_regions("Medit", &mesh, "region-12", "region--4");
-        CHECK(notes.count == 2 + i && strstr(notes.line[i], "3 sections are passed over, the first of them Corners") &&
-                  strstr(notes.line[1 + i], "1 of 10 vertices"),
+        CHECK(notes.count == 3 + i && strstr(notes.line[i], "2 sections are passed over, the first of them Corners") &&
+                  strstr(notes.line[1 + i], "1 of 10 vertices") &&
+                  strstr(notes.line[2 + i], "1 points, lines and faces are in no group"),
               "%d notes", notes.count);
         CHECK(i == 0 || strstr(notes.line[0], "may be cut off"), "%s", notes.line[0]);
         sp_mesh_free(&mesh);
@@ -100,8 +101,10 @@ static void medit_errors(void)
     ERROR('d', MEDIT MEDIT_NODES "Tetrahedra\n1\n1 2 3       4\n", "the file ends inside Tetrahedra");
     ERROR('d', MEDIT MEDIT_NODES "HexahedraQ2\n1\n1 2 3 4 1 0\n", "line 10: HexahedraQ2 are not supported");
     ERROR('d', MEDIT MEDIT_NODES "TetrahedraP3 0\n", "line 10: TetrahedraP3 are not supported");
+    ERROR('d', MEDIT MEDIT_NODES "Normals\n9\n1 2 3 0\nEnd\n",
+          "line 13: Normals announces 9 records, but 4 numbers follow");
     ERROR('d', MEDIT MEDIT_NODES "Triangles\n9\n1 2 3 0\nEnd\n",
-          "line 13: Triangles announces 9 records, but 4 numbers follow");
+          "line 11: Triangles announces 9 records, but only 13 bytes follow");
     ERROR('d', MEDIT MEDIT_NODES "Triangles\nEnd\n", "line 11: Triangles: expected an integer, found \"End\"");
 }
 

@@ -1,5 +1,8 @@
 #include "tools/common/anchors.h"
 
+#include "mesh/mesh_sets.h"
+#include "tools/common/places.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +17,16 @@ const tool_option tool_fix_options[TOOL_FIX_COUNT] = {
     {"fix-half-space", 0, TOOL_TEXTS, &fixed.half_spaces, "NX,NY,NZ,D[,AXES]",
      .help = "hold the vertices with n.x <= d"},
     {"fix-vertices", 0, TOOL_TEXTS, &fixed.lists, "LIST[:AXES]", .help = "hold these vertices, counted from 0: 0-3,17"},
+};
+
+static struct {
+    tool_texts fixed, regions;
+} sets;
+
+const tool_option tool_set_options[TOOL_SET_COUNT] = {
+    {"fix-set", 0, TOOL_TEXTS, &sets.fixed, "NAME[:AXES]", .help = "hold the vertices of a named set"},
+    {"region-set", 0, TOOL_TEXTS, &sets.regions, "[REGION=]NAME",
+     .help = "the elements of a named set become region REGION, by default of the set's name"},
 };
 
 static struct {
@@ -102,6 +115,26 @@ static void fix_list(sp_context *context, sp_mesh *mesh, const char *text)
         tool_fail(SP_USAGE, NULL, "--fix-vertices: \"%s\" is not a list such as 0-3,17 or 0-3:xz", text);
 }
 
+/* NAME or NAME:AXES. A name that is a set's as a whole may have a colon. */
+static void fix_set(sp_context *context, sp_mesh *mesh, const char *text)
+{
+    sp_pool pool = {0};
+    const char *colon = strrchr(text, ':');
+    char *name = tool_allocate_copy(&pool, text, (int64_t)strlen(text) + 1, 1);
+    int64_t count, *vertices;
+    int axes = 7;
+    if (colon && !sp_mesh_find_any_set(mesh, text)) {
+        name[colon - text] = 0;
+        axes = parse_axes(colon + 1);
+    }
+    if (!axes || (colon && !colon[1]))
+        tool_fail(SP_USAGE, NULL, "--fix-set: \"%s\" is not NAME[:AXES]", text);
+    const sp_mesh_set *set = tool_find_set(mesh, "fix-set", name);
+    tool_check(sp_mesh_set_vertices(context, mesh, set, &pool, &count, &vertices), NULL);
+    tool_check(sp_mesh_fix_list(context, mesh, count, vertices, axes), "--fix-set");
+    sp_pool_free(&pool);
+}
+
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
 {
     int64_t added;
@@ -127,6 +160,8 @@ void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
     }
     for (int64_t i = 0; i < fixed.lists.count; i++)
         fix_list(context, mesh, fixed.lists.value[i]);
+    for (int64_t i = 0; i < sets.fixed.count; i++)
+        fix_set(context, mesh, sets.fixed.value[i]);
 }
 
 /* ---- regions by place ---- */
@@ -140,8 +175,9 @@ static void parse_region_box(const char *text, char name[SP_NAME_LENGTH], double
     snprintf(name, SP_NAME_LENGTH, "%.*s", (int)(comma - text), text);
 }
 
-/* The material of the elements that were moved to region `name`; before [elements]: the regions where they were. */
-static const sp_material *find_material(const sp_mesh *mesh, int64_t region, const char *name, const int64_t *before)
+/* The material of the elements that `option` moved to region `name`; before [elements]: the regions where they were. */
+static const sp_material *find_material(const sp_mesh *mesh, const char *option, int64_t region, const char *name,
+                                        const int64_t *before)
 {
     const sp_material *first = NULL;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -153,30 +189,77 @@ static const sp_material *find_material(const sp_mesh *mesh, int64_t region, con
         memcpy(&own, here, sizeof own);
         memcpy(own.name, first->name, sizeof own.name);
         if (memcmp(&own, first, sizeof own) != 0)
-            tool_fail(SP_USAGE, NULL, "--region-box: the elements in the box of %s are of %s and %s: materials differ",
-                      name, first->name, here->name);
+            tool_fail(SP_USAGE, NULL, "--%s: the elements of %s are of %s and %s: materials differ", option, name,
+                      first->name, here->name);
     }
     return first;
 }
 
-void tool_apply_region_boxes(sp_context *context, sp_mesh *mesh)
+/* The region with this name; the next number if there is none yet. */
+static int64_t region_number(const sp_mesh *mesh, const char *name)
+{
+    const int64_t known = sp_mesh_region_find(mesh, name);
+    return known < 0 ? mesh->material_count : known;
+}
+
+/* Adds the region to which elements were moved, if it is new. */
+static void add_region(sp_context *context, sp_mesh *mesh, const char *option, const char name[SP_NAME_LENGTH],
+                       const int64_t *before)
+{
+    const int64_t region = region_number(mesh, name);
+    if (region < mesh->material_count)
+        return;
+    sp_material material = *find_material(mesh, option, region, name, before);
+    memcpy(material.name, name, sizeof material.name);
+    tool_check(sp_name_check(context, "region", name), NULL);
+    tool_check(sp_mesh_region_add(context, mesh, &material), NULL);
+}
+
+static int64_t *copy_regions(const sp_mesh *mesh, sp_pool *pool)
+{
+    return tool_allocate_copy(pool, mesh->region, sp_mesh_element_count(mesh), sizeof *mesh->region);
+}
+
+static void apply_box(sp_context *context, sp_mesh *mesh, const char *text)
 {
     sp_pool pool = {0};
-    for (int64_t i = 0; i < region_boxes.count; i++) {
-        const char *text = region_boxes.value[i];
-        const int64_t *before = tool_allocate_copy(&pool, mesh->region, sp_mesh_element_count(mesh), sizeof *before);
-        char name[SP_NAME_LENGTH] = "";
-        double box[6];
-        parse_region_box(text, name, box);
-        const int64_t known = sp_mesh_region_find(mesh, name), region = known < 0 ? mesh->material_count : known;
-        if (sp_mesh_region_box(mesh, box, box + 3, region) == 0)
-            tool_fail(SP_USAGE, NULL, "--region-box: no element has its centre in %s", text);
-        if (known < 0) {
-            sp_material material = *find_material(mesh, region, name, before);
-            memcpy(material.name, name, sizeof name);
-            tool_check(sp_mesh_region_add(context, mesh, &material), NULL);
-        }
-    }
+    const int64_t *before = copy_regions(mesh, &pool);
+    char name[SP_NAME_LENGTH] = "";
+    double box[6];
+    parse_region_box(text, name, box);
+    if (sp_mesh_region_box(mesh, box, box + 3, region_number(mesh, name)) == 0)
+        tool_fail(SP_USAGE, NULL, "--region-box: no element has its centre in %s", text);
+    add_region(context, mesh, "region-box", name, before);
     sp_pool_free(&pool);
+}
+
+/* SET or REGION=SET. */
+static void apply_set(sp_context *context, sp_mesh *mesh, const char *text)
+{
+    sp_pool pool = {0};
+    const int64_t *before = copy_regions(mesh, &pool);
+    const char *equals = sp_mesh_find_set(mesh, text, SP_SET_ELEMENTS) ? NULL : strchr(text, '='),
+               *of_set = equals ? equals + 1 : text;
+    const int length = equals ? (int)(equals - text) : (int)strlen(text);
+    char name[SP_NAME_LENGTH] = "";
+    const sp_mesh_set *set = sp_mesh_find_set(mesh, of_set, SP_SET_ELEMENTS);
+    if (length < 1 || length >= SP_NAME_LENGTH)
+        tool_fail(SP_USAGE, NULL, "--region-set: \"%s\" is not [REGION=]NAME", text);
+    if (!set)
+        tool_fail(SP_USAGE, NULL, "--region-set: the mesh has no set of elements with the name \"%s\"", of_set);
+    snprintf(name, sizeof name, "%.*s", length, text);
+    const int64_t region = region_number(mesh, name);
+    for (int64_t i = 0; i < set->count; i++)
+        mesh->region[set->index[i]] = region;
+    add_region(context, mesh, "region-set", name, before);
+    sp_pool_free(&pool);
+}
+
+void tool_apply_regions(sp_context *context, sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < region_boxes.count; i++)
+        apply_box(context, mesh, region_boxes.value[i]);
+    for (int64_t i = 0; i < sets.regions.count; i++)
+        apply_set(context, mesh, sets.regions.value[i]);
     tool_check(sp_mesh_region_drop_empty(context, mesh), NULL);
 }

@@ -9,6 +9,10 @@
 enum { TOOL_FIX_COUNT = 3 };
 extern const tool_option tool_fix_options[TOOL_FIX_COUNT];
 
+/* --fix-set and --region-set, for meshes that have named sets. */
+enum { TOOL_SET_COUNT = 2 };
+extern const tool_option tool_set_options[TOOL_SET_COUNT];
+
 /* --scale and --up: unit of length and vertical axis of the model. Coordinates stay as they are but for the factor:
  * loads, boxes and other files of the same model keep their meaning. */
 enum { TOOL_FRAME_COUNT = 2 };
@@ -27,11 +31,12 @@ void tool_set_up(sp_mesh *mesh);
 enum { TOOL_REGION_COUNT = 1 };
 extern const tool_option tool_region_options[TOOL_REGION_COUNT];
 
-/* Makes the regions of --region-box, and drops regions without elements. A new region has the material of its elements,
- * which must be the same for all of them. */
-void tool_apply_region_boxes(sp_context *context, sp_mesh *mesh);
+/* Makes the regions of --region-box, then those of --region-set, and drops regions without elements. A new region has
+ * the material of its elements, which must be the same for all of them. */
+void tool_apply_regions(sp_context *context, sp_mesh *mesh);
 
-/* Applies them; a box or half-space without a vertex is a usage error. */
+/* Fixes the vertices of --fix-box, --fix-half-space, --fix-vertices and --fix-set; a box or half-space without a vertex
+ * is a usage error. */
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh);
 
 /* Parses `count` numbers with commas at *at, "inf" allowed; advances *at past them and a comma that follows. False if

@@ -2,6 +2,7 @@
 
 #include "base/compare.h"
 #include "formats/place.h"
+#include "mesh/mesh_sets.h"
 #include "tools/common/series.h"
 
 #include <math.h>
@@ -104,19 +105,62 @@ static const char *parse_numbers(const tool_place_names *names, const char *text
     return at;
 }
 
+const sp_mesh_set *tool_find_set(const sp_mesh *mesh, const char *option, const char *name)
+{
+    char sets[600];
+    const sp_mesh_set *set = sp_mesh_find_any_set(mesh, name);
+    sp_mesh_list_sets(mesh, sets, sizeof sets);
+    if (!set)
+        tool_fail(SP_USAGE, NULL, "--%s: the mesh has no set \"%s\"%s%s", option, name, *sets ? ", only " : "", sets);
+    return set;
+}
+
+/* The set with the longest name that `at` begins with, followed by a comma or the end; its name ends at *end. */
+static const sp_mesh_set *longest_set(const tool_place_names *names, const char *at, const char **end)
+{
+    char name[SP_NAME_LENGTH];
+    size_t longest = 0;
+    for (int64_t i = 0; i < names->mesh->set_count; i++) {
+        const size_t length = strlen(names->mesh->sets[i].name);
+        if (length > longest && !strncmp(at, names->mesh->sets[i].name, length) && (!at[length] || at[length] == ','))
+            longest = length;
+    }
+    longest = longest ? longest : strcspn(at, ",");
+    *end = at + longest;
+    snprintf(name, sizeof name, "%.*s", (int)longest, at);
+    return tool_find_set(names->mesh, names->option, name);
+}
+
+static const char *add_set(const tool_place_names *names, const char *at, sp_list *list)
+{
+    sp_pool pool = {0};
+    int64_t count, *vertices;
+    const char *end;
+    const sp_mesh_set *set = longest_set(names, at, &end);
+    tool_check(sp_mesh_set_vertices(names->context, names->mesh, set, &pool, &count, &vertices), NULL);
+    for (int64_t i = 0; i < count; i++)
+        add(list, false, vertices[i]);
+    sp_pool_free(&pool);
+    return end;
+}
+
 const char *tool_place_entry(const tool_place_names *names, const char *text, const char *at, sp_list *list)
 {
     static const char prefix[] = "surface:";
     const bool surface = !strncmp(at, prefix, sizeof prefix - 1);
     at += surface ? sizeof prefix - 1 : 0;
-    const bool near = !strncmp(at, SP_PLACE_PREFIX, sizeof SP_PLACE_PREFIX - 1);
-    if ((surface || near) && !names->mesh)
+    const bool near = !strncmp(at, SP_PLACE_PREFIX, sizeof SP_PLACE_PREFIX - 1),
+               set = !surface && !strncmp(at, SP_SET_PREFIX, sizeof SP_SET_PREFIX - 1);
+    if ((surface || near || set) && !names->mesh)
         tool_fail(SP_USAGE, NULL, "--%s: %s needs the mesh: name its file too", names->option,
-                  surface ? "a vertex of the surface" : "a place");
+                  surface ? "a vertex of the surface"
+                  : set   ? "a set"
+                          : "a place");
     if (surface && names->mesh->surface.vertex_count == 0)
         tool_fail(SP_INPUT, names->mesh_path, "--%s: the mesh has no embedded surface", names->option);
-    at = near ? find_nearest(names, text, at + sizeof SP_PLACE_PREFIX - 1, surface, list)
-              : parse_numbers(names, text, at, surface, list);
+    at = near  ? find_nearest(names, text, at + sizeof SP_PLACE_PREFIX - 1, surface, list)
+         : set ? add_set(names, at + sizeof SP_SET_PREFIX - 1, list)
+               : parse_numbers(names, text, at, surface, list);
     if (*at && *at != ',')
         refuse(names, text);
     return at;
@@ -144,7 +188,8 @@ void tool_places_split(const char *text, sp_pool *pool, sp_list *entries)
 size_t tool_place_body(const char *entry)
 {
     const size_t length = strcspn(entry, ":");
-    const bool vertex = (length == 4 && !strncmp(entry, "near", 4)) || (length == 7 && !strncmp(entry, "surface", 7));
+    const bool vertex = (length == 4 && !strncmp(entry, "near", 4)) || (length == 3 && !strncmp(entry, "set", 3)) ||
+                        (length == 7 && !strncmp(entry, "surface", 7));
     return entry[length] && !vertex ? length : 0;
 }
 

@@ -1,4 +1,5 @@
-/* Vertices that options name: by number, by the number of a vertex of the embedded surface, or by place. */
+/* Vertices that options name: by number, by the number of a vertex of the embedded surface, by place, or by the name of
+ * a set. */
 #ifndef TOOLS_COMMON_PLACES_H
 #define TOOLS_COMMON_PLACES_H
 
@@ -20,18 +21,24 @@ typedef struct tool_place_names {
     const char *mesh_path; /* for messages */
 } tool_place_names;
 
-/* One entry at `at` of the list `text`: N, N-M, near:X,Y,Z[;X,Y,Z]…, or one of these behind "surface:". Adds
- * the vertices to `list` and returns where it ends, at a comma or at the end of the text. Coordinates are at rest; for
- * a place the vertex that was found and its distance are said. A usage error ends the process. */
+/* The set of vertices, faces or elements with this name (sp_mesh_find_any_set); a usage error of the option that lists
+ * the sets if there is none. */
+const sp_mesh_set *tool_find_set(const sp_mesh *mesh, const char *option, const char *name);
+
+/* One entry at `at` of the list `text`: N, N-M, near:X,Y,Z[;X,Y,Z]…, one of these behind "surface:", or set:NAME with
+ * the longest name of a set that follows. Adds the vertices to `list` and returns where it ends, at a comma or at the
+ * end of the text. Coordinates are at rest; for a place the vertex that was found and its distance are said. A usage
+ * error ends the process. */
 const char *tool_place_entry(const tool_place_names *names, const char *text, const char *at, sp_list *list);
 
 /* The entries of a list as char *, without looking into them: commas between three coordinates do not end one. */
 void tool_places_split(const char *text, sp_pool *pool, sp_list *entries);
 
-/* The length of BODY in an entry BODY:…, 0 if it names no body. A body cannot have the name "near" or "surface". */
+/* The length of BODY in an entry BODY:…, 0 if it names no body. A body cannot have the name "near", "surface" or
+ * "set". */
 size_t tool_place_body(const char *entry);
 
-/* A list of entries: 12,17-20,surface:5,near:0,0.7,0. */
+/* A list of entries: 12,17-20,surface:5,near:0,0.7,0,set:top. */
 void tool_places_parse(const tool_place_names *names, const char *text, sp_list *list);
 
 /* VERTEX:AXIS, one vertex as above and x, y or z. */

@@ -1,6 +1,7 @@
 #include "tools/export/volume.h"
 
 #include "formats/export/volume_write.h"
+#include "mesh/mesh_sets.h"
 #include "tools/common/inputs.h"
 
 #include <stdarg.h>
@@ -40,14 +41,21 @@ static void warn_materials(const char *path, enum tool_volume_format format, con
     }
 }
 
-static void warn_names(sp_context *context, const char *path, const sp_mesh *mesh)
+static void warn_names(sp_context *context, const char *path, enum tool_volume_format format, const sp_mesh *mesh)
 {
     sp_pool pool = {0};
-    char(*name)[SP_NAME_LENGTH];
+    char(*name)[SP_NAME_LENGTH], (*of_set)[SP_NAME_LENGTH];
     tool_check(sp_plain_names(context, mesh, &pool, &name), NULL);
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (strcmp(name[m], mesh->materials[m].name))
             tool_warn(path, "material %s is named %s", mesh->materials[m].name, name[m]);
+    if (format == TOOL_VOLUME_INP) {
+        tool_check(sp_plain_set_names(context, mesh, name, &pool, &of_set), NULL);
+        for (int64_t i = 0; i < mesh->set_count; i++)
+            if (*of_set[i] && strcmp(of_set[i], mesh->sets[i].name))
+                tool_warn(path, "set %s of %s is named %s", mesh->sets[i].name, sp_set_kind_names[mesh->sets[i].kind],
+                          of_set[i]);
+    }
     sp_pool_free(&pool);
 }
 
@@ -82,6 +90,8 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
         if (format != TOOL_VOLUME_INP && mesh->fixed_count > 0)
             add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count,
                 format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
+        if (format != TOOL_VOLUME_INP && mesh->set_count > 0)
+            add(&missing, "%lld named sets", (long long)mesh->set_count);
         if (mesh->surface.vertex_count > 0)
             add(&missing, "the embedded surface%s", format == TOOL_VOLUME_VEG ? " (see .interp and .obj)" : "");
         if (mesh->block[SP_HEX8].count > 0 && mesh->quadrature != 2)
@@ -98,7 +108,7 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
 static void warn(sp_context *context, const char *path, enum tool_volume_format format, const sp_mesh *mesh)
 {
     if (format == TOOL_VOLUME_INP || format == TOOL_VOLUME_VEG) {
-        warn_names(context, path, mesh);
+        warn_names(context, path, format, mesh);
         warn_materials(path, format, mesh);
     }
     if (format == TOOL_VOLUME_VEG && !sp_veg_cubes(mesh))

@@ -1,6 +1,7 @@
 /* Volumetric meshes. */
 #include "formats/import/surface.h"
 #include "formats/import/volume.h"
+#include "mesh/mesh_sets.h"
 #include "tools/common/anchors.h"
 #include "tools/common/inputs.h"
 #include "tools/import/import.h"
@@ -74,8 +75,6 @@ static void parse(sp_context *context, const char *path, enum import_format form
     sp_pool_free(&pool);
     for (int i = 0; i < notes->count; i++)
         tool_say("%s: %s", path, notes->line[i]);
-    if (notes->names_lost)
-        tool_say("%s: fix and load what has these names by place: --fix-box, --fix-half-space, --region-box", path);
 }
 
 /* Turns elements of negative volume if that is wanted; returns how many there were. */
@@ -140,10 +139,13 @@ static void fix_lists(sp_context *context, const tool_texts *files, sp_mesh *mes
 
 static void write_mesh(sp_context *context, const sp_mesh *mesh, int64_t turned)
 {
-    char elements[400];
+    char elements[400], sets[1000];
     sp_mesh_list_elements(mesh, elements, sizeof elements);
+    sp_mesh_list_sets(mesh, sets, sizeof sets);
     tool_say("%lld vertices, %s, %lld regions, %lld vertices fixed", (long long)mesh->vertex_count, elements,
              (long long)mesh->material_count, (long long)mesh->fixed_count);
+    if (*sets)
+        tool_say("sets: %s", sets);
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     tool_check(sp_mesh_write(context, tool_output_writer(output), meta, mesh), tool_output_path());
@@ -184,7 +186,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     place(path, format, choice, &mesh);
     mesh.quadrature = (int)choice->quadrature;
     replace_materials(path, choice, &mesh);
-    tool_apply_region_boxes(context, &mesh);
+    tool_apply_regions(context, &mesh);
     fix_lists(context, &choice->bou, &mesh);
     const sp_helix *helices = tool_read_materials(context, choice->materials, &pool, &mesh);
     tool_read_factor(context, choice->factor, &mesh);

@@ -59,6 +59,16 @@ static void set_arrow(const double direction[3], double length, tool_force *forc
         force->arrow[k] = length / norm * direction[k];
 }
 
+/* Marks all vertices that are not of a set. */
+static void leave_out(sp_context *context, const sp_mesh *mesh, const sp_mesh_set *set, sp_pool *pool, bool *left)
+{
+    int64_t count, *vertices;
+    tool_check(sp_mesh_set_vertices(context, mesh, set, pool, &count, &vertices), NULL);
+    memset(left, true, (size_t)mesh->vertex_count);
+    for (int64_t i = 0; i < count; i++)
+        left[vertices[i]] = false;
+}
+
 /* Arrows at vertices that are evenly spread over the triangles under pressure. */
 static int64_t choose_pressure(sp_context *context, const tool_loads *loads, const outside *out, bool embedded,
                                const sp_load *load, double largest, sp_pool *pool, tool_force *force)
@@ -66,6 +76,8 @@ static int64_t choose_pressure(sp_context *context, const tool_loads *loads, con
     const sp_mesh *mesh = &loads->motion->mesh.mesh;
     const int64_t vertices = embedded ? mesh->surface.vertex_count : mesh->vertex_count;
     bool *pressed = tool_allocate(pool, vertices, sizeof *pressed);
+    if (load->set)
+        leave_out(context, mesh, load->set, pool, pressed);
     int64_t count = 0, *vertex = tool_allocate_raw(pool, vertices, sizeof *vertex), order[PRESSURE_ARROWS];
     double *place = tool_allocate_raw(pool, vertices, 3 * sizeof *place);
     for (int64_t i = 0; i < 3 * out->triangle_count; i++) {
@@ -117,7 +129,7 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
         const sp_load *load = loads->load + i;
         if (load->kind == SP_LOAD_PRESSURE)
             largest_pressure = fmax(largest_pressure, fabs(load->force[0]));
-        else if (load->kind != SP_LOAD_SPRING)
+        else if (load->kind != SP_LOAD_SPRING && load->kind != SP_LOAD_ROTATION && load->kind != SP_LOAD_TRACTION)
             largest = fmax(largest, sp_norm3(load->force));
         count += load->kind == SP_LOAD_PRESSURE ? PRESSURE_ARROWS : 1;
     }
@@ -126,14 +138,16 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
     for (int64_t i = 0; i < loads->count; i++) {
         const sp_load *load = loads->load + i;
         tool_force *next = force + loads->force_count;
-        const bool embedded = mesh->surface.triangle_count > 0;
+        const bool embedded = mesh->surface.triangle_count > 0 && !load->set;
         if (load->kind == SP_LOAD_SPRING)
             loads->spring[loads->spring_count++] = load;
         else if (load->kind == SP_LOAD_PRESSURE && load->force[0] != 0)
             loads->force_count += choose_pressure(context, loads, embedded ? &of_surface : &of_mesh, embedded, load,
                                                   largest_pressure, pool, next);
-        else if (load->kind != SP_LOAD_PRESSURE && sp_norm3(load->force) > 0) {
-            choose_force(loads, &of_mesh, &of_surface, load, largest, next);
+        else if (load->kind != SP_LOAD_PRESSURE && load->kind != SP_LOAD_ROTATION && sp_norm3(load->force) > 0) {
+            /* a traction is no force: its arrow is as long as that of the largest one */
+            choose_force(loads, &of_mesh, &of_surface, load,
+                         load->kind == SP_LOAD_TRACTION ? sp_norm3(load->force) : largest, next);
             loads->force_count++;
         }
     }
@@ -145,11 +159,28 @@ static bool acts(const sp_load *load, double time)
     return load->start <= time && time < load->end;
 }
 
-/* The centroid of the elements of a region or of all, displaced. */
+/* The mean of the nodes of the entries of a set, displaced. */
+static void set_centroid(const sp_mesh *mesh, const sp_mesh_set *set, double scale, const double *u, double place[3])
+{
+    int64_t node[SP_ELEMENT_NODES];
+    for (int64_t i = 0; i < set->count; i++) {
+        const int nodes = sp_mesh_set_nodes(mesh, set, i, node);
+        for (int a = 0; a < nodes; a++)
+            for (int k = 0; k < 3; k++)
+                place[k] +=
+                    (mesh->vertices[3 * node[a] + k] + scale * u[3 * node[a] + k]) / (nodes * (double)set->count);
+    }
+}
+
+/* The centroid of the elements of a region or of all, or of a set, displaced. */
 static void load_centroid(const sp_mesh *mesh, const sp_load *load, double scale, const double *u, double place[3])
 {
     double volume = 0;
     memset(place, 0, 3 * sizeof *place);
+    if (load->set) {
+        set_centroid(mesh, load->set, scale, u, place);
+        return;
+    }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);

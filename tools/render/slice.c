@@ -13,8 +13,10 @@
 /* Linear RGB from the surface on outward, and inward. */
 static const float NEAR_OUT[3] = {1, 0.86f, 0.62f}, FAR_OUT[3] = {0.55f, 0.16f, 0.02f}, NEAR_IN[3] = {0.62f, 0.86f, 1},
                    FAR_IN[3] = {0.02f, 0.1f, 0.42f};
-static const uint8_t SURFACE[3] = {16, 16, 24};
-static const double DARKEST = 12; /* contour lines from the surface, where their distance is given */
+static const float SURFACE[3] = {0.005f, 0.005f, 0.009f};
+static const double DARKEST = 12;  /* contour lines from the surface, where their distance is given */
+static const float LINE = 0.35f;   /* light of a contour line, of that beside it */
+static const double THICKNESS = 2; /* of contour lines, in pixels of a picture of 720 x 720 */
 
 /* What a pixel shows: the plane has `normal`, and the picture `across` to the right and `upward`. */
 typedef struct plane {
@@ -50,12 +52,21 @@ static double line_step(double range)
     return power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
 }
 
-/* range: the largest distances inside and outside. */
+/* The part of a pixel that a line covers: its middle is `away` pixels from that of the pixel. */
+static float line_cover(double away, double thickness)
+{
+    return (float)fmin(fmax(0.5 + 0.5 * thickness - away, 0), fmin(thickness, 1));
+}
+
+/* range: the largest distances inside and outside. Lines get thicker with the picture, and that at the surface is half
+   as thick again, so that they are seen in a picture of half the size. */
 static void paint(const sp_field *field, const plane *p, const double range[2], double step, sp_image *image)
 {
+    const double thickness =
+        fmax(THICKNESS * (double)(image->width < image->height ? image->width : image->height) / 720, 1);
     const double pixel[2] = {field->spacing * (double)field->cells[p->across] / (double)image->width,
                              field->spacing * (double)field->cells[p->upward] / (double)image->height};
-    const double width = 0.5 * fmax(pixel[0], pixel[1]);
+    const double side = fmax(pixel[0], pixel[1]);
     for (int64_t row = 0; row < image->height; row++)
         for (int64_t column = 0; column < image->width; column++) {
             double point[3], gradient[3];
@@ -65,13 +76,15 @@ static void paint(const sp_field *field, const plane *p, const double range[2], 
             const double d = sp_field_interpolate(field, point, gradient);
             const double slope = fmax(hypot(gradient[p->across], gradient[p->upward]), 1e-3);
             const float t = (float)fmin(fabs(d) / range[d >= 0], 1),
-                        line = fabs(d - step * rint(d / step)) < width * slope ? 0.8f : 1;
+                        light =
+                            1 - (1 - LINE) * line_cover(fabs(d - step * rint(d / step)) / (side * slope), thickness),
+                        surface = line_cover(fabs(d) / (side * slope), 1.5 * thickness);
             uint8_t *to = image->rgb + 3 * (row * image->width + column);
-            for (int k = 0; k < 3; k++)
-                to[k] = srgb(line * (d < 0 ? NEAR_IN[k] + t * (FAR_IN[k] - NEAR_IN[k])
-                                           : NEAR_OUT[k] + t * (FAR_OUT[k] - NEAR_OUT[k])));
-            if (fabs(d) < 1.5 * width * slope)
-                memcpy(to, SURFACE, 3);
+            for (int k = 0; k < 3; k++) {
+                const float beside =
+                    d < 0 ? NEAR_IN[k] + t * (FAR_IN[k] - NEAR_IN[k]) : NEAR_OUT[k] + t * (FAR_OUT[k] - NEAR_OUT[k]);
+                to[k] = srgb(surface * SURFACE[k] + (1 - surface) * light * beside);
+            }
         }
 }
 

@@ -236,6 +236,7 @@ void simulation_make(simulation *s)
     if (s->vertices.choice)
         vertices_describe(s, &description);
     check_part(s, sp_model_new(s->context, &description, &s->model));
+    sp_load_set_at_ends(&s->model.loads, s->choice->integrator == SP_STATIC);
     if (s->model.loads.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads,
                   "%lld loads move nothing (load %lld first): fixed or unused vertices, or regions without elements",

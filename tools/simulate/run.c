@@ -2,6 +2,7 @@
 
 #include "tools/simulate/energy.h"
 #include "tools/simulate/keep.h"
+#include "tools/simulate/reactions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state
 {
     sp_skeleton *bones = s->vertices.skeleton;
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
+    reactions_record(s, r->integrator);
     if (!bones)
         return;
     const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
@@ -388,7 +390,8 @@ static bool loads_constant(const simulation *s)
 {
     bool constant = !s->choice->activation && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
     for (int64_t i = 0; i < s->load_count; i++)
-        constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving;
+        constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving &&
+                    s->loads[i].course.kind == SP_COURSE_CONSTANT;
     return constant;
 }
 
@@ -445,6 +448,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     energy_judge(&stage[now], &r.energy);
     say(&r);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
+    reactions_write(&stage[0]);
     vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
     tool_output_finish(output, report_result(&r));
     keep_finish(r.keep);

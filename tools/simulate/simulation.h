@@ -40,7 +40,8 @@ typedef struct simulation {
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
     double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none */
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
-    double estimate[SP_NORMS];       /* the largest since the last recorded frame */
+    struct simulate_reactions *reactions; /* NULL: none are recorded */
+    double estimate[SP_NORMS];            /* the largest since the last recorded frame */
 } simulation;
 
 /* Reads the files of the model, the body included, and checks that they belong together; then creates the system and

@@ -420,7 +420,7 @@ void vertices_begin(simulation *s)
                   (long long)added);
     if (c->skeleton) {
         double *mass = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *mass);
-        sp_fe_space_vertex_mass(s->body, mass);
+        sp_fe_space_vertex_mass(s->body, true, mass);
         tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass,
                                    s->choice->gravity, v->bones.bone_count, v->bones.bones, v->bones.spring_count,
                                    v->bones.springs, &v->skeleton),

@@ -113,18 +113,26 @@ static void add_spring(balance *b, const sp_load *load, double middle)
     }
 }
 
-/* The forces of the step that ends at t: the mean of each over the step. */
+/* The part of a load in the step that ends at t: its mean over the step, or with a course its factor at t. */
+static double part_of(const balance *b, const sp_load *load, double t)
+{
+    if (load->course.kind == SP_COURSE_CONSTANT)
+        return fmax((fmin(t, load->end) - fmax(t - b->step, load->start)) / b->step, 0);
+    const bool acts = load->start < t && t <= load->end + 1e-9 * b->step;
+    return acts ? sp_course_at(&load->course, load->end - load->start, t - load->start) : 0;
+}
+
+/* The forces of the step that ends at t. */
 static void sum_external(balance *b, double t)
 {
-    const double begin = t - b->step;
     memcpy(b->external, b->weight, (size_t)b->rows * sizeof *b->external);
     for (int64_t k = 0; k < b->load_count; k++) {
         const sp_load *load = &b->loads[k];
-        const double part = (fmin(t, load->end) - fmax(begin, load->start)) / b->step;
+        const double part = part_of(b, load, t);
         if (load->kind == SP_LOAD_SPRING)
             add_spring(b, load, t - b->step / 2);
         else
-            for (int64_t i = 0; i < b->rows && part > 0; i++)
+            for (int64_t i = 0; i < b->rows && part != 0; i++)
                 b->external[i] += part * b->load_force[k * b->rows + i];
     }
 }

@@ -529,7 +529,7 @@ static int make_blocks(sp_warp_system *w)
     }
     SP_TRY(sp_fe_space_mass(w->context, &w->all, w->p.lumped, &matrix));
     copy_blocks(w, &matrix, true, w->mass);
-    sp_fe_space_vertex_mass(&w->all, w->vertex_mass);
+    sp_fe_space_vertex_mass(&w->all, true, w->vertex_mass);
 done:
     sp_sparse_free(&matrix);
     return status;

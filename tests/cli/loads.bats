@@ -1,0 +1,183 @@
+#!/usr/bin/env bats
+# Loads of engineers: traction and pressure on faces, rotation, courses over time, against closed forms.
+
+load common
+
+# A bar of 4 x 1 x 1 hexahedra of 20 nodes and 1 m, with the faces "root" and "tip" at its ends, Young's modulus 1e6 Pa,
+# Poisson's ratio 0, 1000 kg/m3.
+make_rod() {
+    "$PYTHON" - > rod.inp <<-'END'
+	import itertools
+	corner = [(-1,-1,-1),(1,-1,-1),(1,1,-1),(-1,1,-1),(-1,-1,1),(1,-1,1),(1,1,1),(-1,1,1)]
+	edges = [(0,1),(1,2),(2,3),(3,0),(4,5),(5,6),(6,7),(7,4),(0,4),(1,5),(2,6),(3,7)]
+	number, elements = {}, []
+	for e in range(4):
+	    places = [tuple((c[i] + 1) // 2 * 2 + (2 * e if i == 0 else 0) for i in range(3)) for c in corner]
+	    places += [tuple((places[a][i] + places[b][i]) // 2 for i in range(3)) for a, b in edges]
+	    elements.append([number.setdefault(p, len(number) + 1) for p in places])
+	print('*NODE')
+	for p, n in number.items():
+	    print(n, *(x / 2 for x in p), sep=', ')
+	print('*ELEMENT, TYPE=C3D20, ELSET=all')
+	for e, nodes in enumerate(elements):
+	    print(e + 1, *nodes[:15], sep=', ', end=',\n')
+	    print(*nodes[15:], sep=', ')
+	print('*SURFACE, NAME=root\n1, S6\n*SURFACE, NAME=tip\n4, S4')
+	END
+    simimport rod.inp -q --young 1e6 --poisson 0 --density 1000 --fix-set root -o rod.npz
+}
+
+# tip FILE FRAME: the displacement of all vertices of the tip along x in this frame, one number if they agree within 1e-5 of it.
+tip() {
+    "$PYTHON" - "$@" <<-'END'
+	import numpy as np, sys
+	z, m = np.load(sys.argv[1]), np.load('rod.npz')
+	u = np.concatenate([z[k] for k in sorted(z.files) if k.startswith('u/')])[int(sys.argv[2])]
+	x = u[m['vertices'][:, 0] == 4, 0]
+	print('%.9g' % x.mean() if np.ptp(x) < 1e-5 * abs(x).max() else 'differs: %s' % x)
+	END
+}
+
+@test "traction, pressure and force on a set of faces stretch a rod as a closed form says" {
+    needs_numpy
+    make_rod
+    # u = F L / (E A): 1000 N, 4 m, 1e6 Pa, 1 m2
+    local line
+    for line in '0,inf,traction,tip,1000,0,0' '0,inf,pressure,set:tip,-1000' '0,inf,set,tip,1000,0,0' '0,inf,set,set:tip,1000,0,0'; do
+        echo "$line" > pull.csv
+        done_well simfull rod.npz -q --model linear --integrator static --loads pull.csv -o pulled.npz
+        [ "$(tip pulled.npz -1)" = 0.004 ] || fault "$line: $(tip pulled.npz -1)"
+        try simverify pulled.npz rod.npz --loads pull.csv
+        [ "$code" = 0 ] && grep -q '^ok .* equilibrium' "$stdout" || fault "$line: $(< "$stdout")"
+    done
+    # rotation about z through the root: u = rho w2 L3 / (3 E) = 1000 * 4 * 64 / 3e6, and by region
+    for line in '0,inf,rotation,,0,0,2,0,0.5,0.5' '0,inf,rotation,body,0,0,2,0,0.5,9'; do
+        echo "$line" > turn.csv
+        done_well simfull rod.npz -q --model linear --integrator static --loads turn.csv -o turned.npz
+        awk -v u="$(tip turned.npz -1)" 'BEGIN { exit !(u > 0.085333 && u < 0.085334) }' || fault "$line: $(tip turned.npz -1)"
+    done
+    no_faults
+}
+
+@test "a ramp in N static steps is the curve of load and deflection" {
+    needs_numpy
+    make_rod
+    echo '0,1,set,tip,1000,0,0,ramp' > ramp.csv
+    done_well simfull rod.npz -q --model linear --integrator static --loads ramp.csv --dt 0.25 --steps 4 -o curve.npz
+    local k
+    for k in 1 2 3 4; do
+        [ "$(tip curve.npz $k)" = "0.00$k" ] || fault "step $k: $(tip curve.npz $k)"
+    done
+    try simverify curve.npz rod.npz --loads ramp.csv
+    [ "$code" = 0 ] && grep -q '^ok .* equilibrium of 4 frames' "$stdout" || fault "$(< "$stdout")"
+    # without the course, or by another, it is refused
+    sed 's/,ramp//; s/1000/999/' ramp.csv > constant.csv
+    try simverify curve.npz rod.npz --loads constant.csv
+    [ "$code" != 0 ] || grep -q '^skip .* equilibrium' "$stdout" || fault 'the equilibrium of other loads passes'
+    no_faults
+}
+
+@test "courses: a sine drives a rod at resonance as many lines do; a table has its impulse" {
+    needs_numpy
+    make_rod
+    echo '0,0.2,set,tip,100,0,0,sine:8:90' > sine.csv
+    "$PYTHON" - > lines.csv <<-'END'
+	from math import pi, sin
+	# Newmark's method takes means over half a step before and after the end of each step
+	for k in range(201):
+	    a, b = max(k - 0.5, 0) * 1e-3, min(k + 0.5, 200) * 1e-3
+	    print('%.17g,%.17g,set,tip,%.17g,0,0' % (a, b, 100 * (sin(16 * pi * b) - sin(16 * pi * a)) / (16 * pi * (b - a))))
+	END
+    for loads in sine lines; do
+        done_well simfull rod.npz -q --loads $loads.csv --dt 1e-3 --steps 250 -o $loads.npz
+    done
+    try simcompare sine.npz lines.npz --mesh rod.npz --rtol 1e-9
+    [ "$code" = 0 ] || fault "a sine is not its lines: $(< "$stdout")"
+    echo '0,inf,set,tip,100,0,0,table:0 0;0.01 1; 0.02 1;0.02000001 0' > table.csv
+    done_well simfull rod.npz -q --loads table.csv --dt 1e-3 --steps 30 -o table.npz
+    no_faults
+}
+
+@test "loads that are not valid: one line each" {
+    needs_numpy
+    make_rod
+    local line words
+    while IFS='|' read -r line words; do
+        echo "$line" > bad.csv
+        refused 3 "bad.csv: line 1: $words" simfull rod.npz --loads bad.csv -o out.npz
+    done <<-'END'
+	0,1,traction,top,1,0,0|id: the mesh has no set of faces "top", only .*faces "root" .1.
+	0,1,traction,all,1,0,0|id: the mesh has no set of faces "all"
+	0,1,pressure,set:top,1|id: the mesh has no set of faces "top"
+	0,1,set,nothing,1,0,0|id: the mesh has no set "nothing"
+	0,1,set,tip,1,0|6 fields, expected t0,t1,set,id,fx,fy,fz
+	0,1,rotation,,0,0,1|7 fields, expected t0,t1,rotation,id,wx,wy,wz,cx,cy,cz
+	0,1,rotation,,0,0,1,0,nan,0|cy: "nan" is not a number
+	0,inf,set,tip,1,0,0,ramp|course: a ramp must end some time
+	0,1,set,tip,1,0,0,rampe|course: "rampe" is not ramp, sine
+	0,1,set,tip,1,0,0,sine:0|course: a sine of 0 Hz
+	0,1,set,tip,1,0,0,sine:x|course: Hz: "x" is not a number
+	0,1,set,tip,1,0,0,sine:5:y|course: degrees: "y" is not a number
+	0,1,set,tip,1,0,0,table:0 1;0 2|course: the times of the table do not increase at 0 s
+	0,1,set,tip,1,0,0,table:0|course: pair 1 of the table is not TIME FACTOR
+	0,1,set,tip,1,0,0,table:0 1 2|course: pair 1 of the table is not TIME FACTOR
+	0,1,set,tip,1,0,0,table:0 1;|course: pair 2 of the table is not TIME FACTOR
+	0,1,push,tip,1,0,0|kind: "push" is not one of vertex, surface, region, all, pressure, set, traction, rotation, spring
+	END
+    no_faults
+}
+
+@test "reactions balance the loads: forces and moments, in statics and at rest in motion" {
+    needs_numpy
+    make_rod
+    # 1000 N along y at the tip, 4 m from the root: moment about z at the origin 4000, of which the deflection changes nothing; and
+    # the weight 4000 kg times 2 m/s2 along -z at the centre (2, 0.5, 0.5)
+    echo '0,inf,set,tip,0,1000,0' > side.csv
+    done_well simfull rod.npz -q --model linear --integrator static --loads side.csv --gravity 0,0,-2 --reactions held.csv -o held.npz
+    "$PYTHON" - <<-'END' || fault 'linear: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)[-1, 1:4]
+	assert abs(a - [0, -1000, 8000]).max() < 1e-6, a
+	END
+    # at finite strain the moments balance about the deformed places
+    done_well simfull rod.npz -q --integrator static --loads side.csv --reactions held.csv -o held.npz
+    "$PYTHON" - <<-'END' || fault 'nonlinear: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)[-1]
+	z, m = np.load('held.npz'), np.load('rod.npz')
+	u = np.concatenate([z[k] for k in sorted(z.files) if k.startswith('u/')])[-1]
+	X = m['vertices']
+	# consistent forces of the tip: corners -1/12, middles of edges 1/3
+	moment = np.zeros(3)
+	for i in np.flatnonzero(X[:, 0] == 4):
+	    corner = all(x % 1 == 0 for x in X[i])
+	    moment += np.cross(X[i] + u[i], [0, 1000 * (-1 / 12 if corner else 1 / 3), 0])
+	print('# moments', a[4:7], -moment)
+	assert abs(a[1:4] - [0, -1000, 0]).max() < 1e-6 and abs(a[4:7] + moment).max() < 1e-6 * abs(moment).max()
+	END
+    # in motion the reactions are the rate of the momentum less the loads
+    done_well simfull rod.npz -q --loads side.csv --dt 0.0002 --steps 60 --damping-mass 2 --damping-stiffness 1e-4 --reactions held.csv -o moving.npz
+    "$PYTHON" - <<-'END' || fault 'motion: not in balance'
+	import csv, numpy as np
+	a = np.array(list(csv.reader(open('held.csv')))[1:], float)
+	z, m = np.load('moving.npz'), np.load('rod.npz')
+	v = np.concatenate([z[k] for k in sorted(z.files) if k.startswith('udot/')])
+	X = m['vertices']
+	# momentum = rho times the integral of v: corners of a 20-node cube -1/8 of its volume, middles of edges 1/6
+	w = np.zeros(len(X))
+	for e in m['hex20']:
+	    w[e[:8]] -= 125
+	    w[e[8:]] += 1000 / 6
+	p = w @ v.reshape(len(v), -1, 3)
+	rate = (p[2:] - p[:-2]) / 0.0004
+	due = rate + 2 * p[1:-1] - [0, 1000, 0]
+	error = abs(a[1:-1, 1:4] - due)[3:].max() / abs(due).max()
+	print('# error', error)
+	assert error < 1e-3 # of the difference of momenta over two steps
+	END
+    simimport rod.inp -q --young 1e6 --poisson 0 -o rod-free.npz
+    refused 3 'rod-free.npz: --reactions: no vertex is fixed' simfull rod-free.npz --steps 1 --reactions r.csv -o out.npz
+    refused 2 '--reactions (does not apply|applies)' simfull rod.npz --integrator bdf2 --reactions r.csv -o out.npz
+    refused 2 '--reactions (does not apply|applies)' simfull rod.npz --model warp --reactions r.csv -o out.npz
+    no_faults
+}

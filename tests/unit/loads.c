@@ -1,0 +1,308 @@
+/* Loads on sets, rotations, and courses over time: resultants and moments against closed forms, integrals against
+ * sums. */
+#include "test.h"
+
+#include "base/vec3.h"
+#include "model/loads.h"
+#include "model/models.h"
+#include "typed_mesh.h"
+
+static sp_context context;
+
+static const double side = 0.5;
+
+/* A box of 3 × 2 × 2 cells of any type, and the sets "right", the faces at
+ * the largest x, "few", three vertices, and "half", every other element. */
+static void make_body(int type, sp_mesh *mesh, sp_fe_space *body)
+{
+    sp_list faces = {0}, elements = {0};
+    make_typed(type, 3, 2, 2, side, 0, true, mesh);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int nodes, corners;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        for (int64_t f = 0; f < sp_element_types[type].faces; f++) {
+            signed char number[SP_FACE_NODES];
+            bool right = true;
+            sp_element_face(type, (int)f, number, &corners);
+            for (int a = 0; a < corners; a++)
+                right &= mesh->vertices[3 * node[number[a]]] == 3 * side;
+            if (right)
+                memcpy(sp_list_add(&faces, 2, sizeof e), (int64_t[]){e, f}, 2 * sizeof e);
+        }
+        if (e % 2)
+            *(int64_t *)sp_list_add(&elements, 1, sizeof e) = e;
+    }
+    CHECK_OK(sp_mesh_add_to_set(&context, mesh, "right", SP_SET_FACES, faces.count / 2, faces.data));
+    CHECK_OK(sp_mesh_add_to_set(&context, mesh, "half", SP_SET_ELEMENTS, elements.count, elements.data));
+    CHECK_OK(sp_mesh_add_to_set(&context, mesh, "few", SP_SET_VERTICES, 3, (int64_t[]){1, 4, 6}));
+    CHECK_OK(sp_fe_space_new(&context, mesh, body));
+    sp_list_free(&faces);
+    sp_list_free(&elements);
+}
+
+/* The resultant of a load, and its moment about the origin. */
+static void resultant(const sp_fe_space *body, const sp_load *load, double sum[3], double moment[3])
+{
+    const sp_mesh *mesh = body->mesh;
+    double *full = calloc((size_t)(3 * mesh->vertex_count), sizeof *full);
+    CHECK_OK(sp_load_check(&context, mesh, 1, load));
+    CHECK_OK(sp_load_distribute(&context, body, load, full));
+    memset(sum, 0, 3 * sizeof *sum);
+    memset(moment, 0, 3 * sizeof *moment);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        double m[3];
+        sp_cross3(mesh->vertices + 3 * v, full + 3 * v, m);
+        for (int i = 0; i < 3; i++) {
+            sum[i] += full[3 * v + i];
+            moment[i] += m[i];
+        }
+    }
+    free(full);
+}
+
+static void expect(const char *what, int type, const double got[3], const double due[3], double scale)
+{
+    for (int i = 0; i < 3; i++)
+        CHECK(fabs(got[i] - due[i]) <= 1e-13 * scale, "%s, %s: %.17g instead of %.17g", sp_element_types[type].name,
+              what, got[i], due[i]);
+}
+
+static void sets(void)
+{
+    const double F[3] = {3, -5, 7}, area = 4 * side * side, centre[3] = {3 * side, side, side};
+    for (int type = 0; type < SP_ELEMENT_TYPES; type++) {
+        sp_mesh mesh;
+        sp_fe_space body;
+        double sum[3], moment[3], due[3];
+        make_body(type, &mesh, &body);
+        sp_load load = {.end = 1, .id = -1, .force = {F[0], F[1], F[2]}};
+        sp_cross3(centre, F, due);
+        load.kind = SP_LOAD_SET;
+        load.set = sp_mesh_find_set(&mesh, "right", SP_SET_FACES);
+        resultant(&body, &load, sum, moment);
+        expect("force on faces", type, sum, F, 10);
+        expect("its moment", type, moment, due, 10);
+        load.kind = SP_LOAD_TRACTION;
+        for (int i = 0; i < 3; i++)
+            load.force[i] = F[i] / area;
+        resultant(&body, &load, sum, moment);
+        expect("traction", type, sum, F, 10);
+        expect("its moment", type, moment, due, 10);
+        load.kind = SP_LOAD_PRESSURE;
+        load.force[0] = 90;
+        resultant(&body, &load, sum, moment);
+        expect("pressure on faces", type, sum, (const double[]){-90 * area, 0, 0}, 100);
+        /* of elements: by volume, at the centroid of the elements */
+        load = (sp_load){.end = 1, .kind = SP_LOAD_SET, .id = -1, .force = {F[0], F[1], F[2]}};
+        load.set = sp_mesh_find_set(&mesh, "half", SP_SET_ELEMENTS);
+        double volume = 0, centroid[3] = {0};
+        for (int64_t i = 0; i < load.set->count; i++) {
+            int corners;
+            const int64_t *node = sp_mesh_corner_nodes(&mesh, load.set->index[i], &corners);
+            const double own = sp_mesh_element_volume(&mesh, load.set->index[i]);
+            volume += own;
+            for (int a = 0; a < corners; a++)
+                for (int k = 0; k < 3; k++)
+                    centroid[k] += own / corners * mesh.vertices[3 * node[a] + k];
+        }
+        for (int k = 0; k < 3; k++)
+            centroid[k] /= volume;
+        sp_cross3(centroid, F, due);
+        resultant(&body, &load, sum, moment);
+        expect("force on elements", type, sum, F, 10);
+        expect("its moment", type, moment, due, 10);
+        load.set = sp_mesh_find_set(&mesh, "few", SP_SET_VERTICES);
+        double *full = calloc((size_t)(3 * mesh.vertex_count), sizeof *full);
+        CHECK_OK(sp_load_distribute(&context, &body, &load, full));
+        CHECK_NEAR(full[3 * 4 + 1], F[1] / 3, 1e-15);
+        free(full);
+        sp_fe_space_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* The resultant of the centrifugal force is m ω² times the arm of the centroid, without moment about the axis; the
+ * moment about the centroid is that of the inertia of a box. */
+static void rotation(void)
+{
+    for (int type = 0; type < SP_ELEMENT_TYPES; type++) {
+        sp_mesh mesh;
+        sp_fe_space body;
+        double sum[3], moment[3], arm[3], along[3], due[3], about[3], tensor[3];
+        make_body(type, &mesh, &body);
+        const sp_load load = {
+            .end = 1, .kind = SP_LOAD_ROTATION, .id = -1, .force = {2, 1, -3}, .point = {0.3, 0.2, -1}};
+        const double size[3] = {3 * side, 2 * side, 2 * side},
+                     mass = mesh.materials[0].density * size[0] * size[1] * size[2];
+        for (int i = 0; i < 3; i++)
+            arm[i] = 0.5 * size[i] - load.point[i];
+        sp_cross3(load.force, arm, along);
+        sp_cross3(along, load.force, due);
+        for (int i = 0; i < 3; i++)
+            due[i] *= mass;
+        resultant(&body, &load, sum, moment);
+        expect("rotation", type, sum, due, 100 * mass);
+        /* about the centroid −∫ρ x × (ω × (ω × x)) = ω × (S ω), S = ∫ρ x xᵀ */
+        for (int i = 0; i < 3; i++)
+            tensor[i] = mass / 12 * size[i] * size[i] * load.force[i];
+        sp_cross3(load.force, tensor, about);
+        for (int i = 0; i < 3; i++)
+            arm[i] = 0.5 * size[i];
+        sp_cross3(arm, due, along);
+        for (int i = 0; i < 3; i++)
+            due[i] = along[i] + about[i];
+        expect("its moment", type, moment, due, 100 * mass);
+        sp_fe_space_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* ---- courses ---- */
+
+static double sum_of(const sp_course *course, double length, double a, double b)
+{
+    enum { PARTS = 200000 }; /* the midpoint rule */
+    double sum = 0;
+    for (int i = 0; i < PARTS; i++)
+        sum += sp_course_at(course, length, a + (b - a) * (i + 0.5) / PARTS);
+    return sum * (b - a) / PARTS;
+}
+
+static void courses(void)
+{
+    static const double time[] = {0.1, 0.4, 0.5, 2}, factor[] = {1, -3, 0.5, 2};
+    static const sp_course of[] = {{.kind = SP_COURSE_CONSTANT},
+                                   {.kind = SP_COURSE_RAMP},
+                                   {.kind = SP_COURSE_SINE, .frequency = 3, .phase = 0.4},
+                                   {.kind = SP_COURSE_TABLE, .count = 4, .time = time, .factor = factor},
+                                   {.kind = SP_COURSE_TABLE, .count = 1, .time = time, .factor = factor + 1}};
+    static const double from[][2] = {{0, 3}, {0, 0.05}, {0.2, 0.45}, {0.39, 0.51}, {0.7, 0.7001}, {1, 3}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+            CHECK_NEAR(sp_course_integral(&of[k], 4, from[i][0], from[i][1]), sum_of(&of[k], 4, from[i][0], from[i][1]),
+                       1e-9);
+    CHECK_NEAR(sp_course_at(&of[1], 4, 3), 0.75, 0);
+    CHECK_NEAR(sp_course_at(&of[3], 4, 0.25), -1, 1e-15);
+    CHECK_NEAR(sp_course_at(&of[3], 4, 9), 2, 0);
+}
+
+/* The loads of a system: the impulse over any steps is the integral; at the ends of steps the factor there. */
+static void means(void)
+{
+    static const double time[] = {0, 0.3, 0.31}, factor[] = {0, 2, -1};
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_system full;
+    sp_load_set set;
+    make_body(SP_HEX8, &mesh, &body);
+    CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
+    const sp_course course[] = {{.kind = SP_COURSE_RAMP},
+                                {.kind = SP_COURSE_SINE, .frequency = 2},
+                                {.kind = SP_COURSE_TABLE, .count = 3, .time = time, .factor = factor}};
+    for (int k = 0; k < 3; k++) {
+        const sp_load load = {0.1, 0.8, SP_LOAD_VERTEX, 5, {0, 0, 6}, .course = course[k]};
+        const int64_t at = body.dof[3 * 5 + 2];
+        double *f = calloc((size_t)full.n, sizeof *f), impulse = 0;
+        CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 1, &load, (double[3]){0}, &full, &set));
+        sp_external_loads loads = sp_load_set_external(&set);
+        for (int step = 0; step < 13; step++) {
+            loads.mean(loads.self, 0.07 * step, 0.07 * (step + 1), f);
+            impulse += 0.07 * f[at];
+        }
+        CHECK_NEAR(impulse, 6 * sp_course_integral(&course[k], 0.7, 0, 0.7), 1e-14);
+        sp_load_set_at_ends(&set, true);
+        loads.mean(loads.self, 0.4, 0.5, f);
+        CHECK_NEAR(f[at], 6 * sp_course_at(&course[k], 0.7, 0.4), 1e-14);
+        loads.mean(loads.self, 0.7, 0.8, f);
+        CHECK_NEAR(f[at], 6 * sp_course_at(&course[k], 0.7, 0.7), 1e-13);
+        loads.mean(loads.self, 0.75, 0.85, f);
+        CHECK_NEAR(f[at], 0, 0);
+        int64_t count;
+        double *piece;
+        sp_pool pool = {0};
+        CHECK(sp_load_set_pieces(&context, &set, 0, &pool, &count, &piece) == SP_USAGE &&
+                  strstr(context.message, "give the length of a step"),
+              "%s", context.message);
+        CHECK_OK(sp_load_set_pieces(&context, &set, 0.1, &pool, &count, &piece));
+        sp_pool_free(&pool);
+        sp_load_set_free(&set);
+        free(f);
+    }
+    sp_full_system_free(&full);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+/* In free fall all vertices have the acceleration of gravity, with either mass: M g is the force of gravity. */
+static void free_fall(void)
+{
+    const double g[3] = {0.3, -2, 9};
+    for (int type = 0; type < SP_ELEMENT_TYPES; type++)
+        for (int lumped = 0; lumped < 2; lumped++) {
+            sp_mesh mesh;
+            sp_fe_space body;
+            sp_system full;
+            sp_load_set set;
+            make_typed(type, 2, 2, 1, side, 0.06, false, &mesh);
+            CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+            CHECK_OK(sp_full_system_new(&context, &body, false, lumped, NULL, &full));
+            CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, g, &full, &set));
+            double *a = calloc((size_t)full.n, sizeof *a), *f = calloc((size_t)full.n, sizeof *f), worst = 0, most = 0;
+            for (int64_t i = 0; i < full.n; i++)
+                a[i] = g[i % 3];
+            full.mass_times(full.self, a, f);
+            for (int64_t i = 0; i < full.n; i++) {
+                worst = fmax(worst, fabs(f[i] - set.gravity[i]));
+                most = fmax(most, fabs(f[i]));
+            }
+            CHECK(worst <= 1e-13 * most, "%s, lumped %d: off by %g of %g N", sp_element_types[type].name, lumped, worst,
+                  most);
+            free(a);
+            free(f);
+            sp_load_set_free(&set);
+            sp_full_system_free(&full);
+            sp_fe_space_free(&body);
+            sp_mesh_free(&mesh);
+        }
+}
+
+static void refuse(sp_load load, const char *words)
+{
+    sp_mesh mesh;
+    sp_fe_space body;
+    make_body(SP_HEX8, &mesh, &body);
+    if (load.id == -2) /* a set of vertices */
+        load.set = sp_mesh_find_set(&mesh, "few", SP_SET_VERTICES);
+    CHECK(sp_load_check(&context, &mesh, 7, &load) == SP_INPUT && strstr(context.message, words), "%s instead of %s",
+          context.message, words);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+static void refusals(void)
+{
+    static const double time[] = {0, 1, 1}, factor[] = {0, NAN, 1};
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_SET}, "load 7 has no set");
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_TRACTION, .id = -2}, "load 7 has no set of faces");
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_PRESSURE, .id = -2}, "load 7 has no set of faces");
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_ROTATION, .id = 4}, "load 7 names region 4 of 1");
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_ROTATION, .id = -1, .point = {0, INFINITY, 0}}, "is not finite");
+    refuse((sp_load){.end = INFINITY, .course.kind = SP_COURSE_RAMP}, "a ramp without end");
+    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_SINE, .frequency = -1}}, "a sine of -1 Hz");
+    refuse((sp_load){.end = 1, .course = {.kind = SP_COURSE_TABLE}}, "an empty table");
+    refuse((sp_load){.end = 1, .course = {SP_COURSE_TABLE, 0, 0, 2, time, factor}}, "time 2 of its table");
+    refuse((sp_load){.end = 1, .course = {SP_COURSE_TABLE, 0, 0, 3, time, time}}, "time 3 of its table");
+    refuse((sp_load){.end = 1, .kind = SP_LOAD_SPRING, .course.kind = SP_COURSE_RAMP}, "which has no course");
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    RUN(sets);
+    RUN(rotation);
+    RUN(courses);
+    RUN(means);
+    RUN(free_fall);
+    RUN(refusals);
+    return test_end();
+}

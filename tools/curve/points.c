@@ -5,26 +5,45 @@
 #include <math.h>
 #include <string.h>
 
+/* The probe's displacement at a phase. */
+static double displacement(const curve_points *p, const double *coefficients, double theta)
+{
+    const simulation *s = &p->model->s;
+    const int64_t rows = s->basis.columns.rows, columns = 2 * p->choice->harmonics + 1;
+    const double *row = s->basis.columns.U + 3 * p->model->vertex + p->model->axis;
+    double u = 0;
+    for (int64_t k = 0; k < columns; k++) {
+        const double angle = (double)((k + 1) / 2) * theta;
+        double c = 0;
+        for (int64_t i = 0; i < s->r; i++)
+            c += row[i * rows] * coefficients[k * s->r + i];
+        u += c * (k == 0 ? 1 : k % 2 ? cos(angle) : sin(angle));
+    }
+    return u;
+}
+
+/* The largest value of sign · displacement: that of samples, refined by a parabola through it and both neighbours. */
+static double largest(const curve_points *p, const double *coefficients, double sign)
+{
+    const int64_t samples = 16 * (2 * p->choice->harmonics + 1);
+    const double step = 2 * M_PI / (double)samples;
+    double best = -INFINITY;
+    int64_t at = 0;
+    for (int64_t j = 0; j < samples; j++) {
+        const double u = sign * displacement(p, coefficients, (double)j * step);
+        at = u > best ? j : at;
+        best = fmax(best, u);
+    }
+    const double before = sign * displacement(p, coefficients, (double)(at - 1) * step),
+                 after = sign * displacement(p, coefficients, (double)(at + 1) * step),
+                 bend = 2 * best - before - after;
+    return bend > 0 ? best + (after - before) * (after - before) / (8 * bend) : best;
+}
+
 /* Half of the range of the probe's displacement. */
 static double amplitude_of(const curve_points *p, const double *coefficients)
 {
-    const simulation *s = &p->model->s;
-    const int64_t rows = s->basis.columns.rows, columns = 2 * p->choice->harmonics + 1, samples = 16 * columns;
-    const double *row = s->basis.columns.U + 3 * p->model->vertex + p->model->axis;
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t j = 0; j < samples; j++) {
-        double u = 0;
-        for (int64_t k = 0; k < columns; k++) {
-            const double angle = 2 * M_PI * (double)((k + 1) / 2 * j % samples) / (double)samples;
-            double c = 0;
-            for (int64_t i = 0; i < s->r; i++)
-                c += row[i * rows] * coefficients[k * s->r + i];
-            u += c * (k == 0 ? 1 : k % 2 ? cos(angle) : sin(angle));
-        }
-        low = fmin(low, u);
-        high = fmax(high, u);
-    }
-    return 0.5 * (high - low);
+    return 0.5 * (largest(p, coefficients, 1) + largest(p, coefficients, -1));
 }
 
 static void add_number(sp_list *list, double value)

@@ -1,5 +1,7 @@
 /* polycoef as a separate process relative to dsyrk of exactly its rows, with the same number of threads. Run it in an
- * empty folder, since it writes meshes and bases there. argv[1]: the polycoef program. */
+ * empty folder, since it writes meshes and bases there. argv[1]: the polycoef program. With a second argument the
+ * bodies are of curved elements of second order, no two of which are equal. */
+#include "../tests/unit/typed_mesh.h"
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
@@ -94,55 +96,81 @@ static int write_file(sp_context *context, const char *path, const sp_mesh *mesh
     return close(descriptor);
 }
 
+typedef struct body {
+    int type;
+    int64_t r, count; /* of coordinates and elements */
+    int rows;         /* of an element */
+    const char *paper, *peer;
+} body;
+
+/* Of curved elements: a bar of cells that are one hexahedron, two wedges or six tetrahedra. */
+static void make_mesh(const body *of, sp_mesh *mesh)
+{
+    if (of->type == SP_HEX8) {
+        bench_bar(of->count, 8, mesh);
+        return;
+    }
+    const int cells = (int)(of->count / typed_pieces(of->type));
+    make_typed(of->type, cells / 100, 10, 10, 0.1, 0.05, false, mesh);
+}
+
+static int measure(sp_context *context, char *program, const body *of)
+{
+    sp_mesh mesh;
+    make_mesh(of, &mesh);
+    sp_columns columns = {.rows = 3 * mesh.vertex_count, .count = of->r};
+    columns.U = malloc((size_t)(columns.rows * columns.count) * 8);
+    bench_random(columns.rows * columns.count, 1, columns.U);
+    if (write_file(context, "bench-mesh.npz", &mesh, NULL) || write_file(context, "bench-basis.npz", NULL, &columns)) {
+        fprintf(stderr, "cannot write here: %s\n", context->message);
+        return 1;
+    }
+    for (int threads = 1; threads <= 2; threads++) {
+        job j = {
+            .program = program, .thread_count = threads, .rows = of->rows * of->count, .N = sp_polynomial_order(of->r)};
+        snprintf(j.threads, sizeof j.threads, "%d", threads);
+        j.S = malloc((size_t)(2048 * j.N) * 8);
+        bench_random(2048 * j.N, 2, j.S);
+        j.gram[0] = calloc((size_t)(j.N * j.N), 8);
+        j.gram[1] = calloc((size_t)(j.N * j.N), 8);
+        double a, b;
+        const int rounds = of->type != SP_HEX8 ? 5 : of->r < 20 ? 25 : 9;
+        bench_pair_after(without_threads, process, with_threads, syrk, &j, rounds, &a, &b);
+        printf("%-7s %4lld %8lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", sp_element_types[of->type].name,
+               (long long)of->r, (long long)of->count, threads, a, b, a / b, (double)j.peak / 1024, of->paper,
+               of->peer);
+        fflush(stdout);
+        for (char output[40]; j.runs-- > 0;) {
+            snprintf(output, sizeof output, "bench-poly-%d.npz", j.runs);
+            unlink(output);
+        }
+        free(j.S), free(j.gram[0]), free(j.gram[1]);
+    }
+    free(columns.U);
+    sp_mesh_free(&mesh);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    static const body voxels[] = {{SP_HEX8, 12, 2005, 28, "60 s", "-"},    {SP_HEX8, 15, 5854, 28, "186 s", "-"},
+                                  {SP_HEX8, 20, 11304, 28, "-", "-"},      {SP_HEX8, 30, 14444, 28, "97.4 min", "-"},
+                                  {SP_HEX8, 12, 14000, 28, "-", "4.2 s"},  {SP_HEX8, 15, 14000, 28, "-", "7.4 s"},
+                                  {SP_HEX8, 20, 14000, 28, "-", "14.5 s"}, {SP_HEX8, 30, 14000, 28, "-", "52 s"}};
+    /* six rows for each integration point: 27, 8 and 4 of them */
+    static const body curved[] = {{SP_HEX20, 12, 5000, 162, "-", "-"}, {SP_HEX20, 30, 5000, 162, "-", "-"},
+                                  {SP_HEX20R, 12, 5000, 48, "-", "-"}, {SP_HEX20R, 30, 5000, 48, "-", "-"},
+                                  {SP_TET10, 12, 20400, 24, "-", "-"}, {SP_TET10, 30, 20400, 24, "-", "-"}};
     bench_begin();
     sp_context context = sp_context_default();
-    if (argc != 2)
+    if (argc != 2 && argc != 3)
         return 2;
-    static const struct {
-        int64_t r, voxels;
-        const char *paper, *peer;
-    } cases[] = {{12, 2005, "60 s", "-"},      {15, 5854, "186 s", "-"},  {20, 11304, "-", "-"},
-                 {30, 14444, "97.4 min", "-"}, {12, 14000, "-", "4.2 s"}, {15, 14000, "-", "7.4 s"},
-                 {20, 14000, "-", "14.5 s"},   {30, 14000, "-", "52 s"}};
-    printf("%4s %7s %8s %12s %10s %7s %9s %12s %16s\n", "r", "voxels", "threads", "process [s]", "dsyrk [s]", "ratio",
-           "MiB", "paper 2005", "peer, 2 threads");
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        sp_mesh mesh;
-        bench_bar(cases[k].voxels, 8, &mesh);
-        sp_columns columns = {.rows = 3 * mesh.vertex_count, .count = cases[k].r};
-        columns.U = malloc((size_t)(columns.rows * columns.count) * 8);
-        bench_random(columns.rows * columns.count, 1, columns.U);
-        if (write_file(&context, "bench-mesh.npz", &mesh, NULL) ||
-            write_file(&context, "bench-basis.npz", NULL, &columns)) {
-            fprintf(stderr, "cannot write here: %s\n", context.message);
+    printf("%-7s %4s %8s %8s %12s %10s %7s %9s %12s %16s\n", "type", "r", "elements", "threads", "process [s]",
+           "dsyrk [s]", "ratio", "MiB", "paper 2005", "peer, 2 threads");
+    const body *first = argc == 3 ? curved : voxels;
+    const size_t count = argc == 3 ? sizeof curved / sizeof *curved : sizeof voxels / sizeof *voxels;
+    for (size_t k = 0; k < count; k++)
+        if (measure(&context, argv[1], &first[k]))
             return 1;
-        }
-        for (int threads = 1; threads <= 2; threads++) {
-            job j = {.program = argv[1],
-                     .thread_count = threads,
-                     .rows = 28 * cases[k].voxels,
-                     .N = sp_polynomial_order(cases[k].r)};
-            snprintf(j.threads, sizeof j.threads, "%d", threads);
-            j.S = malloc((size_t)(2048 * j.N) * 8);
-            bench_random(2048 * j.N, 2, j.S);
-            j.gram[0] = calloc((size_t)(j.N * j.N), 8);
-            j.gram[1] = calloc((size_t)(j.N * j.N), 8);
-            double a, b;
-            bench_pair_after(without_threads, process, with_threads, syrk, &j, cases[k].r < 20 ? 25 : 9, &a, &b);
-            printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r,
-                   (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper,
-                   cases[k].peer);
-            fflush(stdout);
-            for (char output[40]; j.runs-- > 0;) {
-                snprintf(output, sizeof output, "bench-poly-%d.npz", j.runs);
-                unlink(output);
-            }
-            free(j.S), free(j.gram[0]), free(j.gram[1]);
-        }
-        free(columns.U);
-        sp_mesh_free(&mesh);
-    }
     return 0;
 }

@@ -191,6 +191,77 @@ done:
     return status;
 }
 
+/* One entry of "interfaces" in meta: its coordinates are columns from `first` on. */
+static int read_interface(sp_context *context, const json_t *object, int64_t first, int64_t columns,
+                          sp_interface *interface)
+{
+    const char *name, *frame;
+    int kind = 0, status;
+    *interface = (sp_interface){.first = first};
+    SP_TRY(sp_json_text(context, object, "name", &name));
+    SP_TRY(sp_json_text(context, object, "frame", &frame));
+    SP_TRY(sp_json_integer(context, object, "coordinates", 1, columns - first, &interface->count));
+    SP_TRY(sp_json_integer(context, object, "vertices", 1, INT64_C(1) << 40, &interface->vertex_count));
+    while (kind < SP_FRAMES && strcmp(frame, sp_interface_frame_name((sp_interface_frame)kind)) != 0)
+        kind++;
+    if (kind == SP_FRAMES || (kind != SP_FRAME_NONE && interface->count != 6))
+        return sp_fail(context, SP_INPUT, "meta: an interface has the frame \"%.20s\" with %lld coordinates", frame,
+                       (long long)interface->count);
+    interface->frame = (sp_interface_frame)kind;
+    if (strlen(name) >= sizeof interface->name)
+        return sp_fail(context, SP_INPUT, "meta: the name of an interface has %zu bytes, more than %zu", strlen(name),
+                       sizeof interface->name - 1);
+    strcpy(interface->name, name);
+    const json_t *origin = json_object_get(object, "origin");
+    for (size_t c = 0; c < 3; c++) {
+        interface->origin[c] = json_number_value(json_array_get(origin, c));
+        if (json_array_size(origin) != 3 || !json_is_number(json_array_get(origin, c)))
+            return sp_fail(context, SP_INPUT, "meta: the origin of interface \"%s\" is not three numbers", name);
+    }
+done:
+    return status;
+}
+
+static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *pool, sp_columns *columns)
+{
+    const json_t *list = json_object_get(meta, "interfaces");
+    const size_t count = json_array_size(list);
+    int64_t first = 0;
+    int status = SP_OK;
+    if (!list)
+        return SP_OK;
+    if (count == 0 || count > (size_t)columns->count)
+        return sp_fail(context, SP_INPUT, "meta: \"interfaces\" is not an array of 1 to %lld objects",
+                       (long long)columns->count);
+    columns->interfaces = sp_pool_new(pool, (int64_t)count, sizeof *columns->interfaces);
+    if (!columns->interfaces)
+        return sp_fail_memory(context);
+    for (size_t i = 0; i < count; i++) {
+        SP_TRY(read_interface(context, json_array_get(list, i), first, columns->count, &columns->interfaces[i]));
+        first += columns->interfaces[i].count;
+    }
+    columns->interface_count = (int64_t)count;
+done:
+    return status;
+}
+
+static int write_interfaces(sp_context *context, json_t *meta, const sp_columns *columns)
+{
+    json_t *list = json_array();
+    bool failed = false;
+    for (int64_t i = 0; i < columns->interface_count; i++) {
+        const sp_interface *x = &columns->interfaces[i];
+        failed |= json_array_append_new(list, json_pack("{sssssIsIs[fff]}", "name", x->name, "frame",
+                                                        sp_interface_frame_name(x->frame), "coordinates",
+                                                        (json_int_t)x->count, "vertices", (json_int_t)x->vertex_count,
+                                                        "origin", x->origin[0], x->origin[1], x->origin[2])) != 0;
+    }
+    if (columns->interface_count > 0)
+        failed |= json_object_set(meta, "interfaces", list) != 0;
+    json_decref(list);
+    return failed ? sp_fail_memory(context) : SP_OK;
+}
+
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns)
 {
     const sp_kind *kind = kind_of(sp_file_kind(file));
@@ -216,7 +287,9 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
         SP_TRY(status);
     }
     if (kind == &sp_kind_derivatives || kind == &sp_kind_snapshots)
-        status = read_shard(context, file->meta, kind, columns);
+        SP_TRY(read_shard(context, file->meta, kind, columns));
+    if (kind == &sp_kind_snapshots)
+        status = read_interfaces(context, file->meta, &file->members.pool, columns);
 done:
     if (status != SP_OK) {
         *columns = (sp_columns){0};
@@ -244,7 +317,10 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= json_object_set_new(meta, "first", json_integer(columns->first)) ||
                   json_object_set_new(meta, "end", json_integer(columns->end)) ||
                   json_object_set_new(meta, "total", json_integer(columns->total));
-    return failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, columns);
+    if (failed)
+        return sp_fail_memory(context);
+    const int status = write_interfaces(context, meta, columns);
+    return status == SP_OK ? sp_kind_write(context, writer, kind, meta, columns) : status;
 }
 
 void sp_columns_free(sp_columns *columns)

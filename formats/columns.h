@@ -3,6 +3,7 @@
 #define SP_FORMATS_COLUMNS_H
 
 #include "formats/file.h"
+#include "mesh/interface.h"
 
 typedef struct sp_columns {
     sp_pool pool;
@@ -28,6 +29,8 @@ typedef struct sp_columns {
     int64_t first, end, total; /* derivatives, snapshots: a shard, of the items [first, end) of `total`: pairs or loads;
                                   total 0: the whole */
     int64_t *sample;           /* snapshots, in a shard: [count] the loads of [first, end) that have an equilibrium */
+    int64_t interface_count;   /* snapshots: interfaces whose constraint modes are the first columns */
+    sp_interface *interfaces;  /* [interface_count] without their vertices */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
 } sp_columns;
 

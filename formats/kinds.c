@@ -20,6 +20,7 @@ const sp_kind *const sp_kinds[] = {&sp_kind_mesh,
                                    &sp_kind_scene_log,
                                    &sp_kind_field,
                                    &sp_kind_pointshell,
+                                   &sp_kind_domains,
                                    &sp_kind_curve,
                                    NULL};
 

@@ -1,5 +1,6 @@
 /* modalderiv: modal derivatives of constrained and free bodies, inertia derivatives of any order. */
 #include "basis/free_derivatives.h"
+#include "mesh/mesh_sets.h"
 #include "tools/common/shard.h"
 #include "tools/derivatives/methods.h"
 
@@ -79,6 +80,37 @@ static void choose(derivatives_problem *p)
                   p->order, (long long)(elastic * elastic * (elastic + 1) / 2));
 }
 
+/* Of a basis with interface coordinates the derivatives have the interfaces at rest: the coordinates say where these
+ * are. The columns keep their motion. */
+static void hold_interfaces(derivatives_problem *p)
+{
+    sp_mesh *mesh = &p->mesh.mesh;
+    const sp_columns *columns = &p->modes.columns;
+    tool_check(sp_fe_space_new(p->context, mesh, &p->whole), p->mesh.path);
+    tool_check(sp_fe_space_pattern(p->context, &p->whole), p->mesh.path);
+    p->held = *mesh; /* a shallow copy with fixed vertices of its own */
+    p->held.pool = (sp_pool){0};
+    p->held.fixed = tool_allocate_copy(&p->held.pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
+    p->held.fixed_axes = tool_allocate_copy(&p->held.pool, mesh->fixed_axes, mesh->fixed_count, 1);
+    for (int64_t i = 0; i < columns->interface_count; i++) {
+        const sp_mesh_set *set = sp_mesh_find_set(mesh, columns->interfaces[i].name, SP_SET_VERTICES);
+        if (!set || set->count != columns->interfaces[i].vertex_count)
+            tool_fail(SP_INPUT, p->modes.path, "the mesh has no set \"%s\" of %lld vertices, an interface of the basis",
+                      columns->interfaces[i].name, (long long)columns->interfaces[i].vertex_count);
+        tool_check(sp_mesh_fix_list(p->context, &p->held, set->count, set->index, 7), p->mesh.path);
+    }
+}
+
+/* Snapshots have modal derivatives if they are an interface basis, whose columns are static answers and modes. */
+static void check_kind(const derivatives_problem *p)
+{
+    if (chosen.method == METHOD_MODAL && strcmp(p->modes.kind, "modes") && p->modes.columns.interface_count == 0) {
+        tool_hint("--method inertia makes those of any columns");
+        tool_fail(SP_INPUT, p->modes.path, "it is a file of kind %s, expected modes or an interface basis",
+                  p->modes.kind);
+    }
+}
+
 static const tool_spec spec = {
     .name = "modalderiv",
     .arguments = "MESH MODES",
@@ -98,10 +130,10 @@ int main(int argc, char **argv)
 {
     derivatives_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
-    static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "snapshots", NULL};
+    static const char *const kinds[] = {"modes", "snapshots", NULL};
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
-    tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh,
-                      &p.modes);
+    tool_read_columns(tool_argument(1), NULL, kinds, &p.mesh, &p.modes);
+    check_kind(&p);
     tool_hold_rows(&p.mesh.mesh, &p.modes);
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;
@@ -114,7 +146,9 @@ int main(int argc, char **argv)
         tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
     choose(&p);
     tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
+    if (p.modes.columns.interface_count > 0)
+        hold_interfaces(&p);
+    tool_check(sp_fe_space_new(p.context, p.held.vertex_count ? &p.held : &p.mesh.mesh, &p.body), p.mesh.path);
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     p.result = tool_result_new();
     (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
@@ -122,6 +156,8 @@ int main(int argc, char **argv)
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);
     sp_fe_space_free(&p.body);
+    sp_fe_space_free(&p.whole);
+    sp_pool_free(&p.held.pool);
     sp_columns_free(&p.modes.columns);
     sp_mesh_free(&p.mesh.mesh);
     return tool_end();

@@ -13,14 +13,22 @@ static struct {
     const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
+    modes_interface_choice interface;
 } chosen;
 
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "lanczos", "lanczos|inertia|krylov",
      .help = "lanczos: eigenvectors; inertia: static answers to the body's own inertia; krylov: inertia modes of any "
              "order (Yang 2015)"},
-    {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000,
-     .only = "method!=inertia !order", .help = "number of modes, rigid ones included"},
+    {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 0, .high = 100000,
+     .only = "method!=inertia !order",
+     .help = "number of modes, rigid ones included; with --interface of those with interfaces at rest, 0: none"},
+    {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME",
+     .help = "constraint modes of this set of vertices in front (Craig-Bampton); the modes have it at rest; * stands "
+             "for any characters; may be repeated"},
+    {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
+     .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
+             "each vertex"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
@@ -49,7 +57,7 @@ static const tool_option options[] = {
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",
      .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
-    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .only = "method=lanczos !stiffness !mass",
+    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .only = "method=lanczos !stiffness !mass !interface",
      .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
     {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz",
      .silent = true},
@@ -132,6 +140,16 @@ static void make_matrices(modes_problem *p)
         write_matrix(p->context, chosen.write_mass, "write-mass", "M", body, &p->M, p->mesh.hash);
 }
 
+/* The motions that the fixed vertices leave free. */
+static void find_rigid_motions(modes_problem *p)
+{
+    const int64_t n = p->order = p->body.dof_count;
+    p->rigid = tool_allocate_raw(&p->pool, 6 * n, sizeof *p->rigid);
+    p->node = tool_allocate_raw(&p->pool, n, sizeof *p->node);
+    sp_fe_space_nodes(&p->body, p->node);
+    tool_check(sp_rigid_motions(p->context, &p->body, &p->M, p->rigid, &p->rigid_count), p->mesh.path);
+}
+
 static const tool_spec spec = {
     .name = "modes",
     .arguments = "MESH",
@@ -152,26 +170,32 @@ int main(int argc, char **argv)
     p.context = tool_begin(&spec, argc, argv);
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
-    int64_t n = p.body.dof_count;
-    if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > n)
-        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom",
-                  (long long)chosen.lanczos.count, (long long)n);
+    const bool interfaces = chosen.interface.names.count > 0;
+    if (!interfaces && chosen.method != METHOD_INERTIA && !chosen.krylov.order && chosen.lanczos.count == 0)
+        tool_fail(SP_USAGE, NULL, "--count: 0 is out of range, 1 to 100000; only with --interface it means none");
     p.output = tool_output_open(tool_output_path());
     p.own = !chosen.stiffness;
     p.derivatives_path = chosen.derivatives;
     p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     make_matrices(&p);
-    p.rigid = tool_allocate_raw(&p.pool, 6 * n, sizeof *p.rigid);
-    p.node = tool_allocate_raw(&p.pool, n, sizeof *p.node);
-    sp_fe_space_nodes(&p.body, p.node);
-    tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
+    if (interfaces)
+        modes_interfaces(&p, &chosen.interface);
+    else
+        find_rigid_motions(&p);
+    if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > p.order)
+        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom%s",
+                  (long long)chosen.lanczos.count, (long long)p.order, interfaces ? " off its interfaces" : "");
     tool_inputs_are(p.rigid_count ? "free-body" : "fixed-body");
     chosen.krylov.count = chosen.lanczos.count;
-    if (chosen.method == METHOD_LANCZOS)
+    if (interfaces && chosen.lanczos.count == 0 && chosen.method != METHOD_INERTIA) {
+        modes_constraint(&p, NULL);
+        modes_write_snapshots(&p, 0, NULL, tool_result_new());
+    } else if (chosen.method == METHOD_LANCZOS)
         modes_lanczos(&p, &chosen.lanczos);
     else
         (chosen.method == METHOD_INERTIA ? modes_inertia : modes_krylov)(&p, &chosen.krylov);
+    modes_interfaces_close(&p);
     sp_pool_free(&p.pool);
     sp_sparse_free(&p.K);
     sp_sparse_free(&p.M);

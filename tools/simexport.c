@@ -8,8 +8,9 @@ static export_options chosen;
 
 static const tool_option options[] = {
     {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", EXPORT_FORMATS, .open = true,
-     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .ply .mtx .npy .U .Ulin "
-             ".modalDeriv .float .cub .msh .mesh .node .ele .vtk .inp .veg .bou .interp .c .fmu .glb .usda .html)"},
+     .help =
+         "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .ply .mtx .npy .U .Ulin "
+         ".modalDeriv .float .cub .msh .mesh .node .ele .vtk .inp .veg .bou .interp .c .fmu .glb .usda .html .json)"},
     {"positions", 0, TOOL_FLAG, &chosen.positions, .only = "to=csv probe",
      .help = "where the probes (--probe) are, after their displacements; in a scene in the world"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .only = "to=csv,c,fmu,html @trajectory,scene,reduced-order-model",
@@ -18,12 +19,15 @@ static const tool_option options[] = {
              "may have names: tip=surface:5"},
     {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .only = "to=csv @trajectory,scene",
      .help = "the reduced coordinates q0, q1, ... too; of a scene's motion also where the bodies are"},
+    {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "to=csv @trajectory",
+     .help = "Cauchy stress at the probes too, averaged over the elements there, with its von Mises and largest "
+             "principal values, Pa"},
     {"volume", 0, TOOL_FLAG, &chosen.volume, .only = "to=csv @trajectory",
      .help = "the volume of the deformed mesh too, m3"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .only = "to=vtu @trajectory,columns,mesh",
      .help = "the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .only = "to=vtu !surface @trajectory",
-     .help = "strain, stress and energy density of the elements too"},
+     .help = "strain, stress and energy density of the elements too, and the stress at the vertices"},
     {"activation", 0, TOOL_TEXT, &chosen.activation, "FILE", .only = "fields",
      .help = "CSV of t,region,tension that the motion was made with"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .only = "@columns", .help = "only these, counted from 1: 1-6,9"},
@@ -42,6 +46,8 @@ static const tool_option options[] = {
      .help =
          "a motion of all vertices becomes as many principal directions as keep the error of every vertex below this "
          "part of the diagonal"},
+    {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .only = "to=extptfm",
+     .help = "acceleration, m/s2, whose constant force the loading of the superelement has"},
     {"quantize", 0, TOOL_FLAG, &chosen.quantize, .only = "to=glb @trajectory,columns,mesh,scene",
      .help = "integers of 16 bits for positions, in a file of half the size"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every, SERIES),
@@ -81,7 +87,8 @@ static const tool_spec spec = {
                 "  simexport spoon.npz basis.npz traj.npz --color displacement -o motion.glb\n"
                 "  simexport scene.json motion.npz -o motion.usda\n"
                 "  simexport spoon.npz basis.npz poly.npz -o spoon.html\n"
-                "  simexport spoon.npz basis.npz a.npz b.npz --probe surface:5 -o ab.html\n",
+                "  simexport spoon.npz basis.npz a.npz b.npz --probe surface:5 -o ab.html\n"
+                "  simexport domain.npz craig-bampton.npz -o domain.json\n",
 };
 
 int main(int argc, char **argv)

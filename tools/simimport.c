@@ -13,7 +13,7 @@ static struct {
 
 static const tool_option options[] = {
     {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto",
-     "auto|veg|msh|inp|medit|tetgen|vtk|vtu|comsol|npy|matrix-market|vega-matrix|cub",
+     "auto|veg|msh|inp|medit|tetgen|vtk|vtu|comsol|npy|matrix-market|vega-matrix|cub|superelement",
      .help = "of the input; auto: by the ending of its name"},
 };
 
@@ -86,7 +86,7 @@ static enum import_format format_of(const char *path)
                  {".vtk", IMPORT_VTK},          {".vtu", IMPORT_VTU},           {".mphtxt", IMPORT_COMSOL},
                  {".npy", IMPORT_NPY},          {".mtx", IMPORT_MARKET},        {".U", IMPORT_VEGA_MATRIX},
                  {".Ulin", IMPORT_VEGA_MATRIX}, {".float", IMPORT_VEGA_MATRIX}, {".modalDeriv", IMPORT_VEGA_MATRIX},
-                 {".cub", IMPORT_CUB}};
+                 {".cub", IMPORT_CUB},          {".json", IMPORT_SUPERELEMENT}};
     const char *dot = strrchr(path, '.');
     if (chosen.format != IMPORT_AUTO)
         return (enum import_format)chosen.format;
@@ -100,7 +100,7 @@ static enum import_format format_of(const char *path)
     tool_fail(
         SP_USAGE, path,
         "its format is not known by its ending (.veg, .msh, .inp, .mesh, .node, .ele, .vtk, .vtu, .mphtxt, .npy, .mtx, "
-        ".U, .Ulin, .modalDeriv, .float, .cub)");
+        ".U, .Ulin, .modalDeriv, .float, .cub, .json)");
 }
 
 /* What a matrix becomes if --as does not say it. */
@@ -138,9 +138,11 @@ int main(int argc, char **argv)
     const char *path = tool_argument(0);
     enum import_format format = format_of(path);
     const bool is_mesh = format <= IMPORT_LAST_MESH;
-    tool_inputs_are(is_mesh ? "mesh" : format == IMPORT_CUB ? "polynomials" : "matrix");
+    tool_inputs_are(is_mesh ? "mesh" : format >= IMPORT_CUB ? "polynomials" : "matrix");
     if (is_mesh)
         import_mesh(context, path, format, &chosen.mesh);
+    else if (format == IMPORT_SUPERELEMENT)
+        import_superelement(context, path, &chosen.matrix);
     else if (format == IMPORT_CUB)
         import_polynomials(context, path, &chosen.matrix);
     else {

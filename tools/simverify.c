@@ -76,6 +76,7 @@ static void check_kind(verify *v, artefact *file)
         {"scene_trajectory", verify_motion},
         {"field", verify_field},
         {"pointshell", verify_pointshell},
+        {"domains", verify_domains},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

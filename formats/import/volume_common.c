@@ -387,7 +387,7 @@ static void note_shape(struct sp_volume_reader *reader, const struct sp_volume_e
                        int64_t number)
 {
     sp_notes *notes = reader->notes;
-    if (!notes || (notes->inverted[0] && notes->folded[0]) || sp_mesh_element_positive(mesh, number))
+    if (!notes || (notes->inverted[0] && notes->folded[0]) || sp_mesh_element_positive(mesh, number, NULL))
         return;
     if (!notes->inverted[0])
         name_element(reader, element, notes->inverted, sizeof notes->inverted);

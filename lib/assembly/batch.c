@@ -1,5 +1,7 @@
 #include "assembly/batch_kinds.h"
 
+#include "assembly/gradients.h"
+
 #include <string.h>
 
 void sp_element_lanes_start(sp_element_lanes *data)
@@ -40,17 +42,11 @@ static void load_laws(const sp_fe_space *space, sp_element_lanes *data)
 
 void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data)
 {
-    data->points = space->classes[data->class[0]].points;
-    for (int l = 0; l < SP_LANES; l++) {
-        const sp_element_class *class = &space->classes[data->class[l]];
-        const double *gradient = class->gradient;
-        for (int g = 0; g < data->points; g++) {
-            data->weight[g][l] = class->weight[g];
-            for (int a = 0; a < data->nodes; a++, gradient += 3)
-                for (int i = 0; i < 3; i++)
-                    data->gradient[g][a][i][l] = gradient[i];
-        }
-    }
+    sp_lane_gradients geometry;
+    sp_lane_gradients_load(space, data->class, &geometry);
+    data->points = geometry.points;
+    for (int g = 0; g < data->points; g++)
+        sp_lane_gradients_at(&geometry, g, data->gradient[g], &data->weight[g]);
 }
 
 static void load_points(const sp_fe_space *space, sp_element_lanes *data)
@@ -114,10 +110,7 @@ void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element
         sp_element_lanes_tension(space, data);
         return;
     }
-    data->points = class->points;
-    broadcast(class->points, class->weight, data->weight);
-    for (int g = 0; g < data->points; g++)
-        broadcast(3 * data->nodes, class->gradient + 3 * g * data->nodes, data->gradient[g][0]);
+    sp_element_lanes_geometry(space, data);
     load_laws(space, data);
     sp_element_lanes_tension(space, data);
 }

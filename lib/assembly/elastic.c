@@ -257,9 +257,8 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
 
 static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
 
-/* The second Piola–Kirchhoff stress S [6] at the displacement gradient H [9]: C:E + T a aᵀ if the law is quadratic,
- * else F⁻¹P. */
-static int point_stress(sp_context *context, const sp_material *material, const double *H, const double *E, double *S)
+int sp_elastic_point_stress(sp_context *context, const sp_material *material, const double *H, const double *E,
+                            double *S)
 {
     if (sp_material_quadratic(material)) {
         double C[36];
@@ -341,7 +340,8 @@ int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const doubl
         if (strain)
             memcpy(strain + 6 * e, E, sizeof E);
         sp_material scaled;
-        int status = stress ? point_stress(context, sp_mesh_material(mesh, e, &scaled), H, E, stress + 6 * e) : SP_OK;
+        int status =
+            stress ? sp_elastic_point_stress(context, sp_mesh_material(mesh, e, &scaled), H, E, stress + 6 * e) : SP_OK;
         if (status != SP_OK)
             return status;
     }

@@ -43,6 +43,11 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
 int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
                       int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;
 
+/* The second Piola–Kirchhoff stress S [6] Pa at the displacement gradient H [9, row major] and the Green–Lagrange
+ * strain E [6] of it, in Voigt order with tensor components: C:E + T a aᵀ if the law is quadratic, else F⁻¹P. */
+int sp_elastic_point_stress(sp_context *context, const sp_material *material, const double *H, const double *E,
+                            double *S) SP_MUST_USE;
+
 /* Green–Lagrange strain and second Piola–Kirchhoff stress at the centre of each element [elements, 6] in Voigt order
  * xx,yy,zz,yz,zx,xy, tensor components (no factor 2 on shear), and the energy density of each element [J/m³] (mean over
  * the element). Any output may be NULL. */

@@ -24,10 +24,6 @@ static bool counts(int nodes, double slope)
     return nodes == 8 ? slope > 0 : slope != 0;
 }
 
-/* In flat elements that are oblique to their own axes det J is a small difference of large products. If it is below
- * this fraction of the product of the column lengths of J, doubles have lost more than a digit. */
-static const double flat = 0.1;
-
 /* ∇ξ_j = row j of J⁻¹, computed in sums of two doubles, so that it is correct to a unit in the last place, however flat
  * the element is. Returns det J. */
 static double invert_flat(int nodes, const double *X, const double reference[][3], double axis[3][3])
@@ -73,7 +69,7 @@ static double invert_jacobian(int nodes, const double *X, const double reference
             c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
                       J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
-    if (!(det > flat * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
+    if (!(det > SP_ELEMENT_FLAT * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
         return invert_flat(nodes, X, reference, axis);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -92,10 +88,10 @@ static double map_gradients(int nodes, const double *X, const double reference[]
     return det;
 }
 
-/* The rule of the stiffness. */
-static sp_rule stiffness_rule(int type, int points_per_axis)
+double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3])
 {
-    return type == SP_HEX8 && points_per_axis == 3 ? SP_RULE_GAUSS_3 : sp_element_types[type].stiffness;
+    double axis[3][3];
+    return map_gradients(sp_element_types[type].nodes, X, slope, axis, gradient);
 }
 
 double sp_element_centre_gradients(int type, const double *X, double gradient[][3])
@@ -107,32 +103,27 @@ double sp_element_centre_gradients(int type, const double *X, double gradient[][
     return map_gradients(of->nodes, X, slope, axis, gradient);
 }
 
-/* By the points of a rule. */
-static double quadrature_by(int type, sp_rule rule, const double *X, sp_quadrature *quadrature)
+double sp_element_quadrature(const sp_reference *reference, const double *X, sp_quadrature *quadrature)
 {
-    double smallest = INFINITY, weight[SP_QUADRATURE_MAX];
-    quadrature->count = sp_rule_points(rule, quadrature->place, weight);
+    double smallest = INFINITY;
+    quadrature->count = reference->count;
     for (int g = 0; g < quadrature->count; g++) {
-        double slope[SP_ELEMENT_NODES][3];
-        sp_element_shape_functions(type, quadrature->place[g], quadrature->shape[g], slope);
-        const double det =
-            map_gradients(sp_element_types[type].nodes, X, slope, quadrature->axis[g], quadrature->gradient[g]);
+        const double det = map_gradients(sp_element_types[reference->type].nodes, X, reference->slope[g],
+                                         quadrature->axis[g], quadrature->gradient[g]);
         smallest = fmin(smallest, det);
-        quadrature->weight[g] = det * weight[g];
+        quadrature->weight[g] = det * reference->weight[g];
+        memcpy(quadrature->place[g], reference->place[g], sizeof quadrature->place[g]);
     }
     return smallest;
-}
-
-double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature)
-{
-    return quadrature_by(type, stiffness_rule(type, points_per_axis), X, quadrature);
 }
 
 double sp_element_regular_stretch(int type, int points_per_axis)
 {
     const sp_element_type *of = &sp_element_types[type];
     double X[3 * SP_ELEMENT_NODES];
+    sp_reference reference;
     sp_quadrature quadrature;
+    sp_reference_at(type, sp_element_stiffness_rule(type, points_per_axis), &reference);
     for (int a = 0; a < of->nodes; a++) {
         double xi[3];
         sp_element_node(type, a, xi);
@@ -145,7 +136,7 @@ double sp_element_regular_stretch(int type, int points_per_axis)
         }
         memcpy(X + 3 * a, xi, sizeof xi);
     }
-    sp_element_quadrature(type, X, points_per_axis, &quadrature);
+    sp_element_quadrature(&reference, X, &quadrature);
     return sp_element_stretch(type, X, &quadrature);
 }
 
@@ -413,29 +404,19 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
     }
 }
 
-static void mass_by(int nodes, const sp_quadrature *quadrature, double *mass)
+void sp_element_volume_mass(const sp_reference *reference, const double *X, const double *weight, double *mass)
 {
-    for (int g = 0; g < quadrature->count; g++)
-        for (int a = 0; a < nodes; a++)
-            for (int b = 0; b < nodes; b++)
-                mass[nodes * a + b] += quadrature->weight[g] * quadrature->shape[g][a] * quadrature->shape[g][b];
-}
-
-void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass)
-{
-    const int nodes = sp_element_types[type].nodes;
+    const int type = reference->type, nodes = sp_element_types[type].nodes;
     memset(mass, 0, sizeof *mass * (size_t)(nodes * nodes));
-    if (type == SP_TET4) {
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b < 4; b++)
-                mass[4 * a + b] = quadrature->weight[0] * (a == b ? 0.1 : 0.05);
-        return;
+    for (int g = 0; g < reference->count; g++) {
+        const double *shape = reference->shape[g];
+        double axis[3][3], here;
+        here = weight ? weight[g] : reference->weight[g] * invert_jacobian(nodes, X, reference->slope[g], axis);
+        for (int a = 0; a < nodes; a++)
+            for (int b = a; b < nodes; b++)
+                mass[nodes * a + b] += type == SP_TET4 ? here * (a == b ? 0.1 : 0.05) : here * shape[a] * shape[b];
     }
-    if (nodes == 8) {
-        mass_by(nodes, quadrature, mass);
-        return;
-    }
-    sp_quadrature own;
-    quadrature_by(type, sp_element_types[type].mass, X, &own);
-    mass_by(nodes, &own, mass);
+    for (int a = 0; a < nodes; a++)
+        for (int b = 0; b < a; b++)
+            mass[nodes * a + b] = mass[nodes * b + a];
 }

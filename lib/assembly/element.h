@@ -26,13 +26,10 @@ static inline int sp_pair_index(int nodes, int a, int b)
     return low * nodes - low * (low + 1) / 2 + high - low - 1;
 }
 
-/* Integration points of an element with their weights det J · w [m³], shape functions and gradients [1/m]. The points
- * are those of the element's type (mesh/element_type.h), and points_per_axis³ Gauss points (2 or 3 per axis) in an
- * 8-node hexahedron (SP_HEX8). */
+/* Integration points of an element with their weights det J · w [m³] and gradients [1/m]. */
 typedef struct sp_quadrature {
     int count;
     double weight[SP_QUADRATURE_MAX];
-    double shape[SP_QUADRATURE_MAX][SP_ELEMENT_NODES];
     double gradient[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
     double axis[SP_QUADRATURE_MAX][3][3]; /* ∇ξ_j of the reference coordinates, 1/m */
     double place[SP_QUADRATURE_MAX][3];   /* ξ */
@@ -40,7 +37,15 @@ typedef struct sp_quadrature {
 
 /* X [nodes, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be
  * used). */
-double sp_element_quadrature(int type, const double *X, int points_per_axis, sp_quadrature *quadrature);
+double sp_element_quadrature(const sp_reference *reference, const double *X, sp_quadrature *quadrature);
+
+/* In flat elements that are oblique to their own axes det J is a small difference of large products. If it is below
+ * this fraction of the product of the column lengths of J, doubles have lost more than a digit, and J is inverted in
+ * sums of two doubles. */
+#define SP_ELEMENT_FLAT 0.1
+
+/* ∇N_a [nodes, 3] 1/m at a place where the slopes are ∂N_a/∂ξ_j [nodes, 3]; returns det J there. */
+double sp_element_gradients(int type, const double *X, const double slope[][3], double gradient[][3]);
 
 /* The longest distance of two corners times the largest |∇N_a| at the quadrature points: 1.9 in a cube with 2³ points,
  * 2.4 with 3³, about the aspect ratio in flat elements. Compared to displacement gradients, squared edge lengths lose
@@ -89,8 +94,9 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
 void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3],
                            double size[SP_FACE_NODES]);
 
-/* ∫ N_a N_b dV [nodes, nodes] m³ by the mass rule of the type, which is exact on elements with straight edges.
- * Exceptions: 8-node hexahedra use the points of `quadrature`, and 4-node tetrahedra an exact formula. */
-void sp_element_volume_mass(int type, const double *X, const sp_quadrature *quadrature, double *mass);
+/* ∫ N_a N_b dV [nodes, nodes] m³ by a rule; 4-node tetrahedra have an exact formula, by the weights of any rule. The
+ * mass rule of the type is exact on elements with straight edges. weight: det J · w [m³] at the points if they are
+ * known, else NULL. */
+void sp_element_volume_mass(const sp_reference *reference, const double *X, const double *weight, double *mass);
 
 #endif

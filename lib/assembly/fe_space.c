@@ -3,6 +3,7 @@
 #include "assembly/element.h"
 #include "base/compare.h"
 #include "geometry/morton.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,51 +89,65 @@ static int check_law(sp_context *context, int type, const sp_material *material)
                    material->name, sp_law_name(material->law), material->fibre == SP_FIBRE_NONE ? "" : " with fibres");
 }
 
-static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, int edge_count,
-                      const double *edges, sp_element_class *class)
+/* The arrays of a class as one block of the pool: there may be as many classes as elements. */
+static int allocate_class(sp_context *context, sp_pool *pool, bool by_pairs, int points, bool fibres, int edge_count,
+                          sp_element_class *class)
 {
+    const int nodes = class->nodes, grams = by_pairs ? SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2 : 0,
+              along = by_pairs && fibres ? SP_HEX_PAIRS : 0, weights = by_pairs ? 0 : points,
+              gradients = nodes == sp_element_types[class->type].corners ? 3 * nodes * weights : 0;
+    double *next =
+        sp_pool_raw(pool, nodes * nodes + 3 * edge_count + grams + along + weights + gradients, sizeof *next);
+    if (!next)
+        return sp_fail_memory(context);
+    class->points = weights;
+    class->gram = grams ? next : NULL;
+    class->along = along ? next + grams : NULL;
+    class->weight = weights ? next : NULL;
+    class->gradient = gradients ? next + weights : NULL;
+    class->mass = next + grams + along + weights + gradients;
+    class->edges = class->mass + nodes * nodes;
+    return SP_OK;
+}
+
+static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, int edge_count, const double *edges,
+                      sp_element_class *class)
+{
+    const sp_mesh *mesh = space->mesh;
     double X[SP_ELEMENT_NODES][3];
     sp_quadrature quadrature;
     sp_material scaled;
     const sp_material *material = sp_mesh_material(mesh, element, &scaled);
     const int type = sp_mesh_element_places(mesh, element, X), nodes = sp_element_types[type].nodes;
     const bool assumed = type == SP_HEX8B || type == SP_HEX8I;
-    if (!(sp_element_quadrature(type, X[0], mesh->quadrature, &quadrature) > 0))
+    const sp_reference *references = &space->references[2 * type];
+    int status = SP_OK;
+    if (!(sp_element_quadrature(references, X[0], &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
     *class = (sp_element_class){.type = type, .nodes = nodes, .region = mesh->region[element], .element = element};
     class->stretch = sp_element_stretch(type, X[0], &quadrature);
-    if (assumed) {
-        int status = check_law(context, type, material);
-        if (status != SP_OK)
-            return status;
-    }
+    if (assumed)
+        SP_TRY(check_law(context, type, material));
     const bool by_pairs =
         assumed || (type == SP_HEX8 && sp_material_quadratic(material) && class->stretch <= most_stretch);
-    if (by_pairs) {
-        class->gram = sp_pool_raw(pool, SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2, sizeof *class->gram);
-        class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, SP_HEX_PAIRS, sizeof *class->along);
-    } else {
-        class->points = quadrature.count;
-        class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
-        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * nodes, sizeof(double));
-    }
-    class->mass = sp_pool_raw(pool, nodes * nodes, sizeof *class->mass);
-    class->edges = sp_pool_copy(pool, edges, 3 * edge_count, sizeof *edges);
-    if (pool->failed)
-        return sp_fail_memory(context);
-    if (by_pairs) {
-        int status = fill_gram(context, mesh, X[0], &quadrature, class);
-        if (status != SP_OK)
-            return status;
-    } else
-        for (int g = 0; g < quadrature.count; g++)
-            memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
-    sp_element_volume_mass(type, X[0], &quadrature, class->mass);
+    SP_TRY(allocate_class(context, &space->pool, by_pairs, quadrature.count, material->fibre != SP_FIBRE_NONE,
+                          edge_count, class));
+    memcpy(class->edges, edges, 3 * (size_t)edge_count * sizeof *edges);
+    if (by_pairs)
+        SP_TRY(fill_gram(context, mesh, X[0], &quadrature, class));
+    else
+        memcpy(class->weight, quadrature.weight, (size_t) class->points * sizeof *class->weight);
+    for (int g = 0; class->gradient && g < class->points; g++)
+        memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
+    const bool known = type == SP_TET4 || sp_element_stiffness_rule(type, mesh->quadrature) ==
+                                              sp_element_mass_rule(type, mesh->quadrature);
+    sp_element_volume_mass(known ? references : references + 1, X[0], known ? quadrature.weight : NULL, class->mass);
     for (int i = 0; i < nodes * nodes; i++)
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)
         class->volume += quadrature.weight[g];
-    return SP_OK;
+done:
+    return status;
 }
 
 static int find_classes(sp_context *context, sp_fe_space *space)
@@ -146,8 +161,8 @@ static int find_classes(sp_context *context, sp_fe_space *space)
         reach = fmax(reach, fmax(fabs(low[i]), fabs(high[i])));
     double rounding = 32 * 2.2e-16 * reach;
     sp_list list = {0};
-    int status = SP_OK;
-    for (int64_t e = 0; e < elements; e++) {
+    int status = sp_mesh_references(context, mesh, &space->pool, &space->references);
+    for (int64_t e = 0; e < elements && status == SP_OK; e++) {
         int nodes;
         int64_t within;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -168,7 +183,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
                 status = sp_fail_memory(context);
                 goto done;
             }
-            SP_TRY(fill_class(context, &space->pool, mesh, e, edge_count, edges, added));
+            SP_TRY(fill_class(context, space, e, edge_count, edges, added));
             space->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
         }
         space->element_class[e] = found;

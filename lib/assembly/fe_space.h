@@ -19,9 +19,11 @@ typedef struct sp_element_class {
     double *gram;    /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL: evaluated at points */
     double *along; /* [pairs] m: with gram and fibres, −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab
                       d_ab to the energy; else NULL */
-    int points;                /* number of quadrature points; 0 with gram */
-    double *weight, *gradient; /* [points] m³; [points, nodes, 3] 1/m; NULL with gram */
-    double *mass;              /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
+    int points;     /* number of quadrature points; 0 with gram */
+    double *weight; /* [points] m³; NULL with gram */
+    double
+        *gradient; /* [points, nodes, 3] 1/m; NULL with gram, and for elements of second order (assembly/gradients.h) */
+    double *mass;  /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
     double *edges; /* X_a − X_b, m: with gram [pairs, 3], else of the pairs with node 0 only [nodes − 1, 3] */
     double volume; /* m³ */
 } sp_element_class;
@@ -38,15 +40,16 @@ typedef struct sp_fe_space {
     const sp_mesh *mesh; /* must outlive the space */
     int64_t class_count;
     sp_element_class *classes;
-    int64_t *element_class; /* [elements] */
-    bool fibres;            /* some element has fibres */
-    int64_t dof_count;      /* number of free degrees of freedom */
-    int64_t *dof;           /* [3·vertices] number among the free ones, −1 if fixed */
-    int64_t *free;          /* [dof_count] 3·vertex + component */
-    int64_t color_count;    /* blocks of one color share no vertex; the elements of a block are neighbours and belong to
-                               one thread */
-    int64_t *color_parts;   /* [color_count + 1] into blocks */
-    int64_t *part_start;    /* [blocks + 1] into batches */
+    int64_t *element_class;   /* [elements] */
+    sp_reference *references; /* [2 × types] of the stiffness and of the mass, of the types that the mesh has */
+    bool fibres;              /* some element has fibres */
+    int64_t dof_count;        /* number of free degrees of freedom */
+    int64_t *dof;             /* [3·vertices] number among the free ones, −1 if fixed */
+    int64_t *free;            /* [dof_count] 3·vertex + component */
+    int64_t color_count;  /* blocks of one color share no vertex; the elements of a block are neighbours and belong to
+                             one thread */
+    int64_t *color_parts; /* [color_count + 1] into blocks */
+    int64_t *part_start;  /* [blocks + 1] into batches */
     int64_t batch_count;
     sp_batch *batches;
     double
@@ -109,8 +112,8 @@ void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space,
 /* The lumped mass of the nodes of an element of a class [nodes] kg, as above. */
 void sp_element_class_lumped(const sp_element_class *class, double *mass);
 
-/* The mass of every vertex [vertices] kg: lumped, or the row sums of the consistent mass, which times a constant field is
- * M times it. The two are equal but for elements of second order, where row sums can be negative. */
+/* The mass of every vertex [vertices] kg: lumped, or the row sums of the consistent mass, which times a constant field
+ * is M times it. The two are equal but for elements of second order, where row sums can be negative. */
 void sp_fe_space_vertex_mass(const sp_fe_space *space, bool lumped, double *mass);
 
 /* node [dof_count]: the vertex of every free degree of freedom, for sp_cholesky_new. */

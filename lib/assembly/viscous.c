@@ -29,8 +29,8 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
     double X[SP_ELEMENT_NODES][3], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
     sp_quadrature quadrature;
     const int pairs = SP_HEX_PAIRS, type = sp_mesh_element_places(space->mesh, class->element, X);
-    sp_element_quadrature(type, X[0], space->mesh->quadrature,
-                          &quadrature); /* the space exists, so the element is not inverted */
+    /* the space exists, so the element is not inverted */
+    sp_element_quadrature(&space->references[2 * type], X[0], &quadrature);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j  ? 0

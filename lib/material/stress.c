@@ -70,6 +70,14 @@ double sp_stress_mises(const double strain[6], const double stress[6])
     return sqrt(3 * second);
 }
 
+double sp_cauchy_mises(const double sigma[6])
+{
+    double m[3][3], mean, second, third;
+    expand(sigma, 1, m);
+    invariants(m, &mean, &second, &third);
+    return sqrt(3 * second);
+}
+
 double sp_stress_largest(const double strain[6], const double stress[6])
 {
     double mean, second, third;

@@ -12,4 +12,7 @@ double sp_tensor_largest(const double tensor[6]);
 double sp_stress_mises(const double strain[6], const double stress[6]);
 double sp_stress_largest(const double strain[6], const double stress[6]);
 
+/* The same of Cauchy's stress σ itself. */
+double sp_cauchy_mises(const double sigma[6]);
+
 #endif

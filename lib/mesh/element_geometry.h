@@ -45,9 +45,12 @@ static inline bool sp_in_box(const double x[3], const double low[3], const doubl
     return x[0] >= low[0] && x[0] <= high[0] && x[1] >= low[1] && x[1] <= high[1] && x[2] >= low[2] && x[2] <= high[2];
 }
 
+/* The rules of the stiffness and of the mass [2 × types] of the types that the mesh has, from `pool`. */
+int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, sp_reference **references) SP_MUST_USE;
+
 /* Returns true if all Jacobians of the element are positive at the points that sp_mesh_check tests. The corners must be
- * in range. */
-bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element);
+ * in range. references: as above, which is faster for many elements, or NULL. */
+bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element, const sp_reference *references);
 
 /* Returns true if the element is not positive as it is, but positive when mirrored. */
 bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element);

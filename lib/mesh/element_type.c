@@ -330,6 +330,24 @@ int sp_rule_points(sp_rule rule, double place[SP_QUADRATURE_MAX][3], double weig
     return 0;
 }
 
+sp_rule sp_element_stiffness_rule(int type, int points_per_axis)
+{
+    return type == SP_HEX8 && points_per_axis == 3 ? SP_RULE_GAUSS_3 : sp_element_types[type].stiffness;
+}
+
+sp_rule sp_element_mass_rule(int type, int points_per_axis)
+{
+    return type == SP_HEX8 ? sp_element_stiffness_rule(type, points_per_axis) : sp_element_types[type].mass;
+}
+
+void sp_reference_at(int type, sp_rule rule, sp_reference *reference)
+{
+    reference->type = type;
+    reference->count = sp_rule_points(rule, reference->place, reference->weight);
+    for (int g = 0; g < reference->count; g++)
+        sp_element_shape_functions(type, reference->place[g], reference->shape[g], reference->slope[g]);
+}
+
 /* ---- faces ---- */
 
 int sp_element_face(int type, int f, signed char node[SP_FACE_NODES], int *corners)

@@ -70,6 +70,20 @@ void sp_element_shape_functions(int type, const double xi[3], double shape[], do
  * tetrahedron, 1 in a wedge. Returns the number of points. */
 int sp_rule_points(sp_rule rule, double place[SP_QUADRATURE_MAX][3], double weight[SP_QUADRATURE_MAX]);
 
+/* The rules of the stiffness and of the mass of a type: those of the table, with points_per_axis³ Gauss points (2 or 3
+ * per axis) in an 8-node hexahedron (SP_HEX8). */
+sp_rule sp_element_stiffness_rule(int type, int points_per_axis);
+sp_rule sp_element_mass_rule(int type, int points_per_axis);
+
+/* The points of a rule with the shape functions of a type there. They are the same for all elements of the type. */
+typedef struct sp_reference {
+    int type, count;
+    double weight[SP_QUADRATURE_MAX], place[SP_QUADRATURE_MAX][3]; /* as in sp_rule_points */
+    double shape[SP_QUADRATURE_MAX][SP_ELEMENT_NODES], slope[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
+} sp_reference;
+
+void sp_reference_at(int type, sp_rule rule, sp_reference *reference);
+
 /* The nodes of face f: corners first, counterclockwise as seen from outside, then the middles of the edges in the order
  * in which they follow the corners, then the middle of the face. Returns the number of nodes. corners: receives the
  * number of corners (3 or 4). */

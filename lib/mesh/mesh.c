@@ -163,58 +163,86 @@ static int hex_points(const sp_mesh *mesh, int type)
     return type == SP_HEX8 && mesh->quadrature != 2 ? 3 : 2;
 }
 
-/* det J [m³] at a place ξ. */
-static double jacobian_at(const sp_mesh *mesh, int type, const int64_t *node, const double xi[3])
+/* det J [m³] where the slopes of the shape functions are ∂N_a/∂ξ_j. */
+static double jacobian_at(const sp_mesh *mesh, int nodes, const int64_t *node, const double slope[][3])
 {
-    double shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], J[3][3] = {{0}};
-    sp_element_shape_functions(type, xi, shape, slope);
-    for (int a = 1; a < sp_element_types[type].nodes; a++)
+    double J[3][3] = {{0}};
+    for (int a = 1; a < nodes; a++)
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++)
                 J[j][i] += slope[a][j] * (mesh->vertices[3 * node[a] + i] - mesh->vertices[3 * node[0] + i]);
     return sp_determinant(J[0], J[1], J[2]);
 }
 
-/* The least det J at the points of both rules of the type; NaN if one is NaN. */
-static double worst_at_points(const sp_mesh *mesh, int type, const int64_t *node)
+/* The least det J at the points of a rule; NaN if one is NaN. */
+static double worst_at_points(const sp_mesh *mesh, const int64_t *node, const sp_reference *reference)
 {
-    const sp_rule rule[2] = {sp_element_types[type].stiffness, sp_element_types[type].mass};
-    double place[SP_QUADRATURE_MAX][3], weight[SP_QUADRATURE_MAX], worst = INFINITY;
-    for (int r = 0; r < 2; r++)
-        for (int g = sp_rule_points(rule[r], place, weight) - 1; g >= 0; g--) {
-            const double here = jacobian_at(mesh, type, node, place[g]);
-            if (here < worst || isnan(here))
-                worst = here;
-        }
+    double worst = INFINITY;
+    for (int g = 0; g < reference->count; g++) {
+        const double here =
+            jacobian_at(mesh, sp_element_types[reference->type].nodes, node, (const double(*)[3])reference->slope[g]);
+        if (here < worst || isnan(here))
+            worst = here;
+    }
     return worst;
 }
 
-static double worst_of(const sp_mesh *mesh, int type, const int64_t *node)
+/* Of both rules of a type that has more nodes than a hexahedron's corners, or is a wedge. */
+static double worst_of_rules(const sp_mesh *mesh, int type, const int64_t *node, const sp_reference *references)
+{
+    const sp_element_type *of = &sp_element_types[type];
+    sp_reference own;
+    double worst = INFINITY;
+    for (int r = 0; r < (of->stiffness == of->mass ? 1 : 2); r++) {
+        if (!references)
+            sp_reference_at(type, r ? of->mass : of->stiffness, &own);
+        const double here = worst_at_points(mesh, node, references ? &references[2 * type + r] : &own);
+        if (here < worst || isnan(here))
+            worst = here;
+    }
+    return worst;
+}
+
+static double worst_of(const sp_mesh *mesh, int type, const int64_t *node, const sp_reference *references)
 {
     const sp_element_type *of = &sp_element_types[type];
     return of->nodes == 8   ? hex_worst(mesh, hex_points(mesh, type), node)
            : of->nodes == 4 ? 6 * sp_tet_volume(mesh->vertices, node)
-                            : worst_at_points(mesh, type, node);
+                            : worst_of_rules(mesh, type, node, references);
+}
+
+int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, sp_reference **references)
+{
+    *references = sp_pool_new(pool, 2 * SP_ELEMENT_TYPES, sizeof **references);
+    if (!*references)
+        return sp_fail_memory(context);
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        if (mesh->block[t].count > 0) {
+            sp_reference_at(t, sp_element_stiffness_rule(t, mesh->quadrature), &(*references)[2 * t]);
+            sp_reference_at(t, sp_element_mass_rule(t, mesh->quadrature), &(*references)[2 * t + 1]);
+        }
+    return SP_OK;
 }
 
 double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element)
 {
     int64_t within;
     const int type = sp_mesh_type(mesh, element, &within);
-    return worst_of(mesh, type, mesh->block[type].node + within * sp_element_types[type].nodes);
+    return worst_of(mesh, type, mesh->block[type].node + within * sp_element_types[type].nodes, NULL);
 }
 
-bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element)
+bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element, const sp_reference *references)
 {
-    int count;
-    const int64_t *node = sp_mesh_nodes(mesh, element, &count);
+    int64_t within;
+    const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;
+    const int64_t *node = mesh->block[type].node + within * count;
     double edge[3][4][3];
     if (count == 8) {
         half_edges(mesh->vertices, node, edge);
         if (surely_positive(edge))
             return true;
     }
-    return sp_mesh_worst_jacobian(mesh, element) > 0;
+    return worst_of(mesh, type, node, references) > 0;
 }
 
 double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
@@ -233,10 +261,10 @@ double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
             volume += jacobian[i];
         return volume;
     }
-    double place[SP_QUADRATURE_MAX][3], weight[SP_QUADRATURE_MAX];
-    const int points = sp_rule_points(sp_element_types[type].mass, place, weight);
-    for (int g = 0; g < points; g++)
-        volume += weight[g] * jacobian_at(mesh, type, node, place[g]);
+    sp_reference reference;
+    sp_reference_at(type, sp_element_types[type].mass, &reference);
+    for (int g = 0; g < reference.count; g++)
+        volume += reference.weight[g] * jacobian_at(mesh, nodes, node, (const double(*)[3])reference.slope[g]);
     return volume;
 }
 
@@ -260,7 +288,7 @@ static bool nodes_in_range(const sp_mesh *mesh, int64_t element)
 
 bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
 {
-    if (!nodes_in_range(mesh, element) || sp_mesh_element_positive(mesh, element))
+    if (!nodes_in_range(mesh, element) || sp_mesh_element_positive(mesh, element, NULL))
         return false;
     int64_t within, mirrored[SP_ELEMENT_NODES];
     signed char mirror[SP_ELEMENT_NODES];
@@ -268,7 +296,7 @@ bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
     sp_element_mirror(type, mirror);
     for (int a = 0; a < nodes; a++)
         mirrored[a] = mesh->block[type].node[within * nodes + mirror[a]];
-    return worst_of(mesh, type, mirrored) > 0;
+    return worst_of(mesh, type, mirrored, NULL) > 0;
 }
 
 /* Weights belong to nodes, and are exchanged with them. */
@@ -350,7 +378,7 @@ int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
             turn_element(mesh, e);
             count++;
         } else if (!turn && nodes_in_range(mesh, e)) {
-            count += !sp_mesh_element_positive(mesh, e);
+            count += !sp_mesh_element_positive(mesh, e, NULL);
         }
     }
     return count;
@@ -360,6 +388,7 @@ int64_t sp_mesh_folded(const sp_mesh *mesh)
 {
     int64_t count = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
-        count += nodes_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e) && !sp_mesh_element_turnable(mesh, e);
+        count +=
+            nodes_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e, NULL) && !sp_mesh_element_turnable(mesh, e);
     return count;
 }

@@ -114,7 +114,7 @@ static int check_materials(sp_context *context, const sp_mesh *mesh)
 enum fault { FAULT_NONE, FAULT_RANGE, FAULT_TWICE, FAULT_REGION, FAULT_SHAPE };
 
 /* The first fault of an element; `a` and `b` are the nodes concerned. */
-static enum fault element_fault(const sp_mesh *mesh, int64_t element, int *a, int *b)
+static enum fault element_fault(const sp_mesh *mesh, int64_t element, const sp_reference *references, int *a, int *b)
 {
     int count;
     const int64_t *node = sp_mesh_nodes(mesh, element, &count);
@@ -127,14 +127,14 @@ static enum fault element_fault(const sp_mesh *mesh, int64_t element, int *a, in
                 return FAULT_TWICE;
     if (mesh->region[element] < 0 || mesh->region[element] >= mesh->material_count)
         return FAULT_REGION;
-    return sp_mesh_element_positive(mesh, element) ? FAULT_NONE : FAULT_SHAPE;
+    return sp_mesh_element_positive(mesh, element, references) ? FAULT_NONE : FAULT_SHAPE;
 }
 
 static int report_element(sp_context *context, const sp_mesh *mesh, int64_t element)
 {
     int a, b;
     int64_t within;
-    enum fault fault = element_fault(mesh, element, &a, &b);
+    enum fault fault = element_fault(mesh, element, NULL, &a, &b);
     const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;
     const int64_t *corner = mesh->block[type].node + within * count;
     const char *kind = sp_element_types[type].name;
@@ -166,12 +166,18 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
 static int check_elements(sp_context *context, const sp_mesh *mesh)
 {
     int64_t count = sp_mesh_element_count(mesh), first = INT64_MAX;
+    sp_pool pool = {0};
+    sp_reference *references;
+    const int status = sp_mesh_references(context, mesh, &pool, &references);
+    if (status != SP_OK)
+        return status;
 #pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
     for (int64_t e = 0; e < count; e++) {
         int a, b;
-        if (e < first && element_fault(mesh, e, &a, &b) != FAULT_NONE)
+        if (e < first && element_fault(mesh, e, references, &a, &b) != FAULT_NONE)
             first = e;
     }
+    sp_pool_free(&pool);
     return first < count ? report_element(context, mesh, first) : SP_OK;
 }
 

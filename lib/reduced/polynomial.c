@@ -20,7 +20,8 @@ typedef struct sum_space {
     double *gram; /* [N, N] upper triangle */
     double *rows; /* [STRIDE, N] of BLOCK_ROWS rows: the first `filled`, and the last `paired`, whose linear columns are
                      0 and not stored */
-    sp_lanes *hat; /* [1 + r, most nodes of an element, at least 8, 3] */
+    sp_lanes *hat;       /* [1 + r, most nodes of an element, at least 8, 3] */
+    sp_lanes *gradients; /* [1 + r, 4, 3] */
     sp_row_group group;
     sp_row_factor *own; /* [SP_LANES] if there are too many classes to cache */
     int64_t filled, paired, total;
@@ -46,6 +47,13 @@ typedef struct part_plan {
     const sp_row_factor *factors; /* [classes]; NULL: too many */
 } part_plan;
 
+/* At quadrature points the factor is that of the material alone. other: −1 if there is none. */
+static bool same_material(const sp_fe_space *space, int64_t class, int64_t other)
+{
+    return other >= 0 && !space->mesh->factor && !space->mesh->fibre &&
+           space->classes[class].region == space->classes[other].region;
+}
+
 /* Loads the factors of a group's classes into its lanes, if they are not loaded already. */
 static int load_factors(sp_context *context, const part_plan *plan, sum_space *space,
                         const sp_row_factor *factors[SP_LANES])
@@ -56,16 +64,15 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     for (int l = 0; l < g->count; l++) {
         int64_t class = plan->space->element_class[g->element[l]];
         factors[l] = plan->factors ? &plan->factors[class] : &space->own[l];
-        if (class != g->class[l]) {
+        if (class != g->class[l] && !(g->points > 0 && same_material(plan->space, class, g->class[l]))) {
             if (!plan->factors) {
                 int status = sp_row_factor_new(context, plan->space, class, plan->constant, &space->own[l]);
                 if (status != SP_OK)
                     return status;
             }
-            g->class[l] = class;
-            g->weighted[l] = -1;
+            sp_row_group_factor(g, factors[l], l);
         }
-        sp_row_group_factor(plan->space, g, factors[l], l);
+        g->class[l] = class;
         g->separable &= factors[l]->separable;
         g->triangular &= factors[l]->triangular;
         g->box &= factors[l]->box;
@@ -74,55 +81,60 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     return SP_OK;
 }
 
-/* Makes a group of the next elements or points of list[*at … last): as many as there are lanes, if they are of one
- * kind. */
-static void next_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
+/* Makes a group of the next elements of list[*at … last): as many as there are lanes, if they are of one kind. */
+static void next_group(const part_plan *plan, int64_t *at, int64_t last, sp_row_group *g)
 {
     const sp_fe_space *space = plan->space;
-    for (g->count = 0; g->count < SP_LANES && *at < last; g->count++) {
-        const int64_t element = plan->list[*at];
-        const sp_element_class *class = &space->classes[space->element_class[element]];
-        const bool by_points = plan->by_points[space->element_class[element]];
-        if (g->count > 0 && (class->nodes != g->nodes || by_points != g->by_points))
-            break;
-        if (class->nodes != g->nodes || by_points != g->by_points) /* the factors in the lanes are of the other kind */
-            memset(g->class, -1, sizeof g->class);
-        g->nodes = class->nodes;
-        g->by_points = by_points;
-        g->element[g->count] = element;
-        g->point[g->count] = (*point)++;
-        if (!by_points || *point == class->points) {
-            *point = 0;
-            ++*at;
+    for (g->count = 0; g->count < SP_LANES && *at < last; g->count++, ++*at) {
+        const int64_t class = space->element_class[plan->list[*at]];
+        const int type = space->classes[class].type;
+        const int points = plan->by_points[class] ? space->classes[class].points : 0;
+        if (type != g->type || points != g->points) {
+            if (g->count > 0)
+                break;
+            memset(g->class, -1, sizeof g->class); /* the factors in the lanes are of the other kind */
         }
+        g->type = type;
+        g->points = points;
+        g->element[g->count] = plan->list[*at];
     }
+}
+
+/* Adds the rows of a group, for one point or for alternating sums. */
+static void add_rows(sum_space *space, int64_t r, const sp_lanes *hat)
+{
+    const sp_row_group *g = &space->group;
+    const int paired = g->box ? SP_ROWS_PAIRED : 0;
+    space->paired += paired * SP_LANES;
+    sp_row_group_rows(
+        g, r, hat,
+        &(sp_row_block){STRIDE, space->rows + space->filled, space->rows + r * STRIDE + BLOCK_ROWS - space->paired});
+    space->filled += (__builtin_popcount(g->rows) - paired) * SP_LANES;
+    if (space->filled + space->paired + SP_HEX_PAIRS * SP_LANES > BLOCK_ROWS)
+        flush(space, r, sp_polynomial_order(r));
 }
 
 /* Adds the elements list[first … last) to the sum. */
 static int sum_elements(sp_context *context, const part_plan *plan, int64_t first, int64_t last, sum_space *space)
 {
-    int64_t N = sp_polynomial_order(plan->r);
     sp_row_group *g = &space->group;
-    int point = 0;
     while (first < last) {
         const sp_row_factor *factors[SP_LANES];
-        next_group(plan, &first, &point, last, g);
+        next_group(plan, &first, last, g);
         int status = load_factors(context, plan, space, factors);
         if (status != SP_OK)
             return status;
         sp_row_group_load(plan->space, g, factors, plan->r, plan->W, space->hat);
-        const int paired = g->box ? SP_ROWS_PAIRED : 0;
-        space->paired += paired * SP_LANES;
-        sp_row_group_rows(g, plan->r, space->hat,
-                          &(sp_row_block){STRIDE, space->rows + space->filled,
-                                          space->rows + plan->r * STRIDE + BLOCK_ROWS - space->paired});
-        space->filled += (__builtin_popcount(g->rows) - paired) * SP_LANES;
+        for (int point = 0; point < g->points; point++) {
+            sp_row_group_point(g, point, plan->r, space->hat, space->gradients);
+            add_rows(space, plan->r, space->gradients);
+        }
+        if (g->points == 0)
+            add_rows(space, plan->r, space->hat);
         for (int l = 0; l < g->count; l++)
-            space->total += __builtin_popcount(factors[l]->rows);
-        if (space->filled + space->paired + SP_HEX_PAIRS * SP_LANES > BLOCK_ROWS)
-            flush(space, plan->r, N);
+            space->total += (g->points > 0 ? g->points : 1) * __builtin_popcount(factors[l]->rows);
     }
-    flush(space, plan->r, N);
+    flush(space, plan->r, sp_polynomial_order(plan->r));
     return SP_OK;
 }
 
@@ -201,6 +213,7 @@ static int prepare_sums(sp_context *context, int64_t r, int sums, int64_t memory
         sum_space *space = &work->space[t];
         space->rows = sp_pool_raw(&work->pool, STRIDE * N, sizeof(double));
         space->hat = sp_pool_raw(&work->pool, (1 + r) * 3 * SP_ELEMENT_NODES, sizeof(sp_lanes));
+        space->gradients = sp_pool_raw(&work->pool, (1 + r) * 12, sizeof(sp_lanes));
         space->own = sp_pool_raw(&work->pool, SP_LANES, sizeof(sp_row_factor));
         memset(space->group.class, -1, sizeof space->group.class);
     }

@@ -74,12 +74,12 @@ static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
 }
 
 /* The quadrature of an 8-node hexahedron, its corners and its X̂_s. */
-static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quadrature,
+static void hexahedron(const sp_fe_space *space, int64_t element, sp_quadrature *quadrature,
                        double corner[SP_ELEMENT_NODES][3], double sums[7][3])
 {
-    const int type = sp_mesh_element_places(mesh, element, corner);
-    sp_element_quadrature(type, corner[0], mesh->quadrature, quadrature);
-    reference_sums(mesh, element, sums);
+    const int type = sp_mesh_element_places(space->mesh, element, corner);
+    sp_element_quadrature(&space->references[2 * type], corner[0], quadrature);
+    reference_sums(space->mesh, element, sums);
 }
 
 /* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t instead of Σ sym(g_t û_tᵀ). This multiplies rounding errors
@@ -92,7 +92,7 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
     double corner[SP_ELEMENT_NODES][3], X[7][3], g[8][3], size[8];
     if (class->gram || class->type != SP_HEX8)
         return !class->gram;
-    hexahedron(space->mesh, class->element, &quadrature, corner, X);
+    hexahedron(space, class->element, &quadrature, corner, X);
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
@@ -273,7 +273,7 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
         return factor_gram(context, 3, noise, G, factor);
     }
     sp_quadrature quadrature;
-    hexahedron(space->mesh, class->element, &quadrature, corner, factor->X);
+    hexahedron(space, class->element, &quadrature, corner, factor->X);
     status = gram_of_sums(context, class->type, corner[0], &quadrature, C, G, noise);
     if (status == SP_OK)
         status = factor_gram(context, 7, noise, G, factor);
@@ -396,12 +396,12 @@ SP_CLONES static void strain_rows(uint32_t rows, const sp_lanes *F, int64_t r, c
 
 void sp_row_group_rows(const sp_row_group *g, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    if (g->by_points)
+    if (g->points > 0)
         strain_rows(g->rows, g->F, r, hat, block);
     else if (g->triangular)
-        (g->box ? box_rows : g->separable ? voxel_rows : hex_rows)(g->F, r, hat, block);
+        (g->box ? box_rows : g->separable ? voxel_rows : hex_rows)(g->factor, r, hat, block);
     else
-        (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->F, r, hat, block);
+        (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->factor, r, hat, block);
 }
 
 /* Transforms uⁱ at the corners [1 + r, 8, 3] to û_s, for all modes behind X, by a Walsh–Hadamard transform. */
@@ -419,38 +419,43 @@ SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
     }
 }
 
-/* Transforms uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. This is done in
- * place, since no mode moves to a higher index. */
-SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[][3], sp_lanes *hat)
+/* ∂uⁱ/∂X_s [1 + r, 4, 3] of uⁱ at the nodes [1 + r, nodes, 3], for all modes behind X. */
+SP_INLINE void gradients(int nodes, int64_t r, sp_lanes gradient[][3], const sp_lanes *hat, sp_lanes *to)
 {
     for (int64_t i = 1; i <= r; i++) {
-        const sp_lanes *u = hat + i * 3 * corners;
+        const sp_lanes *u = hat + i * 3 * nodes;
         sp_lanes H[9];
         for (int s = 0; s < 3; s++)
-            for (int c = 0; c < 3; c++) {
+            for (int c = 0; c < 3; c++)
                 H[3 * s + c] = gradient[1][s] * (u[3 + c] - u[c]);
-                for (int a = 2; a < corners; a++)
-                    H[3 * s + c] += gradient[a][s] * (u[3 * a + c] - u[c]);
+        for (int a = 2; a < nodes; a++)
+            for (int c = 0; c < 3; c++) {
+                const sp_lanes difference = u[3 * a + c] - u[c];
+                for (int s = 0; s < 3; s++)
+                    H[3 * s + c] += gradient[a][s] * difference;
             }
         for (int k = 0; k < 9; k++)
-            hat[i * 12 + 3 + k] = H[k];
+            to[i * 12 + 3 + k] = H[k];
     }
 }
 
-SP_CLONES static void transform_gradients(int corners, int64_t r, sp_lanes gradient[][3], sp_lanes *hat)
+SP_CLONES static void transform_gradients(int nodes, int64_t r, sp_lanes gradient[][3], const sp_lanes *hat,
+                                          sp_lanes *to)
 {
-    if (corners == 8)
-        gradients(8, r, gradient, hat);
-    else if (corners == 4)
-        gradients(4, r, gradient, hat);
+    if (nodes == 8)
+        gradients(8, r, gradient, hat, to);
+    else if (nodes == 4)
+        gradients(4, r, gradient, hat, to);
+    else if (nodes == 10)
+        gradients(10, r, gradient, hat, to);
     else
-        gradients(corners, r, gradient, hat);
+        gradients(nodes, r, gradient, hat, to);
 }
 
-/* Loads uⁱ at the corners behind X in hat, eight modes of eight elements at a time. Lanes from `count` on are set to 0.
- */
-SP_CLONES static void load_modes(int corners, int count, const int64_t *const corner[SP_LANES], int64_t r,
-                                 const double *W, sp_lanes *hat)
+/* Loads uⁱ at the nodes behind X in hat, eight modes of eight elements at a time. Lanes from `count` on are set to 0.
+ * by_signs: the corners of hexahedra in the order of their signs. */
+SP_CLONES static void load_modes(int corners, bool by_signs, int count, const int64_t *const corner[SP_LANES],
+                                 int64_t r, const double *W, sp_lanes *hat)
 {
     for (int k = 0; k < corners; k++)
         for (int c = 0; c < 3; c++)
@@ -459,7 +464,7 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
                 for (int l = 0; l < SP_LANES; l++) {
                     part[l] = (sp_lanes){0};
                     if (l < count) /* the end of a row is followed by the next row, or by padding */
-                        memcpy(&part[l], W + (3 * corner[l][corners == 8 ? corner_by_signs[k] : k] + c) * r + i,
+                        memcpy(&part[l], W + (3 * corner[l][by_signs ? corner_by_signs[k] : k] + c) * r + i,
                                sizeof part[l]);
                 }
                 sp_lanes_transpose(part);
@@ -468,44 +473,28 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
             }
 }
 
-void sp_row_group_factor(const sp_fe_space *space, sp_row_group *g, const sp_row_factor *factor, int lane)
+void sp_row_group_factor(sp_row_group *g, const sp_row_factor *factor, int lane)
 {
-    const int products = g->by_points ? 6 : SP_HEX_PAIRS;
-    if (g->weighted[lane] == g->point[lane])
-        return;
-    const double root = g->by_points ? sqrt(space->classes[g->class[lane]].weight[g->point[lane]]) : 1;
+    const int products = g->points > 0 ? 6 : SP_HEX_PAIRS;
     for (int k = 0; k < products * products; k++)
-        g->F[k][lane] = root * factor->F[k];
-    g->weighted[lane] = g->point[lane];
+        g->factor[k][lane] = factor->F[k];
 }
 
-/* The group's ∇N_a, in the order of the corners in hat. */
-static void load_gradients(const sp_fe_space *space, const sp_row_group *g, sp_lanes gradient[][3])
-{
-    memset(gradient, 0, (size_t)(3 * g->nodes) * sizeof(sp_lanes));
-    for (int l = 0; l < g->count; l++) {
-        const double *from = space->classes[g->class[l]].gradient + 3 * g->nodes * g->point[l];
-        for (int k = 0; k < g->nodes; k++)
-            for (int s = 0; s < 3; s++)
-                gradient[k][s][l] = from[3 * (g->nodes == 8 ? corner_by_signs[k] : k) + s];
-    }
-}
-
-void sp_row_group_load(const sp_fe_space *space, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
+void sp_row_group_load(const sp_fe_space *space, sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
                        int64_t r, const double *W, sp_lanes *hat)
 {
+    const int nodes = sp_element_types[g->type].nodes;
     const int64_t *node[SP_LANES];
     int unused;
     for (int l = 0; l < g->count; l++)
         node[l] = sp_mesh_nodes(space->mesh, g->element[l], &unused);
-    load_modes(g->nodes, g->count, node, r, W, hat);
-    memset(hat, 0, (size_t)(3 * g->nodes) * sizeof *hat);
-    if (g->by_points) {
-        sp_lanes gradient[SP_ELEMENT_NODES][3];
-        load_gradients(space, g, gradient);
-        transform_gradients(g->nodes, r, gradient, hat);
-        for (int s = 0; s < 3; s++)
-            hat[3 + 4 * s] = (sp_lanes){0} + 1;
+    load_modes(nodes, g->points == 0, g->count, node, r, W, hat);
+    memset(hat, 0, (size_t)(3 * nodes) * sizeof *hat);
+    if (g->points > 0) {
+        int64_t class[SP_LANES]; /* unused lanes repeat the first element */
+        for (int l = 0; l < SP_LANES; l++)
+            class[l] = g->class[l < g->count ? l : 0];
+        sp_lane_gradients_load(space, class, &g->geometry);
         return;
     }
     transform_sums(r, hat);
@@ -513,4 +502,24 @@ void sp_row_group_load(const sp_fe_space *space, const sp_row_group *g, const sp
         for (int s = 0; s < 7; s++)
             for (int c = 0; c < 3; c++)
                 hat[3 * (1 + s) + c][l] = factors[l]->X[s][c];
+}
+
+/* F = √weight factor. */
+SP_CLONES static void scale_factor(const sp_lanes *factor, const sp_lanes *root, sp_lanes *F)
+{
+    for (int k = 0; k < 36; k++)
+        F[k] = *root * factor[k];
+}
+
+void sp_row_group_point(sp_row_group *g, int point, int64_t r, const sp_lanes *hat, sp_lanes *to)
+{
+    sp_lanes gradient[SP_ELEMENT_NODES][3], root;
+    sp_lane_gradients_at(&g->geometry, point, gradient, &root);
+    for (int l = 0; l < SP_LANES; l++)
+        root[l] = sqrt(root[l]);
+    scale_factor(g->factor, &root, g->F);
+    transform_gradients(sp_element_types[g->type].nodes, r, gradient, hat, to);
+    memset(to, 0, 12 * sizeof *to);
+    for (int s = 0; s < 3; s++)
+        to[3 + 4 * s] = (sp_lanes){0} + 1;
 }

@@ -21,6 +21,7 @@
 
 #include "assembly/element.h"
 #include "assembly/fe_space.h"
+#include "assembly/gradients.h"
 #include "reduced/polynomial.h"
 
 /* Returns true if the elements of a class are summed by quadrature points. */
@@ -42,28 +43,29 @@ typedef struct sp_row_factor {
 int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t class, enum sp_constant constant,
                       sp_row_factor *factor) SP_MUST_USE;
 
-/* Elements with the same number of nodes, or quadrature points of these, one per SIMD lane; unused lanes have no
- * displacements, so that their rows are zero. */
+/* Elements of one type, one per SIMD lane; unused lanes have no displacements, so that their rows are zero. */
 typedef struct sp_row_group {
-    int nodes, count;
-    bool by_points;
+    int type, count;
+    int points; /* quadrature points, whose rows are computed one after another; 0: alternating sums */
     bool separable, triangular, box; /* in all lanes */
     uint32_t rows;                   /* bit k: row k is nonzero in some lane */
     int64_t element[SP_LANES], class[SP_LANES];
-    int point[SP_LANES];    /* at quadrature points: its number */
-    int weighted[SP_LANES]; /* the point whose weight is included in F; −1: F is not loaded */
-    sp_lanes F[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    sp_lanes factor[SP_HEX_PAIRS * SP_HEX_PAIRS]; /* F of the classes */
+    sp_lanes F[6 * 6];                            /* at quadrature points: times the root of the weight */
+    sp_lane_gradients geometry;
 } sp_row_group;
 
-/* Loads the factor of class[lane] into its lane, times the square root of the weight of its point; does nothing if it
- * is loaded already. */
-void sp_row_group_factor(const sp_fe_space *space, sp_row_group *group, const sp_row_factor *factor, int lane);
+/* Loads the factor of class[lane] into its lane. */
+void sp_row_group_factor(sp_row_group *group, const sp_row_factor *factor, int lane);
 
-/* Computes û_s of the basis W (sp_reduced_rows) for the group's elements into hat [1 + r, 1 + vectors, 3], with X̂_s
- * first and vector 0 of each unused; factors [count]. hat must have space for [1 + r, nodes, 3] and for [1 + r, 8,
- * 3]. */
-void sp_row_group_load(const sp_fe_space *space, const sp_row_group *group,
-                       const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat);
+/* Loads the basis W (sp_reduced_rows) at the nodes of the group's elements; factors [count]. Alternating sums are
+ * complete then: hat [1 + r, 8, 3] has û_s of every column, with X̂_s first and vector 0 of each unused. At quadrature
+ * points hat [1 + r, nodes, 3] has displacements. */
+void sp_row_group_load(const sp_fe_space *space, sp_row_group *group, const sp_row_factor *const factors[SP_LANES],
+                       int64_t r, const double *W, sp_lanes *hat);
+
+/* û_s at a quadrature point from these displacements, into gradients [1 + r, 4, 3], as above. */
+void sp_row_group_point(sp_row_group *group, int point, int64_t r, const sp_lanes *hat, sp_lanes *gradients);
 
 /* Rows in columns of length `stride`: linear columns i with products of X and uⁱ, then columns of pairs (i ≤ j, j
  * fastest) with products of uⁱ and uʲ. */

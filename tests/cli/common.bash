@@ -79,6 +79,7 @@ command_of() {
     voxelize) line=(voxelize bar.obj -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0) ;;
     simimport) line=(simimport block.veg --fixed block.bou) ;;
     simcut) line=(simcut mesh.npz --plane 1,0,0,1.5) ;;
+    simpart) line=(simpart mesh.npz --parts 2) ;;
     modes) line=(modes mesh.npz -k 4) ;;
     modalderiv) line=(modalderiv mesh.npz modes.npz) ;;
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
@@ -218,6 +219,7 @@ slots() {
     mesh)
         echo "modes @ -k 4"
         echo "simcut @ --plane 1,0,0,1.5"
+        echo "simpart @ --parts 2"
         echo "distfield @ -n 4"
         echo "pointshell @ --points 20"
         echo "modalderiv @ modes.npz"

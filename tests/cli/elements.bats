@@ -68,51 +68,96 @@ needs_ccx() {
     no_faults
 }
 
+# The number of elements of mesh.npz, with their name.
+elements() {
+    siminfo mesh.npz | sed -n 's/^mesh .*vertices, \([^,;]*\).*/\1/p'
+}
+
+# CalculiX gets the same meshes. LARGE also compares bodies of at least 2000 elements:
+#     LARGE='arch blade dome' bats --show-output-of-passing-tests tests/cli/elements.bats -f CalculiX
+
+# cells TYPE: NX NY NZ of a large body, with one hexahedron, two wedges or six tetrahedra in a cell.
+cells() {
+    case $1 in
+    C3D10) echo 14 6 4 ;;
+    C3D15) echo 21 8 6 ;;
+    *) echo 28 12 6 ;;
+    esac
+}
+
+# frequencies TYPE NX NY NZ BODY: compares five frequencies.
+frequencies() {
+    local type=$1 verdict
+    typed "${@:1:4}" run.inp "$5"
+    simimport run.inp -q -o mesh.npz
+    modes mesh.npz -k 5 -q --write-mass M.npz -o modes.npz
+    case $type in
+    C3D8 | C3D20) ;;
+    *) # CalculiX integrates the mass of these types at fewer points
+        "$PYTHON" "$BATS_TEST_DIRNAME/typed_mass.py" mesh.npz M.npz less.npz
+        modes mesh.npz -k 5 -q --mass less.npz -o modes.npz
+        ;;
+    esac
+    printf '*STEP\n*FREQUENCY\n5\n*END STEP\n' >> run.inp
+    OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
+    hertz modes.npz > ours.txt
+    awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' run.dat | head -n 5 > theirs.txt
+    verdict=$(paste ours.txt theirs.txt | awk '{ d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d } END { print worst; exit !(NR == 5 && worst < 1e-6) }') ||
+        fault "$*: $verdict: $(paste ours.txt theirs.txt | tr '\n' ' ')"
+    echo "$5, $type, $(elements): frequencies differ by $verdict"
+}
+
+# statics TYPE NX NY NZ BODY AXIS FORCE: compares large displacements under a force in N along an axis (1 to 3) that the nodes at the tip share.
+statics() {
+    local type=$1 axis=$6 count last verdict
+    local -a force=(0 0 0)
+    typed "${@:1:4}" run.inp "$5"
+    last=$(awk '/^\*ELEMENT/ { exit } NF == 4 { n++ } END { print n }' FS=, run.inp)
+    awk '/^\*/ { on = /NSET=TIP/; next } on { print $1 - 1 }' run.inp > tip.txt
+    count=$(wc -l < tip.txt)
+    force[axis - 1]=$(awk -v f="$7" -v n="$count" 'BEGIN { printf "%.12g", f / n }')
+    sed "s/.*/0,inf,vertex,&,${force[0]},${force[1]},${force[2]}/" tip.txt > loads.csv
+    printf '*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, PARAMETERS=FIELD\n1e-9, 1e-9\n*CLOAD\nTIP, %d, %s\n*NODE PRINT, NSET=NALL\nU\n*END STEP\n' \
+        "$axis" "${force[axis - 1]}" >> run.inp
+    simimport run.inp -q -o mesh.npz
+    simfull mesh.npz --integrator static --steps 1 --dt 1 --loads loads.csv -q -o static.npz
+    OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
+    simexport mesh.npz static.npz --probe 0-$((last - 1)) --frames 1- -q -o ours.csv
+    tail -n 1 ours.csv | tr , '\n' | tail -n $((3 * last)) > ours.txt
+    grep -E '^ +[0-9]+ ' run.dat | tail -n "$last" | awk '{ print $2; print $3; print $4 }' > theirs.txt
+    verdict=$(paste ours.txt theirs.txt | awk -v n=$((3 * last)) '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; s = $2 < 0 ? -$2 : $2; if (s > most) most = s }
+        END { print worst / most, most; exit !(NR == n && most > 0.02 && worst < 1e-5 * most) }') || fault "$*: $verdict"
+    echo "$5, $type, $(elements): displacements differ by ${verdict/ / of }"
+}
+
 @test "frequencies of CalculiX" {
     needs_ccx
     needs_numpy
-    local type
+    local type body
     for type in C3D8 C3D20 C3D10 C3D15 C3D20R; do
-        typed $type 5 2 2 run.inp
-        simimport run.inp -q -o mesh.npz
-        modes mesh.npz -k 5 -q --write-mass M.npz -o modes.npz
-        case $type in
-        C3D8 | C3D20) ;;
-        *) # CalculiX integrates the mass of these types at fewer points
-            "$PYTHON" "$BATS_TEST_DIRNAME/typed_mass.py" mesh.npz M.npz less.npz
-            modes mesh.npz -k 5 -q --mass less.npz -o modes.npz
-            ;;
-        esac
-        printf '*STEP\n*FREQUENCY\n5\n*END STEP\n' >> run.inp
-        OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
-        hertz modes.npz > ours.txt
-        awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $4 }' run.dat | head -n 5 > theirs.txt
-        paste ours.txt theirs.txt | awk '{ d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d } END { print worst; exit !(NR == 5 && worst < 1e-6) }' > verdict ||
-            fault "$type: $(cat verdict): $(paste ours.txt theirs.txt | tr '\n' ' ')"
-        echo "$type $(cat verdict)"
+        frequencies $type 5 2 2 arch
+    done
+    for body in ${LARGE-}; do
+        for type in C3D10 C3D15 C3D20 C3D20R; do
+            frequencies $type $(cells $type) $body
+        done
     done
     no_faults
 }
 
 @test "nonlinear statics of CalculiX" {
     needs_ccx
-    local type last
+    local type body load
     for type in C3D10 C3D15 C3D20 C3D20R; do
-        typed $type 5 2 1 run.inp
-        last=$(awk '/^\*ELEMENT/ { exit } NF == 4 { n++ } END { print n }' FS=, run.inp)
-        {
-            printf '*STEP, NLGEOM\n*STATIC\n1., 1.\n*CONTROLS, PARAMETERS=FIELD\n1e-9, 1e-9\n*CLOAD\n%d, 2, -2e7\n*NODE PRINT, NSET=NALL\nU\n*END STEP\n' "$last"
-        } >> run.inp
-        simimport run.inp -q -o mesh.npz
-        printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,%d,0,-2e7,0\n' $((last - 1)) > loads.csv
-        simfull mesh.npz --integrator static --steps 1 --dt 1 --loads loads.csv -q -o static.npz
-        OMP_NUM_THREADS=1 ccx run > ccx.log 2>&1
-        simexport mesh.npz static.npz --probe 0-$((last - 1)) --frames 1- -q -o ours.csv
-        tail -n 1 ours.csv | tr , '\n' | tail -n $((3 * last)) > ours.txt
-        grep -E '^ +[0-9]+ ' run.dat | tail -n "$last" | awk '{ print $2; print $3; print $4 }' > theirs.txt
-        paste ours.txt theirs.txt | awk -v n=$((3 * last)) '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; s = $2 < 0 ? -$2 : $2; if (s > most) most = s }
-            END { print NR, worst, most; exit !(NR == n && most > 0.02 && worst < 1e-5 * most) }' > verdict || fault "$type: $(cat verdict)"
-        echo "$type $(cat verdict)"
+        statics $type 5 2 1 arch 2 -2e7
+        for body in ${LARGE-}; do
+            case $body in
+            arch) load='2 -2e7' ;;
+            blade) load='3 2e4' ;;
+            dome) load='3 -1e6' ;;
+            esac
+            statics $type $(cells $type) $body $load
+        done
     done
     no_faults
 }

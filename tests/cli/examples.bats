@@ -47,6 +47,10 @@ END
         cp spoon.npz $name.npz
         cp bar.obj $name.obj
     done
+    cp spoon.npz tree.npz
+    simpart tree.npz -q --parts 2 -o parts.npz
+    simpart tree.npz parts.npz -q --extract 1 -o domain.npz
+    modes domain.npz -q --interface 'interface-*' -k 4 -o craig-bampton.npz
     cp bar.obj spoon.obj
     cp modes.npz modes-before.npz
     cp basis.npz other-basis.npz

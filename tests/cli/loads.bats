@@ -181,3 +181,25 @@ tip() {
     refused 2 '--reactions (does not apply|applies)' simfull rod.npz --model warp --reactions r.csv -o out.npz
     no_faults
 }
+
+@test "stress at probes and in VTU: that of a rod under tension" {
+    needs_numpy
+    make_rod
+    echo '0,inf,traction,tip,1000,0,0' > pull.csv
+    done_well simfull rod.npz -q --model linear --integrator static --loads pull.csv -o pulled.npz
+    done_well simexport rod.npz pulled.npz --probe near:2,0.5,1,set:tip --stress -o stress.csv
+    "$PYTHON" - <<-'END' || fault "$(< stress.csv)"
+	import csv
+	rows = list(csv.reader(open('stress.csv')))
+	last = dict(zip(rows[0], map(float, rows[-1])))
+	for name, value in last.items():
+	    # the linear model stretches it by 1e-3; Cauchy's stress of the law at this stretch s is s E (s2 - 1) / 2
+	    due = 1001.5005 if name.endswith(('_sxx', '_mises', '_principal')) else 0 if name[-4:-2] == '_s' else None
+	    assert due is None or abs(value - due) < 1e-9, (name, value)
+	assert sum(name.endswith('_mises') for name in last) == 9
+	END
+    done_well simexport rod.npz pulled.npz --frames 1 --fields -o pulled.vtu
+    grep -a -q 'Name="von_mises_stress"' pulled.vtu && grep -a -q 'Name="cauchy_stress"' pulled.vtu || fault 'no stress in the VTU file'
+    refused 2 '--stress is at the probes' simexport rod.npz pulled.npz --stress -o stress.csv
+    no_faults
+}

@@ -1,7 +1,12 @@
-"""Writes an arch of solid elements of one type as an Abaqus deck (.inp) or for Gmsh (.msh, version 2.2): typed.py TYPE NX NY NZ FILE.
+"""Writes a curved body of solid elements of one type as an Abaqus deck (.inp) or for Gmsh (.msh, version 2.2):
+typed.py TYPE NX NY NZ FILE [BODY].
 
-The arch is a quarter of a ring of mean radius 1 m with a cross-section of 0.2 x 0.3 m. All nodes lie on it, so that the elements of
-second order have curved edges. Nodes are numbered along x, y, z of a grid of half cells; those that no element uses are left out.
+arch     A quarter of a ring of mean radius 1 m with a cross-section of 0.2 x 0.3 m. This is the default.
+blade    1 m long and twisted by 45 degrees, with a cross-section from 0.2 x 0.04 m to half of that.
+dome     A part of a spherical shell of radius 1 m, 60 x 60 degrees, 0.05 m thick.
+
+All nodes lie on the body, so that the elements of second order have curved edges. Nodes are numbered along x, y, z of a grid of half cells;
+those that no element uses are left out. The nodes at one end are the set END, which is fixed; those at the other end are the set TIP.
 """
 import math
 import sys
@@ -28,12 +33,11 @@ GMSH_EDGES = {
 GMSH = {'C3D8': 5, 'C3D4': 4, 'C3D6': 6, 'C3D10': 11, 'C3D20': 17, 'C3D15': 18}
 
 
-def main():
-    name, nx, ny, nz, path = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+def grid(name, nx, ny, nz, gmsh=False):
+    """The elements of a box of nx x ny x nz cells, each a list of nodes as places in half cells, and the numbers of the places from 1."""
     nodes = int(''.join(c for c in name[3:] if c.isdigit()))
     shape = {4: 'tet', 10: 'tet', 6: 'wedge', 15: 'wedge', 8: 'hex', 20: 'hex'}[nodes]
     pieces = CORNERS[shape] if shape != 'hex' else [CORNERS['hex']]
-    gmsh = path.endswith('.msh')
     edges = (GMSH_EDGES if gmsh else EDGES)[shape] if nodes > 8 or nodes == 10 else []
     used, elements = {}, []
     for cell in range(nx * ny * nz):
@@ -43,13 +47,52 @@ def main():
             half += [tuple((half[a][i] + half[b][i]) // 2 for i in range(3)) for a, b in edges]
             elements.append(half)
             used.update(dict.fromkeys(half))
-    number = {key: i + 1 for i, key in enumerate(sorted(used, key=lambda h: (h[2], h[1], h[0])))}
+    return elements, {key: i + 1 for i, key in enumerate(sorted(used, key=lambda h: (h[2], h[1], h[0])))}
+
+
+def write_elements(out, name, elements, number, place):
+    """The nodes and elements of an Abaqus deck, in the sets NALL and EALL; place maps half cells to a point."""
+    print('*NODE, NSET=NALL', file=out)
+    for h, n in number.items():
+        print('%d, %.13g, %.13g, %.13g' % (n, *place(h)), file=out)
+    print('*ELEMENT, TYPE=%s, ELSET=EALL' % name, file=out)
+    for i, half in enumerate(elements):
+        line = [i + 1] + [number[h] for h in half]
+        print(', '.join(map(str, line[:16])) + (',' if len(line) > 16 else ''), file=out)
+        if len(line) > 16:
+            print(', '.join(map(str, line[16:])), file=out)
+
+
+def write_set(out, name, nodes):
+    print('*NSET, NSET=%s' % name, file=out)
+    for n in nodes:
+        print('%d,' % n, file=out)
+
+
+def arch(s, t, r):
+    angle, radius = math.pi / 2 * s, 0.9 + 0.2 * t
+    return (radius * math.sin(angle), radius * math.cos(angle), 0.3 * r)
+
+
+def blade(s, t, r):
+    angle, y, z = math.pi / 4 * s, 0.2 * (1 - s / 2) * (t - 0.5), 0.04 * (1 - s / 2) * (r - 0.5)
+    return (s, y * math.cos(angle) - z * math.sin(angle), y * math.sin(angle) + z * math.cos(angle))
+
+
+def dome(s, t, r):
+    length, width, radius = math.pi / 3 * s, math.pi / 3 * (t - 0.5), 0.95 + 0.05 * r
+    return (radius * math.sin(length) * math.cos(width), radius * math.sin(width), radius * math.cos(length) * math.cos(width))
+
+
+def main():
+    name, nx, ny, nz, path = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+    body = {'arch': arch, 'blade': blade, 'dome': dome}[sys.argv[6] if len(sys.argv) > 6 else 'arch']
+    gmsh = path.endswith('.msh')
+    elements, number = grid(name, nx, ny, nz, gmsh)
 
     def place(h):
-        angle, radius = math.pi / 4 * h[0] / nx, 0.9 + 0.1 * h[1] / ny
-        return (radius * math.sin(angle), radius * math.cos(angle), 0.15 * h[2] / nz)
+        return body(h[0] / (2 * nx), h[1] / (2 * ny), h[2] / (2 * nz))
 
-    ends = [n for h, n in number.items() if h[0] == 0]
     with open(path, 'w') as out:
         if gmsh:
             print('$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d' % len(number), file=out)
@@ -60,20 +103,12 @@ def main():
                 print(i + 1, GMSH[name], 2, 1, 1, *[number[h] for h in half], file=out)
             print('$EndElements', file=out)
             return
-        print('*NODE, NSET=NALL', file=out)
-        for h, n in number.items():
-            print('%d, %.13g, %.13g, %.13g' % (n, *place(h)), file=out)
-        print('*ELEMENT, TYPE=%s, ELSET=EALL' % name, file=out)
-        for i, half in enumerate(elements):
-            line = [i + 1] + [number[h] for h in half]
-            print(', '.join(map(str, line[:16])) + (',' if len(line) > 16 else ''), file=out)
-            if len(line) > 16:
-                print(', '.join(map(str, line[16:])), file=out)
-        print('*NSET, NSET=END', file=out)
-        for n in ends:
-            print('%d,' % n, file=out)
+        write_elements(out, name, elements, number, place)
+        write_set(out, 'END', [n for h, n in number.items() if h[0] == 0])
+        write_set(out, 'TIP', [n for h, n in number.items() if h[0] == 2 * nx])
         print('*MATERIAL, NAME=STEEL\n*ELASTIC\n210e9, 0.3\n*DENSITY\n7850\n*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n*BOUNDARY\n'
               'END, 1, 3', file=out)
 
 
-main()
+if __name__ == '__main__':
+    main()

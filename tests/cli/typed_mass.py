@@ -50,22 +50,22 @@ def main():
         return np.array([[one[0][i] * up[1][j] * up[2][k], up[0][i] * one[1][j] * up[2][k], up[0][i] * up[1][j] * one[2][k]] for i, j, k in powers])
 
     inverse = np.linalg.inv(np.array([monomials(p) for p in places]))
-    n = len(X)
-    M = np.zeros((n, n))
-    for nodes in elements:
-        local = np.zeros((len(nodes), len(nodes)))
-        for p, w in zip(of['points'], of['weights']):
-            N, dN = monomials(p) @ inverse, inverse.T @ slopes(p)
-            local += density * w * np.linalg.det(X[nodes].T @ dN) * np.outer(N, N)
-        M[np.ix_(nodes, nodes)] += local
-    fixed = set(mesh['fixed'].tolist())
-    free = [3 * v + c for v in range(n) for c in range(3) if v not in fixed]
-    start, index = like['indptr'], like['indices']
-    data = np.zeros(len(index))
-    for row in range(len(start) - 1):
-        for at in range(start[row], start[row + 1]):
-            p, q = free[row], free[index[at]]
-            data[at] = M[p // 3, q // 3] if p % 3 == q % 3 else 0
+    local = np.zeros((len(elements), len(places), len(places)))
+    for p, w in zip(of['points'], of['weights']):
+        N, dN = monomials(p) @ inverse, inverse.T @ slopes(p)
+        local += density * w * np.linalg.det(np.einsum('eai,aj->eij', X[elements], dN))[:, None, None] * np.outer(N, N)
+    # entry (p, q) of the free degrees of freedom is at the place of p n + q among those of the pattern
+    n, start, index = 3 * len(X), like['indptr'], like['indices']
+    free = np.ones(n, bool)
+    free[3 * np.repeat(mesh['fixed'], 3) + np.tile(range(3), len(mesh['fixed']))] = False
+    number = np.cumsum(free) - 1
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    order = np.argsort(rows * n + index)
+    keys, data = (rows * n + index)[order], np.zeros(len(index))
+    for c in range(3):
+        p, q = 3 * elements[:, :, None] + c + 0 * elements[:, None], 3 * elements[:, None] + c + 0 * elements[:, :, None]
+        both = free[p] & free[q]
+        np.add.at(data, order[np.searchsorted(keys, number[p[both]] * n + number[q[both]])], local[both])
     like['data'] = data
     np.savez(out, **like)
 

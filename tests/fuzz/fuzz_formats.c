@@ -1,6 +1,7 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/mesh.h"
 #include "formats/pointshell.h"
@@ -146,6 +147,12 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_pointshell_read(context, &file, &pointshell) == SP_OK)
             sp_pointshell_free(&pointshell);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        sp_domains domains;
+        if (sp_domains_read(context, &file, &domains, hash[0]) == SP_OK)
+            sp_domains_free(&domains);
         sp_file_free(&file);
     }
 }

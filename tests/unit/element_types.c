@@ -4,11 +4,13 @@
 
 #include "assembly/elastic.h"
 #include "assembly/element.h"
+#include "assembly/gradients.h"
 #include "base/vec3.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "mesh/element_type.h"
 #include "model/loads.h"
+#include "pointshell/transfer.h"
 #include "reduced/polynomial.h"
 #include "typed_mesh.h"
 
@@ -310,6 +312,58 @@ static void rotations(void)
     }
 }
 
+/* Gradients in SIMD lanes are those of single elements, also where elements are so flat and oblique to their own axes
+ * that double precision would lose digits: their third axis leans by all but a thousandth into their plane. */
+static void lane_gradients(void)
+{
+    static const double R[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6};
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++)
+        for (int flat = 0; flat < 2; flat++) {
+            sp_mesh mesh;
+            sp_fe_space space;
+            sp_lane_gradients geometry;
+            double worst = 0;
+            if (t == SP_HEX8B || t == SP_HEX8I)
+                continue; /* they are not evaluated at points */
+            make_typed(t, 4, 2, 1, 0.3, flat ? 0.01 : 0.06, false, &mesh);
+            for (int64_t v = 0; flat && v < mesh.vertex_count; v++) {
+                double *X = mesh.vertices + 3 * v;
+                const double x[3] = {X[0] + X[2], X[1], 1e-3 * X[2]};
+                for (int i = 0; i < 3; i++)
+                    X[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
+            }
+            mesh.materials[0].law = SP_LAW_NEO_HOOKEAN; /* hexahedra are evaluated at points too */
+            CHECK(sp_fe_space_new(&context, &mesh, &space) == SP_OK, "%s: %s", sp_element_types[t].name,
+                  context.message);
+            for (int64_t first = 0; first < space.class_count; first += SP_LANES) {
+                int64_t class[SP_LANES];
+                for (int l = 0; l < SP_LANES; l++)
+                    class[l] = (first + l) % space.class_count;
+                sp_lane_gradients_load(&space, class, &geometry);
+                for (int g = 0; g < geometry.points; g++) {
+                    sp_lanes gradient[SP_ELEMENT_NODES][3], weight;
+                    sp_lane_gradients_at(&geometry, g, gradient, &weight);
+                    for (int l = 0; l < SP_LANES; l++) {
+                        double X[SP_ELEMENT_NODES][3], own[SP_ELEMENT_NODES][3], size = 0, off = 0;
+                        sp_mesh_element_places(&mesh, space.classes[class[l]].element, X);
+                        const sp_reference *reference = &space.references[2 * t];
+                        const double det = sp_element_gradients(t, X[0], reference->slope[g], own);
+                        CHECK_NEAR(weight[l] / (det * reference->weight[g]), 1, 1e-14);
+                        for (int a = 0; a < geometry.nodes; a++)
+                            for (int i = 0; i < 3; i++) {
+                                size = fmax(size, fabs(own[a][i]));
+                                off = fmax(off, fabs(own[a][i] - gradient[a][i][l]));
+                            }
+                        worst = fmax(worst, off / size);
+                    }
+                }
+            }
+            CHECK(worst < 1e-14, "%s, flat %d: %g", sp_element_types[t].name, flat, worst);
+            sp_fe_space_free(&space);
+            sp_mesh_free(&mesh);
+        }
+}
+
 /* Consistent and lumped masses sum to the mass of the body. Lumped masses are positive. The consistent mass is exact
  * for products of linear fields where the element is straight. */
 static void masses(void)
@@ -401,6 +455,72 @@ static void pressures(void)
                   sum[c], torque[c]);
         CHECK_NEAR(virial / (-3 * 5000 * sp_mesh_volume(&mesh)), 1, 1e-12);
         sp_fe_space_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* Embeds the point ξ of an element. Its weights and gradients follow from the map of the element if the point is inside
+ * of it; a point of a face may be found in a neighbour. Either way the weights reproduce the point, and it has no
+ * distance from the element. */
+static void check_embedded(const sp_transfer *transfer, int64_t element, const double xi[3], bool inside,
+                           double worst[3])
+{
+    double X[SP_ELEMENT_NODES][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], point[3] = {0}, sum = 0,
+                                                                                        again[3] = {0};
+    sp_transferred found;
+    const int type = sp_mesh_element_places(transfer->mesh, element, X), nodes = sp_element_types[type].nodes;
+    sp_element_shape_functions(type, xi, shape, slope);
+    for (int a = 0; a < nodes; a++)
+        for (int i = 0; i < 3; i++)
+            point[i] += shape[a] * X[a][i];
+    sp_transfer_find(transfer, point, &found);
+    for (int a = 0; a < found.corners; a++) {
+        sum += found.weight[a];
+        for (int i = 0; i < 3; i++)
+            again[i] += found.weight[a] * transfer->mesh->vertices[3 * found.corner[a] + i];
+    }
+    for (int i = 0; i < 3; i++)
+        worst[0] = fmax(worst[0], fabs(again[i] - point[i]));
+    worst[0] = fmax(worst[0], fabs(sum - 1));
+    worst[1] = fmax(worst[1], found.gap);
+    int count;
+    CHECK(!inside || found.corner == sp_mesh_nodes(transfer->mesh, element, &count), "%s: element %lld was not found",
+          sp_element_types[type].name, (long long)element);
+    for (int a = 0; inside && a < nodes; a++)
+        worst[2] = fmax(worst[2], fabs(found.weight[a] - shape[a]));
+}
+
+/* Points inside of curved elements of size 1 and on all their faces are embedded by inverting the map of the element.
+ */
+static void embeddings(void)
+{
+    for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
+        sp_mesh mesh;
+        sp_transfer transfer;
+        double worst[3] = {0};
+        make_typed(t, 2, 2, 2, 1, 0.08, false, &mesh);
+        CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_OK, "%s: %s", sp_element_types[t].name, context.message);
+        CHECK_OK(sp_transfer_new(&context, &mesh, &transfer));
+        for (int64_t e = 0; e < mesh.block[t].count; e++)
+            for (uint64_t k = 0; k < 20; k++) {
+                double xi[3], along[2][3];
+                signed char node[SP_FACE_NODES];
+                int corners;
+                inner_place(sp_element_types[t].shape, 20 * (uint64_t)e + k, xi);
+                check_embedded(&transfer, e, xi, true, worst);
+                const int face = (int)(k % (uint64_t)sp_element_types[t].faces);
+                sp_element_face(t, face, node, &corners);
+                const double s = sp_random_uniform(12, 20 * (uint64_t)e + k, 0),
+                             r = sp_random_uniform(12, 20 * (uint64_t)e + k, 1);
+                sp_element_face_place(t, face, corners == 4 ? 2 * s - 1 : s, corners == 4 ? 2 * r - 1 : (1 - s) * r, xi,
+                                      along);
+                check_embedded(&transfer, e, xi, false, worst);
+            }
+        NOTE("%-8s points within %.1e, distance %.1e, weights within %.1e", sp_element_types[t].name, worst[0],
+             worst[1], worst[2]);
+        for (int k = 0; k < 3; k++)
+            CHECK(worst[k] <= 1e-12, "%s: %d: %g", sp_element_types[t].name, k, worst[k]);
+        sp_transfer_free(&transfer);
         sp_mesh_free(&mesh);
     }
 }
@@ -498,9 +618,11 @@ int main(void)
     RUN(patches);
     RUN(differences);
     RUN(rotations);
+    RUN(lane_gradients);
     RUN(masses);
     RUN(reduced_forces);
     RUN(pressures);
+    RUN(embeddings);
     RUN(shares_of_faces);
     RUN(cantilevers);
     return test_end();

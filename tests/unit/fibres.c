@@ -256,11 +256,14 @@ static double by_points(const sp_mesh *mesh, int64_t element, const double *u, d
     const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
     double X[24], sum = 0;
     sp_quadrature quadrature;
+    sp_reference reference;
     sp_law_lanes law;
     sp_material own;
     for (int a = 0; a < nodes; a++)
         memcpy(X + 3 * a, mesh->vertices + 3 * node[a], 3 * sizeof *X);
-    sp_element_quadrature(nodes == 8 ? SP_HEX8 : SP_TET4, X, mesh->quadrature, &quadrature);
+    const int type = nodes == 8 ? SP_HEX8 : SP_TET4;
+    sp_reference_at(type, sp_element_stiffness_rule(type, mesh->quadrature), &reference);
+    sp_element_quadrature(&reference, X, &quadrature);
     for (int l = 0; l < SP_LANES; l++)
         sp_law_set(&law, l, sp_mesh_material(mesh, element, &own));
     memset(f, 0, 24 * sizeof(double));

@@ -81,9 +81,12 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
         sp_viscosity of = viscosity[mesh->region[e]];
         double X[24];
         sp_quadrature quadrature;
+        sp_reference reference;
         for (int a = 0; a < nodes; a++)
             memcpy(X + 3 * a, mesh->vertices + 3 * node[a], 24);
-        sp_element_quadrature(nodes == 8 ? SP_HEX8 : SP_TET4, X, mesh->quadrature, &quadrature);
+        const int type = nodes == 8 ? SP_HEX8 : SP_TET4;
+        sp_reference_at(type, sp_element_stiffness_rule(type, mesh->quadrature), &reference);
+        sp_element_quadrature(&reference, X, &quadrature);
         for (int g = 0; g < quadrature.count; g++) {
             double F[3][3], A[2][3][3], rate[3][3], S[3][3], trace = 0;
             gradient_of(nodes, node, quadrature.gradient[g], u, 0, v, F);

@@ -9,26 +9,48 @@
 #include <math.h>
 #include <string.h>
 
-/* λ₁/λ of the columns behind the rigid ones, by their Rayleigh quotients (eigenvalues are those of eigenvectors). */
-static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M, double *weight)
+/* λ₁/λ of the columns behind the rigid ones, by their Rayleigh quotients (eigenvalues are those of eigenvectors), with
+ * the matrices of a space. */
+static void weigh_by(derivatives_problem *p, const sp_fe_space *space, const sp_sparse *K, const sp_sparse *M,
+                     double *weight)
 {
-    int64_t n = p->body.dof_count, count = p->k - p->rigid;
+    int64_t n = space->dof_count, count = p->k - p->rigid;
     double *u = tool_allocate_raw(&p->pool, n, sizeof *u), *product = tool_allocate_raw(&p->pool, n, sizeof *product),
-           least = INFINITY;
+           least = INFINITY, most = 0;
     for (int64_t c = 0; c < count; c++) {
-        sp_fe_space_gather(&p->body, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
+        sp_fe_space_gather(space, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
         sp_sparse_times(p->context, K, 1, u, product);
         double stiffness = sp_dense_dot(n, u, product);
         sp_sparse_times(p->context, M, 1, u, product);
         weight[c] = stiffness / sp_dense_dot(n, u, product);
-        if (!(weight[c] > 0 && isfinite(weight[c])))
+        most = fmax(most, weight[c]);
+        least = fmin(least, weight[c]);
+    }
+    for (int64_t c = 0; c < count; c++) {
+        if (!(weight[c] > 1e-12 * most && isfinite(weight[c]))) {
+            if (p->whole.mesh)
+                tool_hint("a single interface moves the domain as a whole: simpart --fix-parent fixes it");
             tool_fail(SP_INPUT, p->modes.path,
                       "column %lld has the Rayleigh quotient %g: only deformations have derivatives",
                       (long long)(p->rigid + c) + 1, weight[c]);
-        least = fmin(least, weight[c]);
-    }
-    for (int64_t c = 0; c < count; c++)
+        }
         weight[c] = least / weight[c];
+    }
+}
+
+/* Interfaces that are at rest in the derivatives move in the columns. */
+static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M, double *weight)
+{
+    sp_sparse whole_K, whole_M;
+    if (!p->whole.mesh) {
+        weigh_by(p, &p->body, K, M, weight);
+        return;
+    }
+    tool_check(sp_fe_space_mass_compressed(p->context, &p->whole, false, &whole_M), p->mesh.path);
+    tool_check(sp_elastic_stiffness(p->context, &p->whole, &whole_K), p->mesh.path);
+    weigh_by(p, &p->whole, &whole_K, &whole_M, weight);
+    sp_sparse_free(&whole_K);
+    sp_sparse_free(&whole_M);
 }
 
 void derivatives_inertia(derivatives_problem *p)

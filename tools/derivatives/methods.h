@@ -10,6 +10,8 @@ typedef struct derivatives_problem {
     sp_context *context;
     tool_mesh mesh;
     sp_fe_space body;
+    sp_mesh held; /* for a basis with interfaces: the mesh with their vertices fixed, whose space `body` is; else {0} */
+    sp_fe_space whole;                /* likewise: of the mesh itself; else {0} */
     tool_columns modes;               /* or snapshots, for inertia derivatives */
     int64_t k, rigid;                 /* columns used, the leading rigid ones among them */
     sp_cholesky *factor;              /* of K at rest if it is available already; NULL: none */

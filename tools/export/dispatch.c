@@ -16,6 +16,7 @@
 #include "tools/export/pointshell.h"
 #include "tools/export/scene.h"
 #include "tools/export/source.h"
+#include "tools/export/superelement.h"
 #include "tools/export/volume.h"
 #include "tools/export/vtu.h"
 
@@ -93,6 +94,7 @@ static void export_curves(const export_files *files)
                                         .coordinates = files->chosen->coordinates,
                                         .positions = files->chosen->positions,
                                         .volume = files->chosen->volume,
+                                        .stress = files->chosen->stress,
                                         .partial = files->chosen->partial});
 }
 
@@ -166,6 +168,9 @@ static void export_by_format(const export_files *files)
         tool_inputs_are("reduced-order-model");
         tool_export_fmu(files->context, files->count, files->paths, target, files->chosen->probes,
                         files->chosen->sources_only);
+    } else if (files->format == FORMAT_SUPERELEMENT || files->format == FORMAT_EXTPTFM) {
+        tool_export_superelement(files->context, files->count, files->paths, target, files->format == FORMAT_EXTPTFM,
+                                 files->chosen->gravity);
     } else if (files->chosen->level_given) {
         tool_inputs_are("distance-field");
         tool_export_level(files->context, files->count, files->paths, target, files->chosen->level);
@@ -185,7 +190,8 @@ static void export_by_format(const export_files *files)
 void tool_export(const export_files *files)
 {
     const bool csv = files->format == FORMAT_CSV;
-    if (files->format == FORMAT_C || files->format == FORMAT_FMU)
+    if (files->format == FORMAT_C || files->format == FORMAT_FMU || files->format == FORMAT_SUPERELEMENT ||
+        files->format == FORMAT_EXTPTFM)
         export_by_format(files);
     else if (files->format == FORMAT_GLB || files->format == FORMAT_USDA)
         export_exchange(files, is_scene(files));

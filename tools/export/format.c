@@ -21,7 +21,8 @@ enum export_format export_format_of(const char *target)
                  {".veg", FORMAT_VEG},          {".bou", FORMAT_BOU},
                  {".interp", FORMAT_INTERP},    {".c", FORMAT_C},
                  {".fmu", FORMAT_FMU},          {".glb", FORMAT_GLB},
-                 {".usda", FORMAT_USDA},        {".html", FORMAT_HTML}};
+                 {".usda", FORMAT_USDA},        {".html", FORMAT_HTML},
+                 {".json", FORMAT_SUPERELEMENT}};
     const char *dot = strrchr(target, '.');
     for (int i = 0; dot && i < TOOL_COUNT(known); i++)
         if (!strcmp(dot, known[i].ending))
@@ -30,7 +31,7 @@ enum export_format export_format_of(const char *target)
     tool_fail(SP_USAGE, target,
               "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .ply, .mtx, .npy, .U, .Ulin, "
               ".modalDeriv, .float, .cub, .msh, .mesh, .node, .ele, .vtk, .inp, .veg, .bou, .interp, .c, .fmu, .glb, "
-              ".usda, .html)");
+              ".usda, .html, .json)");
 }
 
 bool export_is_matrix(enum export_format format)

@@ -30,12 +30,14 @@ enum export_format {
     FORMAT_FMU,
     FORMAT_GLB,
     FORMAT_USDA,
-    FORMAT_HTML
+    FORMAT_HTML,
+    FORMAT_SUPERELEMENT,
+    FORMAT_EXTPTFM
 };
 
 #define EXPORT_FORMATS                                                                                                 \
     "auto|csv|obj|vtu|ply|gram|matrix-market|npy|vega-matrix|vega-float|cub|msh|msh2|medit|tetgen|vtk|inp|veg|bou|"    \
-    "interp|c|fmu|glb|usda|html"
+    "interp|c|fmu|glb|usda|html|superelement|extptfm"
 
 /* The format of a name's ending. A usage error if it is not known. */
 enum export_format export_format_of(const char *target);

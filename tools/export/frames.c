@@ -1,6 +1,8 @@
 #include "tools/export/frames.h"
 
+#include "assembly/nodal_stress.h"
 #include "formats/export/obj_write.h"
+#include "material/stress.h"
 #include "tools/common/skin.h"
 
 static void move_begin(const tool_trajectory *motion, tool_moving_mesh *moving)
@@ -22,6 +24,55 @@ static double volume_in(const tool_trajectory *motion, int64_t frame, tool_movin
     return sp_mesh_volume(&moving->mesh);
 }
 
+/* ---- stress ---- */
+
+static void stress_begin(tool_csv_frames *csv)
+{
+    const tool_trajectory *motion = &csv->motion;
+    tool_nodal_stress *nodal = &csv->nodal;
+    const int64_t vertices = motion->vertex_count;
+    if (csv->choice->probes == NULL)
+        tool_fail(SP_USAGE, NULL, "--stress is at the probes: name them by --probe");
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, NULL, "--stress needs the mesh: name its file too");
+    if (tool_meta_has_input(motion->trajectory.meta, "activation"))
+        tool_fail(SP_USAGE, motion->path, "--stress: its fibres had a tension over time, which CSV files are without");
+    tool_trajectory_need_all(motion);
+    tool_check(sp_fe_space_new_prescribed(csv->context, &motion->simulated, &nodal->body), motion->mesh.path);
+    nodal->u = tool_allocate_raw(&nodal->pool, 3 * vertices, sizeof *nodal->u);
+    nodal->stress = tool_allocate_raw(&nodal->pool, 6 * vertices, sizeof *nodal->stress);
+}
+
+static void stress_in(sp_context *context, const tool_trajectory *motion, int64_t frame, tool_nodal_stress *nodal)
+{
+    tool_trajectory_displacement(motion, frame, nodal->u);
+    tool_check(sp_elastic_nodal_stress(context, &nodal->body, nodal->u, nodal->stress), motion->mesh.path);
+}
+
+static void stress_names(export_table *table, const tool_place *place)
+{
+    static const char *const names[] = {"sxx", "syy", "szz", "syz", "szx", "sxy", "mises", "principal"};
+    for (int i = 0; i < 8; i++)
+        export_table_name(table, "%c%lld_%s", place->surface ? 's' : 'v', (long long)place->vertex, names[i]);
+}
+
+/* Of a vertex of the surface the value that its element's nodes give there. */
+static void stress_row(const tool_csv_frames *csv, const tool_place *place, export_table *table)
+{
+    const int64_t *node;
+    const double *weight;
+    double value[8] = {0};
+    const int nodes = tool_place_corners(&csv->motion.mesh.mesh, place, &node, &weight);
+    for (int a = 0; a < nodes; a++)
+        for (int k = 0; k < 6; k++)
+            value[k] += weight[a] * csv->nodal.stress[6 * node[a] + k];
+    value[6] = sp_cauchy_mises(value);
+    value[7] = sp_tensor_largest(value);
+    export_table_numbers(table, 8, value);
+}
+
+/* ---- the table ---- */
+
 void tool_csv_frames_open(sp_context *context, int64_t count, const char *const *paths, const export_choice *choice,
                           tool_csv_frames *csv)
 {
@@ -32,14 +83,20 @@ void tool_csv_frames_open(sp_context *context, int64_t count, const char *const 
         tool_fail(SP_INPUT, motion->path, "--coordinates: it holds no reduced coordinates");
     if (choice->positions && !motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "--positions needs the mesh of %s: name its file too", motion->path);
+    csv->context = context;
     if (choice->volume)
         move_begin(motion, &csv->moving);
+    if (choice->stress)
+        stress_begin(csv);
 }
 
 void tool_csv_frames_close(tool_csv_frames *csv)
 {
     sp_list_free(&csv->probes);
     sp_pool_free(&csv->moving.pool);
+    if (csv->choice->stress)
+        sp_fe_space_free(&csv->nodal.body);
+    sp_pool_free(&csv->nodal.pool);
     tool_trajectory_close(&csv->motion);
 }
 
@@ -51,6 +108,8 @@ void tool_csv_frames_head(const tool_csv_frames *csv, export_table *table)
         export_table_name(table, "%s", energies[i]);
     for (int64_t i = 0; i < csv->probes.count; i++)
         tool_csv_probe_names(table, "", &probe[i], csv->choice->positions);
+    for (int64_t i = 0; csv->choice->stress && i < csv->probes.count; i++)
+        stress_names(table, &probe[i]);
     for (int64_t i = 0; csv->choice->coordinates && i < csv->motion.trajectory.r; i++)
         export_table_name(table, "q%lld", (long long)i);
     if (csv->choice->volume)
@@ -81,6 +140,10 @@ void tool_csv_frames_row(tool_csv_frames *csv, int64_t frame, export_table *tabl
         const double *rest = (probe->surface ? mesh->surface.vertices : mesh->vertices) + 3 * probe->vertex;
         export_table_numbers(table, 3, (double[]){rest[0] + u[0], rest[1] + u[1], rest[2] + u[2]});
     }
+    if (csv->choice->stress)
+        stress_in(csv->context, motion, frame, &csv->nodal);
+    for (int64_t i = 0; csv->choice->stress && i < csv->probes.count; i++)
+        stress_row(csv, (const tool_place *)csv->probes.data + i, table);
     if (csv->choice->coordinates)
         export_table_numbers(table, trajectory->r, trajectory->q + frame * trajectory->r);
     if (csv->choice->volume) {

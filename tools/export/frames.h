@@ -2,6 +2,7 @@
 #ifndef TOOLS_EXPORT_FRAMES_H
 #define TOOLS_EXPORT_FRAMES_H
 
+#include "assembly/fe_space.h"
 #include "tools/common/trajectory.h"
 #include "tools/export/table.h"
 
@@ -18,12 +19,21 @@ typedef struct tool_moving_mesh {
     sp_pool pool;
 } tool_moving_mesh;
 
+/* The stress at the vertices in a frame. */
+typedef struct tool_nodal_stress {
+    sp_fe_space body;
+    double *u, *stress; /* [3·vertices], [vertices, 6] */
+    sp_pool pool;
+} tool_nodal_stress;
+
 /* A trajectory as columns of a table: energies, probes, coordinates, volume. */
 typedef struct tool_csv_frames {
+    sp_context *context;
     const export_choice *choice;
     tool_trajectory motion;
     sp_list probes; /* tool_place, filled by the caller after opening */
     tool_moving_mesh moving;
+    tool_nodal_stress nodal; /* with --stress */
 } tool_csv_frames;
 
 void tool_csv_frames_open(sp_context *context, int64_t count, const char *const *paths, const export_choice *choice,

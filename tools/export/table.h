@@ -12,6 +12,7 @@ typedef struct export_choice {
     const char *probes; /* a list with bodies (tools/export/curves.h); NULL: none */
     bool coordinates;   /* reduced coordinates too; of scenes also poses */
     bool positions;     /* of probes, after their displacements */
+    bool stress;        /* at probes; not of scenes */
     bool volume;        /* of the deformed mesh too; not of scenes */
     bool partial;
 } export_choice;

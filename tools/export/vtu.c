@@ -1,8 +1,10 @@
 #include "tools/export/vtu.h"
 
 #include "assembly/elastic.h"
+#include "assembly/nodal_stress.h"
 #include "formats/activation.h"
 #include "formats/export/vtu.h"
+#include "material/stress.h"
 #include "model/loads.h"
 #include "tools/common/skin.h"
 #include "tools/export/volume.h"
@@ -22,7 +24,8 @@ typedef struct export_state {
     sp_fe_space body; /* with --fields */
     int64_t point_count;
     double *full, *displacement, *velocity; /* full: [3·vertices]; the others at the points that are written */
-    double *strain, *stress, *density;
+    double *strain, *stress, *density;      /* of the elements */
+    double *nodal_stress, *nodal_mises, *nodal_largest; /* of the vertices */
     int64_t activation_count;
     sp_activation *activations;
 } export_state;
@@ -60,6 +63,9 @@ static void open_state(export_state *state)
         state->strain = numbers(state, 6 * elements);
         state->stress = numbers(state, 6 * elements);
         state->density = numbers(state, elements);
+        state->nodal_stress = numbers(state, 6 * mesh->vertex_count);
+        state->nodal_mises = numbers(state, mesh->vertex_count);
+        state->nodal_largest = numbers(state, mesh->vertex_count);
         if (state->choice->activation)
             read_activations(state);
         else if (motion->path && tool_meta_has_input(motion->trajectory.meta, "activation"))
@@ -114,10 +120,28 @@ static void add(sp_vtu *vtu, sp_vtu_array *arrays, sp_vtu_array array)
     arrays[vtu->array_count++] = array;
 }
 
+/* Cauchy's stress at the vertices, its von Mises value and its largest principal value. */
+static void add_nodal_stress(export_state *state, sp_vtu *vtu, sp_vtu_array *arrays)
+{
+    const sp_mesh *mesh = &state->motion->mesh.mesh;
+    tool_check(sp_elastic_nodal_stress(state->context, &state->body, state->full, state->nodal_stress),
+               state->motion->mesh.path);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        state->nodal_mises[v] = sp_cauchy_mises(state->nodal_stress + 6 * v);
+        state->nodal_largest[v] = sp_tensor_largest(state->nodal_stress + 6 * v);
+    }
+    sp_vtu_from_voigt(mesh->vertex_count, state->nodal_stress);
+    add(vtu, arrays,
+        (sp_vtu_array){
+            .name = "cauchy_stress", .components = 6, .components_named = sp_vtu_tensor, .real = state->nodal_stress});
+    add(vtu, arrays, (sp_vtu_array){.name = "von_mises_stress", .components = 1, .real = state->nodal_mises});
+    add(vtu, arrays, (sp_vtu_array){.name = "largest_principal_stress", .components = 1, .real = state->nodal_largest});
+}
+
 static void write_frame(export_state *state, int64_t frame, const char *path)
 {
     static const char *const xyz[3] = {"X", "Y", "Z"};
-    sp_vtu_array arrays[6];
+    sp_vtu_array arrays[9];
     tool_trajectory *motion = state->motion;
     sp_vtu vtu = start_file(state, arrays);
     double time = tool_trajectory_time(motion, frame);
@@ -157,6 +181,7 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
                            .real = state->stress});
         add(&vtu, arrays,
             (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
+        add_nodal_stress(state, &vtu, arrays);
     }
     tool_vtu_write(state->context, path, &vtu);
 }

@@ -20,6 +20,7 @@ enum import_format {
     IMPORT_MARKET,
     IMPORT_VEGA_MATRIX,
     IMPORT_CUB,
+    IMPORT_SUPERELEMENT,
 };
 
 enum import_kind { IMPORT_KIND_AUTO, IMPORT_BASIS, IMPORT_MODES, IMPORT_DERIVATIVES, IMPORT_SNAPSHOTS };
@@ -47,5 +48,8 @@ typedef struct import_matrix_choice {
 void import_columns(sp_context *context, const char *path, enum import_format format,
                     const import_matrix_choice *choice);
 void import_polynomials(sp_context *context, const char *path, const import_matrix_choice *choice);
+
+/* A description as JSON (superelement.md) and the matrices that it names. */
+void import_superelement(sp_context *context, const char *path, const import_matrix_choice *choice);
 
 #endif

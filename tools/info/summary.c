@@ -1,6 +1,7 @@
 #include "tools/info/summary.h"
 
 #include "formats/cubature.h"
+#include "formats/domains.h"
 #include "formats/kinds.h"
 #include "formats/mesh.h"
 #include "formats/plain.h"
@@ -614,7 +615,16 @@ static void print_shard(const info_file *info, const char *items, FILE *stream)
 static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
 {
     (void)context;
+    const json_t *list = json_object_get(info->file.meta, "interfaces"), *one;
+    size_t i;
     print_shard(info, "loads", stream);
+    json_array_foreach(list, i, one)
+    {
+        fputs("interface ", stream);
+        sp_print_plain(text_of(one, "name"), stream);
+        fprintf(stream, ", %lld coordinates (%.10s)\n",
+                (long long)json_integer_value(json_object_get(one, "coordinates")), text_of(one, "frame"));
+    }
     return SP_OK;
 }
 
@@ -632,6 +642,25 @@ static int print_derivatives(sp_context *context, info_file *info, FILE *stream)
     (void)context;
     print_shard(info, "pairs", stream);
     fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(info->file.meta, "order")));
+    return SP_OK;
+}
+
+static int print_domains(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_domains domains;
+    char mesh[SP_HASH_LENGTH];
+    const int status = sp_domains_read(context, &info->file, &domains, mesh);
+    if (status != SP_OK)
+        return status;
+    fprintf(stream, "domains   %lld of %lld elements, %s\n", (long long)domains.count, (long long)domains.elements,
+            domains.parents ? "a tree" : "no tree");
+    for (int64_t i = 0; i < domains.interface_count && i < 20; i++)
+        fprintf(stream, "%s%lld-%lld with %lld vertices%s", i ? ", " : "interface ", (long long)domains.pair[2 * i],
+                (long long)domains.pair[2 * i + 1], (long long)(domains.start[i + 1] - domains.start[i]),
+                i + 1 == domains.interface_count ? "\n"
+                : i == 19                        ? ", ...\n"
+                                                 : "");
+    sp_domains_free(&domains);
     return SP_OK;
 }
 
@@ -656,6 +685,7 @@ static const struct {
      (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
+    {&sp_kind_domains, print_domains, NULL},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

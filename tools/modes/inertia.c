@@ -68,16 +68,20 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
         tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
     for (int64_t c = 0; c < file.columns.count; c++, to += n) {
         sp_fe_space_gather(&p->body, file.columns.U + c * file.columns.rows, field_of_file);
-        sp_sparse_times(p->context, &p->M, 1, field_of_file, to);
+        sp_sparse_times(p->context, p->map ? &p->whole_M : &p->M, 1, field_of_file, to);
     }
     sp_columns_free(&file.columns);
+    for (int64_t c = 0; c < *count && p->map; c++) { /* to the interior coordinates, of which there are fewer */
+        memcpy(field_of_file, force + c * n, (size_t)n * sizeof *force);
+        sp_interface_map_gather(p->map, field_of_file, force + c * p->order);
+    }
     return force;
 }
 
 void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
 {
     sp_flexibility *flexibility;
-    int64_t count, n = p->body.dof_count;
+    int64_t count, n = p->order;
     double *u = modes_start_block(p, choice, &count), *before = tool_allocate_raw(&p->pool, count, sizeof *before),
            *product = tool_allocate_raw(&p->pool, n, sizeof *product);
     for (int64_t c = 0; c < count; c++)
@@ -110,6 +114,7 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
     json_t *result = tool_result_new();
     json_object_set_new(result, "without_deformation", json_integer(idle));
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));
+    modes_constraint(p, flexibility);
     modes_write_snapshots(p, kept, u, result);
     sp_flexibility_free(flexibility);
 }

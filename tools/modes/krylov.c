@@ -7,13 +7,16 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     sp_flexibility *flexibility;
     sp_sparse_inner inner = {0};
     sp_krylov_report report;
-    int64_t start, columns, n = p->body.dof_count;
+    int64_t start, columns, n = p->order;
     double *force = modes_start_block(p, choice, &start);
     int64_t count = choice->order ? choice->order * start : choice->count;
     if (count > n)
         tool_fail(SP_USAGE, NULL, "%lld columns: the mesh has only %lld free degrees of freedom", (long long)count,
                   (long long)n);
     double *U = tool_allocate_raw(&p->pool, n * count, sizeof *U);
+    if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED && p->map)
+        tool_fail(SP_USAGE, NULL,
+                  "--orthogonalize reduced is not for interfaces: its sample points are of the whole body");
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED)
         tool_check(sp_sparse_inner_new(p->context, &p->body, choice->samples, &inner), p->mesh.path);
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid,
@@ -48,6 +51,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
                         tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
     json_object_set_new(result, "factor_flops",
                         tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    modes_constraint(p, flexibility);
     modes_write_snapshots(p, columns, U, result);
     sp_flexibility_free(flexibility);
     sp_sparse_inner_free(&inner);

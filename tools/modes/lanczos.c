@@ -53,7 +53,7 @@ static json_t *report_result(const sp_modes_report *report, int64_t k, double wo
 void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
-    int64_t n = p->body.dof_count, k = choice->count, most = k + ROOM;
+    int64_t n = p->order, k = choice->count, most = k + ROOM;
     double *vector = tool_allocate_raw(&p->pool, n * most, sizeof *vector);
     double *eigenvalue = tool_allocate_raw(&p->pool, most, sizeof *eigenvalue),
            *residual = tool_allocate_raw(&p->pool, most, sizeof *residual), worst;
@@ -74,6 +74,16 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586,
                  i < report.rigid ? "  rigid" : "");
 
+    if (p->map) {
+        sp_flexibility *flexibility = NULL;
+        if (report.factor) /* with the interfaces at rest the body has no rigid motion: the shift is 0 */
+            tool_check(sp_flexibility_over(p->context, n, report.factor, &flexibility), p->mesh.path);
+        modes_constraint(p, flexibility);
+        sp_flexibility_free(flexibility);
+        modes_write_snapshots(p, k, vector, report_result(&report, k, worst));
+        sp_cholesky_free(report.factor);
+        return;
+    }
     modes_spread spread;
     sp_columns columns = modes_columns(p, k, vector, &spread);
     columns.eigenvalue = eigenvalue;

@@ -3,6 +3,7 @@
 #define TOOLS_MODES_METHODS_H
 
 #include "basis/inertia.h"
+#include "basis/interfaces.h"
 #include "basis/modes.h"
 #include "formats/columns.h"
 #include "linear/sparse.h"
@@ -12,11 +13,18 @@ typedef struct modes_problem {
     sp_context *context;
     tool_mesh mesh;
     sp_fe_space body;
-    sp_sparse K, M;      /* over the free degrees of freedom */
+    int64_t order;       /* number of unknowns: the free degrees of freedom, with interfaces the interior coordinates */
+    sp_sparse K, M;      /* [order] */
     bool lumped;         /* M is diagonal */
-    int64_t *node;       /* [dof_count] vertex of each */
+    int64_t *node;       /* [order] vertex of each */
     int64_t rigid_count; /* number of rigid motions that the fixed vertices leave free */
-    double *rigid;       /* [dof_count, 6] */
+    double *rigid;       /* [order, 6] */
+    int64_t interface_count;
+    sp_interface *interfaces;   /* [interface_count] */
+    sp_interface_map *map;      /* NULL without interfaces */
+    sp_sparse whole_K, whole_M; /* with interfaces: over the free degrees of freedom */
+    double constraint_residual;
+    double *constraint; /* with interfaces: constraint modes [dof_count, coordinates] */
     sp_pool pool;
     tool_output *output;
     tool_output *derivatives; /* NULL: not wanted */
@@ -30,6 +38,18 @@ typedef struct modes_lanczos_choice {
     int arpack; /* 1: one vector at a time */
     bool certify;
 } modes_lanczos_choice;
+
+typedef struct modes_interface_choice {
+    tool_texts names; /* of sets, with * for any characters */
+    int frame;        /* enum sp_interface_frame */
+} modes_interface_choice;
+
+/* Replaces the matrices of the problem by those of the interior coordinates. */
+void modes_interfaces(modes_problem *problem, const modes_interface_choice *choice);
+
+/* Computes the constraint modes, if there are interfaces, with the flexibility of K if it is known (else NULL). */
+void modes_constraint(modes_problem *problem, sp_flexibility *known);
+void modes_interfaces_close(modes_problem *problem); /* nothing without interfaces */
 
 /* Eigenvectors, by Lanczos. */
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
@@ -57,20 +77,21 @@ void modes_inertia(modes_problem *problem, const modes_krylov_choice *choice);
 /* Linear inertia modes of any order (Yang 2015); a usage error in builds without them. */
 void modes_krylov(modes_problem *problem, const modes_krylov_choice *choice);
 
-/* Shared by the three: the loads of a start block [dof_count, count] (memory from the problem's pool). */
+/* Shared by the three: the loads of a start block [order, count] (memory from the problem's pool). */
 double *modes_start_block(modes_problem *problem, const modes_krylov_choice *choice, int64_t *count);
 
-/* `count` columns over the free degrees of freedom, scattered to all components one at a time while they are
- * written. */
+/* The constraint modes, if there are interfaces, and `count` columns over the unknowns, scattered to all components one
+ * at a time while they are written. */
 typedef struct modes_spread {
-    const sp_fe_space *body;
-    const double *vectors; /* [dof_count, count] */
+    const modes_problem *problem;
+    const double *vectors; /* [order, count] */
     double *full;          /* [3·vertices] one column, 0 at fixed components */
+    double *free;          /* [dof_count] with interfaces: the column over the free degrees of freedom */
 } modes_spread;
 
 sp_columns modes_columns(modes_problem *problem, int64_t count, const double *vectors, modes_spread *spread);
 
-/* Writes `count` columns over the free degrees of freedom as snapshots. */
+/* Writes `count` columns over the unknowns as snapshots, behind the constraint modes if there are interfaces. */
 void modes_write_snapshots(modes_problem *problem, int64_t count, const double *columns, json_t *result);
 
 #endif

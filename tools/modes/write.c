@@ -5,7 +5,14 @@
 static int next_column(void *data, int64_t c, const double **column)
 {
     const modes_spread *spread = data;
-    sp_fe_space_scatter(spread->body, spread->vectors + c * spread->body->dof_count, spread->full);
+    const modes_problem *p = spread->problem;
+    const int64_t first = p->map ? p->map->coordinates : 0;
+    const double *values = c < first ? p->constraint + c * p->body.dof_count : spread->vectors + (c - first) * p->order;
+    if (p->map && c >= first) {
+        sp_interface_map_spread(p->map, values, spread->free);
+        values = spread->free;
+    }
+    sp_fe_space_scatter(&p->body, values, spread->full);
     *column = spread->full;
     return SP_OK;
 }
@@ -13,9 +20,16 @@ static int next_column(void *data, int64_t c, const double **column)
 sp_columns modes_columns(modes_problem *p, int64_t count, const double *vectors, modes_spread *spread)
 {
     const int64_t rows = 3 * p->mesh.mesh.vertex_count;
-    *spread = (modes_spread){
-        .body = &p->body, .vectors = vectors, .full = tool_allocate(&p->pool, rows, sizeof *spread->full)};
-    sp_columns columns = {.rows = rows, .count = count, .column = next_column, .column_data = spread};
+    *spread = (modes_spread){.problem = p,
+                             .vectors = vectors,
+                             .full = tool_allocate(&p->pool, rows, sizeof *spread->full),
+                             .free = tool_allocate(&p->pool, p->body.dof_count, sizeof *spread->free)};
+    sp_columns columns = {.rows = rows,
+                          .count = count + (p->map ? p->map->coordinates : 0),
+                          .interface_count = p->interface_count,
+                          .interfaces = p->interfaces,
+                          .column = next_column,
+                          .column_data = spread};
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
     return columns;
 }
@@ -25,6 +39,11 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
     json_t *meta = tool_meta_new("snapshots");
+    if (p->map) {
+        json_object_set_new(result, "interfaces", json_integer(p->interface_count));
+        json_object_set_new(result, "constraint_modes", json_integer(p->map->coordinates));
+        json_object_set_new(result, "constraint_residual", tool_real("constraint_residual", p->constraint_residual));
+    }
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     tool_output_finish(p->output, result);
     json_decref(meta);

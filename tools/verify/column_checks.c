@@ -2,6 +2,7 @@
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
+#include "mesh/mesh_sets.h"
 #include "tools/common/inputs.h"
 #include "tools/verify/verify.h"
 
@@ -240,6 +241,7 @@ void verify_modes(verify *v, artefact *file)
 typedef struct derivative_work {
     double *plus, *minus, *level, *u, *product, *free, *absolute; /* [3·vertices] */
     double *row; /* [LEVELS, 3·vertices] the last row of Romberg's table */
+    bool *rest;  /* [3·vertices] rows of interfaces, which are at rest in derivatives */
 } derivative_work;
 
 /* Differences for laws that are not quadratic: the first step changes no distance in an element by more than STRAIN,
@@ -396,7 +398,7 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
         project_free(body, span, lambda, phi, w->plus, w);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = body->free[i];
-        double h = w->plus[row], r = w->product[row] + h;
+        double h = w->rest[row] ? 0 : w->plus[row], r = w->rest[row] ? phi[row] : w->product[row] + h;
         sum += r * r;
         scale += h * h;
     }
@@ -422,13 +424,25 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
     return span;
 }
 
+/* The rows of the interfaces of a basis (modalderiv holds them), from the sets of the mesh. */
+static bool *interface_rows(const artefact *mesh, const sp_columns *modes, sp_pool *pool)
+{
+    bool *rest = tool_allocate(pool, modes->rows, sizeof *rest);
+    for (int64_t i = 0; i < modes->interface_count; i++) {
+        const sp_mesh_set *set = sp_mesh_find_set(&mesh->mesh, modes->interfaces[i].name, SP_SET_VERTICES);
+        for (int64_t k = 0; set && k < 3 * set->count; k++)
+            rest[3 * set->index[k / 3] + k % 3] = true;
+    }
+    return rest;
+}
+
 void verify_derivatives(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
     const json_t *method = json_object_get(json_object_get(file->meta, "parameters"), "method");
     bool inertia = json_is_string(method) && !strcmp(json_string_value(method), "inertia");
     artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
-    if (inertia && !modes)
+    if (!modes)
         modes = verify_input(v, file, "snapshots", NULL);
     if (!mesh || !check_rows(v, file, mesh))
         return;
@@ -456,7 +470,8 @@ void verify_derivatives(verify *v, artefact *file)
         *each[i] = tool_allocate_raw(&pool, rows, sizeof(double));
     w.row = tool_allocate_raw(&pool, LEVELS * rows, sizeof(double));
     derivative_span span = {modes->columns.U, modes->columns.rigid ? used : 0};
-    if (inertia)
+    w.rest = interface_rows(mesh, &modes->columns, &pool);
+    if (inertia && modes->columns.interface_count == 0)
         span = rigid_span(v, mesh, &pool);
     for (int64_t s = 0; s < sampled && beyond == 0; s++) {
         int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s,

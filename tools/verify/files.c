@@ -124,6 +124,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_field_read(context, &content, &file->field);
     else if (!strcmp(kind, "pointshell"))
         status = sp_pointshell_read(context, &content, &file->pointshell);
+    else if (!strcmp(kind, "domains"))
+        status = sp_domains_read(context, &content, &file->domains, mesh);
     sp_file_free(&content);
     return status;
 }
@@ -166,6 +168,7 @@ void verify_free(artefact *file)
     sp_cubature_free(&file->cubature);
     sp_poses_free(&file->poses);
     sp_pointshell_free(&file->pointshell);
+    sp_domains_free(&file->domains);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

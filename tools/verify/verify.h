@@ -6,6 +6,7 @@
 #include "assembly/fe_space.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
@@ -41,6 +42,7 @@ typedef struct artefact {
     sp_poses poses; /* of a file of training */
     int64_t first, total;
     sp_pointshell pointshell;
+    sp_domains domains;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -106,6 +108,7 @@ void verify_trajectory(verify *v, artefact *file);
 void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);
+void verify_domains(verify *v, artefact *file);
 
 /* A static trajectory and its model. */
 typedef struct verify_statics {

@@ -1,0 +1,366 @@
+/* Domains against brute force over elements and vertices; interface coordinates against their definition, with dense
+ * matrices; files of domains and their refusals. */
+#include "typed_mesh.h"
+
+#include "base/vec3.h"
+
+#include "assembly/elastic.h"
+#include "basis/interfaces.h"
+#include "domains/domains.h"
+#include "formats/domains.h"
+#include "formats_test.h"
+#include "mesh/mesh_sets.h"
+
+/* ---- domains ---- */
+
+static int common_corners(const sp_mesh *mesh, int64_t one, int64_t other)
+{
+    int na, nb, count = 0;
+    const int64_t *a = sp_mesh_corner_nodes(mesh, one, &na);
+    for (int i = 0; i < na; i++) {
+        const int64_t *b = sp_mesh_corner_nodes(mesh, other, &nb);
+        for (int j = 0; j < nb; j++)
+            count += a[i] == b[j];
+    }
+    return count;
+}
+
+/* Every element of a domain is reached from its first one over elements with three common corners. */
+static bool connected(const sp_mesh *mesh, const sp_domains *domains, int64_t d)
+{
+    bool *reached = calloc((size_t)domains->elements, 1), more = true, all = true;
+    for (int64_t e = 0; e < domains->elements && more; e++)
+        if (domains->domain[e] == d) {
+            reached[e] = true;
+            more = false;
+        }
+    for (more = true; more;) {
+        more = false;
+        for (int64_t a = 0; a < domains->elements; a++)
+            for (int64_t b = 0; b < domains->elements && reached[a]; b++)
+                if (domains->domain[b] == d && !reached[b] && common_corners(mesh, a, b) >= 3)
+                    reached[b] = more = true;
+    }
+    for (int64_t e = 0; e < domains->elements; e++)
+        all &= domains->domain[e] != d || reached[e];
+    free(reached);
+    return all;
+}
+
+static bool uses(const sp_mesh *mesh, const sp_domains *domains, int64_t d, int64_t vertex)
+{
+    for (int64_t e = 0; e < domains->elements; e++) {
+        int count;
+        const int64_t *node = sp_mesh_nodes(mesh, e, &count);
+        for (int a = 0; a < count && domains->domain[e] == d; a++)
+            if (node[a] == vertex)
+                return true;
+    }
+    return false;
+}
+
+static void check_interfaces(const sp_mesh *mesh, const sp_domains *domains)
+{
+    for (int64_t one = 0; one < domains->count; one++)
+        for (int64_t other = one + 1; other < domains->count; other++) {
+            const int64_t i = sp_domains_interface(domains, other, one);
+            int64_t k = i < 0 ? 0 : domains->start[i];
+            for (int64_t v = 0; v < mesh->vertex_count; v++) {
+                const bool both = uses(mesh, domains, one, v) && uses(mesh, domains, other, v),
+                           listed = i >= 0 && k < domains->start[i + 1] && domains->vertices[k] == v;
+                CHECK(both == listed, "vertex %lld of domains %lld and %lld", (long long)v, (long long)one,
+                      (long long)other);
+                k += listed;
+            }
+        }
+}
+
+/* All numbers of domains of bars of several types: trees of connected domains, with parents before children. */
+static void partitions(void)
+{
+    static const int types[] = {SP_HEX8, SP_TET4, SP_TET10, SP_HEX20, SP_WEDGE6};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int64_t count = 1; count <= 6; count++) {
+            sp_mesh mesh;
+            sp_element_graph graph;
+            sp_domains domains;
+            make_typed(types[t], 12, 2, 1, 0.5, 0, true, &mesh);
+            int64_t *domain = calloc((size_t)sp_mesh_element_count(&mesh), sizeof *domain);
+            CHECK_OK(sp_element_graph_new(&context, &mesh, &graph));
+            CHECK_OK(sp_domains_partition(&context, &mesh, &graph, count, domain));
+            CHECK_OK(sp_domains_new(&context, &mesh, &graph, count, domain, &domains));
+            CHECK(domains.parents == count && domains.interface_count == count - 1, "%lld domains: no tree",
+                  (long long)count);
+            CHECK_OK(sp_domains_root(&context, &domains, count - 1, true));
+            for (int64_t d = 0; d < count; d++) {
+                CHECK(connected(&mesh, &domains, d), "domain %lld", (long long)d);
+                CHECK(domains.parent[d] < d, "parent %lld of %lld", (long long)domains.parent[d], (long long)d);
+                CHECK(domains.parent[d] < 0 || sp_domains_interface(&domains, d, domains.parent[d]) >= 0,
+                      "no interface");
+            }
+            check_interfaces(&mesh, &domains);
+            free(domain);
+            sp_domains_free(&domains);
+            sp_element_graph_free(&graph);
+            sp_mesh_free(&mesh);
+        }
+}
+
+/* A grid of cells in the plane z = 0 of side 1, divided by the digits of a text. */
+static int divide(int nx, int ny, const char *digits, int64_t count, sp_domains *domains)
+{
+    sp_mesh mesh;
+    sp_element_graph graph;
+    int64_t domain[64];
+    make_typed(SP_HEX8, nx, ny, 1, 1, 0, true, &mesh);
+    for (int e = 0; e < nx * ny; e++)
+        domain[e] = digits[e] - '0';
+    CHECK_OK(sp_element_graph_new(&context, &mesh, &graph));
+    const int status = sp_domains_new(&context, &mesh, &graph, count, domain, domains);
+    sp_element_graph_free(&graph);
+    sp_mesh_free(&mesh);
+    return status;
+}
+
+static void graphs(void)
+{
+    sp_domains domains;
+    CHECK_OK(divide(4, 1, "0112", 3, &domains));
+    CHECK(domains.parents == 3 && domains.parent[0] == -1 && domains.parent[1] == 0 && domains.parent[2] == 1,
+          "not a chain");
+    CHECK_OK(sp_domains_root(&context, &domains, 1, false));
+    CHECK(domains.parent[0] == 1 && domains.parent[1] == -1 && domains.parent[2] == 1, "not from the middle");
+    sp_domains_free(&domains);
+    CHECK(divide(4, 1, "0100", 2, &domains) == SP_INPUT && strstr(context.message, "domain 0 is not connected"), "%s",
+          context.message);
+    CHECK(divide(2, 2, "0123", 4, &domains) == SP_INPUT && strstr(context.message, "share two vertices"), "%s",
+          context.message);
+    /* a ring of four around a hole that is a fifth domain: five domains, eight interfaces */
+    CHECK_OK(divide(3, 3, "001341322", 5, &domains));
+    CHECK(domains.parents == 0, "a ring is no tree");
+    sp_domains_free(&domains);
+}
+
+/* ---- interface coordinates ---- */
+
+typedef struct body {
+    sp_mesh mesh;
+    sp_fe_space space;
+    sp_interface interfaces[2];
+    sp_interface_map map;
+} body;
+
+static void make_body(sp_interface_frame frame, body *b)
+{
+    make_typed(SP_HEX8, 4, 2, 2, 0.5, 0.05, true, &b->mesh);
+    CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->space));
+    for (int i = 0; i < 2; i++) {
+        sp_interface *x = &b->interfaces[i];
+        *x = (sp_interface){.frame = frame, .vertices = sp_pool_new(&b->mesh.pool, 9, sizeof(int64_t))};
+        snprintf(x->name, sizeof x->name, "end-%d", i);
+        for (int64_t v = 0; v < b->mesh.vertex_count; v++)
+            if (fabs(b->mesh.vertices[3 * v] - 2 * i) < 0.1)
+                x->vertices[x->vertex_count++] = v;
+    }
+    CHECK_OK(sp_interfaces_prepare(&context, &b->space, 2, b->interfaces));
+    CHECK_OK(sp_interface_map_new(&context, &b->space, 2, b->interfaces, &b->map));
+}
+
+static void free_body(body *b)
+{
+    sp_interface_map_free(&b->map);
+    sp_fe_space_free(&b->space);
+    sp_mesh_free(&b->mesh);
+}
+
+/* The mean translation and rotation of an interface by least squares: the normal equations of u = t + w × r, which for
+ * vertices around their mean are two separate ones. */
+static void mean_motion(const body *b, const sp_interface *x, const double *u, double motion[6])
+{
+    double J[3][3] = {{0}}, moment[3] = {0};
+    memset(motion, 0, 6 * sizeof *motion);
+    for (int64_t k = 0; k < x->vertex_count; k++) {
+        double r[3], turn[3];
+        const double *at = u + 3 * x->vertices[k];
+        sp_subtract3(b->mesh.vertices + 3 * x->vertices[k], x->origin, r);
+        sp_cross3(r, at, turn);
+        for (int i = 0; i < 3; i++) {
+            motion[i] += at[i] / (double)x->vertex_count;
+            moment[i] += turn[i];
+            for (int j = 0; j < 3; j++)
+                J[i][j] += (i == j) * sp_dot3(r, r) - r[i] * r[j];
+        }
+    }
+    for (int i = 0; i < 3; i++) { /* Cramer's rule */
+        double A[3][3], normal[3];
+        memcpy(A, J, sizeof A);
+        sp_cross3(J[1], J[2], normal);
+        const double whole = sp_dot3(J[0], normal);
+        for (int j = 0; j < 3; j++)
+            A[j][i] = moment[j];
+        sp_cross3(A[1], A[2], normal);
+        motion[3 + i] = sp_dot3(A[0], normal) / whole;
+    }
+}
+
+/* What the interfaces do in a displacement u [dof]: their coordinates. */
+static void coordinates_of(const body *b, const double *free_u, double *g)
+{
+    double *u = calloc((size_t)(3 * b->mesh.vertex_count), sizeof *u);
+    sp_fe_space_scatter(&b->space, free_u, u);
+    for (int i = 0; i < 2; i++) {
+        const sp_interface *x = &b->interfaces[i];
+        for (int64_t k = 0; k < 3 * x->vertex_count && x->frame == SP_FRAME_NONE; k++)
+            g[x->first + k] = u[3 * x->vertices[k / 3] + k % 3];
+        if (x->frame == SP_FRAME_NONE)
+            continue;
+        mean_motion(b, x, u, g + x->first);
+        for (int64_t k = 0; k < x->vertex_count && x->frame == SP_FRAME_RIGID; k++) {
+            double r[3], turned[3];
+            sp_subtract3(b->mesh.vertices + 3 * x->vertices[k], x->origin, r);
+            sp_cross3(g + x->first + 3, r, turned);
+            for (int c = 0; c < 3; c++)
+                CHECK_NEAR(u[3 * x->vertices[k] + c], g[x->first + c] + turned[c], 1e-12);
+        }
+    }
+    free(u);
+}
+
+/* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has independent columns that fill the
+ * space together with D. */
+static void maps(void)
+{
+    for (int frame = 0; frame < SP_FRAMES; frame++) {
+        body b;
+        make_body((sp_interface_frame)frame, &b);
+        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+        double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
+        CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - 54, "%lld + %lld of %lld", (long long)m, (long long)c,
+              (long long)n);
+        CHECK(c == (frame == SP_FRAME_NONE ? 54 : 12), "%lld coordinates", (long long)c);
+        for (int64_t k = 0; k < m; k++)
+            y[k] = sin(1.7 * (double)k);
+        sp_interface_map_spread(&b.map, y, u);
+        coordinates_of(&b, u, g);
+        for (int64_t k = 0; k < c; k++)
+            CHECK_NEAR(g[k], 0, 1e-12);
+        for (int64_t one = 0; one < c; one++) {
+            coordinates_of(&b, b.map.D + one * n, g);
+            for (int64_t k = 0; k < c; k++)
+                CHECK_NEAR(g[k], k == one, 1e-12);
+        }
+        free(u);
+        free(y);
+        free(g);
+        free_body(&b);
+    }
+}
+
+/* SᵀKS against products by S, and constraint modes: the force K Φ has no part along S, and the coordinates are units.
+ */
+static void constraint_modes(void)
+{
+    for (int frame = 0; frame < SP_FRAMES; frame++) {
+        body b;
+        sp_sparse K, mapped;
+        sp_flexibility *flexibility;
+        double residual, largest = 0;
+        make_body((sp_interface_frame)frame, &b);
+        CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
+        CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
+        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+        double *y = calloc((size_t)m, sizeof *y), *u = calloc((size_t)n, sizeof *u), *f = calloc((size_t)n, sizeof *f),
+               *p = calloc((size_t)m, sizeof *p), *q = calloc((size_t)m, sizeof *q),
+               *phi = calloc((size_t)(n * c), sizeof *phi), *g = calloc((size_t)c, sizeof *g);
+        for (int64_t k = 0; k < m; k++)
+            y[k] = cos(2.3 * (double)k);
+        sp_sparse_times(&context, &mapped, 1, y, p);
+        sp_interface_map_spread(&b.map, y, u);
+        sp_sparse_times(&context, &K, 1, u, f);
+        sp_interface_map_gather(&b.map, f, q);
+        for (int64_t k = 0; k < m; k++)
+            largest = fmax(largest, fabs(q[k]));
+        for (int64_t k = 0; k < m; k++)
+            CHECK_NEAR(p[k], q[k], 1e-12 * largest);
+        CHECK_OK(sp_sparse_check(&context, &mapped, 0));
+        CHECK_OK(
+            sp_flexibility_new(&context, &mapped, NULL, b.map.node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &flexibility));
+        CHECK_OK(sp_constraint_modes(&context, &b.map, &K, flexibility, phi, &residual));
+        CHECK(residual < 1e-12, "residual %g", residual);
+        for (int64_t one = 0; one < c; one++) {
+            coordinates_of(&b, phi + one * n, g);
+            for (int64_t k = 0; k < c; k++)
+                CHECK_NEAR(g[k], k == one, 1e-11);
+        }
+        free(y), free(u), free(f), free(p), free(q), free(phi), free(g);
+        sp_flexibility_free(flexibility);
+        sp_sparse_free(&K);
+        sp_sparse_free(&mapped);
+        free_body(&b);
+    }
+}
+
+static void interface_refusals(void)
+{
+    body b;
+    make_body(SP_FRAME_RIGID, &b);
+    b.interfaces[1].vertices[0] = b.interfaces[0].vertices[0];
+    CHECK(sp_interfaces_prepare(&context, &b.space, 2, b.interfaces) == SP_INPUT &&
+              strstr(context.message, "in the interfaces \"end-0\" and \"end-1\""),
+          "%s", context.message);
+    b.interfaces[0].vertex_count = 2;
+    CHECK(sp_interfaces_prepare(&context, &b.space, 1, b.interfaces) == SP_INPUT && strstr(context.message, "it has 2"),
+          "%s", context.message);
+    free_body(&b);
+}
+
+/* ---- files ---- */
+
+READER(read_domains, sp_domains, sp_domains_read(&context, &file, into, read_mesh_hash), sp_domains_free)
+
+static const int64_t four[4] = {0, 0, 1, 2}, pairs[4] = {0, 1, 1, 2}, begins[3] = {0, 3, 6},
+                     vertices[6] = {1, 2, 3, 4, 5, 6}, parents[3] = {-1, 0, 1}, alike[3] = {0, 1, 2};
+static const double origin[9] = {0};
+
+static blob make_domains(const char *meta, const int64_t *pair, const int64_t *start, const int64_t *vertex,
+                         const int64_t *parent, const int64_t *same_as)
+{
+    const member members[] = {
+        {"domain", SP_I8, false, 1, {4}, four},           {"pair", SP_I8, false, 2, {2, 2}, pair},
+        {"interface_start", SP_I8, false, 1, {3}, start}, {"interface_vertices", SP_I8, false, 1, {6}, vertex},
+        {"parent", SP_I8, false, 1, {3}, parent},         {"same", SP_I8, false, 1, {3}, same_as},
+        {"origin", SP_F8, false, 2, {3, 3}, origin},      {0}};
+    return make(meta, members, 0);
+}
+
+static void files(void)
+{
+    const char *meta = META("domains", ",\"domains\":3");
+    const int64_t other_pairs[4] = {0, 1, 0, 1}, turned[4] = {1, 0, 1, 2}, few[3] = {0, 2, 6}, cycle[3] = {1, 0, 1},
+                  two_roots[3] = {-1, 0, -1}, far[3] = {-1, 0, 0}, late[3] = {1, 1, 2}, falling[6] = {1, 2, 3, 4, 6, 5};
+    blob good = make_domains(meta, pairs, begins, vertices, parents, alike);
+    CHECK_OK(read_blob(good, false, read_domains, NULL));
+    free(good.data);
+    REFUSE(make_domains(META("domains", ""), pairs, begins, vertices, parents, alike), read_domains, "\"domains\"");
+    REFUSE(make_domains(meta, other_pairs, begins, vertices, parents, alike), read_domains, "does not increase");
+    REFUSE(make_domains(meta, turned, begins, vertices, parents, alike), read_domains, "the lower one first");
+    REFUSE(make_domains(meta, pairs, few, vertices, parents, alike), read_domains, "of three at least");
+    REFUSE(make_domains(meta, pairs, begins, falling, parents, alike), read_domains, "does not increase");
+    REFUSE(make_domains(meta, pairs, begins, vertices, cycle, alike), read_domains, "not one tree");
+    REFUSE(make_domains(meta, pairs, begins, vertices, two_roots, alike), read_domains, "not one tree");
+    REFUSE(make_domains(meta, pairs, begins, vertices, far, alike), read_domains, "no interface to its parent");
+    REFUSE(make_domains(meta, pairs, begins, vertices, parents, late), read_domains, "not the lowest");
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    context.threads = 2;
+    RUN(partitions);
+    RUN(graphs);
+    RUN(maps);
+    RUN(constraint_modes);
+    RUN(interface_refusals);
+    RUN(files);
+    return test_end();
+}

@@ -445,7 +445,7 @@ static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_f
 {
     const sp_mesh *mesh = &out->mesh;
     json_t *list = json_array();
-    bool failed = false;
+    bool failed = !list;
     for (int64_t i = 0; i < mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
         failed |=

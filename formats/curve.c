@@ -1,0 +1,72 @@
+#include "formats/curve.h"
+
+#include "formats/kind_tables.h"
+
+static int64_t columns_of(const void *object)
+{
+    return ((const sp_curve_file *)object)->columns;
+}
+
+static int64_t multipliers_of(const void *object)
+{
+    return 2 * ((const sp_curve_file *)object)->r;
+}
+
+#define AT(member) .at = offsetof(sp_curve_file, member)
+static const sp_member_rule rules[] = {
+    {"frequency", "n", SP_F8, AT(frequency), ABOVE(0), .unit = "Hz", .meaning = "frequency Ω/2π of the motion"},
+    {"factor", "n", SP_F8, AT(factor), .meaning = "factor on the harmonic loads"},
+    {"amplitude", "n", SP_F8, AT(amplitude), FROM(0), .unit = "m",
+     .meaning = "half of the range of the probe's displacement over a period"},
+    {"energy", "n", SP_F8, AT(energy), .unit = "J", .meaning = "kinetic and strain energy, mean over a period"},
+    {"coefficient", "n, c, r", SP_F8, AT(coefficient),
+     .meaning = "Fourier coefficients of the reduced coordinates: constant, cosine 1, sine 1, cosine 2, …"},
+    {"multiplier", "n, m, 2", SP_F8, AT(multiplier),
+     .meaning = "Floquet multipliers, real and imaginary part, by decreasing modulus"},
+    {"stable", "n", SP_U1, AT(stable), WITHIN(0, 1), .meaning = "1: stable"},
+    {"event", "n", SP_U1, AT(event), WITHIN(0, 4),
+     .meaning = "0 regular, 1 fold, 2 branch point, 3 period doubling, 4 Neimark-Sacker"},
+    {0}};
+#undef AT
+
+const sp_kind sp_kind_curve = {"curve",
+                               (const sp_symbol[]){{"r", .at = offsetof(sp_curve_file, r), .given = true},
+                                                   {"c", .follows = columns_of},
+                                                   {"m", .follows = multipliers_of},
+                                                   {"n", .at = offsetof(sp_curve_file, n)},
+                                                   {0}},
+                               rules};
+
+int sp_curve_read(sp_context *context, sp_file *file, sp_curve_file *curve)
+{
+    int64_t harmonics;
+    int status;
+    *curve = (sp_curve_file){0};
+    SP_TRY(sp_json_integer(context, file->meta, "r", 1, 1 << 14, &curve->r));
+    SP_TRY(sp_json_integer(context, file->meta, "harmonics", 1, 10000, &harmonics));
+    curve->columns = 2 * harmonics + 1;
+    SP_TRY(sp_kind_read(context, file, &sp_kind_curve, curve));
+    if (curve->n < 1) {
+        status = sp_fail(context, SP_INPUT, "it has no point");
+        goto done;
+    }
+    curve->pool = file->members.pool;
+    file->members = (sp_members){0};
+done:
+    if (status != SP_OK)
+        *curve = (sp_curve_file){0};
+    return status;
+}
+
+void sp_curve_file_free(sp_curve_file *curve)
+{
+    sp_pool_free(&curve->pool);
+}
+
+int sp_curve_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_curve_file *curve)
+{
+    if (json_object_set_new(meta, "r", json_integer(curve->r)) ||
+        json_object_set_new(meta, "harmonics", json_integer((curve->columns - 1) / 2)))
+        return sp_fail_memory(context);
+    return sp_kind_write(context, writer, &sp_kind_curve, meta, curve);
+}

@@ -1,0 +1,379 @@
+#include "periodic/curve.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* What is known of a point, to find what lies between it and the next. */
+typedef struct state {
+    double tangent, doubling, torus; /* test functions */
+    int sign;
+} state;
+
+typedef struct trace {
+    sp_context *context;
+    const sp_curve_parameters *parameters;
+    sp_harmonic h;
+    sp_floquet floquet;
+    sp_continuation *continuation;
+    int64_t n;                   /* equations */
+    double *x, *tangent, *r, *q; /* [n + 1], residual, coefficients of q */
+    sp_pool pool;
+    sp_curve_visitor visit;
+    void *data;
+    sp_curve_report *report;
+    double bound;
+    bool ended;
+} trace;
+
+/* ---- points ---- */
+
+static double relative_residual(trace *t, const double *x)
+{
+    sp_harmonic_evaluate(&t->h, x, t->r, NULL, t->n);
+    const int size = t->h.r * t->h.columns;
+    const double scale = cblas_dnrm2(size, t->h.F, 1);
+    return cblas_dnrm2(size, t->r, 1) / (scale > 0 ? scale : 1);
+}
+
+static void judge(trace *t, const sp_curve_point *point)
+{
+    sp_curve_report *report = t->report;
+    const sp_harmonic_energy *e = &point->energy;
+    report->points++;
+    report->events[point->event]++;
+    report->worst_residual = fmax(report->worst_residual, point->residual);
+    if (t->h.kind != SP_PERIODIC_BACKBONE && e->dissipated > 0)
+        report->worst_balance =
+            fmax(report->worst_balance, fabs(e->input - e->dissipated) / fmax(fabs(e->input), e->dissipated));
+}
+
+/* Passes a point on, whose multipliers are those of t->floquet. */
+static void add_point(trace *t, const double *x, enum sp_curve_event event)
+{
+    const sp_harmonic *h = &t->h;
+    const double margin = h->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, h->r, h->columns, h->r, 1, h->V, h->r, x, h->r, 0, t->q,
+                h->r);
+    const sp_curve_point point = {.frequency = sp_harmonic_frequency(h, x),
+                                  .factor = sp_harmonic_factor(h, x),
+                                  .energy = sp_harmonic_energies(&t->h, x),
+                                  .residual = relative_residual(t, x),
+                                  .stable = sp_floquet_largest(&t->floquet) <= 1 + margin,
+                                  .event = event,
+                                  .coefficients = t->q,
+                                  .multiplier_re = t->floquet.re,
+                                  .multiplier_im = t->floquet.im};
+    judge(t, &point);
+    t->ended |= t->visit(t->data, &point) || t->report->points >= t->parameters->most ||
+                (h->kind == SP_PERIODIC_BACKBONE && point.energy.mean >= t->parameters->energy);
+}
+
+static int multipliers(trace *t, const double *x)
+{
+    return sp_floquet_multipliers(t->context, &t->floquet, &t->h, x);
+}
+
+static state state_of(const trace *t, const double *tangent)
+{
+    return (state){.tangent = tangent[t->n],
+                   .doubling = sp_floquet_doubling(&t->floquet),
+                   .torus = sp_floquet_torus(&t->floquet),
+                   .sign = sp_continuation_sign(t->continuation)};
+}
+
+/* ---- special points ---- */
+
+static double test_fold(void *data, const double *x, const double *tangent)
+{
+    (void)x;
+    return tangent[((const trace *)data)->n];
+}
+
+static double test_doubling(void *data, const double *x, const double *tangent)
+{
+    trace *t = data;
+    (void)tangent;
+    return multipliers(t, x) == SP_OK ? sp_floquet_doubling(&t->floquet) : NAN;
+}
+
+static double test_torus(void *data, const double *x, const double *tangent)
+{
+    trace *t = data;
+    (void)tangent;
+    return multipliers(t, x) == SP_OK ? sp_floquet_torus(&t->floquet) : NAN;
+}
+
+static double test_bound(void *data, const double *x, const double *tangent)
+{
+    const trace *t = data;
+    (void)tangent;
+    return x[t->n] - t->bound;
+}
+
+/* Adds the special point, or sets *missed where it is not found: the end of the step is marked then. */
+static int add_event(trace *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
+                     double start, double end, enum sp_curve_event *missed)
+{
+    int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent);
+    if (status == SP_NUMERICAL) {
+        *missed = event;
+        return SP_OK;
+    }
+    if (status == SP_OK)
+        status = multipliers(t, t->x);
+    if (status == SP_OK)
+        add_point(t, t->x, event);
+    return status;
+}
+
+/* Special points of the last step, between the states of its ends; the multipliers are those of another point then. */
+static int add_events(trace *t, const state *a, const state *b, enum sp_curve_event *missed)
+{
+    int status = SP_OK;
+    if ((a->tangent < 0) != (b->tangent < 0))
+        SP_TRY(add_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, missed));
+    if (t->h.kind == SP_PERIODIC_BACKBONE)
+        return SP_OK;
+    if ((a->doubling < 0) != (b->doubling < 0))
+        SP_TRY(add_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, missed));
+    if ((a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
+        SP_TRY(add_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, missed));
+done:
+    return status;
+}
+
+/* ---- the end of the range ---- */
+
+static double low_of(const trace *t)
+{
+    return t->parameters->low / (t->h.kind == SP_PERIODIC_FORCE ? 1 : t->h.scale);
+}
+
+static double high_of(const trace *t)
+{
+    return t->parameters->high / (t->h.kind == SP_PERIODIC_FORCE ? 1 : t->h.scale);
+}
+
+/* Where the last step left the range, its last point is moved to the bound. */
+static int stop_at_bound(trace *t, double before)
+{
+    const double now = sp_continuation_x(t->continuation)[t->n], low = low_of(t), high = high_of(t);
+    if (now >= low && now <= high)
+        return SP_OK;
+    t->bound = now > high ? high : low;
+    t->ended = true;
+    const int status = sp_continuation_locate(t->continuation, test_bound, t, before - t->bound, now - t->bound, 1e-9,
+                                              t->x, t->tangent);
+    if (status == SP_OK)
+        sp_continuation_move(t->continuation, t->x, t->tangent);
+    return status;
+}
+
+/* ---- tracing ---- */
+
+static int advance(trace *t, state *last)
+{
+    const double before = sp_continuation_x(t->continuation)[t->n];
+    int status;
+    bool ended = false;
+    enum sp_curve_event event = SP_CURVE_REGULAR;
+    SP_TRY(sp_continuation_step(t->continuation));
+    SP_TRY(stop_at_bound(t, before));
+    ended = t->ended;
+    const double *x = sp_continuation_x(t->continuation);
+    SP_TRY(multipliers(t, x));
+    const state now = state_of(t, sp_continuation_tangent(t->continuation));
+    if (!ended) {
+        event = now.sign != last->sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
+        SP_TRY(add_events(t, last, &now, &event));
+        SP_TRY(multipliers(t, x));
+    }
+    if (t->h.kind == SP_PERIODIC_BACKBONE)
+        memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
+    add_point(t, x, event);
+    *last = now;
+done:
+    t->ended |= ended;
+    return status;
+}
+
+static int follow(trace *t, const double *x, const double *direction, const sp_continuation_parameters *parameters)
+{
+    const sp_curve_equations equations = {&t->h, t->n, sp_harmonic_evaluate, sp_harmonic_metric};
+    int status;
+    SP_TRY(sp_continuation_new(t->context, &equations, parameters, x, direction, &t->continuation));
+    x = sp_continuation_x(t->continuation);
+    SP_TRY(multipliers(t, x));
+    state last = state_of(t, sp_continuation_tangent(t->continuation));
+    add_point(t, x, SP_CURVE_REGULAR);
+    while (!t->ended) {
+        SP_TRY(advance(t, &last));
+        SP_TRY(sp_progress(t->context, fmin(1, (double)t->report->points / (double)t->parameters->most)));
+    }
+done:
+    t->report->continuation = t->continuation ? sp_continuation_reported(t->continuation) : (sp_continuation_report){0};
+    sp_continuation_free(t->continuation);
+    return status;
+}
+
+/* ---- where curves start ---- */
+
+/* The motion at the start of a response: by continuation of the load from 0, at the frequency where it starts. */
+static int ramp(trace *t, double frequency, double factor, double *x)
+{
+    sp_harmonic *h = &t->h;
+    const int64_t n = (int64_t)h->r * h->columns;
+    sp_continuation *c = NULL;
+    const sp_continuation_parameters parameters = {0.02, 1e-9, 0.2, 1e-9, 8, 0.5};
+    const sp_curve_equations equations = {h, n, sp_harmonic_evaluate, sp_harmonic_metric};
+    const enum sp_periodic_kind kind = h->kind;
+    const double range = h->range;
+    int status;
+    double *direction = t->tangent;
+    h->kind = SP_PERIODIC_FORCE;
+    h->frequency = frequency;
+    h->range = factor;
+    SP_TRY(sp_harmonic_linear(t->context, h, frequency, factor, x));
+    memset(direction, 0, (size_t)(n + 1) * sizeof *direction);
+    memcpy(direction + h->r, x + h->r, (size_t)(2 * h->r) * sizeof *direction);
+    h->floor = fmax(1e-3 * cblas_dnrm2((int)n, direction, 1), 1e-300);
+    direction[n] = factor;
+    memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
+    x[n] = 0;
+    SP_TRY(sp_continuation_new(t->context, &equations, &parameters, x, direction, &c));
+    for (int i = 0; i < 2000 && sp_continuation_x(c)[n] < factor; i++) {
+        const double before = sp_continuation_x(c)[n];
+        SP_TRY(sp_continuation_step(c));
+        t->bound = factor;
+        if (sp_continuation_x(c)[n] < factor)
+            continue;
+        SP_TRY(sp_continuation_locate(c, test_bound, t, before - factor, sp_continuation_x(c)[n] - factor, 1e-9, t->x,
+                                      t->tangent));
+        sp_continuation_move(c, t->x, t->tangent);
+        break;
+    }
+    memcpy(x, sp_continuation_x(c), (size_t)(n + 1) * sizeof *x);
+done:
+    sp_continuation_free(c);
+    h->kind = kind;
+    h->range = range;
+    return status;
+}
+
+static int start_response(trace *t, double *x, double *direction)
+{
+    sp_harmonic *h = &t->h;
+    const int status = ramp(t, t->parameters->low, h->factor, x);
+    memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
+    x[t->n] = low_of(t);
+    direction[t->n] = 1;
+    h->floor = fmax(1e-3 * cblas_dnrm2(h->r * (h->columns - 1), x + h->r, 1), 1e-300);
+    return status;
+}
+
+static int start_force(trace *t, double *x, double *direction)
+{
+    sp_harmonic *h = &t->h;
+    int status = SP_OK;
+    h->frequency = t->parameters->frequency;
+    SP_TRY(sp_harmonic_linear(t->context, h, h->frequency, 1, x));
+    memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
+    memcpy(direction + h->r, x + h->r, (size_t)(2 * h->r) * sizeof *direction);
+    h->floor = 1e-2 * cblas_dnrm2(2 * h->r, direction + h->r, 1);
+    direction[t->n] = 1;
+    memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
+    x[t->n] = 0;
+    if (t->parameters->low > 0) {
+        SP_TRY(ramp(t, h->frequency, t->parameters->low, x));
+        memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
+        direction[t->n] = 1;
+        x[t->n] = t->parameters->low;
+    }
+done:
+    return status;
+}
+
+static int start_backbone(trace *t, double *x, double *direction)
+{
+    sp_harmonic *h = &t->h;
+    const int64_t mode = t->parameters->mode;
+    if (!(h->eigenvalue[mode] > 0))
+        return sp_fail(t->context, SP_INPUT, "the mode %lld has no positive frequency", (long long)mode + 1);
+    memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
+    x[h->r + mode] = direction[h->r + mode] = h->reference[h->r + mode] = t->parameters->start;
+    x[t->n] = 1;
+    return SP_OK;
+}
+
+/* Refuses a response through a linear resonance at rest that no damping bounds. */
+static int check_resonance(trace *t)
+{
+    const sp_harmonic *h = &t->h;
+    bool damped = h->beta > 0;
+    for (int i = 0; i < h->r; i++)
+        damped |= h->damping[i] > 0;
+    for (int i = 0; i < h->r && !damped && h->kind == SP_PERIODIC_RESPONSE; i++) {
+        const double omega = sqrt(fmax(0, h->eigenvalue[i]));
+        if (omega >= t->parameters->low && omega <= t->parameters->high)
+            return sp_fail(
+                t->context, SP_USAGE,
+                "there is no damping, and the range of frequencies contains the resonance of mode %d at %.6g "
+                "Hz",
+                i + 1, omega / (2 * M_PI));
+    }
+    return SP_OK;
+}
+
+static int check_loads(trace *t)
+{
+    const sp_harmonic *h = &t->h;
+    if (h->kind == SP_PERIODIC_BACKBONE || cblas_dnrm2(h->r, h->amplitude, 1) > 0)
+        return SP_OK;
+    return sp_fail(t->context, SP_USAGE, "the harmonic loads have no component in the basis");
+}
+
+/* Scales of the parameter: a frequency of the model. */
+static void set_scales(trace *t)
+{
+    const sp_curve_parameters *p = t->parameters;
+    sp_harmonic *h = &t->h;
+    h->kind = p->kind;
+    h->scale = p->kind == SP_PERIODIC_BACKBONE   ? sqrt(fmax(h->eigenvalue[p->mode], 1e-300))
+               : p->kind == SP_PERIODIC_RESPONSE ? p->high
+                                                 : 1;
+    h->range = p->kind == SP_PERIODIC_BACKBONE ? 1 : high_of(t) - low_of(t);
+    h->floor = 1e-3 * p->start;
+}
+
+int sp_curve_trace(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
+                   sp_curve_visitor visit, void *data, sp_curve_report *report)
+{
+    trace t = {.context = context, .parameters = parameters, .visit = visit, .data = data, .report = report};
+    const sp_continuation_parameters steps = {parameters->resolution / 4, 1e-9, parameters->resolution, 1e-9, 8, 0.35};
+    int status;
+    *report = (sp_curve_report){0};
+    SP_TRY(sp_harmonic_new(context, model, &t.h));
+    SP_TRY(sp_floquet_new(context, &t.h, 32 > 4 * t.h.harmonics + 4 ? 32 : 4 * t.h.harmonics + 4, &t.floquet));
+    set_scales(&t);
+    t.n = sp_harmonic_equations(&t.h);
+    double *x = sp_pool_new(&t.pool, t.n + 1, sizeof *x), *direction = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
+    t.x = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
+    t.tangent = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
+    t.r = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
+    t.q = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
+    status = t.pool.failed ? sp_fail_memory(context) : SP_OK;
+    SP_TRY(status);
+    SP_TRY(check_loads(&t));
+    SP_TRY(sp_harmonic_equilibrium(context, &t.h, 10, x));
+    SP_TRY(check_resonance(&t));
+    SP_TRY((t.h.kind == SP_PERIODIC_RESPONSE ? start_response
+            : t.h.kind == SP_PERIODIC_FORCE  ? start_force
+                                             : start_backbone)(&t, x, direction));
+    status = follow(&t, x, direction, &steps);
+done:
+    sp_pool_free(&t.pool);
+    sp_floquet_free(&t.floquet);
+    sp_harmonic_free(&t.h);
+    return status;
+}

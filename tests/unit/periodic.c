@@ -1,0 +1,396 @@
+/* Harmonic balance, Floquet multipliers and curves: closed forms, finite differences, time integration. */
+#include "periodic/curve.h"
+
+#include "linear/blas.h"
+#include "test.h"
+
+static sp_context context;
+
+enum { MOST = 4 };
+
+/* f = K q + c s³ a + e s² a + K₃ ∘ q³ with s = aᵀq: a gradient, symmetric. */
+typedef struct cubic {
+    int r;
+    double K[MOST * MOST], a[MOST], cube, square, single[MOST];
+} cubic;
+
+static double evaluate(void *self, const double *q, bool definite, double *f, double *K)
+{
+    const cubic *c = self;
+    double s = 0, energy = 0;
+    (void)definite;
+    for (int i = 0; i < c->r; i++)
+        s += c->a[i] * q[i];
+    for (int i = 0; i < c->r; i++) {
+        double linear = 0;
+        for (int j = 0; j < c->r; j++) {
+            linear += c->K[j * c->r + i] * q[j];
+            if (K)
+                K[j * c->r + i] = c->K[j * c->r + i] + (3 * c->cube * s * s + 2 * c->square * s) * c->a[i] * c->a[j] +
+                                  (i == j) * 3 * c->single[i] * q[i] * q[i];
+        }
+        energy += 0.5 * linear * q[i] + 0.25 * c->single[i] * pow(q[i], 4);
+        if (f)
+            f[i] = linear + (c->cube * s + c->square) * s * s * c->a[i] + c->single[i] * pow(q[i], 3);
+    }
+    return energy + 0.25 * c->cube * pow(s, 4) + c->square * pow(s, 3) / 3;
+}
+
+static sp_reduced_force force_of(cubic *c)
+{
+    return (sp_reduced_force){.self = c, .r = c->r, .cubic = true, .evaluate = evaluate};
+}
+
+static const cubic duffing = {.r = 1, .K = {1}, .a = {1}, .cube = 1};
+static const cubic three = {.r = 3,
+                            .K = {2, -0.3, 0.1, -0.3, 5, 0.4, 0.1, 0.4, 11},
+                            .a = {1, -0.4, 0.3},
+                            .cube = 0.8,
+                            .square = 0.5,
+                            .single = {0.2, 0.5, 0.1}};
+static const double mass3[9] = {1.5, 0.2, 0, 0.2, 1, 0.1, 0, 0.1, 2}, load3[9] = {0.3, 0.1, -0.2},
+                    still3[3] = {0.2, -0.1, 0.3}, none[MOST];
+
+static sp_periodic_model model_of(const sp_reduced_force *force, const double *mass, int harmonics)
+{
+    return (sp_periodic_model){
+        .force = force, .mass = mass, .constant = none, .amplitude = none, .harmonics = harmonics};
+}
+
+/* ---- the Jacobian ---- */
+
+static void jacobian_of(enum sp_periodic_kind kind)
+{
+    cubic c = three;
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, mass3, 3);
+    sp_harmonic h;
+    model.constant = still3;
+    model.amplitude = load3;
+    model.damping_mass = 0.3;
+    model.damping_stiffness = 0.05;
+    model.damping_ratio = 0.02;
+    CHECK_OK(sp_harmonic_new(&context, &model, &h));
+    h.kind = kind;
+    h.frequency = 1.3;
+    h.scale = kind == SP_PERIODIC_FORCE ? 1 : 1.7;
+    const int64_t n = sp_harmonic_equations(&h);
+    double x[30], v[30], y[30], r0[30], r1[30], J[30 * 30], error[3];
+    for (int i = 0; i <= n; i++) {
+        x[i] = sin(1 + 3 * i) * 0.7;
+        v[i] = cos(2 + 5 * i);
+        h.reference[i % 21] = cos(3 + 7 * i);
+    }
+    x[n] = 0.9;
+    sp_harmonic_evaluate(&h, x, r0, J, n);
+    for (int k = 0; k < 3; k++) {
+        const double step = 1e-2 / (1 << k);
+        error[k] = 0;
+        for (int sign = -1; sign <= 1; sign += 2) {
+            for (int i = 0; i <= n; i++)
+                y[i] = x[i] + sign * step * v[i];
+            sp_harmonic_evaluate(&h, y, sign < 0 ? r0 : r1, NULL, n);
+        }
+        for (int i = 0; i < n; i++) {
+            double exact = 0;
+            for (int j = 0; j <= n; j++)
+                exact += J[j * n + i] * v[j];
+            error[k] = fmax(error[k], fabs((r1[i] - r0[i]) / (2 * step) - exact));
+        }
+    }
+    CHECK_ORDERS(error, 2, 0.02, 0.02, "kind %d", (int)kind);
+    sp_harmonic_free(&h);
+}
+
+static void jacobian(void)
+{
+    jacobian_of(SP_PERIODIC_RESPONSE);
+    jacobian_of(SP_PERIODIC_BACKBONE);
+    jacobian_of(SP_PERIODIC_FORCE);
+}
+
+/* ---- curves ---- */
+
+typedef struct keep {
+    int64_t count;
+    double frequency[4000], amplitude[4000], factor[4000], mean[4000], balance[4000];
+    double x[4000][64];
+    double largest[4000]; /* modulus of a multiplier */
+    bool stable[4000];
+    enum sp_curve_event event[4000];
+    int r, columns;
+} keep;
+
+static bool visit(void *data, const sp_curve_point *point)
+{
+    keep *k = data;
+    const int64_t i = k->count++;
+    double largest = 0;
+    memcpy(k->x[i], point->coefficients, (size_t)(k->r * k->columns) * sizeof(double));
+    for (int s = 0; s < 720; s++) {
+        double q = point->coefficients[0];
+        for (int m = 1; 2 * m < k->columns; m++)
+            q += point->coefficients[(2 * m - 1) * k->r] * cos(m * M_PI * s / 360) +
+                 point->coefficients[2 * m * k->r] * sin(m * M_PI * s / 360);
+        largest = fmax(largest, fabs(q));
+    }
+    k->amplitude[i] = largest;
+    k->frequency[i] = point->frequency;
+    k->factor[i] = point->factor;
+    k->stable[i] = point->stable;
+    k->largest[i] = hypot(point->multiplier_re[0], point->multiplier_im[0]);
+    k->event[i] = point->event;
+    k->mean[i] = point->energy.mean;
+    return k->count >= 3990;
+}
+
+/* Complete elliptic integral K(m) by the arithmetic-geometric mean. */
+static double elliptic(double m)
+{
+    double a = 1, b = sqrt(1 - m);
+    for (int i = 0; i < 20; i++) {
+        const double next = 0.5 * (a + b);
+        b = sqrt(a * b);
+        a = next;
+    }
+    return M_PI / (2 * a);
+}
+
+/* q̈ + q + q³ = 0: ω(A) = π √(1 + A²) / (2 K(m)), m = A²/(2 (1 + A²)), since q = A cn(√(1 + A²) t | m). */
+static void backbone(void)
+{
+    static keep k;
+    cubic c = duffing;
+    const sp_reduced_force force = force_of(&c);
+    const sp_periodic_model model = model_of(&force, (double[]){1}, 15);
+    sp_curve_report report;
+    k = (keep){.r = 1, .columns = 31};
+    CHECK_OK(sp_curve_trace(&context, &model,
+                            &(sp_curve_parameters){SP_PERIODIC_BACKBONE, 0.1, 10, .start = 0.01, .energy = 50,
+                                                   .most = 3000, .resolution = 0.1},
+                            visit, &k, &report));
+    double worst = 0;
+    for (int64_t i = 0; i < k.count; i++) {
+        const double A = k.amplitude[i];
+        worst =
+            fmax(worst, fabs(k.frequency[i] / (M_PI * sqrt(1 + A * A) / (2 * elliptic(A * A / (2 + 2 * A * A)))) - 1));
+        CHECK(k.stable[i], "A = %g is unstable", A);
+    }
+    NOTE("%lld points up to A = %g, omega = %g, off by %.2g", (long long)k.count, k.amplitude[k.count - 1],
+         k.frequency[k.count - 1], worst);
+    CHECK(worst < 1e-8 && k.amplitude[k.count - 1] > 3, "%g", worst);
+}
+
+/* A linear model: (K − Ω²M + iΩC) q = f₁ in closed form, with all kinds of damping. */
+static void linear(void)
+{
+    static keep k;
+    cubic c = {.r = 2, .K = {3, -1, -1, 2}};
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 2}, 1);
+    sp_curve_report report;
+    model.amplitude = (double[]){1, 0.5};
+    model.damping_mass = 0.05;
+    model.damping_stiffness = 0.02;
+    k = (keep){.r = 2, .columns = 3};
+    CHECK_OK(sp_curve_trace(&context, &model,
+                            &(sp_curve_parameters){SP_PERIODIC_RESPONSE, 0.2, 3, .most = 3000, .resolution = 0.1},
+                            visit, &k, &report));
+    double worst = 0;
+    for (int64_t i = 0; i < k.count; i++) {
+        const double w = k.frequency[i], k00 = 3 - w * w, k11 = 2 - 2 * w * w;
+        /* residuals of the real and the imaginary part with q = a − i b */
+        const double *x = k.x[i], *a = x + 2, *b = x + 4, C[4] = {0.05 + 0.06, -0.02, -0.02, 0.1 + 0.04};
+        const double error[4] = {k00 * a[0] - a[1] + w * (C[0] * b[0] + C[1] * b[1]) - 1,
+                                 -a[0] + k11 * a[1] + w * (C[2] * b[0] + C[3] * b[1]) - 0.5,
+                                 k00 * b[0] - b[1] - w * (C[0] * a[0] + C[1] * a[1]),
+                                 -b[0] + k11 * b[1] - w * (C[2] * a[0] + C[3] * a[1])};
+        for (int j = 0; j < 4; j++)
+            worst = fmax(worst, fabs(error[j]));
+        CHECK(k.stable[i] && k.event[i] == SP_CURVE_REGULAR, "a linear response is unstable at %g", w);
+    }
+    NOTE("%lld points, off by %.2g, balance %.2g", (long long)k.count, worst, report.worst_balance);
+    CHECK(worst < 1e-9 && report.worst_balance < 1e-8, "%g %g", worst, report.worst_balance);
+    CHECK_NEAR(k.frequency[k.count - 1], 3, 1e-8);
+}
+
+/* ---- against time integration ---- */
+
+/* M v̇ = f₀ + p f₁ cos Ωt − C v − f − β K v by Runge and Kutta's method of order 4, over periods. */
+typedef struct run {
+    cubic *c;
+    double alpha, beta, omega, load[MOST];
+} run;
+
+static void slope(const run *r, double time, const double *z, double *dz)
+{
+    const int n = r->c->r;
+    double f[MOST], K[MOST * MOST];
+    evaluate(r->c, z, false, f, K);
+    for (int i = 0; i < n; i++) { /* the mass is 1 */
+        dz[i] = z[n + i];
+        dz[n + i] = r->load[i] * cos(r->omega * time) - r->alpha * z[n + i] - f[i];
+        for (int j = 0; j < n; j++)
+            dz[n + i] -= r->beta * K[j * n + i] * z[n + j];
+    }
+}
+
+static void integrate(const run *r, int periods, int steps, double *z)
+{
+    const int n = 2 * r->c->r;
+    const double h = 2 * M_PI / r->omega / steps;
+    for (int64_t s = 0; s < (int64_t)periods * steps; s++) {
+        double k[4][2 * MOST], y[2 * MOST];
+        slope(r, (double)s * h, z, k[0]);
+        for (int stage = 1; stage < 4; stage++) {
+            for (int i = 0; i < n; i++)
+                y[i] = z[i] + (stage < 3 ? 0.5 : 1) * h * k[stage - 1][i];
+            slope(r, ((double)s + (stage < 3 ? 0.5 : 1)) * h, y, k[stage]);
+        }
+        for (int i = 0; i < n; i++)
+            z[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    }
+}
+
+/* z = (q, q̇) at the phase 0 of a point. */
+static void state_at(const keep *k, int64_t i, double *z)
+{
+    for (int j = 0; j < k->r; j++) {
+        z[j] = k->x[i][j];
+        z[k->r + j] = 0;
+        for (int m = 1; 2 * m < k->columns; m++) {
+            z[j] += k->x[i][(2 * m - 1) * k->r + j];
+            z[k->r + j] += m * k->frequency[i] * k->x[i][2 * m * k->r + j];
+        }
+    }
+}
+
+/* A hardening resonance with both folds: each point is periodic under time integration; a small perturbation of a
+ * stable point decays, and that of an unstable one grows. */
+static void folded(void)
+{
+    static keep k;
+    cubic c = {.r = 2, .K = {1, 0, 0, 8}, .a = {1, 0.5}, .cube = 1, .square = 0.3};
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 1}, 15);
+    sp_curve_report report;
+    model.amplitude = (double[]){0.2, 0.1};
+    model.damping_mass = 0.05;
+    model.damping_stiffness = 0.01;
+    k = (keep){.r = 2, .columns = 31};
+    CHECK_OK(sp_curve_trace(&context, &model,
+                            &(sp_curve_parameters){SP_PERIODIC_RESPONSE, 0.8, 2.2, .most = 3000, .resolution = 0.1},
+                            visit, &k, &report));
+    NOTE("%lld points, %lld folds, %lld iterations, %lld factors, residual %.2g, balance %.2g", (long long)k.count,
+         (long long)report.events[SP_CURVE_FOLD], (long long)report.continuation.iterations,
+         (long long)report.continuation.factorizations, report.worst_residual, report.worst_balance);
+    CHECK(report.events[SP_CURVE_FOLD] == 2, "%lld folds", (long long)report.events[SP_CURVE_FOLD]);
+    CHECK(report.worst_balance < 1e-8, "balance %g", report.worst_balance);
+    int unstable = 0, tested = 0;
+    double worst = 0;
+    for (int64_t i = 3; i < k.count; i += 7) {
+        const run r = {&c, 0.05, 0.01, k.frequency[i], {0.2, 0.1}};
+        double z[4], start[4];
+        state_at(&k, i, start);
+        memcpy(z, start, sizeof z);
+        integrate(&r, 1, 2000, z);
+        double missed = 0, size = 0;
+        for (int j = 0; j < 4; j++) {
+            missed = fmax(missed, fabs(z[j] - start[j]));
+            size = fmax(size, fabs(start[j]));
+        }
+        worst = fmax(worst, missed / size);
+        memcpy(z, start, sizeof z);
+        z[0] += 1e-6;
+        integrate(&r, 60, 400, z);
+        double away = 0;
+        for (int j = 0; j < 4; j++)
+            away = fmax(away, fabs(z[j] - start[j]));
+        if (fabs(k.largest[i] - 1) > 0.05) { /* away from the folds, where perturbations need long */
+            tested++;
+            unstable += !k.stable[i];
+            CHECK(k.stable[i] ? away < 2e-6 : away > 1e-5, "at %g, stable %d: a perturbation of 1e-6 becomes %g",
+                  k.frequency[i], k.stable[i], away);
+        }
+    }
+    NOTE("%d points integrated, %d unstable; a period misses by %.2g", tested, unstable, worst);
+    CHECK(worst < 1e-4 && unstable > 3 && unstable < tested, "%g %d", worst, unstable);
+}
+
+/* The frequency of a force sweep is the same, and its folds are those of the hysteresis. */
+static void sweep(void)
+{
+    static keep k;
+    cubic c = duffing;
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1}, 9);
+    sp_curve_report report;
+    model.amplitude = (double[]){1};
+    model.damping_ratio = 0.02;
+    k = (keep){.r = 1, .columns = 19};
+    CHECK_OK(sp_curve_trace(&context, &model,
+                            &(sp_curve_parameters){SP_PERIODIC_FORCE, 0, 1, 1.6, .most = 3000, .resolution = 0.1},
+                            visit, &k, &report));
+    NOTE("%lld points, %lld folds", (long long)k.count, (long long)report.events[SP_CURVE_FOLD]);
+    CHECK(report.events[SP_CURVE_FOLD] == 2, "%lld", (long long)report.events[SP_CURVE_FOLD]);
+    CHECK_NEAR(k.factor[k.count - 1], 1, 1e-8);
+    CHECK_NEAR(k.frequency[k.count - 1], 1.6, 1e-15);
+}
+
+/* Mathieu's equation by a known solution: an undamped linear oscillator has μ = exp(±iωT), and a damped one the modulus
+ * exp(−αT/2). */
+static void multipliers(void)
+{
+    cubic c = {.r = 2, .K = {4, 0, 0, 250000}};
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 1}, 3);
+    sp_harmonic h;
+    sp_floquet f;
+    double x[15] = {0};
+    model.damping_mass = 0.2;
+    CHECK_OK(sp_harmonic_new(&context, &model, &h));
+    CHECK_OK(sp_floquet_new(&context, &h, 32, &f));
+    x[14] = 1.5;
+    CHECK_OK(sp_floquet_multipliers(&context, &f, &h, x));
+    const double T = 2 * M_PI / 1.5, w = sqrt(4 - 0.01);
+    CHECK_NEAR(f.re[0], exp(-0.1 * T) * cos(w * T), 1e-6);
+    CHECK_NEAR(fabs(f.im[0]), exp(-0.1 * T) * fabs(sin(w * T)), 1e-6);
+    CHECK(hypot(f.re[2], f.im[2]) < 0.8, "a mode that the steps do not resolve grows: %g", hypot(f.re[2], f.im[2]));
+    sp_floquet_free(&f);
+    sp_harmonic_free(&h);
+}
+
+/* ---- what is refused ---- */
+
+static void refusals(void)
+{
+    static keep k;
+    cubic c = duffing;
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1}, 3);
+    const sp_curve_parameters response = {SP_PERIODIC_RESPONSE, 0.5, 2, .most = 100, .resolution = 0.1};
+    sp_curve_report report;
+    k = (keep){.r = 1, .columns = 7};
+    CHECK(sp_curve_trace(&context, &model, &response, visit, &k, &report) == SP_USAGE &&
+              strstr(context.message, "no component"),
+          "%s", context.message);
+    model.amplitude = (double[]){0.1};
+    CHECK(sp_curve_trace(&context, &model, &response, visit, &k, &report) == SP_USAGE &&
+              strstr(context.message, "no damping"),
+          "%s", context.message);
+    CHECK(k.count == 0, "points were passed");
+}
+
+int main(void)
+{
+    sp_blas_prepare(true);
+    context = sp_context_default();
+    RUN(jacobian);
+    RUN(multipliers);
+    RUN(backbone);
+    RUN(linear);
+    RUN(folded);
+    RUN(sweep);
+    RUN(refusals);
+    return test_end();
+}

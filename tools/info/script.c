@@ -103,7 +103,7 @@ static bool is_among(const char *const *words, const char *word)
 static bool writes(const char *name)
 {
     static const char *const writing[] = {"output", "write-stiffness", "write-mass", "derivatives", "checkpoint",
-                                          "joints", "timings",         "csv",        NULL};
+                                          "joints", "timings",         "csv",        "reactions",   NULL};
     return is_among(writing, name);
 }
 

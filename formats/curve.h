@@ -5,13 +5,13 @@
 #include "formats/file.h"
 
 typedef struct sp_curve_file {
-    int64_t n, r, columns, multipliers; /* points; coordinates; 2H + 1; 2r */
-    double *frequency, *factor;         /* [n] Hz; factor on the harmonic loads */
-    double *amplitude, *energy;         /* [n] m; J */
-    double *coefficient;                /* [n, columns, r] of q */
-    double *multiplier;                 /* [n, 2r, 2] real and imaginary part */
-    uint8_t *stable, *event;            /* [n] 1: stable; enum sp_curve_event */
-    sp_pool pool;                       /* after reading */
+    int64_t n, r, columns;      /* points; coordinates; 2H + 1 */
+    double *frequency, *factor; /* [n] Hz; factor on the harmonic loads */
+    double *amplitude, *energy; /* [n] m; J */
+    double *coefficient;        /* [n, columns, r] of q */
+    double *multiplier;         /* [n, 2r, 2] real and imaginary part */
+    uint8_t *stable, *event;    /* [n] 1: stable; enum sp_curve_event */
+    sp_pool pool;               /* after reading */
 } sp_curve_file;
 
 /* Checks shapes and values, and that there is a point. */

@@ -72,6 +72,7 @@ use_beam() {
     done_well simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 --damping-mass 6.5 --threads 2 -o again.npz
     same_bytes out.npz again.npz 'a second run'
     ending= done_well siminfo out.npz
+    grep -q '^points    2 folds$' "$stdout" && grep -q '^curve .* points in 2 coordinates with 7 harmonics' "$stdout" || fault "siminfo: $(< "$stdout")"
     done_well simcurve "${model[@]}" --force-sweep --frequency 112 --loads beam/pull.csv --range 0,4 --damping-mass 6.5 -o sweep.npz
     holds sweep.npz 'r["folds"] == 2 and r["complete"] is True'
     no_faults

@@ -1,6 +1,7 @@
 #include "tools/info/summary.h"
 
 #include "formats/cubature.h"
+#include "formats/curve.h"
 #include "formats/domains.h"
 #include "formats/kinds.h"
 #include "formats/mesh.h"
@@ -664,6 +665,33 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+static int print_curve(sp_context *context, info_file *info, FILE *stream)
+{
+    static const char *const events[] = {"", "folds", "branch points", "period doublings", "Neimark-Sacker points"};
+    enum { EVENTS = sizeof events / sizeof *events };
+    sp_curve_file curve;
+    long long stable = 0, count[EVENTS] = {0};
+    double low = INFINITY, high = 0, largest = 0;
+    const int status = sp_curve_read(context, &info->file, &curve);
+    if (status != SP_OK)
+        return status;
+    for (int64_t i = 0; i < curve.n; i++) {
+        low = fmin(low, curve.frequency[i]);
+        high = fmax(high, curve.frequency[i]);
+        largest = fmax(largest, curve.amplitude[i]);
+        stable += curve.stable[i];
+        count[curve.event[i]]++; /* at most EVENTS - 1 by the table of the kind */
+    }
+    fprintf(stream, "curve     %lld points in %lld coordinates with %lld harmonics, %lld stable\n", (long long)curve.n,
+            (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
+    fprintf(stream, "from      %.9g Hz to %.9g Hz, amplitude up to %.9g m\n", low, high, largest);
+    for (int k = 1; k < EVENTS; k++)
+        if (count[k] > 0)
+            fprintf(stream, "points    %lld %s\n", count[k], events[k]);
+    sp_curve_file_free(&curve);
+    return SP_OK;
+}
+
 /* What is said of each kind, and the members whose data that needs (NULL: all). */
 static const struct {
     const sp_kind *kind;
@@ -686,6 +714,7 @@ static const struct {
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
     {&sp_kind_domains, print_domains, NULL},
+    {&sp_kind_curve, print_curve, NULL},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

@@ -16,6 +16,16 @@ typedef struct info_file {
 /* Returns true if the summary of a file of this type uses the data of a member. */
 bool summary_wants(const char *kind, const char *name);
 
+/* The text of a key; "" where there is none. */
+const char *summary_text_of(const json_t *object, const char *key);
+
+/* Prints the first `most` bytes, 47 at most, of a text from a file, without control characters. */
+void summary_print_start(const char *text, int most, FILE *stream);
+
+/* The lines of the summary that only files of this type have (kinds.c); none for other files. A mesh leaves the file's
+ * members empty. SP_INPUT if a member does not conform to the file type. */
+int summary_of_kind(sp_context *context, info_file *info, FILE *stream) SP_MUST_USE;
+
 /* Prints everything. A mesh leaves the file's members empty. SP_INPUT if a member does not conform to the file type. */
 int summary_print(sp_context *context, info_file *info, const char *path, FILE *stream) SP_MUST_USE;
 

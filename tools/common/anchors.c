@@ -13,10 +13,10 @@ static struct {
 
 const tool_option tool_fix_options[TOOL_FIX_COUNT] = {
     {"fix-box", 0, TOOL_TEXTS, &fixed.boxes, "X0,Y0,Z0,X1,Y1,Z1[,AXES]",
-     .help = "hold the vertices in this box; inf for open sides; AXES such as xz holds only these components"},
+     .help = "fix the vertices in this box; inf for open sides; AXES such as xz fixes only these components"},
     {"fix-half-space", 0, TOOL_TEXTS, &fixed.half_spaces, "NX,NY,NZ,D[,AXES]",
-     .help = "hold the vertices with n.x <= d"},
-    {"fix-vertices", 0, TOOL_TEXTS, &fixed.lists, "LIST[:AXES]", .help = "hold these vertices, counted from 0: 0-3,17"},
+     .help = "fix the vertices with n.x <= d"},
+    {"fix-vertices", 0, TOOL_TEXTS, &fixed.lists, "LIST[:AXES]", .help = "fix these vertices, counted from 0: 0-3,17"},
 };
 
 static struct {
@@ -24,7 +24,7 @@ static struct {
 } sets;
 
 const tool_option tool_set_options[TOOL_SET_COUNT] = {
-    {"fix-set", 0, TOOL_TEXTS, &sets.fixed, "NAME[:AXES]", .help = "hold the vertices of a named set"},
+    {"fix-set", 0, TOOL_TEXTS, &sets.fixed, "NAME[:AXES]", .help = "fix the vertices of a named set"},
     {"region-set", 0, TOOL_TEXTS, &sets.regions, "[REGION=]NAME",
      .help = "the elements of a named set become region REGION, by default of the set's name"},
 };

@@ -1,0 +1,65 @@
+#include "geometry/orient.h"
+#include "geometry/winding.h"
+#include "tools/common/anchors.h"
+#include "tools/common/model.h"
+#include "tools/sound/sound.h"
+
+#include <math.h>
+
+static void parse_listeners(const sound_choice *choice, sound_surface *s)
+{
+    if (choice->listeners.count == 0)
+        tool_fail(SP_USAGE, NULL, "where is the listener? Name the place with --listener X,Y,Z");
+    if (choice->listeners.count > SOUND_LISTENERS)
+        tool_fail(SP_USAGE, NULL, "--listener: at most %d of them, each a channel of the file", SOUND_LISTENERS);
+    for (; s->listeners < choice->listeners.count; s->listeners++) {
+        const char *text = choice->listeners.value[s->listeners], *at = text;
+        double *x = s->listener[s->listeners];
+        if (!tool_parse_numbers(&at, 3, x) || *at || at[-1] == ',' || !isfinite(x[0] + x[1] + x[2]))
+            tool_fail(SP_USAGE, NULL, "--listener: \"%s\" is not a place X,Y,Z", text);
+    }
+}
+
+/* A surface that is not closed and outward has no side that faces the listener. */
+static void check_closed(sp_context *context, const sp_surface *surface, bool embedded, const char *path)
+{
+    sp_surface repaired;
+    sp_orient_report report;
+    tool_check(sp_surface_orient(context, surface, &repaired, &report), path);
+    sp_surface_free(&repaired);
+    if (report.open_edges == 0 && report.turned == 0)
+        return;
+    if (embedded)
+        tool_hint("--surface boundary takes the boundary of its elements");
+    tool_fail(SP_INPUT, path, "its %s does not enclose a volume: %lld open edges, %lld triangles that face inward",
+              embedded ? "embedded surface" : "boundary", (long long)report.open_edges, (long long)report.turned);
+}
+
+static void check_outside(sp_context *context, const sound_surface *s, const sp_surface *surface, const char *path)
+{
+    sp_winding *winding;
+    tool_check(sp_winding_new(context, surface, &winding), path);
+    for (int i = 0; i < s->listeners; i++) {
+        const double *x = s->listener[i];
+        if (sp_winding_inside(winding, x))
+            tool_fail(SP_USAGE, path, "--listener: %g,%g,%g is inside the body", x[0], x[1], x[2]);
+    }
+    sp_winding_free(winding);
+}
+
+void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, sound_surface *s)
+{
+    sp_surface surface;
+    *s = (sound_surface){0};
+    parse_listeners(choice, s);
+    tool_skin_open(context, &mesh->mesh, choice->surface == 1, &s->skin);
+    tool_mesh_surface(context, &mesh->mesh, choice->surface == 1, &surface);
+    check_closed(context, &surface, s->skin.embedded, mesh->path);
+    check_outside(context, s, &surface, mesh->path);
+    sp_surface_free(&surface);
+}
+
+void sound_surface_close(sound_surface *surface)
+{
+    tool_skin_close(&surface->skin);
+}

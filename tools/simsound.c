@@ -8,8 +8,8 @@
 static sound_choice chosen;
 
 static const tool_option listening_options[] = {
-    {"listener", 0, TOOL_TEXTS, &chosen.listeners, "X,Y,Z",
-     .help = "where the sound is heard, m; each one is a channel of the file"},
+    {"listener", 0, TOOL_TEXTS, &chosen.listeners, "PLACE",
+     .help = "where the sound is heard, X,Y,Z in m; each one is a channel of the file"},
     {"radiation", 0, TOOL_CHOICE, &chosen.radiation, NULL, "plane-wave", "plane-wave|baffle|monopole",
      .help = "factor of a triangle at the angle THETA between its normal and the listener. plane-wave: 1 + cos THETA; "
              "baffle: 2 in front, 0 behind (Rayleigh integral); monopole: 1"},

@@ -16,8 +16,9 @@
  *     k = ω/c, for a body of the size a ≪ 1/k that moves as a whole, such as a thin wire.
  *   SP_RADIATION_BAFFLE  D = 2 for cos θ > 0, else 0: the Rayleigh integral, exact for the front of a flat plate in a
  *     rigid infinite wall.
- *   SP_RADIATION_MONOPOLE  D = 1: the first term alone, exact for the net change of volume of small bodies. The dipole
- *     of a rigid sphere that moves as a whole is 2/3 of the exact one; thin plates are far too quiet.
+ *   SP_RADIATION_MONOPOLE  D = 1: the first term alone, exact for the net change of volume of small bodies. The
+ *     dipole of a rigid body that moves as a whole lacks that of the air it carries along: it is 2/3 of the exact one
+ *     for a sphere, ½ for a thin rod across its axis, and far too small for a thin plate.
  *
  * The surface stays at rest in d and n, and shadows and reflections are neglected, as is the work that the air takes
  * from the body. Centroids stand for their triangles, whose edges must be short against the wavelength and d. */

@@ -360,6 +360,43 @@ use_bar() {
     no_faults
 }
 
+# A body voxelized from a closed model that faces inward, and from an open one.
+@test 'an embedded surface that faces inward is turned, an open one refused' {
+    use_bar
+    cat > box.obj <<- 'END'
+	v 0 0 0
+	v 0.1 0 0
+	v 0.1 0.1 0
+	v 0 0.1 0
+	v 0 0 0.1
+	v 0.1 0 0.1
+	v 0.1 0.1 0.1
+	v 0 0.1 0.1
+	f 1 4 3 2
+	f 5 6 7 8
+	f 1 2 6 5
+	f 2 3 7 6
+	f 3 4 8 7
+	f 4 1 5 8
+	END
+    awk '/^f/ { print "f", $4, $3, $2 "\nf", $5, $4, $2; next } { print }' box.obj > inward.obj
+    awk '/^f/ { print "f", $2, $3, $4 "\nf", $2, $4, $5; next } { print }' box.obj > outward.obj
+    sed '$d' outward.obj > open.obj
+    for body in outward inward open; do
+        voxelize $body.obj -n 3 --fill --young 1e9 --fix-half-space 0,0,1,0.01 -q -o $body.npz
+        modes $body.npz -k 3 -q -o $body-modes.npz
+        simulate $body.npz --model modal --integrator exact --basis $body-modes.npz --gravity 0,0,-9.81 --dt 2e-5 --steps 1000 -q -o $body-motion.npz
+    done
+    for body in outward inward; do
+        done_well simsound $body.npz $body-modes.npz $body-motion.npz --listener 0.5,0.3,0.2 --samples float --full-scale 1 -q -o $body.wav
+    done
+    "$PYTHON" -c 'import sys; from wav import read; a, b = (read(n + ".wav")[1] for n in ("outward", "inward")); sys.exit(not (0 < abs(a).max() and abs(a - b).max() < 1e-5 * abs(a).max()))' ||
+        fault 'they differ'
+    refused 3 'does not enclose a volume: [1-9][0-9]* open edges' simsound open.npz open-modes.npz open-motion.npz --listener 0.5,0.3,0.2 -o out.wav
+    done_well simsound open.npz open-modes.npz open-motion.npz --listener 0.5,0.3,0.2 --surface boundary -q -o boundary.wav
+    no_faults
+}
+
 @test 'what simsound refuses' {
     use_bar
     local base=(simsound bar/bar.npz bar/bar-modes.npz bar/motion.npz)

@@ -35,7 +35,7 @@ sp_pressure *sound_pressure(sp_context *context, const sound_choice *choice, con
                                 .rate = (double)choice->rate,
                                 .band = {choice->band[0], choice->band[1]}};
     memcpy(p.radiation.listener, surface->listener[listener], sizeof p.radiation.listener);
-    tool_check(sp_pressure_new(context, skin->vertex_count, skin->rest, skin->triangle_count, skin->triangles, r, &p,
+    tool_check(sp_pressure_new(context, skin->vertex_count, skin->rest, skin->triangle_count, surface->triangles, r, &p,
                                &pressure),
                NULL);
     fill_rows(context, surface, r, columns, pressure);

@@ -23,6 +23,8 @@ typedef struct sound_choice {
 /* The triangles that radiate, and where they are heard. */
 typedef struct sound_surface {
     tool_skin skin;
+    const int64_t *triangles; /* of the skin, outward */
+    sp_pool pool;
     int listeners;
     double listener[SOUND_LISTENERS][3]; /* m */
 } sound_surface;

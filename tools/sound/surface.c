@@ -20,19 +20,27 @@ static void parse_listeners(const sound_choice *choice, sound_surface *s)
     }
 }
 
-/* A surface that is not closed and outward has no side that faces the listener. */
-static void check_closed(sp_context *context, const sp_surface *surface, bool embedded, const char *path)
+/* A surface that is not closed has no side that faces the listener. One that faces inward throughout is turned. */
+static void turn_outward(sp_context *context, sound_surface *s, sp_surface *surface, const char *path)
 {
     sp_surface repaired;
     sp_orient_report report;
     tool_check(sp_surface_orient(context, surface, &repaired, &report), path);
     sp_surface_free(&repaired);
-    if (report.open_edges == 0 && report.turned == 0)
+    const bool inward = report.turned > 0 && report.turned == surface->triangle_count;
+    for (int64_t t = 0; inward && t < surface->triangle_count; t++) {
+        const int64_t kept = surface->triangles[3 * t];
+        surface->triangles[3 * t] = surface->triangles[3 * t + 1];
+        surface->triangles[3 * t + 1] = kept;
+    }
+    s->triangles = tool_allocate_copy(&s->pool, surface->triangles, 3 * surface->triangle_count, sizeof(int64_t));
+    if (report.open_edges == 0 && (inward || report.turned == 0))
         return;
-    if (embedded)
+    if (s->skin.embedded)
         tool_hint("--surface boundary takes the boundary of its elements");
-    tool_fail(SP_INPUT, path, "its %s does not enclose a volume: %lld open edges, %lld triangles that face inward",
-              embedded ? "embedded surface" : "boundary", (long long)report.open_edges, (long long)report.turned);
+    tool_fail(SP_INPUT, path, "its %s does not enclose a volume: %lld open edges, %lld of %lld triangles face inward",
+              s->skin.embedded ? "embedded surface" : "boundary", (long long)report.open_edges,
+              (long long)report.turned, (long long)surface->triangle_count);
 }
 
 static void check_outside(sp_context *context, const sound_surface *s, const sp_surface *surface, const char *path)
@@ -54,7 +62,7 @@ void sound_surface_open(sp_context *context, const sound_choice *choice, const t
     parse_listeners(choice, s);
     tool_skin_open(context, &mesh->mesh, choice->surface == 1, &s->skin);
     tool_mesh_surface(context, &mesh->mesh, choice->surface == 1, &surface);
-    check_closed(context, &surface, s->skin.embedded, mesh->path);
+    turn_outward(context, s, &surface, mesh->path);
     check_outside(context, s, &surface, mesh->path);
     sp_surface_free(&surface);
 }
@@ -62,4 +70,5 @@ void sound_surface_open(sp_context *context, const sound_choice *choice, const t
 void sound_surface_close(sound_surface *surface)
 {
     tool_skin_close(&surface->skin);
+    sp_pool_free(&surface->pool);
 }

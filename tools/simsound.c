@@ -1,5 +1,6 @@
 /* simsound: the sound that a vibrating body radiates, as a sound file; linear modes as a program in Faust. */
 #include "formats/export/wav.h"
+#include "tools/sound/scene.h"
 #include "tools/sound/sound.h"
 
 #include <math.h>
@@ -19,14 +20,19 @@ static const tool_option listening_options[] = {
     {"sound-speed", 0, TOOL_REAL, &chosen.speed, "C", "343.2", .low = 1e-3, .high = 1e6, .help = "m/s"},
 };
 
+static const tool_option scene_options[] = {
+    {"body", 0, TOOL_TEXT, &chosen.body, "NAME", .only = "@scene",
+     .help = "of the motion of a scene: the body that sounds (default: the only one that is not rigid)"},
+};
+
 static const tool_option file_options[] = {
     {"rate", 0, TOOL_INTEGER, &chosen.rate, "HZ", "44100", .low = 1000, .high = 768000, .help = "samples per second"},
     {"band", 0, TOOL_VECTOR, chosen.band, "LO,HI", "20,20000", .count = 2, .help = "band limits, Hz"},
     {"full-scale", 0, TOOL_REAL, &chosen.full_scale, "PA", .low = 1e-300, .high = 1e300,
      .given = &chosen.full_scale_given, .help = "sound pressure of full scale (default: 1 dB above the peak)"},
-    {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory",
+    {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory,scene",
      .help = "integers of 16 or 24 bits, or floating point"},
-    {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .only = "@trajectory",
+    {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .only = "@trajectory,scene",
      .help = "also draw the spectra of the first channel over time, as PNG"},
     {"range", 0, TOOL_REAL, &chosen.range, "DB", "72", .low = 6, .high = 300, .only = "spectrogram",
      .help = "range of its colours below the loudest"},
@@ -45,6 +51,7 @@ static const tool_option faust_options[] = {
 
 static const tool_table tables[] = {
     {.title = "Listening", .options = listening_options, .count = TOOL_COUNT(listening_options)},
+    {.title = "Listening", .options = scene_options, .count = TOOL_COUNT(scene_options)},
     {.title = "Recording", .options = file_options, .count = TOOL_COUNT(file_options)},
     {.title = "Programs in Faust", .options = faust_options, .count = TOOL_COUNT(faust_options)},
     {0},
@@ -85,13 +92,13 @@ static void check_band(void)
         tool_fail(SP_USAGE, NULL, "--spectrogram %s: the picture is a .png file", chosen.spectrogram);
 }
 
-static void check_inputs(const tool_trajectory *motion)
+static void check_inputs(const tool_trajectory *motion, bool scene)
 {
     const char *path = tool_output_path();
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "name the mesh too");
     if (motion->path) {
-        tool_inputs_are("trajectory");
+        tool_inputs_are(scene ? "scene" : "trajectory");
         if (!can_end_in(path, ".wav"))
             tool_fail(SP_USAGE, NULL, "-o %s: the sound of a trajectory is a .wav file", path);
         return;
@@ -132,18 +139,34 @@ static void write_program(sp_context *context, const sound_surface *surface, con
     tool_output_finish(output, NULL);
 }
 
+/* The files, among which the motion of a scene takes the place of a trajectory. Returns the pose of the body. */
+static sp_pose open_files(sp_context *context, tool_trajectory *motion)
+{
+    const char *paths[4], *scene = NULL;
+    int count = 0;
+    sp_pose pose = sp_pose_identity();
+    for (int i = 0; i < tool_argument_count(); i++)
+        if (!scene && sound_is_scene(context, tool_argument(i)))
+            scene = tool_argument(i);
+        else
+            paths[count++] = tool_argument(i);
+    tool_trajectory_open(context, count, paths, TOOL_MOTION_STREAM, motion);
+    if (scene && motion->path)
+        tool_fail(SP_USAGE, NULL, "%s and %s: one motion can be taken at a time", motion->path, scene);
+    if (scene)
+        pose = sound_read_scene(context, scene, chosen.body, motion);
+    check_inputs(motion, scene != NULL);
+    return pose;
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
-    const char *paths[4];
     tool_trajectory motion;
     sound_surface surface;
     check_band();
-    for (int i = 0; i < tool_argument_count(); i++)
-        paths[i] = tool_argument(i);
-    tool_trajectory_open(context, tool_argument_count(), paths, TOOL_MOTION_STREAM, &motion);
-    check_inputs(&motion);
-    sound_surface_open(context, &chosen, &motion.mesh, &surface);
+    const sp_pose pose = open_files(context, &motion);
+    sound_surface_open(context, &chosen, &motion.mesh, &pose, &surface);
     if (motion.path)
         record(context, &surface, &motion);
     else

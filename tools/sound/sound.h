@@ -3,6 +3,7 @@
 #ifndef TOOLS_SOUND_SOUND_H
 #define TOOLS_SOUND_SOUND_H
 
+#include "geometry/pose.h"
 #include "sound/pressure.h"
 #include "tools/common/skin.h"
 #include "tools/common/trajectory.h"
@@ -15,7 +16,7 @@ typedef struct sound_choice {
     int64_t rate;
     double band[2], density, speed, full_scale;
     bool full_scale_given;
-    const char *spectrogram, *strike, *damping_times;
+    const char *spectrogram, *strike, *damping_times, *body;
     double range, damping_mass, damping_stiffness;
     bool damping_mass_given, damping_stiffness_given;
 } sound_choice;
@@ -26,7 +27,7 @@ typedef struct sound_surface {
     const int64_t *triangles; /* of the skin, outward */
     sp_pool pool;
     int listeners;
-    double listener[SOUND_LISTENERS][3]; /* m */
+    double listener[SOUND_LISTENERS][3]; /* m, in the frame of the body */
 } sound_surface;
 
 /* The pressure over time, by channel. */
@@ -42,7 +43,9 @@ typedef struct sound_recording {
     sp_pool pool;
 } sound_recording;
 
-void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, sound_surface *surface);
+/* pose: that of the body, from which listeners are seen. */
+void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, const sp_pose *pose,
+                        sound_surface *surface);
 void sound_surface_close(sound_surface *surface);
 
 /* A body of the surface at a listener, with the rows of the first r columns; `rate` of its frames. */

@@ -6,7 +6,17 @@
 
 #include <math.h>
 
-static void parse_listeners(const sound_choice *choice, sound_surface *s)
+/* From the world to the frame of a body. */
+static void to_body(const sp_pose *pose, double x[3])
+{
+    double R[9], from[3];
+    sp_quaternion_matrix(pose->q, R);
+    sp_subtract3(x, pose->x, from);
+    for (int i = 0; i < 3; i++)
+        x[i] = R[i] * from[0] + R[3 + i] * from[1] + R[6 + i] * from[2];
+}
+
+static void parse_listeners(const sound_choice *choice, const sp_pose *pose, sound_surface *s)
 {
     if (choice->listeners.count == 0)
         tool_fail(SP_USAGE, NULL, "where is the listener? Name the place with --listener X,Y,Z");
@@ -17,6 +27,7 @@ static void parse_listeners(const sound_choice *choice, sound_surface *s)
         double *x = s->listener[s->listeners];
         if (!tool_parse_numbers(&at, 3, x) || *at || at[-1] == ',' || !isfinite(x[0] + x[1] + x[2]))
             tool_fail(SP_USAGE, NULL, "--listener: \"%s\" is not a place X,Y,Z", text);
+        to_body(pose, x);
     }
 }
 
@@ -43,27 +54,28 @@ static void turn_outward(sp_context *context, sound_surface *s, sp_surface *surf
               (long long)report.turned, (long long)surface->triangle_count);
 }
 
-static void check_outside(sp_context *context, const sound_surface *s, const sp_surface *surface, const char *path)
+static void check_outside(sp_context *context, const sound_choice *choice, const sound_surface *s,
+                          const sp_surface *surface, const char *path)
 {
     sp_winding *winding;
     tool_check(sp_winding_new(context, surface, &winding), path);
     for (int i = 0; i < s->listeners; i++) {
-        const double *x = s->listener[i];
-        if (sp_winding_inside(winding, x))
-            tool_fail(SP_USAGE, path, "--listener: %g,%g,%g is inside the body", x[0], x[1], x[2]);
+        if (sp_winding_inside(winding, s->listener[i]))
+            tool_fail(SP_USAGE, path, "--listener: %s is inside the body", choice->listeners.value[i]);
     }
     sp_winding_free(winding);
 }
 
-void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, sound_surface *s)
+void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, const sp_pose *pose,
+                        sound_surface *s)
 {
     sp_surface surface;
     *s = (sound_surface){0};
-    parse_listeners(choice, s);
+    parse_listeners(choice, pose, s);
     tool_skin_open(context, &mesh->mesh, choice->surface == 1, &s->skin);
     tool_mesh_surface(context, &mesh->mesh, choice->surface == 1, &surface);
     turn_outward(context, s, &surface, mesh->path);
-    check_outside(context, s, &surface, mesh->path);
+    check_outside(context, choice, s, &surface, mesh->path);
     sp_surface_free(&surface);
 }
 

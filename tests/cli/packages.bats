@@ -34,6 +34,7 @@ list() {
     [ "$(version_of debian/changelog '^supple \(([0-9.]*)-.*')" = "$version" ] || fault debian/changelog
     [ "$(sed -nE 's/^#define SUPPLE_VERSION_(MAJOR|MINOR|PATCH) //p' "$SUPPLE_SOURCE/include/supple/status.h" | paste -sd.)" = "$version" ] || fault status.h
     grep -q "^/\* \"$version\": the version of the library" "$SUPPLE_SOURCE/include/supple/status.h" || fault 'the comment of status.h'
+    [ "$(version_of packaging/spack/packages/supple/package.py '^    version\("([0-9.]+)", tag=.*')" = "$version" ] || fault spack
     # the number in the name of the library, and of its Debian package
     major=$(sed -nE "s/.*soversion: '([0-9]+)'.*/\1/p" "$SUPPLE_SOURCE/library/meson.build")
     grep -qx "Package: libsupple$major" "$SUPPLE_SOURCE/debian/control" || fault "libsupple$major"
@@ -55,6 +56,23 @@ list() {
         debhelper-compat | dh-python) ;;
         *) { list build; list manual; list pictures; } | grep -qx "$name" || fault "scripts/prepare has no $name" ;;
         esac
+    done
+    no_faults
+}
+
+@test "the image is built with the packages of scripts/prepare" {
+    local here there
+    there=$(sed -n '/^RUN apt-get update/,/[^\\]$/p' "$SUPPLE_SOURCE/packaging/Dockerfile" | sed -n '2,$p' | sed '/^ *debhelper /d' | tr -d '\134' | tr -s ' ' '\n' | sed '/^$/d' | sort)
+    here=$({ list build; list manual; list pictures; } | sort)
+    [ "$here" = "$there" ] || fault "$(diff <(echo "$here") <(echo "$there"))"
+    no_faults
+}
+
+@test "the recipe of Spack is Python and names options that there are" {
+    local recipe=$SUPPLE_SOURCE/packaging/spack/packages/supple/package.py option
+    "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe" || fault 'no Python'
+    for option in $(grep -oE '"-D[a-z0-9]+' "$recipe" | cut -c4-); do
+        grep -q "^option('$option'" "$SUPPLE_SOURCE/meson_options.txt" || fault "no option $option"
     done
     no_faults
 }
@@ -126,7 +144,7 @@ no_release() {
     (
         SUPPLE_SOURCE=$PWD/supple-9.8.7
         for file in 'meson.build:^project\(.* version: .([0-9.]*).*' 'python/supple/__init__.py:^__version__ = .([0-9.]*).*' 'CITATION.cff:^version: (.*)' \
-            'debian/changelog:^supple \(([0-9.]*)-.*' 'include/supple/status.h:^.* .([0-9.]*).: the version of the library.*'; do
+            'debian/changelog:^supple \(([0-9.]*)-.*' 'packaging/spack/packages/supple/package.py:^    version\(.([0-9.]+)., tag=.*' 'include/supple/status.h:^.* .([0-9.]*).: the version of the library.*'; do
             [ "$(version_of "${file%%:*}" "${file#*:}")" = 9.8.7 ] || echo "$file"
         done
         [ "$(sed -nE 's/^#define SUPPLE_VERSION_(MAJOR|MINOR|PATCH) //p' "$SUPPLE_SOURCE/include/supple/status.h" 2> /dev/null | paste -sd.)" = 9.8.7 ] || echo status.h

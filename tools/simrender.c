@@ -56,7 +56,7 @@ static const tool_option options[] = {
      .help = "yellow cubes at the dynamic vertices of a ConJac model"},
     {"fibres", 0, TOOL_INTEGER, &chosen.fibres, "N", .low = 1, .high = 100000, .only = "@trajectory,columns,mesh",
      .help = "fibre directions as N short segments, evenly spread over the elements that have fibres"},
-    {"loads", 0, TOOL_INPUT, &chosen.loads, "FILE", .only = "@trajectory,columns,mesh",
+    {"loads", 0, TOOL_INPUT, &chosen.loads, "FILE", .files = "csv", .only = "@trajectory,columns,mesh",
      .help = "the external loads of a CSV file that act at the time of the frame, as arrows"},
     {"loads-at", 0, TOOL_REAL, &chosen.loads_at, "S", "0", .low = 0, .high = 1e12, .only = "loads @columns,mesh",
      .help = "the time of these loads, s, where there is no trajectory"},
@@ -110,6 +110,7 @@ static bool is_shell(sp_context *context, const char *path)
 static const tool_spec spec = {
     .name = "simrender",
     .arguments = "FILE...",
+    .files = "npz json",
     .least = 1,
     .most = 16,
     .summary = "Pictures of meshes, motions, modes, distance fields and scenes as PNG, films of motions.",

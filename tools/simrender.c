@@ -17,6 +17,8 @@ static const tool_option options[] = {
              "principal strain"},
     {"range", 0, TOOL_VECTOR, chosen.range, "LOW,HIGH", .count = 2, .only = "color!=none",
      .help = "of the colours (default: over all frames drawn)", .given = &chosen.range_given},
+    {"no-bar", 0, TOOL_FLAG, &chosen.no_bar, .only = "color!=none",
+     .help = "no colour bar, for a picture beside one that has the bar of both"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every, "@trajectory,scene"),
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .only = "@columns",
      .help = "only these columns, of modes or others, counted from 1: 1-6,9"},

@@ -32,7 +32,7 @@ static const tool_option file_options[] = {
      .given = &chosen.full_scale_given, .help = "sound pressure of full scale (default: 1 dB above the peak)"},
     {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory,scene",
      .help = "integers of 16 or 24 bits, or floating point"},
-    {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .only = "@trajectory,scene",
+    {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .files = "png", .only = "@trajectory,scene",
      .help = "also draw the spectra of the first channel over time, as PNG"},
     {"range", 0, TOOL_REAL, &chosen.range, "DB", "72", .low = 6, .high = 300, .only = "spectrogram",
      .help = "range of its colours below the loudest"},
@@ -60,6 +60,7 @@ static const tool_table tables[] = {
 static const tool_spec spec = {
     .name = "simsound",
     .arguments = "MESH FILE...",
+    .files = "npz",
     .least = 2,
     .most = 4,
     .summary = "Sound of a vibrating body: a trajectory as WAV, linear modes as a program in Faust.",

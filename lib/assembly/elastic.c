@@ -101,6 +101,26 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
     return total_energy(space);
 }
 
+void sp_elastic_stress_stiffness(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                                 sp_sparse *K)
+{
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
+    {
+        sp_element_lanes data;
+        sp_lanes block[SP_ELEMENT_BLOCKS][9];
+        sp_element_lanes_start(&data);
+        SP_EACH_BATCH(space, b)
+        {
+            const sp_batch *batch = &space->batches[b];
+            sp_lanes displacement[SP_ELEMENT_NODES][3];
+            sp_element_lanes_load(space, batch, &data);
+            sp_batch_gather(space, batch, u, displacement);
+            sp_batch_stress_stiffness(&data, displacement, block);
+            sp_batch_add_blocks(space, batch, scale, block, K->value);
+        }
+    }
+}
+
 /* ---- tangent times a vector ---- */
 
 void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,

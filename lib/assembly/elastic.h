@@ -27,6 +27,16 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
  * derivatives. */
 int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K) SP_MUST_USE;
 
+/* K += scale · K_σ(u) with the stress stiffness (geometric stiffness) of linear buckling,
+ *
+ *     vᵀ K_σ v = ∫ σ : (∇vᵀ ∇v) dV,   σ = C : ε(u),
+ *
+ * with the stresses of linear elasticity at u, in elements with an assumed strain those of that strain; linear in u.
+ * The change of the tangent ∂K/∂u [u] at rest has further terms, in the initial displacement, which classical buckling
+ * neglects. Active tension of fibres has no part in it. */
+void sp_elastic_stress_stiffness(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                                 sp_sparse *K);
+
 /* y = K(u) v without a matrix; y [3·vertices] overwritten. */
 void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
                               double *y);

@@ -131,6 +131,8 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
     fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count,
             summary_text_of(info->file.meta, "mass"),
             (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
+    if (json_object_get(info->file.meta, "about"))
+        fprintf(stream, "about     the static equilibrium of hash %.12s\n", summary_text_of(info->file.meta, "about"));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
             fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1,
@@ -445,9 +447,22 @@ static void print_shard(const info_file *info, const char *items, FILE *stream)
                 (long long)json_integer_value(json_object_get(meta, "total")));
 }
 
+/* The load factors of buckling shapes. */
+static int print_factors(sp_context *context, info_file *info, FILE *stream)
+{
+    int64_t count;
+    const double *factor;
+    const int status = take_numbers(context, info, "factor", &count, &factor);
+    for (int64_t i = 0; status == SP_OK && i < count; i++)
+        if (i < ROWS || i + 1 == count)
+            fprintf(stream, "%8lld  load factor %.9g\n", (long long)i + 1, factor[i]);
+        else if (i == ROWS)
+            fprintf(stream, "     ...\n");
+    return status;
+}
+
 static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
 {
-    (void)context;
     const json_t *list = json_object_get(info->file.meta, "interfaces"), *one;
     size_t i;
     print_shard(info, "loads", stream);
@@ -458,7 +473,7 @@ static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", %lld coordinates (%.10s)\n",
                 (long long)json_integer_value(json_object_get(one, "coordinates")), summary_text_of(one, "frame"));
     }
-    return SP_OK;
+    return print_factors(context, info, stream);
 }
 
 static int print_sums(sp_context *context, info_file *info, FILE *stream)
@@ -534,7 +549,7 @@ static const struct {
     {&sp_kind_sparse, print_sparse, (const char *const[]){NULL}},
     {&sp_kind_modes, print_modes, (const char *const[]){"eigenvalue", "residual", NULL}},
     {&sp_kind_derivatives, print_derivatives, (const char *const[]){NULL}},
-    {&sp_kind_snapshots, print_snapshots, (const char *const[]){NULL}},
+    {&sp_kind_snapshots, print_snapshots, (const char *const[]){"factor", NULL}},
     {&sp_kind_polynomial_sums, print_sums, (const char *const[]){NULL}},
     {&sp_kind_basis, print_basis, (const char *const[]){"singular_value", NULL}},
     {&sp_kind_polynomials, print_polynomials, (const char *const[]){NULL}},

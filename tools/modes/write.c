@@ -38,6 +38,7 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
 {
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
+    columns.factor = p->factor;
     json_t *meta = tool_meta_new("snapshots");
     if (p->map) {
         json_object_set_new(result, "interfaces", json_integer(p->interface_count));

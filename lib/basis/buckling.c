@@ -95,17 +95,23 @@ static void count_found(const sp_buckling_parameters *parameters, int64_t known,
     report->next = found < known && mu[found] > 0 ? 1 / mu[found] : INFINITY;
 }
 
-static void residuals(const sp_inverted *p, int64_t count, const double *factor, double *work, double *residual)
+/* work [2 n]. */
+static int residuals(const sp_inverted *p, int64_t count, const double *factor, double *work, double *residual)
 {
     const int64_t n = p->n;
+    double *force = work, *error = work + n;
     for (int64_t c = 0; c < count; c++) {
-        const double *Kv = p->mass_vectors + c * n;
+        const double *shape = p->vectors + c * n, *Kv = p->mass_vectors + c * n;
         double sum = 0;
-        sp_sparse_times(p->context, p->S, 1, p->vectors + c * n, work);
+        sp_sparse_times(p->context, p->S, 1, shape, force);
+        const int status = sp_cholesky_solve(p->factor, 1, force, error);
+        if (status != SP_OK)
+            return status;
         for (int64_t i = 0; i < n; i++)
-            sum += (Kv[i] - factor[c] * work[i]) * (Kv[i] - factor[c] * work[i]);
-        residual[c] = sqrt(sum / sp_dense_dot(n, Kv, Kv));
+            sum += (shape[i] - factor[c] * error[i]) * (Kv[i] - factor[c] * force[i]);
+        residual[c] = sqrt(fmax(sum, 0) / sp_dense_dot(n, shape, Kv));
     }
+    return SP_OK;
 }
 
 /* The negative eigenvalues of K − s S, which are as many as there are factors in (0, s), for s slightly below the last
@@ -165,7 +171,7 @@ int sp_buckling(sp_context *context, const sp_sparse *K, const sp_sparse *S, con
     memcpy(vector, p.vectors, (size_t)(n * report->found) * sizeof *vector);
     for (int64_t i = 0; i < report->found; i++)
         factor[i] = 1 / mu[i];
-    residuals(&p, report->found, factor, p.image, residual);
+    SP_TRY(residuals(&p, report->found, factor, p.image, residual));
     if (parameters->certify)
         SP_TRY(certify(&p, node, factor, report));
 done:

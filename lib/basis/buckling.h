@@ -31,8 +31,9 @@ typedef struct sp_buckling_report {
  * which is of either sign. Block Lanczos with K⁻¹S in the inner product of K, whose largest eigenvalues are 1/λ; runs
  * in the complement of what was found search for factors that were missed. node as in sp_cholesky_new. factor [count +
  * space_left] ascending, vector [order, count + space_left] with φᵀKφ = 1 and fixed signs, residual [count +
- * space_left] = ‖Kφ − λSφ‖₂ / ‖Kφ‖₂. SP_NUMERICAL if K is not positive definite, if no factor is positive, or if
- * Lanczos does not converge; SP_USAGE if the order is too small for so many. */
+ * space_left] = ‖φ − λK⁻¹Sφ‖_K / ‖φ‖_K with the norm ‖x‖_K² = xᵀKx, a bound on the relative error of λ. SP_NUMERICAL
+ * if K is not positive definite, if no factor is positive, or if Lanczos does not converge; SP_USAGE if the order is
+ * too small for so many. */
 int sp_buckling(sp_context *context, const sp_sparse *K, const sp_sparse *S, const int64_t *node,
                 const sp_buckling_parameters *parameters, double *factor, double *vector, double *residual,
                 sp_buckling_report *report) SP_MUST_USE;

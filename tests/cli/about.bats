@@ -203,6 +203,12 @@ statics() {
         siminfo --script a.npz > script.sh || fault 'no script'
         grep -q -- "--$option $file" script.sh || fault "script: $(tail -n 3 script.sh)"
     done
+    # shapes of buckling: their factors in VTU files and below pictures, their amplitude as that of modes
+    modes mesh.npz --buckling linear.npz --loads weight.csv -k 3 -q -o shapes.npz
+    ending=.vtu done_well simexport mesh.npz shapes.npz -o shapes.vtu
+    grep -q load_factor shapes.vtu || fault 'no factors in the VTU file'
+    ending=.glb done_well simexport mesh.npz shapes.npz -o shapes.glb
+    ending=.png done_well simrender mesh.npz shapes.npz --columns 1 --size 160x120 --samples 1 -o shapes.png
     # K about the equilibrium is verified too
     modes mesh.npz --about static.npz --loads weight.csv -k 5 -q --write-stiffness K.npz -o a.npz
     ending= done_well simverify mesh.npz static.npz K.npz --loads weight.csv -q

@@ -190,13 +190,19 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
 static sp_vtu_field column_numbers(export_state *state, int64_t count, const int64_t *chosen)
 {
     const sp_columns *columns = &state->motion->columns.columns;
-    if (!columns->eigenvalue && !columns->singular_value)
+    const char *name = columns->eigenvalue       ? "frequency"
+                       : columns->singular_value ? "singular_value"
+                       : columns->factor         ? "load_factor"
+                                                 : NULL;
+    const double *value = columns->eigenvalue       ? columns->eigenvalue
+                          : columns->singular_value ? columns->singular_value
+                                                    : columns->factor;
+    if (!name)
         return (sp_vtu_field){0};
     double *real = numbers(state, count);
     for (int64_t i = 0; i < count; i++)
-        real[i] = columns->eigenvalue ? sqrt(fmax(columns->eigenvalue[chosen[i]], 0)) / 6.283185307179586
-                                      : columns->singular_value[chosen[i]];
-    return (sp_vtu_field){columns->eigenvalue ? "frequency" : "singular_value", count, real};
+        real[i] = columns->eigenvalue ? sqrt(fmax(value[chosen[i]], 0)) / 6.283185307179586 : value[chosen[i]];
+    return (sp_vtu_field){name, count, real};
 }
 
 static void write_columns(export_state *state, int64_t count, const int64_t *chosen)

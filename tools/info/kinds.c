@@ -278,6 +278,18 @@ static void print_energies(const frames *all, int count, const char *const *word
     fprintf(stream, "%s\n", all->energy ? " in the last frame" : "not recorded");
 }
 
+/* The reactions in the last row of a member reaction/B. */
+static void print_reactions(const json_t *meta, const sp_array *last, FILE *stream)
+{
+    for (int64_t g = 0; last && g < last->shape[1]; g++) {
+        const double *x = (const double *)last->data + 6 * ((last->shape[0] - 1) * last->shape[1] + g);
+        fputs("reaction  ", stream);
+        sp_print_plain(sp_trajectory_reaction(meta, g), stream);
+        fprintf(stream, ": %.9g %.9g %.9g N, moment %.9g %.9g %.9g N m in the last frame\n", x[0], x[1], x[2], x[3],
+                x[4], x[5]);
+    }
+}
+
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const words[SP_ENERGY_COUNT] = {"kinetic", "strain", "work", "dissipated"};
@@ -286,14 +298,21 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
               points = (long long)json_integer_value(json_object_get(meta, "points")),
               vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
     frames all = {0};
+    const sp_array *reaction = NULL;
     int status = SP_OK;
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
             continue;
         SP_TRY(take(context, info, array->name, &array));
-        add_frames(&all, array, SP_ENERGY_COUNT);
+        if (!strncmp(array->name, "reaction/", 9))
+            reaction = array;
+        else
+            add_frames(&all, array, SP_ENERGY_COUNT);
     }
+    if (reaction && (size_t)reaction->shape[1] != json_array_size(json_object_get(meta, "reactions")))
+        return sp_fail(context, SP_INPUT, "%s: it does not have a row for each of the reactions in meta",
+                       reaction->name);
     print_frames(&all, info, stream);
     fprintf(stream, "records   ");
     if (r)
@@ -306,6 +325,7 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
     putc('\n', stream);
     print_energies(&all, SP_ENERGY_COUNT, words, stream);
+    print_reactions(meta, reaction, stream);
 done:
     return status;
 }
@@ -555,7 +575,7 @@ static const struct {
     {&sp_kind_polynomials, print_polynomials, (const char *const[]){NULL}},
     {&sp_kind_cubature, print_cubature, NULL},
     {&sp_kind_training, print_training, (const char *const[]){NULL}},
-    {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", NULL}},
+    {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", "reaction/B", NULL}},
     {&sp_kind_scene_trajectory, print_motion,
      (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},

@@ -175,7 +175,6 @@ static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state
 {
     sp_skeleton *bones = s->vertices.skeleton;
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
-    reactions_record(s, r->integrator);
     if (!bones)
         return;
     const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
@@ -448,9 +447,10 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     energy_judge(&stage[now], &r.energy);
     say(&r);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
-    reactions_write(&stage[0]);
-    vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
-    tool_output_finish(output, report_result(&r));
+    json_t *result = report_result(&r);
+    reactions_write(&stage[0], result); /* of a mesh that is not cut */
+    vertices_write_joints(&stage[0]);   /* bones are too */
+    tool_output_finish(output, result);
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);

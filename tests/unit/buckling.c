@@ -280,6 +280,36 @@ static void signs_and_multiples(void)
     diagonal(N, s, 2, SP_NUMERICAL, 0);
 }
 
+/* A box that is turned and compressed to λ of its length along x: laws that are quadratic in the strain soften below
+ * 1/√3, in every element at once; others do not. */
+static void softening(void)
+{
+    static const double stretch[] = {1.2, 0.6, 0.58, 0.57, 0.3};
+    for (int type = 0; type < SP_ELEMENT_TYPES; type++)
+        for (int law = 0; law < (type == SP_HEX8B || type == SP_HEX8I ? 1 : 2); law++) {
+            sp_material material = test_material();
+            sp_mesh mesh;
+            sp_fe_space body;
+            material.law = law ? SP_LAW_NEO_HOOKEAN : SP_LAW_STVK;
+            loose_box(type, &material, &mesh, &body);
+            double *u = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof *u);
+            for (size_t k = 0; k < sizeof stretch / sizeof *stretch; k++) {
+                int64_t first;
+                for (int64_t v = 0; v < mesh.vertex_count; v++) {
+                    const double *X = mesh.vertices + 3 * v, x = stretch[k] * X[0];
+                    u[3 * v] = 0.6 * x - 0.8 * X[1] - X[0];
+                    u[3 * v + 1] = 0.8 * x + 0.6 * X[1] - X[1];
+                }
+                const int64_t expected = !law && stretch[k] < sqrt(1.0 / 3) ? sp_mesh_element_count(&mesh) : 0,
+                              count = sp_elastic_softened(&body, u, &first);
+                CHECK(count == expected && first == (expected ? 0 : -1), "%s, law %d, stretch %g: %lld, first %lld",
+                      sp_element_types[type].name, law, stretch[k], (long long)count, (long long)first);
+            }
+            sp_fe_space_free(&body);
+            sp_mesh_free(&mesh);
+        }
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -291,5 +321,6 @@ int main(void)
     RUN(shares);
     RUN(against_dense);
     RUN(signs_and_multiples);
+    RUN(softening);
     return test_end();
 }

@@ -1,5 +1,6 @@
 #include "tools/simulate/run.h"
 
+#include "assembly/elastic.h"
 #include "tools/simulate/energy.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
@@ -343,6 +344,27 @@ static json_t *trajectory_meta(const run *r)
  * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
 static const double MOST_TURN = 0.2;
 
+/* Laws that are quadratic in the strain soften under large compression. */
+static void warn_softened(const run *r, const simulation *s)
+{
+    sp_pool scratch = {0};
+    int64_t first;
+    if (s->choice->model != SP_MODEL_NONLINEAR)
+        return;
+    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
+    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
+                         s->mesh.mesh.vertex_count, NULL, u);
+    const int64_t count = sp_elastic_softened(s->body, u, &first);
+    if (count > 0)
+        tool_warn(s->mesh.path,
+                  "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
+                  "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
+                  "neo-hookean",
+                  (long long)count, (long long)first,
+                  sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
+    sp_pool_free(&scratch);
+}
+
 static void say(const run *r)
 {
     static const char *const integrators[] = {"Newmark",
@@ -369,6 +391,7 @@ static void say(const run *r)
                   "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a "
                   "definite one",
                   (long long)report->indefinite);
+    warn_softened(r, s);
     if (report->parted)
         tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
                   (long long)report->parted, 1 / report->smallest_part);

@@ -29,6 +29,8 @@ static const tool_option options[] = {
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
+    {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
+     .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
     {"about", 0, TOOL_INPUT, &chosen.about, "FILE", .only = "method=lanczos !buckling !stiffness !interface",
      .help = "modes of small vibrations about this static equilibrium (simfull --integrator static): K is the tangent "
              "stiffness there"},

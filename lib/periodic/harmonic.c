@@ -1,5 +1,7 @@
 #include "periodic/harmonic.h"
 
+#include "periodic/fourier.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -148,20 +150,7 @@ double sp_harmonic_tangent(sp_harmonic *h, const double *eta, double *f, double 
 
 void sp_harmonic_at(const sp_harmonic *h, const double *x, double theta, double *eta, double *rate)
 {
-    const int r = h->r;
-    for (int i = 0; i < r; i++) {
-        eta[i] = x[i];
-        if (rate)
-            rate[i] = 0;
-    }
-    for (int k = 1; k <= h->harmonics; k++) {
-        const double c = cos(k * theta), s = sin(k * theta), *a = x + (int64_t)(2 * k - 1) * r, *b = a + r;
-        for (int i = 0; i < r; i++) {
-            eta[i] += c * a[i] + s * b[i];
-            if (rate)
-                rate[i] += k * (c * b[i] - s * a[i]);
-        }
-    }
+    sp_fourier_at(h->r, h->harmonics, x, theta, eta, rate, NULL);
 }
 
 /* The coefficients F of the force and, with `tangent`, those of K. */

@@ -51,8 +51,16 @@ static void judge(sp_curve *t, const sp_curve_point *point)
             fmax(report->worst_balance, fabs(e->input - e->dissipated) / fmax(fabs(e->input), e->dissipated));
 }
 
+/* Whether free motion has reached the end of its curve: the energy that was named, or rest, to which a curve of an
+ * internal resonance can return. */
+static bool backbone_ends(const sp_curve *t, const double *x, double energy)
+{
+    const double size = cblas_dnrm2(t->h.r * (t->h.columns - 1), x + t->h.r, 1);
+    return energy >= t->parameters->energy || size < 0.5 * t->parameters->start;
+}
+
 /* Passes a point on, whose multipliers are those of t->floquet. */
-static void add_point(sp_curve *t, const double *x, enum sp_curve_event event)
+static int add_point(sp_curve *t, const double *x, enum sp_curve_event event)
 {
     const sp_harmonic *h = &t->h;
     const double margin = h->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
@@ -67,9 +75,13 @@ static void add_point(sp_curve *t, const double *x, enum sp_curve_event event)
                                   .coefficients = t->q,
                                   .multiplier_re = t->floquet.re,
                                   .multiplier_im = t->floquet.im};
+    if (!isfinite(point.energy.start) || !isfinite(point.energy.mean) || !isfinite(point.residual) ||
+        !isfinite(sp_floquet_largest(&t->floquet)))
+        return sp_fail(t->context, SP_NUMERICAL, "the motion is too large: its energy is not finite");
     judge(t, &point);
     t->ended |= t->visit(t->data, &point) || t->report.points >= t->parameters->most ||
-                (h->kind == SP_PERIODIC_BACKBONE && point.energy.mean >= t->parameters->energy);
+                (h->kind == SP_PERIODIC_BACKBONE && backbone_ends(t, x, point.energy.mean));
+    return SP_OK;
 }
 
 static int multipliers(sp_curve *t, const double *x)
@@ -126,7 +138,7 @@ static int add_event(sp_curve *t, enum sp_curve_event event, double (*test)(void
     if (status == SP_OK)
         status = multipliers(t, t->x);
     if (status == SP_OK)
-        add_point(t, t->x, event);
+        status = add_point(t, t->x, event);
     return status;
 }
 
@@ -290,7 +302,7 @@ static int add_step(sp_curve *t, const double *x)
     }
     if (t->h.kind == SP_PERIODIC_BACKBONE)
         memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
-    add_point(t, x, event);
+    SP_TRY(add_point(t, x, event));
     t->last = now;
 done:
     return status;
@@ -328,7 +340,7 @@ int sp_curve_begin(sp_curve *t)
     const double *x = sp_continuation_x(t->continuation);
     SP_TRY(multipliers(t, x));
     t->last = tests_of(t, sp_continuation_tangent(t->continuation));
-    add_point(t, x, SP_CURVE_REGULAR);
+    status = add_point(t, x, SP_CURVE_REGULAR);
 done:
     return status;
 }

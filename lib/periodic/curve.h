@@ -67,7 +67,7 @@ void sp_curve_free(sp_curve *curve); /* NULL is allowed */
 int sp_curve_begin(sp_curve *curve) SP_MUST_USE;
 int sp_curve_step(sp_curve *curve) SP_MUST_USE;
 
-/* True where the curve has left the range or has been ended. */
+/* True where the curve has left the range or has been ended, or where a backbone has returned to rest. */
 bool sp_curve_ended(const sp_curve *curve);
 
 /* Saves everything that the next steps depend on, after a step, or loads it into a new curve instead of

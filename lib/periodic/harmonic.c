@@ -351,7 +351,7 @@ sp_harmonic_energy sp_harmonic_energies(sp_harmonic *h, const double *x)
 static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
 {
     const int r = h->r;
-    double largest = 0;
+    double largest = 0, before = INFINITY;
     for (int iteration = 0; iteration < 50; iteration++) {
         sp_harmonic_tangent(h, eta, h->f, h->Kt);
         for (int i = 0; i < r; i++)
@@ -363,8 +363,10 @@ static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
         largest = fmax(largest, cblas_dnrm2(r, eta, 1));
         if (!isfinite(size))
             return false;
-        if (size <= 1e-13 * largest)
+        /* corrections that no longer fall are rounding errors */
+        if (size <= 1e-13 * largest || (size <= 1e-9 * largest && size > 0.1 * before))
             return true;
+        before = size;
     }
     return false;
 }

@@ -26,10 +26,14 @@ static void begin_backbone(sp_context *context, const curve_model *m, const curv
         tool_fail(SP_USAGE, NULL, "--mode: %lld of %lld modes", (long long)c->mode, (long long)m->s.r);
     tool_check(sp_harmonic_new(context, &m->periodic, &h), c->model.basis);
     p->start = start_of(m, c, &h, p->mode);
+    const double omega = sqrt(fmax(0, h.eigenvalue[p->mode]));
     if (!c->range_given) {
-        p->low = 0.01 * sqrt(fmax(0, h.eigenvalue[p->mode]));
-        p->high = 100 * sqrt(fmax(0, h.eigenvalue[p->mode]));
+        p->low = 0.01 * omega;
+        p->high = 100 * omega;
     }
+    if (c->range_given && (omega < p->low || omega > p->high))
+        tool_fail(SP_USAGE, NULL, "the mode %lld at %.6g Hz is outside of --range %g,%g", (long long)c->mode,
+                  omega / (2 * M_PI), c->range[0], c->range[1]);
     sp_harmonic_free(&h);
 }
 

@@ -1,5 +1,6 @@
 #include "basis/interfaces.h"
 
+#include "assembly/interface_shares.h"
 #include "base/vec3.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static int check_vertices(sp_context *context, const sp_fe_space *space, const s
     return SP_OK;
 }
 
-/* Σ |r|² I − r rᵀ over the vertices. */
+/* Σ s (|r|² I − r rᵀ) over the vertices. */
 static void second_moment(const sp_mesh *mesh, const sp_interface *interface, double J[3][3])
 {
     memset(J, 0, 9 * sizeof **J);
@@ -36,7 +37,7 @@ static void second_moment(const sp_mesh *mesh, const sp_interface *interface, do
         sp_subtract3(mesh->vertices + 3 * interface->vertices[k], interface->origin, r);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                J[i][j] += (i == j ? sp_dot3(r, r) : 0) - r[i] * r[j];
+                J[i][j] += interface->share[k] * ((i == j ? sp_dot3(r, r) : 0) - r[i] * r[j]);
     }
 }
 
@@ -77,11 +78,10 @@ int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t
     for (int64_t i = 0; i < count && status == SP_OK; i++) {
         sp_interface *interface = &interfaces[i];
         memset(interface->origin, 0, sizeof interface->origin);
+        SP_TRY(sp_interface_shares(context, mesh, interface->vertex_count, interface->vertices, interface->share));
         for (int64_t k = 0; k < interface->vertex_count; k++)
             for (int c = 0; c < 3; c++)
-                interface->origin[c] += mesh->vertices[3 * interface->vertices[k] + c];
-        for (int c = 0; c < 3; c++)
-            interface->origin[c] /= (double)interface->vertex_count;
+                interface->origin[c] += interface->share[k] * mesh->vertices[3 * interface->vertices[k] + c];
         interface->first = next;
         interface->count = interface->frame == SP_FRAME_NONE ? 3 * interface->vertex_count : FRAME;
         next += interface->count;
@@ -118,9 +118,9 @@ static void fill_table(const sp_mesh *mesh, const sp_interface *interface, elimi
         for (int c = 0; c < 3; c++) {
             const double unit[3] = {c == 0, c == 1, c == 2};
             sp_cross3(r, unit, moment);
-            e->table[c * e->width + 3 * k + c] = 1 / (double)interface->vertex_count;
+            e->table[c * e->width + 3 * k + c] = interface->share[k];
             for (int i = 0; i < 3; i++)
-                e->table[(3 + i) * e->width + 3 * k + c] = sp_dot3(inverse[i], moment);
+                e->table[(3 + i) * e->width + 3 * k + c] = interface->share[k] * sp_dot3(inverse[i], moment);
         }
     }
 }

@@ -18,7 +18,8 @@
  * (600: about 5 s, 2500: minutes). */
 enum { SP_AVERAGE_VERTICES = 600 };
 
-/* Fills in origin, first and count of interfaces [count] whose name, frame and vertices are given. SP_INPUT if a vertex
+/* Fills in share, origin, first and count of interfaces [count] whose name, frame, vertices and space for share are
+ * given. SP_INPUT if a vertex
  * is fixed, or in two interfaces, or no element uses it, or if a frame has less than three vertices that are not on one
  * line. */
 int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t count,

@@ -64,13 +64,11 @@ static void evaluate_forces(sp_free_body *b)
         sp_free_add_stiffness_times(b, beta, b->middle_K, b->change, b->damping);
 }
 
-void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual *size)
+void sp_free_balance(sp_free_body *b, double *r, sp_newton_residual *size)
 {
-    sp_free_body *b = self;
     const instant *now = &b->now, *next = &b->next;
     const double h = b->p.step;
     double mean[3], sum[3], rotated[3];
-    sp_free_set_end(b, x);
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, next->q) : -1;
     if (element >= 0) {
         b->inverted_element = element;
@@ -104,6 +102,12 @@ void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual
                 0.5 * h * (sp_dot3(now->Omega, JOmega) + sp_dot3(now->Omega, after) + sp_dot3(next->Omega, before));
         }
     size->norm = weighted_norm(b, 0, b->n, r);
+}
+
+void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual *size)
+{
+    sp_free_set_end(self, x);
+    sp_free_balance(self, r, size);
 }
 
 /* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]. Of a symmetric matrix, unless `both`, only the part with row ≤
@@ -187,14 +191,14 @@ static void fill_square(sp_free_body *b, bool both)
     add_stiffness(b, both);
 }
 
-/* The exact derivative of the residual with respect to (Ω₁, q̇₁) [n, n, row major]. */
-static void fill_matrix(sp_free_body *b)
+void sp_free_fill_matrix(sp_free_body *b)
 {
     const instant *now = &b->now, *next = &b->next;
     const double h = b->p.step;
     const int r = b->r;
     fill_rotation_rows(b, b->n, b->n, b->matrix);
-    fill_square(b, true);
+    if (r > 0)
+        fill_square(b, true);
     for (int i = 0; i < r; i++) {
         double *row = b->matrix + (int64_t)(3 + i) * b->n, G[3], JOmega[3], dG_qdot[3];
         column(next->slope + INERTIA * r, r, i, G);
@@ -216,7 +220,7 @@ int sp_free_factor(void *self, const double *x, bool definite)
     (void)x, (void)definite;
     b->definite = !b->force.unsymmetric && !b->coupled && b->r > 0;
     if (b->coupled) {
-        fill_matrix(b);
+        sp_free_fill_matrix(b);
         bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, b->n, b->n, b->matrix, b->n, b->pivot);
     } else {
         fill_rotation_rows(b, 3, 3, b->matrix);

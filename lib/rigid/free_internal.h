@@ -126,11 +126,38 @@ void sp_free_set_end(sp_free_body *b, const double *x);
 /* The residual has no value if an element is inverted whose law is undefined there; the element is stored in
  * b->inverted_element. */
 void sp_free_residual(void *self, const double *x, double *r, sp_newton_residual *size);
+
+/* The same for the end of the step that sp_free_set_end has set. */
+void sp_free_balance(sp_free_body *b, double *r, sp_newton_residual *size);
+
+/* The exact derivative of the residual with respect to (Ω₁, q̇₁) into b->matrix [n, n, row major]. Not of decoupled
+ * bodies. */
+void sp_free_fill_matrix(sp_free_body *b);
+
 int sp_free_factor(void *self, const double *x, bool definite) SP_MUST_USE;
 int sp_free_solve(void *self, const double *residual, double tolerance, double *dx) SP_MUST_USE;
 
 /* y += scale K x. */
 void sp_free_add_stiffness_times(const sp_free_body *b, double scale, const double *K, const double *x, double *y);
+
+/* ---- the step (free_step.c) ---- */
+
+/* Sets P and the loads of the step. SP_NUMERICAL if a force is not finite. */
+int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
+
+/* One more correction with the current factor reduces the residual from the tolerance to rounding: the remainder would
+ * make the energy drift over many steps. After a correction dq̇ so small, f at the end of the step changes by K dq. */
+void sp_free_follow(sp_free_body *b, const double *dqdot);
+
+/* Completes the end of the step, b->next and `state`, from P and the force F. SP_NUMERICAL if something is not finite,
+ * or an element is inverted whose law is undefined there. */
+int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state) SP_MUST_USE;
+
+/* Makes the end of the step the current state. */
+void sp_free_accept(sp_free_body *b, const sp_free_state *state);
+
+/* The message for an element that an iterate inverted. */
+int sp_free_refuse_inverted(const sp_free_body *b, int64_t element) SP_MUST_USE;
 
 /* ---- the body (free.c) ---- */
 

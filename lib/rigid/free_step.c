@@ -14,17 +14,20 @@ static int correct(sp_free_body *b)
     return status;
 }
 
-/* One more correction with the current factor reduces the residual from the tolerance to rounding: the remainder would
- * make the energy drift over many steps. So small a correction changes f by K dq. */
+void sp_free_follow(sp_free_body *b, const double *dqdot)
+{
+    if (b->simpson)
+        sp_free_add_stiffness_times(b, -0.5 * b->p.step, b->next.K, dqdot, b->next.f);
+}
+
 static int polish(sp_free_body *b)
 {
     const int status = correct(b);
-    if (b->simpson)
-        sp_free_add_stiffness_times(b, -0.5 * b->p.step, b->next.K, b->dx + 3, b->next.f);
+    sp_free_follow(b, b->dx + 3);
     return status;
 }
 
-static int refuse_inverted(const sp_free_body *b, int64_t element)
+int sp_free_refuse_inverted(const sp_free_body *b, int64_t element)
 {
     return sp_fail(b->context, SP_NUMERICAL,
                    "step %lld of a free body would invert element %lld; take smaller steps, or the law "
@@ -36,7 +39,7 @@ static int not_converged(void *self, double relative, int64_t iterations)
 {
     const sp_free_body *b = self;
     if (b->inverted_element >= 0)
-        return refuse_inverted(b, b->inverted_element);
+        return sp_free_refuse_inverted(b, b->inverted_element);
     if (!isfinite(relative))
         return sp_fail(b->context, SP_NUMERICAL,
                        "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
@@ -93,7 +96,7 @@ static int one_iteration(sp_free_body *b)
         b->x[3 + i] = b->now.qdot[i];
     sp_free_residual(b, b->x, b->residual, &size);
     if (!isfinite(size.norm) && b->inverted_element >= 0)
-        return refuse_inverted(b, b->inverted_element);
+        return sp_free_refuse_inverted(b, b->inverted_element);
     if (!isfinite(size.norm))
         return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
                        (long long)(b->report.steps + 1));
@@ -139,7 +142,7 @@ static int refuse_unusable(const sp_free_body *b, const sp_free_state *state)
 {
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, b->next.q) : -1;
     if (element >= 0)
-        return refuse_inverted(b, element);
+        return sp_free_refuse_inverted(b, element);
     if (all_finite(3, state->c) && all_finite(4, state->rotation) && all_finite(3, state->v) &&
         all_finite(3, state->Omega) && all_finite(b->r, b->next.q) && all_finite(b->r, b->next.qdot))
         return SP_OK;
@@ -147,12 +150,10 @@ static int refuse_unusable(const sp_free_body *b, const sp_free_state *state)
                    (long long)(b->report.steps + 1));
 }
 
-int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], const double *Q)
+int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const double *Q)
 {
     const double h = b->p.step;
     double R[9], torque[3];
-    sp_free_state state;
-    int status;
     if (!all_finite(3, F) || !all_finite(3, T) || (Q && !all_finite(b->r, Q)))
         return sp_fail(b->context, SP_NUMERICAL, "the forces on a free body in step %lld are not finite",
                        (long long)(b->report.steps + 1));
@@ -164,17 +165,35 @@ int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], con
         b->load[i] = Q ? h * Q[i] : 0;
     b->inverted_element = -1;
     sp_free_use_workspace(b);
-    SP_TRY(b->p.semi_implicit ? one_iteration(b) : newton(b));
-    finish(b, F, &state);
-    SP_TRY(refuse_unusable(b, &state));
+    return SP_OK;
+}
+
+int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state)
+{
+    finish(b, F, state);
+    return refuse_unusable(b, state);
+}
+
+void sp_free_accept(sp_free_body *b, const sp_free_state *state)
+{
     sp_free_keep_velocities(b);
     instant before = b->now;
     b->now = b->next;
     b->next = before;
-    b->state = state;
+    b->state = *state;
     if (b->force.unsymmetric)
         b->work += cblas_ddot(b->r, b->mean_f, 1, b->change, 1);
     b->report.steps++;
+}
+
+int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], const double *Q)
+{
+    sp_free_state state;
+    int status;
+    SP_TRY(sp_free_begin(b, F, T, Q));
+    SP_TRY(b->p.semi_implicit ? one_iteration(b) : newton(b));
+    SP_TRY(sp_free_conclude(b, F, &state));
+    sp_free_accept(b, &state);
 done:
     return status;
 }

@@ -44,6 +44,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
         interface->frame = (sp_interface_frame)choice->frame;
         interface->vertex_count = mesh->sets[i].count;
         interface->vertices = mesh->sets[i].index;
+        interface->share = tool_allocate(&p->pool, interface->vertex_count, sizeof *interface->share);
         p->interface_count++;
     }
     for (int64_t i = 0; i < choice->names.count; i++)

@@ -2,7 +2,10 @@
 
 #include "assembly/interface_shares.h"
 #include "base/vec3.h"
+#include "linear/dense.h"
 
+#include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -500,6 +503,54 @@ int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const 
             *residual = fmax(*residual, largest(m, left) / size);
         }
     }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* product [count, count] = Uᵀ A U. */
+static void project(sp_context *context, const sp_sparse *A, int64_t count, const double *U, double *image,
+                    double *product)
+{
+    const int order = (int)A->order, columns = (int)count;
+    for (int64_t c = 0; c < count; c++)
+        sp_sparse_times(context, A, 1, U + c * A->order, image + c * A->order);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, columns, columns, order, 1, U, order, image, order, 0, product,
+                columns);
+}
+
+int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, double *U,
+                    double *eigenvalue)
+{
+    const int64_t order = K->order;
+    sp_pool scratch = {0};
+    int status;
+    SP_TRY(sp_dense_fits(context, order, count));
+    double *image = sp_pool_raw(&scratch, order * count, sizeof *image),
+           *k = sp_pool_raw(&scratch, count * count, sizeof *k), *m = sp_pool_raw(&scratch, count * count, sizeof *m);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t c = 0; c < count; c++) { /* of unit mass, so that the pivots of the mass tell dependent columns */
+        sp_sparse_times(context, M, 1, U + c * order, image);
+        cblas_dscal((int)order, 1 / sqrt(sp_dense_dot(order, U + c * order, image)), U + c * order, 1);
+    }
+    project(context, K, count, U, image, k);
+    project(context, M, count, U, image, m);
+    bool independent =
+        LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'L', (int)count, k, (int)count, m, (int)count, eigenvalue) == 0;
+    for (int64_t c = 0; c < count; c++)
+        independent &= m[c * count + c] * m[c * count + c] > 1e-12 * (double)count; /* false for a NaN */
+    if (!independent) {
+        status = sp_fail(context, SP_NUMERICAL, "the %lld columns of the interface basis depend on each other",
+                         (long long)count);
+        goto done;
+    }
+    memcpy(image, U, (size_t)(order * count) * sizeof *image);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)order, (int)count, (int)count, 1, image, (int)order, k,
+                (int)count, 0, U, (int)order);
+    sp_dense_fix_signs(order, count, U);
 done:
     sp_pool_free(&scratch);
     return status;

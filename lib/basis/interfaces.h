@@ -54,4 +54,9 @@ void sp_interface_map_spread(const sp_interface_map *map, const double *y, doubl
 int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const sp_sparse *K,
                         sp_flexibility *flexibility, double *modes, double *residual) SP_MUST_USE;
 
+/* Replaces the columns U [order, count] by the Ritz vectors of their space in K and M: UᵀMU = I, UᵀKU diagonal, with
+ * eigenvalue [count], 1/s², ascending. SP_NUMERICAL if the columns are dependent. */
+int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, double *U,
+                    double *eigenvalue) SP_MUST_USE;
+
 #endif

@@ -10,6 +10,7 @@
 #include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
+#include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
 /* ---- domains ---- */
@@ -339,6 +340,52 @@ static void constraint_modes(void)
     }
 }
 
+/* Ritz vectors of some columns: M-orthonormal, K diagonal with their quotients on it, in the same space; dependent
+ * columns are refused. */
+static void ritz_vectors(void)
+{
+    enum { COUNT = 5 };
+    body b;
+    sp_sparse K, M;
+    make_body(SP_FRAME_RIGID, &b);
+    CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &b.space, false, &M));
+    const int64_t n = K.order;
+    double *A = calloc((size_t)(n * COUNT), 8), *V = calloc((size_t)(n * COUNT), 8), *y = calloc((size_t)n, 8),
+           lambda[COUNT];
+    for (int64_t i = 0; i < n * COUNT; i++)
+        A[i] = V[i] = sin(0.37 * (double)(1 + i / n) * (double)(i % n));
+    CHECK_OK(sp_ritz_vectors(&context, &K, &M, COUNT, V, lambda));
+    for (int c = 0; c < COUNT; c++) {
+        CHECK(c == 0 || lambda[c] >= lambda[c - 1], "value %d descends", c);
+        double length = 0;
+        sp_sparse_times(&context, &M, 1, V + c * n, y);
+        for (int a = 0; a < COUNT; a++)
+            CHECK_NEAR(sp_dense_dot(n, V + a * n, y), a == c, 1e-11);
+        sp_sparse_times(&context, &K, 1, V + c * n, y);
+        for (int a = 0; a < COUNT; a++)
+            CHECK_NEAR(sp_dense_dot(n, V + a * n, y), a == c ? lambda[c] : 0, 1e-10 * lambda[COUNT - 1]);
+        double *left = calloc((size_t)n, 8); /* what of a column is outside of the space */
+        memcpy(left, A + c * n, (size_t)n * sizeof *left);
+        sp_sparse_times(&context, &M, 1, A + c * n, y);
+        for (int a = 0; a < COUNT; a++) {
+            const double part = sp_dense_dot(n, V + a * n, y);
+            for (int64_t i = 0; i < n; i++)
+                left[i] -= part * V[a * n + i];
+        }
+        for (int64_t i = 0; i < n; i++)
+            length = fmax(length, fabs(left[i]));
+        CHECK(length < 1e-10, "column %d is outside by %g", c, length);
+        free(left);
+    }
+    memcpy(A + n, A, (size_t)n * sizeof *A);
+    CHECK(sp_ritz_vectors(&context, &K, &M, COUNT, A, lambda) == SP_NUMERICAL, "dependent columns");
+    free(A), free(V), free(y);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+    free_body(&b);
+}
+
 static void interface_refusals(void)
 {
     body b;
@@ -400,6 +447,7 @@ int main(void)
     RUN(shares);
     RUN(maps);
     RUN(constraint_modes);
+    RUN(ritz_vectors);
     RUN(interface_refusals);
     RUN(files);
     return test_end();

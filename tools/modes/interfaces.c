@@ -60,6 +60,7 @@ void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
 {
     sp_sparse K, M;
     find_interfaces(p, choice);
+    p->ritz = choice->ritz;
     tool_check(sp_interfaces_prepare(p->context, &p->body, p->interface_count, p->interfaces), p->mesh.path);
     sp_interface_map *map = p->map = tool_allocate(&p->pool, 1, sizeof *map);
     tool_check(sp_interface_map_new(p->context, &p->body, p->interface_count, p->interfaces, map), p->mesh.path);

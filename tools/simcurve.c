@@ -29,7 +29,8 @@ static const tool_option curve_options[] = {
 };
 
 static const tool_option motion_options[] = {
-    {"of", 0, TOOL_INPUT, &chosen.of, "CURVE", .help = "write the motion of a point of this curve, as a trajectory"},
+    {"of", 0, TOOL_INPUT, &chosen.of, "CURVE", .files = "npz",
+     .help = "write the motion of a point of this curve, as a trajectory"},
     {"point", 0, TOOL_INTEGER, &chosen.point, "N", "0", .low = 0, .high = 1e15, .only = "of",
      .help = "the point, counted from 0"},
     {"frames", 0, TOOL_INTEGER, &chosen.frames, "N", "64", .low = 2, .high = 1e9, .only = "of",
@@ -80,8 +81,8 @@ static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probe, "VERTEX:AXIS", .only = "!of",
      .help = "the displacement of the amplitudes, 12:y, near:X,Y,Z:y or surface:5:y (default: the largest of the first "
              "column of the basis)"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .only = "!of", .files = "csv",
-     .help = "also write the points as CSV", .silent = true},
+    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .only = "!of", .files = "csv", .help = "also write the points as CSV",
+     .silent = true},
     {"checkpoint", 0, TOOL_TEXT, &chosen.model.checkpoint, "FILE", .only = "!of", .silent = true,
      .help = "keep the points in FILE and go on from there; it is removed when all is written"},
     {"partial", 0, TOOL_FLAG, &chosen.model.partial, .only = "checkpoint", .silent = true,

@@ -534,6 +534,9 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
 
 static int print_curve(sp_context *context, info_file *info, FILE *stream)
 {
+    static const char *const words[] = {[SP_PERIODIC_RESPONSE] = "frequency response",
+                                        [SP_PERIODIC_BACKBONE] = "backbone curve",
+                                        [SP_PERIODIC_FORCE] = "force sweep"};
     static const char *const events[] = {"", "folds", "branch points", "period doublings", "Neimark-Sacker points"};
     enum { EVENTS = sizeof events / sizeof *events };
     sp_curve_file curve;
@@ -549,8 +552,8 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
         stable += curve.stable[i];
         count[curve.event[i]]++; /* at most EVENTS - 1 by the table of the kind */
     }
-    fprintf(stream, "curve     %lld points in %lld coordinates with %lld harmonics, %lld stable\n", (long long)curve.n,
-            (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
+    fprintf(stream, "curve     %s, %lld points in %lld coordinates with %lld harmonics, %lld stable\n",
+            words[curve.kind], (long long)curve.n, (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
     fprintf(stream, "from      %.9g Hz to %.9g Hz, amplitude up to %.9g m\n", low, high, largest);
     for (int k = 1; k < EVENTS; k++)
         if (count[k] > 0)

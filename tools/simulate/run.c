@@ -454,8 +454,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
                tool_output_path());
     record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    r.keep =
-        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    r.keep = keep_open(choice->checkpoint, choice->partial,
+                       &(simulate_kept_run){&r, choice->steps, "steps", visit, record_again});
     const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
     for (int64_t number = done + 1; number <= end; number++) {
         reach_stage(&r, number);

@@ -32,6 +32,8 @@ static const tool_option force_options[] = {
      .only = "model=reduced,cubature,galerkin integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
+    {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV", .only = "!viscosity integrator!=static",
+     .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},
 };

@@ -17,6 +17,7 @@ typedef struct simulate_choice {
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *damping_times;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
+    bool record_reactions;
     bool partial; /* only the part in the checkpoint */
     bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
         tolerance_given, iterations_given, lumping_given;

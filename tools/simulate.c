@@ -43,6 +43,14 @@ static const tool_option output_options[] = {
              "vertex)"},
 };
 
+static const tool_option certificate_options[] = {
+    {"certificate", 0, TOOL_INPUT, AT(certificate), .argument = "FILE",
+     .only = "model=reduced,cubature,galerkin !viscosity !activation",
+     .help = "estimate the error of the basis from its residual, by a certificate of polycoef"},
+    {"limit", 0, TOOL_REAL, AT(limit), .argument = "X", .low = 1e-300, .high = 1, .only = "certificate", .silent = true,
+     .help = "exit 1 if the estimate is above X"},
+};
+
 static const tool_table tables[] = {
     {.title = "Model", .options = model_options, .count = TOOL_COUNT(model_options)},
     {.title = "Materials",
@@ -59,6 +67,7 @@ static const tool_table tables[] = {
     {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen},
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
+    {.title = "Output", .options = certificate_options, .count = TOOL_COUNT(certificate_options)},
     {.title = "Output", .options = simulate_keep_options, .count = SIMULATE_KEEP_COUNT, .base = &chosen},
     {0},
 };
@@ -89,7 +98,9 @@ static const tool_spec spec = {
     .examples = "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv \\\n"
                 "    --dt 0.01 --steps 500 -o motion.npz\n"
                 "  simulate spoon.npz --model modal --basis modes.npz --integrator exact \\\n"
-                "    --loads pull.csv -o linear.npz\n",
+                "    --loads pull.csv -o linear.npz\n"
+                "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv \\\n"
+                "    --certificate certificate.npz --limit 0.1 -o motion.npz\n",
 };
 
 int main(int argc, char **argv)
@@ -100,6 +111,7 @@ int main(int argc, char **argv)
     if (chosen.integrator == SP_EXACT && chosen.model != SP_MODEL_MODAL)
         tool_fail(SP_USAGE, NULL, "--integrator exact applies to --model modal");
     simulate_check_options(&chosen);
-    simulate_mesh(context, &chosen, NULL);
-    return tool_end();
+    const bool within = simulate_mesh(context, &chosen, NULL);
+    const int status = tool_end();
+    return status == SP_OK && !within ? SP_NO : status;
 }

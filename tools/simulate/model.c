@@ -8,6 +8,7 @@
 #include "tools/common/solve.h"
 #include "tools/simulate/simulation.h"
 
+#include <math.h>
 #include <string.h>
 
 static void read_basis(simulation *s)
@@ -244,6 +245,18 @@ void simulation_make(simulation *s)
     find_damping(s);
     if (s->vertices.choice)
         vertices_begin(s);
+}
+
+double simulation_load_share(const simulation *s, const sp_load *load, double time)
+{
+    const double length = load->end - load->start, step = s->choice->step;
+    const bool constant = load->course.kind == SP_COURSE_CONSTANT;
+    if (s->choice->integrator == SP_STATIC && constant)
+        return fmax((fmin(time, load->end) - fmax(time - step, load->start)) / step, 0);
+    const double late = 1e-9 * step; /* rounding of k h */
+    const bool acts = s->choice->integrator == SP_STATIC ? load->start < time && time < load->end + late
+                                                         : load->start < time + late && time < load->end - late;
+    return !acts ? 0 : constant ? 1 : sp_course_at(&load->course, length, time - load->start);
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)

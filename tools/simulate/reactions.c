@@ -102,19 +102,6 @@ static void add(const simulation *s, double factor, const double *part)
         s->reactions->force[i] += factor * part[i];
 }
 
-/* The part of a load at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
-static double share(const simulation *s, const sp_load *load, double time)
-{
-    const double length = load->end - load->start, step = s->choice->step;
-    const bool constant = load->course.kind == SP_COURSE_CONSTANT;
-    if (s->choice->integrator == SP_STATIC && constant)
-        return fmax((fmin(time, load->end) - fmax(time - step, load->start)) / step, 0);
-    const double late = 1e-9 * step; /* rounding of k h */
-    const bool acts = s->choice->integrator == SP_STATIC ? load->start < time && time < load->end + late
-                                                         : load->start < time + late && time < load->end - late;
-    return !acts ? 0 : constant ? 1 : sp_course_at(&load->course, length, time - load->start);
-}
-
 /* Subtracts the loads on the vertices: forces, springs and gravity. */
 static void subtract_loads(simulation *s, double time)
 {
@@ -122,7 +109,7 @@ static void subtract_loads(simulation *s, double time)
     struct simulate_reactions *r = s->reactions;
     for (int64_t l = 0; l < s->load_count; l++) {
         const sp_load *load = &s->loads[l];
-        const double part = share(s, load, time);
+        const double part = simulation_load_share(s, load, time);
         if (load->kind != SP_LOAD_SPRING) {
             add(s, -part, r->load_force + l * 3 * mesh->vertex_count);
             continue;

@@ -27,6 +27,7 @@ void simulation_choose_record(simulation *s)
     const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* the mesh of the recorded quantities */
     s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
+    s->shape.residuals = s->choice->certificate != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
     if (record == RECORD_ALL)
         s->shape.point_count = mesh->vertex_count;
@@ -68,6 +69,7 @@ static void visit_frame(const sp_trajectory_layout *shape, sp_frame *frame, sp_s
     sp_state_reals(state, (double *)frame->udot, 3 * shape->point_count);
     SP_STATE_VALUE(state, frame->energy);
     SP_STATE_VALUE(state, frame->estimate);
+    SP_STATE_VALUE(state, frame->residual);
 }
 
 void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time)
@@ -93,6 +95,7 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     memcpy(frame.energy, energy, sizeof frame.energy);
     memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
     memset(s->estimate, 0, sizeof s->estimate);
+    certify(s, integrator, &s->certified, frame.residual);
     if (kept)
         visit_frame(&s->shape, &frame, kept);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());

@@ -10,6 +10,7 @@
 #include "integrate/integrate.h"
 #include "model/model.h"
 #include "tools/common/inputs.h"
+#include "tools/simulate/certify.h"
 #include "tools/simulate/options.h"
 #include "tools/simulate/vertices.h"
 
@@ -40,8 +41,10 @@ typedef struct simulation {
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
     double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none */
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
-    struct simulate_reactions *reactions; /* NULL: none are recorded */
-    double estimate[SP_NORMS];            /* the largest since the last recorded frame */
+    struct simulate_reactions *reactions;     /* NULL: none are recorded */
+    struct simulate_certificate *certificate; /* NULL: none */
+    certify_estimates certified;
+    double estimate[SP_NORMS]; /* the largest since the last recorded frame */
 } simulation;
 
 /* Reads the files of the model, the body included, and checks that they belong together; then creates the system and
@@ -51,6 +54,9 @@ void simulation_read(simulation *s);
 
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
+
+/* The part of a load that acts at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
+double simulation_load_share(const simulation *s, const sp_load *load, double time);
 
 /* Ends the program if a step failed: statics reports an under-constrained body or piece, other solvers name the worst
  * element. */

@@ -38,6 +38,9 @@ static const tool_option force_options[] = {
 static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = "coordinates|all|probes",
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
+    {"static-correction", 0, TOOL_FLAG, AT(correct), .only = "record!=coordinates !viscosity !activation",
+     .help = "add the quasi-static response to what the basis leaves out to recorded displacements (mode "
+             "acceleration), for stresses"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record!=all",
      .help = "also record these vertices: 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface "
              "vertex)"},

@@ -91,7 +91,50 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
     no_faults
 }
 
-@test "the same bytes with threads, little memory and from a checkpoint" {
+@test "mode acceleration is exact in linear statics" {
+    bring
+    local ending=.npz model
+    needs_numpy
+    done_well simfull bar.npz --model linear --loads load.csv --gravity 0,1,-2 --integrator static -q -o full.npz
+    modes bar.npz -q -k 3 -o three.npz
+    for model in plain corrected; do
+        options=()
+        [ $model = plain ] || options=(--static-correction)
+        done_well simulate bar.npz --model modal --basis three.npz --loads load.csv --gravity 0,1,-2 --integrator static --record all "${options[@]}" -q -o $model.npz
+    done
+    "$PYTHON" - <<-'END' || fault 'NumPy says otherwise'
+	import numpy as np
+	full, plain, corrected = (np.load(name + '.npz')['u/000000'][-1] for name in ('full', 'plain', 'corrected'))
+	error = lambda u: np.linalg.norm(u - full) / np.linalg.norm(full)
+	print(error(plain), error(corrected))
+	assert error(plain) > 1e-3 and error(corrected) < 1e-9
+	END
+    no_faults
+}
+
+@test "static correction mends the stress" {
+    bring
+    ending=
+    done_well simvalidate bar.npz --basis basis.npz --poly poly.npz --loads load.csv --dt 0.01 --steps 20 --damping-stiffness 0.01 --stress --csv t.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == "reduced" { n = $at["corrected_stress_error"] > 0 && $at["corrected_stress_error"] < 0.5 * $at["stress_error"] }
+        END { exit !n }' t.csv || fault "$(cat t.csv)"
+    ending=.npz
+    # the recorded points of a probe are those of all vertices, and q is that of the run without
+    done_well "${reduced[@]}" --loads load.csv --dt 0.01 --steps 20 --record all --static-correction -o all.npz
+    [[ $err == *'static correction: at most '* ]] || fault "$err"
+    done_well "${reduced[@]}" --loads load.csv --dt 0.01 --steps 20 --record probes --probe 40,7 --static-correction -q -o probes.npz
+    done_well "${reduced[@]}" --loads load.csv --dt 0.01 --steps 20 -q -o plain.npz
+    "$PYTHON" - <<-'END' || fault 'NumPy says otherwise'
+	import numpy as np
+	whole, probes, plain = (np.load(name + '.npz') for name in ('all', 'probes', 'plain'))
+	assert (whole['u/000000'][:, probes['vertex']] == probes['u/000000']).all()
+	assert (whole['q/000000'] == plain['q/000000']).all()
+	END
+    refused 2 'static-correction does not apply to --record coordinates' "${reduced[@]}" --static-correction -o out.npz
+    no_faults
+}
+
+@test "the same bytes with threads and little memory" {
     bring
     local ending=.npz
     done_well polycoef bar.npz basis.npz -q --certificate --loads load.csv --threads 1 -o one.npz

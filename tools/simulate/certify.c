@@ -9,9 +9,9 @@
 
 struct simulate_certificate {
     sp_certificate file;
-    double *factor;                             /* [3 + loads of the file, loads of the run] by columns */
-    double *load;                               /* [3 + loads of the file] */
-    double *force, *part, *acceleration, *work; /* [r]; work [columns] */
+    double *factor;                     /* [3 + loads of the file, loads of the run] by columns */
+    double *load;                       /* [3 + loads of the file] */
+    double *part, *acceleration, *work; /* [r]; work [columns] */
 };
 
 /* ---- the file ---- */
@@ -59,7 +59,6 @@ void certify_begin(simulation *s)
     const int64_t loads = 3 + c->file.loads.count;
     c->factor = tool_allocate(&s->pool, loads * s->load_count, sizeof *c->factor);
     c->load = tool_allocate(&s->pool, loads, sizeof *c->load);
-    c->force = tool_allocate(&s->pool, s->r, sizeof *c->force);
     c->part = tool_allocate(&s->pool, s->r, sizeof *c->part);
     c->acceleration = tool_allocate(&s->pool, s->r, sizeof *c->acceleration);
     c->work = tool_allocate(&s->pool, sp_certificate_columns(s->r, c->file.loads.count), sizeof *c->work);
@@ -74,44 +73,19 @@ void certify_free(simulation *s)
 
 /* ---- a frame ---- */
 
-/* The loads at a time: the factors of the fields, and the generalized force. There is no gravity yet at the start of
- * statics. */
+/* The factors of the fields of the file at a time. */
 static void apply_loads(simulation *s, double time)
 {
     struct simulate_certificate *c = s->certificate;
-    const sp_load_set *set = &s->model.loads;
     const int64_t count = 3 + c->file.loads.count;
-    const double gravity = s->choice->integrator == SP_STATIC && time == 0 ? 0 : 1;
     memset(c->load, 0, (size_t)count * sizeof *c->load);
     for (int i = 0; i < 3; i++)
-        c->load[i] = gravity * s->choice->gravity[i];
-    for (int64_t i = 0; i < s->r; i++)
-        c->force[i] = gravity * set->gravity[i];
-    for (int64_t l = 0; l < set->force_count; l++) {
-        const double share = simulation_load_share(s, set->loads[l], time);
-        const double *factor = c->factor + (set->loads[l] - s->loads) * count;
+        c->load[i] = simulation_gravity_share(s, time) * s->choice->gravity[i];
+    for (int64_t l = 0; l < s->load_count; l++) {
+        const double share = simulation_load_share(s, &s->loads[l], time);
         for (int64_t k = 3; k < count; k++)
-            c->load[k] += share * factor[k];
-        for (int64_t i = 0; i < s->r; i++)
-            c->force[i] += share * set->columns[l * s->r + i];
+            c->load[k] += share * c->factor[l * count + k];
     }
-}
-
-/* q̈ + αq̇ of the reduced equation under the loads at this time. An integrator may have accelerations for other times, or
- * none. */
-static void accelerate(simulation *s, const double *q, const double *v)
-{
-    struct simulate_certificate *c = s->certificate;
-    const sp_system *system = &s->model.system;
-    system->force(system->self, q, c->part);
-    for (int64_t i = 0; i < s->r; i++)
-        c->force[i] -= c->part[i];
-    if (s->damping_stiffness > 0) {
-        system->tangent_times(system->self, q, v, c->part);
-        for (int64_t i = 0; i < s->r; i++)
-            c->force[i] -= s->damping_stiffness * c->part[i];
-    }
-    tool_check(system->mass_solve(system->self, c->force, c->acceleration), s->mesh.path);
 }
 
 static double kinetic(simulation *s, const double *v)
@@ -147,11 +121,10 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
     const bool statics = s->choice->integrator == SP_STATIC;
     const double *q = sp_integrator_q(integrator), *v = sp_integrator_v(integrator);
     apply_loads(s, sp_integrator_time(integrator));
-    if (!statics)
-        accelerate(s, q, v);
+    simulation_accelerate(s, integrator, c->acceleration);
     const sp_certificate_state state = {.q = q,
                                         .rate = statics ? NULL : v,
-                                        .acceleration = statics ? NULL : c->acceleration,
+                                        .acceleration = c->acceleration,
                                         .load = c->load,
                                         .damping_stiffness = s->damping_stiffness};
     sp_certificate_norms norms;

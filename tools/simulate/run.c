@@ -110,6 +110,7 @@ static void begin_stage(run *r, int64_t stage)
     simulation_read(s);
     simulation_make(s);
     certify_begin(s);
+    correct_begin(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = sp_load_set_external(&s->model.loads);
     if (!stage) {
@@ -222,6 +223,7 @@ static void visit(void *data, int64_t done, sp_state *state)
     sp_integrator_visit(r->integrator, state);
     SP_STATE_VALUE(state, s->estimate);
     SP_STATE_VALUE(state, s->certified);
+    SP_STATE_VALUE(state, s->correction_energy);
     SP_STATE_VALUE(state, r->energy);
     SP_STATE_VALUE(state, r->turn);
     SP_STATE_VALUE(state, r->estimate);
@@ -305,6 +307,7 @@ static json_t *report_result(const run *r)
                             tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
     }
     certify_report(s, result);
+    correct_report(s, r->energy.largest, result);
     return result;
 }
 
@@ -459,6 +462,7 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     json_decref(meta);
     sp_integrator_free(r.integrator);
     certify_free(&stage[0]);
+    correct_free(&stage[0]);
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);

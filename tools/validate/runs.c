@@ -76,6 +76,7 @@ static validate_run *add_run(validation *v, int model)
     run->choice.model = model;
     run->choice.polynomials = model == SP_MODEL_POLYNOMIALS ? run->choice.polynomials : NULL;
     run->choice.basis = model == SP_MODEL_LINEAR ? NULL : run->choice.basis;
+    run->choice.correct = v->choice->stress;
     run->choice.certificate = model == SP_MODEL_LINEAR ? NULL : v->choice->certificate;
     return run;
 }
@@ -200,6 +201,7 @@ void validation_open(validation *v)
     for (int64_t i = 0; i < v->run_count; i++) /* cheap checks come before expensive construction */
         make_run(v, &v->runs[i]);
     certified_open(v);
+    stress_open(v);
     if (!v->choice->reference)
         make_run(v, &v->full);
 }
@@ -216,6 +218,7 @@ static void close_run(const validation *v, validate_run *run)
 void validation_close(validation *v)
 {
     certified_close(v);
+    stress_close(v);
     for (int64_t i = 0; i < v->run_count; i++)
         close_run(v, &v->runs[i]);
     if (v->choice->reference)
@@ -320,6 +323,7 @@ void validation_follow(validation *v, validate_run *run)
                                      &(sp_scene_trajectory_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
                                      &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, total_energy(run)});
         certified_add(v, run, k);
+        stress_add(v, run, k);
         validation_keep_probes(v, v->u, run->value);
     }
 }

@@ -136,10 +136,18 @@ static void add_probes(const validation *v, sp_list *table, const sp_list *value
     }
 }
 
-/* With --certificate, the error in the energy norm and its estimates; NULL: of the reference. */
+/* With --stress and --certificate, the errors of stress, and that in the energy norm and its estimates; NULL: of the
+ * reference. */
 static void end_row(const validation *v, sp_list *table, const validate_run *run)
 {
     const bool certified = run && run->s.certificate && !run->failed;
+    if (v->choice->stress) {
+        const bool stressed = run && !run->failed, corrected = stressed && run->s.correction;
+        add_number(table, stressed ? stress_error(run, &run->stress) : NAN);
+        add_number(table, corrected ? stress_error(run, &run->corrected) : NAN);
+        add_number(table, stressed ? run->stress.largest : v->run_count ? v->runs[0].stress_largest : NAN);
+        add_number(table, corrected ? run->corrected.largest : NAN);
+    }
     if (v->choice->certificate) {
         add_number(table, certified ? run->energy_error : NAN);
         add_number(table, certified ? run->certified.basis : NAN);
@@ -196,6 +204,8 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
     for (int64_t i = 0; i < v->probe_count; i++)
         add_text(table, ",amplitude %.100s,frequency %.100s", v->probes[i].text, v->probes[i].text);
+    if (v->choice->stress)
+        add_text(table, ",stress_error,corrected_stress_error,largest_stress,corrected_largest_stress");
     if (v->choice->certificate)
         add_text(table, ",energy_error,basis_estimate,quadrature_estimate");
     add_text(table, "\n");
@@ -213,6 +223,8 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     }
     if (stream)
         print_probes(v, stream);
+    if (stream && v->choice->stress)
+        stress_print(v, stream);
     if (stream && v->choice->certificate)
         certified_print(v, stream);
     return within;

@@ -13,6 +13,7 @@ typedef struct validate_choice {
     tool_texts cubatures, probes;
     const char *models, *ranks, *reference, *table, *certificate;
     double limit; /* 0: no limit */
+    bool stress;
 } validate_choice;
 
 /* One component of the motion of a vertex, of the mesh or of its embedded surface. */
@@ -23,6 +24,12 @@ typedef struct validate_probe {
     const int64_t *corner;
     const double *weight;
 } validate_probe;
+
+/* Of the von Mises stress at all vertices in all frames, Pa² and Pa. */
+typedef struct validate_stress_sums {
+    double difference; /* sum of the squares of the differences from the full-order model */
+    double largest;
+} validate_stress_sums;
 
 /* A model with its motion: the full one, or one that follows. */
 typedef struct validate_run {
@@ -36,6 +43,8 @@ typedef struct validate_run {
     double estimate;  /* the largest estimate of the force's relative error in the energy norm */
     sp_trajectory_error_sums sums;
     certify_estimates certified;
+    validate_stress_sums stress, corrected; /* with --stress */
+    double stress_square, stress_largest;   /* of the full-order model in the same frames */
     double error, motion; /* with --certificate: largest energies of the error and of the reference, J … */
     double energy_error;  /* … and the relative error as certify_estimates has it */
     sp_list *value;       /* [probes] double, at every frame */
@@ -67,7 +76,8 @@ typedef struct validation {
     sp_list time, *value; /* of all frames of the reference, and of its probes, where there are probes */
     double *rows;         /* [3·vertices] and two of [n]: scratch */
     double *u, *v;
-    double *product; /* [2n] scratch, with --certificate */
+    struct validate_stress *stress; /* NULL: none */
+    double *product;                /* [2n] scratch, with --certificate */
     /* of a file */
     int descriptor;
     sp_trajectory_stream *stream;
@@ -91,6 +101,14 @@ void certified_open(validation *v);
 void certified_close(validation *v);
 void certified_add(validation *v, validate_run *run, int64_t frame);
 void certified_print(const validation *v, FILE *stream);
+
+/* With --stress: the von Mises stress of a run that is at a frame beside that of the full-order model, as it is and
+ * with static correction; the relative error √(Σ difference² / Σ stress²). */
+void stress_open(validation *v);
+void stress_close(validation *v);
+void stress_add(validation *v, validate_run *run, int64_t frame);
+double stress_error(const validate_run *run, const validate_stress_sums *sums);
+void stress_print(const validation *v, FILE *stream);
 
 /* A file as the reference: opened and checked against the options; its next frames. */
 void reference_open(validation *v);

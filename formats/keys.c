@@ -205,6 +205,17 @@ static int check_type(const sp_key_reader *reader, const json_t *value, const sp
     return SP_OK;
 }
 
+static int read_text(sp_key_reader *reader, const json_t *value, const sp_key *key, char *to)
+{
+    if (!json_is_string(value))
+        return wrong(reader, value, "a text", key);
+    const size_t length = json_string_length(value);
+    if (length == 0 || length >= SP_KEY_NAME_SIZE || length != strlen(json_string_value(value)))
+        return sp_keys_fail(reader, "%zu bytes, expected 1 to %d without a zero", length, SP_KEY_NAME_SIZE - 1);
+    memcpy(to, json_string_value(value), length + 1);
+    return SP_OK;
+}
+
 static int read_value(sp_key_reader *reader, json_t *value, const sp_key *key, void *to)
 {
     switch (key->type) {
@@ -222,6 +233,8 @@ static int read_value(sp_key_reader *reader, json_t *value, const sp_key *key, v
         return read_box(reader, value, key, to);
     case SP_KEY_OBJECT:
         return sp_keys_read(reader, value, key->table, to);
+    case SP_KEY_TEXT:
+        return read_text(reader, value, key, to);
     default:
         return check_type(reader, value, key);
     }
@@ -241,6 +254,8 @@ static int absent(sp_key_reader *reader, const sp_key *key, void *to)
         *(bool *)to = key->standard[0] != 0;
     else if (key->type == SP_KEY_WORD)
         *(int *)to = key->words->first;
+    else if (key->type == SP_KEY_TEXT)
+        *(char *)to = 0;
     else if (key->type == SP_KEY_OBJECT && key->presence == SP_KEY_DEFAULT)
         return sp_keys_read(reader, NULL, key->table, to);
     return SP_OK;

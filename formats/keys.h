@@ -17,6 +17,7 @@ enum sp_key_type {
     SP_KEY_FILE,    /* char *, relative to the folder of the text */
     SP_KEY_BOX,     /* double [6], two arrays of three numbers */
     SP_KEY_OBJECT,  /* with the keys of `table`, in the struct at `offset` */
+    SP_KEY_TEXT,    /* char [SP_KEY_NAME_SIZE], not empty; "" if it is absent */
     /* The following types are read by the caller: */
     SP_KEY_NAME,
     SP_KEY_NAMED,    /* an object whose values are objects with the keys of `table`, by their names */

@@ -171,6 +171,18 @@ done:
     return status;
 }
 
+static int check_loads(reading *r, const sp_scene_body *body)
+{
+    const sp_scene_model *model = &r->scene->models[body->model];
+    const size_t json_path = sp_keys_down(&r->at, ".loads");
+    if (!model->mesh)
+        return sp_keys_fail(&r->at, "model %s has no mesh, whose vertices they would name", model->name);
+    if (body->motion != SP_SCENE_FREE && model->kind == SP_SCENE_RIGID)
+        return sp_keys_fail(&r->at, "the body is rigid and not free: loads do not move it");
+    sp_keys_up(&r->at, json_path);
+    return SP_OK;
+}
+
 /* A grid of bodies, x fastest. */
 static int add_copies(reading *r, const sp_scene_body_read *read, const char *name)
 {
@@ -231,6 +243,8 @@ static int read_body(reading *r, json_t *object)
     }
     SP_TRY(check_motion(r, object, &read.body));
     sp_keys_up(&r->at, json_path);
+    if (read.body.loads)
+        SP_TRY(check_loads(r, &read.body));
     if (json_object_set_new(r->bodies, name, json_integer(r->entries.count))) {
         status = sp_fail_memory(r->at.context);
         goto done;
@@ -391,6 +405,67 @@ done:
     return status;
 }
 
+/* ---- joints ---- */
+
+/* The body that a joint names; `number` receives its index. */
+static int find_joined(reading *r, const char *name, const char *key, int64_t *number)
+{
+    entry found;
+    int status;
+    const size_t json_path = sp_keys_down(&r->at, ".%s", key);
+    SP_TRY(find_bodies(r, name, &found));
+    const sp_scene_body *body = &r->scene->bodies[found.first];
+    const sp_scene_model *model = &r->scene->models[body->model];
+    if (found.count != 1)
+        return sp_keys_fail(&r->at, "%lld bodies have this name, expected one, such as %s", (long long)found.count,
+                            body->name);
+    if (body->motion != SP_SCENE_FREE)
+        return sp_keys_fail(&r->at, "%s is not free (a joint without parent anchors a free body in the world)",
+                            body->name);
+    if (!model->mesh)
+        return sp_keys_fail(&r->at, "model %s has no mesh, and so no interface", model->name);
+    if (model->decoupled)
+        return sp_keys_fail(&r->at, "model %s is decoupled, and such bodies are not joined", model->name);
+    *number = found.first;
+    sp_keys_up(&r->at, json_path);
+done:
+    return status;
+}
+
+static int read_joint(reading *r, json_t *object, sp_scene_joint *joint)
+{
+    sp_scene_joint_read read = {.joint.parent = -1};
+    int status;
+    SP_TRY(sp_keys_read(&r->at, object, &sp_scene_joint_keys, &read));
+    SP_TRY(find_joined(r, read.child, "child", &read.joint.child));
+    if (*read.parent)
+        SP_TRY(find_joined(r, read.parent, "parent", &read.joint.parent));
+    if (read.joint.parent == read.joint.child)
+        return sp_keys_fail(&r->at, "both ends are %s, expected two bodies", read.child);
+    *joint = read.joint;
+done:
+    return status;
+}
+
+static int read_joints(reading *r, const json_t *list)
+{
+    int status = SP_OK;
+    sp_scene *scene = r->scene;
+    const size_t json_path = sp_keys_down(&r->at, ".joints");
+    scene->joint_count = (int64_t)json_array_size(list);
+    scene->joints = sp_pool_new(&scene->pool, scene->joint_count, sizeof *scene->joints);
+    if (scene->pool.failed)
+        return sp_fail_memory(r->at.context);
+    for (int64_t i = 0; i < scene->joint_count; i++) {
+        const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
+        SP_TRY(read_joint(r, json_array_get(list, (size_t)i), &scene->joints[i]));
+        sp_keys_up(&r->at, list_path);
+    }
+    sp_keys_up(&r->at, json_path);
+done:
+    return status;
+}
+
 /* ---- the scene ---- */
 
 static int check_traversal(reading *r, const json_t *object)
@@ -437,6 +512,8 @@ static int read_scene(reading *r, json_t *root)
         SP_TRY(read_pairs(r, json_object_get(root, "pairs")));
     if (json_object_get(root, "coupling"))
         SP_TRY(check_coupling(r, json_object_get(root, "coupling")));
+    if (json_object_get(root, "joints"))
+        SP_TRY(read_joints(r, json_object_get(root, "joints")));
 done:
     return status;
 }

@@ -48,7 +48,15 @@ typedef struct sp_scene_body {
     char *path;                              /* CSV, SP_SCENE_PATH */
     sp_pose pose;                            /* of the model's frame, body to world; orientation normalized */
     double velocity[3], angular_velocity[3]; /* m/s of the centre of mass, rad/s, world */
+    char *loads;                             /* CSV; NULL: none */
 } sp_scene_body;
+
+/* Two bodies move as one at an interface (rigid/joined.h). */
+typedef struct sp_scene_joint {
+    int64_t parent, child;                                         /* bodies; parent −1: the world */
+    char interface[SP_SCENE_NAME], child_interface[SP_SCENE_NAME]; /* sets of vertices of their meshes; the child's "":
+                                                                      the fixed vertices */
+} sp_scene_joint;
 
 typedef struct sp_scene_pair {
     int64_t pointshell, field; /* indices of bodies: the points of one against the distance field of the other */
@@ -87,6 +95,8 @@ typedef struct sp_scene {
     bool pairs_given;
     int64_t pair_count;
     sp_scene_pair *pairs; /* as given */
+    int64_t joint_count;
+    sp_scene_joint *joints;
     struct {
         enum sp_scene_coupling kind;
         int64_t body;    /* its motion is SP_SCENE_COUPLED */

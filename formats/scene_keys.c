@@ -132,9 +132,21 @@ static const sp_key body_keys[] = {
     {"velocity", NUMBER, DEFAULT, AT(velocity), 3, "m/s", ANY, .only = FREE},
     {"angular_velocity", NUMBER, DEFAULT, AT(angular_velocity), 3, "rad/s", ANY, .only = FREE},
     {"copies", OBJECT, OPTIONAL, .table = &copies_table, .only = STANDING},
+    {"loads", FILE_NAME, OPTIONAL, AT(loads)},
     {0},
 };
 const sp_key_table sp_scene_body_keys = {"body", body_keys};
+#undef AT
+
+#define AT(member) .offset = offsetof(sp_scene_joint_read, member)
+static const sp_key joint_keys[] = {
+    {"child", SP_KEY_TEXT, REQUIRED, AT(child)},
+    {"child_interface", SP_KEY_TEXT, OPTIONAL, AT(joint.child_interface)},
+    {"parent", SP_KEY_TEXT, OPTIONAL, AT(parent), .needs = "interface"},
+    {"interface", SP_KEY_TEXT, OPTIONAL, AT(joint.interface), .needs = "parent"},
+    {0},
+};
+const sp_key_table sp_scene_joint_keys = {"joint", joint_keys};
 #undef AT
 
 #define AT(member) .offset = offsetof(sp_scene, coupling.member)
@@ -172,6 +184,7 @@ static const sp_key scene_keys[] = {
     {"bodies", SP_KEY_LIST, REQUIRED, .table = &sp_scene_body_keys},
     {"pairs", SP_KEY_PAIRS, OPTIONAL, .count = 0},
     {"coupling", OBJECT, OPTIONAL, .table = &coupling_table},
+    {"joints", SP_KEY_LIST, OPTIONAL, .table = &sp_scene_joint_keys},
     {0},
 };
 const sp_key_table sp_scene_keys = {"scene", scene_keys};

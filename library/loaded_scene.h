@@ -68,9 +68,12 @@ typedef struct sp_loaded_scene {
     sp_system *systems;            /* [bodies] */
     sp_driven_pose *paths;         /* [bodies] */
     sp_driven_pose hand;
-    sp_context *contexts;            /* [bodies]: they are stepped in parallel */
-    sp_reduced_force *forces;        /* [bodies] of free deformable ones, which own them */
-    sp_free_workspaces workspaces;   /* of free bodies */
+    sp_context *contexts;          /* [bodies]: they are stepped in parallel */
+    sp_reduced_force *forces;      /* [bodies] of free deformable ones, which own them */
+    sp_free_workspaces workspaces; /* of free bodies */
+    sp_body_loads *loads;          /* [bodies] */
+    bool *is_joined; /* [bodies] it has a joint. Such bodies are stepped together, and share no workspaces or batches */
+    sp_contact_scene_joined joined;
     sp_contact_scene_batch *batches; /* [models] */
     int64_t batch_count;
     sp_contact_scene_pair *pairs;
@@ -125,6 +128,12 @@ int sp_scene_model_force(sp_loaded_scene *scene, const sp_loaded_model *model, s
 /* Creates the bodies, the pairs and the contact scene; after sp_scene_unload_bodies once more, at their start. */
 int sp_scene_load_bodies(sp_loaded_scene *scene) SP_MUST_USE;
 void sp_scene_unload_bodies(sp_loaded_scene *scene);
+
+/* The loads of bodies, and the set of those that are joined. */
+int sp_scene_load_loads(sp_loaded_scene *run) SP_MUST_USE;
+void sp_scene_unload_loads(sp_loaded_scene *run);
+int sp_scene_load_joints(sp_loaded_scene *run) SP_MUST_USE;
+void sp_scene_unload_joints(sp_loaded_scene *run);
 
 /* Fails if one of the pools has failed. */
 int sp_scene_allocated(sp_loaded_scene *scene) SP_MUST_USE;

@@ -58,7 +58,7 @@ static int make_free(sp_loaded_scene *run, const sp_loaded_model *model, int64_t
                                            .semi_implicit = run->options.semi_implicit,
                                            .tolerance = run->options.tolerance,
                                            .iterations = run->options.iterations,
-                                           .workspaces = &run->workspaces};
+                                           .workspaces = run->is_joined[number] ? NULL : &run->workspaces};
     sp_contact_scene_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     int status = SP_OK;
@@ -249,7 +249,7 @@ static int make_batch(sp_loaded_scene *run, int64_t number)
     sp_reduced_force *forces = sp_pool_new(&run->body_pool, scene->body_count, sizeof *forces);
     int status = sp_scene_allocated(run);
     for (int64_t i = 0; status == SP_OK && i < scene->body_count; i++)
-        if (scene->bodies[i].model == number && run->bodies[i].free) {
+        if (scene->bodies[i].model == number && run->bodies[i].free && !run->is_joined[i]) {
             forces[count] = run->forces[i];
             body[count++] = i;
         }
@@ -310,13 +310,22 @@ static sp_contact_scene_parameters contact_parameters(const sp_loaded_scene *run
     return p;
 }
 
-/* The stiffness of the scene, or the one that is chosen from masses, gravity and sizes. */
+static bool any_points(const sp_loaded_scene *run)
+{
+    for (int64_t i = 0; i < run->input.scene.body_count; i++)
+        if (run->bodies[i].pointshell)
+            return true;
+    return false;
+}
+
+/* The stiffness of the scene, or the one that is chosen from masses, gravity and sizes. Without points there is no
+ * contact, and none is needed. */
 static int find_stiffness(sp_loaded_scene *run, sp_contact_scene_parameters *parameters)
 {
     const sp_scene *scene = &run->input.scene;
     run->stiffness = scene->contact.stiffness;
     run->choice.stiffness = 0;
-    if (run->stiffness > 0)
+    if (run->stiffness > 0 || !any_points(run))
         return SP_OK;
     sp_context *context = run->source->context;
     const int status = sp_contact_choose(context, parameters, scene->body_count, run->bodies, &run->choice);
@@ -405,8 +414,15 @@ static int allocate_bodies(sp_loaded_scene *run)
     run->paths = sp_pool_new(&run->body_pool, n, sizeof *run->paths);
     run->contexts = sp_pool_new(&run->body_pool, n, sizeof *run->contexts);
     run->forces = sp_pool_new(&run->body_pool, n, sizeof *run->forces);
+    run->is_joined = sp_pool_new(&run->body_pool, n, sizeof *run->is_joined);
     if (run->body_pool.failed)
         run->bodies = NULL; /* no body has anything to be freed */
+    for (int64_t k = 0; run->bodies && k < run->input.scene.joint_count; k++) {
+        const sp_scene_joint *joint = &run->input.scene.joints[k];
+        run->is_joined[joint->child] = true;
+        if (joint->parent >= 0)
+            run->is_joined[joint->parent] = true;
+    }
     return sp_scene_allocated(run);
 }
 
@@ -435,7 +451,10 @@ int sp_scene_load_bodies(sp_loaded_scene *run)
     SP_TRY(make_workspaces(run));
     for (int64_t i = 0; i < scene->body_count; i++)
         SP_TRY(make_body(run, i));
+    SP_TRY(sp_scene_load_loads(run));
+    SP_TRY(sp_scene_load_joints(run));
     sp_contact_scene_parameters parameters = contact_parameters(run);
+    parameters.joined = run->joined;
     SP_TRY(list_and_check_pairs(run, &parameters.penalty));
     SP_TRY(make_batches(run));
     SP_TRY(find_stiffness(run, &parameters));
@@ -455,6 +474,8 @@ void sp_scene_unload_bodies(sp_loaded_scene *run)
 {
     sp_contact_scene_free(run->contact);
     run->contact = NULL;
+    sp_scene_unload_joints(run);
+    sp_scene_unload_loads(run);
     for (int64_t i = 0; i < run->batch_count; i++)
         sp_polynomial_batch_free(run->batches[i].batch);
     run->batch_count = 0;

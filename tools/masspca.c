@@ -11,7 +11,7 @@ enum method { METHOD_PCA, METHOD_GRAM_SCHMIDT, METHOD_RANDOM };
 static struct {
     int64_t r, every, memory;
     int method, lumped, scaling;
-    bool raw;
+    bool raw, keep_first;
     const char *columns;
 } chosen;
 
@@ -20,6 +20,8 @@ static const tool_option options[] = {
      .help = "columns of the basis (default: all independent ones)"},
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
+    {"keep-first", 0, TOOL_FLAG, &chosen.keep_first, .only = "method=pca",
+     .help = "keep the space of the first file whole, and add principal directions of the others"},
     {"raw", 0, TOOL_FLAG, &chosen.raw, .only = "method=random",
      .help = "the combinations as they are, a file of snapshots"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
@@ -27,7 +29,9 @@ static const tool_option options[] = {
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
      .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
              "rayleigh: every unit column by uMu/uKu; product: so too, but a derivative by the product of what it is "
-             "made of; unit: every column; "
+             "made of; energy: every column by its amplitude at equal energy, a derivative by the product of the "
+             "amplitudes of "
+             "what it is made of; unit: every unit column; "
              "auto: eigenvalue for modes and derivatives, else none"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST",
      .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
@@ -61,6 +65,22 @@ static const char *file_names(candidates *set)
     return tool_names(&set->pool, set->file_count, paths);
 }
 
+/* The columns of the store that are of the first file, which come first unless --columns says otherwise. */
+static int64_t first_columns(const candidates *set)
+{
+    int64_t column, count = 0;
+    while (count < set->store.count && candidates_origin(set, count, &column) == &set->files[0])
+        count++;
+    for (int64_t c = count; c < set->store.count; c++)
+        if (candidates_origin(set, c, &column) == &set->files[0])
+            tool_fail(SP_USAGE, NULL, "--keep-first: --columns puts others between the columns of %s",
+                      set->files[0].path);
+    if (chosen.r && count > chosen.r)
+        tool_fail(SP_USAGE, set->files[0].path, "-r %lld: --keep-first keeps its %lld columns", (long long)chosen.r,
+                  (long long)count);
+    return count;
+}
+
 /* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
  * parts. */
 static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
@@ -70,7 +90,9 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
         tool_check(sp_random_projection(context, chosen.r, &set->store), NULL);
     if (chosen.raw)
         return chosen.r;
-    if (chosen.method == METHOD_PCA)
+    if (chosen.keep_first)
+        tool_check(sp_mass_pca_beyond(context, metric, first_columns(set), chosen.r, &set->store, value, &rank), NULL);
+    else if (chosen.method == METHOD_PCA)
         tool_check(sp_mass_pca(context, metric, chosen.r, &set->store, value, &rank), NULL);
     else
         tool_check(sp_mass_gram_schmidt(context, metric, chosen.r, 1e-10, &set->store, value, &rank), NULL);
@@ -117,7 +139,7 @@ static json_t *report_result(sp_context *context, const sp_metric *metric, const
     json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
     json_object_set_new(result, "columns", json_integer(count));
     json_object_set_new(result, "rank", json_integer(rank));
-    const char *key = chosen.method == METHOD_PCA ? "singular_values" : "new_parts";
+    const char *key = chosen.method == METHOD_PCA && !chosen.keep_first ? "singular_values" : "new_parts";
     json_object_set_new(result, key, tool_reals(key, rank, value));
     return result;
 }
@@ -134,7 +156,7 @@ static void write_columns(sp_context *context, const tool_mesh *mesh, const cand
                           .count = set->store.count,
                           .column = next_column,
                           .column_data = &from,
-                          .singular_value = chosen.method == METHOD_PCA ? (double *)value : NULL,
+                          .singular_value = chosen.method == METHOD_PCA && !chosen.keep_first ? (double *)value : NULL,
                           .lumped = chosen.lumped};
     memcpy(columns.mesh, mesh->hash, sizeof columns.mesh);
     /* columns that are not orthonormal are not a basis */

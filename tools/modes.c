@@ -29,6 +29,8 @@ static const tool_option options[] = {
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
+    {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
+     .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,

@@ -28,7 +28,7 @@ static const tool_option options[] = {
     {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
      .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles and --projection"},
     {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory; may be repeated"},
-    {"scene", 0, TOOL_INPUTS, &chosen.scenes, "FILE",
+    {"scene", 0, TOOL_INPUTS, &chosen.scenes, "FILE", .files = "json",
      .help = "the scene of a scene's trajectory, one body of which is compared; may be repeated"},
     {"body", 0, TOOL_TEXT, &chosen.body, "NAME", .only = "scene",
      .help = "the body of the scene (default: the only one with a mesh)"},
@@ -36,12 +36,14 @@ static const tool_option options[] = {
      .help = "amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:y are what is judged; may be repeated"},
     {"after", 0, TOOL_REAL, &chosen.after, "S", NULL, .low = 0, .high = 1e300, .given = &chosen.after_given,
      .help = "frequencies from this time on (default: when the loads end)"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the results as a table", .silent = true},
+    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the results as a table",
+     .silent = true},
 };
 
 static const tool_spec spec = {
     .name = "simcompare",
     .arguments = "A B",
+    .files = "npz json",
     .least = 2,
     .most = 2,
     .summary =

@@ -61,7 +61,8 @@ static const tool_option load_options[] = {
 static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probe, "VERTEX:AXIS",
      .help = "the displacement of the amplitudes, 12:y (default: the largest of the first column of the basis)"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the points as CSV", .silent = true},
+    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the points as CSV",
+     .silent = true},
 };
 
 static const tool_table tables[] = {

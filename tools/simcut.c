@@ -14,7 +14,7 @@ static const tool_option options[] = {
      .help = "beyond a plane are elements of this region only"},
     {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST",
      .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
-    {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE",
+    {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE", .files = "npy",
      .help = ".npy of one number for each element: elements of equal numbers are on one side"},
     {"keep", 0, TOOL_TEXT, &chosen.keep, "LIST",
      .help = "write only these connected pieces, after the cut where there is one, counted from 1 by size: 1 is the "

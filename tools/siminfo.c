@@ -55,6 +55,7 @@ done:
 static const tool_spec spec = {
     .name = "siminfo",
     .arguments = "FILE [INPUT...]",
+    .files = "npz json",
     .least = 1,
     .most = -1,
     .summary = "What is in a file, and how it was made.",

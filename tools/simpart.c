@@ -8,7 +8,7 @@ static const tool_option division_options[] = {
     {"parts", 0, TOOL_INTEGER, &division.parts, "N", NULL, .low = 1, .high = 1000000,
      .help = "N domains of about the same number of elements, with small interfaces (METIS)"},
     {"regions", 0, TOOL_FLAG, &division.regions, .help = "each region is a domain"},
-    {"sides", 0, TOOL_INPUT, &division.cut.sides, "FILE",
+    {"sides", 0, TOOL_INPUT, &division.cut.sides, "FILE", .files = "npy",
      .help = ".npy of one number for each element: elements of equal numbers are a domain"},
     {"plane", 0, TOOL_TEXTS, &division.cut.planes, "NX,NY,NZ,D",
      .help = "elements with their centroid at n.x > d come apart from the others; several planes: every combination is "

@@ -18,7 +18,7 @@ static const tool_option options[] = {
     {"modes", 0, TOOL_INPUTS, &chosen.modes, "FILE", .help = "the modes that derivatives were made of"},
     {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE",
      .help = "the basis of polynomials, cubature, training or a trajectory"},
-    {"model", 0, TOOL_INPUT, &chosen.model, "FILE",
+    {"model", 0, TOOL_INPUT, &chosen.model, "FILE", .files = "obj ply stl off",
      .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields and pointshells were made of"},
     {"loads", 0, TOOL_INPUTS, &chosen.loads, "CSV",
      .help = "the loads of static trajectories, whose equilibrium is checked"},
@@ -90,6 +90,7 @@ static void check_kind(verify *v, artefact *file)
 static const tool_spec spec = {
     .name = "simverify",
     .arguments = "FILE...",
+    .files = "npz json",
     .least = 1,
     .most = -1,
     .summary = "Certifies files: what they claim is computed anew. Exit 1 where it is not so.",

@@ -41,9 +41,9 @@ static const tool_option options[] = {
      .help = "OBJ groups or materials become regions of their own"},
     {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON",
      .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
-    {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE",
+    {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE", .files = "npy",
      .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
-    {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE",
+    {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE", .files = "npy",
      .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
 };
 

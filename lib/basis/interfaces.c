@@ -1,7 +1,11 @@
 #include "basis/interfaces.h"
 
+#include "assembly/interface_shares.h"
 #include "base/vec3.h"
+#include "linear/dense.h"
 
+#include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +31,7 @@ static int check_vertices(sp_context *context, const sp_fe_space *space, const s
     return SP_OK;
 }
 
-/* Σ |r|² I − r rᵀ over the vertices. */
+/* Σ s (|r|² I − r rᵀ) over the vertices. */
 static void second_moment(const sp_mesh *mesh, const sp_interface *interface, double J[3][3])
 {
     memset(J, 0, 9 * sizeof **J);
@@ -36,7 +40,7 @@ static void second_moment(const sp_mesh *mesh, const sp_interface *interface, do
         sp_subtract3(mesh->vertices + 3 * interface->vertices[k], interface->origin, r);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                J[i][j] += (i == j ? sp_dot3(r, r) : 0) - r[i] * r[j];
+                J[i][j] += interface->share[k] * ((i == j ? sp_dot3(r, r) : 0) - r[i] * r[j]);
     }
 }
 
@@ -77,11 +81,10 @@ int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t
     for (int64_t i = 0; i < count && status == SP_OK; i++) {
         sp_interface *interface = &interfaces[i];
         memset(interface->origin, 0, sizeof interface->origin);
+        SP_TRY(sp_interface_shares(context, mesh, interface->vertex_count, interface->vertices, interface->share));
         for (int64_t k = 0; k < interface->vertex_count; k++)
             for (int c = 0; c < 3; c++)
-                interface->origin[c] += mesh->vertices[3 * interface->vertices[k] + c];
-        for (int c = 0; c < 3; c++)
-            interface->origin[c] /= (double)interface->vertex_count;
+                interface->origin[c] += interface->share[k] * mesh->vertices[3 * interface->vertices[k] + c];
         interface->first = next;
         interface->count = interface->frame == SP_FRAME_NONE ? 3 * interface->vertex_count : FRAME;
         next += interface->count;
@@ -118,9 +121,9 @@ static void fill_table(const sp_mesh *mesh, const sp_interface *interface, elimi
         for (int c = 0; c < 3; c++) {
             const double unit[3] = {c == 0, c == 1, c == 2};
             sp_cross3(r, unit, moment);
-            e->table[c * e->width + 3 * k + c] = 1 / (double)interface->vertex_count;
+            e->table[c * e->width + 3 * k + c] = interface->share[k];
             for (int i = 0; i < 3; i++)
-                e->table[(3 + i) * e->width + 3 * k + c] = sp_dot3(inverse[i], moment);
+                e->table[(3 + i) * e->width + 3 * k + c] = interface->share[k] * sp_dot3(inverse[i], moment);
         }
     }
 }
@@ -500,6 +503,54 @@ int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const 
             *residual = fmax(*residual, largest(m, left) / size);
         }
     }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* product [count, count] = Uᵀ A U. */
+static void project(sp_context *context, const sp_sparse *A, int64_t count, const double *U, double *image,
+                    double *product)
+{
+    const int order = (int)A->order, columns = (int)count;
+    for (int64_t c = 0; c < count; c++)
+        sp_sparse_times(context, A, 1, U + c * A->order, image + c * A->order);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, columns, columns, order, 1, U, order, image, order, 0, product,
+                columns);
+}
+
+int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, double *U,
+                    double *eigenvalue)
+{
+    const int64_t order = K->order;
+    sp_pool scratch = {0};
+    int status;
+    SP_TRY(sp_dense_fits(context, order, count));
+    double *image = sp_pool_raw(&scratch, order * count, sizeof *image),
+           *k = sp_pool_raw(&scratch, count * count, sizeof *k), *m = sp_pool_raw(&scratch, count * count, sizeof *m);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t c = 0; c < count; c++) { /* of unit mass, so that the pivots of the mass tell dependent columns */
+        sp_sparse_times(context, M, 1, U + c * order, image);
+        cblas_dscal((int)order, 1 / sqrt(sp_dense_dot(order, U + c * order, image)), U + c * order, 1);
+    }
+    project(context, K, count, U, image, k);
+    project(context, M, count, U, image, m);
+    bool independent =
+        LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'L', (int)count, k, (int)count, m, (int)count, eigenvalue) == 0;
+    for (int64_t c = 0; c < count; c++)
+        independent &= m[c * count + c] * m[c * count + c] > 1e-12 * (double)count; /* false for a NaN */
+    if (!independent) {
+        status = sp_fail(context, SP_NUMERICAL, "the %lld columns of the interface basis depend on each other",
+                         (long long)count);
+        goto done;
+    }
+    memcpy(image, U, (size_t)(order * count) * sizeof *image);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)order, (int)count, (int)count, 1, image, (int)order, k,
+                (int)count, 0, U, (int)order);
+    sp_dense_fix_signs(order, count, U);
 done:
     sp_pool_free(&scratch);
     return status;

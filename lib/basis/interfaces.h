@@ -18,7 +18,8 @@
  * (600: about 5 s, 2500: minutes). */
 enum { SP_AVERAGE_VERTICES = 600 };
 
-/* Fills in origin, first and count of interfaces [count] whose name, frame and vertices are given. SP_INPUT if a vertex
+/* Fills in share, origin, first and count of interfaces [count] whose name, frame, vertices and space for share are
+ * given. SP_INPUT if a vertex
  * is fixed, or in two interfaces, or no element uses it, or if a frame has less than three vertices that are not on one
  * line. */
 int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t count,
@@ -52,5 +53,10 @@ void sp_interface_map_spread(const sp_interface_map *map, const double *y, doubl
  * motions. residual receives the largest |SᵀKΦ| divided by the largest |SᵀKD| of a column. */
 int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const sp_sparse *K,
                         sp_flexibility *flexibility, double *modes, double *residual) SP_MUST_USE;
+
+/* Replaces the columns U [order, count] by the Ritz vectors of their space in K and M: UᵀMU = I, UᵀKU diagonal, with
+ * eigenvalue [count], 1/s², ascending. SP_NUMERICAL if the columns are dependent. */
+int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, double *U,
+                    double *eigenvalue) SP_MUST_USE;
 
 #endif

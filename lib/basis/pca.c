@@ -219,6 +219,51 @@ done:
     return status;
 }
 
+/* With A = QR and R₂₂ the rows and columns of R beyond the first ones, the principal directions are Q₂ times the left
+ * singular vectors of R₂₂. */
+int sp_mass_pca_beyond(sp_context *context, const sp_metric *metric, int64_t first, int64_t most, sp_store *store,
+                       double *value, int64_t *rank)
+{
+    const int64_t count = store->count, others = count - first;
+    int64_t independent, own = 0;
+    pca p = {.count = others, .metric = metric, .store = store};
+    int status;
+    double *R = sp_pool_raw(&p.pool, count * count, sizeof *R);
+    p.R = sp_pool_new(&p.pool, others * others, sizeof *p.R);
+    p.left = sp_pool_new(&p.pool, others * others, sizeof *p.left);
+    p.singular_value = sp_pool_new(&p.pool, others + 1, sizeof *p.singular_value);
+    double *map = sp_pool_new(&p.pool, count * count, sizeof *map);
+    if (p.pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(sp_store_orthonormalize(context, metric, store, 1e-13, R, &independent));
+    for (int64_t c = 0; c < first; c++)
+        if (R[c * count + c] != 0) {
+            value[own] = R[c * count + c];
+            map[own++ * count + c] = 1;
+        }
+    for (int64_t c = 0; c < others; c++)
+        cblas_dcopy((int)others, R + (first + c) * count + first, 1, p.R + c * others, 1);
+    if (independent > own)
+        SP_TRY(decompose(context, others, p.R, p.singular_value, p.left));
+    p.most = most ? most - own : 0;
+    find_rank(&p, independent - own);
+    if (most && p.most == 0)
+        p.kept = 0;
+    orthogonalize_small(others, p.kept, p.left, p.R);
+    for (int64_t k = 0; k < p.kept; k++)
+        for (int64_t i = 0; i < others; i++)
+            map[(own + k) * count + first + i] = R[(first + i) * count + first + i] == 0 ? 0 : p.left[k * others + i];
+    cblas_dcopy((int)p.rank, p.singular_value, 1, value + own, 1);
+    *rank = own + p.rank;
+    SP_TRY(sp_store_times(context, store, own + p.kept, map));
+    SP_TRY(sp_store_fix_signs(context, store));
+done:
+    sp_pool_free(&p.pool);
+    return status;
+}
+
 int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store,
                          double *residual_norm, int64_t *rank)
 {

@@ -229,12 +229,15 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     scene->body_count = body_count;
     scene->contact_bodies = sp_pool_new(&scene->pool, body_count, sizeof *scene->contact_bodies);
     scene->ahead = sp_pool_new(&scene->pool, body_count, sizeof *scene->ahead);
+    scene->joined_loads = sp_pool_new(&scene->pool, parameters->joined.count, sizeof *scene->joined_loads);
     if (scene->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     for (int64_t i = 0; i < body_count; i++)
         SP_TRY(make_body(scene, i, &bodies[i]));
+    for (int64_t i = 0; i < parameters->joined.count; i++)
+        scene->contact_bodies[parameters->joined.body[i]].joined = true;
     const int64_t listed = parameters->all ? 0 : pair_count;
     int64_t point_count = 0;
     sp_contact_scene_pair *points = sp_pool_raw(&scratch, listed, sizeof *points);
@@ -550,20 +553,32 @@ done:
 
 /* ---- the step ---- */
 
+/* The loads of a free body as its step takes them: with its weight, and Q on Ũ in place of U. */
+static void finish_loads(const sp_contact_scene *scene, const double R[9], contact_body *a, double F[3])
+{
+    const sp_contact_scene_body *body = a->body;
+    double local[3];
+    sp_rotate_back(R, a->F, local);
+    for (int64_t j = 0; j < body->r; j++)
+        for (int k = 0; k < 3; k++)
+            a->Q[j] -= body->inertia->mean[k * body->r + j] * local[k];
+    for (int k = 0; k < 3; k++)
+        F[k] = a->F[k] + body->inertia->mass * scene->p.gravity[k];
+}
+
 static void move_body(const sp_contact_scene *scene, contact_body *a)
 {
     const sp_contact_scene_body *body = a->body;
-    const double *g = scene->p.gravity;
+    const double *g = scene->p.gravity, begin = sp_contact_scene_time(scene);
     double R[9], local[3], F[3];
     a->status = SP_OK;
     sp_quaternion_matrix(a->at.pose.q, R);
+    if (body->loads)
+        sp_body_loads_add(body->loads, begin, begin + scene->p.step, &a->at.pose, a->q, a->about, a->F, a->T, a->Q);
+    if (a->joined)
+        return;
     if (body->free) {
-        sp_rotate_back(R, a->F, local);
-        for (int64_t j = 0; j < body->r; j++) /* from U to Ũ */
-            for (int k = 0; k < 3; k++)
-                a->Q[j] -= body->inertia->mean[k * body->r + j] * local[k];
-        for (int k = 0; k < 3; k++)
-            F[k] = a->F[k] + body->inertia->mass * g[k];
+        finish_loads(scene, R, a, F);
         a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
     } else if (a->integrator) {
         sp_rotate_back(R, g, local);
@@ -581,6 +596,21 @@ static int refuse_step(sp_contact_scene *scene, int64_t i, int status)
                                          : "its solver failed";
     return sp_fail(scene->context, status, "%s could not take the step from %g s on: %s",
                    sp_contact_scene_label(scene, i).text, sp_contact_scene_time(scene), why);
+}
+
+static int move_joined(sp_contact_scene *scene)
+{
+    const sp_contact_scene_joined *joined = &scene->p.joined;
+    for (int64_t i = 0; i < joined->count; i++) {
+        contact_body *a = &scene->contact_bodies[joined->body[i]];
+        sp_joined_load *load = &scene->joined_loads[i];
+        double R[9];
+        sp_quaternion_matrix(a->at.pose.q, R);
+        finish_loads(scene, R, a, load->F);
+        memcpy(load->T, a->T, sizeof load->T);
+        load->Q = a->body->r ? a->Q : NULL;
+    }
+    return joined->count > 0 ? sp_joined_step(joined->joined, scene->joined_loads) : SP_OK;
 }
 
 static void prepare_forces(sp_contact_scene *scene)
@@ -634,6 +664,8 @@ int sp_contact_scene_step(sp_contact_scene *scene)
         if (a->body->free)
             scene->report.stiffest = h * h * sp_contact_scene_stiffest(a, scene->report.stiffest / (h * h));
     }
+    if ((status = move_joined(scene)) != SP_OK)
+        return status;
     scene->steps++;
 done:
     return status;

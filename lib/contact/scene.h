@@ -15,7 +15,8 @@
 #include "contact/voxmap.h"
 #include "integrate/integrate.h"
 #include "reduced/polynomial.h"
-#include "rigid/free.h"
+#include "rigid/body_loads.h"
+#include "rigid/joined.h"
 
 enum sp_contact_scene_motion {
     SP_CONTACT_SCENE_FIXED,   /* does not move */
@@ -38,10 +39,12 @@ typedef struct sp_contact_scene_body {
     sp_pose_path *path;
     const void *path_data;
     sp_free_body *free; /* SP_CONTACT_SCENE_FREE. It needs a context of its own, since bodies are stepped in parallel */
-    const sp_context *context; /* the context of `free`, for its error message; NULL: none */
-    const sp_inertia *inertia; /* inertia of `free`; with dynamic coupling, of the undeformed body */
-    const sp_system *system;   /* deformation of a body that is not FREE; NULL: rigid */
-    const double *gravity;     /* [system->n, 3, row major] UᵀM e_k of `system` */
+    const sp_context *context;  /* the context of `free`, for its error message; NULL: none */
+    const sp_body_loads *loads; /* on a body that is moved by forces; NULL: none. Those on the frame of a body that is
+                                   not FREE have no effect */
+    const sp_inertia *inertia;  /* inertia of `free`; with dynamic coupling, of the undeformed body */
+    const sp_system *system;    /* deformation of a body that is not FREE; NULL: rigid */
+    const double *gravity;      /* [system->n, 3, row major] UᵀM e_k of `system` */
     double damping[2],
         most_acceleration; /* Rayleigh α [1/s], β [s] of `system`; acceleration limit (sp_integrator_parameters) */
     int64_t r; /* number of reduced coordinates, 0: rigid. The modes of a point shell or deformed field are the first
@@ -72,6 +75,13 @@ typedef struct sp_contact_scene_batch {
     const int64_t *body; /* [count] the body of force i */
 } sp_contact_scene_batch;
 
+/* Free bodies that are joined. They take their steps together. */
+typedef struct sp_contact_scene_joined {
+    sp_joined *joined; /* NULL: none */
+    int64_t count;
+    const int64_t *body; /* [count] the bodies of the scene, in the order of `joined` */
+} sp_contact_scene_joined;
+
 typedef struct sp_contact_scene_parameters {
     double step;       /* s */
     double gravity[3]; /* m/s² */
@@ -85,6 +95,7 @@ typedef struct sp_contact_scene_parameters {
     sp_contact_scene_coupling coupling;
     int64_t batch_count;
     const sp_contact_scene_batch *batches; /* [batch_count] */
+    sp_contact_scene_joined joined;
     bool all; /* the points of every body are tested against the distance field of every other one, if either moves; the
                  list of pairs is not read */
     bool exhaustive; /* skip the broad phase: all pairs count as near (a reference for tests) */

@@ -32,6 +32,7 @@ typedef struct contact_body {
     sp_external_loads forcing;
     sp_context context;      /* of the integrator or the coupling, since bodies are stepped in parallel */
     sp_sphere_tree *spheres; /* NULL: none */
+    bool joined;             /* a step of scene->p.joined moves it */
     int status;
 } contact_body;
 
@@ -72,6 +73,7 @@ struct sp_contact_scene {
     sp_contact_scene_spheres *spheres; /* NULL: no body has spheres */
     sp_contact_scene_pulses *pulses;   /* NULL: none are wanted */
     sp_list contacts;
+    sp_joined_load *joined_loads; /* [joined bodies] */
     const double **ahead; /* coordinates at which the forces of a batch are evaluated; holds the largest batch */
     sp_pose hand;
     double hand_twist[6], coupling[6], device[6];

@@ -24,5 +24,7 @@ void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state)
     SP_STATE_VALUE(state, scene->report.stiffest);
     for (int64_t i = 0; i < scene->body_count; i++)
         visit_body(&scene->contact_bodies[i], state);
+    if (scene->p.joined.joined)
+        sp_joined_visit(scene->p.joined.joined, state);
     sp_contact_scene_pairs_visit(scene, state);
 }

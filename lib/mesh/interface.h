@@ -23,12 +23,14 @@ static inline const char *sp_interface_frame_name(sp_interface_frame frame)
 /* The coordinates of a frame are the translation along x, y and z (m) and the rotation about these axes through the
  * origin (rad, linear). Those of SP_FRAME_NONE are x, y and z of each vertex, one vertex after the other.
  *
- * Average: with r_v = X_v − origin the coordinates are (1/n) Σ u_v and (Σ |r_v|² I − r_v r_vᵀ)⁻¹ Σ r_v × u_v. */
+ * Average: with the shares s_v of the vertices in the area of the interface (assembly/interface_shares.h) and r_v = X_v
+ * − origin the coordinates are Σ s_v u_v and (Σ s_v (|r_v|² I − r_v r_vᵀ))⁻¹ Σ s_v r_v × u_v. */
 typedef struct sp_interface {
     char name[SP_NAME_LENGTH];
     sp_interface_frame frame;
     int64_t vertex_count, *vertices; /* [vertex_count] increasing; NULL: not known */
-    double origin[3];                /* m, the mean of the vertices */
+    double *share;                   /* [vertex_count] of the vertices in its area, 1 in all; NULL: not known */
+    double origin[3];                /* m, its mean over the area */
     int64_t first, count;            /* of the coordinates, among those of all interfaces */
 } sp_interface;
 

@@ -10,25 +10,30 @@
 
 /* ---- interfaces ---- */
 
+static double share_of(const sp_joint_side *side, int64_t k)
+{
+    return side->share ? side->share[k] : 1 / (double)side->count;
+}
+
 /* The mean of an interface in the coordinates of its body. */
 static void mean_of(const sp_joined_body *given, const sp_joint_side *side, double mean[3])
 {
     for (int c = 0; c < 3; c++) {
         mean[c] = 0;
         for (int64_t k = 0; k < side->count; k++)
-            mean[c] += given->places[3 * side->vertices[k] + c] / (double)side->count;
+            mean[c] += share_of(side, k) * given->places[3 * side->vertices[k] + c];
     }
 }
 
-/* (1/n) Σ (|Z|² I − Z Zᵀ) for the arms Z [count, 3], and its inverse. False if all Z are on one line. */
-static bool invert_spread(int64_t count, const double *arms, double inverse[9])
+/* The inverse of Σ s (|Z|² I − Z Zᵀ) for the arms Z [count, 3]. False if all Z are on one line. */
+static bool invert_spread(const sp_joint_side *side, const double *arms, double inverse[9])
 {
     double spread[9] = {0}, trace;
     int pivot[3];
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0; k < side->count; k++)
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
-                spread[3 * a + b] += arms[3 * k + a] * arms[3 * k + b] / (double)count;
+                spread[3 * a + b] += share_of(side, k) * arms[3 * k + a] * arms[3 * k + b];
     trace = spread[0] + spread[4] + spread[8];
     for (int k = 0; k < 9; k++)
         inverse[k] = (k % 4 == 0 ? trace : 0) - spread[k];
@@ -64,29 +69,29 @@ static void attach_mean(joined_body *b, const sp_joined_body *given, const sp_jo
         for (int64_t j = 0; j < r; j++) {
             double sum = 0;
             for (int64_t k = 0; k < side->count; k++)
-                sum += displacement(given, side->vertices[k], c, j);
-            out->slope[0][c * r + j] = sum / (double)side->count - b->inertia->mean[c * r + j];
+                sum += share_of(side, k) * displacement(given, side->vertices[k], c, j);
+            out->slope[0][c * r + j] = sum - b->inertia->mean[c * r + j];
         }
     }
 }
 
-/* The vectors (1/n) Σ Z_a (x − mean of x) of the parent's side. */
+/* The vectors Σ s Z_a (x − mean of x) of the parent's side. */
 static void attach_arms(const joined_body *b, const sp_joined_body *given, const sp_joint_side *side,
                         const double mean[3], const double *arms, joint_side *out)
 {
     const int64_t r = b->r;
     for (int a = 0; a < 3; a++)
         for (int64_t k = 0; k < side->count; k++) {
-            const double weight = arms[3 * k + a] / (double)side->count;
+            const double weight = share_of(side, k) * arms[3 * k + a];
             for (int c = 0; c < 3; c++) {
                 out->rest[1 + a][c] += weight * (given->places[3 * side->vertices[k] + c] - mean[c]);
-                for (int64_t j = 0; j < r; j++) /* Σ Z = 0: the mean drops out */
+                for (int64_t j = 0; j < r; j++) /* Σ s Z = 0: the mean drops out */
                     out->slope[1 + a][c * r + j] += weight * displacement(given, side->vertices[k], c, j);
             }
         }
 }
 
-/* J_c⁻¹ (1/n) Σ Z × U of the child's side. */
+/* J_c⁻¹ Σ s Z × U of the child's side. */
 static void attach_turn(const joined_body *b, const sp_joined_body *given, const sp_joint_side *side,
                         const double *arms, const double inverse[9], joint *j)
 {
@@ -97,7 +102,7 @@ static void attach_turn(const joined_body *b, const sp_joined_body *given, const
                 u[c] = displacement(given, side->vertices[k], c, i);
             sp_cross3(arms + 3 * k, u, moment);
             for (int c = 0; c < 3; c++)
-                sum[c] += moment[c] / (double)side->count;
+                sum[c] += share_of(side, k) * moment[c];
         }
         sp_rotate(inverse, sum, turn);
         for (int c = 0; c < 3; c++)
@@ -143,12 +148,12 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
     }
     arms_of(gc, &from->child, mean[1], R[1], R[1], scratch);
     const double width = widest(from->child.count, scratch);
-    if (!invert_spread(from->child.count, scratch, inverse))
+    if (!invert_spread(&from->child, scratch, inverse))
         return sp_fail(joined->context, SP_INPUT, "joint %lld: the vertices of the child's interface are on one line",
                        (long long)number);
     attach_turn(c, gc, &from->child, scratch, inverse, j);
     arms_of(gp, held, mean[0], R[0], R[1], scratch);
-    if (!invert_spread(held->count, scratch, j->inverse))
+    if (!invert_spread(held, scratch, j->inverse))
         return sp_fail(joined->context, SP_INPUT, "joint %lld: the vertices of the parent's interface are on one line",
                        (long long)number);
     sp_subtract3(world[0], world[1], apart);
@@ -176,7 +181,7 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
                 double turned[3];
                 sp_rotate(R[1], scratch + 3 * k, turned);
                 for (int x = 0; x < 3; x++)
-                    j->parent.start[1 + a][x] += scratch[3 * k + a] * turned[x] / (double)held->count;
+                    j->parent.start[1 + a][x] += share_of(held, k) * scratch[3 * k + a] * turned[x];
             }
         memcpy(j->parent.end, j->parent.start, sizeof j->parent.end);
     }
@@ -389,8 +394,14 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t b = 0; b < body_count; b++)
-        joined->bodies[b] = (joined_body){.free = bodies[b].free, .inertia = bodies[b].inertia, .r = bodies[b].free->r};
+    for (int64_t b = 0; b < body_count; b++) {
+        joined_body *body = &joined->bodies[b];
+        *body = (joined_body){.free = bodies[b].free, .inertia = bodies[b].inertia, .r = bodies[b].free->r};
+        if (bodies[b].name)
+            snprintf(body->name, sizeof body->name, "body %s", bodies[b].name);
+        else
+            snprintf(body->name, sizeof body->name, "body %lld", (long long)b);
+    }
     find_parents(joined, joints);
     sort_bodies(joined, depth);
     list_joints(joined, joints);
@@ -456,9 +467,9 @@ static int not_converged(void *self, double relative, int64_t iterations)
     for (int64_t b = 0; b < joined->body_count; b++)
         if (joined->bodies[b].free->inverted_element >= 0)
             return sp_fail(joined->context, SP_NUMERICAL,
-                           "step %lld of joined bodies would invert element %lld of body %lld; take smaller steps, or "
-                           "the law stable-neo-hookean",
-                           step, (long long)joined->bodies[b].free->inverted_element, (long long)b);
+                           "step %lld of joined bodies would invert element %lld of %s; take smaller steps, or the law "
+                           "stable-neo-hookean",
+                           step, (long long)joined->bodies[b].free->inverted_element, joined->bodies[b].name);
     if (!isfinite(relative))
         return sp_fail(joined->context, SP_NUMERICAL,
                        "forces of joined bodies are beyond the range of numbers in step %lld; take a smaller step",
@@ -567,9 +578,8 @@ done:
 static int refuse_body(const sp_joined *joined, int64_t b, int status)
 {
     const sp_context *own = joined->bodies[b].free->context;
-    return own == joined->context
-               ? status
-               : sp_fail(joined->context, status, "body %lld of joined bodies: %s", (long long)b, own->message);
+    return own == joined->context ? status
+                                  : sp_fail(joined->context, status, "%s: %s", joined->bodies[b].name, own->message);
 }
 
 int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)

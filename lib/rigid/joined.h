@@ -2,13 +2,13 @@
  * of its own (Barbič and Zhao, Real-time large-deformation substructuring, 2011).
  *
  * An interface is a set of vertices of a body. A joint makes an interface of its parent, or a frame that is fixed in
- * the world, and an interface of its child move as one in the mean. With x the place of a vertex in the world, X at
- * rest in the coordinates of its body, R_c the rotation of the child, and sums over the n vertices of an interface:
+ * the world, and an interface of its child move as one in the mean. With x the place of a vertex in the world, R_c the
+ * rotation of the child, and sums with the shares s of the vertices of an interface:
  *
  *     Φ_t = mean of x over the parent's interface − mean of x over the child's = 0                              [m]
- *     Φ_R = J_p⁻¹ (1/n) Σ_p Z × R_cᵀ (x − mean of x) − J_c⁻¹ (1/n) Σ_c Z × R_cᵀ (x − mean of x) = 0             [rad]
+ *     Φ_R = J_p⁻¹ Σ_p s Z × R_cᵀ (x − mean of x) − J_c⁻¹ Σ_c s Z × R_cᵀ (x − mean of x) = 0                     [rad]
  *
- * with the arms Z at rest about the mean, in the axes of the child, and J = (1/n) Σ (|Z|² I − Z Zᵀ). The first sum is
+ * with the arms Z at rest about the mean, in the axes of the child, and J = Σ s (|Z|² I − Z Zᵀ). The first sum is
  * zero if R_c is the rotation that fits the parent's interface best (polar decomposition). The second one is zero for a
  * child whose coordinates neither move nor turn its interface in the mean, for example one that is fixed there. The
  * interfaces of both sides need not have the same vertices. Φ is a sum of products of vectors y = R (a + A q) that are
@@ -34,6 +34,7 @@
 /* One of the bodies. Everything is borrowed and must outlive the set. Its free body has no shared workspaces, is not
  * decoupled and has the step of the set. */
 typedef struct sp_joined_body {
+    const char *name; /* for messages; NULL: its number */
     sp_free_body *free;
     const sp_inertia *inertia;
     const double *places; /* [vertices, 3] at rest, m */
@@ -45,6 +46,7 @@ typedef struct sp_joint_side {
     int64_t body;  /* −1: the world (parents only), whose interface is that of the child where the child starts */
     int64_t count; /* vertices of the interface, at least three and not on one line */
     const int64_t *vertices;
+    const double *share; /* [count] weights of the vertices in means, 1 in all; NULL: equal */
 } sp_joint_side;
 
 /* A joint whose child has a parent already, or is an ancestor of the parent, closes a loop. */
@@ -63,7 +65,8 @@ typedef struct sp_joined sp_joined;
 
 /* The bodies are undeformed where they are placed, and meet there. SP_INPUT if the interfaces of a joint do not meet:
  * their means are further apart than 5 % of the child's interface is wide; if an interface is degenerate; if a joint
- * has both ends on one body. Messages number joints and bodies from 0. */
+ * has both ends on one body. Messages number joints, and bodies without a name,
+ * from 0. */
 int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, int64_t body_count,
                   const sp_joined_body *bodies, int64_t joint_count, const sp_joint *joints,
                   sp_joined **joined) SP_MUST_USE;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* The vectors y_k = R (a_k + A_k q) of one side of a joint: y₀ from the centre of mass to the mean of the interface;
- * for the parent y₁, y₂, y₃ = (1/n) Σ Z_a (x − mean of x), for the child the axes of its frame. */
+ * for the parent y₁, y₂, y₃ = Σ s Z_a (x − mean of x), for the child the axes of its frame. */
 typedef struct joint_side {
     int64_t body; /* −1: the world */
     double rest[VECTORS][3];
@@ -29,7 +29,7 @@ typedef struct joint_side {
 typedef struct joint {
     joint_side parent, child;
     double inverse[9];    /* J_p⁻¹, 1/m² */
-    double *turn;         /* [3, r of the child] J_c⁻¹ (1/n) Σ Z × U */
+    double *turn;         /* [3, r of the child] J_c⁻¹ Σ s Z × U */
     int64_t impulse;      /* where λ is among the unknowns */
     double lambda[JOINT]; /* of the last step */
     int64_t loop;         /* its number among the joints that close loops; −1: it belongs to the tree */
@@ -38,6 +38,7 @@ typedef struct joint {
 
 /* A body in the step. */
 typedef struct joined_body {
+    char name[100]; /* as messages name it */
     sp_free_body *free;
     const sp_inertia *inertia;
     int r, n;              /* coordinates; unknowns without λ, n = 6 + r */

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The nodes of the point tree that one cycle of contact traverses without temporal coherence (Barbič 2007, Figure 3.11):
-tree.py SHELL.npz FIELD.npz MOTION.csv FRAME FOLDER. It prints the number of nodes by level, and writes the deepest
-spheres of each branch, of which each is free of contact, as FOLDER/tree-FRAME-LEVEL.obj, and the scene of these spheres
-and the part as FOLDER/tree-FRAME.json.
+tree.py SHELL.npz FIELD.npz MOTION.npz CYCLE FOLDER. It prints the number of nodes by level, and writes the deepest
+spheres of each branch, of which each is free of contact, as FOLDER/tree-CYCLE-LEVEL.obj, and the scene of these spheres
+and the part as FOLDER/tree-CYCLE.json. Cycle n ends with frame n of the motion, and cycle 0 is at rest.
+
+A cycle finds contacts where the hoses will be half a step ahead, q + h/2 dq/dt with the velocities at its start, and the
+part where it is at its start.
 
 A node is culled if the distance of its centre from the part exceeds its radius, R + sum of a_j |q_j| (equation 3.12), by
 more than √3 cells of the field, within which an interpolated distance may err."""
 
 import contextlib
-import csv
 import json
 import math
 import pathlib
@@ -22,13 +24,13 @@ from soup import ellipsoid, joined, write_obj
 class Part:
     """The distance from the part in its frame, by trilinear interpolation, and outside the grid a lower bound."""
 
-    def __init__(self, path, row):
+    def __init__(self, path, pose):
         self.value, self.shape = member(path, "distance")
         self.origin = member(path, "origin")[0]
         self.cell = member(path, "spacing")[0][0]
         self.boundary = json.loads(bytes(member(path, "result")[0]))["boundary"]
-        self.place = [float(row["part." + c]) for c in "xyz"]
-        w, x, y, z = (float(row["part.q" + c]) for c in "wxyz")
+        self.place, self.orientation = list(pose[:3]), list(pose[3:])
+        w, x, y, z = self.orientation
         self.turn = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
                      [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
 
@@ -50,13 +52,16 @@ class Part:
 
 
 def main():
-    shell, field, motion, frame, folder = sys.argv[1:]
-    with open(motion, encoding="utf-8") as file:
-        row = list(csv.DictReader(file))[int(frame)]
-    part = Part(field, row)
+    shell, field, motion, cycle, folder = sys.argv[1:]
+    time = member(motion, "time/")[0]
+    start = max(int(cycle) - 1, 0)
+    pose, shape = member(motion, "pose/")  # of the hoses and of the part
+    row = 7 * (shape[1] * start + 1)
+    part = Part(field, pose[row : row + 7])
     points, us, level, parent, radius, a = (member(shell, name)[0] for name in ("points", "Us", "level", "parent", "radius", "a"))
     r = len(a) // len(radius)
-    q = [float(row["hoses.q%d" % j]) for j in range(r)]
+    half = (time[int(cycle)] - time[start]) / 2
+    q = [x + half * v for x, v in zip(*(member(motion, name)[0][r * start : r * (start + 1)] for name in ("q/", "qdot/")))]
     levels = level[-1]
     counts = [sum(one <= k for one in level) for k in range(1, levels + 1)]
     first = [sum(counts[: k - 1]) for k in range(1, levels + 1)]
@@ -65,7 +70,7 @@ def main():
         children.setdefault((level[p] - 1, up), []).append(p)
     # The colours follow the order of the models: level 1 and the part have those of hoses and part in scene.json.
     models = dict.fromkeys(["level1", "part"], {"kind": "rigid", "surface": "part.obj"})
-    bodies = [{"name": "part", "model": "part", "position": part.place, "orientation": [float(row["part.q" + c]) for c in "wxyz"]}]
+    bodies = [{"name": "part", "model": "part", "position": part.place, "orientation": part.orientation}]
     here, visited = range(counts[0]), []
     slack = math.sqrt(3) * part.cell
     for k in range(1, levels + 1):
@@ -80,15 +85,15 @@ def main():
             else:
                 below += [p, *children.get((k, p), ())]
         if spheres:
-            name = "tree-%s-%d.obj" % (frame, k)
+            name = "tree-%s-%d.obj" % (cycle, k)
             with open("%s/%s" % (folder, name), "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
                 write_obj([joined(spheres)])
             models["level%d" % k] = {"kind": "rigid", "surface": name}
             bodies.append({"name": "level%d" % k, "model": "level%d" % k})
         here = below
-    with open("%s/tree-%s.json" % (folder, frame), "w", encoding="utf-8") as file:
+    with open("%s/tree-%s.json" % (folder, cycle), "w", encoding="utf-8") as file:
         json.dump({"models": models, "bodies": bodies}, file, indent=1)
-    print("%s %s s: nodes by level %s, together %d" % (frame, row["time"], " ".join(map(str, visited)), sum(visited)))
+    print("%s %.3f s: nodes by level %s, together %d" % (cycle, time[int(cycle)], " ".join(map(str, visited)), sum(visited)))
 
 
 main()

@@ -55,15 +55,31 @@ def side_by_side(count, mesh, K, M):
     before = np.concatenate([[0], np.cumsum(sizes)])
     dof = np.concatenate([np.load(K % d)['dof'] + 3 * before[d] for d in range(count)])
     both = {'vertices': np.concatenate([f['vertices'] for f in meshes]), 'origin': np.concatenate([f['kept'] for f in meshes]),
-            'owner': np.repeat(range(count), sizes)}
+            'owner': np.repeat(range(count), sizes), 'hex': np.concatenate([f['hex'] + before[d] for d, f in enumerate(meshes)])}
     return both, scipy.sparse.block_diag(Ks).tocsr(), scipy.sparse.block_diag(Ms).tocsr(), dof
 
 
-def average(x):
-    """The mean translation and rotation of vertices x as rows."""
-    r = x - x.mean(0)
-    J = np.einsum('vi,vi->', r, r) * np.eye(3) - r.T @ r
-    return np.vstack([np.tile(np.eye(3), len(x)) / len(x), np.linalg.solve(J, frame('rigid', x, x.mean(0))[:, 3:].T)])
+def shares(mesh, v):
+    """The integrals of the shape functions of vertices v over the faces of hexahedra among them, 1 in all."""
+    faces = np.array([(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)])
+    quads = mesh['hex'][:, faces].reshape(-1, 4)
+    quads = quads[np.isin(quads, v).all(1)]
+    x, area = mesh['vertices'][quads], np.zeros(len(mesh['vertices']))
+    for s in -3 ** -0.5, 3 ** -0.5:
+        for t in -3 ** -0.5, 3 ** -0.5:
+            N = np.array([(1 - s) * (1 - t), (1 + s) * (1 - t), (1 + s) * (1 + t), (1 - s) * (1 + t)]) / 4
+            Ns, Nt = np.array([t - 1, 1 - t, 1 + t, -1 - t]) / 4, np.array([s - 1, -1 - s, 1 + s, 1 - s]) / 4
+            dA = np.linalg.norm(np.cross(np.einsum('a,fac->fc', Ns, x), np.einsum('a,fac->fc', Nt, x)), axis=1)
+            np.add.at(area, quads, dA[:, None] * N)
+    return area[v] / area[v].sum()
+
+
+def average(x, s):
+    """The mean translation and rotation of vertices x with shares s as rows."""
+    r = x - s @ x
+    J = np.einsum('v,vi,vi->', s, r, r) * np.eye(3) - r.T @ (s[:, None] * r)
+    weight = np.repeat(s, 3)
+    return np.vstack([np.tile(np.eye(3), len(x)) * weight, np.linalg.solve(J, frame('rigid', x, s @ x)[:, 3:].T * weight)])
 
 
 def constrained(frame_kind, parts, mesh, dof):
@@ -75,14 +91,14 @@ def constrained(frame_kind, parts, mesh, dof):
     for pair, v in interfaces_of(parts).items():
         D = 0
         for vertices in sides(frame_kind, parts, mesh, pair, v):
-            x = mesh['vertices'][vertices]
+            x, s = mesh['vertices'][vertices], shares(mesh, vertices)
             rows = np.array([place[3 * a + c] for a in vertices for c in range(3)])
             if frame_kind == 'average':  # C u = g: u = C+ g, and the null space of C
-                block, rest = np.linalg.pinv(average(x)), scipy.linalg.null_space(average(x))
+                block, rest = np.linalg.pinv(average(x, s)), scipy.linalg.null_space(average(x, s))
                 more.append(np.zeros((len(dof), rest.shape[1])))
                 more[-1][rows] = rest
             else:
-                block = frame(frame_kind, x, x.mean(0))
+                block = frame(frame_kind, x, s @ x)
             part = np.zeros((len(dof), block.shape[1]))
             part[rows] = block
             D = D + part

@@ -172,6 +172,28 @@ picture() {
     no_faults
 }
 
+@test "supple-plot: an axis ends at 0 where no value is beyond it" {
+    command -v gnuplot > /dev/null || skip 'no gnuplot'
+    local column
+    printf '%s\n' time,up,down,both,high 0,0,0,-0.1,5 1,6.3,-6.3,1,6 2,2,-2,3,7.5 > t.csv
+    for column in up down both high; do
+        supple-plot t.csv:$column --size 1000x600 -o $column.svg || fault "$column"
+    done
+    # the numbers at both axes; those of time are 0 to 2
+    numbers() { tr -d '\n' < "$1" | grep -oE '<text>[^<]*' | sed 's/<text>[[:space:]]*//; s/[[:space:]]*$//' | grep -E '^[-0-9.]+$'; }
+    ! numbers up.svg | grep -q -- - || fault "up: $(numbers up.svg)"
+    numbers up.svg | grep -qx 7 || fault "up: $(numbers up.svg)"
+    numbers down.svg | grep -qx -- -7 || fault "down: $(numbers down.svg)"
+    numbers down.svg | grep -qx 0 && ! numbers down.svg | grep -qE '^[3-9]' || fault "down: $(numbers down.svg)"
+    numbers both.svg | grep -q -- - || fault "both: $(numbers both.svg)"
+    ! numbers high.svg | grep -qxE '[34]' || fault "high: $(numbers high.svg)"
+    # the horizontal axis ends with the data
+    printf '%s\n' time,a 0,1 0.31,2 > x.csv
+    supple-plot x.csv:a -o x.svg || fault 'x'
+    ! numbers x.svg | grep -qx 0.35 || fault "x: $(numbers x.svg)"
+    no_faults
+}
+
 # Nothing is cut off by the border of the picture, long texts have several lines, and the key is below the axis.
 @test "supple-plot: one style for all plots" {
     command -v gnuplot > /dev/null || skip 'no gnuplot'

@@ -9,6 +9,8 @@ load common
     for tool in $(tools); do
         [ -x "$root/bin/$tool" ] || fault "bin/$tool"
         [ -f "$root/share/man/man1/$tool.1" ] || fault "man1/$tool.1"
+        cmp -s <("$tool" --completion bash) "$root/share/bash-completion/completions/$tool" || fault "completions/$tool"
+        cmp -s <("$tool" --completion zsh) "$root/share/zsh/site-functions/_$tool" || fault "site-functions/_$tool"
         [ "$("$root/bin/$tool" --version)" = "$("$tool" --version)" ] || fault "bin/$tool does not run"
     done
     [ -f "$root/share/man/man7/supple.7" ] || fault man7/supple.7

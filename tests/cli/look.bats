@@ -420,6 +420,26 @@ forged() {
     no_faults
 }
 
+@test "simrender: a picture without its colour bar, and captions that are legible in narrow cells" {
+    needs_numpy
+    # The letters of both pictures have the same size, so that both have the same camera. The bar takes 192 pixels.
+    local what='mesh.npz full.npz --frames 3 --color displacement --range 0,1 --samples 1 --shadows none'
+    # shellcheck disable=SC2086
+    done_well simrender $what --size 512x300 -q -o with.png
+    # shellcheck disable=SC2086
+    done_well simrender $what --size 320x300 --no-bar -q -o without.png
+    PYTHONPATH=$BATS_TEST_DIRNAME "$PYTHON" - <<-'END' || fault 'pixels'
+	from pixels import png
+	whole, part = png('with.png'), png('without.png')
+	assert part.shape == (300, 320, 3)
+	differing = (whole[:, :320] != part).any(2).sum()
+	assert differing == 0, differing
+	assert len({tuple(p) for p in whole[150:200, 320:400].reshape(-1, 3)}) > 20, 'no bar'
+	END
+    refused 2 '--no-bar' simrender mesh.npz full.npz --frames 3 --no-bar -o out.png
+    no_faults
+}
+
 @test "simrender: the same series for any number of threads, in order, and only the first failure is reported" {
     local how
     for how in '--color energy --lines' '--color displacement --rest' '--elements --frames 2- --box=-1,-1,-1,1,1,1'; do

@@ -93,6 +93,47 @@ static void pca_finds_known_singular_values(void)
     free(Q), free(A);
 }
 
+/* The first columns stay, small ones too, and the others follow as their principal directions beyond that space: here
+ * known ones, with a part in that space that must not matter. */
+static void pca_beyond_a_space(void)
+{
+    sp_metric metric = lumped();
+    enum { FIRST = 3, RANK = 5, COUNT = FIRST + 9 };
+    double *Q = calloc(ROWS * (FIRST + RANK), 8), *A = calloc(ROWS * COUNT, 8), value[COUNT], worst = 0;
+    orthonormal(&metric, FIRST + RANK, 5, Q);
+    for (int c = 0; c < FIRST; c++) /* the last one repeats the first */
+        for (int i = 0; i < ROWS; i++)
+            A[c * ROWS + i] = c == 2 ? 3 * Q[i] : (c ? 1e-6 : 1) * Q[c * ROWS + i];
+    for (int c = 0; c < 9; c++)
+        for (int i = 0; i < ROWS; i++) {
+            for (int k = 0; k < RANK; k++)
+                A[(FIRST + c) * ROWS + i] += Q[(FIRST + k) * ROWS + i] * pow(10, -k) * sqrt(2.0 / 9) *
+                                             cos(3.14159265358979323846 * (k + 1) * (c + 0.5) / 9);
+            A[(FIRST + c) * ROWS + i] += 100 * Q[i] - 50 * Q[ROWS + i];
+        }
+    int64_t rank;
+    sp_store store;
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
+    CHECK_OK(sp_mass_pca_beyond(&context, &metric, FIRST, 5, &store, value, &rank));
+    CHECK(store.count == 5 && rank == 2 + RANK, "%lld columns, rank %lld", (long long)store.count, (long long)rank);
+    sp_store_free(&store);
+    CHECK_NEAR(value[0], 1, 1e-12);
+    CHECK_NEAR(value[1] * 1e6, 1, 1e-12);
+    for (int k = 0; k < RANK; k++)
+        CHECK_NEAR(value[2 + k] * pow(10, k), 1, 1e-9);
+    for (int a = 0; a < 5; a++) /* columns 0, 1 and the directions 3, 4, 5 of Q, up to signs; orthonormal */
+        for (int b = 0; b < 5; b++) {
+            double with = 0, own = 0;
+            for (int i = 0; i < ROWS; i++) {
+                with += Q[(b < 2 ? b : b + 1) * ROWS + i] * diagonal[i] * A[a * ROWS + i];
+                own += A[b * ROWS + i] * diagonal[i] * A[a * ROWS + i];
+            }
+            worst = fmax(worst, fmax(fabs(fabs(with) - (a == b)), fabs(own - (a == b))));
+        }
+    CHECK(worst < 1e-9, "off by %g", worst);
+    free(Q), free(A);
+}
+
 static void principal_angles_are_the_ones_put_in(void)
 {
     sp_metric metric = lumped();
@@ -185,6 +226,7 @@ int main(void)
     context = sp_context_default();
     RUN(orthonormalization_survives_near_dependence);
     RUN(pca_finds_known_singular_values);
+    RUN(pca_beyond_a_space);
     RUN(principal_angles_are_the_ones_put_in);
     RUN(projection_misses_what_was_put_outside);
     RUN(projection_is_in_the_given_mass);

@@ -5,10 +5,12 @@
 #include "base/vec3.h"
 
 #include "assembly/elastic.h"
+#include "assembly/interface_shares.h"
 #include "basis/interfaces.h"
 #include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
+#include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
 /* ---- domains ---- */
@@ -156,7 +158,9 @@ static void make_body(sp_interface_frame frame, body *b)
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->space));
     for (int i = 0; i < 2; i++) {
         sp_interface *x = &b->interfaces[i];
-        *x = (sp_interface){.frame = frame, .vertices = sp_pool_new(&b->mesh.pool, 9, sizeof(int64_t))};
+        *x = (sp_interface){.frame = frame,
+                            .vertices = sp_pool_new(&b->mesh.pool, 9, sizeof(int64_t)),
+                            .share = sp_pool_new(&b->mesh.pool, 9, sizeof(double))};
         snprintf(x->name, sizeof x->name, "end-%d", i);
         for (int64_t v = 0; v < b->mesh.vertex_count; v++)
             if (fabs(b->mesh.vertices[3 * v] - 2 * i) < 0.1)
@@ -173,8 +177,8 @@ static void free_body(body *b)
     sp_mesh_free(&b->mesh);
 }
 
-/* The mean translation and rotation of an interface by least squares: the normal equations of u = t + w × r, which for
- * vertices around their mean are two separate ones. */
+/* The mean translation and rotation of an interface by least squares, weighted by the shares: the normal equations of
+ * u = t + w × r, which for vertices around their centroid are two separate ones. */
 static void mean_motion(const body *b, const sp_interface *x, const double *u, double motion[6])
 {
     double J[3][3] = {{0}}, moment[3] = {0};
@@ -185,10 +189,10 @@ static void mean_motion(const body *b, const sp_interface *x, const double *u, d
         sp_subtract3(b->mesh.vertices + 3 * x->vertices[k], x->origin, r);
         sp_cross3(r, at, turn);
         for (int i = 0; i < 3; i++) {
-            motion[i] += at[i] / (double)x->vertex_count;
-            moment[i] += turn[i];
+            motion[i] += x->share[k] * at[i];
+            moment[i] += x->share[k] * turn[i];
             for (int j = 0; j < 3; j++)
-                J[i][j] += (i == j) * sp_dot3(r, r) - r[i] * r[j];
+                J[i][j] += x->share[k] * ((i == j) * sp_dot3(r, r) - r[i] * r[j]);
         }
     }
     for (int i = 0; i < 3; i++) { /* Cramer's rule */
@@ -224,6 +228,42 @@ static void coordinates_of(const body *b, const double *free_u, double *g)
         }
     }
     free(u);
+}
+
+/* The integrals of the shape functions over a square of 2 × 2 faces, in units of its area: of four nodes 1/4 of a face
+ * each; of eight −1/12 and 1/3. Vertices without a face between them have equal shares. */
+static void shares(void)
+{
+    static const struct {
+        int type;
+        double corner, middle;
+    } faces[] = {{SP_HEX8, 1. / 4, 0}, {SP_HEX20, -1. / 12, 1. / 3}};
+    for (int f = 0; f < 2; f++) {
+        sp_mesh mesh;
+        int64_t vertices[21], count = 0;
+        double share[21], sum = 0;
+        make_typed(faces[f].type, 2, 2, 2, 0.5, 0, true, &mesh);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            if (mesh.vertices[3 * v] == 1)
+                vertices[count++] = v;
+        CHECK(count == (f ? 21 : 9), "%lld vertices", (long long)count);
+        CHECK_OK(sp_interface_shares(&context, &mesh, count, vertices, share));
+        for (int64_t k = 0; k < count; k++) {
+            const double *X = mesh.vertices + 3 * vertices[k];
+            const double y = fabs(X[1] - 0.5),
+                         z = fabs(X[2] - 0.5); /* 0, 1/4, 1/2: the middle of an edge has one 1/4 */
+            const bool middle = y == 0.25 || z == 0.25;
+            const double meeting = (y == 0.5 ? 1 : y == 0 ? 2 : 1) * (z == 0.5 ? 1 : z == 0 ? 2 : 1);
+            CHECK_NEAR(share[k], 0.25 * meeting * (middle ? faces[f].middle : faces[f].corner), 1e-14);
+            sum += share[k];
+        }
+        CHECK_NEAR(sum, 1, 1e-14);
+        const int64_t apart[3] = {0, 4, mesh.vertex_count - 1};
+        CHECK_OK(sp_interface_shares(&context, &mesh, 3, apart, share));
+        for (int k = 0; k < 3; k++)
+            CHECK_NEAR(share[k], 1. / 3, 1e-15);
+        sp_mesh_free(&mesh);
+    }
 }
 
 /* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has independent columns that fill the
@@ -300,6 +340,52 @@ static void constraint_modes(void)
     }
 }
 
+/* Ritz vectors of some columns: M-orthonormal, K diagonal with their quotients on it, in the same space; dependent
+ * columns are refused. */
+static void ritz_vectors(void)
+{
+    enum { COUNT = 5 };
+    body b;
+    sp_sparse K, M;
+    make_body(SP_FRAME_RIGID, &b);
+    CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &b.space, false, &M));
+    const int64_t n = K.order;
+    double *A = calloc((size_t)(n * COUNT), 8), *V = calloc((size_t)(n * COUNT), 8), *y = calloc((size_t)n, 8),
+           lambda[COUNT];
+    for (int64_t i = 0; i < n * COUNT; i++)
+        A[i] = V[i] = sin(0.37 * (double)(1 + i / n) * (double)(i % n));
+    CHECK_OK(sp_ritz_vectors(&context, &K, &M, COUNT, V, lambda));
+    for (int c = 0; c < COUNT; c++) {
+        CHECK(c == 0 || lambda[c] >= lambda[c - 1], "value %d descends", c);
+        double length = 0;
+        sp_sparse_times(&context, &M, 1, V + c * n, y);
+        for (int a = 0; a < COUNT; a++)
+            CHECK_NEAR(sp_dense_dot(n, V + a * n, y), a == c, 1e-11);
+        sp_sparse_times(&context, &K, 1, V + c * n, y);
+        for (int a = 0; a < COUNT; a++)
+            CHECK_NEAR(sp_dense_dot(n, V + a * n, y), a == c ? lambda[c] : 0, 1e-10 * lambda[COUNT - 1]);
+        double *left = calloc((size_t)n, 8); /* what of a column is outside of the space */
+        memcpy(left, A + c * n, (size_t)n * sizeof *left);
+        sp_sparse_times(&context, &M, 1, A + c * n, y);
+        for (int a = 0; a < COUNT; a++) {
+            const double part = sp_dense_dot(n, V + a * n, y);
+            for (int64_t i = 0; i < n; i++)
+                left[i] -= part * V[a * n + i];
+        }
+        for (int64_t i = 0; i < n; i++)
+            length = fmax(length, fabs(left[i]));
+        CHECK(length < 1e-10, "column %d is outside by %g", c, length);
+        free(left);
+    }
+    memcpy(A + n, A, (size_t)n * sizeof *A);
+    CHECK(sp_ritz_vectors(&context, &K, &M, COUNT, A, lambda) == SP_NUMERICAL, "dependent columns");
+    free(A), free(V), free(y);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+    free_body(&b);
+}
+
 static void interface_refusals(void)
 {
     body b;
@@ -358,8 +444,10 @@ int main(void)
     context.threads = 2;
     RUN(partitions);
     RUN(graphs);
+    RUN(shares);
     RUN(maps);
     RUN(constraint_modes);
+    RUN(ritz_vectors);
     RUN(interface_refusals);
     RUN(files);
     return test_end();

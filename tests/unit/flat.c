@@ -1,7 +1,7 @@
 /* Elements of any flatness against extended precision: gradients of shape functions, forces and tangents of every law,
  * energies that damp, second derivatives, and polynomials. The reference computes displacement gradients and sums in
- * __float128 from the same double coordinates; only laws that are not quadratic in the strain are evaluated in doubles,
- * at the rounded gradient. */
+ * numbers of 128 bits from the same double coordinates; only laws that are not quadratic in the strain are evaluated in
+ * doubles, at the rounded gradient. */
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "assembly/viscous.h"
@@ -13,7 +13,15 @@
 
 #include <float.h>
 
+/* 113 bits of mantissa: an extension of the compiler on x86, long double on ARM */
+#if defined(__SIZEOF_FLOAT128__)
 typedef __float128 exact;
+#define EXACT(x) x##Q
+#else
+_Static_assert(LDBL_MANT_DIG >= 113, "there is no type of 128 bits");
+typedef long double exact;
+#define EXACT(x) x##L
+#endif
 
 static sp_context context;
 
@@ -91,9 +99,11 @@ static void exact_gradients(int corners, const double *X, exact slope[8][3], exa
 
 static void exact_element(int corners, const double *X, int quadrature, reference *r)
 {
-    const exact two[2] = {-0.577350269189625764509148780501957456Q, 0.577350269189625764509148780501957456Q};
-    const exact three[3] = {-0.774596669241483377035853079956479922Q, 0, 0.774596669241483377035853079956479922Q},
-                of_three[3] = {5.0Q / 9, 8.0Q / 9, 5.0Q / 9};
+    const exact two[2] = {-EXACT(0.577350269189625764509148780501957456),
+                          EXACT(0.577350269189625764509148780501957456)};
+    const exact three[3] = {-EXACT(0.774596669241483377035853079956479922), 0,
+                            EXACT(0.774596669241483377035853079956479922)},
+                of_three[3] = {EXACT(5.0) / 9, EXACT(8.0) / 9, EXACT(5.0) / 9};
     r->corners = corners;
     r->points = corners == 4 ? 1 : quadrature * quadrature * quadrature;
     for (int g = 0; g < r->points; g++) {

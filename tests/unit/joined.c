@@ -3,6 +3,7 @@
 #include "bodies.h"
 #include "linear/blas.h"
 #include "reduced/polynomial.h"
+#include "rigid/body_loads.h"
 #include "rigid/joined_internal.h"
 #include "test.h"
 
@@ -623,6 +624,77 @@ static void states_are_complete(void)
     free_model(&m);
 }
 
+/* Loads on a body against sums over its vertices, at a large rotation and deformation. */
+static void loads_follow_the_vertices(void)
+{
+    const double t0 = 0.5, t1 = 0.75, about[3] = {0.3, -0.2, 0.7};
+    const sp_pose pose = {{0.4, 0.5, 0.6}, {0.5, 0.5, -0.5, 0.5}};
+    const sp_load loads[] = {
+        {.end = INFINITY, .kind = SP_LOAD_VERTEX, .id = 17, .force = {1, 2, 3}},
+        {.start = 0.6, .end = 0.7, .kind = SP_LOAD_ALL, .id = -1, .force = {-4, 1, 2}}, /* 0.4 of the time */
+        {.end = 1, .kind = SP_LOAD_VERTEX, .id = 3, .force = {8, 0, 0}, .course = {.kind = SP_COURSE_RAMP}}, /* 0.625 */
+        {.end = INFINITY, .kind = SP_LOAD_SPRING, .id = 40, .stiffness = 70, .force = {1, 0, 0}},
+        {.end = 1,
+         .kind = SP_LOAD_SPRING,
+         .id = 5,
+         .stiffness = 30,
+         .force = {1, 0, 0},
+         .moving = true,
+         .anchor_end = {0, 0, 4}},
+        {.start = 2, .end = 3, .kind = SP_LOAD_VERTEX, .id = 0, .force = {1e6, 0, 0}}};
+    enum { COUNT = sizeof loads / sizeof *loads };
+    model m;
+    sp_body_loads all;
+    double q[R], F[3] = {0}, T[3] = {0}, Q[R] = {0}, expected[6 + R] = {0}, R9[9], *full, scale = 0;
+    make_model(true, &m);
+    full = calloc((size_t)m.rows, 8);
+    for (int j = 0; j < R; j++)
+        q[j] = 0.3 * (j % 2 ? -1 : 1);
+    CHECK_OK(sp_body_loads_new(&context, &m.body, R, m.U, COUNT, loads, &all));
+    sp_body_loads_add(&all, t0, t1, &pose, q, about, F, T, Q);
+    CHECK_OK(sp_load_distribute(&context, &m.body, &loads[1], full));
+    sp_quaternion_matrix(pose.q, R9);
+    for (int64_t v = 0; v < m.mesh.vertex_count; v++) {
+        double y[3], x[3], f[3], arm[3], torque[3];
+        for (int c = 0; c < 3; c++) {
+            y[c] = m.mesh.vertices[3 * v + c];
+            for (int j = 0; j < R; j++)
+                y[c] += m.U[j * m.rows + 3 * v + c] * q[j];
+        }
+        sp_rotate(R9, y, x);
+        for (int c = 0; c < 3; c++) {
+            x[c] += pose.x[c];
+            f[c] = 0.4 * full[3 * v + c] + (v == 17 ? 1 + c : 0) + (v == 3 && c == 0 ? 5 : 0);
+            f[c] += v == 40 ? 70 * ((c == 0) - x[c]) : 0;
+            f[c] += v == 5 ? 30 * ((c == 0) * 0.375 + (c == 2) * 2.5 - x[c]) : 0; /* at t = 0.625 */
+        }
+        sp_subtract3(x, about, arm);
+        sp_cross3(arm, f, torque);
+        for (int c = 0; c < 3; c++) {
+            expected[c] += f[c];
+            expected[3 + c] += torque[c];
+        }
+        for (int j = 0; j < R; j++) {
+            double turned[3];
+            sp_rotate(R9, m.U + j * m.rows + 3 * v, turned);
+            expected[6 + j] += sp_dot3(turned, f);
+        }
+    }
+    for (int k = 0; k < 6 + R; k++)
+        scale = fmax(scale, fabs(expected[k]));
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(F[k], expected[k], 1e-13 * scale);
+        CHECK_NEAR(T[k], expected[3 + k], 1e-13 * scale);
+    }
+    for (int j = 0; j < R; j++)
+        CHECK_NEAR(Q[j], expected[6 + j], 1e-13 * scale);
+    sp_body_loads_free(&all);
+    const sp_load outside = {.end = 1, .kind = SP_LOAD_VERTEX, .id = m.mesh.vertex_count};
+    CHECK(sp_body_loads_new(&context, &m.body, R, m.U, 1, &outside, &all) == SP_INPUT, "a vertex out of range");
+    free(full);
+    free_model(&m);
+}
+
 static void refusals(void)
 {
     const sp_free_parameters p = {.step = 1e-3};
@@ -672,6 +744,7 @@ int main(void)
     RUN(semi_implicit_steps);
     RUN(threads_change_nothing);
     RUN(states_are_complete);
+    RUN(loads_follow_the_vertices);
     RUN(refusals);
     return test_end();
 }

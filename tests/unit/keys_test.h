@@ -139,6 +139,10 @@ static json_t *schema_of(const sp_key *key)
     case SP_KEY_OBJECT:
         json_object_update_new(schema, reference(key->table->name));
         break;
+    case SP_KEY_TEXT:
+        json_object_update_new(
+            schema, json_pack("{s:s, s:i, s:i}", "type", "string", "minLength", 1, "maxLength", SP_KEY_NAME_SIZE - 1));
+        break;
     case SP_KEY_NAME:
         json_object_update_new(schema, reference("name"));
         break;
@@ -236,6 +240,7 @@ static void row_of(const sp_key *key, char row[1000])
                                         "file",
                                         "two corners",
                                         "object",
+                                        "text",
                                         "name",
                                         "objects by name",
                                         "array of objects",

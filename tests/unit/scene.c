@@ -305,7 +305,8 @@ static void values_refused(void)
     REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, "
            "normals, pulse",
            {"contact.stifness", "3"});
-    REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling",
+    REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling, "
+           "joints",
            {"comment", "'hello'"});
     REFUSE("models.table.plane.radius: unknown key, expected one of normal, offset",
            {"models.table.plane.radius", "1"});
@@ -495,6 +496,62 @@ static void bodies_refused(void)
     CHECK(s.body_count == 100000, "%lld bodies", (long long)s.body_count);
     TEXT(s.bodies[99999].name, "c[99998]");
     sp_scene_free(&s);
+}
+
+/* Two copies of a leaf on a branch, which is anchored. */
+static const char tree[] =
+    "{'models': {'m': {'kind': 'reduced', 'mesh': 'm', 'basis': 'b', 'polynomials': 'p'}, 'rigid': {'kind': 'rigid', "
+    "'pointshell': 's'}, 'solid': {'kind': 'rigid', 'mesh': 'm'}},"
+    " 'bodies': [{'name': 'branch', 'model': 'm', 'motion': 'free', 'loads': 'wind.csv'}, {'name': 'leaf', 'model': "
+    "'m', "
+    "'motion': 'free', 'copies': {'count': [2, 1, 1], 'spacing': [0, 0, 0]}}, {'name': 'stone', 'model': 'rigid'}, "
+    "{'name': 'wall', 'model': 'solid'}],"
+    " 'joints': [{'child': 'branch'}, {'child': 'leaf[0]', 'parent': 'branch', 'interface': 'Spitze links'},"
+    " {'child': 'leaf[1]', 'child_interface': 'foot', 'parent': 'branch', 'interface': 'right'}]}";
+
+static void joints(void)
+{
+    sp_scene s;
+    CHECK_OK(parse(tree, "folder", &s));
+    TEXT(s.bodies[0].loads, "folder/wind.csv");
+    CHECK(!s.bodies[1].loads, "loads of a leaf");
+    CHECK(s.joint_count == 3, "%lld joints", (long long)s.joint_count);
+    CHECK(s.joints[0].parent == -1 && s.joints[0].child == 0, "joint 0");
+    CHECK(s.joints[1].parent == 0 && s.joints[1].child == 1, "joint 1");
+    CHECK(s.joints[2].parent == 0 && s.joints[2].child == 2, "joint 2");
+    TEXT(s.joints[0].child_interface, "");
+    TEXT(s.joints[1].interface, "Spitze links");
+    TEXT(s.joints[2].child_interface, "foot");
+    sp_scene_free(&s);
+    static const struct {
+        edit edit;
+        const char *message;
+    } refused[] = {
+        {{"joints", "[]"}, "joints: it is empty"},
+        {{"joints[0].child", ""}, "joints[0].child: it is missing"},
+        {{"joints[0].child", "3"}, "joints[0].child: a number, expected a text"},
+        {{"joints[0].child", "''"}, "joints[0].child: 0 bytes, expected 1 to 63 without a zero"},
+        {{"joints[0].child", "'trunk'"},
+         "joints[0].child: \"trunk\" is no body, expected one of branch, leaf, stone, wall"},
+        {{"joints[1].child", "'leaf'"}, "joints[1].child: 2 bodies have this name, expected one, such as leaf[0]"},
+        {{"joints[1].interface", ""}, "joints[1].parent: it needs interface beside it"},
+        {{"joints[0].interface", "'x'"}, "joints[0].interface: it needs parent beside it"},
+        {{"joints[1].parent", "'leaf[0]'"}, "joints[1]: both ends are leaf[0], expected two bodies"},
+        {{"joints[0].child", "'wall'"},
+         "joints[0].child: wall is not free (a joint without parent anchors a free body in the world)"},
+        {{"models.m.decoupled", "true"}, "joints[0].child: model m is decoupled, and such bodies are not joined"},
+        {{"joints[1].interface", "'0123456789012345678901234567890123456789012345678901234567890123'"},
+         "joints[1].interface: 64 bytes, expected 1 to 63 without a zero"},
+        {{"bodies[2].loads", "'l'"}, "bodies[2].loads: model rigid has no mesh, whose vertices they would name"},
+        {{"bodies[3].loads", "'l'"}, "bodies[3].loads: the body is rigid and not free: loads do not move it"},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+        char *text = edited(tree, (const edit[]){refused[k].edit, {0}});
+        CHECK(sp_scene_parse(&context, text, (int64_t)strlen(text), "", &s) == SP_INPUT &&
+                  !strcmp(context.message, refused[k].message),
+              "\"%s\", expected \"%s\"", context.message, refused[k].message);
+        free(text);
+    }
 }
 
 static void pairs_refused(void)
@@ -808,6 +865,7 @@ int main(void)
     RUN(names_refused);
     RUN(models_refused);
     RUN(bodies_refused);
+    RUN(joints);
     RUN(pairs_refused);
     RUN(hostile);
     RUN(schema);

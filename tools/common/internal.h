@@ -78,6 +78,12 @@ const char *tool_output_argument(void);
 /* Parses argv into the targets and tool.parameters. */
 void tool_options_parse(int argc, char **argv);
 void tool_options_help(FILE *stream);
+
+/* Writes the script that completes the command line of the program in this shell, bash or zsh. */
+void tool_options_completion(FILE *stream, const char *shell);
+
+/* Whether the option may occur several times. */
+bool tool_option_repeats(const tool_option *option);
 bool tool_options_has(const char *name);
 
 /* Unlinks unfinished output. Async-signal-safe. */

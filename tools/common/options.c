@@ -62,7 +62,7 @@ static bool names_files(const tool_option *option)
     return option->type == TOOL_INPUT || option->type == TOOL_INPUTS;
 }
 
-static bool repeats(const tool_option *option)
+bool tool_option_repeats(const tool_option *option)
 {
     return option->type == TOOL_TEXTS || option->type == TOOL_INPUTS || option->type == TOOL_KEYED;
 }
@@ -230,7 +230,7 @@ static noreturn void unknown(const char *word)
 
 static void give(const tool_option *option, const char *value, bool *seen)
 {
-    if (*seen && !repeats(option))
+    if (*seen && !tool_option_repeats(option))
         tool_fail(SP_USAGE, NULL, "--%s occurs twice", option->name);
     *seen = true;
     tool_option_set(option, value);
@@ -288,15 +288,20 @@ static void set_defaults(void)
         }
 }
 
-/* --help and --version, which end the program. */
-static void answer(const char *word)
+/* --help, --version and --completion, which end the program. next: the word that follows, NULL at the end. */
+static void answer(const char *word, const char *next)
 {
+    const size_t length = strlen("--completion");
     if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
         tool_options_help(tool_stdout());
         exit(tool_end());
     }
     if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
         fprintf(tool_stdout(), "%s (Supple) %s\n", tool.spec->name, SUPPLE_VERSION);
+        exit(tool_end());
+    }
+    if (!strncmp(word, "--completion", length) && (!word[length] || word[length] == '=')) {
+        tool_options_completion(tool_stdout(), word[length] ? word + length + 1 : next);
         exit(tool_end());
     }
 }
@@ -359,7 +364,7 @@ void tool_options_parse(int argc, char **argv)
         else if (!strcmp(word, "--"))
             only_arguments = true;
         else {
-            answer(word);
+            answer(word, i + 1 < argc ? argv[i + 1] : NULL);
             i += parse_option(word, i + 1 < argc ? argv[i + 1] : NULL);
         }
     }

@@ -60,6 +60,9 @@ typedef struct tool_option {
     int count;        /* TOOL_VECTOR */
     double low, high; /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
     const char *help;
+    /* For completion: the endings of the files that the value names, with blanks between them, "*" for any. NULL: by
+     * `argument`, for which common/completion.c has a table. */
+    const char *files;
     bool silent; /* cannot change the result: not recorded in parameters */
     bool *given; /* set when the option was on the command line; may be NULL */
     /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
@@ -111,6 +114,7 @@ typedef struct tool_spec {
     const tool_table *tables;     /* options under headings, up to a table without options; NULL: none */
     const char *seed_only;        /* conditions of --seed; NULL: it always applies */
     const tool_sibling *siblings; /* for the hint below an unknown option; NULL: none */
+    const char *files;            /* for completion, endings of the files that are arguments, as in tool_option */
 } tool_spec;
 
 #define TOOL_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))

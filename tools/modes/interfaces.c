@@ -44,6 +44,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
         interface->frame = (sp_interface_frame)choice->frame;
         interface->vertex_count = mesh->sets[i].count;
         interface->vertices = mesh->sets[i].index;
+        interface->share = tool_allocate(&p->pool, interface->vertex_count, sizeof *interface->share);
         p->interface_count++;
     }
     for (int64_t i = 0; i < choice->names.count; i++)
@@ -59,6 +60,7 @@ void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
 {
     sp_sparse K, M;
     find_interfaces(p, choice);
+    p->ritz = choice->ritz;
     tool_check(sp_interfaces_prepare(p->context, &p->body, p->interface_count, p->interfaces), p->mesh.path);
     sp_interface_map *map = p->map = tool_allocate(&p->pool, 1, sizeof *map);
     tool_check(sp_interface_map_new(p->context, &p->body, p->interface_count, p->interfaces, map), p->mesh.path);

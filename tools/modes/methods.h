@@ -25,6 +25,7 @@ typedef struct modes_problem {
     sp_sparse whole_K, whole_M; /* with interfaces: over the free degrees of freedom */
     double constraint_residual;
     double *constraint; /* with interfaces: constraint modes [dof_count, coordinates] */
+    bool ritz;          /* with interfaces: the output consists of the Ritz vectors of the space of all columns */
     sp_pool pool;
     tool_output *output;
     tool_output *derivatives; /* NULL: not wanted */
@@ -42,6 +43,7 @@ typedef struct modes_lanczos_choice {
 typedef struct modes_interface_choice {
     tool_texts names; /* of sets, with * for any characters */
     int frame;        /* enum sp_interface_frame */
+    bool ritz;
 } modes_interface_choice;
 
 /* Replaces the matrices of the problem by those of the interior coordinates. */

@@ -1,5 +1,6 @@
 #include "tools/modes/methods.h"
 
+#include <math.h>
 #include <string.h>
 
 static int next_column(void *data, int64_t c, const double **column)
@@ -34,10 +35,42 @@ sp_columns modes_columns(modes_problem *p, int64_t count, const double *vectors,
     return columns;
 }
 
+static int next_ritz_vector(void *data, int64_t c, const double **column)
+{
+    const modes_spread *spread = data;
+    sp_fe_space_scatter(&spread->problem->body, spread->vectors + c * spread->problem->body.dof_count, spread->full);
+    *column = spread->full;
+    return SP_OK;
+}
+
+/* The Ritz vectors of all columns, which are no coordinates of interfaces any more. */
+static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread, json_t *result)
+{
+    const int64_t n = p->body.dof_count, count = columns->count;
+    double *all = tool_allocate_raw(&p->pool, n * count, sizeof *all),
+           *eigenvalue = tool_allocate(&p->pool, count, sizeof *eigenvalue);
+    const double *column;
+    for (int64_t c = 0; c < count; c++) {
+        tool_check(next_column(spread, c, &column), p->mesh.path);
+        for (int64_t i = 0; i < n; i++)
+            all[c * n + i] = column[p->body.free[i]];
+    }
+    tool_check(sp_ritz_vectors(p->context, &p->whole_K, &p->whole_M, count, all, eigenvalue), p->mesh.path);
+    for (int64_t c = 0; c < count; c++)
+        eigenvalue[c] = sqrt(fmax(eigenvalue[c], 0)) / (2 * M_PI);
+    json_object_set_new(result, "ritz_frequencies", tool_reals("ritz_frequencies", count, eigenvalue));
+    spread->vectors = all;
+    columns->column = next_ritz_vector;
+    columns->interface_count = 0;
+    columns->interfaces = NULL;
+}
+
 void modes_write_snapshots(modes_problem *p, int64_t count, const double *vectors, json_t *result)
 {
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
+    if (p->ritz)
+        combine(p, &columns, &spread, result);
     json_t *meta = tool_meta_new("snapshots");
     if (p->map) {
         json_object_set_new(result, "interfaces", json_integer(p->interface_count));

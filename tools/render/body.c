@@ -64,14 +64,16 @@ static void write_picture(sp_context *context, const tool_sheet *sheet, int64_t 
     sp_pool_free(&pool);
 }
 
-/* Opens the sheet for `count` pictures, and frames --box where it is given. modes > 0: these, and derivatives. */
-static void open_sheet(const render_options *chosen, tool_figure *figure, int64_t count, int64_t modes,
-                       tool_sheet *sheet)
+/* Opens the sheet for pictures of these frames (of a trajectory NULL too), and frames --box where it is given. modes >
+ * 0: these, and derivatives. */
+static void open_sheet(const render_options *chosen, tool_figure *figure, int64_t count, const int64_t *frame,
+                       int64_t modes, tool_sheet *sheet)
 {
     char cells[32];
     snprintf(cells, sizeof cells, "%lldx%lld", (long long)modes, (long long)modes + 1);
-    tool_sheet_open(figure->context, figure->color != TOOL_COLOR_NONE, chosen->size, modes ? cells : chosen->sheet,
-                    count, sheet);
+    sheet->longest = tool_figure_longest_caption(figure, count, frame);
+    tool_sheet_open(figure->context, figure->color != TOOL_COLOR_NONE && !chosen->no_bar, chosen->size,
+                    modes ? cells : chosen->sheet, count, sheet);
     figure->extent = tool_sheet_extent(sheet);
     if (chosen->box_given)
         sp_extent_add_box(&figure->extent, chosen->box, chosen->box + 3);
@@ -82,7 +84,7 @@ static int64_t draw_stream(const render_options *chosen, tool_figure *figure, to
 {
     tool_frames frames = tool_frames_parse(chosen->frames, chosen->every);
     int64_t written = 0;
-    open_sheet(chosen, figure, 1, 0, sheet);
+    open_sheet(chosen, figure, 1, NULL, 0, sheet);
     for (int64_t f = 0; f <= frames.last && tool_trajectory_have(figure->motion, f); f++) {
         if (f == 0)
             tool_trajectory_need_all(figure->motion);
@@ -118,7 +120,7 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
     tool_trajectory_choose(figure->motion, chosen->frames, chosen->every, chosen->columns, &list);
     const int64_t modes = modes_beside(chosen, figure->motion, &list);
     const int64_t *cell = modes ? lay_out(figure->motion, &list, modes, &pool) : NULL;
-    open_sheet(chosen, figure, list.count, modes, sheet);
+    open_sheet(chosen, figure, list.count, list.data, modes, sheet);
     const int64_t *shown = film ? schedule(chosen, figure->motion, &list, &pool) : NULL;
     if (chosen->sheet && !modes)
         thin_out(figure->motion, sheet->columns * sheet->rows, &list);

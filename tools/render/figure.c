@@ -326,12 +326,27 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
                  (long long)frame + 1);
 }
 
-const char *tool_figure_quantity(const tool_figure *figure)
+int64_t tool_figure_longest_caption(const tool_figure *figure, int64_t count, const int64_t *frame)
+{
+    size_t longest = 0;
+    char text[80];
+    if (figure->motion->path)
+        return TOOL_FIGURE_TIME_LETTERS;
+    for (int64_t i = 0; i < count; i++) {
+        tool_figure_caption(figure, frame[i], text, sizeof text);
+        longest = strlen(text) > longest ? strlen(text) : longest;
+    }
+    return (int64_t)longest;
+}
+
+const char *tool_figure_quantity(const tool_figure *figure, bool font)
 {
     static const char *const of_element[] = {[TOOL_COLOR_ENERGY] = "energy density\n[J/m^3]",
                                              [TOOL_COLOR_MISES] = "von Mises\nstress [Pa]",
                                              [TOOL_COLOR_STRESS] = "largest\nprincipal\nstress [Pa]",
                                              [TOOL_COLOR_STRAIN] = "largest\nprincipal\nstrain"};
+    if (figure->color == TOOL_COLOR_ENERGY && font)
+        return "energy density\n[J/m³]";
     if (of_elements(figure))
         return of_element[figure->color];
     return figure->relative   ? "displacement\n/ largest"

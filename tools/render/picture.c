@@ -8,13 +8,13 @@ static const uint8_t INKS[2][3] = {{40, 44, 52}, {225, 228, 233}}; /* on a pale 
 
 enum { LETTER_WIDTH = 6, LETTER_HEIGHT = 10, BAR_LETTERS = 16 };
 
-int tool_picture_scale(int64_t width, int64_t height)
+int tool_picture_scale(int64_t width, int64_t height, int64_t letters)
 {
-    int64_t letters = height >= 720   ? height / 360
-                      : height >= 300 ? 2
-                                      : 1,
-            most = width / (34 * LETTER_WIDTH); /* a caption has to fit */
-    return (int)(letters < most ? letters : most > 1 ? most : 1);
+    const int64_t legible = height >= 720   ? height / 360
+                            : height >= 300 ? 2
+                                            : 1,
+                  most = width / (letters * LETTER_WIDTH);
+    return (int)(legible < most ? legible : most > 1 ? most : 1);
 }
 
 int64_t tool_picture_bar_width(int scale)

@@ -11,8 +11,11 @@ typedef struct tool_letters {
     bool dark;     /* the background is dark, and the text pale */
 } tool_letters;
 
-/* The scale for a picture or cell of this size, at which captions are legible and fit. */
-int tool_picture_scale(int64_t width, int64_t height);
+/* Letters of a caption that is longer than all others: "basis 12  singular value 1.23e-05". */
+#define TOOL_PICTURE_LETTERS 34
+
+/* The scale for a picture or cell of this size, at which captions of so many letters are legible and fit. */
+int tool_picture_scale(int64_t width, int64_t height, int64_t letters);
 
 /* Width in pixels that the colour bar needs. */
 int64_t tool_picture_bar_width(int scale);

@@ -237,7 +237,7 @@ void tool_render_scene(sp_context *context, int64_t count, const char *const *pa
     picture p = {.context = context, .choice = choice};
     tool_sheet *sheet = &p.sheet;
     sp_list list = {0};
-    *sheet = (tool_sheet){.look = choice->look, .angle = choice->angle};
+    *sheet = (tool_sheet){.look = choice->look, .angle = choice->angle, .longest = TOOL_FIGURE_TIME_LETTERS};
     memcpy(sheet->view, choice->view, sizeof sheet->view);
     memcpy(sheet->up, choice->up, sizeof sheet->up);
     tool_scene_trajectory_open(context, count, paths, choice->partial, &p.trajectory);

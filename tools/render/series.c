@@ -41,11 +41,12 @@ tool_render_worker *tool_render_workers_new(const tool_figure *figure, const too
         w->context = *figure->context;
         w->context.threads = 1;
         tool_figure_twin(figure, &w->context, &w->figure);
-        w->sheet = (tool_sheet){.angle = sheet->angle, .look = sheet->look, .captions = sheet->captions};
+        w->sheet = (tool_sheet){
+            .angle = sheet->angle, .look = sheet->look, .captions = sheet->captions, .longest = sheet->longest};
         memcpy(w->sheet.view, sheet->view, sizeof sheet->view);
         memcpy(w->sheet.up, sheet->up, sizeof sheet->up);
         if (pictures)
-            tool_sheet_open(w->figure.context, figure->color != TOOL_COLOR_NONE, size, NULL, 1, &w->sheet);
+            tool_sheet_open(w->figure.context, sheet->bar, size, NULL, 1, &w->sheet);
     }
     return workers;
 }

@@ -51,7 +51,10 @@ void tool_sheet_open(sp_context *context, bool with_bar, const char *size_text, 
     sheet->columns = cells[0];
     sheet->rows = cells[1];
     sheet->letters.dark = sheet->look.dark;
-    sheet->letters.scale = tool_picture_scale(sheet->width / sheet->columns, sheet->height / sheet->rows);
+    /* A wide cell leaves room for the bar. */
+    sheet->letters.scale = tool_picture_scale(sheet->width / sheet->columns, sheet->height / sheet->rows,
+                                              sheet->longest == 0 || with_bar ? TOOL_PICTURE_LETTERS : sheet->longest);
+    sheet->bar = with_bar;
     /* Panels stand apart from each other on a page, so that captions belong to one of them. */
     sheet->gap = cells[0] * cells[1] > 1 ? 3 * sheet->letters.scale : 0;
     int64_t bar = with_bar ? tool_picture_bar_width(sheet->letters.scale) : 0;
@@ -105,8 +108,9 @@ int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int6
     if (number == 0) {
         sheet->camera = sp_extent_camera(&figure->extent);
         SP_TRY(tool_sheet_page(figure->context, sheet));
-        if (figure->color != TOOL_COLOR_NONE)
-            tool_picture_bar(&sheet->picture, &sheet->letters, figure->range, tool_figure_quantity(figure));
+        if (sheet->bar)
+            tool_picture_bar(&sheet->picture, &sheet->letters, figure->range,
+                             tool_figure_quantity(figure, sheet->letters.font != NULL));
     }
     SP_TRY(tool_figure_draw(figure, &sheet->camera, &sheet->cell));
     tool_figure_caption(figure, frame, caption, sizeof caption);

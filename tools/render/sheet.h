@@ -11,7 +11,9 @@ typedef struct tool_sheet {
     int64_t columns, rows, cell_width, cell_height;
     int64_t gap; /* between cells and around them, pixels */
     tool_letters letters;
-    bool captions; /* set by the caller: there are some, and the camera leaves room for them */
+    bool captions;   /* set by the caller: there are some, and the camera leaves room for them */
+    int64_t longest; /* letters of the longest caption; set by the caller, 0: unknown */
+    bool bar;        /* there is a bar of colours */
     sp_image picture, cell;
     sp_camera camera;
     double view[3], up[3], angle; /* of the camera, set by the caller before the first drawing */

@@ -108,7 +108,7 @@ void tool_render_slice(sp_context *context, const char *path, const char *slice,
         size[k] = (int64_t)fmax(rint(720 * sides[k] / longer), 16);
     if (size_text)
         tool_sheet_pair("size", size_text, 16384, size);
-    tool_letters letters = {.scale = tool_picture_scale(size[0], size[1])};
+    tool_letters letters = {.scale = tool_picture_scale(size[0], size[1], TOOL_PICTURE_LETTERS)};
     const int64_t strip = tool_picture_caption_height(letters.scale);
     size[1] += size_text ? 0 : strip; /* the caption is below the slice */
     if (size[1] <= strip)

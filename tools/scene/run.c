@@ -271,7 +271,8 @@ static void warn_of_energy(const sp_loaded_scene *run, const char *path, const t
     }
     for (int64_t i = 0; i < scene->model_count; i++)
         by_coordinate |= run->models[i].cubature.modal;
-    if (sum->made <= 0.1 * sum->motion)
+    const double rounding = 1e-24; /* J, far below the thermal energy of one molecule: bodies at rest have this much */
+    if (sum->made <= 0.1 * sum->motion || sum->made < rounding)
         return;
     const char *advice =
         by_coordinate ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"

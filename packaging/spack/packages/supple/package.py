@@ -1,0 +1,50 @@
+# Spack recipe. In a checkout:
+#
+#     spack repo add packaging/spack
+#     spack install supple
+#
+# OpenBLAS must be its build with OpenMP: other builds may not be called from threads of OpenMP, and meson.build refuses
+# them.
+import os
+
+from spack.package import *
+
+
+class Supple(MesonPackage):
+    """Reduced-order deformable simulation from the command line: finite element meshes, modes, modal derivatives,
+    cubature, polynomials and contact."""
+
+    # Spack builds the sources in which this recipe is.
+    git = "file://" + os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
+
+    license("MIT AND GPL-2.0-or-later")
+
+    version("main", branch="main")
+    version("0.1.0", tag="v0.1.0")
+
+    variant("pictures", default=False, description="shadows and smooth texts in pictures (Embree 3, FreeType)")
+    variant("yang2015", default=True, description="the methods of Yang et al. 2015, subject of US patent 10,474,927")
+
+    depends_on("c", type="build")
+    depends_on("meson@1.0:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3.9:", type=("build", "run"))
+    depends_on("py-numpy@1.21:", type="run")
+
+    depends_on("openblas threads=openmp +lapacke")
+    depends_on("suite-sparse")
+    depends_on("arpack-ng")
+    depends_on("libarchive")
+    depends_on("zlib-api")
+    depends_on("jansson")
+    depends_on("nettle")
+    depends_on("libpng")
+    depends_on("embree@3", when="+pictures")
+    depends_on("freetype", when="+pictures")
+    depends_on("fontconfig", when="+pictures")
+
+    def meson_args(self):
+        pictures = "enabled" if self.spec.satisfies("+pictures") else "disabled"
+        yang = "true" if self.spec.satisfies("+yang2015") else "false"
+        return ["-Dpage=disabled", "-Dstatic=false", "-Dembree=" + pictures, "-Dfreetype=" + pictures, "-Dyang2015=" + yang]

@@ -1,5 +1,6 @@
 /* simulate: motion or equilibrium of a reduced-order model under loads. */
 #include "model/models.h"
+#include "tools/simulate/reactions.h"
 #include "tools/simulate/run.h"
 
 static simulate_choice chosen;
@@ -71,6 +72,7 @@ static const tool_table tables[] = {
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
     {.title = "Output", .options = certificate_options, .count = TOOL_COUNT(certificate_options)},
+    {.title = "Output", .options = simulate_reaction_options, .count = SIMULATE_REACTION_COUNT, .base = &chosen},
     {.title = "Output", .options = simulate_keep_options, .count = SIMULATE_KEEP_COUNT, .base = &chosen},
     {0},
 };
@@ -81,7 +83,6 @@ static const tool_sibling siblings[] = {
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
      "a reduced body moves along a path in a scene, with \"motion\": \"path\" (simscene)"},
-    {"simfull", "reactions", "a reduced model has no forces at single fixed vertices"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit warp",

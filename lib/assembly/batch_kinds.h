@@ -40,6 +40,10 @@ void sp_points_rest_tangent(const sp_element_lanes *data, sp_lanes A[SP_TANGENT_
 void sp_points_rest_energy(const sp_element_lanes *data, const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes u[][3],
                            sp_lanes *energy);
 
+/* The blocks of the stress stiffness at u: in squared edge lengths Σ t_ab (δ_ac − δ_bc) I with t = G (X·u). */
+void sp_pairs_stress_stiffness(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[][9]);
+void sp_points_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9]);
+
 /* Damping by strain rate with data->viscosity (assembly/viscous.h): y = D(u) v, and the blocks of D(u). */
 void sp_points_damping_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3]);
 void sp_points_damping_matrix(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9]);

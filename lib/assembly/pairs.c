@@ -51,6 +51,11 @@ SP_CLONES void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes 
     CALL(material_tangent, u, block);
 }
 
+SP_CLONES void sp_pairs_stress_stiffness(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[][9])
+{
+    CALL(stress_stiffness, u, block);
+}
+
 SP_CLONES void sp_pairs_rest_energy(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes *energy)
 {
     CALL(rest_energy, u, energy);

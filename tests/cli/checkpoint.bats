@@ -247,7 +247,7 @@ with open("damaged.checkpoint", "r+b") as file:
     needs_plain_build 'it takes long'
     cp "$DATA"/* . 2> /dev/null || true
     # One model of each program. scripts/test --all takes all runs, of which the test of every model above kills some too.
-    local runs='model linear|scene|cubature mesh|sketchsolve' count=4
+    local runs='model linear|scene|cubature mesh|sketchsolve|force-sweep' count=5
     [ -z "${SUPPLE_ALL-}" ] || runs=. count=12
     "$PYTHON" "$BATS_TEST_DIRNAME/kills.py" $count "$RANDOM" "$runs" > kills.txt 2>&1 || fault "$(< kills.txt)"
     no_faults

@@ -260,6 +260,7 @@ slots() {
         echo "cubature mesh.npz basis.npz @"
         ;;
     motion) echo "simexport @ --to csv" ;;
+    curve) echo "simcurve mesh.npz --basis basis.npz --poly poly.npz --of @" ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac
 }

@@ -2,6 +2,7 @@
 #include "formats/certificate.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/curve.h"
 #include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/mesh.h"
@@ -91,6 +92,7 @@ static void read_kinds(sp_context *context)
     sp_mesh mesh;
     sp_field field;
     sp_pointshell pointshell;
+    sp_curve_file curve;
     int64_t *dof, first, total;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
@@ -115,6 +117,15 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_certificate_read(context, &file, -1, &certificate, hash[0], hash[1]) == SP_OK)
             sp_certificate_free(&certificate);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_curve_read(context, &file, &curve) == SP_OK) {
+            for (int64_t i = 0; i < curve.n; i++)
+                if (curve.stable[i] > 1 || curve.event[i] > 4 || !(curve.frequency[i] > 0))
+                    abort();
+            sp_curve_file_free(&curve);
+        }
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {

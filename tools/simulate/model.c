@@ -2,13 +2,13 @@
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "model/floating.h"
+#include "model/load_stiffness.h"
 #include "reduced/edit.h"
 #include "reduced/linear.h"
 #include "reduced/mass.h"
 #include "tools/common/solve.h"
 #include "tools/simulate/simulation.h"
 
-#include <math.h>
 #include <string.h>
 
 static void read_basis(simulation *s)
@@ -279,14 +279,12 @@ void simulation_accelerate(simulation *s, const sp_integrator *integrator, doubl
 
 double simulation_load_share(const simulation *s, const sp_load *load, double time)
 {
-    const double length = load->end - load->start, step = s->choice->step;
-    const bool constant = load->course.kind == SP_COURSE_CONSTANT;
-    if (s->choice->integrator == SP_STATIC && constant)
-        return fmax((fmin(time, load->end) - fmax(time - step, load->start)) / step, 0);
-    const double late = 1e-9 * step; /* rounding of k h */
-    const bool acts = s->choice->integrator == SP_STATIC ? load->start < time && time < load->end + late
-                                                         : load->start < time + late && time < load->end - late;
-    return !acts ? 0 : constant ? 1 : sp_course_at(&load->course, length, time - load->start);
+    const double late = 1e-9 * s->choice->step; /* rounding of k h */
+    if (s->choice->integrator == SP_STATIC)
+        return sp_load_static_share(load, time, s->choice->step);
+    return load->start < time + late && time < load->end - late
+               ? sp_course_at(&load->course, load->end - load->start, time - load->start)
+               : 0;
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)

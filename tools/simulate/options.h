@@ -19,6 +19,7 @@ typedef struct simulate_choice {
     double limit; /* of the estimate of the certificate; 0: none */
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool correct; /* displacements by mode acceleration */
+    bool record_reactions;
     bool partial; /* only the part in the checkpoint */
     bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
         tolerance_given, iterations_given, lumping_given;

@@ -1,5 +1,6 @@
 #include "model/models.h"
 #include "tools/common/places.h"
+#include "tools/simulate/reactions.h"
 #include "tools/simulate/simulation.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ void simulation_choose_record(simulation *s)
                                                                         .mesh_path = s->mesh.path},
                                                     s->choice->probes, &s->pool, &s->shape.vertex);
     list_points(s);
+    reactions_begin(s);
     s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->udot = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
 }
@@ -70,13 +72,18 @@ static void visit_frame(const sp_trajectory_layout *shape, sp_frame *frame, sp_s
     SP_STATE_VALUE(state, frame->energy);
     SP_STATE_VALUE(state, frame->estimate);
     SP_STATE_VALUE(state, frame->residual);
+    sp_state_reals(state, (double *)frame->reaction, 6 * shape->reaction_count);
 }
 
 void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time)
 {
     if (!s->kept_q)
-        s->kept_q = tool_allocate(&s->pool, 2 * s->shape.r, sizeof *s->kept_q);
-    sp_frame frame = {.q = s->kept_q, .qdot = s->kept_q + s->shape.r, .u = s->u, .udot = s->udot};
+        s->kept_q = tool_allocate(&s->pool, 2 * s->shape.r + 6 * s->shape.reaction_count, sizeof *s->kept_q);
+    sp_frame frame = {.q = s->kept_q,
+                      .qdot = s->kept_q + s->shape.r,
+                      .u = s->u,
+                      .udot = s->udot,
+                      .reaction = s->kept_q + 2 * s->shape.r};
     visit_frame(&s->shape, &frame, kept);
     *time = frame.time;
     if (!kept->failed)
@@ -109,6 +116,7 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
+    frame.reaction = reactions_record(s, integrator);
     sp_integrator_energies(integrator, energy);
     memcpy(frame.energy, energy, sizeof frame.energy);
     memcpy(frame.estimate, s->estimate, sizeof frame.estimate);

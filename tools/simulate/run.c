@@ -1,5 +1,6 @@
 #include "tools/simulate/run.h"
 
+#include "assembly/elastic.h"
 #include "tools/simulate/energy.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
@@ -177,7 +178,6 @@ static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state
 {
     sp_skeleton *bones = s->vertices.skeleton;
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
-    reactions_record(s, r->integrator);
     if (!bones)
         return;
     const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
@@ -350,6 +350,27 @@ static json_t *trajectory_meta(const run *r)
  * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
 static const double MOST_TURN = 0.2;
 
+/* Laws that are quadratic in the strain soften under large compression. */
+static void warn_softened(const run *r, const simulation *s)
+{
+    sp_pool scratch = {0};
+    int64_t first;
+    if (s->choice->model != SP_MODEL_NONLINEAR)
+        return;
+    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
+    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
+                         s->mesh.mesh.vertex_count, NULL, u);
+    const int64_t count = sp_elastic_softened(s->body, u, &first);
+    if (count > 0)
+        tool_warn(s->mesh.path,
+                  "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
+                  "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
+                  "neo-hookean",
+                  (long long)count, (long long)first,
+                  sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
+    sp_pool_free(&scratch);
+}
+
 static void say(const run *r)
 {
     static const char *const integrators[] = {"Newmark",
@@ -376,6 +397,7 @@ static void say(const run *r)
                   "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a "
                   "definite one",
                   (long long)report->indefinite);
+    warn_softened(r, s);
     if (report->parted)
         tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
                   (long long)report->parted, 1 / report->smallest_part);
@@ -438,8 +460,8 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
                tool_output_path());
     record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    r.keep =
-        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    r.keep = keep_open(choice->checkpoint, choice->partial,
+                       &(simulate_kept_run){&r, choice->steps, "steps", visit, record_again});
     const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
     for (int64_t number = done + 1; number <= end; number++) {
         reach_stage(&r, number);
@@ -455,9 +477,10 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     say(&r);
     const bool within = certify_say(&stage[now]);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
-    reactions_write(&stage[0]);
-    vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
-    tool_output_finish(output, report_result(&r));
+    json_t *result = report_result(&r);
+    reactions_write(&stage[0], result); /* of a mesh that is not cut */
+    vertices_write_joints(&stage[0]);   /* bones are too */
+    tool_output_finish(output, result);
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);

@@ -40,7 +40,7 @@ typedef struct simulation {
     const int64_t *vertex_of;        /* [its vertices] the vertex of this mesh that each one is; NULL: the same */
     double *u, *udot;                /* recorded points; all vertices of a full-order model */
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
-    double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none */
+    double *kept_q;                  /* [2 r + 6 reaction_count] of a frame that is recorded again; NULL: none */
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
     struct simulate_reactions *reactions;     /* NULL: none are recorded */
     struct simulate_certificate *certificate; /* NULL: none */

@@ -32,6 +32,8 @@ static const tool_option force_options[] = {
      .only = "model=reduced,cubature,galerkin integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
+    {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV", .only = "!viscosity integrator!=static",
+     .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},
 };
@@ -39,7 +41,8 @@ static const tool_option force_options[] = {
 static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = "coordinates|all|probes",
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
-    {"static-correction", 0, TOOL_FLAG, AT(correct), .only = "record!=coordinates !viscosity !activation",
+    {"static-correction", 0, TOOL_FLAG, AT(correct),
+     .only = "record!=coordinates !viscosity !activation !damping-times",
      .help = "add the quasi-static response to what the basis leaves out to recorded displacements (mode "
              "acceleration), for stresses"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record!=all",
@@ -49,7 +52,7 @@ static const tool_option output_options[] = {
 
 static const tool_option certificate_options[] = {
     {"certificate", 0, TOOL_INPUT, AT(certificate), .argument = "FILE",
-     .only = "model=reduced,cubature,galerkin !viscosity !activation",
+     .only = "model=reduced,cubature,galerkin !viscosity !activation !damping-times",
      .help = "estimate the error of the basis from its residual, by a certificate of polycoef"},
     {"limit", 0, TOOL_REAL, AT(limit), .argument = "X", .low = 1e-300, .high = 1, .only = "certificate", .silent = true,
      .help = "exit 1 if the estimate is above X"},

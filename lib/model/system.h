@@ -156,6 +156,8 @@ struct sp_system {
     /* Oscillators: [n] rad²/s²; M is the identity and K the diagonal matrix of these, for every q. NULL: the system
      * does not consist of uncoupled oscillators. */
     const double *eigenvalue;
+    /* Oscillators: [n] 1/s, the constant diagonal matrix D(q) of viscous_times; NULL: there is none. */
+    const double *damping_rate;
 };
 
 /* External forces in the coordinates of a system, and other changes over time. */

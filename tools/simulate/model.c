@@ -1,4 +1,5 @@
 #include "formats/cubature.h"
+#include "formats/damping.h"
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "model/floating.h"
@@ -130,6 +131,16 @@ static void read_loads(simulation *s)
                s->choice->loads);
 }
 
+static void read_decay(simulation *s)
+{
+    const char *path = s->choice->damping_times;
+    int64_t count;
+    if (!path)
+        return;
+    const char *text = tool_read_bytes(path, "damping-times", &s->pool, &count);
+    tool_check(sp_damping_parse(s->context, text, count, &s->pool, &s->decay), path);
+}
+
 static void borrow(simulation *s)
 {
     const simulation *shared = s->shared;
@@ -159,6 +170,7 @@ void simulation_read(simulation *s)
         return;
     edit_materials(s);
     read_viscosity(s);
+    read_decay(s);
     read_loads(s);
     const bool prescribed =
         s->choice->model == SP_MODEL_NONLINEAR ||
@@ -206,7 +218,8 @@ static sp_model_description describe(simulation *s)
                               .lumped = c->lumped,
                               .load_count = s->load_count,
                               .loads = s->loads,
-                              .viscosity = s->viscosity};
+                              .viscosity = s->viscosity,
+                              .decay = s->decay.count > 0 ? &s->decay : NULL};
     memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
 }

@@ -14,7 +14,8 @@ typedef struct simulate_choice {
     tool_texts viscosity;
     int model; /* enum sp_model_kind */
     int integrator, record, lumped, jacobian;
-    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *certificate;
+    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *certificate,
+        *damping_times;
     int64_t r, steps, every, iterations, halvings;
     double limit; /* of the estimate of the certificate; 0: none */
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];

@@ -26,6 +26,7 @@ typedef struct simulation {
     sp_cubature cubature;
     sp_fe_space own_body, *body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
+    sp_decay_times decay;    /* count 0: none */
     int64_t load_count;
     sp_load *loads;
     sp_model model;

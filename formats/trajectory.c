@@ -48,6 +48,9 @@ static const sp_member_rule rules[] = {
      .meaning = "relative error of the internal force in the force norm"},
     {"energy_estimate/B", "n", SP_F8, WITH("energy_estimates"), AT(t.energy_estimate),
      .meaning = "the same in the energy norm"},
+    {"residual/B", "n, 3", SP_F8, WITH("residuals"), AT(t.residual), FROM(0), .unit = "J",
+     .meaning =
+         "residual in the full-order equation: outside of the basis, in the reduced equation; energy of the motion"},
     {"reaction/B", "n, g, 6", SP_F8, WITH("reactions"), AT(t.reaction), .unit = "N, N·m",
      .meaning = "force and moment about the origin that hold the fixed vertices of each group"},
     {0}};
@@ -113,7 +116,8 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
         json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) ||
         (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) ||
-                              json_object_set_new(meta, "energy_estimates", json_true()))))
+                              json_object_set_new(meta, "energy_estimates", json_true()))) ||
+        (shape->residuals && json_object_set_new(meta, "residuals", json_true())))
         return sp_fail_memory(context);
     sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
     int status = trajectory ? set_reactions(context, shape, meta) : sp_fail_memory(context);
@@ -140,7 +144,8 @@ int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame
 {
     return sp_series_append(trajectory->series,
                             (const void *[]){&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy,
-                                             &frame->estimate[0], &frame->estimate[1], frame->reaction},
+                                             &frame->estimate[0], &frame->estimate[1], frame->residual,
+                                             frame->reaction},
                             0);
 }
 
@@ -240,6 +245,7 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
     SP_TRY(read_reactions(context, meta, t));
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
+    t->residuals = json_is_true(json_object_get(meta, "residuals"));
     t->prescribed_count = -1;
     if (t->r == 0 && t->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");

@@ -22,6 +22,7 @@ typedef struct sp_trajectory_layout {
     const int64_t *vertex; /* [point_count] which; NULL: all of them in order */
     int64_t vertex_count;  /* of the mesh */
     bool estimates;        /* of the relative error of the internal force, in the force norm and in the energy norm */
+    bool residuals;        /* of a certificate (certificate.md) */
     int64_t prescribed_count;
     const sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices */
     int64_t reaction_count;                 /* groups of fixed vertices whose reaction is recorded; 0: none */
@@ -35,6 +36,7 @@ typedef struct sp_frame {
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
     const double *reaction;         /* [reaction_count, 6] force and moment about the origin, N and N m */
     double estimate[2];             /* in either norm the maximum over the steps since the previous frame */
+    double residual[3];             /* J: of the basis, of the quadrature; energy of the motion */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -69,9 +71,10 @@ typedef struct sp_trajectory {
     double *q, *qdot;                 /* [frame_count, r]; NULL if r = 0 */
     double *u, *udot;                 /* [frame_count, point_count, 3]; NULL if point_count = 0 */
     double *energy;                   /* [frame_count, 4] */
-    bool estimates, energy_estimates;
+    bool estimates, energy_estimates, residuals;
     double *estimate,
         *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL if there are none */
+    double *residual;              /* [frame_count, 3]; NULL if there are none */
     int64_t reaction_count;        /* groups of fixed vertices; their names: sp_trajectory_reaction */
     double *reaction;              /* [frame_count, reaction_count, 6] N and N m; NULL if there are none */
     sp_list owned[SP_SERIES_MOST]; /* memory of time … estimate */

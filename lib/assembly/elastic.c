@@ -210,7 +210,7 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
     return SP_OK;
 }
 
-/* ---- second derivatives at rest ---- */
+/* ---- second derivatives at rest, and third ones ---- */
 
 /* The data of a displacement that second derivatives use repeatedly, for each kind of evaluation. */
 typedef union mode_lanes {
@@ -229,8 +229,22 @@ static void prepare_mode(const sp_fe_space *space, const sp_batch *batch, const 
         memcpy(mode->u, u, sizeof u);
 }
 
-int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
-                      int64_t pair_count, const int64_t *pair, double *H)
+/* ∂²f [u, v], or with w ∂³f [u, v, w]. */
+static void derivative(const sp_element_lanes *data, mode_lanes *u, mode_lanes *v, mode_lanes *w, sp_lanes h[][3])
+{
+    if (data->by_pairs && w)
+        sp_pairs_third(data, &u->pairs, &v->pairs, &w->pairs, h);
+    else if (data->by_pairs)
+        sp_pairs_second(data, &u->pairs, &v->pairs, h);
+    else if (w)
+        sp_points_third(data, u->u, v->u, w->u, h);
+    else
+        sp_points_second(data, u->u, v->u, h);
+}
+
+/* The derivatives of order 2 or 3, from `order` modes for each column. */
+static int derivatives(sp_context *context, const sp_fe_space *space, int order, int64_t mode_count, const double *U,
+                       int64_t count, const int64_t *number, double *H)
 {
     int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
@@ -240,9 +254,9 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    for (int64_t c = 0; c < 2 * pair_count; c++)
-        used[pair[c]] = 1;
-    memset(H, 0, (size_t)(rows * pair_count) * sizeof *H);
+    for (int64_t c = 0; c < order * count; c++)
+        used[number[c]] = 1;
+    memset(H, 0, (size_t)(rows * count) * sizeof *H);
 #pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
     {
         sp_element_lanes data;
@@ -260,19 +274,28 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
             for (int64_t i = 0; i < mode_count; i++)
                 if (used[i])
                     prepare_mode(space, batch, &data, U + i * rows, &mode[i]);
-            for (int64_t c = 0; c < pair_count; c++) {
+            for (int64_t c = 0; c < count; c++) {
+                const int64_t *of = number + order * c;
                 sp_lanes h[SP_ELEMENT_NODES][3];
-                mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
-                if (data.by_pairs)
-                    sp_pairs_second(&data, &u->pairs, &v->pairs, h);
-                else
-                    sp_points_second(&data, u->u, v->u, h);
+                derivative(&data, &mode[of[0]], &mode[of[1]], order > 2 ? &mode[of[2]] : NULL, h);
                 sp_batch_add(space, batch, h, H + c * rows);
             }
         }
     }
     sp_pool_free(&scratch);
     return SP_OK;
+}
+
+int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
+                      int64_t pair_count, const int64_t *pair, double *H)
+{
+    return derivatives(context, space, 2, mode_count, U, pair_count, pair, H);
+}
+
+int sp_elastic_third(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U, int64_t count,
+                     const int64_t *triple, double *H)
+{
+    return derivatives(context, space, 3, mode_count, U, count, triple, H);
 }
 
 /* ---- fields for rendering ---- */

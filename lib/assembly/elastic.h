@@ -59,6 +59,11 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
 int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
                       int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;
 
+/* The same for third derivatives: column c of H [3·vertices, count] becomes ∂³f/∂u³ [U_i, U_j, U_k] for the numbers i,
+ * j, k = triple[3c], …; symmetric in them, and the same at every u. For energies quadratic in the strain only. */
+int sp_elastic_third(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U, int64_t count,
+                     const int64_t *triple, double *H) SP_MUST_USE;
+
 /* The second Piola–Kirchhoff stress S [6] Pa at the displacement gradient H [9, row major] and the Green–Lagrange
  * strain E [6] of it, in Voigt order with tensor components: C:E + T a aᵀ if the law is quadratic, else F⁻¹P. */
 int sp_elastic_point_stress(sp_context *context, const sp_material *material, const double *H, const double *E,

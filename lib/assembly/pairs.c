@@ -71,3 +71,9 @@ SP_CLONES void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode
 {
     CALL(second, u, v, h);
 }
+
+SP_CLONES void sp_pairs_third(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                              const sp_pairs_mode *w, sp_lanes h[8][3])
+{
+    CALL(third, u, v, w, h);
+}

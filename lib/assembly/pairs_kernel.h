@@ -275,6 +275,32 @@ SP_INLINE void NAMED(second)(const sp_element_lanes *data, int part, const sp_pa
     NAMED(pairs_to_corners)(part, w, h);
 }
 
+/* w += (G (u·v))_ab x_ab. */
+SP_INLINE void NAMED(add_third)(const sp_element_lanes *data, int part, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                                const sp_pairs_mode *x, NAMED(lanes) w[SP_HEX_PAIRS][3])
+{
+    NAMED(lanes) d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
+    for (int p = 0; p < PAIRS; p++)
+        d[p] = OF(u->difference, 3 * p) * OF(v->difference, 3 * p) +
+               OF(u->difference, 3 * p + 1) * OF(v->difference, 3 * p + 1) +
+               OF(u->difference, 3 * p + 2) * OF(v->difference, 3 * p + 2);
+    NAMED(gram_times)(data, part, d, t);
+    for (int p = 0; p < PAIRS; p++)
+        for (int i = 0; i < 3; i++)
+            w[p][i] += t[p] * OF(x->difference, 3 * p + i);
+}
+
+/* ∂³f_a/∂u³ [u,v,x] = Σ_b (G (u·v))_ab x_ab + (G (v·x))_ab u_ab + (G (x·u))_ab v_ab. */
+SP_INLINE void NAMED(third)(const sp_element_lanes *data, int part, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                            const sp_pairs_mode *x, sp_lanes h[8][3])
+{
+    NAMED(lanes) w[SP_HEX_PAIRS][3] = {{{0}}};
+    NAMED(add_third)(data, part, u, v, x, w);
+    NAMED(add_third)(data, part, v, x, u, w);
+    NAMED(add_third)(data, part, x, u, v, w);
+    NAMED(pairs_to_corners)(part, w, h);
+}
+
 #undef OF
 #undef INTO
 #undef LANES

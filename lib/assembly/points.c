@@ -244,6 +244,19 @@ void sp_points_second(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[
     (sp_law_quadratic(&data->law) ? second_exact : second_by_differences)(data, u, v, h);
 }
 
+void sp_points_third(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes w[][3], sp_lanes h[][3])
+{
+    clear(data->nodes, h);
+    for (int g = 0; g < data->points; g++) {
+        sp_lanes U[9], V[9], W[9], P[9];
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, U);
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], v, V);
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], w, W);
+        sp_law_third(&data->law, U, V, W, P);
+        stress_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], P, h);
+    }
+}
+
 void sp_points_damping_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3])
 {
     clear(data->nodes, y);

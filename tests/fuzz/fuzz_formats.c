@@ -1,4 +1,5 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
+#include "formats/certificate.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
 #include "formats/curve.h"
@@ -85,6 +86,7 @@ static void read_kinds(sp_context *context)
     sp_columns columns;
     sp_sparse matrix;
     sp_polynomials polynomials;
+    sp_certificate certificate;
     sp_cubature cubature;
     sp_poses poses;
     sp_mesh mesh;
@@ -110,6 +112,11 @@ static void read_kinds(sp_context *context)
             sp_polynomials_free(&polynomials);
         if (sp_polynomial_sums_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
             sp_polynomials_free(&polynomials);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_certificate_read(context, &file, -1, &certificate, hash[0], hash[1]) == SP_OK)
+            sp_certificate_free(&certificate);
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {

@@ -1,5 +1,6 @@
 /* What siminfo says of each kind of file. */
 #include "formats/kinds.h"
+#include "formats/certificate.h"
 #include "formats/cubature.h"
 #include "formats/curve.h"
 #include "formats/domains.h"
@@ -321,6 +322,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, "displacements of %lld of %lld vertices", points, vertices);
     if (json_is_true(json_object_get(meta, "estimates")))
         fputs(", estimates of the error of the force", stream);
+    if (json_is_true(json_object_get(meta, "residuals")))
+        fputs(", residuals in the full-order equation", stream);
     if (json_is_number(json_object_get(meta, "load_end")))
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
     putc('\n', stream);
@@ -562,6 +565,20 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+static int print_certificate(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_certificate certificate;
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    int status = sp_certificate_read(context, &info->file, -1, &certificate, mesh, basis);
+    if (status != SP_OK)
+        return status;
+    fprintf(stream, "certificate of %lld coordinates, gravity and %lld loads: %lld columns\n", (long long)certificate.r,
+            (long long)certificate.loads.count,
+            (long long)sp_certificate_columns(certificate.r, certificate.loads.count));
+    sp_certificate_free(&certificate);
+    return SP_OK;
+}
+
 /* What is said of each kind, and the members whose data that needs (NULL: all). */
 static const struct {
     const sp_kind *kind;
@@ -585,6 +602,7 @@ static const struct {
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
     {&sp_kind_domains, print_domains, NULL},
     {&sp_kind_curve, print_curve, NULL},
+    {&sp_kind_certificate, print_certificate, NULL},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

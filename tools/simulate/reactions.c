@@ -4,7 +4,6 @@
 #include "assembly/viscous.h"
 #include "base/vec3.h"
 #include "linear/cholesky.h"
-#include "model/load_stiffness.h"
 #include "tools/simulate/simulation.h"
 
 #include <math.h>
@@ -196,17 +195,6 @@ static void add(const simulation *s, double factor, const double *part)
         s->reactions->force[i] += factor * part[i];
 }
 
-/* The part of a load that acts at a time. */
-static double share(const simulation *s, const sp_load *load, double time)
-{
-    const double late = 1e-9 * s->choice->step; /* rounding of k h */
-    if (s->choice->integrator == SP_STATIC)
-        return sp_load_static_share(load, time, s->choice->step);
-    return load->start < time + late && time < load->end - late
-               ? sp_course_at(&load->course, load->end - load->start, time - load->start)
-               : 0;
-}
-
 /* Subtracts the loads on the vertices: forces, springs and gravity. */
 static void subtract_loads(simulation *s, double time)
 {
@@ -214,7 +202,7 @@ static void subtract_loads(simulation *s, double time)
     struct simulate_reactions *r = s->reactions;
     for (int64_t l = 0; l < s->load_count; l++) {
         const sp_load *load = &s->loads[l];
-        const double part = share(s, load, time);
+        const double part = simulation_load_share(s, load, time);
         if (load->kind != SP_LOAD_SPRING) {
             add(s, -part, r->load_force + l * 3 * mesh->vertex_count);
             continue;

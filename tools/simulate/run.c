@@ -110,6 +110,8 @@ static void begin_stage(run *r, int64_t stage)
     sp_integrator *before = r->integrator;
     simulation_read(s);
     simulation_make(s);
+    certify_begin(s);
+    correct_begin(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = sp_load_set_external(&s->model.loads);
     if (!stage) {
@@ -220,6 +222,8 @@ static void visit(void *data, int64_t done, sp_state *state)
     sp_load_set_visit(&s->model.loads, state);
     sp_integrator_visit(r->integrator, state);
     SP_STATE_VALUE(state, s->estimate);
+    SP_STATE_VALUE(state, s->certified);
+    SP_STATE_VALUE(state, s->correction_energy);
     SP_STATE_VALUE(state, r->energy);
     SP_STATE_VALUE(state, r->turn);
     SP_STATE_VALUE(state, r->estimate);
@@ -302,6 +306,8 @@ static json_t *report_result(const run *r)
         json_object_set_new(result, "largest_energy_estimate",
                             tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
     }
+    certify_report(s, result);
+    correct_report(s, r->energy.largest, result);
     return result;
 }
 
@@ -417,7 +423,7 @@ static bool loads_constant(const simulation *s)
     return constant;
 }
 
-void simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
+bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
 {
     simulate_choice own = *chosen;
     const simulate_choice *choice = &own;
@@ -469,6 +475,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     }
     energy_judge(&stage[now], &r.energy);
     say(&r);
+    const bool within = certify_say(&stage[now]);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
     json_t *result = report_result(&r);
     reactions_write(&stage[0], result); /* of a mesh that is not cut */
@@ -477,7 +484,10 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);
+    certify_free(&stage[0]);
+    correct_free(&stage[0]);
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);
+    return within;
 }

@@ -31,6 +31,9 @@ static const tool_option force_options[] = {
      .only = "model=reduced,cubature,galerkin integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
+    {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
+     .help =
+         "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: gravity is turned, inertial forces act"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},
 };
@@ -68,7 +71,7 @@ static const tool_sibling siblings[] = {
     {"simfull", "ground ground-stiffness ground-alpha friction",
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
-     "a reduced body moves along a path in a scene, with \"motion\": \"path\" (simscene)"},
+     "a reduced body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
     {"simfull", "reactions", "a reduced model has no forces at single fixed vertices"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "

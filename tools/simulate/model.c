@@ -206,7 +206,8 @@ static sp_model_description describe(simulation *s)
                               .load_count = s->load_count,
                               .loads = s->loads,
                               .viscosity = s->viscosity};
-    memcpy(d.gravity, c->gravity, sizeof d.gravity);
+    if (!s->frame) /* which turns gravity */
+        memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
 }
 

@@ -14,7 +14,7 @@ typedef struct simulate_choice {
     tool_texts viscosity;
     int model; /* enum sp_model_kind */
     int integrator, record, lumped, jacobian;
-    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions;
+    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *frame;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool partial; /* only the part in the checkpoint */

@@ -1,6 +1,7 @@
 #include "tools/simulate/run.h"
 
 #include "tools/simulate/energy.h"
+#include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
 
@@ -108,9 +109,10 @@ static void begin_stage(run *r, int64_t stage)
     simulation *s = &r->stages[stage];
     sp_integrator *before = r->integrator;
     simulation_read(s);
+    frame_read(s);
     simulation_make(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->external_loads = sp_load_set_external(&s->model.loads);
+    r->external_loads = frame_loads(s);
     if (!stage) {
         tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
                                      NULL, &r->integrator),
@@ -388,7 +390,8 @@ static void say(const run *r)
 /* Returns true if all loads act from the start on, without end and without change. */
 static bool loads_constant(const simulation *s)
 {
-    bool constant = !s->choice->activation && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
+    bool constant = !s->choice->activation && !s->choice->frame &&
+                    s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
     for (int64_t i = 0; i < s->load_count; i++)
         constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving &&
                     s->loads[i].course.kind == SP_COURSE_CONSTANT;
@@ -454,6 +457,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);
+    frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);

@@ -13,6 +13,8 @@ static const tool_option model_options[] = {
     {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced", .help = "its polynomials"},
     {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature",
      .help = "its elements and weights"},
+    {"warp", 0, TOOL_FLAG, AT(warp), .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit",
+     .help = "modal warping: the shape turns with the rotations of its parts, and so do the loads"},
     {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
      .help = "use the first R columns of the basis (default: all)"},
 };
@@ -75,7 +77,7 @@ static const tool_sibling siblings[] = {
     {"simfull", "reactions", "a reduced model has no forces at single fixed vertices"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
-     "stretch-limit warp",
+     "stretch-limit",
      "it applies to full-order models only"},
     {0},
 };

@@ -153,12 +153,15 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
 {
     sp_moving_frame *frame = self;
     const int64_t r = frame->r;
+    memset(f, 0, (size_t)r * sizeof *f);
+    if (frame->inner.follow)
+        frame->inner.follow(frame->inner.self, t0, t1, q, v, f);
+    if (!frame->turns)
+        return;
     set_matrices(frame, t0, t1);
-    for (int64_t i = 0; i < r; i++) {
-        f[i] = 0;
+    for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)
             f[i] -= frame->B[i * r + j] * q[j] + (v ? frame->W[i * r + j] * v[j] : 0);
-    }
 }
 
 static bool springs(void *self, double t0, double t1)
@@ -171,7 +174,7 @@ sp_external_loads sp_moving_frame_loads(sp_moving_frame *frame)
 {
     return (sp_external_loads){.self = frame,
                                .mean = mean,
-                               .follow = frame->turns ? follow : NULL,
+                               .follow = frame->turns || frame->inner.follow ? follow : NULL,
                                .springs = frame->inner.springs ? springs : NULL,
                                .stiffened = frame->inner.stiffened};
 }

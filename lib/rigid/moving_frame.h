@@ -7,8 +7,8 @@
  *
  *     −∫ρ Uᵀ (a + α × x + ω × (ω × x) + 2 ω × U q̇):
  *
- * the forces of translation and gravity g, Euler, centrifugal and Coriolis (Shabana, Dynamics of Multibody Systems;
- * Barbič and James 2010, §5). With [ω] the matrix of the cross product and B = [α] + [ω]² coordinate i receives
+ * the forces of translation and gravity g, Euler, centrifugal and Coriolis (Shabana, Dynamics of Multibody Systems).
+ * With [ω] the matrix of the cross product and B = [α] + [ω]² coordinate i receives
  *
  *     −(m_ai a_a + B_ab P_bai) − (B_ab T_abij q_j + 2 [ω]_ab T_abij q̇_j)
  *     m_ai = ∫ρ U_ai,   P_bai = ∫ρ X_b U_ai,   T_abij = ∫ρ U_ai U_bj

@@ -1,5 +1,7 @@
 #include "tools/simulate/frame.h"
 
+#include "tools/simulate/warp.h"
+
 #include <string.h>
 
 void frame_read(simulation *s)
@@ -29,7 +31,7 @@ static bool turns(const sp_path *path)
 
 sp_external_loads frame_loads(simulation *s)
 {
-    const sp_external_loads loads = sp_load_set_external(&s->model.loads);
+    const sp_external_loads loads = warp_loads(s);
     simulate_frame *frame = s->frame;
     if (!frame)
         return loads;

@@ -18,6 +18,7 @@ typedef struct simulate_choice {
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool partial; /* only the part in the checkpoint */
+    bool warp;    /* modal warping */
     bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
         tolerance_given, iterations_given, lumping_given;
 } simulate_choice;

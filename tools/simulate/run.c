@@ -4,6 +4,7 @@
 #include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
+#include "tools/simulate/warp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -338,6 +339,8 @@ static json_t *trajectory_meta(const run *r)
         json_object_set_new(meta, "stored", json_string("work"));
     if (r->choice->model == SP_MODEL_CONJAC)
         json_object_set_new(meta, "dynamic", dynamic_vertices(s, last));
+    if (r->choice->warp)
+        json_object_set_new(meta, "warp", json_true());
     return meta;
 }
 
@@ -457,6 +460,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);
+    warp_free(&stage[0]);
     frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);

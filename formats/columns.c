@@ -60,6 +60,8 @@ static const sp_member_rule snapshots[] = {
     {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "m", .meaning = "displacements in columns"},
     {"time", "r", SP_F8, OPTIONAL, AT(time), FROM(0), .unit = "s",
      .meaning = "≥ 0: time of each snapshot in the recording"},
+    {"factor", "r", SP_F8, OPTIONAL, AT(factor), ABOVE(0),
+     .meaning = "> 0: load factor of each shape of linear buckling"},
     {"sample", "r", SP_I8, WITH("total"), AT(sample), FROM(0), .increasing = true,
      .meaning = "the numbers of their loads"},
     {0}};
@@ -275,8 +277,10 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
     if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         SP_TRY(sp_json_mass(context, file->meta, true, &columns->lumped));
-    if (kind == &sp_kind_modes)
+    if (kind == &sp_kind_modes) {
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
+        SP_TRY(sp_json_hash(context, file->meta, "about", columns->about));
+    }
     if (kind == &sp_kind_derivatives) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
         columns->order = (int)order;
@@ -309,6 +313,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= sp_json_set_mass(meta, columns->lumped);
     if (kind == &sp_kind_modes)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
+    if (kind == &sp_kind_modes && columns->about[0])
+        failed |= json_object_set_new(meta, "about", json_string(columns->about)) != 0;
     if (kind == &sp_kind_derivatives)
         failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
     if (kind == &sp_kind_derivatives && columns->source)

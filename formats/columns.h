@@ -20,6 +20,7 @@ typedef struct sp_columns {
     int64_t ordering_count;
     int64_t *pair;          /* derivatives: [count, 2] modes from 0; else NULL */
     double *singular_value; /* basis: [count] ≥ 0; else NULL */
+    const double *factor;   /* snapshots: [count] load factors of buckling shapes, > 0; else NULL */
     double *time;           /* snapshots: [count] s, time in the recording of each snapshot; else NULL */
     int order;              /* derivatives */
     int64_t source; /* derivatives: number of columns of the source file that were used; a pair names those, and from
@@ -32,6 +33,7 @@ typedef struct sp_columns {
     int64_t interface_count;   /* snapshots: interfaces whose constraint modes are the first columns */
     sp_interface *interfaces;  /* [interface_count] without their vertices */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
+    char about[SP_HASH_LENGTH]; /* modes: hash of the trajectory about whose last frame they are; empty: at rest */
 } sp_columns;
 
 /* SP_INPUT for a shard. */

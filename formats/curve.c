@@ -2,6 +2,11 @@
 
 #include "formats/kind_tables.h"
 
+#include <string.h>
+
+static const char *const curve_words[] = {
+    [SP_PERIODIC_RESPONSE] = "response", [SP_PERIODIC_BACKBONE] = "backbone", [SP_PERIODIC_FORCE] = "force-sweep"};
+
 static int64_t columns_of(const void *object)
 {
     return ((const sp_curve_file *)object)->columns;
@@ -23,6 +28,8 @@ static const sp_member_rule rules[] = {
      .meaning = "Fourier coefficients of the reduced coordinates: constant, cosine 1, sine 1, cosine 2, …"},
     {"multiplier", "n, m, 2", SP_F8, AT(multiplier),
      .meaning = "Floquet multipliers, real and imaginary part, by decreasing modulus"},
+    {"residual", "n", SP_F8, OPTIONAL, AT(residual), FROM(0),
+     .meaning = "residual of the full-order model relative to its internal force"},
     {"stable", "n", SP_U1, AT(stable), WITHIN(0, 1), .meaning = "1: stable"},
     {"event", "n", SP_U1, AT(event), WITHIN(0, 4),
      .meaning = "0 regular, 1 fold, 2 branch point, 3 period doubling, 4 Neimark-Sacker"},
@@ -37,11 +44,28 @@ const sp_kind sp_kind_curve = {"curve",
                                                    {0}},
                                rules};
 
+static int read_kind(sp_context *context, const json_t *meta, enum sp_periodic_kind *kind)
+{
+    const char *word;
+    const int status = sp_json_text(context, meta, "curve", &word);
+    if (status != SP_OK)
+        return status;
+    for (int i = 0; i < (int)(sizeof curve_words / sizeof *curve_words); i++)
+        if (!strcmp(word, curve_words[i])) {
+            *kind = (enum sp_periodic_kind)i;
+            return SP_OK;
+        }
+    return sp_fail(context, SP_INPUT, "its curve is \"%.40s\", which is unknown", word);
+}
+
 int sp_curve_read(sp_context *context, sp_file *file, sp_curve_file *curve)
 {
     int64_t harmonics;
     int status;
     *curve = (sp_curve_file){0};
+    SP_TRY(read_kind(context, file->meta, &curve->kind));
+    SP_TRY(sp_json_hash(context, file->meta, "mesh", curve->mesh));
+    SP_TRY(sp_json_hash(context, file->meta, "basis", curve->basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, 1 << 14, &curve->r));
     SP_TRY(sp_json_integer(context, file->meta, "harmonics", 1, 10000, &harmonics));
     curve->columns = 2 * harmonics + 1;
@@ -65,7 +89,8 @@ void sp_curve_file_free(sp_curve_file *curve)
 
 int sp_curve_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_curve_file *curve)
 {
-    if (json_object_set_new(meta, "r", json_integer(curve->r)) ||
+    if (json_object_set_new(meta, "curve", json_string(curve_words[curve->kind])) ||
+        json_object_set_new(meta, "r", json_integer(curve->r)) ||
         json_object_set_new(meta, "harmonics", json_integer((curve->columns - 1) / 2)))
         return sp_fail_memory(context);
     return sp_kind_write(context, writer, &sp_kind_curve, meta, curve);

@@ -2,6 +2,7 @@
 
 #include "formats/kind_tables.h"
 #include "formats/series.h"
+#include "material/material.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ typedef struct trajectory_file {
 static const sp_symbol symbols[] = {{"r", .at = offsetof(trajectory_file, t.r), .given = true},
                                     {"p", .at = offsetof(trajectory_file, t.point_count), .given = true},
                                     {"vertices", .at = offsetof(trajectory_file, t.vertex_count), .given = true},
+                                    {"g", .at = offsetof(trajectory_file, t.reaction_count), .given = true},
                                     {"h", .at = offsetof(trajectory_file, t.prescribed_count)},
                                     {"n", .at = offsetof(trajectory_file, t.frame_count)},
                                     {0}};
@@ -46,6 +48,11 @@ static const sp_member_rule rules[] = {
      .meaning = "relative error of the internal force in the force norm"},
     {"energy_estimate/B", "n", SP_F8, WITH("energy_estimates"), AT(t.energy_estimate),
      .meaning = "the same in the energy norm"},
+    {"residual/B", "n, 3", SP_F8, WITH("residuals"), AT(t.residual), FROM(0), .unit = "J",
+     .meaning =
+         "residual in the full-order equation: outside of the basis, in the reduced equation; energy of the motion"},
+    {"reaction/B", "n, g, 6", SP_F8, WITH("reactions"), AT(t.reaction), .unit = "N, N·m",
+     .meaning = "force and moment about the origin that hold the fixed vertices of each group"},
     {0}};
 #undef AT
 
@@ -81,6 +88,19 @@ static int list_prescribed(sp_context *context, const sp_trajectory_layout *shap
     return SP_OK;
 }
 
+/* The groups of the reactions, which are none without the key. */
+static int set_reactions(sp_context *context, const sp_trajectory_layout *shape, json_t *meta)
+{
+    json_t *names = json_array();
+    bool failed = !names;
+    for (int64_t g = 0; g < shape->reaction_count; g++)
+        failed |= json_array_append_new(names, json_string(shape->reaction_name[g])) != 0;
+    if (shape->reaction_count > 0)
+        failed |= json_object_set(meta, "reactions", names) != 0;
+    json_decref(names);
+    return failed ? sp_fail_memory(context) : SP_OK;
+}
+
 int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape,
                         sp_trajectory_writer **result)
 {
@@ -96,16 +116,20 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
         json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) ||
         (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) ||
-                              json_object_set_new(meta, "energy_estimates", json_true()))))
+                              json_object_set_new(meta, "energy_estimates", json_true()))) ||
+        (shape->residuals && json_object_set_new(meta, "residuals", json_true())))
         return sp_fail_memory(context);
     sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
-    if (!trajectory)
-        return sp_fail_memory(context);
+    int status = trajectory ? set_reactions(context, shape, meta) : sp_fail_memory(context);
+    if (status != SP_OK) {
+        free(trajectory);
+        return status;
+    }
     trajectory->file.t = (sp_trajectory){.r = shape->r,
                                          .point_count = shape->point_count,
                                          .vertex_count = shape->vertex_count,
-                                         .vertex = (int64_t *)shape->vertex};
-    int status;
+                                         .vertex = (int64_t *)shape->vertex,
+                                         .reaction_count = shape->reaction_count};
     SP_TRY(list_prescribed(context, shape, &trajectory->pool, &trajectory->file));
     SP_TRY(sp_series_begin(context, writer, &sp_kind_trajectory, meta, &trajectory->file, &trajectory->series));
     *result = trajectory;
@@ -120,7 +144,8 @@ int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame
 {
     return sp_series_append(trajectory->series,
                             (const void *[]){&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy,
-                                             &frame->estimate[0], &frame->estimate[1]},
+                                             &frame->estimate[0], &frame->estimate[1], frame->residual,
+                                             frame->reaction},
                             0);
 }
 
@@ -179,6 +204,28 @@ static int check_dynamic(sp_context *context, const json_t *list, int64_t vertex
     return SP_OK;
 }
 
+const char *sp_trajectory_reaction(const json_t *meta, int64_t group)
+{
+    return json_string_value(json_array_get(json_object_get(meta, "reactions"), (size_t)group));
+}
+
+/* The groups of the reactions, by their names. */
+static int read_reactions(sp_context *context, const json_t *meta, sp_trajectory *t)
+{
+    const json_t *list = json_object_get(meta, "reactions");
+    t->reaction_count = (int64_t)json_array_size(list);
+    if (list && (!json_is_array(list) || t->reaction_count == 0))
+        return sp_fail(context, SP_INPUT, "meta: \"reactions\" is not an array of names");
+    for (int64_t g = 0; g < t->reaction_count; g++) {
+        const char *name = sp_trajectory_reaction(meta, g);
+        const int status = name ? sp_name_check(context, "meta: \"reactions\"", name)
+                                : sp_fail(context, SP_INPUT, "meta: \"reactions\" is not an array of names");
+        if (status != SP_OK)
+            return status;
+    }
+    return SP_OK;
+}
+
 static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
 {
     double ignored[2];
@@ -195,8 +242,10 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
         SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
     if (json_object_get(meta, "dynamic"))
         SP_TRY(check_dynamic(context, json_object_get(meta, "dynamic"), t->vertex_count));
+    SP_TRY(read_reactions(context, meta, t));
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
+    t->residuals = json_is_true(json_object_get(meta, "residuals"));
     t->prescribed_count = -1;
     if (t->r == 0 && t->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");

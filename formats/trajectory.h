@@ -22,8 +22,11 @@ typedef struct sp_trajectory_layout {
     const int64_t *vertex; /* [point_count] which; NULL: all of them in order */
     int64_t vertex_count;  /* of the mesh */
     bool estimates;        /* of the relative error of the internal force, in the force norm and in the energy norm */
+    bool residuals;        /* of a certificate (certificate.md) */
     int64_t prescribed_count;
     const sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices */
+    int64_t reaction_count;                 /* groups of fixed vertices whose reaction is recorded; 0: none */
+    const char *const *reaction_name;       /* [reaction_count] */
 } sp_trajectory_layout;
 
 typedef struct sp_frame {
@@ -31,7 +34,9 @@ typedef struct sp_frame {
     const double *q, *qdot;         /* [r] */
     const double *u, *udot;         /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
+    const double *reaction;         /* [reaction_count, 6] force and moment about the origin, N and N m */
     double estimate[2];             /* in either norm the maximum over the steps since the previous frame */
+    double residual[3];             /* J: of the basis, of the quadrature; energy of the motion */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -66,9 +71,12 @@ typedef struct sp_trajectory {
     double *q, *qdot;                 /* [frame_count, r]; NULL if r = 0 */
     double *u, *udot;                 /* [frame_count, point_count, 3]; NULL if point_count = 0 */
     double *energy;                   /* [frame_count, 4] */
-    bool estimates, energy_estimates;
+    bool estimates, energy_estimates, residuals;
     double *estimate,
         *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL if there are none */
+    double *residual;              /* [frame_count, 3]; NULL if there are none */
+    int64_t reaction_count;        /* groups of fixed vertices; their names: sp_trajectory_reaction */
+    double *reaction;              /* [frame_count, reaction_count, 6] N and N m; NULL if there are none */
     sp_list owned[SP_SERIES_MOST]; /* memory of time … estimate */
 } sp_trajectory;
 
@@ -76,6 +84,9 @@ typedef struct sp_trajectory {
  * With `partial` a truncated or damaged file is read up to its last complete block. */
 int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory) SP_MUST_USE;
 void sp_trajectory_free(sp_trajectory *trajectory);
+
+/* The name of a group of fixed vertices whose reaction a trajectory with this meta records. */
+const char *sp_trajectory_reaction(const json_t *meta, int64_t group);
 
 /* Reads one block at a time, for consumers that start before the file ends (pipes). `next` fills `block` with the
  * frames of the next block; frame_count = 0 at the end, and only then result, hash and truncated are known. Everything

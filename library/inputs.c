@@ -1,5 +1,6 @@
 #include "library/inputs.h"
 
+#include "formats/certificate.h"
 #include "formats/cubature.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
@@ -99,6 +100,24 @@ int sp_input_polynomials(sp_source *source, const char *path, const char *key, c
     status = check_origin(source, path, mesh, basis, of_mesh, of_basis, polynomials->lumped);
     if (status != SP_OK)
         sp_polynomials_free(polynomials);
+done:
+    return status;
+}
+
+int sp_input_certificate(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
+                         const sp_columns_input *basis, sp_certificate *certificate)
+{
+    static const char *const kinds[] = {"certificate", NULL};
+    char of_mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
+    sp_file file;
+    int status;
+    SP_TRY(source->file(source, path, key, kinds, false, &file));
+    status = sp_certificate_read(source->context, &file, mesh->mesh.vertex_count, certificate, of_mesh, of_basis);
+    sp_file_free(&file);
+    SP_TRY(sp_source_about(source, path, status));
+    status = check_origin(source, path, mesh, basis, of_mesh, of_basis, certificate->lumped);
+    if (status != SP_OK)
+        sp_certificate_free(certificate);
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include "formats/columns.h"
 #include "library/source.h"
 #include "mesh/mesh.h"
+#include "reduced/certificate.h"
 #include "reduced/polynomial.h"
 
 typedef struct sp_mesh_input {
@@ -34,9 +35,11 @@ int sp_input_columns(sp_source *source, const char *path, const char *key, const
  * vertices. */
 void sp_input_fix_rows(sp_source *source, const sp_mesh *mesh, sp_columns_input *columns);
 
-/* Polynomials and cubatures of this mesh and basis, with the mass of the basis. */
+/* Polynomials, certificates and cubatures of this mesh and basis, with the mass of the basis. */
 int sp_input_polynomials(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
                          const sp_columns_input *basis, sp_polynomials *polynomials) SP_MUST_USE;
+int sp_input_certificate(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
+                         const sp_columns_input *basis, sp_certificate *certificate) SP_MUST_USE;
 int sp_input_cubature(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,
                       const sp_columns_input *basis, sp_cubature *cubature) SP_MUST_USE;
 

@@ -111,6 +111,14 @@ static void check_kind(const derivatives_problem *p)
     }
 }
 
+/* Derivatives are those of K at rest. */
+static void refuse_state(const derivatives_problem *p)
+{
+    if (p->modes.columns.about[0])
+        tool_fail(SP_INPUT, p->modes.path,
+                  "its modes are about a static equilibrium, derivatives are of modes at rest");
+}
+
 static const tool_spec spec = {
     .name = "modalderiv",
     .arguments = "MESH MODES",
@@ -134,6 +142,7 @@ int main(int argc, char **argv)
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &p.mesh, &p.modes);
     check_kind(&p);
+    refuse_state(&p);
     tool_hold_rows(&p.mesh.mesh, &p.modes);
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;

@@ -10,7 +10,7 @@ enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
     int method, lumped;
-    const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives;
+    const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives, *about, *buckling, *loads;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
     modes_interface_choice interface;
@@ -31,11 +31,20 @@ static const tool_option options[] = {
              "each vertex"},
     {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
      .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass",
+    {"about", 0, TOOL_INPUT, &chosen.about, "FILE", .only = "method=lanczos !buckling !stiffness !interface",
+     .help = "modes of small vibrations about this static equilibrium (simfull --integrator static): K is the tangent "
+             "stiffness there"},
+    {"buckling", 0, TOOL_INPUT, &chosen.buckling, "FILE", .only = "method=lanczos !stiffness !mass !interface",
+     .help = "load factors and shapes of linear buckling under the loads of this static solution (simfull --model "
+             "linear --integrator static)"},
+    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV",
+     .help = "the loads of the file of --about or --buckling: springs and rotations among them change the stiffness"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass !buckling",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
      .only = "method=lanczos", .help = "of the Lanczos run, relative; 0: the machine's"},
-    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack", .only = "method=lanczos",
+    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack",
+     .only = "method=lanczos !buckling",
      .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time"},
     {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos",
      .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
@@ -59,12 +68,13 @@ static const tool_option options[] = {
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",
      .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
-    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .only = "method=lanczos !stiffness !mass !interface",
+    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE",
+     .only = "method=lanczos !stiffness !mass !interface !about !buckling",
      .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
     {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz",
      .silent = true},
-    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz",
-     .silent = true},
+    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .only = "!buckling",
+     .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
 
 /* What a file of ours says of its matrix: which one it is, and of which mesh. */
@@ -127,6 +137,8 @@ static void make_matrices(modes_problem *p)
     sp_fe_space *body = &p->body;
     if (chosen.stiffness)
         read_matrix(p->context, chosen.stiffness, "stiffness", &p->mesh, body, &p->K);
+    else if (chosen.about)
+        modes_tangent(p, &p->K);
     else
         tool_check(sp_elastic_stiffness(p->context, body, &p->K), p->mesh.path);
     if (chosen.mass) {
@@ -152,6 +164,17 @@ static void find_rigid_motions(modes_problem *p)
     tool_check(sp_rigid_motions(p->context, &p->body, &p->M, p->rigid, &p->rigid_count), p->mesh.path);
 }
 
+/* The equilibrium, before anything is made from the mesh. */
+static void read_equilibrium(modes_problem *p)
+{
+    if (chosen.loads && !chosen.about && !chosen.buckling)
+        tool_fail(SP_USAGE, NULL, "--loads means nothing without --about or --buckling");
+    if (chosen.about)
+        modes_read_equilibrium(p, "about", chosen.about, "nonlinear", chosen.loads);
+    else if (chosen.buckling)
+        modes_read_equilibrium(p, "buckling", chosen.buckling, "linear", chosen.loads);
+}
+
 static const tool_spec spec = {
     .name = "modes",
     .arguments = "MESH",
@@ -171,12 +194,13 @@ int main(int argc, char **argv)
     modes_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
+    read_equilibrium(&p);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     const bool interfaces = chosen.interface.names.count > 0;
     if (!interfaces && chosen.method != METHOD_INERTIA && !chosen.krylov.order && chosen.lanczos.count == 0)
         tool_fail(SP_USAGE, NULL, "--count: 0 is out of range, 1 to 100000; only with --interface it means none");
     p.output = tool_output_open(tool_output_path());
-    p.own = !chosen.stiffness;
+    p.own = !chosen.stiffness && !chosen.about;
     p.derivatives_path = chosen.derivatives;
     p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
@@ -190,14 +214,20 @@ int main(int argc, char **argv)
                   (long long)chosen.lanczos.count, (long long)p.order, interfaces ? " off its interfaces" : "");
     tool_inputs_are(p.rigid_count ? "free-body" : "fixed-body");
     chosen.krylov.count = chosen.lanczos.count;
+    if (p.equilibrium)
+        modes_refuse_free(&p, chosen.about ? "about" : "buckling");
     if (interfaces && chosen.lanczos.count == 0 && chosen.method != METHOD_INERTIA) {
         modes_constraint(&p, NULL);
         modes_write_snapshots(&p, 0, NULL, tool_result_new());
-    } else if (chosen.method == METHOD_LANCZOS)
+    } else if (chosen.buckling)
+        modes_buckling(&p, &chosen.lanczos);
+    else if (chosen.method == METHOD_LANCZOS)
         modes_lanczos(&p, &chosen.lanczos);
     else
         (chosen.method == METHOD_INERTIA ? modes_inertia : modes_krylov)(&p, &chosen.krylov);
     modes_interfaces_close(&p);
+    if (p.equilibrium)
+        tool_equilibrium_free(p.equilibrium);
     sp_pool_free(&p.pool);
     sp_sparse_free(&p.K);
     sp_sparse_free(&p.M);

@@ -3,22 +3,29 @@
 
 #include "tools/common/inputs.h"
 #include "tools/common/shard.h"
+#include "tools/polycoef/certificate.h"
 
 #include <string.h>
 
 static struct {
     int64_t r, memory;
-    bool by_group, by_constant;
-    const char *shard;
+    bool by_group, by_constant, certificate;
+    const char *shard, *loads;
 } chosen;
 
 static const tool_option options[] = {
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 2000,
      .help = "use the first R columns of the basis (default: all)"},
-    {"by-region", 0, TOOL_FLAG, &chosen.by_group, .help = "keep the regions apart, for editing materials later"},
-    {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .help = "keep lambda and mu apart (and the regions)"},
+    {"by-region", 0, TOOL_FLAG, &chosen.by_group, .only = "!certificate",
+     .help = "keep the regions apart, for editing materials later"},
+    {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .only = "!certificate",
+     .help = "keep lambda and mu apart (and the regions)"},
+    {"certificate", 0, TOOL_FLAG, &chosen.certificate,
+     .help = "write no polynomials but a certificate, from which simulate estimates the error of the basis"},
+    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .only = "certificate",
+     .help = "the loads whose places the certificate knows, beside gravity"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .silent = true, .help = "bound on the working memory"},
-    TOOL_SHARD_OPTION(&chosen.shard, NULL),
+    TOOL_SHARD_OPTION(&chosen.shard, "!certificate"),
 };
 
 static const tool_spec spec = {
@@ -31,8 +38,39 @@ static const tool_spec spec = {
     .option_count = TOOL_COUNT(options),
     .common = TOOL_OUTPUT | TOOL_THREADS,
     .examples = "  polycoef spoon.npz basis.npz -o poly.npz\n"
+                "  polycoef spoon.npz basis.npz --certificate --loads pull.csv -o certificate.npz\n"
                 "  polycoef spoon.npz basis.npz --shard 1/4 -o part1.npz\n",
 };
+
+static void write_polynomials(sp_context *context, const tool_mesh *mesh, const tool_columns *basis, int64_t r)
+{
+    sp_fe_space body;
+    sp_polynomials polynomials;
+    sp_polynomial_report report;
+    const tool_shard shard = tool_shard_parse(chosen.shard, SP_POLYNOMIAL_SUMS, 1, "sums");
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_fe_space_new(context, &mesh->mesh, &body), mesh->path);
+    sp_polynomial_parameters parameters = {.by_group = chosen.by_group,
+                                           .by_constant = chosen.by_constant,
+                                           .lumped = basis->columns.lumped,
+                                           .memory = chosen.memory,
+                                           .first_sum = chosen.shard ? (int)shard.first : 0,
+                                           .end_sum = chosen.shard ? (int)shard.end : 0};
+    tool_check(sp_polynomials_new(context, &body, r, basis->columns.U, &parameters, &polynomials, &report), mesh->path);
+
+    json_t *meta = tool_meta_new(chosen.shard ? "polynomial_sums" : "polynomials"), *result = tool_result_new();
+    json_object_set_new(meta, "mesh", json_string(mesh->hash));
+    json_object_set_new(meta, "basis", json_string(basis->hash));
+    tool_check((chosen.shard ? sp_polynomial_sums_write : sp_polynomials_write)(context, tool_output_writer(output),
+                                                                                meta, &polynomials),
+               tool_output_path());
+    json_object_set_new(result, "rows", json_integer(report.rows));
+    json_object_set_new(result, "flops", tool_real("flops", report.flops));
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_polynomials_free(&polynomials);
+    sp_fe_space_free(&body);
+}
 
 int main(int argc, char **argv)
 {
@@ -40,11 +78,9 @@ int main(int argc, char **argv)
     static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
     tool_mesh mesh;
     tool_columns basis;
-    sp_fe_space body;
-    sp_polynomials polynomials;
-    sp_polynomial_report report;
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &mesh, &basis);
+    tool_hold_rows(&mesh.mesh, &basis);
     int64_t r = chosen.r ? chosen.r : basis.columns.count;
     if (r > basis.columns.count)
         tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r,
@@ -56,30 +92,10 @@ int main(int argc, char **argv)
                       "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));
         }
-    const tool_shard shard = tool_shard_parse(chosen.shard, SP_POLYNOMIAL_SUMS, 1, "sums");
-    tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
-    tool_hold_rows(&mesh.mesh, &basis);
-    sp_polynomial_parameters parameters = {.by_group = chosen.by_group,
-                                           .by_constant = chosen.by_constant,
-                                           .lumped = basis.columns.lumped,
-                                           .memory = chosen.memory,
-                                           .first_sum = chosen.shard ? (int)shard.first : 0,
-                                           .end_sum = chosen.shard ? (int)shard.end : 0};
-    tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
-
-    json_t *meta = tool_meta_new(chosen.shard ? "polynomial_sums" : "polynomials"), *result = tool_result_new();
-    json_object_set_new(meta, "mesh", json_string(mesh.hash));
-    json_object_set_new(meta, "basis", json_string(basis.hash));
-    tool_check((chosen.shard ? sp_polynomial_sums_write : sp_polynomials_write)(context, tool_output_writer(output),
-                                                                                meta, &polynomials),
-               tool_output_path());
-    json_object_set_new(result, "rows", json_integer(report.rows));
-    json_object_set_new(result, "flops", tool_real("flops", report.flops));
-    tool_output_finish(output, result);
-    json_decref(meta);
-    sp_polynomials_free(&polynomials);
-    sp_fe_space_free(&body);
+    if (chosen.certificate)
+        polycoef_certificate(context, &mesh, &basis, r, chosen.loads, chosen.memory);
+    else
+        write_polynomials(context, &mesh, &basis, r);
     sp_columns_free(&basis.columns);
     sp_mesh_free(&mesh.mesh);
     return tool_end();

@@ -80,6 +80,7 @@ static const tool_spec spec = {
                 "  simexport spoon.npz cub.npz -o elements.vtu\n"
                 "  simexport field.npz --level 0 -o surface.obj\n"
                 "  simexport shell.npz traj.npz -o normals.csv\n"
+                "  simexport curve.npz -o points.csv\n"
                 "  simexport spoon.npz basis.npz --to gram -o gram.csv\n"
                 "  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o K.mtx\n"
                 "  simexport spoon.npz -o spoon.inp\n"

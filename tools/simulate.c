@@ -1,5 +1,6 @@
 /* simulate: motion or equilibrium of a reduced-order model under loads. */
 #include "model/models.h"
+#include "tools/simulate/reactions.h"
 #include "tools/simulate/run.h"
 
 static simulate_choice chosen;
@@ -13,7 +14,9 @@ static const tool_option model_options[] = {
     {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced", .help = "its polynomials"},
     {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature",
      .help = "its elements and weights"},
-    {"warp", 0, TOOL_FLAG, AT(warp), .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit",
+    {"warp", 0, TOOL_FLAG, AT(warp),
+     .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
+             "!record-reactions",
      .help = "modal warping: the shape turns with the rotations of its parts, and so do the loads"},
     {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
      .help = "use the first R columns of the basis (default: all)"},
@@ -34,8 +37,11 @@ static const tool_option force_options[] = {
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
     {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
+     .only = "!static-correction !certificate !reactions !record-reactions",
      .help =
          "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: gravity is turned, inertial forces act"},
+    {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV", .only = "!viscosity integrator!=static",
+     .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},
 };
@@ -43,9 +49,21 @@ static const tool_option force_options[] = {
 static const tool_option output_options[] = {
     {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = "coordinates|all|probes",
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
+    {"static-correction", 0, TOOL_FLAG, AT(correct),
+     .only = "record!=coordinates !viscosity !activation !damping-times",
+     .help = "add the quasi-static response to what the basis leaves out to recorded displacements (mode "
+             "acceleration), for stresses"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record!=all",
      .help = "also record these vertices: 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface "
              "vertex)"},
+};
+
+static const tool_option certificate_options[] = {
+    {"certificate", 0, TOOL_INPUT, AT(certificate), .argument = "FILE",
+     .only = "model=reduced,cubature,galerkin !viscosity !activation !damping-times",
+     .help = "estimate the error of the basis from its residual, by a certificate of polycoef"},
+    {"limit", 0, TOOL_REAL, AT(limit), .argument = "X", .low = 1e-300, .high = 1, .only = "certificate", .silent = true,
+     .help = "exit 1 if the estimate is above X"},
 };
 
 static const tool_table tables[] = {
@@ -64,6 +82,8 @@ static const tool_table tables[] = {
     {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen},
     {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
     {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
+    {.title = "Output", .options = certificate_options, .count = TOOL_COUNT(certificate_options)},
+    {.title = "Output", .options = simulate_reaction_options, .count = SIMULATE_REACTION_COUNT, .base = &chosen},
     {.title = "Output", .options = simulate_keep_options, .count = SIMULATE_KEEP_COUNT, .base = &chosen},
     {0},
 };
@@ -74,7 +94,6 @@ static const tool_sibling siblings[] = {
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
      "a reduced body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
-    {"simfull", "reactions", "a reduced model has no forces at single fixed vertices"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit",
@@ -94,7 +113,9 @@ static const tool_spec spec = {
     .examples = "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv \\\n"
                 "    --dt 0.01 --steps 500 -o motion.npz\n"
                 "  simulate spoon.npz --model modal --basis modes.npz --integrator exact \\\n"
-                "    --loads pull.csv -o linear.npz\n",
+                "    --loads pull.csv -o linear.npz\n"
+                "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv \\\n"
+                "    --certificate certificate.npz --limit 0.1 -o motion.npz\n",
 };
 
 int main(int argc, char **argv)
@@ -105,6 +126,7 @@ int main(int argc, char **argv)
     if (chosen.integrator == SP_EXACT && chosen.model != SP_MODEL_MODAL)
         tool_fail(SP_USAGE, NULL, "--integrator exact applies to --model modal");
     simulate_check_options(&chosen);
-    simulate_mesh(context, &chosen, NULL);
-    return tool_end();
+    const bool within = simulate_mesh(context, &chosen, NULL);
+    const int status = tool_end();
+    return status == SP_OK && !within ? SP_NO : status;
 }

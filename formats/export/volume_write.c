@@ -81,8 +81,7 @@ int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char
     return SP_OK;
 }
 
-/* Is a set the elements of the region of its name? */
-static bool is_region(const sp_mesh *mesh, const sp_mesh_set *set)
+bool sp_volume_is_region(const sp_mesh *mesh, const sp_mesh_set *set)
 {
     const int64_t region = sp_mesh_region_find(mesh, set->name);
     int64_t size = 0;
@@ -106,7 +105,8 @@ int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)
         int64_t taken = kind == SP_SET_ELEMENTS ? mesh->material_count : 0;
         memcpy(list, regions, (size_t)taken * sizeof *list);
         for (int64_t i = 0; i < mesh->set_count; i++)
-            if ((int)mesh->sets[i].kind == kind && !(kind == SP_SET_ELEMENTS && is_region(mesh, &mesh->sets[i]))) {
+            if ((int)mesh->sets[i].kind == kind &&
+                !(kind == SP_SET_ELEMENTS && sp_volume_is_region(mesh, &mesh->sets[i]))) {
                 make_plain(list, taken, mesh->sets[i].name);
                 memcpy((*names)[i], list[taken++], sizeof *list);
             }
@@ -131,6 +131,34 @@ static void medit_elements(sp_stream *stream, const sp_mesh *mesh, int type)
     }
 }
 
+int64_t sp_medit_reference(const sp_mesh *mesh, int64_t set)
+{
+    int64_t reference = 0;
+    for (int64_t i = 0; i <= set; i++)
+        reference += mesh->sets[i].kind == SP_SET_FACES;
+    return mesh->sets[set].kind == SP_SET_FACES ? reference : 0;
+}
+
+/* The faces of sets with `nodes` nodes; one that is in several sets is written for each. */
+static void medit_faces(sp_stream *stream, const sp_mesh *mesh, const char *section, int nodes)
+{
+    int64_t node[SP_ELEMENT_NODES], count = 0;
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing && count > 0)
+            sp_stream_print(stream, "%s\n%lld\n", section, (long long)count);
+        for (int64_t s = 0; s < mesh->set_count; s++)
+            for (int64_t i = 0; mesh->sets[s].kind == SP_SET_FACES && i < mesh->sets[s].count; i++) {
+                if (sp_mesh_set_nodes(mesh, &mesh->sets[s], i, node) != nodes)
+                    continue;
+                count++;
+                for (int a = 0; a < nodes && writing; a++)
+                    sp_stream_print(stream, "%lld ", (long long)node[a] + 1);
+                if (writing)
+                    sp_stream_print(stream, "%lld\n", (long long)sp_medit_reference(mesh, s));
+            }
+    }
+}
+
 int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
@@ -147,16 +175,54 @@ int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (medit_section[t])
             medit_elements(&stream, mesh, t);
+    medit_faces(&stream, mesh, "Triangles", 3);
+    medit_faces(&stream, mesh, "Quadrilaterals", 4);
+    medit_faces(&stream, mesh, "TrianglesP2", 6);
     sp_stream_print(&stream, "End\n");
     return sp_stream_end(context, &stream);
 }
 
 /* ---- legacy VTK ---- */
 
+/* Named sets as data of 0 and 1: those of elements at the cells, or the others at the points, of faces at their
+ * vertices. within [cells or vertices] is scratch. */
+static void vtk_sets(sp_stream *stream, const sp_mesh *mesh, char (*names)[SP_NAME_LENGTH], bool cells, bool *within)
+{
+    const int64_t count = cells ? sp_mesh_element_count(mesh) : mesh->vertex_count;
+    bool first = !cells;
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        if (!*names[i] || cells != (set->kind == SP_SET_ELEMENTS))
+            continue;
+        memset(within, 0, (size_t)count * sizeof *within);
+        for (int64_t k = 0; k < set->count; k++) {
+            int64_t node[SP_ELEMENT_NODES];
+            const int nodes = cells ? 0 : sp_mesh_set_nodes(mesh, set, k, node);
+            for (int a = 0; a < nodes; a++)
+                within[node[a]] = true;
+            if (cells)
+                within[set->index[k]] = true;
+        }
+        if (first)
+            sp_stream_print(stream, "POINT_DATA %lld\n", (long long)count);
+        first = false;
+        sp_stream_print(stream, "SCALARS set_%s int 1\nLOOKUP_TABLE default\n", names[i]);
+        for (int64_t k = 0; k < count; k++)
+            sp_stream_print(stream, "%d\n", within[k]);
+    }
+}
+
 int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
+    sp_pool pool = {0};
+    char(*regions)[SP_NAME_LENGTH], (*names)[SP_NAME_LENGTH];
     int64_t cells = sp_mesh_element_count(mesh), within;
+    int status;
+    bool *of_set = sp_pool_new(&pool, cells > mesh->vertex_count ? cells : mesh->vertex_count, sizeof *of_set);
+    SP_TRY(of_set ? SP_OK : sp_fail_memory(context));
+    SP_TRY(sp_plain_names(context, mesh, &pool, &regions));
+    SP_TRY(sp_plain_set_names(context, mesh, regions, &pool, &names));
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,
                     "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
@@ -179,7 +245,12 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     sp_stream_print(&stream, "CELL_DATA %lld\nSCALARS region int 1\nLOOKUP_TABLE default\n", (long long)cells);
     for (int64_t e = 0; e < cells; e++)
         sp_stream_print(&stream, "%lld\n", (long long)mesh->region[e]);
-    return sp_stream_end(context, &stream);
+    vtk_sets(&stream, mesh, names, true, of_set);
+    vtk_sets(&stream, mesh, names, false, of_set);
+    status = sp_stream_end(context, &stream);
+done:
+    sp_pool_free(&pool);
+    return status;
 }
 
 /* ---- TetGen ---- */

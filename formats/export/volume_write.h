@@ -7,14 +7,20 @@
 
 #include "mesh/mesh.h"
 
-/* Gmsh in text, version 4.1 (major 4) or 2.2 (major 2): each region is a volume, and a physical volume with its name. A
- * name with a quotation mark is SP_INPUT. */
+/* Gmsh in text, version 4.1 (major 4) or 2.2 (major 2): each region is a physical volume with its name, and named sets
+ * are physical points, surfaces and, in version 4.1, volumes with theirs. A name with a quotation mark is SP_INPUT. */
 int sp_msh_write(sp_context *context, int descriptor, int major, const sp_mesh *mesh) SP_MUST_USE;
 
-/* Medit .mesh in text: region r is reference r + 1. */
+/* Returns true if a set is the elements of the region of its name, which needs not be written then. */
+bool sp_volume_is_region(const sp_mesh *mesh, const sp_mesh_set *set);
+
+/* Medit .mesh in text: region r is reference r + 1, and a set of faces is the reference below of its faces. */
+int64_t sp_medit_reference(const sp_mesh *mesh, int64_t set); /* from 1; 0: it is no set of faces */
 int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh) SP_MUST_USE;
 
-/* Legacy VTK 3.0 in text: region r is the value r of the cell data "region". */
+/* Legacy VTK 3.0 in text: region r is the value r of the cell data "region". Named sets are data "set_NAME" with plain
+ * names, 1 in the set and 0 elsewhere: of elements at the cells, of vertices and of the vertices of faces at the
+ * points. */
 int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh) SP_MUST_USE;
 
 /* TetGen's two files, numbered from 1: region r is attribute r + 1. Hexahedra are SP_INPUT. */

@@ -12,7 +12,7 @@ struct msh_entity {
     int64_t tag, physical;
 };
 
-/* A point, curve or surface of version 4 in a physical group. */
+/* A geometric entity of version 4 in a physical group; of a volume the first one gives the region. */
 struct msh_member {
     int64_t dimension, tag, physical;
 };
@@ -28,6 +28,7 @@ struct msh {
     sp_list names;    /* struct sp_volume_group_name, physical volumes */
     sp_list others;   /* struct sp_volume_set_name, physical points, curves and surfaces */
     int64_t skipped;
+    int64_t *volume; /* [elements] the volume of each, in version 4 */
     bool nodes_seen, elements_seen;
 };
 
@@ -218,10 +219,10 @@ static int tag_list(struct msh *msh, int64_t *first, int64_t *count)
     return status;
 }
 
-/* Reads the physical groups of a point, curve or surface. The sign of a group is its orientation. */
+/* Reads the physical groups of an entity. The sign of a group is its orientation. */
 static int group_list(struct msh *msh, int64_t dimension, int64_t tag)
 {
-    enum { MOST = 16 };
+    enum { MOST = 1000 };
     struct msh_member member = {.dimension = dimension, .tag = tag};
     int64_t count;
     int status;
@@ -240,7 +241,7 @@ done:
 
 static int parse_entities(struct msh *msh)
 {
-    int64_t counts[4], bounding, physicals;
+    int64_t counts[4], bounding;
     int status;
     if (msh->major != 4)
         return sp_volume_fail_here(&msh->in, "$Entities in a file of version 2");
@@ -255,18 +256,21 @@ static int parse_entities(struct msh *msh)
             /* A bounding box; version 4.1 has only the coordinates of points instead. */
             for (int k = 0; k < (d == 0 && msh->minor == 1 ? 3 : 6); k++)
                 SP_TRY(real(msh, &unused));
-            if (d < 3)
-                SP_TRY(group_list(msh, d, entity.tag));
-            else
-                SP_TRY(tag_list(msh, &entity.physical, &physicals));
+            const int64_t before = msh->members.count;
+            SP_TRY(group_list(msh, d, entity.tag));
+            entity.physical = 0;
+            if (d == 3 && msh->members.count > before) /* the first gives the region */
+                entity.physical = ((const struct msh_member *)msh->members.data)[before].physical;
             if (d > 0)
                 SP_TRY(tag_list(msh, &ignored, &bounding));
             if (d < 3)
                 continue;
-            if (physicals > 1)
-                sp_volume_note(&msh->in,
-                               "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
-                               (long long)entity.tag, (long long)physicals, (long long)entity.physical);
+            if (msh->members.count > before + 1)
+                sp_volume_note(
+                    &msh->in,
+                    "volume %lld is in %lld physical groups, of which the first, %lld, gives the region, and "
+                    "the others are sets of elements",
+                    (long long)entity.tag, (long long)(msh->members.count - before), (long long)entity.physical);
             SP_TRY(sp_volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
         }
     SP_TRY(end_section(msh));
@@ -578,8 +582,12 @@ static int entities_to_physical(struct msh *msh)
     if (twice >= 0)
         return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice",
                        (long long)entity[twice].tag);
+    msh->volume = sp_pool_raw(&msh->in.pool, msh->in.elements.count, sizeof *msh->volume);
+    if (!msh->volume)
+        return sp_fail_memory(msh->in.context);
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         int64_t index = sp_volume_ids_find(&ids, element[e].group);
+        msh->volume[e] = element[e].group;
         element[e].group = index < 0 ? 0 : entity[index].physical;
         element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
     }
@@ -597,6 +605,8 @@ static int name_members(struct msh *msh, sp_list *names)
         qsort(msh->others.data, (size_t)msh->others.count, sizeof(struct sp_volume_set_name),
               sp_volume_compare_set_names);
     for (int64_t i = 0; i < msh->members.count; i++) {
+        if (member[i].dimension == 3)
+            continue;
         struct sp_volume_set_name here = {.dimension = (int)member[i].dimension, .group = member[i].physical};
         const struct sp_volume_set_name *found =
             msh->others.count
@@ -613,6 +623,76 @@ done:
     return status;
 }
 
+/* An element of the mesh in a volume of the file. */
+struct placed {
+    int64_t volume, element;
+};
+
+static int compare_placed(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    if (a->volume != b->volume)
+        return a->volume < b->volume ? -1 : 1;
+    return a->element < b->element ? -1 : a->element > b->element;
+}
+
+/* The elements of the mesh by volumes; the caller frees the list. */
+static int place_elements(struct msh *msh, sp_list *list)
+{
+    for (int64_t e = 0; e < msh->in.elements.count; e++) {
+        const struct placed here = {msh->volume[e], msh->in.element[e]};
+        const int status = here.element < 0 ? SP_OK : sp_volume_push(&msh->in, list, &here, sizeof here);
+        if (status != SP_OK)
+            return status;
+    }
+    if (list->count > 0)
+        qsort(list->data, (size_t)list->count, sizeof(struct placed), compare_placed);
+    return SP_OK;
+}
+
+/* The name of a physical volume. */
+static void volume_name(const struct msh *msh, int64_t physical, char name[SP_NAME_LENGTH])
+{
+    const struct sp_volume_group_name *names = msh->names.data;
+    snprintf(name, SP_NAME_LENGTH, "volume-%lld", (long long)physical);
+    for (int64_t i = 0; i < msh->names.count; i++)
+        if (names[i].tag == physical)
+            memcpy(name, names[i].name, SP_NAME_LENGTH);
+}
+
+/* The physical volumes that a volume is in beside the one of its region are sets of elements. */
+static int add_element_sets(struct msh *msh, sp_mesh *mesh)
+{
+    const struct msh_member *member = msh->members.data;
+    sp_list placed = {0}, index = {0};
+    bool full = false;
+    int status = SP_OK;
+    SP_TRY(place_elements(msh, &placed));
+    for (int64_t i = 1; i < msh->members.count && !full; i++) {
+        if (member[i].dimension != 3 || member[i - 1].dimension != 3 || member[i].tag != member[i - 1].tag)
+            continue;
+        const struct placed *all = placed.data;
+        int64_t low = 0, high = placed.count;
+        char name[SP_NAME_LENGTH];
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (all[middle].volume < member[i].tag)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        index.count = 0;
+        for (; low < placed.count && all[low].volume == member[i].tag; low++)
+            SP_TRY(sp_volume_push(&msh->in, &index, &all[low].element, sizeof(int64_t)));
+        volume_name(msh, member[i].physical, name);
+        SP_TRY(sp_volume_add_set(&msh->in, mesh, name, SP_SET_ELEMENTS, &index, &full));
+    }
+done:
+    sp_list_free(&placed);
+    sp_list_free(&index);
+    return status;
+}
+
 static int add_sets(struct msh *msh, sp_mesh *mesh)
 {
     sp_list names = {0};
@@ -621,6 +701,7 @@ static int add_sets(struct msh *msh, sp_mesh *mesh)
         return sp_volume_add_sets(&msh->in, prefix, msh->others.count, msh->others.data, msh->skipped, mesh);
     SP_TRY(name_members(msh, &names));
     SP_TRY(sp_volume_add_sets(&msh->in, NULL, names.count, names.data, msh->skipped, mesh));
+    SP_TRY(add_element_sets(msh, mesh));
 done:
     sp_list_free(&names);
     return status;

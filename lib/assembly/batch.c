@@ -225,6 +225,11 @@ void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool defini
     (data->by_pairs ? sp_pairs_tangent : sp_points_tangent)(data, u, definite, f, block, energy);
 }
 
+void sp_batch_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9])
+{
+    (data->by_pairs ? sp_pairs_stress_stiffness : sp_points_stress_stiffness)(data, u, block);
+}
+
 void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3])
 {
     (data->by_pairs ? sp_pairs_tangent_times : sp_points_tangent_times)(data, u, v, y);

@@ -82,6 +82,9 @@ void sp_batch_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[][
 void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool definite, sp_lanes f[][3],
                       sp_lanes block[][9], sp_lanes *energy);
 
+/* The blocks of the stress stiffness (assembly/elastic.h) of the stresses that linear elasticity has at u. */
+void sp_batch_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9]);
+
 /* y = K(u) v. */
 void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3]);
 

@@ -1,6 +1,8 @@
 #include "assembly/elastic.h"
 
 #include "assembly/batch_kinds.h"
+#include "base/vec3.h"
+#include "material/stress.h"
 
 #include <math.h>
 #include <omp.h>
@@ -101,6 +103,26 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
     return total_energy(space);
 }
 
+void sp_elastic_stress_stiffness(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                                 sp_sparse *K)
+{
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
+    {
+        sp_element_lanes data;
+        sp_lanes block[SP_ELEMENT_BLOCKS][9];
+        sp_element_lanes_start(&data);
+        SP_EACH_BATCH(space, b)
+        {
+            const sp_batch *batch = &space->batches[b];
+            sp_lanes displacement[SP_ELEMENT_NODES][3];
+            sp_element_lanes_load(space, batch, &data);
+            sp_batch_gather(space, batch, u, displacement);
+            sp_batch_stress_stiffness(&data, displacement, block);
+            sp_batch_add_blocks(space, batch, scale, block, K->value);
+        }
+    }
+}
+
 /* ---- tangent times a vector ---- */
 
 void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
@@ -188,7 +210,7 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
     return SP_OK;
 }
 
-/* ---- second derivatives at rest ---- */
+/* ---- second derivatives at rest, and third ones ---- */
 
 /* The data of a displacement that second derivatives use repeatedly, for each kind of evaluation. */
 typedef union mode_lanes {
@@ -207,8 +229,22 @@ static void prepare_mode(const sp_fe_space *space, const sp_batch *batch, const 
         memcpy(mode->u, u, sizeof u);
 }
 
-int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
-                      int64_t pair_count, const int64_t *pair, double *H)
+/* ∂²f [u, v], or with w ∂³f [u, v, w]. */
+static void derivative(const sp_element_lanes *data, mode_lanes *u, mode_lanes *v, mode_lanes *w, sp_lanes h[][3])
+{
+    if (data->by_pairs && w)
+        sp_pairs_third(data, &u->pairs, &v->pairs, &w->pairs, h);
+    else if (data->by_pairs)
+        sp_pairs_second(data, &u->pairs, &v->pairs, h);
+    else if (w)
+        sp_points_third(data, u->u, v->u, w->u, h);
+    else
+        sp_points_second(data, u->u, v->u, h);
+}
+
+/* The derivatives of order 2 or 3, from `order` modes for each column. */
+static int derivatives(sp_context *context, const sp_fe_space *space, int order, int64_t mode_count, const double *U,
+                       int64_t count, const int64_t *number, double *H)
 {
     int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
@@ -218,9 +254,9 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    for (int64_t c = 0; c < 2 * pair_count; c++)
-        used[pair[c]] = 1;
-    memset(H, 0, (size_t)(rows * pair_count) * sizeof *H);
+    for (int64_t c = 0; c < order * count; c++)
+        used[number[c]] = 1;
+    memset(H, 0, (size_t)(rows * count) * sizeof *H);
 #pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
     {
         sp_element_lanes data;
@@ -238,19 +274,28 @@ int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mod
             for (int64_t i = 0; i < mode_count; i++)
                 if (used[i])
                     prepare_mode(space, batch, &data, U + i * rows, &mode[i]);
-            for (int64_t c = 0; c < pair_count; c++) {
+            for (int64_t c = 0; c < count; c++) {
+                const int64_t *of = number + order * c;
                 sp_lanes h[SP_ELEMENT_NODES][3];
-                mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
-                if (data.by_pairs)
-                    sp_pairs_second(&data, &u->pairs, &v->pairs, h);
-                else
-                    sp_points_second(&data, u->u, v->u, h);
+                derivative(&data, &mode[of[0]], &mode[of[1]], order > 2 ? &mode[of[2]] : NULL, h);
                 sp_batch_add(space, batch, h, H + c * rows);
             }
         }
     }
     sp_pool_free(&scratch);
     return SP_OK;
+}
+
+int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
+                      int64_t pair_count, const int64_t *pair, double *H)
+{
+    return derivatives(context, space, 2, mode_count, U, pair_count, pair, H);
+}
+
+int sp_elastic_third(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U, int64_t count,
+                     const int64_t *triple, double *H)
+{
+    return derivatives(context, space, 3, mode_count, U, count, triple, H);
 }
 
 /* ---- fields for rendering ---- */
@@ -315,28 +360,66 @@ static void mean_densities(const sp_fe_space *space, const double *u, double *de
     }
 }
 
+/* The displacement gradient H [9] and the Green–Lagrange strain E [6] at the centre of an element; false if it is
+ * inverted or flat at rest. */
+static bool centre_strain(const sp_mesh *mesh, const double *u, int64_t element, double H[9], double E[6])
+{
+    int nodes;
+    const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
+    double X[SP_ELEMENT_NODES][3], gradient[SP_ELEMENT_NODES][3];
+    const int type = sp_mesh_element_places(mesh, element, X);
+    memset(H, 0, 9 * sizeof *H);
+    if (!(sp_element_centre_gradients(type, X[0], gradient) > 0))
+        return false;
+    for (int a = 0; a < nodes; a++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                H[3 * i + j] += u[3 * node[a] + i] * gradient[a][j];
+    for (int k = 0; k < 6; k++) {
+        int i = voigt[k][0], j = voigt[k][1];
+        E[k] = 0.5 * (H[3 * i + j] + H[3 * j + i]);
+        for (int m = 0; m < 3; m++)
+            E[k] += 0.5 * H[3 * m + i] * H[3 * m + j];
+    }
+    return true;
+}
+
+/* det(I + H) ≤ 0. */
+static bool turned_over(const double H[9])
+{
+    double F[9], cross[3];
+    for (int k = 0; k < 9; k++)
+        F[k] = H[k] + (k % 4 == 0);
+    sp_cross3(F + 3, F + 6, cross);
+    return sp_dot3(F, cross) <= 0;
+}
+
+int64_t sp_elastic_softened(const sp_fe_space *space, const double *u, int64_t *first)
+{
+    const sp_mesh *mesh = space->mesh;
+    int64_t count = 0;
+    *first = -1;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        double H[9], E[6], compression[6];
+        if (!sp_material_quadratic(&mesh->materials[mesh->region[e]]) || !centre_strain(mesh, u, e, H, E))
+            continue;
+        for (int k = 0; k < 6; k++)
+            compression[k] = -E[k];
+        if ((sp_tensor_largest(compression) > 1.0 / 3 || turned_over(H)) && count++ == 0)
+            *first = e;
+    }
+    return count;
+}
+
 int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const double *u, double *strain, double *stress,
                       double *density)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
     for (int64_t e = 0; e < elements; e++) {
-        int nodes;
-        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-        double X[SP_ELEMENT_NODES][3], H[9] = {0}, E[6], gradient[SP_ELEMENT_NODES][3];
-        const int type = sp_mesh_element_places(mesh, e, X);
-        if (!(sp_element_centre_gradients(type, X[0], gradient) > 0))
+        double H[9], E[6];
+        if (!centre_strain(mesh, u, e, H, E))
             return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)e);
-        for (int a = 0; a < nodes; a++)
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    H[3 * i + j] += u[3 * node[a] + i] * gradient[a][j];
-        for (int k = 0; k < 6; k++) {
-            int i = voigt[k][0], j = voigt[k][1];
-            E[k] = 0.5 * (H[3 * i + j] + H[3 * j + i]);
-            for (int m = 0; m < 3; m++)
-                E[k] += 0.5 * H[3 * m + i] * H[3 * m + j];
-        }
         if (strain)
             memcpy(strain + 6 * e, E, sizeof E);
         sp_material scaled;

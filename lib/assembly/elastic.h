@@ -16,6 +16,12 @@ double sp_elastic_force(const sp_context *context, const sp_fe_space *space, con
 /* The first element that is inverted at u under a law that is undefined there; −1 if there is none. */
 int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u);
 
+/* The number of elements whose law is quadratic in the strain and no longer stable at u: at the centre a principal
+ * Green–Lagrange strain is below −1/3, or the element is inverted. A bar of such a law, of stiffness E, carries the
+ * force E λ (λ² − 1)/2 per area at rest, which falls in magnitude when it is compressed beyond λ² = 1/3, to 58 % of its
+ * length. Equilibria are then not unique and depend on the mesh. first: the first of them, −1 if there is none. */
+int64_t sp_elastic_softened(const sp_fe_space *space, const double *u, int64_t *first);
+
 /* K += scale · ∂f/∂u over the free degrees of freedom (sp_fe_space_matrix). f as above (NULL: not wanted). Returns the
  * energy. definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact
  * one. In squared edge lengths (assembly/fe_space.h) the geometric part of every pair under compression (t_ab < 0) is
@@ -26,6 +32,16 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
 /* K at rest, with the pattern of the body, which is built if necessary: the stiffness of linear modes and
  * derivatives. */
 int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K) SP_MUST_USE;
+
+/* K += scale · K_σ(u) with the stress stiffness (geometric stiffness) of linear buckling,
+ *
+ *     vᵀ K_σ v = ∫ σ : (∇vᵀ ∇v) dV,   σ = C : ε(u),
+ *
+ * with the stresses of linear elasticity at u, in elements with an assumed strain those of that strain; linear in u.
+ * The change of the tangent ∂K/∂u [u] at rest has further terms, in the initial displacement, which classical buckling
+ * neglects. Active tension of fibres has no part in it. */
+void sp_elastic_stress_stiffness(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                                 sp_sparse *K);
 
 /* y = K(u) v without a matrix; y [3·vertices] overwritten. */
 void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
@@ -42,6 +58,11 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
  * the right-hand side of the modal derivative.) */
 int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
                       int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;
+
+/* The same for third derivatives: column c of H [3·vertices, count] becomes ∂³f/∂u³ [U_i, U_j, U_k] for the numbers i,
+ * j, k = triple[3c], …; symmetric in them, and the same at every u. For energies quadratic in the strain only. */
+int sp_elastic_third(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U, int64_t count,
+                     const int64_t *triple, double *H) SP_MUST_USE;
 
 /* The second Piola–Kirchhoff stress S [6] Pa at the displacement gradient H [9, row major] and the Green–Lagrange
  * strain E [6] of it, in Voigt order with tensor components: C:E + T a aᵀ if the law is quadratic, else F⁻¹P. */

@@ -51,6 +51,11 @@ SP_CLONES void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes 
     CALL(material_tangent, u, block);
 }
 
+SP_CLONES void sp_pairs_stress_stiffness(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[][9])
+{
+    CALL(stress_stiffness, u, block);
+}
+
 SP_CLONES void sp_pairs_rest_energy(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes *energy)
 {
     CALL(rest_energy, u, energy);
@@ -65,4 +70,10 @@ SP_CLONES void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode
                                sp_lanes h[8][3])
 {
     CALL(second, u, v, h);
+}
+
+SP_CLONES void sp_pairs_third(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                              const sp_pairs_mode *w, sp_lanes h[8][3])
+{
+    CALL(third, u, v, w, h);
 }

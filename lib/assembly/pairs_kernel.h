@@ -225,6 +225,25 @@ SP_INLINE void NAMED(rest_energy)(const sp_element_lanes *data, int part, sp_lan
     INTO(energy, 0) = sum;
 }
 
+/* Σ t_ab (δ_ac − δ_bc) I with the tensions t = G d of linear elasticity, d = X·u. */
+SP_INLINE void NAMED(stress_stiffness)(const sp_element_lanes *data, int part, sp_lanes u[8][3], sp_lanes block[][9])
+{
+    NAMED(lanes) w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
+    NAMED(differences)(part, u, w);
+    for (int p = 0; p < PAIRS; p++)
+        d[p] = NAMED(along_edge)(data, part, p, w[p]);
+    NAMED(gram_times)(data, part, d, t);
+    for (int k = 0; k < 9 * (PAIRS + CORNERS); k++)
+        INTO(block, k) = (NAMED(lanes)){0};
+    for (int a = 0, p = 0; a < CORNERS; a++)
+        for (int b = a + 1; b < CORNERS; b++, p++)
+            for (int i = 0; i < 3; i++) {
+                INTO(block, 9 * sp_packed(CORNERS, a, a) + 4 * i) += t[p];
+                INTO(block, 9 * sp_packed(CORNERS, b, b) + 4 * i) += t[p];
+                INTO(block, 9 * sp_packed(CORNERS, a, b) + 4 * i) -= t[p];
+            }
+}
+
 SP_INLINE void NAMED(prepare)(const sp_element_lanes *data, int part, sp_lanes u[8][3], sp_pairs_mode *mode)
 {
     NAMED(lanes) w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
@@ -253,6 +272,32 @@ SP_INLINE void NAMED(second)(const sp_element_lanes *data, int part, const sp_pa
         for (int i = 0; i < 3; i++)
             w[p][i] = t[p] * OF(data->edge, 3 * p + i) + OF(u->t, p) * OF(v->difference, 3 * p + i) +
                       OF(v->t, p) * OF(u->difference, 3 * p + i);
+    NAMED(pairs_to_corners)(part, w, h);
+}
+
+/* w += (G (u·v))_ab x_ab. */
+SP_INLINE void NAMED(add_third)(const sp_element_lanes *data, int part, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                                const sp_pairs_mode *x, NAMED(lanes) w[SP_HEX_PAIRS][3])
+{
+    NAMED(lanes) d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
+    for (int p = 0; p < PAIRS; p++)
+        d[p] = OF(u->difference, 3 * p) * OF(v->difference, 3 * p) +
+               OF(u->difference, 3 * p + 1) * OF(v->difference, 3 * p + 1) +
+               OF(u->difference, 3 * p + 2) * OF(v->difference, 3 * p + 2);
+    NAMED(gram_times)(data, part, d, t);
+    for (int p = 0; p < PAIRS; p++)
+        for (int i = 0; i < 3; i++)
+            w[p][i] += t[p] * OF(x->difference, 3 * p + i);
+}
+
+/* ∂³f_a/∂u³ [u,v,x] = Σ_b (G (u·v))_ab x_ab + (G (v·x))_ab u_ab + (G (x·u))_ab v_ab. */
+SP_INLINE void NAMED(third)(const sp_element_lanes *data, int part, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                            const sp_pairs_mode *x, sp_lanes h[8][3])
+{
+    NAMED(lanes) w[SP_HEX_PAIRS][3] = {{{0}}};
+    NAMED(add_third)(data, part, u, v, x, w);
+    NAMED(add_third)(data, part, v, x, u, w);
+    NAMED(add_third)(data, part, x, u, v, w);
     NAMED(pairs_to_corners)(part, w, h);
 }
 

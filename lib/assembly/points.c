@@ -146,6 +146,39 @@ void sp_points_rest_tangent(const sp_element_lanes *data, sp_lanes A[SP_TANGENT_
     sp_law_evaluate(&data->law, rest, false, &W, NULL, A);
 }
 
+/* Adds w ∇N_aᵀ S ∇N_c I to the blocks a ≤ c; S [9] is symmetric. */
+SP_CLONES static void add_stress_blocks(int nodes, sp_lanes gradient[][3], const sp_lanes *weight, const sp_lanes S[9],
+                                        sp_lanes block[][9])
+{
+    for (int a = 0, at = 0; a < nodes; a++) {
+        sp_lanes s[3];
+        for (int j = 0; j < 3; j++)
+            s[j] = *weight * (S[j] * gradient[a][0] + S[3 + j] * gradient[a][1] + S[6 + j] * gradient[a][2]);
+        for (int c = a; c < nodes; c++, at++) {
+            const sp_lanes sum = s[0] * gradient[c][0] + s[1] * gradient[c][1] + s[2] * gradient[c][2];
+            for (int i = 0; i < 3; i++)
+                block[at][4 * i] += sum;
+        }
+    }
+}
+
+void sp_points_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9])
+{
+    sp_lanes A[SP_TANGENT_ENTRIES];
+    sp_points_rest_tangent(data, A);
+    clear_blocks(data->nodes, block);
+    for (int g = 0; g < data->points; g++) {
+        sp_lanes H[9], S[9];
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
+        for (int p = 0; p < 9; p++) {
+            S[p] = A[sp_packed(9, p, 0)] * H[0];
+            for (int q = 1; q < 9; q++)
+                S[p] += A[sp_packed(9, p, q)] * H[q];
+        }
+        add_stress_blocks(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], S, block);
+    }
+}
+
 SP_CLONES void sp_points_rest_energy(const sp_element_lanes *data, const sp_lanes A[SP_TANGENT_ENTRIES],
                                      sp_lanes u[][3], sp_lanes *energy)
 {
@@ -209,6 +242,19 @@ static void second_by_differences(const sp_element_lanes *data, sp_lanes u[][3],
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes h[][3])
 {
     (sp_law_quadratic(&data->law) ? second_exact : second_by_differences)(data, u, v, h);
+}
+
+void sp_points_third(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes w[][3], sp_lanes h[][3])
+{
+    clear(data->nodes, h);
+    for (int g = 0; g < data->points; g++) {
+        sp_lanes U[9], V[9], W[9], P[9];
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, U);
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], v, V);
+        gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], w, W);
+        sp_law_third(&data->law, U, V, W, P);
+        stress_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], P, h);
+    }
 }
 
 void sp_points_damping_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3])

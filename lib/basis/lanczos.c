@@ -21,9 +21,11 @@ void sp_inverted_deflate(sp_inverted *p, int64_t count, double *x)
     sp_dense_add(p->context, p->n, p->known, p->vectors, count, p->coefficients, -1, x);
 }
 
-int sp_inverted_apply(sp_inverted *p, int64_t count, const double *mass_x, double *y)
+int sp_inverted_apply(sp_inverted *p, int64_t count, const double *x, const double *mass_x, double *y)
 {
-    int status = sp_cholesky_solve(p->factor, count, mass_x, y);
+    if (p->S)
+        sp_sparse_times(p->context, p->S, count, x, p->image);
+    int status = sp_cholesky_solve(p->factor, count, p->S ? p->image : mass_x, y);
     if (status == SP_OK)
         sp_inverted_deflate(p, count, y);
     p->solves += count;
@@ -134,7 +136,7 @@ static int begin_block(krylov *k)
     for (int64_t i = 0; i < WIDTH * k->n; i++)
         W[i] = sp_random_uniform(p->context->seed, RANDOM_BLOCK, (uint64_t)((p->known + k->m) * k->n + i)) - 0.5;
     sp_sparse_times(p->context, p->M, WIDTH, W, k->MQ);
-    int status = sp_inverted_apply(p, WIDTH, k->MQ, W);
+    int status = sp_inverted_apply(p, WIDTH, W, k->MQ, W);
     if (status != SP_OK)
         return status;
     sp_sparse_times(p->context, p->M, WIDTH, W, k->MW);
@@ -157,7 +159,7 @@ static int advance(krylov *k)
     sp_context *context = p->context;
     const int64_t have = k->m + k->w, before = k->m - k->coupled, w = k->w;
     double *W = column(k, have), A[WIDTH * WIDTH];
-    int status = sp_inverted_apply(p, w, k->MQ, W);
+    int status = sp_inverted_apply(p, w, column(k, k->m), k->MQ, W);
     if (status != SP_OK)
         return status;
     sp_dense_inner(context, k->n, w, k->MQ, w, W, A, k->work);
@@ -209,7 +211,7 @@ static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
         return sp_fail(k->p->context, SP_NUMERICAL, "the eigenvalues of the Lanczos matrix cannot be found");
     *converged = 0;
     for (int64_t c = k->m - wanted; c < k->m; c++)
-        *converged += ritz_residual(k, c) <= fmax(tolerance, DBL_EPSILON) * k->theta[c];
+        *converged += ritz_residual(k, c) <= fmax(tolerance, DBL_EPSILON) * fabs(k->theta[c]);
     return SP_OK;
 }
 

@@ -31,7 +31,7 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
     for (int64_t i = 0; i < n; i++)
         z[i] = sp_random_normal(context->seed, RANDOM_START, (uint64_t)(p->known * n + i));
     sp_sparse_times(context, p->M, 1, z, workd);
-    SP_TRY(sp_inverted_apply(p, 1, workd, resid)); /* mode 3 requires a start vector in the range of the operator */
+    SP_TRY(sp_inverted_apply(p, 1, z, workd, resid)); /* mode 3 requires a start vector in the range of the operator */
     a_int ido = 0, info = 1, iparam[11] = {1, 0, 3000, 1, 0, 0, 3}, ipntr[11] = {0};
     for (;;) {
         dsaupd_c(&ido, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr,
@@ -39,9 +39,9 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
         double *x = workd + ipntr[0] - 1, *y = workd + ipntr[1] - 1;
         if (ido == -1) {
             sp_sparse_times(context, p->M, 1, x, z);
-            SP_TRY(sp_inverted_apply(p, 1, z, y));
+            SP_TRY(sp_inverted_apply(p, 1, x, z, y));
         } else if (ido == 1)
-            SP_TRY(sp_inverted_apply(p, 1, workd + ipntr[2] - 1, y));
+            SP_TRY(sp_inverted_apply(p, 1, x, workd + ipntr[2] - 1, y));
         else if (ido == 2)
             sp_sparse_times(context, p->M, 1, x, y);
         else

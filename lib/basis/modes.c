@@ -210,8 +210,9 @@ static int look_for_next(sp_inverted *p, double *next)
     for (int64_t i = 0; i < n * width; i++)
         space[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
     for (int step = 0; step <= CHECK_STEPS; step++) {
-        sp_sparse_times(context, p->M, width, step == 0 ? space : chain + (step - 1) * width * n, mass_space);
-        SP_TRY(sp_inverted_apply(p, width, mass_space, chain + step * width * n));
+        const double *from = step == 0 ? space : chain + (step - 1) * width * n;
+        sp_sparse_times(context, p->M, width, from, mass_space);
+        SP_TRY(sp_inverted_apply(p, width, from, mass_space, chain + step * width * n));
     }
     sp_metric metric = {.rows = n, .matrix = p->M};
     memcpy(space, chain, (size_t)(total * n) * sizeof *space);

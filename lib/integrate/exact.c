@@ -1,5 +1,5 @@
-/* Oscillators q̈ + c q̇ + λ q = external with c = α + βλ, each integrated exactly under the mean of its force over the
- * step. This is exact for forces that change only at the ends of steps. */
+/* Oscillators q̈ + c q̇ + λ q = external with c = α + βλ + their damping rate, each integrated exactly under the mean of
+ * its force over the step. This is exact for forces that change only at the ends of steps. */
 #include "integrate/internal.h"
 
 #include <assert.h>
@@ -52,12 +52,13 @@ static response respond(double lambda, double c, double h)
 
 static int step(sp_integrator *it)
 {
-    const double *eigenvalue = it->system->eigenvalue;
+    const double *eigenvalue = it->system->eigenvalue, *rate = it->system->damping_rate;
     assert(eigenvalue);
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++) {
         /* λ ≤ 0, a rigid mode up to rounding, counts as 0. */
-        const double lambda = fmax(eigenvalue[i], 0), c = it->p.damping_mass + it->p.damping_stiffness * lambda,
+        const double lambda = fmax(eigenvalue[i], 0),
+                     c = it->p.damping_mass + it->p.damping_stiffness * lambda + (rate ? rate[i] : 0),
                      f = it->load.force[i];
         const double q = it->now.q[i], v = it->now.v[i], pull = f - lambda * q;
         const response to = respond(lambda, c, it->h);

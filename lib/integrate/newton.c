@@ -53,6 +53,13 @@ static int not_converged(void *self, double relative, int64_t iterations)
                        "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has "
                        "grown without bound; take smaller steps",
                        step->equations->name, t);
+    const int64_t soft = it->system->softened ? it->system->softened(it->system->self, it->next.q) : -1;
+    if (soft >= 0)
+        return sp_fail(
+            it->context, SP_NUMERICAL,
+            "%s did not converge at t = %g s: residual %.1e after %lld iterations; element %lld is compressed to less "
+            "than 58 %% of its length or inverted, where its law softens; take another law, such as neo-hookean",
+            step->equations->name, t, relative, (long long)iterations, (long long)soft);
     return sp_fail(it->context, SP_NUMERICAL,
                    "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step",
                    step->equations->name, t, relative, (long long)iterations);

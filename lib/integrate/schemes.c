@@ -59,10 +59,11 @@ static unsigned traits_of(const sp_system *system, const sp_external_loads *load
 {
     return (system->vertices.space ? SP_HAS_VERTICES : 0) | (system->eigenvalue ? SP_HAS_OSCILLATORS : 0) |
            (system->cubic ? SP_IS_CUBIC : 0) | (system->nonconservative ? 0 : SP_IS_CONSERVATIVE) |
-           (system->viscous_times ? SP_HAS_VISCOSITY : 0) | (system->vertices.apply_friction ? SP_HAS_FRICTION : 0) |
-           (loads->prescribed ? SP_MOVES_VERTICES : 0) | (system->vertices.begin ? SP_HAS_GROUNDS : 0) |
-           (system->vertices.velocity_step ? SP_SOLVES_VELOCITIES : 0) | (p->skeleton ? SP_HAS_SKELETON : 0) |
-           (p->semi_implicit ? SP_IS_SEMI_IMPLICIT : 0) | (loads->follow ? SP_FOLLOWS : 0);
+           (system->viscous_times && !system->damping_rate ? SP_HAS_VISCOSITY : 0) |
+           (system->vertices.apply_friction ? SP_HAS_FRICTION : 0) | (loads->prescribed ? SP_MOVES_VERTICES : 0) |
+           (system->vertices.begin ? SP_HAS_GROUNDS : 0) | (system->vertices.velocity_step ? SP_SOLVES_VELOCITIES : 0) |
+           (p->skeleton ? SP_HAS_SKELETON : 0) | (p->semi_implicit ? SP_IS_SEMI_IMPLICIT : 0) |
+           (loads->follow ? SP_FOLLOWS : 0);
 }
 
 static int check_parameters(sp_context *context, const sp_integrator_parameters *p)

@@ -41,6 +41,10 @@ bool sp_law_quadratic(const sp_law_lanes *law);
  * S(sym V) + V S(sym U) + S(sym(UᵀV)), in Pa for U and V [9] without unit. */
 void sp_law_second(const sp_law_lanes *law, const sp_lanes U[9], const sp_lanes V[9], sp_lanes P[9]);
 
+/* The same for ∂³P/∂F³ [U, V, W]: U S(sym(VᵀW)) + V S(sym(WᵀU)) + W S(sym(UᵀV)). */
+void sp_law_third(const sp_law_lanes *law, const sp_lanes U[9], const sp_lanes V[9], const sp_lanes W[9],
+                  sp_lanes P[9]);
+
 /* The damping stress (assembly/viscous.h) at H for the rate D of the displacement gradient, P [9] = F (φ tr(Ė) I + 2ψ
  * Ė), Ė = sym(FᵀD), viscosity φ, ψ [Pa s], and A [45] = ∂P/∂D. P (and then D) or A may be NULL. */
 void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], const sp_lanes D[9], sp_lanes P[9],

@@ -161,6 +161,25 @@ SP_CLONES void sp_law_second(const sp_law_lanes *law, const sp_lanes U[9], const
     add_first_stress(one, S, P);
 }
 
+/* P += U S(sym(VᵀW)). */
+SP_INLINE void add_third(const sp_law_lanes *law, const sp_lanes *U, const sp_lanes *V, const sp_lanes *W, sp_lanes *P)
+{
+    sp_lanes E[6], S[6];
+    symmetric_product(V, W, E);
+    quadratic_stress(law, E, S);
+    add_first_stress(U, S, P);
+}
+
+SP_CLONES void sp_law_third(const sp_law_lanes *law, const sp_lanes U[9], const sp_lanes V[9], const sp_lanes W[9],
+                            sp_lanes P[9])
+{
+    for (int k = 0; k < 9; k++)
+        P[k] = (sp_lanes){0};
+    add_third(law, U, V, W, P);
+    add_third(law, V, W, U, P);
+    add_third(law, W, U, V, P);
+}
+
 SP_CLONES void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], const sp_lanes D[9], sp_lanes P[9],
                               sp_lanes A[SP_TANGENT_ENTRIES])
 {

@@ -240,6 +240,15 @@ static int64_t inverted(void *data, const double *q)
     return sp_elastic_inverted(self->body, self->u);
 }
 
+static int64_t softened(void *data, const double *q)
+{
+    full *self = data;
+    sp_fe_space_scatter(self->body, q, self->u);
+    int64_t first;
+    sp_elastic_softened(self->body, self->u, &first);
+    return first;
+}
+
 /* Inverts the diagonal block of every vertex; SP_NUMERICAL if one is not positive definite. */
 static int invert_blocks(full *self)
 {
@@ -536,6 +545,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                           .visit = visit,
                           .cubic = linear || sp_fe_space_quadratic(context, body) == SP_OK,
                           .inverted = linear ? NULL : inverted,
+                          .softened = linear ? NULL : softened,
                           .destroy = sp_full_system_free,
                           .report = report,
                           .vertices = {.space = body,

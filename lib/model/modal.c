@@ -12,6 +12,7 @@ typedef struct modal {
     int64_t n;
     double *lambda; /* [n] rad²/s², ≥ 0 */
     double *S;      /* [n] */
+    double *rate;   /* [n] 1/s, of damping; NULL: none */
 } modal;
 
 static double force(void *data, const double *q, double *f)
@@ -133,6 +134,36 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
     }
     for (int64_t i = 0; i < k; i++)
         self->lambda[i] = fmax(self->lambda[i], 0);
+    return SP_OK;
+}
+
+static void viscous_add(void *data, const double *q, double scale)
+{
+    modal *self = data;
+    (void)q;
+    for (int64_t i = 0; i < self->n; i++)
+        self->S[i] += scale * self->rate[i];
+}
+
+static void viscous_times(void *data, const double *q, const double *v, double *y)
+{
+    const modal *self = data;
+    (void)q;
+    for (int64_t i = 0; i < self->n; i++)
+        y[i] = self->rate[i] * v[i];
+}
+
+int sp_modal_system_decay(sp_context *context, sp_system *system, const sp_decay_times *times)
+{
+    modal *self = system->self;
+    self->rate = sp_pool_raw(&self->pool, self->n, sizeof *self->rate);
+    if (!self->rate)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < self->n; i++)
+        self->rate[i] = sp_decay_rate(times, sqrt(self->lambda[i]) / (2 * M_PI));
+    system->damping_rate = self->rate;
+    system->viscous_add = viscous_add;
+    system->viscous_times = viscous_times;
     return SP_OK;
 }
 

@@ -178,8 +178,13 @@ done:
 
 static int new_damped(sp_context *context, const sp_model_description *d, sp_model *model)
 {
-    const int status = new_reduced(context, d, model);
-    return status == SP_OK ? add_viscosity(context, d, model) : status;
+    int status;
+    SP_TRY(new_reduced(context, d, model));
+    SP_TRY(add_viscosity(context, d, model));
+    if (d->decay)
+        SP_TRY(sp_system_decay(context, &model->system, d->decay));
+done:
+    return status;
 }
 
 int sp_reduced_model_new(sp_context *context, const sp_model_description *d, sp_model *model)

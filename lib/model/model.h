@@ -63,6 +63,8 @@ typedef struct sp_model_description {
     int64_t activation_count;
     const sp_activation *activations; /* [activation_count]; NULL: none */
     const sp_viscosity *viscosity;    /* [regions] damping by strain rate; NULL: none. Not MODAL, WARP, CONJAC */
+    const sp_decay_times *decay;      /* damping of reduced-order models by time constants, without viscosity; NULL:
+                                         none */
 } sp_model_description;
 
 /* The part of a description that a failure of sp_model_new is about, so that a caller can name its file. */

@@ -3,6 +3,7 @@
 #define SP_MODEL_MODELS_H
 
 #include "assembly/fe_space.h"
+#include "model/damping.h"
 #include "model/supports.h"
 #include "model/system.h"
 #include "reduced/force.h"
@@ -58,6 +59,9 @@ int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomi
  * times the largest. */
 int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue, sp_system *system) SP_MUST_USE;
 void sp_modal_system_free(sp_system *system);
+
+/* sp_system_decay for oscillators. */
+int sp_modal_system_decay(sp_context *context, sp_system *system, const sp_decay_times *times) SP_MUST_USE;
 
 /* The full-order model: all free degrees of freedom of a body (q [dof_count]). linear: f = K(0) q. lumped: diagonal
  * mass. There is one symbolic analysis; the factor of a linear system is kept while its matrix stays the same.

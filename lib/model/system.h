@@ -137,6 +137,9 @@ struct sp_system {
     /* The first element that is inverted at q under a law that is undefined there; −1: none. At such q the energy is +∞
      * and forces are NaN, and integrators never accept it. NULL: this cannot happen. */
     int64_t (*inverted)(void *self, const double *q);
+    /* The first element that is compressed so far at q that its law softens (sp_elastic_softened); −1: none. For
+     * messages. NULL: not known. */
+    int64_t (*softened)(void *self, const double *q);
     /* Damping by strain rate: the force D(q) v with D symmetric, positive semidefinite and quadratic in q. S += scale ·
      * D(q), and y = D(q) v. Both NULL: there is none. */
     void (*viscous_add)(void *self, const double *q, double scale);
@@ -153,6 +156,8 @@ struct sp_system {
     /* Oscillators: [n] rad²/s²; M is the identity and K the diagonal matrix of these, for every q. NULL: the system
      * does not consist of uncoupled oscillators. */
     const double *eigenvalue;
+    /* Oscillators: [n] 1/s, the constant diagonal matrix D(q) of viscous_times; NULL: there is none. */
+    const double *damping_rate;
 };
 
 /* External forces in the coordinates of a system, and other changes over time. */

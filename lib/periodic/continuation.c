@@ -150,7 +150,7 @@ int sp_continuation_new(sp_context *context, const sp_curve_equations *equations
     c->order = (int)(equations->n + 1);
     c->step = parameters->first;
     status = allocate(context, c);
-    if (status == SP_OK)
+    if (status == SP_OK && x)
         status = begin(c, x, direction);
     if (status == SP_OK)
         *continuation = c;
@@ -271,6 +271,17 @@ void sp_continuation_move(sp_continuation *c, const double *x, const double *tan
     memcpy(c->x, x, (size_t)c->order * sizeof *x);
     memcpy(c->t, tangent, (size_t)c->order * sizeof *tangent);
     c->equations.metric(c->equations.self, c->x, c->weight);
+}
+
+void sp_continuation_visit(sp_continuation *c, sp_state *state)
+{
+    double *vectors[] = {c->x, c->t, c->weight, c->x0, c->t0, c->weight0};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        sp_state_reals(state, vectors[i], c->order);
+    SP_STATE_VALUE(state, c->step);
+    SP_STATE_VALUE(state, c->length);
+    SP_STATE_VALUE(state, c->sign);
+    SP_STATE_VALUE(state, c->report);
 }
 
 sp_continuation_report sp_continuation_reported(const sp_continuation *c)

@@ -15,6 +15,7 @@
 #define SP_PERIODIC_CONTINUATION_H
 
 #include "base/context.h"
+#include "base/state.h"
 
 typedef struct sp_curve_equations {
     void *self;
@@ -36,7 +37,8 @@ typedef struct sp_continuation_parameters {
 typedef struct sp_continuation sp_continuation;
 
 /* Corrects the start x [n + 1] in the plane that is orthogonal to `direction` [n + 1], which also orients the curve.
- * SP_NUMERICAL if that does not converge. */
+ * SP_NUMERICAL if that does not converge. x NULL: at no point, to be followed by sp_continuation_visit with a state
+ * that is loaded. */
 int sp_continuation_new(sp_context *context, const sp_curve_equations *equations,
                         const sp_continuation_parameters *parameters, const double *x, const double *direction,
                         sp_continuation **continuation) SP_MUST_USE;
@@ -64,6 +66,9 @@ int sp_continuation_locate(sp_continuation *continuation, double (*test)(void *d
 
 /* Makes another point of the curve the last one, for curves that end there: it was found on the last step. */
 void sp_continuation_move(sp_continuation *continuation, const double *x, const double *tangent);
+
+/* Saves or loads everything that the next steps depend on (base/state.h), but for what the equations keep. */
+void sp_continuation_visit(sp_continuation *continuation, sp_state *state);
 
 /* Counts of Newton iterations, factorizations and rejected steps so far. */
 typedef struct sp_continuation_report {

@@ -2,15 +2,16 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is known of a point, to find what lies between it and the next. */
-typedef struct state {
+typedef struct tests {
     double tangent, doubling, torus; /* test functions */
     int sign;
-} state;
+} tests;
 
-typedef struct trace {
+struct sp_curve {
     sp_context *context;
     const sp_curve_parameters *parameters;
     sp_harmonic h;
@@ -18,17 +19,19 @@ typedef struct trace {
     sp_continuation *continuation;
     int64_t n;                   /* equations */
     double *x, *tangent, *r, *q; /* [n + 1], residual, coefficients of q */
+    double *start, *direction;   /* [n + 1] of the curve, before it is begun */
     sp_pool pool;
     sp_curve_visitor visit;
     void *data;
-    sp_curve_report *report;
+    sp_curve_report report;
+    tests last;
     double bound;
     bool ended;
-} trace;
+};
 
 /* ---- points ---- */
 
-static double relative_residual(trace *t, const double *x)
+static double relative_residual(sp_curve *t, const double *x)
 {
     sp_harmonic_evaluate(&t->h, x, t->r, NULL, t->n);
     const int size = t->h.r * t->h.columns;
@@ -36,9 +39,9 @@ static double relative_residual(trace *t, const double *x)
     return cblas_dnrm2(size, t->r, 1) / (scale > 0 ? scale : 1);
 }
 
-static void judge(trace *t, const sp_curve_point *point)
+static void judge(sp_curve *t, const sp_curve_point *point)
 {
-    sp_curve_report *report = t->report;
+    sp_curve_report *report = &t->report;
     const sp_harmonic_energy *e = &point->energy;
     report->points++;
     report->events[point->event]++;
@@ -48,8 +51,16 @@ static void judge(trace *t, const sp_curve_point *point)
             fmax(report->worst_balance, fabs(e->input - e->dissipated) / fmax(fabs(e->input), e->dissipated));
 }
 
+/* Whether free motion has reached the end of its curve: the energy that was named, or rest, to which a curve of an
+ * internal resonance can return. */
+static bool backbone_ends(const sp_curve *t, const double *x, double energy)
+{
+    const double size = cblas_dnrm2(t->h.r * (t->h.columns - 1), x + t->h.r, 1);
+    return energy >= t->parameters->energy || size < 0.5 * t->parameters->start;
+}
+
 /* Passes a point on, whose multipliers are those of t->floquet. */
-static void add_point(trace *t, const double *x, enum sp_curve_event event)
+static int add_point(sp_curve *t, const double *x, enum sp_curve_event event)
 {
     const sp_harmonic *h = &t->h;
     const double margin = h->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
@@ -64,19 +75,23 @@ static void add_point(trace *t, const double *x, enum sp_curve_event event)
                                   .coefficients = t->q,
                                   .multiplier_re = t->floquet.re,
                                   .multiplier_im = t->floquet.im};
+    if (!isfinite(point.energy.start) || !isfinite(point.energy.mean) || !isfinite(point.residual) ||
+        !isfinite(sp_floquet_largest(&t->floquet)))
+        return sp_fail(t->context, SP_NUMERICAL, "the motion is too large: its energy is not finite");
     judge(t, &point);
-    t->ended |= t->visit(t->data, &point) || t->report->points >= t->parameters->most ||
-                (h->kind == SP_PERIODIC_BACKBONE && point.energy.mean >= t->parameters->energy);
+    t->ended |= t->visit(t->data, &point) || t->report.points >= t->parameters->most ||
+                (h->kind == SP_PERIODIC_BACKBONE && backbone_ends(t, x, point.energy.mean));
+    return SP_OK;
 }
 
-static int multipliers(trace *t, const double *x)
+static int multipliers(sp_curve *t, const double *x)
 {
     return sp_floquet_multipliers(t->context, &t->floquet, &t->h, x);
 }
 
-static state state_of(const trace *t, const double *tangent)
+static tests tests_of(const sp_curve *t, const double *tangent)
 {
-    return (state){.tangent = tangent[t->n],
+    return (tests){.tangent = tangent[t->n],
                    .doubling = sp_floquet_doubling(&t->floquet),
                    .torus = sp_floquet_torus(&t->floquet),
                    .sign = sp_continuation_sign(t->continuation)};
@@ -87,32 +102,32 @@ static state state_of(const trace *t, const double *tangent)
 static double test_fold(void *data, const double *x, const double *tangent)
 {
     (void)x;
-    return tangent[((const trace *)data)->n];
+    return tangent[((const sp_curve *)data)->n];
 }
 
 static double test_doubling(void *data, const double *x, const double *tangent)
 {
-    trace *t = data;
+    sp_curve *t = data;
     (void)tangent;
     return multipliers(t, x) == SP_OK ? sp_floquet_doubling(&t->floquet) : NAN;
 }
 
 static double test_torus(void *data, const double *x, const double *tangent)
 {
-    trace *t = data;
+    sp_curve *t = data;
     (void)tangent;
     return multipliers(t, x) == SP_OK ? sp_floquet_torus(&t->floquet) : NAN;
 }
 
 static double test_bound(void *data, const double *x, const double *tangent)
 {
-    const trace *t = data;
+    const sp_curve *t = data;
     (void)tangent;
     return x[t->n] - t->bound;
 }
 
 /* Adds the special point, or sets *missed where it is not found: the end of the step is marked then. */
-static int add_event(trace *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
+static int add_event(sp_curve *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
                      double start, double end, enum sp_curve_event *missed)
 {
     int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent);
@@ -123,12 +138,12 @@ static int add_event(trace *t, enum sp_curve_event event, double (*test)(void *,
     if (status == SP_OK)
         status = multipliers(t, t->x);
     if (status == SP_OK)
-        add_point(t, t->x, event);
+        status = add_point(t, t->x, event);
     return status;
 }
 
 /* Special points of the last step, between the states of its ends; the multipliers are those of another point then. */
-static int add_events(trace *t, const state *a, const state *b, enum sp_curve_event *missed)
+static int add_events(sp_curve *t, const tests *a, const tests *b, enum sp_curve_event *missed)
 {
     int status = SP_OK;
     if ((a->tangent < 0) != (b->tangent < 0))
@@ -145,18 +160,18 @@ done:
 
 /* ---- the end of the range ---- */
 
-static double low_of(const trace *t)
+static double low_of(const sp_curve *t)
 {
     return t->parameters->low / (t->h.kind == SP_PERIODIC_FORCE ? 1 : t->h.scale);
 }
 
-static double high_of(const trace *t)
+static double high_of(const sp_curve *t)
 {
     return t->parameters->high / (t->h.kind == SP_PERIODIC_FORCE ? 1 : t->h.scale);
 }
 
 /* Where the last step left the range, its last point is moved to the bound. */
-static int stop_at_bound(trace *t, double before)
+static int stop_at_bound(sp_curve *t, double before)
 {
     const double now = sp_continuation_x(t->continuation)[t->n], low = low_of(t), high = high_of(t);
     if (now >= low && now <= high)
@@ -170,57 +185,10 @@ static int stop_at_bound(trace *t, double before)
     return status;
 }
 
-/* ---- tracing ---- */
-
-static int advance(trace *t, state *last)
-{
-    const double before = sp_continuation_x(t->continuation)[t->n];
-    int status;
-    bool ended = false;
-    enum sp_curve_event event = SP_CURVE_REGULAR;
-    SP_TRY(sp_continuation_step(t->continuation));
-    SP_TRY(stop_at_bound(t, before));
-    ended = t->ended;
-    const double *x = sp_continuation_x(t->continuation);
-    SP_TRY(multipliers(t, x));
-    const state now = state_of(t, sp_continuation_tangent(t->continuation));
-    if (!ended) {
-        event = now.sign != last->sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
-        SP_TRY(add_events(t, last, &now, &event));
-        SP_TRY(multipliers(t, x));
-    }
-    if (t->h.kind == SP_PERIODIC_BACKBONE)
-        memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
-    add_point(t, x, event);
-    *last = now;
-done:
-    t->ended |= ended;
-    return status;
-}
-
-static int follow(trace *t, const double *x, const double *direction, const sp_continuation_parameters *parameters)
-{
-    const sp_curve_equations equations = {&t->h, t->n, sp_harmonic_evaluate, sp_harmonic_metric};
-    int status;
-    SP_TRY(sp_continuation_new(t->context, &equations, parameters, x, direction, &t->continuation));
-    x = sp_continuation_x(t->continuation);
-    SP_TRY(multipliers(t, x));
-    state last = state_of(t, sp_continuation_tangent(t->continuation));
-    add_point(t, x, SP_CURVE_REGULAR);
-    while (!t->ended) {
-        SP_TRY(advance(t, &last));
-        SP_TRY(sp_progress(t->context, fmin(1, (double)t->report->points / (double)t->parameters->most)));
-    }
-done:
-    t->report->continuation = t->continuation ? sp_continuation_reported(t->continuation) : (sp_continuation_report){0};
-    sp_continuation_free(t->continuation);
-    return status;
-}
-
 /* ---- where curves start ---- */
 
 /* The motion at the start of a response: by continuation of the load from 0, at the frequency where it starts. */
-static int ramp(trace *t, double frequency, double factor, double *x)
+static int ramp(sp_curve *t, double frequency, double factor, double *x)
 {
     sp_harmonic *h = &t->h;
     const int64_t n = (int64_t)h->r * h->columns;
@@ -261,8 +229,9 @@ done:
     return status;
 }
 
-static int start_response(trace *t, double *x, double *direction)
+static int start_response(sp_curve *t)
 {
+    double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
     const int status = ramp(t, t->parameters->low, h->factor, x);
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
@@ -272,8 +241,9 @@ static int start_response(trace *t, double *x, double *direction)
     return status;
 }
 
-static int start_force(trace *t, double *x, double *direction)
+static int start_force(sp_curve *t)
 {
+    double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
     int status = SP_OK;
     h->frequency = t->parameters->frequency;
@@ -294,20 +264,122 @@ done:
     return status;
 }
 
-static int start_backbone(trace *t, double *x, double *direction)
+static int start_backbone(sp_curve *t)
 {
+    double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
     const int64_t mode = t->parameters->mode;
-    if (!(h->eigenvalue[mode] > 0))
-        return sp_fail(t->context, SP_INPUT, "the mode %lld has no positive frequency", (long long)mode + 1);
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
     x[h->r + mode] = direction[h->r + mode] = h->reference[h->r + mode] = t->parameters->start;
     x[t->n] = 1;
     return SP_OK;
 }
 
+static int find_start(sp_curve *t)
+{
+    int status;
+    SP_TRY(sp_harmonic_equilibrium(t->context, &t->h, 10, t->start));
+    SP_TRY((t->h.kind == SP_PERIODIC_RESPONSE ? start_response
+            : t->h.kind == SP_PERIODIC_FORCE  ? start_force
+                                              : start_backbone)(t));
+done:
+    return status;
+}
+/* ---- tracing ---- */
+
+/* Tells what lies between the last point and the one at x, and passes on both. */
+static int add_step(sp_curve *t, const double *x)
+{
+    const bool ended = t->ended; /* at the bound, behind which events are not sought */
+    enum sp_curve_event event = SP_CURVE_REGULAR;
+    int status;
+    SP_TRY(multipliers(t, x));
+    const tests now = tests_of(t, sp_continuation_tangent(t->continuation));
+    if (!ended) {
+        event = now.sign != t->last.sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
+        SP_TRY(add_events(t, &t->last, &now, &event));
+        SP_TRY(multipliers(t, x));
+    }
+    if (t->h.kind == SP_PERIODIC_BACKBONE)
+        memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
+    SP_TRY(add_point(t, x, event));
+    t->last = now;
+done:
+    return status;
+}
+
+int sp_curve_step(sp_curve *t)
+{
+    const double before = sp_continuation_x(t->continuation)[t->n];
+    int status;
+    SP_TRY(sp_continuation_step(t->continuation));
+    SP_TRY(stop_at_bound(t, before));
+    SP_TRY(add_step(t, sp_continuation_x(t->continuation)));
+done:
+    return status;
+}
+
+static sp_curve_equations equations_of(sp_curve *t)
+{
+    return (sp_curve_equations){&t->h, t->n, sp_harmonic_evaluate, sp_harmonic_metric};
+}
+
+static sp_continuation_parameters steps_of(const sp_curve *t)
+{
+    const double most = t->parameters->resolution;
+    return (sp_continuation_parameters){most / 4, 1e-9, most, 1e-9, 8, 0.35};
+}
+
+int sp_curve_begin(sp_curve *t)
+{
+    const sp_curve_equations equations = equations_of(t);
+    const sp_continuation_parameters steps = steps_of(t);
+    int status;
+    SP_TRY(find_start(t));
+    SP_TRY(sp_continuation_new(t->context, &equations, &steps, t->start, t->direction, &t->continuation));
+    const double *x = sp_continuation_x(t->continuation);
+    SP_TRY(multipliers(t, x));
+    t->last = tests_of(t, sp_continuation_tangent(t->continuation));
+    status = add_point(t, x, SP_CURVE_REGULAR);
+done:
+    return status;
+}
+
+bool sp_curve_ended(const sp_curve *t)
+{
+    return t->ended;
+}
+
+sp_curve_report sp_curve_reported(const sp_curve *t)
+{
+    sp_curve_report report = t->report;
+    if (t->continuation)
+        report.continuation = sp_continuation_reported(t->continuation);
+    return report;
+}
+
+void sp_curve_visit(sp_curve *t, sp_state *state)
+{
+    const sp_curve_equations equations = equations_of(t);
+    const sp_continuation_parameters steps = steps_of(t);
+    if (!t->continuation &&
+        sp_continuation_new(t->context, &equations, &steps, NULL, NULL, &t->continuation) != SP_OK) {
+        state->failed = true;
+        return;
+    }
+    sp_continuation_visit(t->continuation, state);
+    sp_state_reals(state, t->h.reference, (int64_t)t->h.r * t->h.columns);
+    SP_STATE_VALUE(state, t->h.floor);
+    SP_STATE_VALUE(state, t->h.frequency);
+    SP_STATE_VALUE(state, t->last);
+    SP_STATE_VALUE(state, t->report);
+    SP_STATE_VALUE(state, t->ended);
+    if (t->h.force.visit)
+        t->h.force.visit(t->h.force.self, state);
+}
+
 /* Refuses a response through a linear resonance at rest that no damping bounds. */
-static int check_resonance(trace *t)
+static int check_resonance(sp_curve *t)
 {
     const sp_harmonic *h = &t->h;
     bool damped = h->beta > 0;
@@ -325,7 +397,7 @@ static int check_resonance(trace *t)
     return SP_OK;
 }
 
-static int check_loads(trace *t)
+static int check_loads(sp_curve *t)
 {
     const sp_harmonic *h = &t->h;
     if (h->kind == SP_PERIODIC_BACKBONE || cblas_dnrm2(h->r, h->amplitude, 1) > 0)
@@ -334,7 +406,7 @@ static int check_loads(trace *t)
 }
 
 /* Scales of the parameter: a frequency of the model. */
-static void set_scales(trace *t)
+static void set_scales(sp_curve *t)
 {
     const sp_curve_parameters *p = t->parameters;
     sp_harmonic *h = &t->h;
@@ -346,34 +418,68 @@ static void set_scales(trace *t)
     h->floor = 1e-3 * p->start;
 }
 
+static int check_mode(const sp_curve *t)
+{
+    const int64_t mode = t->parameters->mode;
+    if (t->h.kind != SP_PERIODIC_BACKBONE || t->h.eigenvalue[mode] > 0)
+        return SP_OK;
+    return sp_fail(t->context, SP_INPUT, "the mode %lld has no positive frequency", (long long)mode + 1);
+}
+
+static int allocate(sp_curve *t)
+{
+    double **vectors[] = {&t->x, &t->tangent, &t->r, &t->q, &t->start, &t->direction};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(&t->pool, t->n + 1, sizeof(double));
+    return t->pool.failed ? sp_fail_memory(t->context) : SP_OK;
+}
+
+int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
+                 sp_curve_visitor visit, void *data, sp_curve **curve)
+{
+    int status;
+    sp_curve *t = calloc(1, sizeof *t);
+    if (!t)
+        return sp_fail_memory(context);
+    *t = (sp_curve){.context = context, .parameters = parameters, .visit = visit, .data = data};
+    SP_TRY(sp_harmonic_new(context, model, &t->h));
+    SP_TRY(sp_floquet_new(context, &t->h, 32 > 4 * t->h.harmonics + 4 ? 32 : 4 * t->h.harmonics + 4, &t->floquet));
+    set_scales(t);
+    t->n = sp_harmonic_equations(&t->h);
+    SP_TRY(allocate(t));
+    SP_TRY(check_loads(t));
+    SP_TRY(check_mode(t));
+    SP_TRY(check_resonance(t));
+    *curve = t;
+done:
+    if (status != SP_OK)
+        sp_curve_free(t);
+    return status;
+}
+
+void sp_curve_free(sp_curve *t)
+{
+    if (!t)
+        return;
+    sp_continuation_free(t->continuation);
+    sp_pool_free(&t->pool);
+    sp_floquet_free(&t->floquet);
+    sp_harmonic_free(&t->h);
+    free(t);
+}
+
 int sp_curve_trace(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
                    sp_curve_visitor visit, void *data, sp_curve_report *report)
 {
-    trace t = {.context = context, .parameters = parameters, .visit = visit, .data = data, .report = report};
-    const sp_continuation_parameters steps = {parameters->resolution / 4, 1e-9, parameters->resolution, 1e-9, 8, 0.35};
+    sp_curve *t = NULL;
     int status;
     *report = (sp_curve_report){0};
-    SP_TRY(sp_harmonic_new(context, model, &t.h));
-    SP_TRY(sp_floquet_new(context, &t.h, 32 > 4 * t.h.harmonics + 4 ? 32 : 4 * t.h.harmonics + 4, &t.floquet));
-    set_scales(&t);
-    t.n = sp_harmonic_equations(&t.h);
-    double *x = sp_pool_new(&t.pool, t.n + 1, sizeof *x), *direction = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
-    t.x = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
-    t.tangent = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
-    t.r = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
-    t.q = sp_pool_new(&t.pool, t.n + 1, sizeof *x);
-    status = t.pool.failed ? sp_fail_memory(context) : SP_OK;
-    SP_TRY(status);
-    SP_TRY(check_loads(&t));
-    SP_TRY(sp_harmonic_equilibrium(context, &t.h, 10, x));
-    SP_TRY(check_resonance(&t));
-    SP_TRY((t.h.kind == SP_PERIODIC_RESPONSE ? start_response
-            : t.h.kind == SP_PERIODIC_FORCE  ? start_force
-                                             : start_backbone)(&t, x, direction));
-    status = follow(&t, x, direction, &steps);
+    SP_TRY(sp_curve_new(context, model, parameters, visit, data, &t));
+    status = sp_curve_begin(t);
+    while (status == SP_OK && !t->ended)
+        status = sp_curve_step(t);
+    *report = sp_curve_reported(t);
 done:
-    sp_pool_free(&t.pool);
-    sp_floquet_free(&t.floquet);
-    sp_harmonic_free(&t.h);
+    sp_curve_free(t);
     return status;
 }

@@ -53,9 +53,31 @@ typedef struct sp_curve_report {
 /* Called for each point; the arrays are valid until it returns. True ends the curve. */
 typedef bool (*sp_curve_visitor)(void *data, const sp_curve_point *point);
 
-/* Traces a curve until it leaves the range, and passes its points to `visit`. The report is complete also after a
- * failure (SP_NUMERICAL), before which all points were passed. SP_USAGE for a response through a linear resonance
- * without damping, and for loads without a component in the basis; SP_INPUT for a mode of no positive frequency. */
+typedef struct sp_curve sp_curve;
+
+/* A curve without points yet. The model and the parameters must outlive it. SP_USAGE for a response through a linear
+ * resonance without damping, and for loads without a component in the basis; SP_INPUT for a mode of no positive
+ * frequency. */
+int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
+                 sp_curve_visitor visit, void *data, sp_curve **curve) SP_MUST_USE;
+void sp_curve_free(sp_curve *curve); /* NULL is allowed */
+
+/* The first point; then the next one, after the special points before it. They are passed to the visitor. SP_NUMERICAL
+ * if the continuation fails: all points before that were passed. */
+int sp_curve_begin(sp_curve *curve) SP_MUST_USE;
+int sp_curve_step(sp_curve *curve) SP_MUST_USE;
+
+/* True where the curve has left the range or has been ended, or where a backbone has returned to rest. */
+bool sp_curve_ended(const sp_curve *curve);
+
+/* Saves everything that the next steps depend on, after a step, or loads it into a new curve instead of
+ * sp_curve_begin (base/state.h). */
+void sp_curve_visit(sp_curve *curve, sp_state *state);
+
+/* The report so far, complete also after a failure. */
+sp_curve_report sp_curve_reported(const sp_curve *curve);
+
+/* All of it: traces a curve until it ends. */
 int sp_curve_trace(sp_context *context, const sp_periodic_model *model, const sp_curve_parameters *parameters,
                    sp_curve_visitor visit, void *data, sp_curve_report *report) SP_MUST_USE;
 

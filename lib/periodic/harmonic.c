@@ -1,5 +1,7 @@
 #include "periodic/harmonic.h"
 
+#include "periodic/fourier.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -148,20 +150,7 @@ double sp_harmonic_tangent(sp_harmonic *h, const double *eta, double *f, double 
 
 void sp_harmonic_at(const sp_harmonic *h, const double *x, double theta, double *eta, double *rate)
 {
-    const int r = h->r;
-    for (int i = 0; i < r; i++) {
-        eta[i] = x[i];
-        if (rate)
-            rate[i] = 0;
-    }
-    for (int k = 1; k <= h->harmonics; k++) {
-        const double c = cos(k * theta), s = sin(k * theta), *a = x + (int64_t)(2 * k - 1) * r, *b = a + r;
-        for (int i = 0; i < r; i++) {
-            eta[i] += c * a[i] + s * b[i];
-            if (rate)
-                rate[i] += k * (c * b[i] - s * a[i]);
-        }
-    }
+    sp_fourier_at(h->r, h->harmonics, x, theta, eta, rate, NULL);
 }
 
 /* The coefficients F of the force and, with `tangent`, those of K. */
@@ -362,7 +351,7 @@ sp_harmonic_energy sp_harmonic_energies(sp_harmonic *h, const double *x)
 static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
 {
     const int r = h->r;
-    double largest = 0;
+    double largest = 0, before = INFINITY;
     for (int iteration = 0; iteration < 50; iteration++) {
         sp_harmonic_tangent(h, eta, h->f, h->Kt);
         for (int i = 0; i < r; i++)
@@ -374,8 +363,10 @@ static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
         largest = fmax(largest, cblas_dnrm2(r, eta, 1));
         if (!isfinite(size))
             return false;
-        if (size <= 1e-13 * largest)
+        /* corrections that no longer fall are rounding errors */
+        if (size <= 1e-13 * largest || (size <= 1e-9 * largest && size > 0.1 * before))
             return true;
+        before = size;
     }
     return false;
 }

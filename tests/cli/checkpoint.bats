@@ -83,10 +83,12 @@ goes_on() {
 @test "every model, killed repeatedly: the same bytes" {
     needs_plain_build 'it takes long; the unit test of states loads those of all models'
     local line
+    polycoef mesh.npz basis.npz -q --certificate --loads loads.csv -o cert.npz
     while read -r line; do
         goes_on $line
     done <<-'END'
 	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --integrator bdf2 --dt 0.002 --steps 200000 --every 500
+	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --certificate cert.npz --static-correction --record probes --probe 3 --dt 0.002 --steps 3000 --every 5
 	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 6000 --every 50
 	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 800 --every 20
 	simulate mesh.npz --basis basis.npz --poly poly.npz --frame hand.csv --integrator newmark --dt 0.0001 --steps 200000 --every 500
@@ -247,7 +249,7 @@ with open("damaged.checkpoint", "r+b") as file:
     needs_plain_build 'it takes long'
     cp "$DATA"/* . 2> /dev/null || true
     # One model of each program. scripts/test --all takes all runs, of which the test of every model above kills some too.
-    local runs='model linear|scene|cubature mesh|sketchsolve' count=4
+    local runs='model linear|scene|cubature mesh|sketchsolve|force-sweep' count=5
     [ -z "${SUPPLE_ALL-}" ] || runs=. count=12
     "$PYTHON" "$BATS_TEST_DIRNAME/kills.py" $count "$RANDOM" "$runs" > kills.txt 2>&1 || fault "$(< kills.txt)"
     no_faults

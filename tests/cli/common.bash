@@ -10,7 +10,7 @@ setup() {
     mkdir "$BATS_TEST_TMPDIR/work"
     cd "$BATS_TEST_TMPDIR/work" || return
     cp -r "$DATA"/. . # copies: links would let a test write into what others read
-    for ending in .npz .csv .png; do
+    for ending in .npz .csv .png .wav; do
         echo old > "out$ending"
     done
     shopt -s dotglob nullglob
@@ -98,6 +98,7 @@ command_of() {
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
     simvalidate) line=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 10) ending= ;;
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
+    simsound) line=(simsound mesh.npz basis.npz traj.npz --listener 0,5,0 --rate 1000 --band 1,20) ending=.wav ;;
     simmerge) line=(simmerge training.npz) ;;
     simrender) line=(simrender mesh.npz --size 160x120 --samples 1) ending=.png ;;
     *)
@@ -260,6 +261,7 @@ slots() {
         echo "cubature mesh.npz basis.npz @"
         ;;
     motion) echo "simexport @ --to csv" ;;
+    curve) echo "simcurve mesh.npz --basis basis.npz --poly poly.npz --of @" ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac
 }

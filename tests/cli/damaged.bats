@@ -27,6 +27,7 @@ damaged() {
 @test "damaged training" { damaged training; }
 @test "a damaged trajectory" { damaged traj; }
 @test "a damaged motion" { damaged motion; }
+@test "a damaged curve" { damaged curve; }
 @test "a damaged matrix" { damaged K; }
 @test "a damaged field" { damaged field; }
 @test "a damaged pointshell" { damaged shell; }
@@ -46,13 +47,14 @@ inspected() {
     no_faults
 }
 
-@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj motion field shell' siminfo @; }
+@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj motion field shell curve' siminfo @; }
 @test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
 @test "simexport and damaged trajectories" { inspected traj simexport mesh.npz basis.npz @ -o out.csv; }
 @test "simexport and damaged meshes" { inspected mesh simexport @ basis.npz traj.npz --probe 3 -o out.csv; }
 @test "simexport and damaged motions" { inspected motion simexport scene.json @ -o out.csv; }
+@test "simexport and damaged curves" { inspected curve simexport @ -o out.csv; }
 @test "simrender and damaged motions" { inspected motion simrender scene.json @ --size 160x120 --frames 0 -o out.png; }
 @test "simrender and damaged meshes" { inspected mesh simrender @ --size 160x120 -o out.png; }
 @test "simrender and damaged modes" { inspected modes simrender mesh.npz @ --size 160x120 -o out.png; }

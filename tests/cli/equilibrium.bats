@@ -80,3 +80,21 @@ certified() {
     grep -q '^FAIL .* equilibrium of 1 frames' "$stdout" || fault "another q: $(cat "$stdout")"
     no_faults
 }
+
+@test "a law that softens under compression is named" {
+    needs_numpy
+    local v ending=.npz
+    "$PYTHON" "$BATS_TEST_DIRNAME/about.py" deck C3D20 4 1 1 1 0.3 1e6 0 beam.inp
+    simimport beam.inp -q -o bar.npz
+    for v in $(awk '/^\*/ { on = /NSET=TIP/; next } on { print $1 - 1 }' beam.inp); do
+        printf '0,%d,0,0,0\n1,%d,-0.45,0,0\n' "$v" "$v"
+    done > push.csv # to 55 percent of the length
+    done_well simfull bar.npz --integrator static --prescribe-vertices push.csv --dt 0.5 --steps 2 -o a.npz
+    [[ $err == *'elements (element '*' first) are compressed to less than 58 % of their length or inverted: the law stvk softens'* ]] || fault "$err"
+    done_well simfull bar.npz --integrator static --prescribe-vertices push.csv --dt 0.5 --steps 1 -o a.npz
+    [[ $err != *softens* ]] || fault "$err"
+    simimport beam.inp --law neo-hookean -q -o bar.npz
+    done_well simfull bar.npz --integrator static --prescribe-vertices push.csv --dt 0.5 --steps 2 -o a.npz
+    [[ $err != *softens* ]] || fault "$err"
+    no_faults
+}

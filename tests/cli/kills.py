@@ -25,6 +25,11 @@ RUNS = [
     'simfull mesh.npz --model conjac --dynamic farthest:5 --integrator linear-euler' + LOADS + ' --steps 700 --every 30',
     'simfull mesh.npz --gravity 0,0,-9.81 --ground 0,0,1,-0.1 --ground-stiffness 1e5 --friction 0.3 --dt 0.002 --steps 400 --every 30',
     'simscene scene.json --dt 0.0002 --steps 40000 --every 100 --contacts',
+    'simcurve mesh.npz --basis basis.npz --poly poly.npz --backbone --amplitude 0.3 --resolution 0.001 --points 1800',
+    'simcurve mesh.npz --model cubature --basis basis.npz --cub cub.npz --response --base-acceleration 0,0,0.1 --range 0.9,1.1 --damping-mass 0.2 '
+    '--resolution 0.01 --harmonics 3 --points 150',
+    'simcurve mesh.npz --model galerkin --basis basis.npz --force-sweep --base-acceleration 0,0,0.1 --frequency 0.9 --damping-mass 0.2 '
+    '--resolution 0.02 --harmonics 3 --points 30 --residual',
     'cubature mesh.npz basis.npz --poses 500 --method greedy --tolerance 0 -n 25',
     'sketchsolve mesh.npz --loads many.csv --separation 0 --snapshot-separation 0',
 ]

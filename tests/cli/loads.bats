@@ -182,6 +182,63 @@ tip() {
     no_faults
 }
 
+@test "reactions of reduced models, and in trajectories" {
+    needs_numpy
+    make_rod
+    local coordinates how
+    coordinates=$(siminfo rod.npz | sed -n 's/^fixed.* \([0-9]*\) of \([0-9]*\) degrees.*/\2 \1/p' | awk '{ print $1 - $2 }')
+    modes rod.npz -k "$coordinates" -q -o all.npz
+    echo '0,inf,set,tip,0,1000,0' > side.csv
+    # with all modes a model in a basis is the full-order model
+    for how in '--integrator static --steps 1' '--dt 0.0002 --steps 20 --damping-mass 2 --damping-stiffness 1e-4' \
+        '--integrator central --dt 1e-5 --steps 20'; do
+        simfull rod.npz -q $how --loads side.csv --gravity 0,0,-2 --reactions full.csv -o full.npz
+        done_well simulate rod.npz -q --model galerkin --basis all.npz $how --loads side.csv --gravity 0,0,-2 --reactions reduced.csv -o reduced.npz
+        "$PYTHON" - <<-'END' || fault "$how: reduced with all modes is not full"
+	import csv, numpy as np
+	full, reduced = (list(csv.reader(open(f))) for f in ('full.csv', 'reduced.csv'))
+	a, b = np.array(full[1:], float), np.array(reduced[1:], float)
+	print('# difference', abs(a - b).max() / abs(a).max())
+	assert full[0] == reduced[0] and abs(a - b).max() < 1e-9 * abs(a).max()
+	END
+    done
+    # mode superposition and the linear model
+    how='--dt 0.0002 --steps 20'
+    simfull rod.npz -q --model linear $how --loads side.csv --reactions full.csv -o full.npz
+    simulate rod.npz -q --model modal --basis all.npz $how --loads side.csv --reactions reduced.csv -o reduced.npz
+    "$PYTHON" - <<-'END' || fault 'modal is not linear'
+	import csv, numpy as np
+	a, b = (np.array(list(csv.reader(open(f)))[1:], float) for f in ('full.csv', 'reduced.csv'))
+	assert abs(a - b).max() < 1e-9 * abs(a).max()
+	END
+    # few modes: in statics the forces are in balance with the loads
+    modes rod.npz -k 5 -q -o few.npz
+    done_well simulate rod.npz --model galerkin --basis few.npz --integrator static --steps 1 --loads side.csv --gravity 0,0,-2 --reactions r.csv --record-reactions -o few-static.npz
+    [[ $err == *'the basis leaves up to'*'out of balance'* ]] || fault "$err"
+    [ "$(tail -n 1 r.csv | awk -F, '{ d = ($2 ^ 2 + ($3 + 1000) ^ 2 + ($4 - 8000) ^ 2) ^ 0.5; print d < 1e-6 }')" = 1 ] || fault "few modes: $(tail -n 1 r.csv)"
+    # in the trajectory, of both programs
+    siminfo few-static.npz | grep -q '^reaction  fixed: ' || fault "$(siminfo few-static.npz)"
+    ending=.csv done_well simexport few-static.npz -o x.csv
+    [ "$(tail -n 1 x.csv | cut -d, -f 6-)" = "$(tail -n 1 r.csv | cut -d, -f 2-)" ] || fault 'the CSV of simexport'
+    [ "$(head -n 1 x.csv | cut -d, -f 6-)" = "$(head -n 1 r.csv | cut -d, -f 2-)" ] || fault 'names in the CSV of simexport'
+    local ending=.npz
+    simfull rod.npz -q --integrator static --steps 1 --loads side.csv --record-reactions -o static.npz
+    ending= done_well simverify rod.npz static.npz --loads side.csv -q
+    simverify rod.npz static.npz --loads side.csv 2> said.txt | grep -q '^ok   static.npz reactions and loads in balance' || fault 'not verified'
+    # through a checkpoint the same bytes
+    how='--loads side.csv --dt 0.0002 --steps 12 --record-reactions'
+    simfull rod.npz -q $how -o once.npz
+    simfull rod.npz -q $how --checkpoint kept -o resumed.npz
+    same_bytes once.npz resumed.npz 'a checkpoint'
+    simimport rod.inp -q --young 1e6 --poisson 0 -o rod-free.npz
+    modes rod-free.npz -k 8 -q -o free-modes.npz
+    refused 3 'rod-free.npz: --record-reactions: no vertex is fixed' simulate rod-free.npz --model modal --basis free-modes.npz --steps 1 --record-reactions -o out.npz
+    refused 2 '--reactions applies to --integrator' simulate rod.npz --model modal --basis few.npz --integrator exact --reactions r.csv -o out.npz
+    modes rod.npz --about static.npz --loads side.csv -k 4 -q -o about.npz
+    refused 3 'about.npz: its modes are about a static equilibrium' simulate rod.npz --model modal --basis about.npz --steps 1 --reactions r.csv -o out.npz
+    no_faults
+}
+
 @test "stress at probes and in VTU: that of a rod under tension" {
     needs_numpy
     make_rod

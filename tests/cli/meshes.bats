@@ -124,15 +124,78 @@ make_mixed() {
     no_faults
 }
 
+# sets_of MESH: each set of a mesh with its entries, in the order of kinds and names; without those that are a region of their name.
+sets_of() {
+    "$PYTHON" - "$1" <<-'END'
+	import json, sys, numpy as np
+	f = np.load(sys.argv[1])
+	at = dict.fromkeys(('vertices', 'elements', 'faces'), 0)
+	lines = []
+	names = [r['name'] for r in json.loads(bytes(f['meta']))['materials']]
+	for s in json.loads(bytes(f['meta'])).get('sets', []):
+	    kind, n = s['of'], s['count']
+	    entries = f['sets/' + kind][at[kind]:at[kind] + n].tolist()
+	    at[kind] += n
+	    if not (kind == 'elements' and s['name'] in names):
+	        lines.append('%s %s %s' % (kind, s['name'], entries))
+	print('\n'.join(sorted(lines)))
+	END
+}
+
+@test "named sets through Gmsh, Medit and VTK" {
+    needs_numpy
+    local ending=.npz type side top
+    # All faces are of the boundary: one between two elements is read as that of the element with the lower number.
+    # sets of vertices, of faces that share some, and of elements that overlap; two regions; triangles and quadrilaterals
+    for type in C3D8 C3D10 C3D15 C3D20; do
+        "$PYTHON" "$BATS_TEST_DIRNAME/typed.py" $type 3 2 1 deck.inp
+        side='1, S1|2, S1|2, S2|3, S3' top='2, S2|3, S2|1, S1'
+        [ $type != C3D10 ] || side='1, S1|2, S1|7, S1' top='2, S1|8, S1'
+        awk -v side="${side//|/\\n}" -v top="${top//|/\\n}" '/^\*MATERIAL/ && !done { print "*ELSET, ELSET=ODD, GENERATE\n1, 5, 2\n*ELSET, ELSET=LOW\n1, 2, 3\n*NSET, NSET=FEW WORDS\n1, 3, 6";
+            print "*SURFACE, NAME=A SIDE\n" side "\n*SURFACE, NAME=TOP\n" top; done = 1 } { print }' deck.inp > sets.inp
+        simimport sets.inp -q --region-set LOW -o mesh.npz
+        sets_of mesh.npz > all.txt
+        [ "$(wc -l < all.txt)" -ge 6 ] || fault "$type: $(< all.txt)"
+        done_well simexport mesh.npz -o x.msh
+        [[ $err != *named\ sets* ]] || fault "$type: $err"
+        done_well simimport x.msh -q -o back.npz
+        sets_of back.npz > back.txt
+        cmp -s all.txt back.txt || fault "$type, version 4: $(diff all.txt back.txt)"
+        same_members mesh.npz back.npz region
+        done_well simexport mesh.npz --to msh2 -o x2.msh
+        [[ $err == *'named sets of elements'* ]] || fault "$type: $err"
+        done_well simimport x2.msh -q -o back.npz
+        sets_of back.npz > back.txt
+        grep -v ^elements all.txt | cmp -s - back.txt || fault "$type, version 2: $(diff all.txt back.txt)"
+    done
+    "$PYTHON" "$BATS_TEST_DIRNAME/typed.py" C3D10 3 2 1 deck.inp
+    sed 's/^\*MATERIAL/*SURFACE, NAME=SIDE\n1, S1\n2, S1\n*SURFACE, NAME=TOP\n2, S1\n7, S1\n&/' deck.inp > sets.inp
+    simimport sets.inp -q -o mesh.npz
+    ending= done_well simexport mesh.npz -o x.mesh
+    [[ $err == *'the faces of set SIDE have the reference 1'*'the faces of set TOP have the reference 2'* ]] || fault "$err"
+    done_well simimport x.mesh -q -o back.npz
+    sets_of mesh.npz | sed -n 's/^faces SIDE/faces surface-1/p; s/^faces TOP/faces surface-2/p' > all.txt
+    sets_of back.npz | cmp -s all.txt - || fault "Medit: $(sets_of back.npz)"
+    simexport mesh.npz -q -o x.vtk && simexport mesh.npz -q -o x.vtu
+    for file in x.vtk x.vtu; do
+        grep -q 'set_END' $file || fault "no set in $file"
+        done_well simimport $file -q -o back.npz
+        same_members mesh.npz back.npz vertices tet10 region
+    done
+    [ "$(awk '$2 == "set_END" { on = 1; getline; next } $1 == "SCALARS" { on = 0 } on { n += $1 } END { print n }' x.vtk)" = "$(siminfo mesh.npz | sed -n 's/^set *END: \([0-9]*\) vertices/\1/p')" ] ||
+        fault 'the set END in VTK'
+    no_faults
+}
+
 @test "properties that a format cannot hold are reported" {
     local ending=
     make_mixed
     done_well simexport mixed.npz -o m.msh
-    [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
+    [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices" ]] || fault "$err"
     done_well simexport mixed.npz -o m.mesh
-    [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
+    [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices, 1 named sets of vertices, 2 named sets of elements" ]] || fault "$err"
     done_well simexport mixed.npz -o m.vtu
-    [[ $err == "simexport: m.vtu: not in this file: the materials' names and constants, 4 fixed vertices, 3 named sets" ]] || fault "$err"
+    [[ $err == "simexport: m.vtu: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
     done_well simexport mixed.npz -o m.inp
     [ -z "$err" ] || fault "$err"
     done_well simexport mixed.npz -o m.bou

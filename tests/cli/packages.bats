@@ -54,7 +54,7 @@ list() {
     for name in $needs; do
         case $name in
         debhelper-compat | dh-python) ;;
-        *) { list build; list manual; list pictures; } | grep -qx "$name" || fault "scripts/prepare has no $name" ;;
+        *) { list build; list manual; list pictures; list sound; } | grep -qx "$name" || fault "scripts/prepare has no $name" ;;
         esac
     done
     no_faults
@@ -63,7 +63,7 @@ list() {
 @test "the image is built with the packages of scripts/prepare" {
     local here there
     there=$(sed -n '/^RUN apt-get update/,/[^\\]$/p' "$SUPPLE_SOURCE/packaging/Dockerfile" | sed -n '2,$p' | sed '/^ *debhelper /d' | tr -d '\134' | tr -s ' ' '\n' | sed '/^$/d' | sort)
-    here=$({ list build; list manual; list pictures; } | sort)
+    here=$({ list build; list manual; list pictures; list sound; } | sort)
     [ "$here" = "$there" ] || fault "$(diff <(echo "$here") <(echo "$there"))"
     no_faults
 }

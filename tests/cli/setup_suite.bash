@@ -39,6 +39,7 @@ make_inputs() {
     distfield bar.obj -q -n 6 -o field.npz
     pointshell mesh.npz -q --basis basis.npz --normals tangents --points 60 --levels 3 -o shell.npz
     make_scene "$here"
+    simcurve mesh.npz --basis basis.npz --poly poly.npz --backbone --amplitude 0.01 --harmonics 2 --points 3 -q -o curve.npz
     # the same body of another material: every size agrees, the hashes do not
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 2e6 -o twin.npz
     modes twin.npz -q -k 4 -o twin-modes.npz
@@ -61,6 +62,7 @@ make_inputs() {
     damage training
     damage traj
     damage motion
+    damage curve
     damage K
     damage field
     damage shell

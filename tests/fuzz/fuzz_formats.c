@@ -1,6 +1,8 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
+#include "formats/certificate.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/curve.h"
 #include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/mesh.h"
@@ -84,11 +86,13 @@ static void read_kinds(sp_context *context)
     sp_columns columns;
     sp_sparse matrix;
     sp_polynomials polynomials;
+    sp_certificate certificate;
     sp_cubature cubature;
     sp_poses poses;
     sp_mesh mesh;
     sp_field field;
     sp_pointshell pointshell;
+    sp_curve_file curve;
     int64_t *dof, first, total;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
@@ -108,6 +112,20 @@ static void read_kinds(sp_context *context)
             sp_polynomials_free(&polynomials);
         if (sp_polynomial_sums_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
             sp_polynomials_free(&polynomials);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_certificate_read(context, &file, -1, &certificate, hash[0], hash[1]) == SP_OK)
+            sp_certificate_free(&certificate);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_curve_read(context, &file, &curve) == SP_OK) {
+            for (int64_t i = 0; i < curve.n; i++)
+                if (curve.stable[i] > 1 || curve.event[i] > 4 || !(curve.frequency[i] > 0))
+                    abort();
+            sp_curve_file_free(&curve);
+        }
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {

@@ -173,3 +173,8 @@ void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const 
 {
     tool_check_source(sp_input_same_mass(tool_source(), path, lumped, basis_lumped, basis));
 }
+
+bool tool_columns_sized(const tool_columns *columns)
+{
+    return !strcmp(columns->kind, "snapshots") && !columns->columns.factor;
+}

@@ -65,6 +65,10 @@ void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);
  * "basis". */
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);
 
+/* Returns true if the columns are displacements with a size of their own: snapshots, but not shapes of buckling, whose
+ * amplitude is arbitrary as that of modes is. */
+bool tool_columns_sized(const tool_columns *columns);
+
 /* Rejects polynomials or a cubature (of `path`) with the consistent mass for a basis that is orthonormal in the lumped
  * one. */
 void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis);

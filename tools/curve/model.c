@@ -4,7 +4,6 @@
 #include "reduced/galerkin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The loads must be forces without beginning and end. */
@@ -45,14 +44,13 @@ static void add_loads(curve_model *m, int64_t count, const sp_load *loads, const
 static void read_static(curve_model *m, const char *path, double *sum)
 {
     simulation *s = &m->s;
-    int64_t bytes, count;
-    sp_load *loads;
+    int64_t bytes;
     if (!path)
         return;
     char *text = tool_read_bytes(path, "static-loads", &m->pool, &bytes);
-    tool_check(sp_loads_parse(s->context, text, bytes, &s->mesh.mesh, &m->pool, &count, &loads), path);
-    check_loads(path, count, loads);
-    add_loads(m, count, loads, (const double[3]){0}, 1, path, sum);
+    tool_check(sp_loads_parse(s->context, text, bytes, &s->mesh.mesh, &m->pool, &m->static_count, &m->statics), path);
+    check_loads(path, m->static_count, m->statics);
+    add_loads(m, m->static_count, m->statics, (const double[3]){0}, 1, path, sum);
 }
 
 static void make_force(curve_model *m)
@@ -83,27 +81,34 @@ static double *reduced_mass(curve_model *m)
     return mass;
 }
 
-/* VERTEX:AXIS; without it the component that moves most in the columns of the basis, by their first one. */
-static void find_probe(curve_model *m, const char *text)
+/* The component that moves most in the columns of the basis, by their first one. */
+static void choose_probe(curve_model *m)
 {
-    const int64_t vertices = m->s.mesh.mesh.vertex_count;
     const double *U = m->s.basis.columns.U;
-    long long vertex;
-    char axis, more;
     int64_t largest = 0;
-    for (int64_t i = 0; i < 3 * vertices; i++)
+    for (int64_t i = 0; i < 3 * m->s.mesh.mesh.vertex_count; i++)
         if (fabs(U[i]) > fabs(U[largest]) * (1 + 1e-9))
             largest = i;
-    m->vertex = largest / 3;
+    m->probe.vertex = largest / 3;
     m->axis = (int)(largest % 3);
-    if (!text)
-        return;
-    if (sscanf(text, "%lld:%c%c", &vertex, &axis, &more) != 2 || axis < 'x' || axis > 'z')
-        tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:AXIS, such as 12:y", text);
-    if (vertex < 0 || vertex >= vertices)
-        tool_fail(SP_USAGE, NULL, "--probe: vertex %lld of %lld", vertex, (long long)vertices);
-    m->vertex = vertex;
-    m->axis = axis - 'x';
+}
+
+static void find_probe(curve_model *m, const char *text)
+{
+    const simulation *s = &m->s;
+    const sp_mesh *mesh = &s->mesh.mesh;
+    const tool_place_names names = {s->context, "probe", mesh->vertex_count, mesh, s->mesh.path};
+    const int64_t *corner;
+    const double *weight;
+    if (text)
+        m->probe = tool_place_axis(&names, text, &m->axis);
+    else
+        choose_probe(m);
+    m->row = tool_allocate(&m->pool, s->r, sizeof *m->row);
+    const int count = tool_place_corners(mesh, &m->probe, &corner, &weight);
+    for (int c = 0; c < count; c++)
+        for (int64_t j = 0; j < s->r; j++)
+            m->row[j] += weight[c] * s->basis.columns.U[j * s->basis.columns.rows + 3 * corner[c] + m->axis];
 }
 
 void curve_model_read(sp_context *context, const curve_choice *choice, curve_model *m)

@@ -1,6 +1,6 @@
 #include "tools/curve/curve.h"
 
-#include "formats/export/csv_write.h"
+#include "formats/export/curve_write.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +9,13 @@
 static double displacement(const curve_points *p, const double *coefficients, double theta)
 {
     const simulation *s = &p->model->s;
-    const int64_t rows = s->basis.columns.rows, columns = 2 * p->choice->harmonics + 1;
-    const double *row = s->basis.columns.U + 3 * p->model->vertex + p->model->axis;
+    const int64_t columns = 2 * p->choice->harmonics + 1;
     double u = 0;
     for (int64_t k = 0; k < columns; k++) {
         const double angle = (double)((k + 1) / 2) * theta;
         double c = 0;
         for (int64_t i = 0; i < s->r; i++)
-            c += row[i * rows] * coefficients[k * s->r + i];
+            c += p->model->row[i] * coefficients[k * s->r + i];
         u += c * (k == 0 ? 1 : k % 2 ? cos(angle) : sin(angle));
     }
     return u;
@@ -51,6 +50,56 @@ static void add_number(sp_list *list, double value)
     *(double *)tool_list_add(list, 1, sizeof value) = value;
 }
 
+/* The parts of a point that have a number of bytes of their own: its lists with this number. */
+typedef struct part {
+    sp_list *list;
+    int64_t count;
+    size_t size;
+} part;
+
+enum { PARTS = 9 };
+
+static void list_parts(curve_points *p, part parts[PARTS])
+{
+    const int64_t r = p->model->s.r, columns = 2 * p->choice->harmonics + 1, one = 1;
+    const size_t real = sizeof(double);
+    const part all[PARTS] = {{&p->frequency, one, real},
+                             {&p->factor, one, real},
+                             {&p->amplitude, one, real},
+                             {&p->energy, one, real},
+                             {&p->coefficient, columns * r, real},
+                             {&p->multiplier, 4 * r, real},
+                             {&p->residual, p->full ? 1 : 0, real},
+                             {&p->stable, one, 1},
+                             {&p->event, one, 1}};
+    memcpy(parts, all, sizeof all);
+}
+
+/* Saves the last point. */
+static void save_last(curve_points *p)
+{
+    part parts[PARTS];
+    list_parts(p, parts);
+    for (int i = 0; i < PARTS && p->recorded; i++) {
+        const sp_list *list = parts[i].list;
+        const int64_t bytes = parts[i].count * (int64_t)parts[i].size;
+        if (bytes > 0)
+            sp_state_bytes(p->recorded, (char *)list->data + list->count * (int64_t)parts[i].size - bytes, bytes);
+    }
+}
+
+void curve_points_load(curve_points *p, sp_state *recorded)
+{
+    part parts[PARTS];
+    list_parts(p, parts);
+    for (int i = 0; i < PARTS; i++)
+        if (parts[i].count > 0)
+            sp_state_bytes(recorded, tool_list_add(parts[i].list, parts[i].count, parts[i].size),
+                           parts[i].count * (int64_t)parts[i].size);
+    if (p->full && !recorded->failed)
+        p->worst_full = fmax(p->worst_full, ((double *)p->residual.data)[p->residual.count - 1]);
+}
+
 bool curve_points_add(void *data, const sp_curve_point *point)
 {
     curve_points *p = data;
@@ -66,12 +115,19 @@ bool curve_points_add(void *data, const sp_curve_point *point)
         add_number(&p->multiplier, point->multiplier_re[i]);
         add_number(&p->multiplier, point->multiplier_im[i]);
     }
+    if (p->full) {
+        const sp_periodic_motion motion = {
+            p->kind, r, p->choice->harmonics, point->frequency, point->factor, point->coefficients};
+        add_number(&p->residual, curve_full_residual(p->model, p->full, &motion));
+        p->worst_full = fmax(p->worst_full, ((double *)p->residual.data)[p->residual.count - 1]);
+    }
     *(uint8_t *)tool_list_add(&p->stable, 1, 1) = point->stable;
     *(uint8_t *)tool_list_add(&p->event, 1, 1) = (uint8_t)point->event;
+    save_last(p);
     return p->choice->amplitude_given && amplitude >= p->choice->amplitude;
 }
 
-static json_t *result_of(const sp_curve_report *report, bool complete)
+static json_t *result_of(const curve_points *p, const sp_curve_report *report, bool complete)
 {
     json_t *result = tool_result_new();
     static const char *const names[SP_CURVE_EVENTS] = {NULL, "folds", "branch_points", "period_doublings",
@@ -81,6 +137,8 @@ static json_t *result_of(const sp_curve_report *report, bool complete)
         json_object_set_new(result, names[i], json_integer(report->events[i]));
     json_object_set_new(result, "complete", json_boolean(complete));
     json_object_set_new(result, "worst_residual", tool_real("worst_residual", report->worst_residual));
+    if (p->full)
+        json_object_set_new(result, "worst_full_residual", tool_real("worst_full_residual", p->worst_full));
     json_object_set_new(result, "worst_balance", tool_real("worst_balance", report->worst_balance));
     json_object_set_new(result, "newton_iterations", json_integer(report->continuation.iterations));
     json_object_set_new(result, "factorizations", json_integer(report->continuation.factorizations));
@@ -88,51 +146,52 @@ static json_t *result_of(const sp_curve_report *report, bool complete)
     return result;
 }
 
+static sp_curve_file file_of(const curve_points *p)
+{
+    return (sp_curve_file){.kind = p->kind,
+                           .n = p->frequency.count,
+                           .r = p->model->s.r,
+                           .columns = 2 * p->choice->harmonics + 1,
+                           .frequency = p->frequency.data,
+                           .factor = p->factor.data,
+                           .amplitude = p->amplitude.data,
+                           .energy = p->energy.data,
+                           .coefficient = p->coefficient.data,
+                           .multiplier = p->multiplier.data,
+                           .residual = p->residual.data,
+                           .stable = p->stable.data,
+                           .event = p->event.data};
+}
+
 void curve_points_write(curve_points *p, const sp_curve_report *report, bool complete, tool_output *output)
 {
     const simulation *s = &p->model->s;
     json_t *meta = tool_meta_new("curve");
-    const sp_curve_file file = {.n = p->frequency.count,
-                                .r = s->r,
-                                .columns = 2 * p->choice->harmonics + 1,
-                                .frequency = p->frequency.data,
-                                .factor = p->factor.data,
-                                .amplitude = p->amplitude.data,
-                                .energy = p->energy.data,
-                                .coefficient = p->coefficient.data,
-                                .multiplier = p->multiplier.data,
-                                .stable = p->stable.data,
-                                .event = p->event.data};
+    const sp_curve_file file = file_of(p);
     json_object_set_new(meta, "mesh", json_string(s->mesh.hash));
     json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    json_object_set_new(meta, "probe", json_pack("[I,i]", (json_int_t)p->model->vertex, p->model->axis));
+    json_object_set_new(meta, "probe", json_pack("[I,i]", (json_int_t)p->model->probe.vertex, p->model->axis));
+    if (p->model->probe.surface)
+        json_object_set_new(meta, "probe_surface", json_true());
     tool_check(sp_curve_write(s->context, tool_output_writer(output), meta, &file), tool_output_path());
-    tool_output_finish(output, result_of(report, complete));
+    tool_output_finish(output, result_of(p, report, complete));
     json_decref(meta);
 }
 
-/* --csv: a row for each point. */
-void curve_points_table(const curve_points *p)
+void curve_points_table(const curve_points *p, tool_output *output)
 {
-    static const char head[] = "frequency_Hz,factor,amplitude_m,energy_J,stable,event\n";
-    sp_list text = {0};
-    memcpy(tool_list_add(&text, sizeof head - 1, 1), head, sizeof head - 1);
-    for (int64_t i = 0; i < p->frequency.count; i++) {
-        char line[200];
-        const int length =
-            snprintf(line, sizeof line, "%.17g,%.17g,%.17g,%.17g,%d,%d\n", ((double *)p->frequency.data)[i],
-                     ((double *)p->factor.data)[i], ((double *)p->amplitude.data)[i], ((double *)p->energy.data)[i],
-                     ((uint8_t *)p->stable.data)[i], ((uint8_t *)p->event.data)[i]);
-        memcpy(tool_list_add(&text, length, 1), line, (size_t)length);
-    }
-    tool_write_bytes(p->choice->table, text.data, text.count);
-    sp_list_free(&text);
+    const sp_curve_file file = file_of(p);
+    sp_stream stream;
+    sp_stream_begin(&stream, tool_output_descriptor(output));
+    sp_curve_write_csv(&stream, &file);
+    tool_check(sp_stream_end(p->model->s.context, &stream), p->choice->table);
+    tool_output_finish(output, NULL);
 }
 
 void curve_points_free(curve_points *p)
 {
-    sp_list *const lists[] = {&p->frequency,   &p->factor,     &p->amplitude, &p->energy,
-                              &p->coefficient, &p->multiplier, &p->stable,    &p->event};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        sp_list_free(lists[i]);
+    part parts[PARTS];
+    list_parts(p, parts);
+    for (int i = 0; i < PARTS; i++)
+        sp_list_free(parts[i].list);
 }

@@ -213,7 +213,7 @@ static void columns_body(body_maker *maker, skin_motion *skin, double **coordina
 {
     const sp_columns *columns = &maker->motion->columns.columns;
     const int64_t r = maker->frame_count, rows = 3 * skin->vertex_count;
-    const bool snapshots = !strcmp(maker->motion->columns.kind, "snapshots");
+    const bool snapshots = tool_columns_sized(&maker->motion->columns);
     double side, diagonal = box_diagonal(skin->vertex_count, skin->rest, &side),
                  *U = tool_allocate_raw(&maker->pool, r, (size_t)rows * sizeof *U);
     const int64_t frames = snapshots ? r : r * SWING + 1;
@@ -254,7 +254,7 @@ static void color_body(body_maker *maker, const sp_animated_mesh *mesh, tool_ani
 
 static double *times_of(const body_maker *maker, sp_pool *pool)
 {
-    const bool swing = maker->motion->columns.path && strcmp(maker->motion->columns.kind, "snapshots");
+    const bool swing = maker->motion->columns.path && !tool_columns_sized(&maker->motion->columns);
     double *times = tool_allocate_raw(pool, maker->frame_count, sizeof *times);
     for (int64_t f = 0; f < maker->frame_count; f++)
         times[f] = maker->motion->path ? tool_trajectory_time(maker->motion, maker->frame[f])

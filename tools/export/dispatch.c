@@ -3,6 +3,7 @@
 #include "tools/common/scene_trajectory.h"
 #include "tools/common/trajectory.h"
 #include "tools/export/cubature.h"
+#include "tools/export/curve.h"
 #include "tools/export/curves.h"
 #include "tools/export/exchange.h"
 #include "tools/export/field.h"
@@ -199,7 +200,10 @@ void tool_export(const export_files *files)
         export_page(files);
     else if (csv && find_pointshell(files, 2) < 0 && tool_export_motions(files->context, files->count, files->paths))
         export_curves(files);
-    else if (is_scene(files))
+    else if (csv && tool_export_is_curve(files->context, files->count, files->paths)) {
+        tool_inputs_are("curve");
+        tool_export_curve(files->context, files->paths[0], tool_output_path());
+    } else if (is_scene(files))
         export_scene(files);
     else if (export_pointshell_format(files->format) >= 0 && find_pointshell(files, 1) == 0)
         export_pointshell(files);

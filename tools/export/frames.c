@@ -102,7 +102,9 @@ void tool_csv_frames_close(tool_csv_frames *csv)
 
 void tool_csv_frames_head(const tool_csv_frames *csv, export_table *table)
 {
-    static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
+    static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"}, *const reactions[] = {
+                                                                                           "fx", "fy", "fz",
+                                                                                           "mx", "my", "mz"};
     const tool_place *probe = csv->probes.data;
     for (int i = 0; i < SP_ENERGY_COUNT; i++)
         export_table_name(table, "%s", energies[i]);
@@ -114,6 +116,9 @@ void tool_csv_frames_head(const tool_csv_frames *csv, export_table *table)
         export_table_name(table, "q%lld", (long long)i);
     if (csv->choice->volume)
         export_table_name(table, "volume");
+    for (int64_t i = 0; i < 6 * csv->motion.trajectory.reaction_count; i++)
+        export_table_name(table, "%s/%s", sp_trajectory_reaction(tool_trajectory_meta(&csv->motion), i / 6),
+                          reactions[i % 6]);
 }
 
 void tool_csv_probe_names(export_table *table, const char *body, const tool_place *place, bool positions)
@@ -150,6 +155,9 @@ void tool_csv_frames_row(tool_csv_frames *csv, int64_t frame, export_table *tabl
         const double volume = volume_in(motion, frame, &csv->moving);
         export_table_numbers(table, 1, &volume);
     }
+    if (trajectory->reaction)
+        export_table_numbers(table, 6 * trajectory->reaction_count,
+                             trajectory->reaction + 6 * frame * trajectory->reaction_count);
 }
 
 void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice)

@@ -71,6 +71,47 @@ static int read_as(enum tool_volume_format format, int type)
     return first;
 }
 
+/* Whether a file of the format keeps a set; VTK has no cells for the faces of elements. */
+static bool keeps_set(enum tool_volume_format format, const sp_mesh *mesh, const sp_mesh_set *set)
+{
+    if (set->kind == SP_SET_ELEMENTS && sp_volume_is_region(mesh, set) && format != TOOL_VOLUME_TETGEN)
+        return true;
+    switch (format) {
+    case TOOL_VOLUME_INP:
+    case TOOL_VOLUME_MSH:
+        return true;
+    case TOOL_VOLUME_MSH_2:
+        return set->kind != SP_SET_ELEMENTS;
+    case TOOL_VOLUME_MEDIT:
+        return set->kind == SP_SET_FACES;
+    case TOOL_VOLUME_VTK:
+        return set->kind != SP_SET_FACES;
+    default:
+        return false;
+    }
+}
+
+/* "2 named sets of faces", for each kind. */
+static void add_sets(line *missing, enum tool_volume_format format, const sp_mesh *mesh)
+{
+    for (int kind = 0; kind < SP_SET_KINDS; kind++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < mesh->set_count; i++)
+            count += (int)mesh->sets[i].kind == kind && !keeps_set(format, mesh, &mesh->sets[i]);
+        if (count > 0)
+            add(missing, "%lld named sets of %s", (long long)count, sp_set_kind_names[kind]);
+    }
+}
+
+/* Medit has numbers in place of names. */
+static void say_references(const char *path, const sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->set_count; i++)
+        if (sp_medit_reference(mesh, i))
+            tool_warn(path, "the faces of set %s have the reference %lld", mesh->sets[i].name,
+                      (long long)sp_medit_reference(mesh, i));
+}
+
 void tool_export_warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh)
 {
     bool names = format == TOOL_VOLUME_MSH || format == TOOL_VOLUME_MSH_2;
@@ -90,8 +131,7 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
         if (format != TOOL_VOLUME_INP && mesh->fixed_count > 0)
             add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count,
                 format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
-        if (format != TOOL_VOLUME_INP && mesh->set_count > 0)
-            add(&missing, "%lld named sets", (long long)mesh->set_count);
+        add_sets(&missing, format, mesh);
         if (mesh->surface.vertex_count > 0)
             add(&missing, "the embedded surface%s", format == TOOL_VOLUME_VEG ? " (see .interp and .obj)" : "");
         if (mesh->block[SP_HEX8].count > 0 && mesh->quadrature != 2)
@@ -113,6 +153,8 @@ static void warn(sp_context *context, const char *path, enum tool_volume_format 
     }
     if (format == TOOL_VOLUME_VEG && !sp_veg_cubes(mesh))
         tool_warn(path, "VegaFEM takes hexahedra for equal cubes along the axes, which these are not");
+    if (format == TOOL_VOLUME_MEDIT)
+        say_references(path, mesh);
     tool_export_warn_missing(path, format, mesh);
 }
 

@@ -1,4 +1,6 @@
 #include "tools/export/vtu.h"
+#include "formats/export/volume_write.h"
+#include "mesh/mesh_sets.h"
 
 #include "assembly/elastic.h"
 #include "assembly/nodal_stress.h"
@@ -15,6 +17,8 @@
 enum { ARRAY_NAME = 80 };
 
 /* What all files of one run share. */
+enum { ARRAYS = 9 }; /* most arrays of a frame beside those of sets */
+
 typedef struct export_state {
     sp_context *context;
     tool_trajectory *motion;
@@ -28,6 +32,9 @@ typedef struct export_state {
     double *nodal_stress, *nodal_mises, *nodal_largest; /* of the vertices */
     int64_t activation_count;
     sp_activation *activations;
+    int64_t set_count;    /* of a mesh alone */
+    sp_vtu_array *sets;   /* [set_count] */
+    sp_vtu_array *arrays; /* [ARRAYS + set_count] of a frame */
 } export_state;
 
 static void *numbers(export_state *state, int64_t count)
@@ -45,6 +52,37 @@ static void read_activations(export_state *state)
                path);
 }
 
+/* Named sets as arrays of 0 and 1: of elements at the cells, all others at the points, of faces at their vertices. */
+static void open_sets(export_state *state)
+{
+    const sp_mesh *mesh = &state->motion->mesh.mesh;
+    char(*regions)[SP_NAME_LENGTH], (*names)[SP_NAME_LENGTH];
+    tool_check(sp_plain_names(state->context, mesh, &state->pool, &regions), NULL);
+    tool_check(sp_plain_set_names(state->context, mesh, regions, &state->pool, &names), NULL);
+    state->sets = tool_allocate(&state->pool, mesh->set_count, sizeof *state->sets);
+    for (int64_t i = 0; i < mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i];
+        const bool cells = set->kind == SP_SET_ELEMENTS;
+        if (!*names[i])
+            continue;
+        const int64_t room = (int64_t)sizeof names[i] + 8;
+        char *name = tool_allocate(&state->pool, room, 1);
+        int64_t *within =
+            tool_allocate(&state->pool, cells ? sp_mesh_element_count(mesh) : mesh->vertex_count, sizeof *within);
+        snprintf(name, (size_t)room, "set_%s", names[i]);
+        for (int64_t k = 0; k < set->count; k++) {
+            int64_t node[SP_ELEMENT_NODES];
+            const int count = cells ? 0 : sp_mesh_set_nodes(mesh, set, k, node);
+            for (int a = 0; a < count; a++)
+                within[node[a]] = 1;
+            if (cells)
+                within[set->index[k]] = 1;
+        }
+        state->sets[state->set_count++] =
+            (sp_vtu_array){.name = name, .cells = cells, .components = 1, .whole = within};
+    }
+}
+
 static void open_state(export_state *state)
 {
     const tool_trajectory *motion = state->motion;
@@ -57,6 +95,9 @@ static void open_state(export_state *state)
     state->full = numbers(state, 3 * mesh->vertex_count);
     state->displacement = numbers(state, 3 * state->point_count);
     state->velocity = numbers(state, 3 * state->point_count);
+    if (!motion->path && !motion->columns.path && !state->choice->surface)
+        open_sets(state);
+    state->arrays = tool_allocate(&state->pool, ARRAYS + state->set_count, sizeof *state->arrays);
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(mesh);
         tool_check(sp_fe_space_new_prescribed(state->context, &motion->simulated, &state->body), motion->mesh.path);
@@ -83,7 +124,7 @@ static void close_state(export_state *state)
     sp_pool_free(&state->pool);
 }
 
-/* The mesh or its surface, with memory for `arrays` arrays. */
+/* The mesh or its surface, with memory for `arrays` arrays beside those of sets. */
 static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
 {
     const sp_mesh *mesh = &state->motion->mesh.mesh;
@@ -96,6 +137,8 @@ static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
     arrays[0] = (sp_vtu_array){.name = "region", .cells = true, .components = 1, .whole = mesh->region};
     sp_vtu vtu = {.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .arrays = arrays, .array_count = 1};
     memcpy(vtu.block, mesh->block, sizeof vtu.block);
+    for (int64_t i = 0; i < state->set_count; i++)
+        arrays[vtu.array_count++] = state->sets[i];
     return vtu;
 }
 
@@ -141,7 +184,7 @@ static void add_nodal_stress(export_state *state, sp_vtu *vtu, sp_vtu_array *arr
 static void write_frame(export_state *state, int64_t frame, const char *path)
 {
     static const char *const xyz[3] = {"X", "Y", "Z"};
-    sp_vtu_array arrays[9];
+    sp_vtu_array *arrays = state->arrays;
     tool_trajectory *motion = state->motion;
     sp_vtu vtu = start_file(state, arrays);
     double time = tool_trajectory_time(motion, frame);
@@ -190,13 +233,19 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
 static sp_vtu_field column_numbers(export_state *state, int64_t count, const int64_t *chosen)
 {
     const sp_columns *columns = &state->motion->columns.columns;
-    if (!columns->eigenvalue && !columns->singular_value)
+    const char *name = columns->eigenvalue       ? "frequency"
+                       : columns->singular_value ? "singular_value"
+                       : columns->factor         ? "load_factor"
+                                                 : NULL;
+    const double *value = columns->eigenvalue       ? columns->eigenvalue
+                          : columns->singular_value ? columns->singular_value
+                                                    : columns->factor;
+    if (!name)
         return (sp_vtu_field){0};
     double *real = numbers(state, count);
     for (int64_t i = 0; i < count; i++)
-        real[i] = columns->eigenvalue ? sqrt(fmax(columns->eigenvalue[chosen[i]], 0)) / 6.283185307179586
-                                      : columns->singular_value[chosen[i]];
-    return (sp_vtu_field){columns->eigenvalue ? "frequency" : "singular_value", count, real};
+        real[i] = columns->eigenvalue ? sqrt(fmax(value[chosen[i]], 0)) / 6.283185307179586 : value[chosen[i]];
+    return (sp_vtu_field){name, count, real};
 }
 
 static void write_columns(export_state *state, int64_t count, const int64_t *chosen)
@@ -208,7 +257,7 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
     snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
     if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "snapshots") || !strcmp(file->kind, "derivatives"))
         word[strlen(word) - 1] = 0; /* each is one of them */
-    sp_vtu_array *arrays = tool_allocate(&state->pool, count + 1, sizeof *arrays);
+    sp_vtu_array *arrays = tool_allocate(&state->pool, count + 1 + state->set_count, sizeof *arrays);
     char(*name)[ARRAY_NAME] = tool_allocate(&state->pool, count, sizeof *name);
     sp_vtu vtu = start_file(state, arrays);
     for (int64_t i = 0; i < count; i++) {

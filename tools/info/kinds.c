@@ -1,5 +1,6 @@
 /* What siminfo says of each kind of file. */
 #include "formats/kinds.h"
+#include "formats/certificate.h"
 #include "formats/cubature.h"
 #include "formats/curve.h"
 #include "formats/domains.h"
@@ -131,6 +132,8 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
     fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count,
             summary_text_of(info->file.meta, "mass"),
             (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
+    if (json_object_get(info->file.meta, "about"))
+        fprintf(stream, "about     the static equilibrium of hash %.12s\n", summary_text_of(info->file.meta, "about"));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
             fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1,
@@ -276,6 +279,18 @@ static void print_energies(const frames *all, int count, const char *const *word
     fprintf(stream, "%s\n", all->energy ? " in the last frame" : "not recorded");
 }
 
+/* The reactions in the last row of a member reaction/B. */
+static void print_reactions(const json_t *meta, const sp_array *last, FILE *stream)
+{
+    for (int64_t g = 0; last && g < last->shape[1]; g++) {
+        const double *x = (const double *)last->data + 6 * ((last->shape[0] - 1) * last->shape[1] + g);
+        fputs("reaction  ", stream);
+        sp_print_plain(sp_trajectory_reaction(meta, g), stream);
+        fprintf(stream, ": %.9g %.9g %.9g N, moment %.9g %.9g %.9g N m in the last frame\n", x[0], x[1], x[2], x[3],
+                x[4], x[5]);
+    }
+}
+
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const words[SP_ENERGY_COUNT] = {"kinetic", "strain", "work", "dissipated"};
@@ -284,14 +299,21 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
               points = (long long)json_integer_value(json_object_get(meta, "points")),
               vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
     frames all = {0};
+    const sp_array *reaction = NULL;
     int status = SP_OK;
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
             continue;
         SP_TRY(take(context, info, array->name, &array));
-        add_frames(&all, array, SP_ENERGY_COUNT);
+        if (!strncmp(array->name, "reaction/", 9))
+            reaction = array;
+        else
+            add_frames(&all, array, SP_ENERGY_COUNT);
     }
+    if (reaction && (size_t)reaction->shape[1] != json_array_size(json_object_get(meta, "reactions")))
+        return sp_fail(context, SP_INPUT, "%s: it does not have a row for each of the reactions in meta",
+                       reaction->name);
     print_frames(&all, info, stream);
     fprintf(stream, "records   ");
     if (r)
@@ -300,10 +322,13 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, "displacements of %lld of %lld vertices", points, vertices);
     if (json_is_true(json_object_get(meta, "estimates")))
         fputs(", estimates of the error of the force", stream);
+    if (json_is_true(json_object_get(meta, "residuals")))
+        fputs(", residuals in the full-order equation", stream);
     if (json_is_number(json_object_get(meta, "load_end")))
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
     putc('\n', stream);
     print_energies(&all, SP_ENERGY_COUNT, words, stream);
+    print_reactions(meta, reaction, stream);
 done:
     return status;
 }
@@ -445,9 +470,22 @@ static void print_shard(const info_file *info, const char *items, FILE *stream)
                 (long long)json_integer_value(json_object_get(meta, "total")));
 }
 
+/* The load factors of buckling shapes. */
+static int print_factors(sp_context *context, info_file *info, FILE *stream)
+{
+    int64_t count;
+    const double *factor;
+    const int status = take_numbers(context, info, "factor", &count, &factor);
+    for (int64_t i = 0; status == SP_OK && i < count; i++)
+        if (i < ROWS || i + 1 == count)
+            fprintf(stream, "%8lld  load factor %.9g\n", (long long)i + 1, factor[i]);
+        else if (i == ROWS)
+            fprintf(stream, "     ...\n");
+    return status;
+}
+
 static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
 {
-    (void)context;
     const json_t *list = json_object_get(info->file.meta, "interfaces"), *one;
     size_t i;
     print_shard(info, "loads", stream);
@@ -458,7 +496,7 @@ static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", %lld coordinates (%.10s)\n",
                 (long long)json_integer_value(json_object_get(one, "coordinates")), summary_text_of(one, "frame"));
     }
-    return SP_OK;
+    return print_factors(context, info, stream);
 }
 
 static int print_sums(sp_context *context, info_file *info, FILE *stream)
@@ -499,6 +537,9 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
 
 static int print_curve(sp_context *context, info_file *info, FILE *stream)
 {
+    static const char *const words[] = {[SP_PERIODIC_RESPONSE] = "frequency response",
+                                        [SP_PERIODIC_BACKBONE] = "backbone curve",
+                                        [SP_PERIODIC_FORCE] = "force sweep"};
     static const char *const events[] = {"", "folds", "branch points", "period doublings", "Neimark-Sacker points"};
     enum { EVENTS = sizeof events / sizeof *events };
     sp_curve_file curve;
@@ -514,13 +555,27 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
         stable += curve.stable[i];
         count[curve.event[i]]++; /* at most EVENTS - 1 by the table of the kind */
     }
-    fprintf(stream, "curve     %lld points in %lld coordinates with %lld harmonics, %lld stable\n", (long long)curve.n,
-            (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
+    fprintf(stream, "curve     %s, %lld points in %lld coordinates with %lld harmonics, %lld stable\n",
+            words[curve.kind], (long long)curve.n, (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
     fprintf(stream, "from      %.9g Hz to %.9g Hz, amplitude up to %.9g m\n", low, high, largest);
     for (int k = 1; k < EVENTS; k++)
         if (count[k] > 0)
             fprintf(stream, "points    %lld %s\n", count[k], events[k]);
     sp_curve_file_free(&curve);
+    return SP_OK;
+}
+
+static int print_certificate(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_certificate certificate;
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    int status = sp_certificate_read(context, &info->file, -1, &certificate, mesh, basis);
+    if (status != SP_OK)
+        return status;
+    fprintf(stream, "certificate of %lld coordinates, gravity and %lld loads: %lld columns\n", (long long)certificate.r,
+            (long long)certificate.loads.count,
+            (long long)sp_certificate_columns(certificate.r, certificate.loads.count));
+    sp_certificate_free(&certificate);
     return SP_OK;
 }
 
@@ -534,19 +589,20 @@ static const struct {
     {&sp_kind_sparse, print_sparse, (const char *const[]){NULL}},
     {&sp_kind_modes, print_modes, (const char *const[]){"eigenvalue", "residual", NULL}},
     {&sp_kind_derivatives, print_derivatives, (const char *const[]){NULL}},
-    {&sp_kind_snapshots, print_snapshots, (const char *const[]){NULL}},
+    {&sp_kind_snapshots, print_snapshots, (const char *const[]){"factor", NULL}},
     {&sp_kind_polynomial_sums, print_sums, (const char *const[]){NULL}},
     {&sp_kind_basis, print_basis, (const char *const[]){"singular_value", NULL}},
     {&sp_kind_polynomials, print_polynomials, (const char *const[]){NULL}},
     {&sp_kind_cubature, print_cubature, NULL},
     {&sp_kind_training, print_training, (const char *const[]){NULL}},
-    {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", NULL}},
+    {&sp_kind_trajectory, print_trajectory, (const char *const[]){"time/B", "energy/B", "reaction/B", NULL}},
     {&sp_kind_scene_trajectory, print_motion,
      (const char *const[]){"time/B", "energy/B", "counts/B", "contact/count/B", NULL}},
     {&sp_kind_field, print_field, (const char *const[]){"origin", "spacing", NULL}},
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
     {&sp_kind_domains, print_domains, NULL},
     {&sp_kind_curve, print_curve, NULL},
+    {&sp_kind_certificate, print_certificate, NULL},
 };
 
 enum { PRINTERS = sizeof printers / sizeof *printers };

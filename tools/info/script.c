@@ -102,8 +102,9 @@ static bool is_among(const char *const *words, const char *word)
  * inputs is forged. tests/cli/refusals.bats compares the list with the help of all programs. */
 static bool writes(const char *name)
 {
-    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "derivatives", "checkpoint",
-                                          "joints", "timings",         "csv",        "reactions",   NULL};
+    static const char *const writing[] = {"output",     "write-stiffness", "write-mass", "derivatives",
+                                          "checkpoint", "joints",          "timings",    "csv",
+                                          "reactions",  "spectrogram",     NULL};
     return is_among(writing, name);
 }
 

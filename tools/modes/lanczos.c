@@ -3,6 +3,7 @@
 #include "tools/modes/methods.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Refuses modes that are none or not all; returns the largest residual. */
 static double judge(const modes_problem *p, const modes_lanczos_choice *choice, const sp_modes_report *report,
@@ -64,9 +65,11 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
                                       .arpack = choice->arpack,
                                       .certify = choice->certify};
     sp_modes_report report;
-    tool_check_solve(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue,
-                              vector, residual, &report),
-                     p->mesh.path, &p->body,
+    const int status = sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue,
+                                vector, residual, &report);
+    if (status == SP_NUMERICAL)
+        modes_check_stable(p);
+    tool_check_solve(status, p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
     worst = judge(p, choice, &report, residual);
     k += report.more;
@@ -90,6 +93,8 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     columns.residual = residual;
     columns.lumped = p->lumped;
     columns.rigid = report.rigid;
+    if (p->equilibrium)
+        memcpy(columns.about, p->equilibrium->hash, sizeof columns.about);
     if (report.factor && p->own) { /* of another matrix it would be another one than that of the mesh's own */
         columns.ordering = tool_allocate_raw(&p->pool, n, sizeof *columns.ordering);
         columns.ordering_count =

@@ -7,6 +7,7 @@
 #include "basis/modes.h"
 #include "formats/columns.h"
 #include "linear/sparse.h"
+#include "tools/common/equilibrium.h"
 #include "tools/common/inputs.h"
 
 typedef struct modes_problem {
@@ -30,7 +31,9 @@ typedef struct modes_problem {
     tool_output *output;
     tool_output *derivatives; /* NULL: not wanted */
     const char *derivatives_path;
-    bool own; /* K was assembled from the mesh */
+    bool own;                      /* K was assembled from the mesh, at rest */
+    tool_equilibrium *equilibrium; /* about which K is the tangent stiffness, or whose load buckles; NULL: none */
+    const double *factor;          /* load factors of the columns that are written; NULL: none */
 } modes_problem;
 
 typedef struct modes_lanczos_choice {
@@ -55,6 +58,23 @@ void modes_interfaces_close(modes_problem *problem); /* nothing without interfac
 
 /* Eigenvectors, by Lanczos. */
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
+
+/* Linear buckling under the load of the equilibrium, which is of a linear model; K is that at rest. */
+void modes_buckling(modes_problem *problem, const modes_lanczos_choice *choice);
+
+/* The equilibrium that `option` names, with its loads (NULL: none were named); it changes materials and fixed vertices
+ * of the mesh. */
+void modes_read_equilibrium(modes_problem *problem, const char *option, const char *path, const char *model,
+                            const char *loads);
+
+/* The tangent stiffness at the equilibrium, over the body. */
+void modes_tangent(modes_problem *problem, sp_sparse *K);
+
+/* Fails if the body has free rigid motions. */
+void modes_refuse_free(const modes_problem *problem, const char *option);
+
+/* Fails if K, about an equilibrium, has negative eigenvalues. */
+void modes_check_stable(const modes_problem *problem);
 
 /* The derivatives of the `count` modes that were written with this meta, whose hash is `hash`. The bytes are those of
  * modalderiv on that file. */

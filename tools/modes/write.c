@@ -69,6 +69,7 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
 {
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
+    columns.factor = p->factor;
     if (p->ritz)
         combine(p, &columns, &spread, result);
     json_t *meta = tool_meta_new("snapshots");

@@ -73,7 +73,7 @@ void tool_figure_open(tool_figure *figure)
     sp_pool *pool = &figure->pool;
     double low[3], high[3];
     bool of_columns = !motion->path && motion->columns.path,
-         snapshots = of_columns && !strcmp(motion->columns.kind, "snapshots");
+         snapshots = of_columns && tool_columns_sized(&motion->columns);
     if (figure->normalize == TOOL_NORMALIZE_AUTO)
         figure->normalize = of_columns && !snapshots ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
     figure->relative = figure->normalize != TOOL_NORMALIZE_NONE;
@@ -318,6 +318,8 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
     else if (columns->singular_value)
         snprintf(text, (size_t)size, "basis %lld  singular value %.3g", (long long)frame + 1,
                  columns->singular_value[frame]);
+    else if (columns->factor)
+        snprintf(text, (size_t)size, "shape %lld  load factor %.4g", (long long)frame + 1, columns->factor[frame]);
     else if (motion->columns.path)
         snprintf(text, (size_t)size, "%s %lld",
                  !strcmp(motion->columns.kind, "snapshots") ? "shape"

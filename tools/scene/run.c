@@ -469,8 +469,8 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
     sp_contact_scene_energies(run.contact, first);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
-    simulate_keep *keep =
-        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
+    simulate_keep *keep = keep_open(choice->checkpoint, choice->partial,
+                                    &(simulate_kept_run){&kept, choice->steps, "steps", visit, record_again});
     sp_state *recording = keep_recording(keep);
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {

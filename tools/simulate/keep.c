@@ -43,7 +43,7 @@ simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run
                             .opened = tool_seconds()};
     keep->due = keep->opened + SHORTEST;
     keep->looked = keep->opened;
-    tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
+    tool_checkpoint_counts(keep->checkpoint, run->steps, run->what);
     return keep;
 }
 
@@ -72,13 +72,18 @@ int64_t keep_resume(simulate_keep *keep)
     if (tool_checkpoint_resume(keep->checkpoint, record_again, keep, &list)) {
         sp_state state = {.loading = true, .data = list};
         visit(keep, &keep->resumed, &state);
-        if (state.failed || state.at != list.count || keep->resumed < 1 || keep->resumed > keep->run.steps)
+        if (state.failed || state.at != list.count || keep->resumed < 1 ||
+            (keep->run.steps >= 0 && keep->resumed > keep->run.steps))
             tool_checkpoint_damaged(keep->checkpoint);
-        tool_say("%lld of %lld steps were done before", (long long)keep->resumed, (long long)keep->run.steps);
+        if (keep->run.steps >= 0)
+            tool_say("%lld of %lld %s were done before", (long long)keep->resumed, (long long)keep->run.steps,
+                     keep->run.what);
+        else
+            tool_say("%lld %s were done before", (long long)keep->resumed, keep->run.what);
     }
     sp_list_free(&list);
     if (keep->partial && keep->resumed == 0)
-        tool_fail(SP_INPUT, keep->path, "--partial: it keeps no step yet");
+        tool_fail(SP_INPUT, keep->path, "--partial: it keeps no %s yet", keep->run.what);
     tool_checkpoint_keeps(keep->checkpoint, keep->resumed);
     keep->recorded.data.count = 0;
     return keep->resumed;

@@ -9,7 +9,8 @@
 /* A run, created as it is before its first step. */
 typedef struct simulate_kept_run {
     void *self;
-    int64_t steps; /* of the complete run */
+    int64_t steps;    /* of the complete run; −1: not known before it ends */
+    const char *what; /* what is counted: "steps" */
     /* Saves or loads everything that the rest of the run takes from earlier steps, after this number of them. */
     void (*state)(void *self, int64_t done, sp_state *state);
     /* Loading: records once more what was saved when it was recorded, one frame (or line) per call. */
@@ -28,7 +29,7 @@ int64_t keep_resume(simulate_keep *keep);
 /* The last step to take: that of the complete run, or with `partial` the last that was made before. */
 int64_t keep_end(const simulate_keep *keep, int64_t steps);
 
-/* Records in `result` where an incomplete run ends. */
+/* Records in `result` where an incomplete run ends; its number of steps must be known. */
 void keep_report(const simulate_keep *keep, json_t *result);
 
 /* Where recorded frames are saved; NULL: nowhere. */

@@ -1,7 +1,9 @@
 #include "formats/cubature.h"
+#include "formats/damping.h"
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "model/floating.h"
+#include "model/load_stiffness.h"
 #include "reduced/edit.h"
 #include "reduced/linear.h"
 #include "reduced/mass.h"
@@ -129,6 +131,16 @@ static void read_loads(simulation *s)
                s->choice->loads);
 }
 
+static void read_decay(simulation *s)
+{
+    const char *path = s->choice->damping_times;
+    int64_t count;
+    if (!path)
+        return;
+    const char *text = tool_read_bytes(path, "damping-times", &s->pool, &count);
+    tool_check(sp_damping_parse(s->context, text, count, &s->pool, &s->decay), path);
+}
+
 static void borrow(simulation *s)
 {
     const simulation *shared = s->shared;
@@ -158,6 +170,7 @@ void simulation_read(simulation *s)
         return;
     edit_materials(s);
     read_viscosity(s);
+    read_decay(s);
     read_loads(s);
     const bool prescribed =
         s->choice->model == SP_MODEL_NONLINEAR ||
@@ -205,7 +218,8 @@ static sp_model_description describe(simulation *s)
                               .lumped = c->lumped,
                               .load_count = s->load_count,
                               .loads = s->loads,
-                              .viscosity = s->viscosity};
+                              .viscosity = s->viscosity,
+                              .decay = s->decay.count > 0 ? &s->decay : NULL};
     if (!s->frame) /* which turns gravity */
         memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
@@ -245,6 +259,46 @@ void simulation_make(simulation *s)
     find_damping(s);
     if (s->vertices.choice)
         vertices_begin(s);
+}
+
+double simulation_gravity_share(const simulation *s, double time)
+{
+    return s->choice->integrator == SP_STATIC && time == 0 ? 0 : 1;
+}
+
+void simulation_accelerate(simulation *s, const sp_integrator *integrator, double *acceleration)
+{
+    const sp_load_set *set = &s->model.loads;
+    const sp_system *system = &s->model.system;
+    const double time = sp_integrator_time(integrator);
+    if (!s->reduced_force)
+        s->reduced_force = tool_allocate(&s->pool, 2 * s->r, sizeof *s->reduced_force);
+    double *force = s->reduced_force, *part = force + s->r;
+    memset(acceleration, 0, (size_t)s->r * sizeof *acceleration);
+    if (s->choice->integrator == SP_STATIC)
+        return;
+    system->force(system->self, sp_integrator_q(integrator), part);
+    for (int64_t i = 0; i < s->r; i++)
+        force[i] = simulation_gravity_share(s, time) * set->gravity[i] - part[i];
+    for (int64_t l = 0; l < set->force_count; l++)
+        for (int64_t i = 0; i < s->r; i++)
+            force[i] += simulation_load_share(s, set->loads[l], time) * set->columns[l * s->r + i];
+    if (s->damping_stiffness > 0) {
+        system->tangent_times(system->self, sp_integrator_q(integrator), sp_integrator_v(integrator), part);
+        for (int64_t i = 0; i < s->r; i++)
+            force[i] -= s->damping_stiffness * part[i];
+    }
+    tool_check(system->mass_solve(system->self, force, acceleration), s->mesh.path);
+}
+
+double simulation_load_share(const simulation *s, const sp_load *load, double time)
+{
+    const double late = 1e-9 * s->choice->step; /* rounding of k h */
+    if (s->choice->integrator == SP_STATIC)
+        return sp_load_static_share(load, time, s->choice->step);
+    return load->start < time + late && time < load->end - late
+               ? sp_course_at(&load->course, load->end - load->start, time - load->start)
+               : 0;
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)

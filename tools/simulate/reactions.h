@@ -1,21 +1,31 @@
-/* simfull --reactions: the forces and moments by which the fixed vertices are held, in every recorded frame. */
+/* --reactions and --record-reactions: the forces and moments by which the fixed vertices are held, in every recorded
+ * frame. */
 #ifndef TOOLS_SIMULATE_REACTIONS_H
 #define TOOLS_SIMULATE_REACTIONS_H
 
 #include "integrate/integrate.h"
+#include "tools/common/tool.h"
 
 struct simulation;
 
-/* Adds a line for the state of the integrator: its time, then for "fixed", all fixed vertices, and for every set of
- * vertices or faces that has fixed vertices, the force [N] and the moment about the origin [N m] by which they are
- * held:
- *
- *     R = M a + (α M + β K) v + f(u) − f_ext  at the fixed components.
- *
- * Does nothing without the option. The integrator must have accelerations or be static. */
-void reactions_record(struct simulation *s, const sp_integrator *integrator);
+/* One option for each, in a table that simulate and simfull share; its base is a simulate_choice. */
+enum { SIMULATE_REACTION_COUNT = 2 };
+extern const tool_option simulate_reaction_options[SIMULATE_REACTION_COUNT];
 
-/* Writes the file. */
-void reactions_write(struct simulation *s);
+/* Finds the groups: "fixed", all fixed vertices, and every set of vertices or faces that has fixed vertices. With
+ * --record-reactions they are added to what is recorded. Does nothing without the options. */
+void reactions_begin(struct simulation *s);
+
+/* The force [N] and the moment about the origin [N m] of each group [groups, 6] for the state of the integrator:
+ *
+ *     R = M a + (α M + β K) v + f(u) − f_ext  at the fixed components,
+ *
+ * with the forces f of all elements of the mesh, also for a model in a basis, where u = U q, and where what the basis
+ * leaves out of balance is added by linear statics. Adds a line to the file of
+ * --reactions: the time, and these. The integrator must have accelerations or be static. NULL without the options. */
+const double *reactions_record(struct simulation *s, const sp_integrator *integrator);
+
+/* Writes the file; adds to the result which part of the forces a basis left out of balance. */
+void reactions_write(struct simulation *s, json_t *result);
 
 #endif

@@ -1,5 +1,6 @@
 #include "model/models.h"
 #include "tools/common/places.h"
+#include "tools/simulate/reactions.h"
 #include "tools/simulate/simulation.h"
 #include "tools/simulate/warp.h"
 
@@ -28,6 +29,7 @@ void simulation_choose_record(simulation *s)
     const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* the mesh of the recorded quantities */
     s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
+    s->shape.residuals = s->choice->certificate != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
     if (record == RECORD_ALL)
         s->shape.point_count = mesh->vertex_count;
@@ -39,6 +41,7 @@ void simulation_choose_record(simulation *s)
                                                                         .mesh_path = s->mesh.path},
                                                     s->choice->probes, &s->pool, &s->shape.vertex);
     list_points(s);
+    reactions_begin(s);
     s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->udot = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
 }
@@ -69,17 +72,41 @@ static void visit_frame(const sp_trajectory_layout *shape, sp_frame *frame, sp_s
     sp_state_reals(state, (double *)frame->udot, 3 * shape->point_count);
     SP_STATE_VALUE(state, frame->energy);
     SP_STATE_VALUE(state, frame->estimate);
+    SP_STATE_VALUE(state, frame->residual);
+    sp_state_reals(state, (double *)frame->reaction, 6 * shape->reaction_count);
 }
 
 void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time)
 {
     if (!s->kept_q)
-        s->kept_q = tool_allocate(&s->pool, 2 * s->shape.r, sizeof *s->kept_q);
-    sp_frame frame = {.q = s->kept_q, .qdot = s->kept_q + s->shape.r, .u = s->u, .udot = s->udot};
+        s->kept_q = tool_allocate(&s->pool, 2 * s->shape.r + 6 * s->shape.reaction_count, sizeof *s->kept_q);
+    sp_frame frame = {.q = s->kept_q,
+                      .qdot = s->kept_q + s->shape.r,
+                      .u = s->u,
+                      .udot = s->udot,
+                      .reaction = s->kept_q + 2 * s->shape.r};
     visit_frame(&s->shape, &frame, kept);
     *time = frame.time;
     if (!kept->failed)
         tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
+}
+
+/* The displacements of recorded vertices, corrected if they are to be. */
+static void fill_displacements(simulation *s, const sp_integrator *integrator)
+{
+    if (!s->correction) {
+        fill_points(s, sp_integrator_q(integrator), sp_integrator_prescribed(integrator), s->u);
+        return;
+    }
+    sp_model_at_vertices(&s->model, sp_integrator_q(integrator), NULL, s->mesh.mesh.vertex_count, NULL, s->u);
+    correct_displacements(s, integrator, s->u);
+    if (!s->point)
+        return;
+    double *points = tool_allocate_raw(&s->pool, 3 * s->shape.point_count, sizeof *points);
+    for (int64_t p = 0; p < s->shape.point_count; p++)
+        memcpy(points + 3 * p, s->u + 3 * s->point[p], 3 * sizeof *points);
+    memcpy(s->u, points, (size_t)(3 * s->shape.point_count) * sizeof *points);
+    sp_pool_drop(&s->pool, points);
 }
 
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
@@ -89,15 +116,17 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     if (s->warp)
         warp_points(s, sp_integrator_q(integrator), sp_integrator_v(integrator));
     else {
-        fill_points(s, sp_integrator_q(integrator), sp_integrator_prescribed(integrator), s->u);
+        fill_displacements(s, integrator);
         fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
     }
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
+    frame.reaction = reactions_record(s, integrator);
     sp_integrator_energies(integrator, energy);
     memcpy(frame.energy, energy, sizeof frame.energy);
     memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
     memset(s->estimate, 0, sizeof s->estimate);
+    certify(s, integrator, &s->certified, frame.residual);
     if (kept)
         visit_frame(&s->shape, &frame, kept);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());

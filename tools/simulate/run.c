@@ -1,5 +1,6 @@
 #include "tools/simulate/run.h"
 
+#include "assembly/elastic.h"
 #include "tools/simulate/energy.h"
 #include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
@@ -112,6 +113,8 @@ static void begin_stage(run *r, int64_t stage)
     simulation_read(s);
     frame_read(s);
     simulation_make(s);
+    certify_begin(s);
+    correct_begin(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = frame_loads(s);
     if (!stage) {
@@ -178,7 +181,6 @@ static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state
 {
     sp_skeleton *bones = s->vertices.skeleton;
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
-    reactions_record(s, r->integrator);
     if (!bones)
         return;
     const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
@@ -223,6 +225,8 @@ static void visit(void *data, int64_t done, sp_state *state)
     sp_load_set_visit(&s->model.loads, state);
     sp_integrator_visit(r->integrator, state);
     SP_STATE_VALUE(state, s->estimate);
+    SP_STATE_VALUE(state, s->certified);
+    SP_STATE_VALUE(state, s->correction_energy);
     SP_STATE_VALUE(state, r->energy);
     SP_STATE_VALUE(state, r->turn);
     SP_STATE_VALUE(state, r->estimate);
@@ -305,6 +309,8 @@ static json_t *report_result(const run *r)
         json_object_set_new(result, "largest_energy_estimate",
                             tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
     }
+    certify_report(s, result);
+    correct_report(s, r->energy.largest, result);
     return result;
 }
 
@@ -349,6 +355,27 @@ static json_t *trajectory_meta(const run *r)
  * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
 static const double MOST_TURN = 0.2;
 
+/* Laws that are quadratic in the strain soften under large compression. */
+static void warn_softened(const run *r, const simulation *s)
+{
+    sp_pool scratch = {0};
+    int64_t first;
+    if (s->choice->model != SP_MODEL_NONLINEAR)
+        return;
+    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
+    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
+                         s->mesh.mesh.vertex_count, NULL, u);
+    const int64_t count = sp_elastic_softened(s->body, u, &first);
+    if (count > 0)
+        tool_warn(s->mesh.path,
+                  "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
+                  "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
+                  "neo-hookean",
+                  (long long)count, (long long)first,
+                  sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
+    sp_pool_free(&scratch);
+}
+
 static void say(const run *r)
 {
     static const char *const integrators[] = {"Newmark",
@@ -375,6 +402,7 @@ static void say(const run *r)
                   "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a "
                   "definite one",
                   (long long)report->indefinite);
+    warn_softened(r, s);
     if (report->parted)
         tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
                   (long long)report->parted, 1 / report->smallest_part);
@@ -401,7 +429,7 @@ static bool loads_constant(const simulation *s)
     return constant;
 }
 
-void simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
+bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
 {
     simulate_choice own = *chosen;
     const simulate_choice *choice = &own;
@@ -438,8 +466,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
                tool_output_path());
     record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    r.keep =
-        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    r.keep = keep_open(choice->checkpoint, choice->partial,
+                       &(simulate_kept_run){&r, choice->steps, "steps", visit, record_again});
     const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
     for (int64_t number = done + 1; number <= end; number++) {
         reach_stage(&r, number);
@@ -453,16 +481,21 @@ void simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     }
     energy_judge(&stage[now], &r.energy);
     say(&r);
+    const bool within = certify_say(&stage[now]);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
-    reactions_write(&stage[0]);
-    vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
-    tool_output_finish(output, report_result(&r));
+    json_t *result = report_result(&r);
+    reactions_write(&stage[0], result); /* of a mesh that is not cut */
+    vertices_write_joints(&stage[0]);   /* bones are too */
+    tool_output_finish(output, result);
     keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);
+    certify_free(&stage[0]);
+    correct_free(&stage[0]);
     warp_free(&stage[0]);
     frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);
+    return within;
 }

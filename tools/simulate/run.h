@@ -5,7 +5,8 @@
 #include "tools/simulate/simulation.h"
 
 /* Reads the model of the first argument, takes all steps and writes the trajectory. vertices: the options of simfull;
- * NULL for a reduced-order model. A full-order model may be cut during the run. */
-void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices);
+ * NULL for a reduced-order model. A full-order model may be cut during the run. False: the estimate of a certificate is
+ * above --limit. */
+bool simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices);
 
 #endif

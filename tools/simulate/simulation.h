@@ -10,6 +10,8 @@
 #include "integrate/integrate.h"
 #include "model/model.h"
 #include "tools/common/inputs.h"
+#include "tools/simulate/certify.h"
+#include "tools/simulate/correct.h"
 #include "tools/simulate/options.h"
 #include "tools/simulate/vertices.h"
 
@@ -24,6 +26,7 @@ typedef struct simulation {
     sp_cubature cubature;
     sp_fe_space own_body, *body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
+    sp_decay_times decay;    /* count 0: none */
     int64_t load_count;
     sp_load *loads;
     sp_model model;
@@ -38,12 +41,17 @@ typedef struct simulation {
     const int64_t *vertex_of;        /* [its vertices] the vertex of this mesh that each one is; NULL: the same */
     double *u, *udot;                /* recorded points; all vertices of a full-order model */
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
-    double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none */
+    double *kept_q;                  /* [2 r + 6 reaction_count] of a frame that is recorded again; NULL: none */
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
     struct simulate_warp *warp;      /* NULL: no modal warping */
     struct simulate_frame *frame;    /* NULL: the body is in no moving frame */
-    struct simulate_reactions *reactions; /* NULL: none are recorded */
-    double estimate[SP_NORMS];            /* the largest since the last recorded frame */
+    struct simulate_reactions *reactions;     /* NULL: none are recorded */
+    struct simulate_certificate *certificate; /* NULL: none */
+    certify_estimates certified;
+    double correction_energy;               /* J, the largest */
+    struct simulate_correction *correction; /* NULL: none */
+    double *reduced_force;                  /* [2r] scratch of simulation_accelerate */
+    double estimate[SP_NORMS];              /* the largest since the last recorded frame */
 } simulation;
 
 /* Reads the files of the model, the body included, and checks that they belong together; then creates the system and
@@ -53,6 +61,16 @@ void simulation_read(simulation *s);
 
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
+
+/* q̈ + αq̇ [r] of the equation of a reduced-order model under the loads at the integrator's time, which may have
+ * accelerations for other times or none; 0 in statics. */
+void simulation_accelerate(simulation *s, const sp_integrator *integrator, double *acceleration);
+
+/* 1 if gravity acts at a time, else 0: there is none yet at the start of statics. */
+double simulation_gravity_share(const simulation *s, double time);
+
+/* The part of a load that acts at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
+double simulation_load_share(const simulation *s, const sp_load *load, double time);
 
 /* Ends the program if a step failed: statics reports an under-constrained body or piece, other solvers name the worst
  * element. */

@@ -42,6 +42,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         bool wrong;
         const char *text;
     } rules[] = {
+        {!in_basis && c->certificate, "--certificate applies to --model reduced, cubature and galerkin"},
         {in_basis && !c->motion.basis, "a model in a basis needs --basis"},
         {!in_basis && c->motion.basis, "--basis applies to --model reduced, cubature and galerkin"},
         {wanted[SP_MODEL_POLYNOMIALS] && !c->motion.polynomials, "--model reduced needs --poly"},
@@ -75,6 +76,8 @@ static validate_run *add_run(validation *v, int model)
     run->choice.model = model;
     run->choice.polynomials = model == SP_MODEL_POLYNOMIALS ? run->choice.polynomials : NULL;
     run->choice.basis = model == SP_MODEL_LINEAR ? NULL : run->choice.basis;
+    run->choice.correct = v->choice->stress;
+    run->choice.certificate = model == SP_MODEL_LINEAR ? NULL : v->choice->certificate;
     return run;
 }
 
@@ -197,6 +200,8 @@ void validation_open(validation *v)
         reference_open(v);
     for (int64_t i = 0; i < v->run_count; i++) /* cheap checks come before expensive construction */
         make_run(v, &v->runs[i]);
+    certified_open(v);
+    stress_open(v);
     if (!v->choice->reference)
         make_run(v, &v->full);
 }
@@ -212,6 +217,8 @@ static void close_run(const validation *v, validate_run *run)
 
 void validation_close(validation *v)
 {
+    certified_close(v);
+    stress_close(v);
     for (int64_t i = 0; i < v->run_count; i++)
         close_run(v, &v->runs[i]);
     if (v->choice->reference)
@@ -315,6 +322,8 @@ void validation_follow(validation *v, validate_run *run)
         sp_trajectory_error_sums_add(&run->sums,
                                      &(sp_scene_trajectory_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
                                      &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, total_energy(run)});
+        certified_add(v, run, k);
+        stress_add(v, run, k);
         validation_keep_probes(v, v->u, run->value);
     }
 }

@@ -134,6 +134,25 @@ static void add_probes(const validation *v, sp_list *table, const sp_list *value
         add_number(table, measured.amplitude);
         add_number(table, measured.frequency);
     }
+}
+
+/* With --stress and --certificate, the errors of stress, and that in the energy norm and its estimates; NULL: of the
+ * reference. */
+static void end_row(const validation *v, sp_list *table, const validate_run *run)
+{
+    const bool certified = run && run->s.certificate && !run->failed;
+    if (v->choice->stress) {
+        const bool stressed = run && !run->failed, corrected = stressed && run->s.correction;
+        add_number(table, stressed ? stress_error(run, &run->stress) : NAN);
+        add_number(table, corrected ? stress_error(run, &run->corrected) : NAN);
+        add_number(table, stressed ? run->stress.largest : v->run_count ? v->runs[0].stress_largest : NAN);
+        add_number(table, corrected ? run->corrected.largest : NAN);
+    }
+    if (v->choice->certificate) {
+        add_number(table, certified ? run->energy_error : NAN);
+        add_number(table, certified ? run->certified.basis : NAN);
+        add_number(table, certified && run->choice.model == SP_MODEL_CUBATURE ? run->certified.quadrature : NAN);
+    }
     add_text(table, "\n");
 }
 
@@ -185,18 +204,28 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
     for (int64_t i = 0; i < v->probe_count; i++)
         add_text(table, ",amplitude %.100s,frequency %.100s", v->probes[i].text, v->probes[i].text);
+    if (v->choice->stress)
+        add_text(table, ",stress_error,corrected_stress_error,largest_stress,corrected_largest_stress");
+    if (v->choice->certificate)
+        add_text(table, ",energy_error,basis_estimate,quadrature_estimate");
     add_text(table, "\n");
     add_row(table, name, &row);
     add_probes(v, table, v->value);
+    end_row(v, table, NULL);
     for (int64_t i = 0; i < v->run_count; i++) {
         const validate_run *run = &v->runs[i];
         row = row_of(v, run);
         print_row(stream, run->name, &row);
         add_row(table, run->name, &row);
         add_probes(v, table, run->failed ? NULL : run->value);
+        end_row(v, table, run);
         within &= !(v->choice->limit > 0) || (statics ? row.errors.position : row.errors.velocity) <= v->choice->limit;
     }
     if (stream)
         print_probes(v, stream);
+    if (stream && v->choice->stress)
+        stress_print(v, stream);
+    if (stream && v->choice->certificate)
+        certified_print(v, stream);
     return within;
 }

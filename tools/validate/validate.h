@@ -11,8 +11,9 @@
 typedef struct validate_choice {
     simulate_choice motion; /* shared by all runs */
     tool_texts cubatures, probes;
-    const char *models, *ranks, *reference, *table;
+    const char *models, *ranks, *reference, *table, *certificate;
     double limit; /* 0: no limit */
+    bool stress;
 } validate_choice;
 
 /* One component of the motion of a vertex, of the mesh or of its embedded surface. */
@@ -23,6 +24,12 @@ typedef struct validate_probe {
     const int64_t *corner;
     const double *weight;
 } validate_probe;
+
+/* Of the von Mises stress at all vertices in all frames, Pa² and Pa. */
+typedef struct validate_stress_sums {
+    double difference; /* sum of the squares of the differences from the full-order model */
+    double largest;
+} validate_stress_sums;
 
 /* A model with its motion: the full one, or one that follows. */
 typedef struct validate_run {
@@ -35,9 +42,14 @@ typedef struct validate_run {
     double seconds;   /* of the steps alone */
     double estimate;  /* the largest estimate of the force's relative error in the energy norm */
     sp_trajectory_error_sums sums;
-    sp_list *value;   /* [probes] double, at every frame */
-    bool failed;      /* it did not converge … */
-    double failed_at; /* … in the step after this time, s */
+    certify_estimates certified;
+    validate_stress_sums stress, corrected; /* with --stress */
+    double stress_square, stress_largest;   /* of the full-order model in the same frames */
+    double error, motion; /* with --certificate: largest energies of the error and of the reference, J … */
+    double energy_error;  /* … and the relative error as certify_estimates has it */
+    sp_list *value;       /* [probes] double, at every frame */
+    bool failed;          /* it did not converge … */
+    double failed_at;     /* … in the step after this time, s */
 } validate_run;
 
 /* Frames of the reference: as many as fit, then those that follow have to catch up. */
@@ -57,12 +69,15 @@ typedef struct validation {
     int64_t run_count, probe_count;
     validate_run *runs;
     validate_probe *probes;
-    sp_sparse mass;  /* over the free degrees of freedom, consistent */
-    int64_t *vertex; /* [n] of the free degrees of freedom */
+    sp_sparse mass;      /* over the free degrees of freedom, consistent */
+    sp_sparse stiffness; /* the same, at rest; with --certificate */
+    int64_t *vertex;     /* [n] of the free degrees of freedom */
     validate_frames frames;
     sp_list time, *value; /* of all frames of the reference, and of its probes, where there are probes */
     double *rows;         /* [3·vertices] and two of [n]: scratch */
     double *u, *v;
+    struct validate_stress *stress; /* NULL: none */
+    double *product;                /* [2n] scratch, with --certificate */
     /* of a file */
     int descriptor;
     sp_trajectory_stream *stream;
@@ -79,6 +94,21 @@ bool validation_bring(validation *v);
 
 /* Takes the steps of a run up to the last of these frames, and measures it at each. */
 void validation_follow(validation *v, validate_run *run);
+
+/* With --certificate: reads it for all runs; measures a run that is at a frame, whose displacements over the free
+ * degrees of freedom are v->u; prints the true errors beside their estimates. */
+void certified_open(validation *v);
+void certified_close(validation *v);
+void certified_add(validation *v, validate_run *run, int64_t frame);
+void certified_print(const validation *v, FILE *stream);
+
+/* With --stress: the von Mises stress of a run that is at a frame beside that of the full-order model, as it is and
+ * with static correction; the relative error √(Σ difference² / Σ stress²). */
+void stress_open(validation *v);
+void stress_close(validation *v);
+void stress_add(validation *v, validate_run *run, int64_t frame);
+double stress_error(const validate_run *run, const validate_stress_sums *sums);
+void stress_print(const validation *v, FILE *stream);
 
 /* A file as the reference: opened and checked against the options; its next frames. */
 void reference_open(validation *v);

@@ -190,13 +190,13 @@ static void check_stated_modes(verify *v, artefact *file)
                     (long long)columns->rigid, (long long)json_integer_value(rigid));
 }
 
-void verify_modes(verify *v, artefact *file)
+/* mesh: in the state about which the modes are. */
+static void check_modes(verify *v, artefact *file, artefact *mesh)
 {
-    artefact *mesh = verify_mesh(v, file, "all of it", true);
     const sp_columns *columns = &file->columns;
     const sp_sparse *K, *M;
     sp_sparse mass;
-    if (!mesh || !check_rows(v, file, mesh))
+    if (!check_rows(v, file, mesh))
         return;
     int64_t descents = 0, rigid = count_rigid(v, &mesh->mesh);
     for (int64_t i = 1; i < columns->count; i++)
@@ -234,6 +234,19 @@ void verify_modes(verify *v, artefact *file)
         sp_pool_free(&pool);
     }
     sp_sparse_free(&mass);
+}
+
+void verify_modes(verify *v, artefact *file)
+{
+    artefact *mesh = verify_mesh(v, file, "all of it", true);
+    verify_state state;
+    if (!mesh || !verify_state_open(v, file, mesh, "all of it", &state))
+        return;
+    if (state.mesh != mesh)
+        verify_fact(v, file, "equilibrium", !strcmp(file->columns.about, state.equilibrium.hash), "%.12s (%.12s)",
+                    file->columns.about, state.equilibrium.hash);
+    check_modes(v, file, state.mesh);
+    verify_state_close(&state);
 }
 
 /* ---- derivatives ---- */
@@ -554,6 +567,9 @@ void verify_snapshots(verify *v, artefact *file)
         verify_note(v, file, "fixed rows", "fixed vertices move by up to %.3g m", prescribed);
     else
         verify_number(v, file, "fixed rows", prescribed, 0);
-    if (verify_mesh(v, file, "rank", true))
-        verify_rank(v, file, mesh);
+    if (!verify_mesh(v, file, "rank", true))
+        return;
+    verify_rank(v, file, mesh);
+    if (columns->factor)
+        verify_buckling(v, file, mesh);
 }

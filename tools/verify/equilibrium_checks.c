@@ -260,6 +260,51 @@ static void check_frames(balance *b)
     verify_number(s->v, s->file, name, worst, limit > 0 ? limit : tolerance);
 }
 
+/* The sum of the weight and of all loads, also on fixed vertices, in a frame whose displacements are in b->u; *terms is
+ * the sum of absolute values. */
+static void total_load(balance *b, int64_t frame, double sum[3], double *terms)
+{
+    const double t = b->s->trajectory->time[frame];
+    memcpy(b->external, b->weight, (size_t)b->rows * sizeof *b->external);
+    for (int64_t k = 0; k < b->load_count; k++) {
+        const sp_load *load = &b->loads[k];
+        const double part = part_of(b, load, t);
+        if (load->kind == SP_LOAD_SPRING) {
+            add_spring(b, load, t - b->step / 2);
+            continue;
+        }
+        memset(b->force, 0, (size_t)b->rows * sizeof *b->force);
+        tool_check(sp_load_distribute(b->s->v->context, b->s->body, load, b->force), b->s->file->path);
+        for (int64_t i = 0; i < b->rows; i++)
+            b->external[i] += part * b->force[i];
+    }
+    memset(sum, 0, 3 * sizeof *sum);
+    *terms = 0;
+    for (int64_t i = 0; i < b->rows; i++) {
+        sum[i % 3] += b->external[i];
+        *terms += fabs(b->external[i]);
+    }
+}
+
+/* The recorded forces on all fixed vertices against the sum of all loads. */
+static void check_reactions(balance *b)
+{
+    const verify_statics *s = b->s;
+    const sp_trajectory *t = s->trajectory;
+    const char *first = sp_trajectory_reaction(s->file->meta, 0);
+    double worst = 0;
+    if (!t->reaction || strcmp(first, "fixed") || t->prescribed_count > 0)
+        return;
+    for (int64_t frame = 1; frame < t->frame_count; frame++) {
+        double sum[3], terms;
+        place(b, frame);
+        total_load(b, frame, sum, &terms);
+        for (int c = 0; c < 3 && terms > 0; c++)
+            worst = verify_worse(fabs(sum[c] + t->reaction[6 * frame * t->reaction_count + c]) / terms, worst);
+    }
+    verify_number(s->v, s->file, "reactions and loads in balance", worst, 1e-8);
+}
+
 /* Three numbers with commas. */
 static bool read_numbers(const char *text, double numbers[3])
 {
@@ -285,6 +330,7 @@ void verify_equilibrium(const verify_statics *s)
     else if (read_loads(&b)) {
         spread_loads(&b);
         check_frames(&b);
+        check_reactions(&b);
     }
     sp_pool_free(&b.pool);
 }

@@ -69,6 +69,29 @@ static double difference(const sp_sparse *a, const sp_sparse *b, double *largest
     return worst;
 }
 
+/* Rows and entries of K or M. */
+static void check_entries(verify *v, artefact *file, const artefact *mesh, char which, bool lumped)
+{
+    const sp_fe_space *body = &mesh->body;
+    bool rows = file->matrix.order == body->dof_count, same = rows;
+    for (int64_t i = 0; rows && i < body->dof_count; i++)
+        same &= (file->dof ? file->dof[i] : i) == body->free[i];
+    verify_fact(v, file, "rows", same, "%lld, the free degrees of freedom are %lld", (long long)file->matrix.order,
+                (long long)body->dof_count);
+    if (!same)
+        return;
+    sp_sparse mass = {0};
+    const sp_sparse *expected = &mesh->stiffness;
+    if (which == 'M') {
+        verify_mass_matrix(v, mesh, lumped, &mass);
+        expected = &mass;
+    }
+    double largest = 0, worst = difference(expected, &file->matrix, &largest);
+    worst = fmax(worst, difference(&file->matrix, expected, &(double){0}));
+    verify_number(v, file, which == 'M' ? "entries of M" : "entries of K", worst / largest, 1e-12);
+    sp_sparse_free(&mass);
+}
+
 void verify_sparse(verify *v, artefact *file)
 {
     const char *which = json_string_value(json_object_get(file->meta, "matrix"));
@@ -80,24 +103,9 @@ void verify_sparse(verify *v, artefact *file)
         return;
     }
     artefact *mesh = verify_mesh(v, file, "entries", true);
-    if (!mesh)
+    verify_state state;
+    if (!mesh || !verify_state_open(v, file, mesh, "entries", &state))
         return;
-    const sp_fe_space *body = &mesh->body;
-    bool rows = file->matrix.order == body->dof_count, same = rows;
-    for (int64_t i = 0; rows && i < body->dof_count; i++)
-        same &= (file->dof ? file->dof[i] : i) == body->free[i];
-    verify_fact(v, file, "rows", same, "%lld, the free degrees of freedom are %lld", (long long)file->matrix.order,
-                (long long)body->dof_count);
-    if (!same)
-        return;
-    sp_sparse mass = {0};
-    const sp_sparse *expected = &mesh->stiffness;
-    if (*which == 'M') {
-        verify_mass_matrix(v, mesh, lumping && !strcmp(lumping, "lumped"), &mass);
-        expected = &mass;
-    }
-    double largest = 0, worst = difference(expected, &file->matrix, &largest);
-    worst = fmax(worst, difference(&file->matrix, expected, &(double){0}));
-    verify_number(v, file, *which == 'M' ? "entries of M" : "entries of K", worst / largest, 1e-12);
-    sp_sparse_free(&mass);
+    check_entries(v, file, state.mesh, *which, lumping && !strcmp(lumping, "lumped"));
+    verify_state_close(&state);
 }

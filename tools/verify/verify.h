@@ -13,6 +13,7 @@
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/force.h"
+#include "tools/common/equilibrium.h"
 #include "tools/common/tool.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ typedef struct artefact {
     char mesh_hash[SP_HASH_LENGTH], basis_hash[SP_HASH_LENGTH]; /* recorded; "" where unknown */
     json_t *meta, *result;
     int descriptor; /* stays open, for a trajectory or motion */
+    int64_t start;  /* its position at the beginning of the file */
     sp_mesh mesh;
     char cut_from[SP_HASH_LENGTH]; /* of a cut mesh; else "" */
     int64_t origin_count, *origin; /* of a cut mesh, owned by `mesh`; else NULL */
@@ -127,6 +129,22 @@ typedef struct verify_statics {
 
 /* Checks that internal and external forces are in balance in its frames. */
 void verify_equilibrium(const verify_statics *s);
+
+/* The mesh in the state of the equilibrium that a file names by --about or --buckling: with the materials and the fixed
+ * vertices of the equilibrium, and with --about with its tangent stiffness. Of a file that names none it is the mesh.
+ */
+typedef struct verify_state {
+    artefact *mesh;
+    artefact own;
+    tool_equilibrium equilibrium;
+} verify_state;
+
+/* mesh is ready for computing. False after saying why the named checks are not made. */
+bool verify_state_open(verify *v, artefact *file, artefact *mesh, const char *checks, verify_state *state);
+void verify_state_close(verify_state *state);
+
+/* Checks factors and shapes of linear buckling. */
+void verify_buckling(verify *v, artefact *file, artefact *mesh);
 
 /* ---- mathematics that several share ---- */
 

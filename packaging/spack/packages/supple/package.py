@@ -23,6 +23,7 @@ class Supple(MesonPackage):
     version("0.1.0", tag="v0.1.0")
 
     variant("pictures", default=False, description="shadows and smooth texts in pictures (Embree 3, FreeType)")
+    variant("sound", default=False, description="sound files of simsound (libsndfile)")
     variant("yang2015", default=True, description="the methods of Yang et al. 2015, subject of US patent 10,474,927")
 
     depends_on("c", type="build")
@@ -43,8 +44,17 @@ class Supple(MesonPackage):
     depends_on("embree@3", when="+pictures")
     depends_on("freetype", when="+pictures")
     depends_on("fontconfig", when="+pictures")
+    depends_on("libsndfile", when="+sound")
 
     def meson_args(self):
         pictures = "enabled" if self.spec.satisfies("+pictures") else "disabled"
+        sound = "enabled" if self.spec.satisfies("+sound") else "disabled"
         yang = "true" if self.spec.satisfies("+yang2015") else "false"
-        return ["-Dpage=disabled", "-Dstatic=false", "-Dembree=" + pictures, "-Dfreetype=" + pictures, "-Dyang2015=" + yang]
+        return [
+            "-Dpage=disabled",
+            "-Dstatic=false",
+            "-Dembree=" + pictures,
+            "-Dfreetype=" + pictures,
+            "-Dsndfile=" + sound,
+            "-Dyang2015=" + yang,
+        ]

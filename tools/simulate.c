@@ -14,6 +14,10 @@ static const tool_option model_options[] = {
     {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced", .help = "its polynomials"},
     {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature",
      .help = "its elements and weights"},
+    {"warp", 0, TOOL_FLAG, AT(warp),
+     .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
+             "!record-reactions",
+     .help = "modal warping: the shape turns with the rotations of its parts, and so do the loads"},
     {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
      .help = "use the first R columns of the basis (default: all)"},
 };
@@ -32,6 +36,10 @@ static const tool_option force_options[] = {
      .only = "model=reduced,cubature,galerkin integrator!=static",
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
+    {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
+     .only = "!static-correction !certificate !reactions !record-reactions",
+     .help =
+         "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: gravity is turned, inertial forces act"},
     {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV", .only = "!viscosity integrator!=static",
      .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
@@ -85,10 +93,10 @@ static const tool_sibling siblings[] = {
     {"simfull", "ground ground-stiffness ground-alpha friction",
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
-     "a reduced body moves along a path in a scene, with \"motion\": \"path\" (simscene)"},
+     "a reduced body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
-     "stretch-limit warp",
+     "stretch-limit",
      "it applies to full-order models only"},
     {0},
 };

@@ -109,7 +109,8 @@ done:
 }
 
 const sp_scheme sp_scheme_central = {.name = "central differences",
-                                     .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT,
+                                     .refuses =
+                                         SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT | SP_FOLLOWS,
                                      .tolerance = 1e-10,
                                      .has_acceleration = true,
                                      .loads = SP_LOADS_NODAL,

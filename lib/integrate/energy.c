@@ -64,6 +64,12 @@ static void residual(sp_integrator *it, const double *q1, double *r, sp_newton_r
     size->scale = fmax(size->scale, sp_norm(it->n, it->product));
     for (int64_t i = 0; i < it->n; i++)
         r[i] += it->product[i] - it->load.force[i];
+    if (it->loads->follow) {
+        sp_follow(it, w->middle, w->mean_velocity, it->load.follow);
+        size->scale = fmax(size->scale, sp_norm(it->n, it->load.follow));
+        for (int64_t i = 0; i < it->n; i++)
+            r[i] -= it->load.follow[i];
+    }
     if (sp_damping_force(it, w->middle, w->mean_velocity, it->product)) {
         size->scale = fmax(size->scale, sp_norm(it->n, it->product));
         for (int64_t i = 0; i < it->n; i++)
@@ -101,8 +107,9 @@ static int step(sp_integrator *it)
         it->next.q[i] = it->now.q[i] + h * it->now.v[i];
     SP_TRY(sp_step_solve(it, &equations, it->now.q));
     set_end_state(it, it->next.q);
+    sp_follow(it, w->middle, mean, it->load.follow);
     for (int64_t i = 0; i < it->n; i++)
-        it->ledger.work += it->load.force[i] * h * mean[i];
+        it->ledger.work += (it->load.force[i] + it->load.follow[i]) * h * mean[i];
     if (sp_damping_force(it, w->middle, mean, it->product))
         it->ledger.dissipated += h * sp_dot(it->n, mean, it->product);
     for (int64_t i = 0; i < it->n; i++)

@@ -74,7 +74,7 @@ static int step(sp_integrator *it)
 const sp_scheme sp_scheme_exact = {.name = "the exact step",
                                    .needs = SP_HAS_OSCILLATORS,
                                    .refuses = SP_SOLVES_VELOCITIES | SP_HAS_SKELETON | SP_IS_SEMI_IMPLICIT |
-                                              SP_HAS_VISCOSITY | SP_HAS_SPRINGS,
+                                              SP_HAS_VISCOSITY | SP_HAS_SPRINGS | SP_FOLLOWS,
                                    .tolerance = 1e-10,
                                    .loads = SP_LOADS_MEAN,
                                    .step = step};

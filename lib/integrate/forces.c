@@ -48,7 +48,7 @@ int sp_balance_acceleration(sp_integrator *it, const double *external)
     bool damped = sp_damping_force(it, it->now.q, it->now.v, it->product);
     double size = 0;
     for (int64_t i = 0; i < it->n; i++) {
-        it->residual[i] = external[i] - it->residual[i] - (damped ? it->product[i] : 0);
+        it->residual[i] = external[i] + it->load.follow[i] - it->residual[i] - (damped ? it->product[i] : 0);
         size = fmax(size, fabs(it->residual[i]));
     }
     if (!isfinite(sp_norm(it->n, it->residual)))

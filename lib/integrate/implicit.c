@@ -76,9 +76,9 @@ static void set_end_state(sp_integrator *it, const double *q1)
 
 /* ---- the equations ---- */
 
-/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁). On entry r has f; s is the scale of the acceleration limit. Without
- * βK(q)v it is the gradient of ½ a₁ᵀMa₁ / ca + s (W(q₁) + ½α v₁ᵀMv₁ / cv − external₁·q₁); on entry size->potential has
- * the energy W. */
+/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁ − follow(q₁, v₁)). On entry r has f; s is the scale of the acceleration
+ * limit. Without βK(q)v and the part that follows the motion it is the gradient of ½ a₁ᵀMa₁ / ca + s (W(q₁) + ½α v₁ᵀMv₁
+ * / cv − external₁·q₁); on entry size->potential has the energy W. */
 static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_newton_residual *size)
 {
     const implicit_workspace *w = it->workspace;
@@ -94,6 +94,12 @@ static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_n
         potential += 0.5 * s / w->cv * sp_dot(it->n, it->next.v, it->product);
         for (int64_t i = 0; i < it->n; i++)
             r[i] += s * it->product[i];
+    }
+    if (it->loads->follow) {
+        sp_follow(it, q1, it->next.v, it->load.next_follow);
+        scale = fmax(scale, s * sp_norm(it->n, it->load.next_follow));
+        for (int64_t i = 0; i < it->n; i++)
+            r[i] -= s * it->load.next_follow[i];
     }
     size->scale = scale;
     size->potential = potential;
@@ -151,7 +157,7 @@ static const double *predict(sp_integrator *it)
 static int converge(sp_integrator *it, const char *name, bool has_potential)
 {
     const bool potential = has_potential && it->p.damping_stiffness == 0 && !it->system->nonconservative &&
-                           !(it->prescribed.rows && it->system->viscous_times);
+                           !it->loads->follow && !(it->prescribed.rows && it->system->viscous_times);
     const step_equations equations = {.residual = residual,
                                       .matrix = matrix,
                                       .merit = potential ? SP_NEWTON_POTENTIAL : SP_NEWTON_RESIDUAL,
@@ -237,10 +243,12 @@ static int limit_acceleration(sp_integrator *it)
  * that of the damping force at the start of the step. */
 static void count_energies(sp_integrator *it, bool trapezoidal, double damping_power)
 {
-    const double *force = it->load.force, *next_force = it->load.next_force;
-    for (int64_t i = 0; i < it->n; i++)
-        it->ledger.work += it->limit_scale * (trapezoidal ? 0.5 * (force[i] + next_force[i]) : next_force[i]) *
-                           (it->next.q[i] - it->now.q[i]);
+    const load_memory *load = &it->load;
+    for (int64_t i = 0; i < it->n; i++) {
+        const double force = load->force[i] + load->follow[i], next_force = load->next_force[i] + load->next_follow[i];
+        it->ledger.work +=
+            it->limit_scale * (trapezoidal ? 0.5 * (force + next_force) : next_force) * (it->next.q[i] - it->now.q[i]);
+    }
     if (!sp_damping_force(it, it->next.q, it->next.v, it->product))
         return;
     const double power = sp_dot(it->n, it->next.v, it->product);
@@ -271,6 +279,7 @@ static int step(sp_integrator *it, const char *name, bool has_potential, bool tr
     sp_prescribe(it, 1);
     SP_TRY(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
     set_end_state(it, it->next.q);
+    sp_follow(it, it->next.q, it->next.v, it->load.next_follow);
     count_energies(it, trapezoidal, damping_power);
     accept(it);
 done:

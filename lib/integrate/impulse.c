@@ -39,6 +39,32 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     it->system->vertices.prescribed_inertia(it->system->self, v1, f);
 }
 
+/* Newmark's γ; for central differences it is ½. */
+static double nodal_gamma(const sp_integrator *it)
+{
+    return it->p.kind == SP_NEWMARK ? it->p.gamma : 0.5;
+}
+
+/* The interval of the loads of the step. */
+static void step_interval(const sp_integrator *it, double *from, double *to)
+{
+    const double ahead = it->scheme->loads == SP_LOADS_NODAL      ? 1 - nodal_gamma(it)
+                         : it->scheme->loads == SP_LOADS_BACKWARD ? 0.5
+                                                                  : 0;
+    *from = it->t0 + ahead * it->h;
+    *to = it->t1 + ahead * it->h;
+}
+
+void sp_follow(sp_integrator *it, const double *q, const double *v, double *f)
+{
+    double from, to;
+    memset(f, 0, (size_t)it->n * sizeof *f);
+    if (!it->loads->follow)
+        return;
+    step_interval(it, &from, &to);
+    it->loads->follow(it->loads->self, from, to, q, v, f);
+}
+
 /* j = ∫ f dt from `from` to `to`, N s, where either may be the earlier one. */
 static void impulse(sp_integrator *it, double from, double to, double *j)
 {
@@ -57,12 +83,6 @@ static void remember(sp_integrator *it, double from, double to)
     impulse(it, from, to, it->load.force);
     for (int64_t i = 0; i < it->n; i++)
         it->load.momentum[i] = (it->load.force[i] + 0.5 * it->load.momentum[i]) / 1.5;
-}
-
-/* Newmark's γ; for central differences it is ½. */
-static double nodal_gamma(const sp_integrator *it)
-{
-    return it->p.kind == SP_NEWMARK ? it->p.gamma : 0.5;
 }
 
 static void start_nodal(sp_integrator *it, double t, double behind)
@@ -91,6 +111,8 @@ void sp_force_start(sp_integrator *it, double t, double behind)
 {
     load_memory *load = &it->load;
     load->interval = load->covered = load->interval_before = 0;
+    if (it->loads->follow) /* in the interval that begins */
+        it->loads->follow(it->loads->self, t, t + it->p.step, it->now.q, it->now.v, load->follow);
     if (it->scheme->loads == SP_LOADS_NODAL)
         start_nodal(it, t, behind);
     else if (it->scheme->loads == SP_LOADS_BACKWARD)
@@ -157,6 +179,7 @@ void sp_force_of_step(sp_integrator *it)
 void sp_force_advance(sp_integrator *it)
 {
     memcpy(it->load.force, it->load.next_force, (size_t)it->n * sizeof *it->load.force);
+    memcpy(it->load.follow, it->load.next_follow, (size_t)it->n * sizeof *it->load.follow);
     it->load.interval = it->h;
     it->load.interval_before = 0;
     if (it->scheme->loads != SP_LOADS_BACKWARD)

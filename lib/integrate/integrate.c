@@ -22,6 +22,8 @@ static void allocate(sp_integrator *it)
                           &it->start_q,
                           &load->force,
                           &load->next_force,
+                          &load->follow,
+                          &load->next_follow,
                           &load->momentum,
                           &load->next_momentum,
                           &load->force_before,
@@ -135,6 +137,8 @@ static void remember(sp_integrator *it, sp_memory *memory)
         sp_memory_add_vector(memory, vectors[i], it->n);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         SP_MEMORY_ADD_VALUE(memory, *values[i]);
+    if (it->loads->follow)
+        sp_memory_add_vector(memory, load->follow, it->n);
     if (it->scheme->remember)
         it->scheme->remember(it, memory);
 }

@@ -27,6 +27,7 @@ enum sp_trait {
     SP_HAS_SKELETON = 1 << 9,      /* joint coordinates in addition to q */
     SP_IS_SEMI_IMPLICIT = 1 << 10, /* one Newton iteration per step is requested */
     SP_HAS_SPRINGS = 1 << 11,      /* tested when springs begin to act */
+    SP_FOLLOWS = 1 << 12,          /* external forces that depend on the motion */
 };
 
 /* How the loads of a step are computed from those over time, so that impulses are exact (impulse.c). */
@@ -100,9 +101,11 @@ typedef struct prescribed_vertices {
 
 /* External forces of a step, and the data on them that the next steps need (impulse.c). */
 typedef struct load_memory {
-    double *force, *next_force; /* [n] at the start and at the end of the step, or the mean over it in `force`, N */
-    double interval;            /* the length of the step that `force` was made for, s */
-    double covered;             /* BDF2: the time up to which loads are counted, s */
+    double *force, *next_force;   /* [n] at the start and at the end of the step, or the mean over it in `force`, N */
+    double *follow, *next_follow; /* [n] the part that depends on the motion, at the start and at the end, N; not in
+                                     the two above */
+    double interval;              /* the length of the step that `force` was made for, s */
+    double covered;               /* BDF2: the time up to which loads are counted, s */
     double *momentum, *next_momentum; /* [n] BDF2: the change of momentum by loads, in the last step and in this, N s */
     double interval_before; /* Newmark: > 0: interval, force and acceleration have been adapted to the length of this
                                step; these are the previous ones */
@@ -152,7 +155,7 @@ double sp_dot(int64_t n, const double *x, const double *y);
 /* y = αM v + βK(q) v + D(q) v. Returns false, with y unchanged, if there is no damping. Overwrites it->scratch. */
 bool sp_damping_force(sp_integrator *it, const double *q, const double *v, double *y);
 
-/* it->now.a = M⁻¹ (external − f(q) − C v − D v) at it->now; it->residual holds M a. */
+/* it->now.a = M⁻¹ (external + follow − f(q) − C v − D v) at it->now with it->load.follow; it->residual holds M a. */
 int sp_balance_acceleration(sp_integrator *it, const double *external) SP_MUST_USE;
 
 /* S += scale · (H(q):v), the derivative of K(q) along v and along the velocities of prescribed vertices at the end of
@@ -183,6 +186,10 @@ int sp_step_solve(sp_integrator *it, const step_equations *equations, const doub
 
 /* The mean external force over [t0, t1], −M_fh (a + αv) of prescribed vertices included. */
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f);
+
+/* The external force that depends on the motion, at q with the rates v (NULL: 0), in the interval of this step for
+ * which its loads count; 0 if there is none. */
+void sp_follow(sp_integrator *it, const double *q, const double *v, double *f);
 
 /* Sets it->load.force at the start of a motion, or if a motion is continued in another system after a step of length
  * `behind` (0: it is not). */

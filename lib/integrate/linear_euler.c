@@ -209,7 +209,7 @@ done:
 
 const sp_scheme sp_scheme_linear_euler = {.name = "linearly implicit Euler",
                                           .needs = SP_HAS_VERTICES,
-                                          .refuses = SP_IS_SEMI_IMPLICIT,
+                                          .refuses = SP_IS_SEMI_IMPLICIT | SP_FOLLOWS,
                                           .tolerance = 1e-10,
                                           .subdivides = true,
                                           .applies_friction = true,

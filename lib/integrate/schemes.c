@@ -32,6 +32,7 @@ static const struct {
     {SP_HAS_FRICTION, NULL, " has no friction: its velocities come from positions"},
     {SP_IS_SEMI_IMPLICIT, NULL, "only Newmark has a semi-implicit step"},
     {SP_IS_CONSERVATIVE, " needs an internal force that has an energy; modal cubature has none", NULL},
+    {SP_FOLLOWS, NULL, " has no inertial forces of a frame that turns"},
     {SP_HAS_SPRINGS, NULL, "springs are no part of oscillators that are integrated exactly"},
 };
 
@@ -61,7 +62,8 @@ static unsigned traits_of(const sp_system *system, const sp_external_loads *load
            (system->viscous_times && !system->damping_rate ? SP_HAS_VISCOSITY : 0) |
            (system->vertices.apply_friction ? SP_HAS_FRICTION : 0) | (loads->prescribed ? SP_MOVES_VERTICES : 0) |
            (system->vertices.begin ? SP_HAS_GROUNDS : 0) | (system->vertices.velocity_step ? SP_SOLVES_VELOCITIES : 0) |
-           (p->skeleton ? SP_HAS_SKELETON : 0) | (p->semi_implicit ? SP_IS_SEMI_IMPLICIT : 0);
+           (p->skeleton ? SP_HAS_SKELETON : 0) | (p->semi_implicit ? SP_IS_SEMI_IMPLICIT : 0) |
+           (loads->follow ? SP_FOLLOWS : 0);
 }
 
 static int check_parameters(sp_context *context, const sp_integrator_parameters *p)
@@ -94,5 +96,7 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
         return status;
     if (loads->prescribed && !system->vertices.space)
         return sp_fail(context, SP_USAGE, "prescribed motion of fixed vertices needs a full-order model");
+    if (loads->follow && p->semi_implicit)
+        return sp_fail(context, SP_USAGE, "one semi-implicit iteration misses inertial forces of a frame that turns");
     return check_traits(context, sp_scheme_of(p->kind), traits_of(system, loads, p));
 }

@@ -53,8 +53,9 @@ static void residual(sp_integrator *it, const double *q, double *r, sp_newton_re
             w->reference_force = internal;
         size->scale = fmax(w->reference_force, internal);
     }
+    sp_follow(it, q, NULL, it->load.next_follow);
     for (int64_t i = 0; i < it->n; i++)
-        r[i] -= w->load[i];
+        r[i] -= w->load[i] + it->load.next_follow[i];
 }
 
 static void matrix(sp_integrator *it, const double *q, bool definite)
@@ -114,7 +115,8 @@ static int converge(sp_integrator *it)
     const static_workspace *w = it->workspace;
     const step_equations equations = {.residual = residual,
                                       .matrix = matrix,
-                                      .merit = it->system->nonconservative ? SP_NEWTON_RESIDUAL : SP_NEWTON_MINIMUM,
+                                      .merit = it->system->nonconservative || it->loads->follow ? SP_NEWTON_RESIDUAL
+                                                                                                : SP_NEWTON_MINIMUM,
                                       .whole_steps = 25,
                                       .reuse = 0.1,
                                       .name = "Newton's method for the static state"};

@@ -209,6 +209,27 @@ void sp_load_set_at_ends(sp_load_set *set, bool at_ends)
     set->at_ends = at_ends;
 }
 
+/* The factor of a load that acts in [t0, t1] in its mean. */
+static double share_of(const sp_load_set *set, const sp_load *load, double t0, double t1)
+{
+    const double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
+    if (share < 1e-12) /* rounding of t0 = k h at the end of the load */
+        return 0;
+    if (load->course.kind != SP_COURSE_CONSTANT)
+        return course_share(set, load, t0, t1);
+    return share > 1 - 1e-12 ? 1 : share;
+}
+
+void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share)
+{
+    memset(share, 0, (size_t)set->force_count * sizeof *share);
+    sp_intervals_find(&set->force_times, t0, t1);
+    for (int64_t k = 0; k < set->force_times.acting_count; k++) {
+        const int64_t l = set->force_times.acting[k];
+        share[l] = share_of(set, set->loads[l], t0, t1);
+    }
+}
+
 static void mean(void *data, double t0, double t1, double *f)
 {
     sp_load_set *set = data;
@@ -216,15 +237,8 @@ static void mean(void *data, double t0, double t1, double *f)
     sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
-        const sp_load *load = set->loads[l];
-        double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
-        if (share < 1e-12) /* rounding of t0 = k h at the end of the load */
-            continue;
-        if (share > 1 - 1e-12)
-            share = 1;
-        if (load->course.kind != SP_COURSE_CONSTANT)
-            share = course_share(set, load, t0, t1);
-        for (int64_t i = 0; i < set->n; i++)
+        const double share = share_of(set, set->loads[l], t0, t1);
+        for (int64_t i = 0; i < set->n && share != 0; i++)
             f[i] += share * set->columns[set->n * l + i];
     }
 }

@@ -111,6 +111,9 @@ int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count,
  * the default: its mean over the step. */
 void sp_load_set_at_ends(sp_load_set *set, bool at_ends);
 
+/* The share of each load in its mean over [t0, t1], share [force_count]: its course included. */
+void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share);
+
 /* The force of one load, without its course, on the free degrees of freedom, force [dof_count] (overwritten). number,
  * from 1, is for messages. Not for springs. */
 int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, const sp_load *load,

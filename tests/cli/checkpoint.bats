@@ -23,6 +23,7 @@ setup_file() {
 	 "bodies": [{"name": "floor", "model": "floor"},
 	            {"name": "bar", "model": "bar", "motion": "free", "position": [0, 0, 0.02], "velocity": [1, 0.5, 0], "angular_velocity": [0.3, 0.2, 1], "copies": {"count": [2, 2, 1], "spacing": [4, 2, 0]}}]}
 	END
+    awk 'BEGIN { for (i = 0; i < 3000; i++) print 0.01 * i ",0,0," sin(0.003 * i) "," cos(0.004 * i) ",0," sin(0.004 * i) ",0" }' > hand.csv
     # The run $LONG is killed twice, so that its checkpoint has two records.
     export LONG_STEPS=800000
     ! sanitized || LONG_STEPS=250000
@@ -90,6 +91,7 @@ goes_on() {
 	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --certificate cert.npz --static-correction --record probes --probe 3 --dt 0.002 --steps 3000 --every 5
 	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 6000 --every 50
 	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 800 --every 20
+	simulate mesh.npz --basis basis.npz --poly poly.npz --frame hand.csv --integrator newmark --dt 0.0001 --steps 200000 --every 500
 	simulate mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.002 --steps 800000 --every 3000
 	simfull mesh.npz --solver reused --loads loads.csv --dt 0.002 --steps 400 --every 20
 	simfull mesh.npz --model linear --loads loads.csv --integrator central --dt 0.0001 --steps 20000 --every 100

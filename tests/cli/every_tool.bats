@@ -129,7 +129,7 @@ tools() {
     done <<-'END'
 	simscene simulate gravity basis poly cub rank damping-mass damping-stiffness
 	simscene simfull ground ground-stiffness ground-alpha friction
-	simulate simfull warp cut prescribe
+	simulate simfull network cut prescribe
 	END
     no_faults
 }

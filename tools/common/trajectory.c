@@ -253,6 +253,19 @@ static void map_points(tool_trajectory *motion)
         motion->point[trajectory->vertex[p]] = p;
 }
 
+/* For coordinates of linear displacements, which the shape of the body turns. */
+static void open_warp(tool_trajectory *motion)
+{
+    const json_t *meta = motion->path ? tool_trajectory_meta(motion) : NULL;
+    if (!json_is_true(json_object_get(meta, "warp")) || !motion->columns.path)
+        return;
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, motion->path, "its coordinates are of a warped shape: name the mesh too");
+    motion->warp = tool_allocate(&motion->pool, 1, sizeof *motion->warp);
+    motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
+    tool_check(sp_modal_warp_new(motion->context, &motion->mesh.mesh, motion->warp), motion->mesh.path);
+}
+
 void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
                           tool_trajectory *motion)
 {
@@ -304,6 +317,7 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
     if (pair)
         open_derivatives(motion, derivatives);
     map_points(motion);
+    open_warp(motion);
 }
 
 void tool_trajectory_close(tool_trajectory *motion)
@@ -320,6 +334,8 @@ void tool_trajectory_close(tool_trajectory *motion)
         sp_columns_free(&motion->derivatives.columns);
     if (motion->mesh.path)
         sp_mesh_free(&motion->mesh.mesh);
+    if (motion->warp)
+        sp_modal_warp_free(motion->warp);
     sp_pool_free(&motion->simulated.pool);
     sp_pool_free(&motion->pool);
 }
@@ -454,6 +470,16 @@ static void expand(const tool_trajectory *motion, int64_t first, int64_t rows, c
     }
 }
 
+/* Displacement and velocity of all vertices from reduced coordinates, warped. */
+static void expand_warped(const tool_trajectory *motion, int64_t at, double *u, double *v)
+{
+    const int64_t rows = 3 * motion->vertex_count, r = motion->trajectory.r;
+    expand(motion, 0, rows, motion->trajectory.q + at * r, u);
+    if (v)
+        expand(motion, 0, rows, motion->trajectory.qdot + at * r, v);
+    sp_modal_warp_apply(motion->warp, u, v);
+}
+
 static void full_vector(const tool_trajectory *motion, int64_t frame, const double *recorded, const double *reduced,
                         double *out)
 {
@@ -467,7 +493,9 @@ static void full_vector(const tool_trajectory *motion, int64_t frame, const doub
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
 {
     int64_t rows = 3 * motion->vertex_count;
-    if (motion->path)
+    if (motion->path && motion->warp && !all_recorded(motion))
+        expand_warped(motion, frame - motion->first, u, NULL);
+    else if (motion->path)
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, u);
     else if (motion->columns.path && frame < motion->columns.columns.count)
         memcpy(u, motion->columns.columns.U + frame * rows, (size_t)rows * sizeof *u);
@@ -480,7 +508,10 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
 
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v)
 {
-    full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
+    if (motion->warp && !all_recorded(motion))
+        expand_warped(motion, frame - motion->first, motion->warped, v);
+    else
+        full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
 }
 
 /* ---- probes ---- */
@@ -540,7 +571,11 @@ static void vertex_value(const tool_trajectory *motion, int64_t vertex, int64_t 
     int64_t point = motion->point ? motion->point[vertex] : vertex;
     if (trajectory->u && point >= 0)
         memcpy(value, recorded + 3 * (at * trajectory->point_count + point), 3 * sizeof *value);
-    else
+    else if (motion->warp) {
+        double *u = motion->warped, *v = u + 3 * motion->vertex_count;
+        expand_warped(motion, at, u, v);
+        memcpy(value, (reduced == trajectory->q ? u : v) + 3 * vertex, 3 * sizeof *value);
+    } else
         expand(motion, 3 * vertex, 3, reduced + at * trajectory->r, value);
 }
 

@@ -5,6 +5,7 @@
 #define TOOLS_COMMON_TRAJECTORY_H
 
 #include "formats/trajectory.h"
+#include "model/modal_warp.h"
 #include "tools/common/inputs.h"
 #include "tools/common/places.h"
 #include "tools/common/series.h"
@@ -32,6 +33,8 @@ typedef struct tool_trajectory {
     int64_t first; /* number of the first frame in `trajectory` */
     int64_t
         *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
+    sp_modal_warp *warp; /* of a trajectory whose coordinates are of linear displacements (modal warping); NULL: none */
+    double *warped;      /* [2, 3·vertex_count] displacement and velocity for it */
     sp_pool pool;
 } tool_trajectory;
 

@@ -220,7 +220,8 @@ static sp_model_description describe(simulation *s)
                               .loads = s->loads,
                               .viscosity = s->viscosity,
                               .decay = s->decay.count > 0 ? &s->decay : NULL};
-    memcpy(d.gravity, c->gravity, sizeof d.gravity);
+    if (!s->frame) /* which turns gravity */
+        memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
 }
 

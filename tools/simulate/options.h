@@ -15,13 +15,14 @@ typedef struct simulate_choice {
     int model; /* enum sp_model_kind */
     int integrator, record, lumped, jacobian;
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *certificate,
-        *damping_times;
+        *damping_times, *frame;
     int64_t r, steps, every, iterations, halvings;
     double limit; /* of the estimate of the certificate; 0: none */
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool correct; /* displacements by mode acceleration */
     bool record_reactions;
     bool partial; /* only the part in the checkpoint */
+    bool warp;    /* modal warping */
     bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
         tolerance_given, iterations_given, lumping_given;
 } simulate_choice;

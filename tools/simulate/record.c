@@ -2,6 +2,7 @@
 #include "tools/common/places.h"
 #include "tools/simulate/reactions.h"
 #include "tools/simulate/simulation.h"
+#include "tools/simulate/warp.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,8 +113,12 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
                        double energy[SP_WORK_COUNT], sp_state *kept)
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
-    fill_displacements(s, integrator);
-    fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
+    if (s->warp)
+        warp_points(s, sp_integrator_q(integrator), sp_integrator_v(integrator));
+    else {
+        fill_displacements(s, integrator);
+        fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
+    }
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
     frame.reaction = reactions_record(s, integrator);

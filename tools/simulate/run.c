@@ -2,8 +2,10 @@
 
 #include "assembly/elastic.h"
 #include "tools/simulate/energy.h"
+#include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
+#include "tools/simulate/warp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,11 +111,12 @@ static void begin_stage(run *r, int64_t stage)
     simulation *s = &r->stages[stage];
     sp_integrator *before = r->integrator;
     simulation_read(s);
+    frame_read(s);
     simulation_make(s);
     certify_begin(s);
     correct_begin(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->external_loads = sp_load_set_external(&s->model.loads);
+    r->external_loads = frame_loads(s);
     if (!stage) {
         tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
                                      NULL, &r->integrator),
@@ -342,6 +345,8 @@ static json_t *trajectory_meta(const run *r)
         json_object_set_new(meta, "stored", json_string("work"));
     if (r->choice->model == SP_MODEL_CONJAC)
         json_object_set_new(meta, "dynamic", dynamic_vertices(s, last));
+    if (r->choice->warp)
+        json_object_set_new(meta, "warp", json_true());
     return meta;
 }
 
@@ -416,7 +421,8 @@ static void say(const run *r)
 /* Returns true if all loads act from the start on, without end and without change. */
 static bool loads_constant(const simulation *s)
 {
-    bool constant = !s->choice->activation && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
+    bool constant = !s->choice->activation && !s->choice->frame &&
+                    s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
     for (int64_t i = 0; i < s->load_count; i++)
         constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving &&
                     s->loads[i].course.kind == SP_COURSE_CONSTANT;
@@ -486,6 +492,8 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     sp_integrator_free(r.integrator);
     certify_free(&stage[0]);
     correct_free(&stage[0]);
+    warp_free(&stage[0]);
+    frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);

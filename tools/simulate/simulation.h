@@ -43,6 +43,8 @@ typedef struct simulation {
     const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
     double *kept_q;                  /* [2 r + 6 reaction_count] of a frame that is recorded again; NULL: none */
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
+    struct simulate_warp *warp;      /* NULL: no modal warping */
+    struct simulate_frame *frame;    /* NULL: the body is in no moving frame */
     struct simulate_reactions *reactions;     /* NULL: none are recorded */
     struct simulate_certificate *certificate; /* NULL: none */
     certify_estimates certified;

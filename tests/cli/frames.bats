@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# simulate --frame: inertial forces of a moving frame, against full-order models whose fixed vertices move along the same path.
+# simulate --warp: modal warping, against linear and full-order models.
+
+load common
+
+# A bar of 27 elements with all of its modes.
+setup_file() {
+    export FRAMES=$BATS_FILE_TMPDIR/frames
+    mkdir "$FRAMES"
+    cd "$FRAMES"
+    voxelize "$DATA"/bar.obj -q -n 3 --enlarge 1 --fill --fix-half-space 1,0,0,0 -o bar.npz
+    modes bar.npz -q -k 144 -o all.npz
+    cat > frames.py <<-'END'
+	import numpy as np, sys
+
+	def write(name, t, x, angle, axis=(1 / 3, 2 / 3, 2 / 3)):
+	    with open(name, 'w') as f:
+	        for k in range(len(t)):
+	            q = np.cos(angle[k] / 2), *(np.sin(angle[k] / 2) * np.array(axis))
+	            f.write(','.join('%.17g' % v for v in (t[k], *x[k], *q)) + '\n')
+
+	def read(name):
+	    f = np.load(name)
+	    return [np.concatenate([f[n] for n in f.files if n.startswith(m + '/')]) for m in ('time', 'u')]
+
+	def rotation(q):
+	    w, x, y, z = q
+	    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+	                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+	                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+	# The largest difference of displacements in the frame, of a motion in the world and one in the frame, and their size.
+	def compare(world, frame, path):
+	    X = np.load('bar.npz')['vertices']
+	    (t, u), (_, v) = read(world), read(frame)
+	    p = np.loadtxt(path, delimiter=',')
+	    worst = 0
+	    for k in range(len(t)):
+	        pose = p[np.argmin(abs(p[:, 0] - t[k]))]
+	        worst = max(worst, abs((X + u[k] - pose[1:4]) @ rotation(pose[4:]) - X - v[k]).max())
+	    return worst, abs(v).max()
+	END
+}
+
+needs_frames() {
+    needs_numpy
+    ln -s "$FRAMES"/* .
+}
+
+@test "a shaken base is the full linear model with prescribed motion" {
+    needs_frames
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.2, 0.001)
+s = np.where(t > 0.001, 0.05 * np.sin(12 * (t - 0.001))**2, 0)
+write('shake.csv', t, np.outer(s, (0.3, 1, -1)), 0 * t)" || fault 'no path'
+    simfull bar.npz -q --model linear --prescribe fixed=shake.csv --integrator central --dt 0.001 --steps 150 --gravity 0,1,-9.81 -o world.npz
+    done_well simulate bar.npz --model modal --basis all.npz --frame shake.csv --integrator central --dt 0.001 --steps 150 --gravity 0,1,-9.81 --record all -o frame.npz
+    # Central differences give the velocity of a step to a path with lines at all steps: equal but for rounding.
+    "$PYTHON" -c "
+from frames import *
+worst, size = compare('world.npz', 'frame.npz', 'shake.csv')
+assert worst < 1e-10 * size and size > 0.05, (worst, size)" || fault 'they differ'
+    no_faults
+}
+
+@test "a tumbling base is the full nonlinear model, to second order in the step" {
+    needs_frames
+    local scheme level h
+    "$PYTHON" -c "
+from frames import *
+for k in range(3):
+    t = np.arange(0, 0.45, 0.004 / 2**k)
+    write('turn%d.csv' % k, t, np.outer(0.8 * t**3, (0.3, 1, -1)), 60 * t**3 * np.cos(3 * t))" || fault 'no paths'
+    for scheme in newmark bdf2; do
+        for level in 0 1 2; do
+            h=$(awk "BEGIN { print 0.004 / 2^$level }")
+            common=(--density 100 --integrator $scheme --dt "$h" --steps $((75 * 2 ** level)) --every $((2 ** level)) --gravity 0,0,-9.81)
+            simfull bar.npz -q --prescribe fixed=turn$level.csv "${common[@]}" -o world$level.npz
+            done_well simulate bar.npz --model galerkin --basis all.npz --frame turn$level.csv "${common[@]}" --record all -o frame$level.npz
+        done
+        "$PYTHON" -c "
+from frames import *
+e = [compare('world%d.npz' % k, 'frame%d.npz' % k, 'turn%d.csv' % k)[0] for k in range(3)]
+orders = np.log2(e[0] / e[1]), np.log2(e[1] / e[2])
+assert all(abs(o - 2) < 0.15 for o in orders) and e[2] < 1e-3, (e, orders)" || fault "$scheme"
+    done
+    no_faults
+}
+
+@test "a spinning bar is in equilibrium with the centrifugal force" {
+    needs_frames
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.2, 0.02)
+write('spin.csv', t, np.zeros((len(t), 3)), 4 * t, (0, 0, 1))" || fault 'no path'
+    done_well simulate bar.npz --model modal --basis all.npz --frame spin.csv --integrator static --dt 0.01 --steps 2 -o spin.npz
+    # lambda q + U^T M [w]^2 (X + U q) = 0 with the mass of cubes with linear shape functions, the product of those of lines
+    "$PYTHON" -c "
+import numpy as np
+mesh, modes, q = np.load('bar.npz'), np.load('all.npz'), np.load('spin.npz')['q/000000'][-1]
+X = mesh['vertices']
+U = modes['U'].reshape(len(X), 3, -1)
+line = np.array([[2, 1], [1, 2]]) / 6
+M = np.zeros((len(X), len(X)))
+for e in mesh['hex']:
+    k = np.rint(X[e] - X[e].min(0)).astype(int)
+    M[np.ix_(e, e)] += 1000 * np.prod([line[np.ix_(k[:, d], k[:, d])] for d in range(3)], axis=0)
+W = np.array([[0, -4, 0], [4, 0, 0], [0, 0, 0]])
+force = np.einsum('vci,vw,cd,wd->i', U, M, W @ W, X + U @ q)
+elastic = modes['eigenvalue'] * q
+assert abs(elastic + force).max() < 1e-9 * abs(elastic).max(), abs(elastic + force).max()" || fault 'no equilibrium'
+    no_faults
+}
+
+@test "a frame at rest is no frame, a turned one turns gravity, and what a frame refuses" {
+    needs_frames
+    local model=(bar.npz --model modal --basis all.npz --steps 20 --record all)
+    echo 0,0,0,0,1,0,0,0 > still.csv
+    echo 0,5,6,7,0.5,0.5,0.5,0.5 > turned.csv # R maps x to y, y to z and z to x
+    done_well simulate "${model[@]}" --gravity 0,0,-9.81 --frame still.csv -o still.npz
+    done_well simulate "${model[@]}" --gravity 0,0,-9.81 -o none.npz
+    done_well simulate "${model[@]}" --gravity 0,0,-9.81 --frame turned.csv -o turned.npz
+    done_well simulate "${model[@]}" --gravity 0,-9.81,0 -o y.npz
+    "$PYTHON" -c "
+from frames import *
+for a, b in (('still', 'none'), ('turned', 'y')):
+    u, v = read(a + '.npz')[1], read(b + '.npz')[1]
+    assert abs(u - v).max() < 1e-12 * abs(v).max(), (a, abs(u - v).max())" || fault 'they differ'
+    printf '0,0,0,0,1,0,0,0\n1,0,0,0,0,0,0,1\n' > turn.csv
+    refused 2 'central differences has no inertial forces' simulate "${model[@]}" --integrator central --dt 1e-4 --frame turn.csv -o out.npz
+    refused 2 'the exact step has no inertial forces' simulate "${model[@]}" --integrator exact --frame turn.csv -o out.npz
+    refused 2 'one semi-implicit iteration' simulate "${model[@]}" --semi-implicit --frame turn.csv -o out.npz
+    echo 0,0,0,0,0,0,0,0 > wrong.csv
+    refused 3 'wrong.csv: line 1: qw,qx,qy,qz: all are 0' simulate "${model[@]}" --frame wrong.csv -o out.npz
+    no_faults
+}
+
+@test "a warped bar keeps its volume, and its tip is near the full model" {
+    needs_frames
+    sed 's/^v 3/v 8/' "$DATA"/bar.obj > long.obj
+    voxelize long.obj -q -n 24 --fill --fix-half-space 1,0,0,0.01 --young 1e6 --poisson 0.3 -o long.npz
+    modes long.npz -q -k 40 -o modes.npz
+    local model=(long.npz --model modal --basis modes.npz --integrator static --gravity 0,0,-1)
+    done_well simulate "${model[@]}" --record all -o linear.npz
+    done_well simulate "${model[@]}" --record all --warp -o warped.npz
+    simfull long.npz -q --integrator static --gravity 0,0,-1 -o full.npz
+    "$PYTHON" -c "
+from frames import *
+mesh = np.load('long.npz')
+X, H = mesh['vertices'], mesh['hex']
+tip = X[:, 0] > X[:, 0].max() - 1e-9
+sign = np.sign(X[H[0]] - X[H[0]].mean(0))
+def volume(x):
+    total = 0
+    for g in sign / np.sqrt(3):
+        n = 1 + sign * g
+        d = np.stack([sign[:, i] * n[:, (i + 1) % 3] * n[:, (i + 2) % 3] for i in range(3)], 1)
+        total += np.linalg.det(np.einsum('eai,aj->eij', x[H], d)).sum()
+    return total
+out = {}
+for name in ('linear', 'warped', 'full'):
+    u = read(name + '.npz')[1][-1]
+    out[name] = volume(X + u) / volume(X), u[tip].mean(0)
+print(out)
+v = {k: abs(out[k][0] - 1) for k in out}
+e = {k: np.linalg.norm(out[k][1] - out['full'][1]) for k in out}
+# The tip is deflected by a third of the length. The linear bar gains 12 % of volume, the warped one loses less than 1 %.
+assert v['linear'] > 0.1 and v['warped'] < 0.01, v
+assert e['warped'] < 0.2 * e['linear'] and e['warped'] < 0.1, e" || fault 'volume or tip'
+    no_faults
+}
+
+@test "exports of warped coordinates are the recorded warped vertices" {
+    needs_frames
+    local model=(bar.npz --model modal --basis all.npz --rank 20 --warp --gravity 0,0,-30 --steps 10)
+    done_well simulate "${model[@]}" -o q.npz
+    done_well simulate "${model[@]}" --record all -o all-vertices.npz
+    done_well simulate "${model[@]}" --record probes --probe 41,63 -o probes.npz
+    for files in 'q.npz all.npz' 'all-vertices.npz all.npz' probes.npz; do
+        done_well simexport bar.npz $files --probe 41,63 -o "${files%%.*}.csv"
+    done
+    cmp q.csv all-vertices.csv || fault 'of q and of vertices'
+    cmp q.csv probes.csv || fault 'of q and of probes'
+    [ "$(wc -l < q.csv)" -gt 10 ] || fault "$(cat q.csv)"
+    refused 2 '--warp' simulate "${model[@]}" --integrator exact -o out.npz
+    refused 2 '--warp' simulate mesh.npz --basis basis.npz --poly poly.npz --warp -o out.npz
+    no_faults
+}

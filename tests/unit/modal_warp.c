@@ -1,0 +1,163 @@
+/* Modal warping: rotation fields, rigid rotations, the rate of the shape, and loads that turn with it. */
+#include "model/modal_warp.h"
+#include "bodies.h"
+#include "geometry/pose.h"
+#include "linear/blas.h"
+#include "model/models.h"
+#include "test.h"
+
+static sp_context context;
+
+static const double axis[3] = {0.8, -1.1, 1.9}, centre[3] = {0.2, -0.3, 0.5}; /* rad, m */
+
+/* The linear displacement of a rotation about an axis through a point. */
+static void turn_linearly(const sp_mesh *mesh, double *u)
+{
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        double arm[3];
+        for (int k = 0; k < 3; k++)
+            arm[k] = mesh->vertices[3 * v + k] - centre[k];
+        sp_cross3(axis, arm, u + 3 * v);
+    }
+}
+
+/* Of any distorted body of hexahedra or tetrahedra: w is the axis, the warped shape the rotated body. */
+static void rigid_rotations(void)
+{
+    for (int variant = 0; variant < 2; variant++) {
+        sp_mesh mesh;
+        sp_modal_warp warp;
+        double q[4], R[9], worst[2] = {0};
+        if (variant == 0)
+            make_box(3, 2, 2, 0.2, 0.1, &mesh);
+        else
+            CHECK_OK(test_variant(&context, 2, &mesh));
+        CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+        double *u = calloc((size_t)(6 * mesh.vertex_count), 8), *w = u + 3 * mesh.vertex_count;
+        turn_linearly(&mesh, u);
+        sp_modal_warp_rotations(&warp, u, w);
+        sp_modal_warp_apply(&warp, u, NULL);
+        sp_quaternion_from_vector(axis, q);
+        sp_quaternion_matrix(q, R);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            for (int k = 0; k < 3; k++) {
+                double x = centre[k];
+                for (int l = 0; l < 3; l++)
+                    x += R[3 * k + l] * (mesh.vertices[3 * v + l] - centre[l]);
+                worst[0] = fmax(worst[0], fabs(w[3 * v + k] - axis[k]));
+                worst[1] = fmax(worst[1], fabs(mesh.vertices[3 * v + k] + u[3 * v + k] - x));
+            }
+        NOTE("rotation vectors within %.1e, vertices within %.1e m", worst[0], worst[1]);
+        CHECK(worst[0] < 1e-12 && worst[1] < 1e-12, "%g %g", worst[0], worst[1]);
+        free(u);
+        sp_modal_warp_free(&warp);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* Velocities are the derivative of the shape: central differences converge to them, at small and at large angles, where
+ * the coefficients are a series and in closed form. */
+static void rates(void)
+{
+    sp_mesh mesh;
+    sp_modal_warp warp;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+    const int64_t rows = 3 * mesh.vertex_count;
+    double *all = calloc((size_t)(6 * rows), 8), *u = all, *v = all + rows, *x = all + 2 * rows, *rate = all + 3 * rows;
+    for (int size = 0; size < 2; size++) {
+        double error[3];
+        random_field(rows, 1, u);
+        random_field(rows, 2, v);
+        for (int64_t i = 0; i < rows; i++) {
+            u[i] *= size ? 0.2 : 0.005;
+            v[i] *= 0.2;
+        }
+        for (int level = 0; level < 3; level++) {
+            const double h = 0.02 / (1 << level);
+            memcpy(x, u, (size_t)rows * 8);
+            memcpy(rate, v, (size_t)rows * 8);
+            sp_modal_warp_apply(&warp, x, rate);
+            error[level] = 0;
+            for (int64_t i = 0; i < rows; i++) {
+                all[4 * rows + i] = u[i] + h * v[i];
+                all[5 * rows + i] = u[i] - h * v[i];
+            }
+            sp_modal_warp_apply(&warp, all + 4 * rows, NULL);
+            sp_modal_warp_apply(&warp, all + 5 * rows, NULL);
+            for (int64_t i = 0; i < rows; i++)
+                error[level] = fmax(error[level], fabs((all[4 * rows + i] - all[5 * rows + i]) / (2 * h) - rate[i]));
+        }
+        CHECK_ORDERS(error, 2, 0.05, 0.05, "%s rotations", size ? "large" : "small");
+    }
+    free(all);
+    sp_modal_warp_free(&warp);
+    sp_mesh_free(&mesh);
+}
+
+/* A body that turns as a whole by one coordinate: a load on a vertex acts in the turned axes, so that its generalized
+ * force is that of the force turned back. */
+static void turned_loads(void)
+{
+    const sp_load loads[2] = {{.start = 0,
+                               .end = 0.5,
+                               .kind = SP_LOAD_VERTEX,
+                               .id = 7,
+                               .force = {3, -2, 5},
+                               .course = {.kind = SP_COURSE_RAMP}},
+                              {.start = 0.2, .end = INFINITY, .kind = SP_LOAD_VERTEX, .id = 11, .force = {-1, 4, 2}}};
+    const double gravity[3] = {0, 1, -9.81}, angle[3] = {-0.7 * axis[0], -0.7 * axis[1], -0.7 * axis[2]};
+    double lambda = 1, f, added, expected = 0, q[4], R[9], amplitude = 0.7, no_gravity[3] = {0};
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_modal_warp warp;
+    sp_system system;
+    sp_load_set set;
+    sp_warped_loads warped;
+    make_box(2, 2, 1, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+    CHECK_OK(sp_modal_system_new(&context, 1, &lambda, &system));
+    double *U = calloc((size_t)(3 * mesh.vertex_count), 8), *mass = calloc((size_t)mesh.vertex_count, 8);
+    turn_linearly(&mesh, U);
+    CHECK_OK(sp_load_set_new(&context, &body, U, 1, 2, loads, gravity, &system, &set));
+    CHECK_OK(sp_warped_loads_new(&context, &body, &warp, U, 1, 2, loads, gravity, false, &set, &warped));
+    const sp_external_loads external = sp_warped_loads_external(&warped);
+    external.mean(external.self, 0.3, 0.4, &f);
+    external.follow(external.self, 0.3, 0.4, &amplitude, NULL, &added);
+    sp_fe_space_vertex_mass(&body, false, mass);
+    sp_quaternion_from_vector(angle, q);
+    sp_quaternion_matrix(q, R);
+    for (int64_t v = 0; v < mesh.vertex_count; v++)
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l < 3; l++) {
+                double F = mass[v] * gravity[l];
+                if (v == 7)
+                    F += loads[0].force[l] * 0.35 / 0.5; /* the middle of the ramp in this step */
+                if (v == 11)
+                    F += loads[1].force[l];
+                expected += U[3 * v + k] * R[3 * k + l] * F;
+            }
+    CHECK_NEAR(f + added, expected, 1e-11 * fabs(expected));
+    CHECK(fabs(added) > 0.01 * fabs(expected), "the turn matters: %g of %g", added, expected);
+    sp_warped_loads_free(&warped);
+    CHECK_OK(sp_warped_loads_new(&context, &body, &warp, U, 1, 2, loads, no_gravity, false, &set, &warped));
+    CHECK(warped.count == 2, "%lld vertices with loads", (long long)warped.count);
+    sp_warped_loads_free(&warped);
+    sp_load_set_free(&set);
+    sp_modal_system_free(&system);
+    free(U), free(mass);
+    sp_modal_warp_free(&warp);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    sp_blas_prepare(true);
+    RUN(rigid_rotations);
+    RUN(rates);
+    RUN(turned_loads);
+    return test_end();
+}

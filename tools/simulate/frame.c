@@ -1,0 +1,63 @@
+#include "tools/simulate/frame.h"
+
+#include "tools/simulate/warp.h"
+
+#include <string.h>
+
+void frame_read(simulation *s)
+{
+    int64_t length;
+    const char *path = s->choice->frame;
+    if (!path)
+        return;
+    s->frame = tool_allocate(&s->pool, 1, sizeof *s->frame);
+    const char *text = tool_read_bytes(path, "frame", &s->pool, &length);
+    tool_check(sp_path_parse(s->context, text, length, &s->frame->path), path);
+}
+
+static sp_pose along_path(const void *data, double time, double velocity[6])
+{
+    return sp_path_at(data, time, velocity);
+}
+
+/* Lines of one rotation have the same quaternion, since the reader normalizes it and chooses its sign. */
+static bool turns(const sp_path *path)
+{
+    for (int64_t i = 1; i < path->count; i++)
+        if (memcmp(path->pose[i].q, path->pose[0].q, sizeof path->pose[0].q))
+            return true;
+    return false;
+}
+
+sp_external_loads frame_loads(simulation *s)
+{
+    const sp_external_loads loads = warp_loads(s);
+    simulate_frame *frame = s->frame;
+    if (!frame)
+        return loads;
+    const double scale = s->choice->model == SP_MODEL_POLYNOMIALS ? s->polynomials.density : 1;
+    sp_inertia inertia;
+    tool_check(sp_inertia_of_body(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, &inertia),
+               s->mesh.path);
+    tool_check(sp_moving_frame_new(s->context, &inertia, scale, along_path, &frame->path, turns(&frame->path),
+                                   s->choice->gravity, &loads, &frame->moving),
+               s->choice->frame);
+    sp_inertia_free(&inertia);
+    return sp_moving_frame_loads(&frame->moving);
+}
+
+void frame_pose(const simulation *s, double t, double pose[7])
+{
+    const sp_pose at = sp_path_at(&s->frame->path, t, NULL);
+    memcpy(pose, at.x, sizeof at.x);
+    memcpy(pose + 3, at.q, sizeof at.q);
+}
+
+void frame_free(simulation *s)
+{
+    if (!s->frame)
+        return;
+    sp_moving_frame_free(&s->frame->moving);
+    sp_path_free(&s->frame->path);
+    s->frame = NULL;
+}

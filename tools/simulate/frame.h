@@ -1,0 +1,25 @@
+/* The frame that a reduced-order body moves with (--frame). All functions end the process on failure. */
+#ifndef TOOLS_SIMULATE_FRAME_H
+#define TOOLS_SIMULATE_FRAME_H
+
+#include "formats/scene.h"
+#include "rigid/moving_frame.h"
+#include "tools/simulate/simulation.h"
+
+typedef struct simulate_frame {
+    sp_path path;
+    sp_moving_frame moving;
+} simulate_frame;
+
+/* Reads the path of --frame into s->frame; does nothing without the option. */
+void frame_read(simulation *s);
+
+/* The loads of the model, which has been made, with the inertial forces of its frame if it has one. */
+sp_external_loads frame_loads(simulation *s);
+
+/* Its pose at t: position m, quaternion w, x, y, z. */
+void frame_pose(const simulation *s, double t, double pose[7]);
+
+void frame_free(simulation *s);
+
+#endif

@@ -32,32 +32,99 @@ typedef struct partition {
     int64_t *target;       /* [domains] into how many parts each is to be divided */
     int64_t *size;         /* [domains] elements */
     int32_t (*on_side)[2]; /* [vertices] elements on either side of a division */
-    int64_t *meeting;      /* [domains] an element that has a vertex in common with the domain; −1: none */
 } partition;
 
-/* Joins the elements that have vertices in common with one other domain, in `parent`, a forest over the elements of the
- * quotient: then an interface stays in one domain, also one in several pieces, of which a single vertex can be one. */
-static void contract_interfaces(partition *p, const quotient *q, int64_t *parent)
+/* A vertex of the interface to another domain, and the piece that it is in, an element of the quotient. */
+typedef struct shared_vertex {
+    int64_t other, piece;
+} shared_vertex;
+
+static int compare_shared(const void *a, const void *b)
 {
-    const int64_t own = p->domain[q->element[0]];
-    for (int64_t d = 0; d < p->domain_count; d++)
-        p->meeting[d] = -1;
-    for (int64_t i = 0; i < q->elements; i++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
-        for (int a = 0; a < corners; a++) {
-            const int64_t *around = p->graph->vertex_element + p->graph->vertex_start[corner[a]];
-            const int64_t count = p->graph->vertex_start[corner[a] + 1] - p->graph->vertex_start[corner[a]];
-            for (int64_t k = 0; k < count; k++) {
-                int64_t *meeting = &p->meeting[p->domain[around[k]]];
-                if (p->domain[around[k]] == own)
-                    continue;
-                if (*meeting < 0)
-                    *meeting = i;
-                sp_forest_join(parent, *meeting, i);
-            }
-        }
+    const shared_vertex *x = a, *y = b;
+    return x->other != y->other ? (x->other > y->other) - (x->other < y->other)
+                                : (x->piece > y->piece) - (x->piece < y->piece);
+}
+
+/* Joins the elements around vertex v of element i of the quotient if other domains have the vertex too. If `list` is
+ * given, adds the vertex instead, once for each other domain. Returns false if there is no memory. */
+static bool visit_vertex(partition *p, const quotient *q, int64_t i, int64_t v, int64_t *parent, sp_list *list)
+{
+    const int64_t own = p->domain[q->element[i]], *around = p->graph->vertex_element + p->graph->vertex_start[v];
+    const int64_t count = p->graph->vertex_start[v + 1] - p->graph->vertex_start[v];
+    int64_t first = -1;
+    bool shared = false;
+    for (int64_t k = 0; k < count; k++) {
+        shared |= p->domain[around[k]] != own;
+        if (first < 0 && p->domain[around[k]] == own)
+            first = p->place[around[k]];
     }
+    if (shared && !list)
+        sp_forest_join(parent, first, i);
+    for (int64_t k = 0; k < count && shared && list && first == i; k++) {
+        bool before = p->domain[around[k]] == own;
+        for (int64_t l = 0; l < k && !before; l++)
+            before = p->domain[around[l]] == p->domain[around[k]];
+        shared_vertex *added = before ? NULL : sp_list_add(list, 1, sizeof *added);
+        if (added)
+            *added = (shared_vertex){p->domain[around[k]], sp_forest_root(parent, i)};
+        else if (!before)
+            return false;
+    }
+    return true;
+}
+
+/* The number of entries from `from` on that equal it in the other domain and, if `piece`, in the piece. */
+static int64_t run_of(const shared_vertex *list, int64_t from, int64_t count, bool piece)
+{
+    int64_t k = from;
+    while (k < count && list[k].other == list[from].other && (!piece || list[k].piece == list[from].piece))
+        k++;
+    return k - from;
+}
+
+/* Joins the pieces of the interface to one domain that have less than a quarter of the vertices of the largest piece to
+ * that one. */
+static void join_small_pieces(const shared_vertex *list, int64_t count, int64_t *parent)
+{
+    int64_t most = 0, largest = 0;
+    for (int64_t k = 0; k < count; k += run_of(list, k, count, true))
+        if (run_of(list, k, count, true) > most) {
+            most = run_of(list, k, count, true);
+            largest = list[k].piece;
+        }
+    for (int64_t k = 0; k < count; k += run_of(list, k, count, true))
+        if (4 * run_of(list, k, count, true) < most)
+            sp_forest_join(parent, largest, list[k].piece);
+}
+
+/* Joins the elements around each vertex that other domains have too, in `parent`, a forest over the elements of the
+ * quotient: then each piece of an interface stays in one domain. Small pieces, such as a single vertex or edge, stay
+ * with the largest one: they are no interfaces by themselves. */
+static int contract_interfaces(partition *p, const quotient *q, int64_t *parent)
+{
+    sp_list list = {0};
+    int status = SP_OK;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < q->elements; i++) {
+            int corners;
+            const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
+            for (int a = 0; a < corners; a++)
+                if (!visit_vertex(p, q, i, corner[a], parent, pass ? &list : NULL)) {
+                    status = sp_fail_memory(p->context);
+                    goto done;
+                }
+        }
+    shared_vertex *shared = list.data;
+    if (list.count > 0)
+        qsort(shared, (size_t)list.count, sizeof *shared, compare_shared);
+    for (int64_t k = 0, run; k < list.count; k += run) {
+        run = run_of(shared, k, list.count, false);
+        join_small_pieces(shared + k, run, parent);
+    }
+done:
+    sp_list_free(&list);
+    return status;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -121,7 +188,9 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
             parent[i] = i;
             p->place[e] = i++;
         }
-    contract_interfaces(p, q, parent);
+    const int status = contract_interfaces(p, q, parent);
+    if (status != SP_OK)
+        return status;
     for (int64_t i = 0; i < size; i++) { /* a root is the lowest element of its node */
         const int64_t root = sp_forest_root(parent, i);
         q->node[i] = root == i ? q->count++ : q->node[root];
@@ -547,7 +616,6 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     p.target = sp_pool_new(&scratch, count, sizeof *p.target);
     p.size = sp_pool_new(&scratch, count, sizeof *p.size);
     p.on_side = sp_pool_new(&scratch, mesh->vertex_count, sizeof *p.on_side);
-    p.meeting = sp_pool_raw(&scratch, count, sizeof *p.meeting);
     bool *stuck = sp_pool_new(&scratch, count, sizeof *stuck);
     if (scratch.failed) {
         status = sp_fail_memory(context);

@@ -37,7 +37,7 @@ static const tool_option output_options[] = {
     {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "!viscosity",
      .help = "also the von Mises stress at the vertices, as it is and with static correction"},
     {"certificate", 0, TOOL_INPUT, &chosen.certificate, "FILE", .only = "!viscosity !ranks",
-     .help = "also the error in the energy norm, and beside it its estimate by a certificate of polycoef"},
+     .help = "print the error in the energy norm too, and beside it its estimate by a certificate of polycoef"},
     {"limit", 0, TOOL_REAL, &chosen.limit, "X", NULL, .low = 1e-300, .high = 1e300,
      .help = "exit 1 where a velocity error (in statics: position) is above X"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the table as CSV", .silent = true},

@@ -32,25 +32,30 @@ typedef struct partition {
     int64_t *target;       /* [domains] into how many parts each is to be divided */
     int64_t *size;         /* [domains] elements */
     int32_t (*on_side)[2]; /* [vertices] elements on either side of a division */
+    int64_t *meeting;      /* [domains] an element that has a vertex in common with the domain; −1: none */
 } partition;
 
-/* Joins the elements around each vertex that other domains have too, in `parent`, a forest over the elements of the
- * quotient: then each piece of an interface stays in one domain. */
+/* Joins the elements that have vertices in common with one other domain, in `parent`, a forest over the elements of the
+ * quotient: then an interface stays in one domain, also one in several pieces, of which a single vertex can be one. */
 static void contract_interfaces(partition *p, const quotient *q, int64_t *parent)
 {
     const int64_t own = p->domain[q->element[0]];
+    for (int64_t d = 0; d < p->domain_count; d++)
+        p->meeting[d] = -1;
     for (int64_t i = 0; i < q->elements; i++) {
         int corners;
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
         for (int a = 0; a < corners; a++) {
             const int64_t *around = p->graph->vertex_element + p->graph->vertex_start[corner[a]];
             const int64_t count = p->graph->vertex_start[corner[a] + 1] - p->graph->vertex_start[corner[a]];
-            bool shared = false;
-            for (int64_t k = 0; k < count && !shared; k++)
-                shared = p->domain[around[k]] != own;
-            for (int64_t k = 0; k < count && shared; k++)
+            for (int64_t k = 0; k < count; k++) {
+                int64_t *meeting = &p->meeting[p->domain[around[k]]];
                 if (p->domain[around[k]] == own)
-                    sp_forest_join(parent, p->place[around[k]], i);
+                    continue;
+                if (*meeting < 0)
+                    *meeting = i;
+                sp_forest_join(parent, *meeting, i);
+            }
         }
     }
 }
@@ -362,16 +367,46 @@ static int divide_graph(partition *p, quotient *q, int64_t share, int64_t end, i
     return SP_OK;
 }
 
+/* Returns true if common faces join all elements of side s. The nodes of a side can be joined where its elements are
+ * not: those at an interface are one node, and may have single vertices or edges in common. */
+static bool joined_by_faces(const partition *p, const quotient *q, const int64_t *side, int64_t s, int64_t *stack,
+                            bool *seen)
+{
+    int64_t height = 0, reached = 0, all = 0;
+    for (int64_t i = 0; i < q->elements; i++) {
+        seen[i] = false;
+        all += side[q->node[i]] == s;
+    }
+    for (int64_t i = 0; i < q->elements && height == 0; i++)
+        if (side[q->node[i]] == s) {
+            seen[i] = true;
+            stack[height++] = i;
+        }
+    while (height > 0) {
+        const int64_t element = q->element[stack[--height]];
+        reached++;
+        for (int64_t k = p->graph->start[element]; k < p->graph->start[element + 1]; k++) {
+            const int64_t other = p->graph->index[k], at = p->place[other];
+            if (p->domain[other] != p->domain[element] || seen[at] || side[q->node[at]] != s)
+                continue;
+            seen[at] = true;
+            stack[height++] = at;
+        }
+    }
+    return reached == all;
+}
+
 /* Divides the nodes in two connected sides, of which side 0 is to have `share` elements: the division that costs least
- * of METIS's and those by planes across the long axis and by the distance from either end. A side may be empty. */
+ * of METIS's and those by planes across the long axis and by the distance from either end. A side may be empty: all
+ * are on one if no division is good. */
 static int divide(partition *p, quotient *q, int64_t share, int64_t *side)
 {
     enum { WAYS = 5 };
     int64_t *order = sp_pool_raw(&q->pool, q->count, sizeof *order),
             *piece = sp_pool_raw(&q->pool, q->count, sizeof *piece),
-            *stack = sp_pool_raw(&q->pool, q->count, sizeof *stack),
+            *stack = sp_pool_raw(&q->pool, q->elements, sizeof *stack),
             *found = sp_pool_new(&q->pool, q->count, sizeof *found), end = 0;
-    bool *seen = sp_pool_raw(&q->pool, q->count, sizeof *seen);
+    bool *seen = sp_pool_raw(&q->pool, q->elements, sizeof *seen);
     double least = INFINITY;
     int status = q->pool.failed ? sp_fail_memory(p->context) : SP_OK;
     for (int way = 0; way < WAYS && status == SP_OK; way++) {
@@ -392,7 +427,8 @@ static int divide(partition *p, quotient *q, int64_t share, int64_t *side)
         keep_heaviest(q, 0, found, stack, piece);
         keep_heaviest(q, 1, found, stack, piece);
         const double cost = judge(p, q, share, found);
-        if (cost < least) {
+        if (cost < least && joined_by_faces(p, q, found, 0, stack, seen) &&
+            joined_by_faces(p, q, found, 1, stack, seen)) {
             least = cost;
             memcpy(side, found, (size_t)q->count * sizeof *side);
         }
@@ -511,6 +547,7 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     p.target = sp_pool_new(&scratch, count, sizeof *p.target);
     p.size = sp_pool_new(&scratch, count, sizeof *p.size);
     p.on_side = sp_pool_new(&scratch, mesh->vertex_count, sizeof *p.on_side);
+    p.meeting = sp_pool_raw(&scratch, count, sizeof *p.meeting);
     bool *stuck = sp_pool_new(&scratch, count, sizeof *stuck);
     if (scratch.failed) {
         status = sp_fail_memory(context);

@@ -72,6 +72,8 @@ static const tool_option options[] = {
              "file; auto: none for "
              "snapshots, "
              "else largest"},
+    {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "color=none !loads @trajectory",
+     .help = "the motion in the world, of a body that moved with a frame along this path (simulate --frame)"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS, .only = "@scene",
      .help =
          "of a scene's motion that records them: marks, arrows along the force on the body of the point, or nothing"},

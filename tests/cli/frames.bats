@@ -188,3 +188,29 @@ assert e['warped'] < 0.2 * e['linear'] and e['warped'] < 0.1, e" || fault 'volum
     refused 2 '--warp' simulate mesh.npz --basis basis.npz --poly poly.npz --warp -o out.npz
     no_faults
 }
+
+@test "exports in the world are the motion in the frame, carried along its path" {
+    needs_frames
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.3, 0.01)
+write('turn.csv', t, np.outer(t, (1, 2, -1)), 9 * t**2)" || fault 'no path'
+    simulate bar.npz -q --model modal --basis all.npz --rank 20 --frame turn.csv --steps 20 -o q.npz
+    simulate bar.npz -q --model modal --basis all.npz --rank 20 --frame turn.csv --steps 20 --record all -o u.npz
+    done_well simexport bar.npz q.npz all.npz --frame turn.csv --probe 41,63 -o world.csv
+    done_well simexport bar.npz q.npz all.npz --frame turn.csv --frames 20 -o world.obj
+    ending=.png
+    done_well simrender bar.npz q.npz all.npz --frame turn.csv --frames 20 --size 160x120 -o world.png
+    "$PYTHON" -c "
+from frames import *
+X = np.load('bar.npz')['vertices']
+t, u = read('u.npz')
+p = np.loadtxt('turn.csv', delimiter=',')
+table = np.loadtxt('world.csv', delimiter=',', skiprows=1)
+x = [p[k, 1:4] + (X + u[k]) @ rotation(p[k, 4:]).T for k in range(len(t))]
+got = table[:, 5:11].reshape(-1, 2, 3)
+want = np.array([x[k][[41, 63]] - X[[41, 63]] for k in range(len(t))])
+assert abs(got - want).max() < 1e-12 and abs(want).max() > 0.3, abs(got - want).max()" || fault 'not the same'
+    refused 2 '--stress|--frame' simexport bar.npz q.npz all.npz --frame turn.csv --probe 41 --stress -o out.csv
+    no_faults
+}

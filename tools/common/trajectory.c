@@ -334,6 +334,8 @@ void tool_trajectory_close(tool_trajectory *motion)
         sp_columns_free(&motion->derivatives.columns);
     if (motion->mesh.path)
         sp_mesh_free(&motion->mesh.mesh);
+    if (motion->frame)
+        sp_path_free(motion->frame);
     if (motion->warp)
         sp_modal_warp_free(motion->warp);
     sp_pool_free(&motion->simulated.pool);
@@ -490,6 +492,43 @@ static void full_vector(const tool_trajectory *motion, int64_t frame, const doub
         expand(motion, 0, rows, reduced + at * motion->trajectory.r, out);
 }
 
+void tool_trajectory_ride(tool_trajectory *motion, const char *path)
+{
+    int64_t length;
+    if (!path)
+        return;
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, motion->path, "a body that moves with a frame needs its mesh: name the file too");
+    motion->frame = tool_allocate(&motion->pool, 1, sizeof *motion->frame);
+    if (!motion->warped)
+        motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
+    const char *text = tool_read_bytes(path, "frame", &motion->pool, &length);
+    tool_check(sp_path_parse(motion->context, text, length, motion->frame), path);
+}
+
+/* The displacements u and velocities v (NULL: not wanted) of points that are at X in the frame at rest, from the frame
+ * to the world. */
+static void to_world(const tool_trajectory *motion, int64_t frame, int64_t count, const double *X, double *u, double *v)
+{
+    double rates[6], R[9];
+    const sp_pose pose = sp_path_at(motion->frame, tool_trajectory_time(motion, frame), rates);
+    sp_quaternion_matrix(pose.q, R);
+    for (int64_t p = 0; p < 3 * count; p += 3) {
+        double arm[3], turned[3] = {0}, carried[3];
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l < 3; l++) {
+                turned[k] += v ? R[3 * k + l] * v[p + l] : 0;
+                arm[k] = (l ? arm[k] : 0) + R[3 * k + l] * (X[p + l] + u[p + l]);
+            }
+        sp_cross3(rates + 3, arm, carried);
+        for (int k = 0; k < 3; k++) {
+            u[p + k] = pose.x[k] + arm[k] - X[p + k];
+            if (v)
+                v[p + k] = rates[k] + carried[k] + turned[k];
+        }
+    }
+}
+
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
 {
     int64_t rows = 3 * motion->vertex_count;
@@ -504,6 +543,8 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
                (size_t)rows * sizeof *u);
     else
         memset(u, 0, (size_t)rows * sizeof *u);
+    if (motion->frame)
+        to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, u, NULL);
 }
 
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v)
@@ -512,6 +553,11 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
         expand_warped(motion, frame - motion->first, motion->warped, v);
     else
         full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
+    if (!motion->frame)
+        return;
+    if (!motion->warp || all_recorded(motion))
+        full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, motion->warped);
+    to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, motion->warped, v);
 }
 
 /* ---- probes ---- */
@@ -585,16 +631,21 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
     const int64_t *corner;
     const double *weight;
     int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
-    for (int which = 0; which < 2; which++) {
-        double *out = which == 0 ? u : v, sum[3] = {0};
-        for (int c = 0; out && c < count; c++) {
+    double rest[3] = {0}, sum[2][3] = {{0}};
+    for (int which = 0; which < 2; which++)
+        for (int c = 0; c < count && (motion->frame || (which == 0 ? u : v)); c++) {
             double value[3];
             vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot,
                          which == 0 ? trajectory->q : trajectory->qdot, value);
-            for (int i = 0; i < 3; i++)
-                sum[i] += weight[c] * value[i];
+            for (int i = 0; i < 3; i++) {
+                sum[which][i] += weight[c] * value[i];
+                rest[i] += which == 0 && motion->frame ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
+            }
         }
-        if (out)
-            memcpy(out, sum, sizeof sum);
-    }
+    if (motion->frame)
+        to_world(motion, frame, 1, rest, sum[0], sum[1]);
+    if (u)
+        memcpy(u, sum[0], sizeof sum[0]);
+    if (v)
+        memcpy(v, sum[1], sizeof sum[1]);
 }

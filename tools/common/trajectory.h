@@ -4,6 +4,7 @@
 #ifndef TOOLS_COMMON_TRAJECTORY_H
 #define TOOLS_COMMON_TRAJECTORY_H
 
+#include "formats/scene.h"
 #include "formats/trajectory.h"
 #include "model/modal_warp.h"
 #include "tools/common/inputs.h"
@@ -34,7 +35,8 @@ typedef struct tool_trajectory {
     int64_t
         *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
     sp_modal_warp *warp; /* of a trajectory whose coordinates are of linear displacements (modal warping); NULL: none */
-    double *warped;      /* [2, 3·vertex_count] displacement and velocity for it */
+    struct sp_path *frame; /* the frame that the body moves with (tool_trajectory_ride); NULL: none */
+    double *warped;        /* [2, 3·vertex_count] displacement and velocity for it */
     sp_pool pool;
 } tool_trajectory;
 
@@ -56,6 +58,10 @@ void tool_peek_input(sp_context *context, const char *path, const char *kind, ch
 void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
                           tool_trajectory *motion);
 void tool_trajectory_close(tool_trajectory *motion);
+
+/* From now on displacements and velocities of a trajectory are those in the world, where the body moves with a frame
+ * along the path of this file (simulate --frame): a vertex X of the mesh is at p + R (X + u). Needs the mesh. */
+void tool_trajectory_ride(tool_trajectory *motion, const char *path);
 
 /* Returns true if there is a frame of this number; loads its block if the trajectory is a stream (numbers must then not
  * decrease). */

@@ -10,7 +10,7 @@ enum { EXPORT_FILES_MOST = 64 };
 /* What the options say. The table of options has their meaning. */
 typedef struct export_options {
     int format, color; /* enum export_format; enum tool_vertex_color */
-    const char *probes, *frames, *columns, *activation;
+    const char *probes, *frames, *columns, *activation, *frame;
     int64_t every, samples;
     bool coordinates, positions, volume, stress, surface, fields, partial, level_given, single, sources_only, quantize;
     double level, tolerance, gravity[3];

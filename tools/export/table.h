@@ -10,6 +10,7 @@ typedef struct export_choice {
     const char *target, *frames; /* as tool_frames_parse takes them */
     int64_t every;
     const char *probes; /* a list with bodies (tools/export/curves.h); NULL: none */
+    const char *frame;  /* the path of the body's frame, in the world; NULL: none */
     bool coordinates;   /* reduced coordinates too; of scenes also poses */
     bool positions;     /* of probes, after their displacements */
     bool stress;        /* at probes; not of scenes */

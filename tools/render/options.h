@@ -10,7 +10,7 @@
 typedef struct render_options {
     int color, normalize, contacts, shadows, background;
     const char *frames, *columns, *size, *sheet, *slice;
-    const char *loads, *spheres;
+    const char *loads, *spheres, *frame;
     int64_t every, samples, fps, fibres;
     double view[3], up[3], angle, range[2], box[6], scale, speed, contours, opacity, loads_at;
     bool lines, elements, rest, fixed, dynamic, partial, no_bar;

@@ -111,7 +111,7 @@ load common
 	    rows.append(bytes(line))
 	picture = np.array([np.frombuffer(r, np.uint8).reshape(-1, 3) for r in rows]).astype(int)
 	background = np.abs(picture - picture[:, :1]).sum(2) > 30
-	columns = np.flatnonzero(background.sum(0) > 20)  # not the thin plane
+	columns = np.flatnonzero(background.sum(0) > 8)  # not the thin plane
 	rows = np.flatnonzero(background[:, (columns[0] + columns[-1]) // 2])
 	tall = rows[-1] - rows[0] + 1
 	# half a metre of the two that 400 pixels show, less the margin of the camera: in the middle, and as high as wide

@@ -1,6 +1,8 @@
 /* Joined bodies: the tree, the constants of joints, the step, and state for callers. */
 #include "rigid/joined_internal.h"
 
+#include "mesh/faces.h"
+
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -192,26 +194,24 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
 
 /* ---- the tree ---- */
 
-static bool is_above(const sp_joined *joined, int64_t ancestor, int64_t body)
+/* Each body's joint to its parent: the first one in which it is the child, unless that would close a loop. `tree` is a
+ * forest of the bodies that hang together [bodies]: a child without a parent is the top of its tree. */
+static void find_parents(sp_joined *joined, const sp_joint *joints, int64_t *tree)
 {
-    for (; body >= 0; body = joined->bodies[body].parent)
-        if (body == ancestor)
-            return true;
-    return false;
-}
-
-/* Each body's joint to its parent: the first one in which it is the child, unless that would close a loop. */
-static void find_parents(sp_joined *joined, const sp_joint *joints)
-{
-    for (int64_t b = 0; b < joined->body_count; b++)
+    for (int64_t b = 0; b < joined->body_count; b++) {
         joined->bodies[b].parent = joined->bodies[b].joint = -1;
+        tree[b] = b;
+    }
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const int64_t parent = joints[k].parent.body, child = joints[k].child.body;
         joined_body *c = &joined->bodies[child];
+        const bool below = parent >= 0 && sp_forest_root(tree, parent) == sp_forest_root(tree, child);
         joined->joints[k].loop = -1;
-        if (c->joint < 0 && !is_above(joined, child, parent)) {
+        if (c->joint < 0 && !below) {
             c->joint = k;
             c->parent = parent;
+            if (parent >= 0)
+                sp_forest_join(tree, parent, child);
         } else {
             joined->loops[joined->loop_count] = k;
             joined->joints[k].loop = joined->loop_count++;
@@ -219,36 +219,58 @@ static void find_parents(sp_joined *joined, const sp_joint *joints)
     }
 }
 
-/* Orders the bodies by their distance from their root; bodies of one generation keep their order. */
-static void sort_bodies(sp_joined *joined, int64_t *depth)
+/* depth [bodies]: the distance from the root. Walks up to a body whose distance is known, and down again. */
+static int64_t find_depths(const sp_joined *joined, int64_t *depth, int64_t *way)
 {
-    int64_t at = 0;
+    int64_t deepest = 0;
+    for (int64_t b = 0; b < joined->body_count; b++)
+        depth[b] = -1;
     for (int64_t b = 0; b < joined->body_count; b++) {
-        depth[b] = 0;
-        for (int64_t above = joined->bodies[b].parent; above >= 0; above = joined->bodies[above].parent)
-            depth[b]++;
+        int64_t steps = 0, at = b;
+        for (; at >= 0 && depth[at] < 0; at = joined->bodies[at].parent)
+            way[steps++] = at;
+        for (int64_t below = at < 0 ? 0 : depth[at] + 1; steps > 0; below++)
+            depth[way[--steps]] = below;
+        deepest = depth[b] > deepest ? depth[b] : deepest;
     }
-    for (int64_t level = 0; at < joined->body_count; level++) {
-        joined->level[level] = at;
-        for (int64_t b = 0; b < joined->body_count; b++)
-            if (depth[b] == level)
-                joined->order[at++] = b;
-        joined->level_count = level + 1;
-    }
-    joined->level[joined->level_count] = at;
+    return deepest;
+}
+
+/* Orders the bodies by their distance from their root; bodies of one generation keep their order. */
+static void sort_bodies(sp_joined *joined, const int64_t *depth, int64_t deepest)
+{
+    joined->level_count = deepest + 1;
+    for (int64_t b = 0; b < joined->body_count; b++)
+        joined->level[depth[b] + 1]++;
+    for (int64_t level = 0; level < joined->level_count; level++)
+        joined->level[level + 1] += joined->level[level];
+    for (int64_t b = joined->body_count - 1; b >= 0; b--) /* the ends count down to the beginnings */
+        joined->order[--joined->level[depth[b] + 1]] = b;
+    for (int64_t level = 0; level < joined->level_count; level++)
+        joined->level[level] = joined->level[level + 1];
+    joined->level[joined->level_count] = joined->body_count;
 }
 
 static void list_joints(sp_joined *joined, const sp_joint *joints)
 {
     int64_t at = 0;
-    for (int64_t b = 0; b < joined->body_count; b++) {
-        joined_body *body = &joined->bodies[b];
-        body->link = joined->links + at;
-        for (int64_t k = 0; k < joined->joint_count; k++)
-            if (joints[k].parent.body == b || joints[k].child.body == b)
-                joined->links[at++] = k;
-        body->link_count = joined->links + at - body->link;
+    for (int64_t k = 0; k < joined->joint_count; k++) {
+        joined->bodies[joints[k].child.body].link_count++;
+        if (joints[k].parent.body >= 0)
+            joined->bodies[joints[k].parent.body].link_count++;
     }
+    for (int64_t b = 0; b < joined->body_count; b++) {
+        joined->bodies[b].link = joined->links + at;
+        at += joined->bodies[b].link_count;
+        joined->bodies[b].link_count = 0;
+    }
+    for (int64_t k = 0; k < joined->joint_count; k++)
+        for (int s = 0; s < 2; s++) {
+            const int64_t number = s ? joints[k].child.body : joints[k].parent.body;
+            joined_body *b = number < 0 ? NULL : &joined->bodies[number];
+            if (b)
+                joined->links[b->link - joined->links + b->link_count++] = k;
+        }
 }
 
 static void number_unknowns(sp_joined *joined)
@@ -387,9 +409,10 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
     joined->joints = sp_pool_new(&joined->pool, joint_count, sizeof *joined->joints);
     joined->links = sp_pool_new(&joined->pool, 2 * joint_count, sizeof *joined->links);
     joined->order = sp_pool_new(&joined->pool, body_count, sizeof *joined->order);
-    joined->level = sp_pool_new(&joined->pool, body_count + 1, sizeof *joined->level);
+    joined->level = sp_pool_new(&joined->pool, body_count + 2, sizeof *joined->level);
     joined->loops = sp_pool_new(&joined->pool, joint_count, sizeof *joined->loops);
-    int64_t *depth = sp_pool_new(&joined->pool, body_count, sizeof *depth);
+    int64_t *depth = sp_pool_new(&joined->pool, body_count, sizeof *depth),
+            *way = sp_pool_new(&joined->pool, body_count, sizeof *way);
     if (joined->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -402,8 +425,8 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
         else
             snprintf(body->name, sizeof body->name, "body %lld", (long long)b);
     }
-    find_parents(joined, joints);
-    sort_bodies(joined, depth);
+    find_parents(joined, joints, way);
+    sort_bodies(joined, depth, find_depths(joined, depth, way));
     list_joints(joined, joints);
     number_unknowns(joined);
     allocate_bodies(joined);

@@ -35,6 +35,17 @@ static struct {
     thread_maker *pthread_create;
 } real;
 
+/* The stack of the main thread grows on demand, and where no address space is left a program ends by a signal. What the
+ * functions of lib need is taken before anything else. */
+__attribute__((constructor, noinline)) static void take_stack(void)
+{
+    enum { NEEDED = 512 << 10, PAGE = 4096 };
+    volatile char space[NEEDED];
+    for (int at = 0; at < NEEDED; at += PAGE)
+        space[at] = 0;
+    (void)space[0];
+}
+
 static void find(const char *name, void *to)
 {
     void *found = dlsym(RTLD_NEXT, name);

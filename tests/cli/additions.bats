@@ -287,14 +287,14 @@ setup_file() {
     {
         done_well simrender mesh.npz cj.npz $SIDE --elements --frames 5 --box=-0.5,-1,-2,3.5,2,3 --opacity 0.1 -o none.png
         done_well simrender mesh.npz cj.npz $SIDE --elements --frames 5 --box=-0.5,-1,-2,3.5,2,3 --opacity 0.1 --dynamic -o marks.png
-        done_well simrender mesh.npz $SIDE --elements --box=-0.5,-1,-2,3.5,2,3 -o rest.png
+        done_well simrender mesh.npz cj.npz $SIDE --elements --frames 0 --box=-0.5,-1,-2,3.5,2,3 -o rest.png
     }
     "$PYTHON" - <<-'END' || fault 'cubes are elsewhere'
 	import json
 	import numpy as np
 	from pixels import *
 	m, t = np.load('mesh.npz'), np.load('cj.npz')
-	low, high = framed(png('rest.png'))
+	low, high = framed(png('rest.png')[:-40])  # without the caption
 	x = m['vertices']
 	scale = (high[1] + 1 - low[1]) / np.ptp(x[:, 0])
 	moved = x + t[max(n for n in t.files if n.startswith('u/'))][-1]

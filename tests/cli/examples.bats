@@ -47,6 +47,10 @@ END
         cp spoon.npz $name.npz
         cp bar.obj $name.obj
     done
+    for name in blade column; do cp spoon.npz $name.npz; done
+    for name in push turn; do cp pull.csv $name.csv; done
+    simfull spoon.npz -q --integrator static --loads pull.csv --steps 1 --dt 0.01 -o static.npz
+    simfull spoon.npz -q --integrator static --model linear --loads pull.csv --steps 1 --dt 0.01 -o linear.npz
     cp spoon.npz tree.npz
     simpart tree.npz -q --parts 2 -o parts.npz
     simpart tree.npz parts.npz -q --extract 1 -o domain.npz
@@ -104,7 +108,7 @@ run_all() {
 
 @test "examples of --help" {
     help_examples > examples
-    run_all 65 14 < examples
+    run_all 65 16 < examples
     no_faults
 }
 
@@ -112,6 +116,6 @@ run_all() {
     manual_examples | sort -u > all
     help_examples | sort -u > known
     comm -23 all known > examples
-    run_all 60 36 < examples
+    run_all 60 42 < examples
     no_faults
 }

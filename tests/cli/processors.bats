@@ -5,7 +5,7 @@
 load common
 
 # Unit tests that take less than three seconds there. volume_broken is not among them: its limit of memory is one of the emulator.
-quick='bases continuation cut domains errors exchange export factors field_meshes fill foreign formats_memory kinds loads material newton nodal_stress
+quick='bases continuation cut domains errors exchange export factors fill foreign formats_memory kinds loads material newton nodal_stress
     probe quartic reference script serve targets volume volume_export volume_msh volume_nodes'
 # and those that take less than half a minute, for scripts/test --all
 longer='edits element_types inertia modal_exact model scaling sketch skeleton skeleton_file surface winding'

@@ -85,7 +85,7 @@ last() {
         echo "0,inf,set,tip,-$force,0,-$force" > loads.csv
         simfull bar.npz --integrator static --loads ramp.csv --dt 1 --steps 10 -q -o full.npz
         joined scene 4 damping=1 loads=loads.csv
-        done_well simscene scene.json --dt 0.04 --steps 500 --every 500 -q -o motion.npz
+        done_well simscene scene.json --dt 0.08 --steps 250 --every 250 -q -o motion.npz
         last full.npz u last.npz
         last motion.npz pose q rest.npz
         joined compare 4 bar.npz last.npz rest.npz > seen.json

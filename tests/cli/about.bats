@@ -35,6 +35,7 @@ tip() {
 }
 
 @test "frequencies of a rotating beam" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     # Wright, Smith, Thresher and Wang, "Vibration modes of centrifugally stiffened beams", J. Appl. Mech. 49 (1982): the first flap frequency of a
     # uniform beam that is clamped at the axis, in units of sqrt(EI / (m L^4)), as is the speed. In the plane of rotation (lag), where the
@@ -63,6 +64,7 @@ tip() {
 }
 
 @test "frequencies of pulled and of tight beams" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     local type v unit force bending expected
     unit=$(awk 'BEGIN { print sqrt(1e9 * 0.02 ^ 4 / 12 / (1000 * 0.02 ^ 2)) / (2 * 3.141592653589793) }')
@@ -93,6 +95,7 @@ tip() {
 }
 
 @test "the columns of Euler" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     local type v euler count
     euler=$(awk 'BEGIN { print 3.141592653589793 ^ 2 * 1e9 * 0.02 ^ 4 / 12 }') # pi2 EI / L2
@@ -138,6 +141,7 @@ less_mass() {
 }
 
 @test "prestressed frequencies and buckling loads of CalculiX" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_ccx
     needs_numpy
     local type nodes share mass

@@ -49,6 +49,7 @@ needs_frames() {
 }
 
 @test "a shaken base is the full linear model with prescribed motion" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
     "$PYTHON" -c "
 from frames import *
@@ -66,6 +67,7 @@ assert worst < 1e-10 * size and size > 0.05, (worst, size)" || fault 'they diffe
 }
 
 @test "a tumbling base is the full nonlinear model, to second order in the step" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
     local scheme level h
     "$PYTHON" -c "
@@ -90,6 +92,7 @@ assert all(abs(o - 2) < 0.15 for o in orders) and e[2] < 1e-3, (e, orders)" || f
 }
 
 @test "a spinning bar is in equilibrium with the centrifugal force" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
     "$PYTHON" -c "
 from frames import *
@@ -138,6 +141,7 @@ for a, b in (('still', 'none'), ('turned', 'y')):
 }
 
 @test "a warped bar keeps its volume, and its tip is near the full model" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
     sed 's/^v 3/v 8/' "$DATA"/bar.obj > long.obj
     voxelize long.obj -q -n 24 --fill --fix-half-space 1,0,0,0.01 --young 1e6 --poisson 0.3 -o long.npz

@@ -41,6 +41,7 @@ within() {
 }
 
 @test "bars in domains move as the full model" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     local ending=.npz count
     make_bar --fix-half-space 1,0,0,1e-6
     simfull bar.npz --gravity 0,0,-0.2 --damping-mass 0 --damping-stiffness 0 --dt 0.01 --steps 250 -q -o full.npz
@@ -76,6 +77,7 @@ last() {
 }
 
 @test "statics of bars in domains bent by 45 and 90 degrees" {
+    needs_plain_build 'it compares numbers, and takes minutes'
     local ending=.npz force
     make_bar --fix-half-space 1,0,0,1e-6
     models 4 36

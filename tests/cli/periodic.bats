@@ -69,6 +69,7 @@ vibrate() {
 }
 
 @test 'the backbone of a clamped beam is that of the exact mode' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_beam
     done_well simcurve "${model[@]}" --backbone --amplitude 0.03 --resolution 0.03 --csv points.csv -o out.npz
     # omega/omega_1 at amplitudes of 1, 3 and 5 radii of gyration, 0.02/sqrt(12) each
@@ -90,6 +91,7 @@ vibrate() {
 }
 
 @test 'a response has both folds, and its energy is balanced' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_beam
     done_well simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 --damping-mass 6.5 -o out.npz
     holds out.npz 'r["folds"] == 2 and r["complete"] is True and r["worst_balance"] < 1e-8 and r["worst_residual"] < 1e-8'
@@ -103,6 +105,7 @@ vibrate() {
 }
 
 @test 'a response between its folds is that of a sweep up and down, at twenty frequencies' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_beam
     local first direction time dt
@@ -123,6 +126,7 @@ vibrate() {
 }
 
 @test 'internal resonance 1:2 of a shallow arch: two peaks, as time integration has them' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_arch
     local hz
@@ -138,6 +142,7 @@ vibrate() {
 }
 
 @test 'between two period doublings time integration repeats after two periods, elsewhere after one' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_arch
     local hz
@@ -157,6 +162,7 @@ vibrate() {
 }
 
 @test 'a cubature has the response that time integration has in it' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_beam
     local hyper=(beam/beam.npz --model cubature --basis beam/basis.npz --cub beam/cub.npz)
@@ -167,6 +173,7 @@ vibrate() {
 }
 
 @test 'acceleration of the base is the body force -m a, and a constant load moves the mean to the equilibrium' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     needs_numpy
     use_beam
     # 7800 kg/m3 in 1 m x 0.03 m x 0.02 m
@@ -187,6 +194,7 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
 }
 
 @test 'the motion of a point is a trajectory with balanced energies, and the full-order model is near it' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_beam
     local loads=(--loads beam/pull.csv --damping-mass 6.5) of=(simcurve beam/beam.npz --basis beam/basis.npz --poly beam/poly.npz --of curve.npz)
     simcurve -q "${model[@]}" --response "${loads[@]}" --range 95,105 --residual -o curve.npz
@@ -210,6 +218,7 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
 }
 
 @test 'a larger basis leaves a smaller residual in the full-order model' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_beam
     modes -q beam/beam.npz -k 6 -o modes.npz
     modalderiv -q beam/beam.npz modes.npz -o deriv.npz

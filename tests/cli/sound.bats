@@ -84,6 +84,7 @@ use_bar() {
 }
 
 @test 'partials of a clamped bar are those of theory, and double with four times the stiffness' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_bar
     done_well "${sound[@]}" --full-scale 1 --samples float -q -o out.wav
     done_well simsound bar/stiff.npz bar/stiff-modes.npz bar/stiff-motion.npz --listener 0.1,0.02,0.4 --full-scale 1 --samples float -q -o stiff.wav
@@ -132,6 +133,7 @@ use_bar() {
 }
 
 @test 'samples are those of the integral in NumPy, and no energy is made' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_bar
     for kind in plane-wave baffle monopole; do
         done_well "${sound[@]}" --radiation $kind --band 0,20000 --full-scale 2 --samples float -q -o $kind.wav
@@ -190,6 +192,7 @@ use_bar() {
 }
 
 @test 'decay is that of the table of time constants, for modal and reduced models' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_bar
     "$PYTHON" - > said <<- 'END' || fault "$(< said)"
 	import json, sys
@@ -235,6 +238,7 @@ use_bar() {
 
 # One coordinate of a beam between two clamps is an oscillator with a hardening spring, whose period is an integral of the recorded strain energy.
 @test 'pitch follows the amplitude as the period of free vibration does, within 2 cents over 40 dB' {
+    needs_plain_build 'it compares numbers, and takes minutes'
     use_bar
     cp bar/bar.npz . && rm bar && mkdir bar
     "$PYTHON" - <<- 'END'

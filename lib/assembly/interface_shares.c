@@ -1,39 +1,28 @@
 #include "assembly/interface_shares.h"
 
 #include "assembly/element.h"
+#include "base/compare.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-/* The place of a vertex in the increasing list; −1: it is not there. */
-static int64_t find(int64_t count, const int64_t *vertices, int64_t vertex)
-{
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (vertices[middle] < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && vertices[low] == vertex ? low : -1;
-}
 
 /* Adds the areas of a face if all its nodes belong to the interface. */
 static void add_face(const sp_mesh *mesh, sp_mesh_face face, int64_t count, const int64_t *vertices, double *share)
 {
     double X[SP_ELEMENT_NODES][3], area[SP_FACE_NODES][3], size[SP_FACE_NODES];
     signed char number[SP_FACE_NODES];
-    int64_t place[SP_FACE_NODES];
+    const int64_t *place[SP_FACE_NODES];
     int corners, unused;
     const int64_t *of_element = sp_mesh_nodes(mesh, face.element, &unused);
     const int type = sp_mesh_element_places(mesh, face.element, X),
               nodes = sp_element_face(type, face.face, number, &corners);
     for (int a = 0; a < nodes; a++)
-        if ((place[a] = find(count, vertices, of_element[number[a]])) < 0)
+        if (!(place[a] =
+                  bsearch(&of_element[number[a]], vertices, (size_t)count, sizeof *vertices, sp_compare_integers)))
             return;
     sp_element_face_areas(type, face.face, X, area, size);
     for (int a = 0; a < nodes; a++)
-        share[place[a]] += size[a];
+        share[place[a] - vertices] += size[a];
 }
 
 int sp_interface_shares(sp_context *context, const sp_mesh *mesh, int64_t count, const int64_t *vertices, double *share)
@@ -42,16 +31,16 @@ int sp_interface_shares(sp_context *context, const sp_mesh *mesh, int64_t count,
     sp_mesh_face *face;
     int64_t faces;
     double sum = 0;
-    const int status = sp_mesh_boundary_faces(context, mesh, &scratch, &faces, &face);
-    if (status != SP_OK)
-        return status;
+    int status;
+    SP_TRY(sp_mesh_boundary_faces(context, mesh, &scratch, &faces, &face));
     memset(share, 0, (size_t)count * sizeof *share);
     for (int64_t f = 0; f < faces; f++)
         add_face(mesh, face[f], count, vertices, share);
-    sp_pool_free(&scratch);
     for (int64_t k = 0; k < count; k++)
         sum += share[k];
     for (int64_t k = 0; k < count; k++)
         share[k] = sum > 0 ? share[k] / sum : 1 / (double)count;
-    return SP_OK;
+done:
+    sp_pool_free(&scratch);
+    return status;
 }

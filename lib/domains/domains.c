@@ -1,6 +1,7 @@
 /* Interfaces and the graph of domains (domains.h). */
 #include "domains/domains.h"
 
+#include "base/compare.h"
 #include "base/vec3.h"
 #include "mesh/faces.h"
 
@@ -25,12 +26,6 @@ static int compare_shared(const void *a, const void *b)
 
 /* ---- interfaces ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* (vertex, domain) of all nodes, sorted, each once: keys vertex · count + domain. */
 static int list_vertices(sp_context *context, const sp_mesh *mesh, const sp_domains *domains, sp_list *keys)
 {
@@ -44,7 +39,7 @@ static int list_vertices(sp_context *context, const sp_mesh *mesh, const sp_doma
         for (int a = 0; a < nodes; a++)
             key[at++] = node[a] * domains->count + domains->domain[e];
     }
-    qsort(key, (size_t)at, sizeof *key, compare_numbers);
+    qsort(key, (size_t)at, sizeof *key, sp_compare_integers);
     for (int64_t k = 0; k < at; k++)
         if (kept == 0 || key[kept - 1] != key[k])
             key[kept++] = key[k];

@@ -1,6 +1,7 @@
 /* Automatic division into domains: recursive bisection of the graph of the elements (domains.h). */
 #include "domains/domains.h"
 
+#include "base/compare.h"
 #include "base/vec3.h"
 #include "linear/bisect.h"
 #include "mesh/faces.h"
@@ -127,12 +128,6 @@ done:
     return status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The edges between different nodes. */
 static int make_edges(partition *p, quotient *q)
 {
@@ -156,7 +151,7 @@ static int make_edges(partition *p, quotient *q)
         }
         int64_t *list = (int64_t *)index.data + before, kept = 0;
         if (index.count > before)
-            qsort(list, (size_t)(index.count - before), sizeof *list, compare_numbers);
+            qsort(list, (size_t)(index.count - before), sizeof *list, sp_compare_integers);
         for (int64_t k = 0; k < index.count - before; k++)
             if (kept == 0 || list[kept - 1] != list[k])
                 list[kept++] = list[k];

@@ -3,6 +3,7 @@
 #include "formats/loads.h"
 #include "library/loaded_scene.h"
 
+#include <math.h>
 #include <string.h>
 
 static const sp_loaded_model *model_of(const sp_loaded_scene *run, int64_t body)
@@ -135,6 +136,10 @@ int sp_scene_load_joints(sp_loaded_scene *run)
     int status = SP_OK;
     if (scene->joint_count == 0)
         return SP_OK;
+    if (scene->contact.pulse < INFINITY)
+        return sp_source_fail(
+            run->source, SP_INPUT, run->input.path,
+            "contact.pulse: it brakes bodies by their own masses, which are not those of joined bodies");
     sp_joint *joints = sp_pool_new(&run->body_pool, scene->joint_count, sizeof *joints);
     SP_TRY(list_bodies(run, &place, &count, &bodies));
     for (int64_t k = 0; k < scene->joint_count; k++) {

@@ -610,7 +610,13 @@ static int move_joined(sp_contact_scene *scene)
         memcpy(load->T, a->T, sizeof load->T);
         load->Q = a->body->r ? a->Q : NULL;
     }
-    return joined->count > 0 ? sp_joined_step(joined->joined, scene->joined_loads) : SP_OK;
+    const int status = joined->count > 0 ? sp_joined_step(joined->joined, scene->joined_loads) : SP_OK;
+    if (status == SP_OK)
+        return SP_OK;
+    char why[sizeof scene->context->message];
+    memcpy(why, scene->context->message, sizeof why);
+    return sp_fail(scene->context, status, "the joined bodies could not take the step from %g s on: %s",
+                   sp_contact_scene_time(scene), why);
 }
 
 static void prepare_forces(sp_contact_scene *scene)

@@ -161,6 +161,8 @@ json.dump(s, open('bad.json', 'w'))"
     refused 3 '^simscene: bad.json: joint 1: the interfaces do not meet: their means are 0.1 m apart, and the child.s is [0-9.]+ m wide$' simscene bad.json --steps 1 -o out.npz
     edited "s['joints'].append({'child': 'b0', 'parent': 'b1', 'interface': 'tip'})"
     refused 3 '^simscene: bad.json: joint 2: the interfaces do not meet: their means are 1.6 m apart, .*$' simscene bad.json --steps 1 -o out.npz
+    edited "s['contact'] = {'stiffness': 1, 'pulse': 1}"
+    refused 3 '^simscene: bad.json: contact.pulse: it brakes bodies by their own masses, which are not those of joined bodies$' simscene bad.json --steps 1 -o out.npz
     edited "s['bodies'][1]['loads'] = 'none.csv'"
     refused 3 '^simscene: none.csv: cannot open: No such file or directory$' simscene bad.json --steps 1 -o out.npz
     echo '0,1,vertex,999999,1,0,0' > far.csv

@@ -145,9 +145,14 @@ void sp_free_add_stiffness_times(const sp_free_body *b, double scale, const doub
 /* Sets P and the loads of the step. SP_NUMERICAL if a force is not finite. */
 int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
 
-/* One more correction with the current factor reduces the residual from the tolerance to rounding: the remainder would
- * make the energy drift over many steps. After a correction dq̇ so small, f at the end of the step changes by K dq. */
+/* Moves f at the end of the step by K dq after a correction of q̇₁ by −dq̇, which is too small to evaluate f again. */
 void sp_free_follow(sp_free_body *b, const double *dqdot);
+
+/* The step was without any iteration: K at its end is that at its start. */
+void sp_free_keep_stiffness(sp_free_body *b);
+
+/* Adds what Newton's method did in a step. */
+void sp_free_count(sp_free_report *report, const sp_newton_report *newton);
 
 /* Completes the end of the step, b->next and `state`, from P and the force F. SP_NUMERICAL if something is not finite,
  * or an element is inverted whose law is undefined there. */
@@ -155,9 +160,6 @@ int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state) S
 
 /* Makes the end of the step the current state. */
 void sp_free_accept(sp_free_body *b, const sp_free_state *state);
-
-/* The message for an element that an iterate inverted. */
-int sp_free_refuse_inverted(const sp_free_body *b, int64_t element) SP_MUST_USE;
 
 /* ---- the body (free.c) ---- */
 

@@ -20,6 +20,23 @@ void sp_free_follow(sp_free_body *b, const double *dqdot)
         sp_free_add_stiffness_times(b, -0.5 * b->p.step, b->next.K, dqdot, b->next.f);
 }
 
+void sp_free_keep_stiffness(sp_free_body *b)
+{
+    if (b->r > 0)
+        memcpy(b->next.K, b->now.K, (size_t)(b->r * b->r) * sizeof *b->next.K);
+}
+
+void sp_free_count(sp_free_report *report, const sp_newton_report *newton)
+{
+    report->stagnated += newton->stagnated;
+    report->newton_iterations += newton->iterations;
+    if (newton->iterations > report->worst_iterations)
+        report->worst_iterations = newton->iterations;
+    report->worst_residual = fmax(report->worst_residual, newton->relative);
+}
+
+/* One more correction with the current factor reduces the residual from the tolerance to rounding: the remainder would
+ * make the energy drift over many steps. */
 static int polish(sp_free_body *b)
 {
     const int status = correct(b);
@@ -27,7 +44,7 @@ static int polish(sp_free_body *b)
     return status;
 }
 
-int sp_free_refuse_inverted(const sp_free_body *b, int64_t element)
+static int refuse_inverted(const sp_free_body *b, int64_t element)
 {
     return sp_fail(b->context, SP_NUMERICAL,
                    "step %lld of a free body would invert element %lld; take smaller steps, or the law "
@@ -39,7 +56,7 @@ static int not_converged(void *self, double relative, int64_t iterations)
 {
     const sp_free_body *b = self;
     if (b->inverted_element >= 0)
-        return sp_free_refuse_inverted(b, b->inverted_element);
+        return refuse_inverted(b, b->inverted_element);
     if (!isfinite(relative))
         return sp_fail(b->context, SP_NUMERICAL,
                        "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
@@ -75,14 +92,10 @@ static int newton(sp_free_body *b)
         b->still[3 + i] = -b->now.qdot[i];
     SP_TRY(sp_newton_solve(&problem, b->still, &vectors, &report));
     if (report.iterations == 0)
-        memcpy(b->next.K, b->now.K, (size_t)(b->r * b->r) * sizeof *b->next.K);
+        sp_free_keep_stiffness(b);
     else if (!report.stagnated)
         SP_TRY(polish(b));
-    b->report.stagnated += report.stagnated;
-    b->report.newton_iterations += report.iterations;
-    if (report.iterations > b->report.worst_iterations)
-        b->report.worst_iterations = report.iterations;
-    b->report.worst_residual = fmax(b->report.worst_residual, report.relative);
+    sp_free_count(&b->report, &report);
 done:
     return status;
 }
@@ -96,7 +109,7 @@ static int one_iteration(sp_free_body *b)
         b->x[3 + i] = b->now.qdot[i];
     sp_free_residual(b, b->x, b->residual, &size);
     if (!isfinite(size.norm) && b->inverted_element >= 0)
-        return sp_free_refuse_inverted(b, b->inverted_element);
+        return refuse_inverted(b, b->inverted_element);
     if (!isfinite(size.norm))
         return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
                        (long long)(b->report.steps + 1));
@@ -142,7 +155,7 @@ static int refuse_unusable(const sp_free_body *b, const sp_free_state *state)
 {
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, b->next.q) : -1;
     if (element >= 0)
-        return sp_free_refuse_inverted(b, element);
+        return refuse_inverted(b, element);
     if (all_finite(3, state->c) && all_finite(4, state->rotation) && all_finite(3, state->v) &&
         all_finite(3, state->Omega) && all_finite(b->r, b->next.q) && all_finite(b->r, b->next.qdot))
         return SP_OK;

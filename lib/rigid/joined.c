@@ -1,196 +1,14 @@
-/* Joined bodies: the tree, the constants of joints, the step, and state for callers. */
+/* Joined bodies: the tree, the step, and state for callers. */
 #include "rigid/joined_internal.h"
 
+#include "linear/dense.h"
 #include "mesh/faces.h"
 
 #include <cblas.h>
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- interfaces ---- */
-
-static double share_of(const sp_joint_side *side, int64_t k)
-{
-    return side->share ? side->share[k] : 1 / (double)side->count;
-}
-
-/* The mean of an interface in the coordinates of its body. */
-static void mean_of(const sp_joined_body *given, const sp_joint_side *side, double mean[3])
-{
-    for (int c = 0; c < 3; c++) {
-        mean[c] = 0;
-        for (int64_t k = 0; k < side->count; k++)
-            mean[c] += share_of(side, k) * given->places[3 * side->vertices[k] + c];
-    }
-}
-
-/* The inverse of Σ s (|Z|² I − Z Zᵀ) for the arms Z [count, 3]. False if all Z are on one line. */
-static bool invert_spread(const sp_joint_side *side, const double *arms, double inverse[9])
-{
-    double spread[9] = {0}, trace;
-    int pivot[3];
-    for (int64_t k = 0; k < side->count; k++)
-        for (int a = 0; a < 3; a++)
-            for (int b = 0; b < 3; b++)
-                spread[3 * a + b] += share_of(side, k) * arms[3 * k + a] * arms[3 * k + b];
-    trace = spread[0] + spread[4] + spread[8];
-    for (int k = 0; k < 9; k++)
-        inverse[k] = (k % 4 == 0 ? trace : 0) - spread[k];
-    const double least = sp_determinant(inverse, inverse + 3, inverse + 6) / (trace * trace * trace);
-    return least > 1e-12 && LAPACKE_dgetrf(LAPACK_COL_MAJOR, 3, 3, inverse, 3, pivot) == 0 &&
-           LAPACKE_dgetri(LAPACK_COL_MAJOR, 3, inverse, 3, pivot) == 0;
-}
-
-/* The arms Z of an interface about its mean in the axes of the child: turned by R_cᵀ R. */
-static void arms_of(const sp_joined_body *given, const sp_joint_side *side, const double mean[3], const double R[9],
-                    const double child[9], double *arms)
-{
-    for (int64_t k = 0; k < side->count; k++) {
-        double own[3], world[3];
-        sp_subtract3(given->places + 3 * side->vertices[k], mean, own);
-        sp_rotate(R, own, world);
-        sp_rotate_back(child, world, arms + 3 * k);
-    }
-}
-
-static double displacement(const sp_joined_body *given, int64_t vertex, int axis, int64_t j)
-{
-    return given->U[j * given->rows + 3 * vertex + axis];
-}
-
-/* The vector from the centre of mass to the point at `mean` of the body, which moves with the mean of an interface. */
-static void attach_mean(joined_body *b, const sp_joined_body *given, const sp_joint_side *side, const double mean[3],
-                        joint_side *out)
-{
-    const int64_t r = b->r;
-    for (int c = 0; c < 3; c++) {
-        out->rest[0][c] = mean[c] - b->inertia->centre[c];
-        for (int64_t j = 0; j < r; j++) {
-            double sum = 0;
-            for (int64_t k = 0; k < side->count; k++)
-                sum += share_of(side, k) * displacement(given, side->vertices[k], c, j);
-            out->slope[0][c * r + j] = sum - b->inertia->mean[c * r + j];
-        }
-    }
-}
-
-/* The vectors Σ s Z_a (x − mean of x) of the parent's side. */
-static void attach_arms(const joined_body *b, const sp_joined_body *given, const sp_joint_side *side,
-                        const double mean[3], const double *arms, joint_side *out)
-{
-    const int64_t r = b->r;
-    for (int a = 0; a < 3; a++)
-        for (int64_t k = 0; k < side->count; k++) {
-            const double weight = share_of(side, k) * arms[3 * k + a];
-            for (int c = 0; c < 3; c++) {
-                out->rest[1 + a][c] += weight * (given->places[3 * side->vertices[k] + c] - mean[c]);
-                for (int64_t j = 0; j < r; j++) /* Σ s Z = 0: the mean drops out */
-                    out->slope[1 + a][c * r + j] += weight * displacement(given, side->vertices[k], c, j);
-            }
-        }
-}
-
-/* J_c⁻¹ Σ s Z × U of the child's side. */
-static void attach_turn(const joined_body *b, const sp_joined_body *given, const sp_joint_side *side,
-                        const double *arms, const double inverse[9], joint *j)
-{
-    for (int64_t i = 0; i < b->r; i++) {
-        double sum[3] = {0}, u[3], moment[3], turn[3];
-        for (int64_t k = 0; k < side->count; k++) {
-            for (int c = 0; c < 3; c++)
-                u[c] = displacement(given, side->vertices[k], c, i);
-            sp_cross3(arms + 3 * k, u, moment);
-            for (int c = 0; c < 3; c++)
-                sum[c] += share_of(side, k) * moment[c];
-        }
-        sp_rotate(inverse, sum, turn);
-        for (int c = 0; c < 3; c++)
-            j->turn[c * b->r + i] = turn[c];
-    }
-}
-
-static void new_side(sp_pool *pool, int64_t body, int64_t r, int vectors, joint_side *side)
-{
-    side->body = body;
-    for (int k = 0; k < vectors && r > 0; k++)
-        side->slope[k] = sp_pool_new(pool, 3 * r, sizeof(double));
-}
-
-static double widest(int64_t count, const double *arms)
-{
-    double most = 0;
-    for (int64_t k = 0; k < count; k++)
-        most = fmax(most, sp_norm3(arms + 3 * k));
-    return 2 * most;
-}
-
-/* Constants of a joint. `scratch` holds the arms of the larger interface. */
-static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t number, const sp_joint *from,
-                     double *scratch)
-{
-    joint *j = &joined->joints[number];
-    const int64_t child = from->child.body, parent = from->parent.body;
-    const sp_joined_body *gc = &given[child], *gp = parent < 0 ? gc : &given[parent];
-    const sp_joint_side *held = parent < 0 ? &from->child : &from->parent;
-    joined_body *c = &joined->bodies[child], *p = parent < 0 ? c : &joined->bodies[parent];
-    sp_pose pose[2];
-    double R[2][9], mean[2][3], world[2][3], apart[3], local[3], inverse[9], gap;
-    sp_free_body_pose(p->free, &pose[0]);
-    sp_free_body_pose(c->free, &pose[1]);
-    mean_of(gp, held, mean[0]);
-    mean_of(gc, &from->child, mean[1]);
-    for (int s = 0; s < 2; s++) {
-        sp_quaternion_matrix(pose[s].q, R[s]);
-        sp_rotate(R[s], mean[s], world[s]);
-        for (int k = 0; k < 3; k++)
-            world[s][k] += pose[s].x[k];
-    }
-    arms_of(gc, &from->child, mean[1], R[1], R[1], scratch);
-    const double width = widest(from->child.count, scratch);
-    if (!invert_spread(&from->child, scratch, inverse))
-        return sp_fail(joined->context, SP_INPUT, "joint %lld: the vertices of the child's interface are on one line",
-                       (long long)number);
-    attach_turn(c, gc, &from->child, scratch, inverse, j);
-    arms_of(gp, held, mean[0], R[0], R[1], scratch);
-    if (!invert_spread(held, scratch, j->inverse))
-        return sp_fail(joined->context, SP_INPUT, "joint %lld: the vertices of the parent's interface are on one line",
-                       (long long)number);
-    sp_subtract3(world[0], world[1], apart);
-    gap = sp_norm3(apart);
-    if (!(gap <= 0.05 * width))
-        return sp_fail(
-            joined->context, SP_INPUT,
-            "joint %lld: the interfaces do not meet: their means are %.3g m apart, and the child's is %.3g m "
-            "wide",
-            (long long)number, gap, width);
-    /* The child's point is where the parent's mean is: meshes that do not match have different means. */
-    sp_rotate_back(R[1], apart, local);
-    for (int k = 0; k < 3; k++)
-        mean[1][k] += local[k];
-    attach_mean(c, gc, &from->child, mean[1], &j->child);
-    for (int k = 0; k < 3; k++)
-        j->child.rest[1 + k][k] = 1;
-    if (parent >= 0) {
-        attach_mean(p, gp, held, mean[0], &j->parent);
-        attach_arms(p, gp, held, mean[0], scratch, &j->parent);
-    } else { /* the world: vectors that stay where they are */
-        memcpy(j->parent.start[0], world[0], sizeof world[0]);
-        for (int a = 0; a < 3; a++)
-            for (int64_t k = 0; k < held->count; k++) {
-                double turned[3];
-                sp_rotate(R[1], scratch + 3 * k, turned);
-                for (int x = 0; x < 3; x++)
-                    j->parent.start[1 + a][x] += share_of(held, k) * scratch[3 * k + a] * turned[x];
-            }
-        memcpy(j->parent.end, j->parent.start, sizeof j->parent.end);
-    }
-    j->weight[0] = 0.25 * c->inertia->mass;
-    j->weight[1] = 0.25 * (c->inertia->S[0] + c->inertia->S[4] + c->inertia->S[8]);
-    return SP_OK;
-}
 
 /* ---- the tree ---- */
 
@@ -360,6 +178,13 @@ static void allocate_bodies(sp_joined *joined)
     joined->size = sp_pool_new(pool, 2 * joined->body_count, sizeof(double));
 }
 
+static void new_side(sp_pool *pool, int64_t body, int64_t r, int vectors, joint_side *side)
+{
+    side->body = body;
+    for (int k = 0; k < vectors && r > 0; k++)
+        side->slope[k] = sp_pool_new(pool, 3 * r, sizeof(double));
+}
+
 static void allocate_joints(sp_joined *joined, const sp_joint *joints)
 {
     for (int64_t k = 0; k < joined->joint_count; k++) {
@@ -372,22 +197,14 @@ static void allocate_joints(sp_joined *joined, const sp_joint *joints)
     }
 }
 
-static int make_joints(sp_joined *joined, const sp_joined_body *bodies, const sp_joint *joints)
+static void take_body(const sp_joined_body *given, int64_t number, joined_body *body)
 {
-    int64_t most = 0;
-    int status = SP_OK;
-    for (int64_t k = 0; k < joined->joint_count; k++) {
-        most = joints[k].parent.body >= 0 && joints[k].parent.count > most ? joints[k].parent.count : most;
-        most = joints[k].child.count > most ? joints[k].child.count : most;
-    }
-    double *scratch = malloc((size_t)(3 * most) * sizeof *scratch);
-    if (!scratch)
-        return sp_fail_memory(joined->context);
-    for (int64_t k = 0; k < joined->joint_count; k++)
-        SP_TRY(new_joint(joined, bodies, k, &joints[k], scratch));
-done:
-    free(scratch);
-    return status;
+    *body = (joined_body){.free = given->free, .inertia = given->inertia, .r = given->free->r};
+    memcpy(body->before, given->free->state.v, sizeof body->before);
+    if (given->name)
+        snprintf(body->name, sizeof body->name, "body %s", given->name);
+    else
+        snprintf(body->name, sizeof body->name, "body %lld", (long long)number);
 }
 
 int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, int64_t body_count,
@@ -417,27 +234,20 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t b = 0; b < body_count; b++) {
-        joined_body *body = &joined->bodies[b];
-        *body = (joined_body){.free = bodies[b].free, .inertia = bodies[b].inertia, .r = bodies[b].free->r};
-        if (bodies[b].name)
-            snprintf(body->name, sizeof body->name, "body %s", bodies[b].name);
-        else
-            snprintf(body->name, sizeof body->name, "body %lld", (long long)b);
-    }
+    for (int64_t b = 0; b < body_count; b++)
+        take_body(&bodies[b], b, &joined->bodies[b]);
     find_parents(joined, joints, way);
     sort_bodies(joined, depth, find_depths(joined, depth, way));
     list_joints(joined, joints);
     number_unknowns(joined);
+    SP_TRY(sp_dense_fits(context, joined->n, JOINT * joined->loop_count));
     allocate_bodies(joined);
     allocate_joints(joined, joints);
     if (joined->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(make_joints(joined, bodies, joints));
-    for (int64_t b = 0; b < body_count; b++)
-        memcpy(joined->bodies[b].before, bodies[b].free->state.v, sizeof joined->bodies[b].before);
+    SP_TRY(sp_joined_make_joints(joined, bodies, joints));
     *result = joined;
 done:
     if (status != SP_OK)
@@ -455,14 +265,23 @@ void sp_joined_free(sp_joined *joined)
 
 /* ---- the step ---- */
 
+/* The message of a body is in its own context. */
+static int refuse_body(const sp_joined *joined, int64_t b, int status)
+{
+    const sp_context *own = joined->bodies[b].free->context;
+    return own == joined->context ? status
+                                  : sp_fail(joined->context, status, "%s: %s", joined->bodies[b].name, own->message);
+}
+
 /* Sets what is constant in the step. */
 static int begin(sp_joined *joined, const sp_joined_load *loads)
 {
     const double h = joined->p.step;
-    int status = SP_OK;
+    int status;
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
-        SP_TRY(sp_free_begin(b->free, loads[k].F, loads[k].T, loads[k].Q));
+        if ((status = sp_free_begin(b->free, loads[k].F, loads[k].T, loads[k].Q)) != SP_OK)
+            return refuse_body(joined, k, status);
         memcpy(b->P, b->free->P, sizeof b->P);
         if (b->r > 0)
             memcpy(b->load, b->free->load, (size_t)b->r * sizeof *b->load);
@@ -479,8 +298,7 @@ static int begin(sp_joined *joined, const sp_joined_load *loads)
                 sp_joined_place(sides[s], b->r, b->R0, b->free->now.q, sides[s]->start);
             }
     }
-done:
-    return status;
+    return SP_OK;
 }
 
 static int not_converged(void *self, double relative, int64_t iterations)
@@ -548,6 +366,16 @@ static void correct(sp_joined *joined)
     sp_joined_set_end(joined, joined->x);
 }
 
+/* As for a single body: one more correction with the current factor. */
+static int polish(sp_joined *joined)
+{
+    const int status = sp_joined_solve(joined, joined->residual, 0, joined->dx);
+    correct(joined);
+    for (int64_t b = 0; b < joined->body_count; b++)
+        sp_free_follow(joined->bodies[b].free, joined->dx + joined->bodies[b].first + 6);
+    return status;
+}
+
 static int newton(sp_joined *joined)
 {
     const sp_newton_problem problem = {.self = joined,
@@ -566,17 +394,12 @@ static int newton(sp_joined *joined)
     sp_newton_report report;
     int status;
     SP_TRY(sp_newton_solve(&problem, joined->still, &vectors, &report));
-    if (report.iterations > 0 && !report.stagnated) {
-        SP_TRY(sp_joined_solve(joined, joined->residual, 0, joined->dx));
-        correct(joined);
+    if (report.iterations == 0)
         for (int64_t b = 0; b < joined->body_count; b++)
-            sp_free_follow(joined->bodies[b].free, joined->dx + joined->bodies[b].first + 6);
-    }
-    joined->report.stagnated += report.stagnated;
-    joined->report.newton_iterations += report.iterations;
-    if (report.iterations > joined->report.worst_iterations)
-        joined->report.worst_iterations = report.iterations;
-    joined->report.worst_residual = fmax(joined->report.worst_residual, report.relative);
+            sp_free_keep_stiffness(joined->bodies[b].free);
+    else if (!report.stagnated)
+        SP_TRY(polish(joined));
+    sp_free_count(&joined->report, &report);
 done:
     return status;
 }
@@ -595,14 +418,6 @@ static int one_iteration(sp_joined *joined)
     joined->report.worst_iterations = 1;
 done:
     return status;
-}
-
-/* A body that cannot conclude its step keeps its message in its own context. */
-static int refuse_body(const sp_joined *joined, int64_t b, int status)
-{
-    const sp_context *own = joined->bodies[b].free->context;
-    return own == joined->context ? status
-                                  : sp_fail(joined->context, status, "%s: %s", joined->bodies[b].name, own->message);
 }
 
 int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)
@@ -660,7 +475,7 @@ int64_t sp_joined_loops(const sp_joined *joined)
     return joined->loop_count;
 }
 
-const sp_joined_report *sp_joined_reported(const sp_joined *joined)
+const sp_free_report *sp_joined_reported(const sp_joined *joined)
 {
     return &joined->report;
 }

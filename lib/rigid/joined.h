@@ -91,11 +91,7 @@ void sp_joined_reaction(const sp_joined *joined, int64_t joint, double reaction[
 
 int64_t sp_joined_loops(const sp_joined *joined); /* number of joints that close loops */
 
-typedef struct sp_joined_report {
-    int64_t steps, newton_iterations, worst_iterations, stagnated;
-    double worst_residual; /* relative */
-} sp_joined_report;
-const sp_joined_report *sp_joined_reported(const sp_joined *joined);
+const sp_free_report *sp_joined_reported(const sp_joined *joined);
 
 /* Saves or loads what the next steps take from earlier ones (base/state.h), without the bodies. */
 void sp_joined_visit(sp_joined *joined, sp_state *state);

@@ -84,8 +84,11 @@ struct sp_joined {
     double *loop_matrix;                       /* [6 loops, 6 loops] */
     int *loop_pivot;
     double *size; /* [bodies, 2] squares of the residual and of its largest term */
-    sp_joined_report report;
+    sp_free_report report;
 };
+
+/* Computes the constants of all joints, where the bodies are placed. SP_INPUT as in sp_joined_new. */
+int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const sp_joint *joints) SP_MUST_USE;
 
 /* y_k = R (a_k + A_k q) of a side of a body with r coordinates. */
 void sp_joined_place(const joint_side *side, int64_t r, const double R[9], const double *q, double y[VECTORS][3]);

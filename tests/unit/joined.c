@@ -371,7 +371,7 @@ static void check_conserving(chain *c, int steps, const char *name)
             worst[1 + k / 3] = fmax(worst[1 + k / 3], fabs(now[k] - momenta[k]) / first[k / 3]);
         worst[3] = fmax(worst[3], worst_gap(c));
     }
-    const sp_joined_report *report = sp_joined_reported(c->joined);
+    const sp_free_report *report = sp_joined_reported(c->joined);
     double kinetic, strain, most = 0;
     for (int i = 0; i < c->count; i++) {
         sp_free_body_energies(c->body[i], &kinetic, &strain);

@@ -56,7 +56,9 @@ typedef struct sp_joint {
 
 typedef struct sp_joined_parameters {
     double step;        /* s */
-    bool semi_implicit; /* one Newton iteration, as for the bodies */
+    bool semi_implicit; /* one Newton iteration, as for the bodies. The rates of Φ then vanish at the end of the step,
+                           but for −Φ/(2h), which closes what the iteration leaves open. Momenta are those of the bodies
+                           up to Φ */
     double tolerance;   /* of Newton's method; 0: 1e-12 */
     int64_t iterations; /* at most; 0: 50 */
 } sp_joined_parameters;

@@ -262,6 +262,49 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
     size->scale = sqrt(scale);
 }
 
+/* ---- rates of the constraints ---- */
+
+/* Adds the rate of Φ by the motion of one side at the end of the step: the body turns by the velocity that the matrix
+ * takes for its rotation (fill_row). */
+static void add_rate(const joined_body *b, const joint_side *side, double h, const double *x,
+                     double g[JOINT][VECTORS][3], double rate[JOINT])
+{
+    double spin[3];
+    sp_rotate(b->turned, x + 3, spin);
+    for (int k = 0; k < VECTORS; k++) {
+        double local[3] = {0}, moved[3], turned[3];
+        for (int c = 0; side->slope[k] && c < 3; c++)
+            for (int i = 0; i < b->r; i++)
+                local[c] += side->slope[k][c * b->r + i] * x[6 + i];
+        sp_rotate(b->R1, local, moved);
+        sp_cross3(spin, side->end[k], turned);
+        for (int c = 0; c < 3; c++)
+            moved[c] += 2 / h * turned[c] + (k == 0 ? x[c] : 0);
+        for (int i = 0; i < JOINT; i++)
+            rate[i] += sp_dot3(g[i][k], moved);
+    }
+}
+
+void sp_joined_rates(const sp_joined *joined, const double *x, double *r)
+{
+    const double h = joined->p.step;
+    for (int64_t k = 0; k < joined->joint_count; k++) {
+        const joint *j = &joined->joints[k];
+        const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
+        double *rate = r + j->impulse;
+        gradients g;
+        differentiate(j, j->parent.end, j->child.end, &g);
+        memset(rate, 0, JOINT * sizeof *rate);
+        if (p)
+            add_rate(p, &j->parent, h, x + p->first, g.parent, rate);
+        add_rate(c, &j->child, h, x + c->first, g.child, rate);
+        for (int i = 0; j->turn && i < 3; i++)
+            rate[3 + i] -= cblas_ddot(c->r, j->turn + i * c->r, 1, x + c->first + 6, 1);
+        for (int i = 0; i < JOINT; i++)
+            rate[i] += j->gap[i] / (2 * h);
+    }
+}
+
 /* ---- the matrix ---- */
 
 /* Φ_t is made of the first vector of each side, Φ_R of the others. */

@@ -32,6 +32,7 @@ typedef struct joint {
     double *turn;         /* [3, r of the child] J_c⁻¹ Σ s Z × U */
     int64_t impulse;      /* where λ is among the unknowns */
     double lambda[JOINT]; /* of the last step */
+    double gap[JOINT];    /* Φ at the start of the step, with one iteration */
     int64_t loop;         /* its number among the joints that close loops; −1: it belongs to the tree */
     double weight[2]; /* of squares of 2/h Φ_t and 2/h Φ_R in the norm of the residual: masses and moments of inertia */
 } joint;
@@ -99,6 +100,9 @@ void sp_joined_constraint(const joint *j, int r, const double *q, const double p
 
 /* Sets the bodies, the vectors, and the impulses of the joints in the equations of the bodies, for the unknowns x. */
 void sp_joined_set_end(sp_joined *joined, const double *x);
+
+/* The rates of all Φ at the end of the step, plus Φ at its start over 2h, into the equations of the joints in r [n]. */
+void sp_joined_rates(const sp_joined *joined, const double *x, double *r);
 
 /* Callbacks of sp_newton_problem with the set as `self`. */
 void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residual *size);

@@ -340,22 +340,28 @@ use_bar() {
     no_faults
 }
 
-@test 'motion of all vertices sounds as that of the coordinates' {
+@test 'motion of all vertices sounds as that of the coordinates, also where these are warped' {
     use_bar
-    done_well simulate bar/bar.npz --model modal --integrator exact --basis bar/bar-modes.npz --loads bar/hit.csv --dt 2.2675736961451247e-05 --steps 1000 --record all -q -o all.npz
+    line=(bar/bar.npz --model modal --basis bar/bar-modes.npz --dt 2.2675736961451247e-05 --steps 1000 -q)
+    done_well simulate "${line[@]}" --integrator exact --loads bar/hit.csv --record all -o all.npz
+    echo "0,0.001,vertex,$(< bar/tip),0,30,300" > push.csv
+    done_well simulate "${line[@]}" --warp --loads push.csv --record all -o warped-all.npz
+    done_well simulate "${line[@]}" --warp --loads push.csv -o warped.npz
     "$PYTHON" - <<- 'END'
 	import json
 	import numpy as np
-	f = np.load('all.npz')
-	out = {}
-	for n in f.files:
-	    if not n.startswith(('q/', 'qdot/')):
-	        out[n] = f[n]
-	meta = json.loads(bytes(f['meta']).decode())
-	meta['r'] = 0
-	meta.pop('basis', None)
-	out['meta'] = np.frombuffer(json.dumps(meta).encode(), 'u1')
-	np.savez('vertices.npz', **out)
+	def without_coordinates(name, to):
+	    f = np.load(name)
+	    out = {n: f[n] for n in f.files if not n.startswith(('q/', 'qdot/'))}
+	    meta = json.loads(bytes(f['meta']).decode())
+	    meta['r'] = 0
+	    meta.pop('basis', None)
+	    meta.pop('warp', None)
+	    out['meta'] = np.frombuffer(json.dumps(meta).encode(), 'u1')
+	    np.savez(to, **out)
+	    return out
+	without_coordinates('warped-all.npz', 'warped-vertices.npz')
+	out = without_coordinates('all.npz', 'vertices.npz')
 	# a block for every frame, as meshes of more than 20,000 vertices have
 	series = {name: np.concatenate([out[n] for n in out if n.startswith(name)]) for name in ('time/', 'u/', 'udot/', 'energy/')}
 	frames = {n: x for n, x in out.items() if n != 'result' and not n.startswith(tuple(series))}
@@ -364,12 +370,20 @@ use_bar() {
 	frames['result'] = out['result']
 	np.savez('frames.npz', **frames)
 	END
-    done_well simsound bar/bar.npz bar/bar-modes.npz all.npz --listener 0,0.3,0.2 --samples float --full-scale 1 -q -o coordinates.wav
-    for name in vertices frames; do
-        done_well simsound bar/bar.npz $name.npz --listener 0,0.3,0.2 --samples float --full-scale 1 -q -o $name.wav
-        NAME=$name "$PYTHON" -c 'import os, sys; from wav import read; a, b = (read(n + ".wav")[1] for n in ("coordinates", os.environ["NAME"])); sys.exit(not (len(a) == len(b) and 0 < abs(a).max() and abs(a - b).max() < 1e-6 * abs(a).max()))' ||
-            fault "$name: they differ"
+    for name in all warped; do
+        done_well simsound bar/bar.npz bar/bar-modes.npz $name.npz --listener 0,0.3,0.2 --samples float --full-scale 1 -q -o $name.wav
     done
+    for name in vertices frames warped-vertices; do
+        done_well simsound bar/bar.npz $name.npz --listener 0,0.3,0.2 --samples float --full-scale 1 -q -o $name.wav
+    done
+    "$PYTHON" - > said <<- 'END' || fault "$(< said)"
+	import sys
+	from wav import read
+	for one, other in ('all', 'vertices'), ('all', 'frames'), ('warped', 'warped-vertices'):
+	    a, b = (read(n + '.wav')[1] for n in (one, other))
+	    if len(a) != len(b) or not 0 < abs(a).max() or not abs(a - b).max() < 1e-6 * abs(a).max():
+	        sys.exit('%s and %s differ' % (one, other))
+	END
     no_faults
 }
 

@@ -72,10 +72,10 @@ static void check_times(const recorder *r, int64_t first)
 static void begin(recorder *r)
 {
     const tool_trajectory *m = r->motion;
-    r->r = m->trajectory.r;
-    r->start = m->trajectory.time[0];
-    if (r->r > 0 && !m->columns.path)
+    if (m->trajectory.r > 0 && !m->columns.path)
         tool_fail(SP_USAGE, m->path, "its frames are coordinates: name the basis too");
+    r->r = m->warp ? 0 : m->trajectory.r; /* a warped shape is not linear in its coordinates */
+    r->start = m->trajectory.time[0];
     if (r->r == 0) {
         tool_trajectory_need_all(m);
         r->full = tool_allocate(&r->pool, 3 * m->vertex_count, sizeof *r->full);

@@ -499,6 +499,7 @@ use_bar() {
     refused 2 'allow for 20947 Hz' "${sound[@]}" --band 20,22000 -o out.wav
     refused 2 '[0-9]+ of [0-9]+ samples are above 0.001 Pa: the peak is' "${sound[@]}" --full-scale 0.001 -o out.wav
     done_well "${sound[@]}" --full-scale 0.001 --samples float -q -o loud.wav
+    refused 2 'sample [0-9]+ is -?[0-9.]+e\+[0-9]+ of full scale' "${sound[@]}" --full-scale 1e-300 --samples float -o out.wav
     refused 2 'a \.wav file' "${sound[@]}" -o out.csv
     refused 2 'the picture is a \.png file' "${sound[@]}" --spectrogram out.csv -o out.wav
     refused 2 'a program in Faust, a \.dsp file' simsound bar/bar.npz bar/bar-modes.npz --listener 0,0,1 -o out.wav
@@ -508,6 +509,7 @@ use_bar() {
     refused 3 'made from another|is of another|basis' simsound bar/bar.npz bar/stiff-modes.npz bar/motion.npz --listener 0,0,1 -o out.wav
     refused 2 'strike' "${sound[@]}" --strike 3:0,0,1 -o out.wav
     refused 2 'samples' simsound bar/bar.npz bar/bar-modes.npz --listener 0,0,1 --strike 3:0,0,1 --samples 16 -o out.dsp
+    refused 5 'the pressure after the strike is not finite' simsound bar/bar.npz bar/bar-modes.npz --listener 0,0,1 --strike "$(< bar/tip):0,0,1.7e308" -o out.dsp
     # frames that are rare, irregular, few
     line=(bar/bar.npz --model modal --integrator exact --basis bar/bar-modes.npz --loads bar/hit.csv -q)
     simulate "${line[@]}" --dt 1e-3 --steps 200 -o rare.npz

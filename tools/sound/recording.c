@@ -146,8 +146,10 @@ static void finish(recorder *r, sound_recording *recording)
         sp_pressure_free(r->pressure[i]);
     }
     for (int i = 0; i < recording->channels; i++)
-        for (int64_t n = 0; n < recording->count; n++)
-            recording->peak = fmax(recording->peak, fabs(recording->sample[i][n]));
+        for (int64_t n = 0; n < recording->count; n++) {
+            const double size = fabs(recording->sample[i][n]);
+            recording->peak = fmax(recording->peak, isfinite(size) ? size : INFINITY);
+        }
     if (!isfinite(recording->peak))
         tool_fail(SP_NUMERICAL, r->motion->path, "the pressure is not finite");
 }

@@ -57,6 +57,7 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
 {
     const sp_system *system = model->system;
     sp_full_residual *s = calloc(1, sizeof *s);
+    *residual = NULL;
     if (!s)
         return sp_fail_memory(context);
     *s = (sp_full_residual){.context = context,
@@ -68,14 +69,16 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
     SP_TRY(status);
     system->matrix_start(system->self, omega * omega);
     system->matrix_add(system->self, s->u, 1, 1, true, NULL);
-    if (system->matrix_factor(system->self) != SP_OK)
+    status = system->matrix_factor(system->self);
+    if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness at rest, with the mass times the square of a frequency, is not positive "
                          "definite: the residual has no norm");
-    *residual = s;
 done:
     if (status != SP_OK)
         sp_full_residual_free(s);
+    else
+        *residual = s;
     return status;
 }
 

@@ -522,7 +522,7 @@ use_bar() {
     head -c 1000000 bar/motion.npz > cut.npz
     refused 3 'cut.npz' simsound bar/bar.npz bar/bar-modes.npz cut.npz --listener 0,0,1 -o out.wav
     # tables of time constants
-    for text in 'frequency,time' '0,1' '100' '100,1,2' '100,0' '100,nan' $'100,1\n100,2' '100,-1' 'a,1'; do
+    for text in 'frequency,time' '0,1' '100' '100,1,2' '100,0' '100,nan' $'100,1\n100,2' '100,-1' 'a,1' '1e-320,1' '1e299,1' '100,1e-200' '100,1e200'; do
         echo "$text" > bad.csv
         refused 3 'bad.csv: (line [0-9]: |it has no line)' simulate "${line[@]}" --damping-times bad.csv --steps 1 -o out.npz
     done

@@ -16,9 +16,10 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
         return sp_text_fail(context, text, "%d fields, not frequency,time", count);
     SP_TRY(sp_text_field_number(context, text, "frequency", field[0], &l->frequency));
     SP_TRY(sp_text_field_number(context, text, "time", field[1], &l->time));
-    if (!(l->frequency > 0 && l->frequency < 1e300))
-        return sp_text_fail(context, text, "frequency: %g Hz is not positive", l->frequency);
-    if (!(l->time > 1e-300 && l->time < 1e300))
+    /* quotients of two frequencies or times are finite */
+    if (!(l->frequency > 1e-100 && l->frequency < 1e100))
+        return sp_text_fail(context, text, "frequency: %g Hz is not from 1e-100 to 1e100", l->frequency);
+    if (!(l->time > 1e-100 && l->time < 1e100))
         return sp_text_fail(context, text, "time: %g s is not a time of decay", l->time);
     if (index > 0 && !(l->frequency > l[-1].frequency))
         return sp_text_fail(context, text, "frequency: %g Hz is not above that of the line before", l->frequency);

@@ -20,8 +20,8 @@ typedef struct sp_wav {
 bool sp_wav_supported(void);
 
 /* The file, without a date, so that the same samples give the same bytes; bytes [count] belong to the pool. Integers
- * are rounded to the nearest. SP_USAGE for a magnitude above 1 among integers, for a file of more than 4 GiB, and in a
- * build without libsndfile. */
+ * are rounded to the nearest. SP_USAGE for a magnitude above 1 among integers, or that a float does not have, for a
+ * file of more than 4 GiB, and in a build without libsndfile. */
 int sp_wav_encode(sp_context *context, const sp_wav *wav, sp_pool *pool, uint8_t **bytes, int64_t *count) SP_MUST_USE;
 
 #endif

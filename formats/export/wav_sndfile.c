@@ -1,5 +1,6 @@
 #include "formats/export/wav.h"
 
+#include <float.h>
 #include <math.h>
 #include <sndfile.h>
 #include <string.h>
@@ -69,9 +70,10 @@ static int check(sp_context *context, const sp_wav *wav)
     if (wav->count > (INT64_C(0xffffffff) - 65536) / bytes / wav->channels)
         return sp_fail(context, SP_USAGE, "%lld samples of %d channels do not fit a WAV file of 4 GiB",
                        (long long)wav->count, wav->channels);
-    for (int c = 0; c < wav->channels && full_scale(wav->samples) > 0; c++)
+    const double most = full_scale(wav->samples) > 0 ? 1 : FLT_MAX;
+    for (int c = 0; c < wav->channels; c++)
         for (int64_t i = 0; i < wav->count; i++)
-            if (!(fabs(wav->value[c][i]) <= 1))
+            if (!(fabs(wav->value[c][i]) <= most))
                 return sp_fail(context, SP_USAGE, "sample %lld is %g of full scale", (long long)i, wav->value[c][i]);
     return SP_OK;
 }
@@ -119,8 +121,7 @@ int sp_wav_encode(sp_context *context, const sp_wav *wav, sp_pool *pool, uint8_t
         return sp_fail(context, SP_SYSTEM, "libsndfile: %s", sf_strerror(NULL));
     }
     sf_command(file, SFC_SET_ADD_PEAK_CHUNK, NULL, SF_FALSE); /* it has the time of day */
-    sf_set_string(file, SF_STR_COMMENT, wav->comment);
-    const bool written = write_samples(file, wav);
+    const bool written = sf_set_string(file, SF_STR_COMMENT, wav->comment) == 0 && write_samples(file, wav);
     if (sf_close(file) != 0 || !written)
         status = sp_fail(context, SP_SYSTEM, "libsndfile could not write the samples");
     *count = memory.bytes.count;

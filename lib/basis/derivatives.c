@@ -45,7 +45,7 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
         for (int64_t i = 0; i < n; i++)
             sum += (p[i] - f[i]) * (p[i] - f[i]);
         if (size > 0)
-            *residual = sqrt(sum) / size <= *residual ? *residual : sqrt(sum) / size; /* written so that a NaN stays */
+            *residual = fmax(*residual, isnan(sum) ? INFINITY : sqrt(sum) / size); /* fmax drops NaN */
         sp_fe_space_scatter(space, solution + c * n, derivative + c * rows);
     }
     return SP_OK;

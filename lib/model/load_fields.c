@@ -200,7 +200,7 @@ int sp_load_fields_factors(sp_context *context, const sp_fe_space *space, const 
     SP_TRY(status);
     SP_TRY(distribute(context, space, number, load, force, &square));
     SP_TRY(fit(context, space, fields, force, x, &rest));
-    *known = !(rest > INDEPENDENT * INDEPENDENT * square);
+    *known = rest <= INDEPENDENT * INDEPENDENT * square && isfinite(square);
 done:
     sp_pool_free(&scratch);
     return status;

@@ -285,6 +285,7 @@ static int find_start(sp_curve *t)
 done:
     return status;
 }
+
 /* ---- tracing ---- */
 
 /* Tells what lies between the last point and the one at x, and passes on both. */
@@ -371,7 +372,10 @@ void sp_curve_visit(sp_curve *t, sp_state *state)
     sp_state_reals(state, t->h.reference, (int64_t)t->h.r * t->h.columns);
     SP_STATE_VALUE(state, t->h.floor);
     SP_STATE_VALUE(state, t->h.frequency);
-    SP_STATE_VALUE(state, t->last);
+    SP_STATE_VALUE(state, t->last.tangent);
+    SP_STATE_VALUE(state, t->last.doubling);
+    SP_STATE_VALUE(state, t->last.torus);
+    SP_STATE_VALUE(state, t->last.sign);
     SP_STATE_VALUE(state, t->report);
     SP_STATE_VALUE(state, t->ended);
     if (t->h.force.visit)

@@ -1,6 +1,7 @@
 #include "periodic/full.h"
 
 #include "integrate/integrate.h"
+#include "linear/dense.h"
 #include "periodic/fourier.h"
 
 #include <cblas.h>
@@ -16,14 +17,6 @@ static void expand(const sp_full_periodic_model *model, const double *x, double 
     for (int64_t j = 0; j < model->r; j++)
         for (int64_t i = 0; i < n; i++)
             to[i] += x[j] * model->U[j * n + i];
-}
-
-static double dot(int64_t n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
 }
 
 /* y [r] += S x. */
@@ -64,6 +57,7 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
 {
     const sp_system *system = model->system;
     sp_full_residual *s = calloc(1, sizeof *s);
+    *residual = NULL;
     if (!s)
         return sp_fail_memory(context);
     *s = (sp_full_residual){.context = context,
@@ -75,14 +69,16 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
     SP_TRY(status);
     system->matrix_start(system->self, omega * omega);
     system->matrix_add(system->self, s->u, 1, 1, true, NULL);
-    if (system->matrix_factor(system->self) != SP_OK)
+    status = system->matrix_factor(system->self);
+    if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness at rest, with the mass times the square of a frequency, is not positive "
                          "definite: the residual has no norm");
-    *residual = s;
 done:
     if (status != SP_OK)
         sp_full_residual_free(s);
+    else
+        *residual = s;
     return status;
 }
 
@@ -148,7 +144,7 @@ static int mean_square(sp_full_residual *s, const double *coefficients, double *
         const int status = system->matrix_solve(system->self, c, s->y);
         if (status != SP_OK)
             return status;
-        *square += (k ? 0.5 : 1) * dot(system->n, c, s->y);
+        *square += (k ? 0.5 : 1) * sp_dense_dot(system->n, c, s->y);
     }
     return SP_OK;
 }
@@ -215,7 +211,7 @@ static double mass_norm(driving *d, const double *a, const double *b)
     for (int64_t i = 0; i < n; i++)
         d->u[i] = a[i] - (b ? b[i] : 0);
     d->model->system->mass_times(d->model->system->self, d->u, d->y);
-    return sqrt(fmax(0, dot(n, d->u, d->y)));
+    return sqrt(fmax(0, sp_dense_dot(n, d->u, d->y)));
 }
 
 /* Takes the steps; u₀, v₀ and the middle [n] of the motion. */

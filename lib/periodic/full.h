@@ -26,7 +26,7 @@ typedef struct sp_full_residual sp_full_residual;
 /* The norm of a force is the energy norm of the displacement that it causes, ‖R‖² = Rᵀ A⁻¹ R with A = K(0) + ω²M, which
  * does not depend on the size of elements. `omega` [rad/s] is a frequency of the model; it makes A definite also for a
  * body that is not fixed. A is factored once. The model must outlive the residual. SP_NUMERICAL if A is not positive
- * definite. */
+ * definite; *residual is NULL after a failure. */
 int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *model, int64_t harmonics, double omega,
                          sp_full_residual **residual) SP_MUST_USE;
 void sp_full_residual_free(sp_full_residual *residual); /* NULL is allowed */

@@ -49,7 +49,7 @@ static void check_solves(construction *c, int64_t width)
         for (int64_t i = 0; i < c->n; i++)
             square += (p[i] - f[i]) * (p[i] - f[i]);
         const double size = sqrt(sp_dense_dot(c->n, f, f)), part = size > 0 ? sqrt(square) / size : 0;
-        c->residual = part <= c->residual ? c->residual : part; /* written so that a NaN stays */
+        c->residual = fmax(c->residual, isnan(part) ? INFINITY : part); /* fmax drops NaN */
     }
 }
 

@@ -305,5 +305,10 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     refused 2 '3 of 2 modes' simcurve "${model[@]}" --backbone --amplitude 1 --mode 3 -o out.npz
     echo 0,1,vertex,3,0,0,1 > short.csv
     refused 2 'acts from 0 to 1 s' simcurve "${model[@]}" --response --loads short.csv --range 95,140 --damping-mass 1 -o out.npz
+    for course in sine:50 'table:0 0;1 2'; do
+        echo "0,inf,vertex,3,0,0,1,$course" > course.csv
+        refused 2 'load 1 has a course' simcurve "${model[@]}" --response --loads course.csv --range 95,140 --damping-mass 1 -o out.npz
+        refused 2 'load 1 has a course' simcurve "${model[@]}" --response --loads beam/pull.csv --static-loads course.csv --range 95,140 --damping-mass 1 -o out.npz
+    done
     no_faults
 }

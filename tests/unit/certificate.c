@@ -187,7 +187,8 @@ static void loads_are_found(void)
     make_sample(1, &s);
     make_certificate(&s, &(sp_certificate_parameters){0});
     const sp_load turned = {.kind = SP_LOAD_VERTEX, .id = 9, .end = 1, .force = {-4, 5, 6}},
-                  elsewhere = {.kind = SP_LOAD_VERTEX, .id = 11, .end = 1, .force = {0, 0, 1}};
+                  elsewhere = {.kind = SP_LOAD_VERTEX, .id = 11, .end = 1, .force = {0, 0, 1}},
+                  huge = {.kind = SP_LOAD_VERTEX, .id = 11, .end = 1, .force = {0, 0, 1e200}};
     CHECK_OK(sp_load_fields_factors(&context, &s.block.body, &s.fields, 1, &turned, x, &known));
     CHECK(known, "a load at a place of the certificate");
     double sum = 0;
@@ -198,6 +199,8 @@ static void loads_are_found(void)
     CHECK_NEAR(sum, -4 + 5 + 6, 1e-12);
     CHECK_OK(sp_load_fields_factors(&context, &s.block.body, &s.fields, 1, &elsewhere, x, &known));
     CHECK(!known, "a load at another place");
+    CHECK_OK(sp_load_fields_factors(&context, &s.block.body, &s.fields, 1, &huge, x, &known));
+    CHECK(!known, "a load at another place whose square is infinite");
     free_sample(&s);
 }
 

@@ -216,6 +216,24 @@ static void linear(void)
     unmake(&b);
 }
 
+/* Without supports and with ω = 0 the norm's matrix is singular: the residual is refused, and there is none to free. */
+static void no_norm(void)
+{
+    held_block block = {0};
+    sp_system system;
+    sp_full_residual *residual = (sp_full_residual *)&block;
+    make_box(2, 1, 1, 0.3, 0.1, &block.mesh);
+    block.mesh.fixed_count = 0;
+    CHECK_OK(sp_fe_space_new(&context, &block.mesh, &block.body));
+    CHECK_OK(sp_full_system_new(&context, &block.body, false, false, NULL, &system));
+    const sp_full_periodic_model model = {.system = &system};
+    CHECK(sp_full_residual_new(&context, &model, H, 0, &residual) == SP_NUMERICAL && !residual, "a free body");
+    sp_full_residual_free(residual);
+    sp_full_system_free(&system);
+    sp_fe_space_free(&block.body);
+    sp_mesh_free(&block.mesh);
+}
+
 /* What is kept of frames. */
 typedef struct frames {
     int count;
@@ -311,6 +329,7 @@ int main(void)
     context = sp_context_default();
     RUN(same);
     RUN(linear);
+    RUN(no_norm);
     RUN(energy);
     RUN(resumed);
     return test_end();

@@ -187,9 +187,8 @@ typedef struct setup {
     double listener[3], rate, out, band[2];
 } setup;
 
-static sp_pressure *pressure_of(const surface *s, const setup *u, const double *column)
+static int make_pressure(const surface *s, const setup *u, int64_t r, sp_pressure **pressure)
 {
-    sp_pressure *pressure = NULL;
     const sp_pressure_parameters p = {.radiation = {.kind = u->kind,
                                                     .listener = {u->listener[0], u->listener[1], u->listener[2]},
                                                     .density = density,
@@ -197,7 +196,13 @@ static sp_pressure *pressure_of(const surface *s, const setup *u, const double *
                                                     .rate = u->rate},
                                       .rate = u->out,
                                       .band = {u->band[0], u->band[1]}};
-    CHECK_OK(sp_pressure_new(&context, s->vertices, s->x, s->triangles, s->corner, column ? 1 : 0, &p, &pressure));
+    return sp_pressure_new(&context, s->vertices, s->x, s->triangles, s->corner, r, &p, pressure);
+}
+
+static sp_pressure *pressure_of(const surface *s, const setup *u, const double *column)
+{
+    sp_pressure *pressure = NULL;
+    CHECK_OK(make_pressure(s, u, column ? 1 : 0, &pressure));
     if (pressure && column)
         sp_pressure_column(pressure, 0, column);
     return pressure;
@@ -467,17 +472,8 @@ static void impossible_listening_is_refused(void)
         {SP_RADIATION_MONOPOLE, {0, 0, 1e30}, 44100, 44100, {20, 20000}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const setup *u = &cases[i];
         sp_pressure *pressure;
-        const sp_pressure_parameters p = {.radiation = {.kind = u->kind,
-                                                        .listener = {u->listener[0], u->listener[1], u->listener[2]},
-                                                        .density = density,
-                                                        .speed = speed,
-                                                        .rate = u->rate},
-                                          .rate = u->out,
-                                          .band = {u->band[0], u->band[1]}};
-        CHECK(sp_pressure_new(&context, s.vertices, s.x, s.triangles, s.corner, 1, &p, &pressure) == SP_USAGE,
-              "case %zu", i);
+        CHECK(make_pressure(&s, &cases[i], 1, &pressure) == SP_USAGE, "case %zu", i);
     }
     const setup u = {SP_RADIATION_MONOPOLE, {0, 0, 1}, 44100, 44100, {20, 20000}};
     sp_pressure *pressure = pressure_of(&s, &u, radial(&s, 0.01));

@@ -12,6 +12,8 @@ static void check_loads(const char *path, int64_t count, const sp_load *loads)
     for (int64_t i = 0; i < count; i++) {
         if (loads[i].kind == SP_LOAD_SPRING)
             tool_fail(SP_USAGE, path, "load %lld is a spring, which simcurve does not have", (long long)i + 1);
+        if (loads[i].course.kind != SP_COURSE_CONSTANT)
+            tool_fail(SP_USAGE, path, "load %lld has a course: simcurve takes its amplitude alone", (long long)i + 1);
         if (loads[i].start != 0 || !isinf(loads[i].end))
             tool_fail(SP_USAGE, path, "load %lld acts from %g to %g s: loads of periodic motion act from 0 to inf",
                       (long long)i + 1, loads[i].start, loads[i].end);

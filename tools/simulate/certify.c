@@ -132,6 +132,10 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
     energy[CERTIFY_BASIS] = 0.5 * norms.basis * norms.basis;
     energy[CERTIFY_QUADRATURE] = 0.5 * norms.quadrature * norms.quadrature;
     energy[CERTIFY_MOTION] = 0.5 * norms.strain * norms.strain + (statics ? 0 : kinetic(s, v));
+    for (int k = 0; k < CERTIFY_COUNT; k++)
+        if (!isfinite(energy[k]))
+            tool_fail(SP_NUMERICAL, s->choice->certificate, "the energy of the residual is not finite at %g s",
+                      sp_integrator_time(integrator));
     add(s, energy, estimates);
 }
 

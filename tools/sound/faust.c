@@ -74,16 +74,18 @@ static bool make_partial(const sp_pressure *pressure, const sound_choice *choice
     const double complex s = -sigma + omega * I, z = velocity * (1 + sigma / omega * I) * s *
                                                      transfer(pressure, mode, (double)choice->rate, s, delay);
     *partial = (sp_partial){omega / (2 * M_PI), 1 / sigma, cabs(z), carg(z)};
-    return omega >= 2 * M_PI * choice->band[0] && omega <= 2 * M_PI * choice->band[1] && cabs(z) > 0;
+    return omega >= 2 * M_PI * choice->band[0] && omega <= 2 * M_PI * choice->band[1] && cabs(z) != 0; /* or NaN */
 }
 
 /* Full scale in Pa: that of the option, or 1 dB above the sum of all amplitudes, which no strike of strength 1 exceeds.
  */
-static double full_scale(const sound_choice *choice, int64_t count, const sp_partial *partials)
+static double full_scale(const sound_choice *choice, const char *path, int64_t count, const sp_partial *partials)
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
         sum += partials[i].amplitude;
+    if (!isfinite(sum))
+        tool_fail(SP_NUMERICAL, path, "the pressure after the strike is not finite");
     return choice->full_scale_given ? choice->full_scale : 1.1220184543019633 * sum;
 }
 
@@ -105,7 +107,7 @@ void sound_write_faust(sp_context *context, const sound_choice *choice, const so
     if (faust.count == 0)
         tool_fail(SP_USAGE, motion->columns.path, "the strike excites no mode between %g and %g Hz", choice->band[0],
                   choice->band[1]);
-    faust.full_scale = full_scale(choice, faust.count, partials);
+    faust.full_scale = full_scale(choice, motion->columns.path, faust.count, partials);
     tool_check(sp_faust_write(context, tool_output_descriptor(output), &faust), tool_output_path());
     tool_say("%lld of %lld modes, full scale %.4g Pa", (long long)faust.count, (long long)modes->count,
              faust.full_scale);

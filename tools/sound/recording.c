@@ -50,21 +50,12 @@ typedef struct recorder {
     const sound_surface *surface;
     tool_trajectory *motion;
     int64_t r;
-    double rate, start; /* of frames, 1/s; time of the first, s */
+    double rate, start; /* of frames, 1/s, 0 before it is known; time of the first, s */
     sp_pressure *pressure[SOUND_LISTENERS];
     double *full, *values; /* r = 0: velocities of the mesh and of the surface */
+    double *held;          /* rates of the first frame, where it is a block of its own; else NULL */
     sp_pool pool;
 } recorder;
-
-/* The time between frames, from the first and the last of the first block. */
-static void find_rate(recorder *r)
-{
-    const sp_trajectory *block = &r->motion->trajectory;
-    if (block->frame_count < 2)
-        tool_fail(SP_INPUT, r->motion->path, "a motion of one frame has no sound");
-    r->start = block->time[0];
-    r->rate = (double)(block->frame_count - 1) / (block->time[block->frame_count - 1] - r->start);
-}
 
 static void check_times(const recorder *r, int64_t first)
 {
@@ -81,31 +72,60 @@ static void check_times(const recorder *r, int64_t first)
 static void begin(recorder *r)
 {
     const tool_trajectory *m = r->motion;
-    r->r = m->trajectory.r;
-    find_rate(r);
-    if (r->r > 0 && !m->columns.path)
+    if (m->trajectory.r > 0 && !m->columns.path)
         tool_fail(SP_USAGE, m->path, "its frames are coordinates: name the basis too");
+    r->r = m->warp ? 0 : m->trajectory.r; /* a warped shape is not linear in its coordinates */
+    r->start = m->trajectory.time[0];
     if (r->r == 0) {
         tool_trajectory_need_all(m);
         r->full = tool_allocate(&r->pool, 3 * m->vertex_count, sizeof *r->full);
         r->values = tool_allocate(&r->pool, 3 * r->surface->skin.vertex_count, sizeof *r->values);
     }
+}
+
+/* Rates of coordinates or of the vertices of the surface, for all listeners. */
+static void add_frames(recorder *r, int64_t count, const double *rates)
+{
+    for (int i = 0; i < r->surface->listeners; i++)
+        tool_check(sp_pressure_add(r->pressure[i], count, rates), NULL);
+}
+
+/* Velocities of the vertices of the surface; valid until the next call. */
+static const double *surface_velocities(recorder *r, int64_t frame)
+{
+    tool_trajectory_velocity(r->motion, frame, r->full);
+    tool_skin_values(&r->surface->skin, 3, r->full, r->values);
+    return r->values;
+}
+
+/* Keeps the first frame, alone in its block, until the next one tells the rate. */
+static void hold(recorder *r)
+{
+    const int64_t count = r->r > 0 ? r->r : 3 * r->surface->skin.vertex_count;
+    r->held = tool_allocate_copy(&r->pool, r->r > 0 ? r->motion->trajectory.qdot : surface_velocities(r, 0), count,
+                                 sizeof *r->held);
+}
+
+/* Finds the rate from the times so far, and begins the sound. */
+static void listen(recorder *r, int64_t first)
+{
+    const sp_trajectory *block = &r->motion->trajectory;
+    const int64_t last = block->frame_count - 1;
+    r->rate = (double)(first + last) / (block->time[last] - r->start);
     for (int i = 0; i < r->surface->listeners; i++)
         r->pressure[i] =
-            sound_pressure(r->context, r->choice, r->surface, i, r->rate, r->r, r->r > 0 ? &m->columns : NULL);
+            sound_pressure(r->context, r->choice, r->surface, i, r->rate, r->r, r->r > 0 ? &r->motion->columns : NULL);
+    if (r->held)
+        add_frames(r, 1, r->held);
 }
 
 static void add_block(recorder *r, int64_t first)
 {
     const sp_trajectory *block = &r->motion->trajectory;
-    for (int i = 0; r->r > 0 && i < r->surface->listeners; i++)
-        tool_check(sp_pressure_add(r->pressure[i], block->frame_count, block->qdot), NULL);
-    for (int64_t f = 0; r->r == 0 && f < block->frame_count; f++) {
-        tool_trajectory_velocity(r->motion, first + f, r->full);
-        tool_skin_values(&r->surface->skin, 3, r->full, r->values);
-        for (int i = 0; i < r->surface->listeners; i++)
-            tool_check(sp_pressure_add(r->pressure[i], 1, r->values), NULL);
-    }
+    if (r->r > 0)
+        add_frames(r, block->frame_count, block->qdot);
+    for (int64_t f = 0; r->r == 0 && f < block->frame_count; f++)
+        add_frames(r, 1, surface_velocities(r, first + f));
 }
 
 static void finish(recorder *r, sound_recording *recording)
@@ -126,8 +146,10 @@ static void finish(recorder *r, sound_recording *recording)
         sp_pressure_free(r->pressure[i]);
     }
     for (int i = 0; i < recording->channels; i++)
-        for (int64_t n = 0; n < recording->count; n++)
-            recording->peak = fmax(recording->peak, fabs(recording->sample[i][n]));
+        for (int64_t n = 0; n < recording->count; n++) {
+            const double size = fabs(recording->sample[i][n]);
+            recording->peak = fmax(recording->peak, isfinite(size) ? size : INFINITY);
+        }
     if (!isfinite(recording->peak))
         tool_fail(SP_NUMERICAL, r->motion->path, "the pressure is not finite");
 }
@@ -142,9 +164,17 @@ void sound_record(sp_context *context, const sound_choice *choice, const sound_s
             begin(&r);
             recording->kinetic = motion->trajectory.energy[SP_ENERGY_KINETIC];
         }
+        if (frame + motion->trajectory.frame_count < 2) {
+            hold(&r);
+            continue;
+        }
+        if (r.rate == 0)
+            listen(&r, frame);
         check_times(&r, frame);
         add_block(&r, frame);
     }
+    if (r.rate == 0)
+        tool_fail(SP_INPUT, motion->path, "a motion of one frame has no sound");
     finish(&r, recording);
     sp_pool_free(&r.pool);
 }

@@ -141,7 +141,7 @@ static void find_top(picture *p)
     double most = 0;
     for (int64_t i = 0; i < p->spectra.frames * p->spectra.bins; i++)
         most = fmax(most, p->spectra.amplitude[i]);
-    p->top = most > 0 ? ceil(level_of(most) / LEVEL_STEP) * LEVEL_STEP : 0;
+    p->top = most > 0 ? ceil(level_of(most) / LEVEL_STEP) * LEVEL_STEP + 0.0 : 0; /* no −0 */
 }
 
 void sound_draw(sp_context *context, const sound_choice *choice, const sound_recording *recording, tool_output *output)

@@ -33,7 +33,7 @@ static const json_t *parameter(const verify_statics *s, const char *name)
 /* What the check does not follow; NULL: nothing. */
 static const char *unsupported(const verify_statics *s)
 {
-    static const char *const inputs[] = {"activation", "skeleton", "cut"};
+    static const char *const inputs[] = {"activation", "skeleton", "cut", "frame"};
     for (int i = 0; i < TOOL_COUNT(inputs); i++)
         if (tool_meta_has_input(s->file->meta, inputs[i]))
             return inputs[i];

@@ -233,6 +233,9 @@ tip() {
     simimport rod.inp -q --young 1e6 --poisson 0 -o rod-free.npz
     modes rod-free.npz -k 8 -q -o free-modes.npz
     refused 3 'rod-free.npz: --record-reactions: no vertex is fixed' simulate rod-free.npz --model modal --basis free-modes.npz --steps 1 --record-reactions -o out.npz
+    # its forces on fixed vertices are not known
+    echo 100,0.1 > times.csv
+    refused 2 'damping-times does not apply beside --record-reactions' simulate rod.npz --model modal --basis few.npz --damping-times times.csv --record-reactions -o out.npz
     refused 2 '--reactions applies to --integrator' simulate rod.npz --model modal --basis few.npz --integrator exact --reactions r.csv -o out.npz
     modes rod.npz --about static.npz --loads side.csv -k 4 -q -o about.npz
     refused 3 'about.npz: its modes are about a static equilibrium' simulate rod.npz --model modal --basis about.npz --steps 1 --reactions r.csv -o out.npz

@@ -239,6 +239,11 @@ tip() {
     refused 2 '--reactions applies to --integrator' simulate rod.npz --model modal --basis few.npz --integrator exact --reactions r.csv -o out.npz
     modes rod.npz --about static.npz --loads side.csv -k 4 -q -o about.npz
     refused 3 'about.npz: its modes are about a static equilibrium' simulate rod.npz --model modal --basis about.npz --steps 1 --reactions r.csv -o out.npz
+    echo 0,0,0,0,1,0,0,0 > still.csv
+    for how in '--frame still.csv' --warp '--static-correction --record all'; do
+        # shellcheck disable=SC2086 # several words
+        refused 3 "about.npz: its modes are about a static equilibrium, which ${how%% *} does not know" simulate rod.npz --model modal --basis about.npz --steps 1 $how -o out.npz
+    done
     no_faults
 }
 

@@ -226,7 +226,7 @@ tip() {
     ending= done_well simverify rod.npz static.npz --loads side.csv -q
     simverify rod.npz static.npz --loads side.csv 2> said.txt | grep -q '^ok   static.npz reactions and loads in balance' || fault 'not verified'
     # of a solution that is as loose as it says
-    simfull rod.npz -q --integrator static --steps 1 --tolerance 1e-4 --loads side.csv --record-reactions -o loose.npz
+    simfull rod.npz -q --integrator static --steps 1 --tolerance 1e-2 --loads side.csv --record-reactions -o loose.npz
     ending= done_well simverify rod.npz loose.npz --loads side.csv -q
     # through a checkpoint the same bytes
     how='--loads side.csv --dt 0.0002 --steps 12 --record-reactions'

@@ -8,7 +8,7 @@
 # of Supple and numpy.savez, not savez_compressed. Checksums are not verified.
 module Supple
 
-const SERIES = ("time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate", "residual", "pose", "twist", "wrench", "counts", "hand", "coupling", "device", "contact/count",
+const SERIES = ("time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate", "residual", "reaction", "pose", "twist", "wrench", "counts", "hand", "coupling", "device", "contact/count",
     "contact/body", "contact/point", "contact/place", "contact/force")
 const TYPES = Dict("<f8" => Float64, "<f4" => Float32, "<i8" => Int64, "<i4" => Int32, "|u1" => UInt8)
 
@@ -142,7 +142,7 @@ function load(path; partial = false)
         expected = if meta["kind"] == "scene_trajectory"
             6 + 2 * any(body["r"] > 0 for body in meta["bodies"]) + 3 * meta["coupled"] + 5 * meta["contacts"]
         else
-            2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates") + haskey(meta, "residuals")
+            2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates") + haskey(meta, "residuals") + haskey(meta, "reactions")
         end
         length(blocks) == expected || error("$path: the $(meta["kind"]) has no whole block")
     end

@@ -16,7 +16,7 @@ if stream < 0
     error('supple:open', '%s: cannot open', path);
 end
 closer = onCleanup(@() fclose(stream));
-series = {'time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', ...
+series = {'time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'reaction', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', ...
     'contact/count', 'contact/body', 'contact/point', 'contact/place', 'contact/force'};
 blocks = struct();
 file = struct();
@@ -67,7 +67,7 @@ if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'scene_tra
     if strcmp(file.meta.kind, 'scene_trajectory')
         expected = 6 + 2 * any([file.meta.bodies.r] > 0) + 3 * file.meta.coupled + 5 * file.meta.contacts;
     else
-        expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates') + isfield(file.meta, 'residuals');
+        expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates') + isfield(file.meta, 'residuals') + isfield(file.meta, 'reactions');
     end
     if numel(keys) < expected
         error('supple:cut', '%s: the %s has no whole block', path, file.meta.kind);

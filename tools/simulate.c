@@ -40,7 +40,8 @@ static const tool_option force_options[] = {
      .only = "!static-correction !certificate !reactions !record-reactions",
      .help =
          "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: gravity is turned, inertial forces act"},
-    {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV", .only = "!viscosity integrator!=static",
+    {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV",
+     .only = "!viscosity integrator!=static !reactions !record-reactions",
      .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},

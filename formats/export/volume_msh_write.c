@@ -166,8 +166,10 @@ static int find_volumes(sp_context *context, const sp_mesh *mesh, sp_pool *pool,
     for (int64_t s = 0; s < mesh->set_count; s++) {
         const sp_mesh_set *set = &mesh->sets[s];
         const int64_t before = v->count;
+        if (dimension_of(mesh, set, 4) != 3) /* which may look at all elements */
+            continue;
         memset(next, 0xff, (size_t)before * sizeof *next); /* −1: this volume has no part in the set yet */
-        for (int64_t i = 0; dimension_of(mesh, set, 4) == 3 && i < set->count; i++) {
+        for (int64_t i = 0; i < set->count; i++) {
             int64_t *to = &v->of[set->index[i]];
             if (next[*to] < 0) {
                 v->region[v->count] = v->region[*to];

@@ -134,6 +134,14 @@ static int certify(const sp_inverted *p, const int64_t *node, const double *fact
     return status;
 }
 
+static bool is_zero(const sp_sparse *S)
+{
+    for (int64_t k = 0; k < S->start[S->order]; k++)
+        if (S->value[k] != 0)
+            return false;
+    return true;
+}
+
 int sp_buckling(sp_context *context, const sp_sparse *K, const sp_sparse *S, const int64_t *node,
                 const sp_buckling_parameters *parameters, double *factor, double *vector, double *residual,
                 sp_buckling_report *report)
@@ -143,6 +151,8 @@ int sp_buckling(sp_context *context, const sp_sparse *K, const sp_sparse *S, con
     sp_pool scratch = {0};
     int status = SP_OK;
     *report = (sp_buckling_report){.next = INFINITY, .certified = -1};
+    if (is_zero(S))
+        return sp_fail(context, SP_NUMERICAL, "no load factor is positive: the load causes no stress");
     p.vectors = sp_pool_raw(&scratch, n * capacity, sizeof *p.vectors);
     p.mass_vectors = sp_pool_raw(&scratch, n * capacity, sizeof *p.mass_vectors);
     p.image = sp_pool_raw(&scratch, n * SP_INVERTED_WIDTH, sizeof *p.image);

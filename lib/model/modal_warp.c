@@ -39,8 +39,6 @@ int sp_modal_warp_new(sp_context *context, const sp_mesh *mesh, sp_modal_warp *w
     }
     warp->gradient = sp_pool_new(&warp->pool, 3 * corners, sizeof *warp->gradient);
     warp->volume = sp_pool_new(&warp->pool, mesh->vertex_count, sizeof *warp->volume);
-    warp->w = sp_pool_new(&warp->pool, 3 * mesh->vertex_count, sizeof *warp->w);
-    warp->wdot = sp_pool_new(&warp->pool, 3 * mesh->vertex_count, sizeof *warp->wdot);
     status = warp->pool.failed ? sp_fail_memory(context) : SP_OK;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh) && status == SP_OK; e++)
         status = add_element(context, warp, e, &at);
@@ -98,7 +96,7 @@ static void coefficients(double square, double c[2], double slope[2])
     slope[1] = ((1 - cosine) / square - 3 * c[1]) / square;
 }
 
-/* u ← Ř(w) u, and v ← Ř(w) v + Ř'(w) u with the rate of w. */
+/* u ← Ř(w) u, and v ← Ř(w) v + Ř'(w) u with the rate of w (without v not used). */
 static void warp_vertex(const double w[3], const double wdot[3], double u[3], double *v)
 {
     double c[2], slope[2], wu[3], wwu[3], wv[3], wwv[3], du[3], wdu[3], dwu[3];
@@ -120,13 +118,15 @@ static void warp_vertex(const double w[3], const double wdot[3], double u[3], do
         u[k] += c[0] * wu[k] + c[1] * wwu[k];
 }
 
-void sp_modal_warp_apply(sp_modal_warp *warp, double *u, double *v)
+void sp_modal_warp_apply(const sp_modal_warp *warp, double *u, double *v, double *work)
 {
-    sp_modal_warp_rotations(warp, u, warp->w);
+    const int64_t rows = 3 * warp->mesh->vertex_count;
+    double *w = work, *wdot = work + rows;
+    sp_modal_warp_rotations(warp, u, w);
     if (v)
-        sp_modal_warp_rotations(warp, v, warp->wdot);
-    for (int64_t i = 0; i < 3 * warp->mesh->vertex_count; i += 3)
-        warp_vertex(warp->w + i, warp->wdot + i, u + i, v ? v + i : NULL);
+        sp_modal_warp_rotations(warp, v, wdot);
+    for (int64_t i = 0; i < rows; i += 3)
+        warp_vertex(w + i, wdot + i, u + i, v ? v + i : NULL);
 }
 
 /* ---- loads ---- */
@@ -175,8 +175,8 @@ static int64_t list_loaded(int64_t vertices, int64_t columns, const double *full
     return count;
 }
 
-int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, sp_modal_warp *warp, const double *U, int64_t r,
-                        int64_t load_count, const sp_load *loads, const double gravity[3], bool lumped,
+int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
+                        int64_t r, int64_t load_count, const sp_load *loads, const double gravity[3], bool lumped,
                         sp_load_set *set, sp_warped_loads *warped)
 {
     const int64_t vertices = body->mesh->vertex_count, columns = set->force_count;
@@ -185,7 +185,8 @@ int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, sp_modal_w
     *warped =
         (sp_warped_loads){.r = r, .force_count = set->force_count, .set = set, .inner = sp_load_set_external(set)};
     int64_t *vertex = sp_pool_raw(&scratch, vertices, sizeof *vertex);
-    double *full = sp_pool_new(&scratch, 3 * vertices * (columns + 1), sizeof *full);
+    double *full = sp_pool_new(&scratch, 3 * vertices * (columns + 1), sizeof *full),
+           *w = sp_pool_raw(&scratch, 3 * vertices, sizeof *w);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -207,8 +208,8 @@ int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, sp_modal_w
     keep_rows(count, vertex, full + 3 * vertices * columns, 1, constant);
     for (int64_t j = 0; j < r; j++) {
         keep_rows(count, vertex, U + 3 * vertices * j, r, rows + j);
-        sp_modal_warp_rotations(warp, U + 3 * vertices * j, warp->w);
-        keep_rows(count, vertex, warp->w, r, turns + j);
+        sp_modal_warp_rotations(warp, U + 3 * vertices * j, w);
+        keep_rows(count, vertex, w, r, turns + j);
     }
     warped->constant = constant;
     warped->force = force;

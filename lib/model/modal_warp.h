@@ -23,7 +23,6 @@ typedef struct sp_modal_warp {
     const sp_mesh *mesh;
     double *gradient; /* [Σ nodes of elements, 3] 1/m, times the volume of the element [m³] */
     double *volume;   /* [vertices] of the elements at each, m³ */
-    double *w, *wdot; /* [3·vertices] scratch */
 } sp_modal_warp;
 
 /* SP_INPUT for an element that is inverted or flat. The mesh must outlive the warp. */
@@ -34,8 +33,8 @@ void sp_modal_warp_free(sp_modal_warp *warp); /* a zeroed one is allowed */
 void sp_modal_warp_rotations(const sp_modal_warp *warp, const double *u, double *w);
 
 /* Ř(w) u, in place, of linear displacements u [3·vertices] m; and of velocities v [3·vertices] its rate (NULL: not
- * wanted). */
-void sp_modal_warp_apply(sp_modal_warp *warp, double *u, double *v);
+ * wanted). work [6·vertices]; threads may share a warp. */
+void sp_modal_warp_apply(const sp_modal_warp *warp, double *u, double *v, double *work);
 
 /* Loads that turn with the vertices of a model in the basis U. */
 typedef struct sp_warped_loads {
@@ -52,8 +51,8 @@ typedef struct sp_warped_loads {
 
 /* For the load set of `load_count` loads and gravity (m/s²) on a body in the basis U [3·vertices, r, column major], all
  * as in sp_load_set_new. The load set must outlive the result. Springs are not turned. */
-int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, sp_modal_warp *warp, const double *U, int64_t r,
-                        int64_t load_count, const sp_load *loads, const double gravity[3], bool lumped,
+int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
+                        int64_t r, int64_t load_count, const sp_load *loads, const double gravity[3], bool lumped,
                         sp_load_set *set, sp_warped_loads *warped) SP_MUST_USE;
 void sp_warped_loads_free(sp_warped_loads *warped); /* a zeroed one is allowed */
 

@@ -24,9 +24,9 @@ from typing import Any, Iterable, Iterator, Optional, Tuple, Union
 import numpy as np
 
 MAJOR = 1
-SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'pose', 'twist', 'wrench',
-          'counts', 'hand', 'coupling', 'device', 'contact/count', 'contact/body', 'contact/point', 'contact/place',
-          'contact/force')
+SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'residual', 'reaction', 'pose',
+          'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', 'contact/count', 'contact/body', 'contact/point',
+          'contact/place', 'contact/force')
 
 
 class File(dict):
@@ -96,7 +96,7 @@ def _join(arrays: File, meta: dict[str, Any]) -> None:
         expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
     else:
         expected = (2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta)
-                    + ('energy_estimates' in meta) + ('residuals' in meta))
+                    + ('energy_estimates' in meta) + ('residuals' in meta) + ('reactions' in meta))
     count = 0
     while len(names) == expected and all(f'{s}/{count:06d}' in arrays for s in names):
         count += 1

@@ -258,6 +258,8 @@ statics() {
     refused 3 'probes.npz: it records 1 of [0-9]+ vertices' modes mesh.npz --about probes.npz --loads weight.csv -o out.npz
     simfull mesh.npz --gravity 0,0,-1 --integrator static --ground 0,0,1,-1 -q -o ground.npz
     refused 3 'ground.npz: it was computed with --ground' modes mesh.npz --about ground.npz -o out.npz
+    simfull mesh.npz --model linear --integrator static -q -o unloaded.npz
+    refused 5 'no load factor is positive: the load causes no stress' modes mesh.npz --buckling unloaded.npz -o out.npz
     head -c 2000 static.npz > cut.npz
     refused 3 'cut.npz: the file is cut short or damaged' modes mesh.npz --about cut.npz --loads weight.csv -o out.npz
     voxelize bar.obj -n 6 --enlarge 1 --fill -q -o free.npz

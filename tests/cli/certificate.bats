@@ -134,6 +134,7 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
 	assert (whole['u/000000'][:, probes['vertex']] == probes['u/000000']).all()
 	assert (whole['q/000000'] == plain['q/000000']).all()
 	END
+    ending= done_well simverify bar.npz basis.npz poly.npz all.npz probes.npz -q
     refused 2 'static-correction does not apply to --record coordinates' "${reduced[@]}" --static-correction -o out.npz
     no_faults
 }

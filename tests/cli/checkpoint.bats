@@ -89,6 +89,7 @@ goes_on() {
     done <<-'END'
 	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --integrator bdf2 --dt 0.002 --steps 200000 --every 500
 	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --certificate cert.npz --static-correction --record probes --probe 3 --dt 0.002 --steps 3000 --every 5
+	simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --record-reactions --dt 0.002 --steps 3000 --every 5
 	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --jacobian krylov --loads loads.csv --dt 0.002 --steps 6000 --every 50
 	simulate mesh.npz --model galerkin --basis basis.npz --semi-implicit --loads loads.csv --dt 0.002 --steps 800 --every 20
 	simulate mesh.npz --basis basis.npz --poly poly.npz --frame hand.csv --integrator newmark --dt 0.0001 --steps 200000 --every 500

@@ -135,6 +135,11 @@ for a, b in (('still', 'none'), ('turned', 'y')):
     refused 2 'central differences has no inertial forces' simulate "${model[@]}" --integrator central --dt 1e-4 --frame turn.csv -o out.npz
     refused 2 'the exact step has no inertial forces' simulate "${model[@]}" --integrator exact --frame turn.csv -o out.npz
     refused 2 'one semi-implicit iteration' simulate "${model[@]}" --semi-implicit --frame turn.csv -o out.npz
+    # statics in a frame that speeds up are verified but for their equilibrium
+    modes bar.npz -q -k 4 -o few.npz
+    polycoef bar.npz few.npz -q -o few-poly.npz
+    simulate bar.npz -q --basis few.npz --poly few-poly.npz --integrator static --frame turn.csv --dt 0.1 --steps 2 -o turned-static.npz
+    ending= done_well simverify bar.npz few.npz few-poly.npz turned-static.npz -q
     echo 0,0,0,0,0,0,0,0 > wrong.csv
     refused 3 'wrong.csv: line 1: qw,qx,qy,qz: all are 0' simulate "${model[@]}" --frame wrong.csv -o out.npz
     no_faults
@@ -190,6 +195,29 @@ assert e['warped'] < 0.2 * e['linear'] and e['warped'] < 0.1, e" || fault 'volum
     [ "$(wc -l < q.csv)" -gt 10 ] || fault "$(cat q.csv)"
     refused 2 '--warp' simulate "${model[@]}" --integrator exact -o out.npz
     refused 2 '--warp' simulate mesh.npz --basis basis.npz --poly poly.npz --warp -o out.npz
+    simverify bar.npz all.npz all-vertices.npz > said.txt 2>&1 || fault "$(grep FAIL said.txt)"
+    grep -q '^ok   all-vertices.npz displacements are U q, warped' said.txt || fault 'warped displacements are not verified'
+    no_faults
+}
+
+@test "animations and series of pictures of a warped motion have its shapes, for any number of threads" {
+    needs_frames
+    # unwarped, the last frame is 0.04 m off
+    simulate bar.npz -q --model modal --basis all.npz --rank 20 --warp --gravity 0,0,-300 --steps 10 -o far.npz
+    simexport bar.npz far.npz all.npz -q -o far-%d.obj
+    for ending in .glb .usda; do
+        done_well simexport bar.npz far.npz all.npz -q -o far$ending
+        "$PYTHON" "$BATS_TEST_DIRNAME/animated.py" far$ending 1e-3 z 0=far-0.obj 5=far-5.obj 10=far-10.obj > said.txt 2>&1 || fault "$ending: $(tail -n 1 said.txt)"
+    done
+    # a body of so many vertices that threads compute shapes at the same time
+    voxelize "$DATA"/bar.obj -q -n 30 --fill --fix-half-space 1,0,0,0 --young 1e6 -o fine.npz
+    modes fine.npz -q -k 8 -o modes.npz
+    simulate fine.npz -q --model modal --basis modes.npz --warp --gravity 0,0,-30 --steps 12 -o fine-q.npz
+    for threads in 1 2 4; do
+        mkdir t$threads
+        simrender fine.npz fine-q.npz modes.npz --size 120x90 --samples 1 -q -t $threads -o t$threads/f_%02d.png || fault "$threads threads: exit $?"
+        diff -r t1 t$threads > said.txt || fault "$threads threads: $(head -n 3 said.txt)"
+    done
     no_faults
 }
 

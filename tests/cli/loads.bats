@@ -225,6 +225,9 @@ tip() {
     simfull rod.npz -q --integrator static --steps 1 --loads side.csv --record-reactions -o static.npz
     ending= done_well simverify rod.npz static.npz --loads side.csv -q
     simverify rod.npz static.npz --loads side.csv 2> said.txt | grep -q '^ok   static.npz reactions and loads in balance' || fault 'not verified'
+    # of a solution that is as loose as it says
+    simfull rod.npz -q --integrator static --steps 1 --tolerance 1e-2 --loads side.csv --record-reactions -o loose.npz
+    ending= done_well simverify rod.npz loose.npz --loads side.csv -q
     # through a checkpoint the same bytes
     how='--loads side.csv --dt 0.0002 --steps 12 --record-reactions'
     simfull rod.npz -q $how -o once.npz
@@ -233,9 +236,17 @@ tip() {
     simimport rod.inp -q --young 1e6 --poisson 0 -o rod-free.npz
     modes rod-free.npz -k 8 -q -o free-modes.npz
     refused 3 'rod-free.npz: --record-reactions: no vertex is fixed' simulate rod-free.npz --model modal --basis free-modes.npz --steps 1 --record-reactions -o out.npz
+    # its forces on fixed vertices are not known
+    echo 100,0.1 > times.csv
+    refused 2 'damping-times does not apply beside --record-reactions' simulate rod.npz --model modal --basis few.npz --damping-times times.csv --record-reactions -o out.npz
     refused 2 '--reactions applies to --integrator' simulate rod.npz --model modal --basis few.npz --integrator exact --reactions r.csv -o out.npz
     modes rod.npz --about static.npz --loads side.csv -k 4 -q -o about.npz
     refused 3 'about.npz: its modes are about a static equilibrium' simulate rod.npz --model modal --basis about.npz --steps 1 --reactions r.csv -o out.npz
+    echo 0,0,0,0,1,0,0,0 > still.csv
+    for how in '--frame still.csv' --warp '--static-correction --record all'; do
+        # shellcheck disable=SC2086 # several words
+        refused 3 "about.npz: its modes are about a static equilibrium, which ${how%% *} does not know" simulate rod.npz --model modal --basis about.npz --steps 1 $how -o out.npz
+    done
     no_faults
 }
 

@@ -36,6 +36,8 @@ list() {
     grep -q "^/\* \"$version\": the version of the library" "$SUPPLE_SOURCE/include/supple/status.h" || fault 'the comment of status.h'
     [ "$(version_of packaging/spack/packages/supple/package.py '^    version\("([0-9.]+)", tag=.*')" = "$version" ] || fault spack
     # the number in the name of the library, and of its Debian package
+    # the placeholder of the maintainer is explained to packagers as long as it is there
+    ! grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/control" || grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/README.source" || fault 'the address of the maintainer'
     major=$(sed -nE "s/.*soversion: '([0-9]+)'.*/\1/p" "$SUPPLE_SOURCE/library/meson.build")
     grep -qx "Package: libsupple$major" "$SUPPLE_SOURCE/debian/control" || fault "libsupple$major"
     no_faults
@@ -133,6 +135,7 @@ no_release() {
     no_release 2 '9.8 is not three numbers' 9.8 "$out"
     no_release 2 '0.0.1 is before' 0.0.1 "$out"
     no_release 2 'no folder' 9.8.7 "$out/nowhere"
+    no_release 3 'has a section|there is a tag' "$(version_of meson.build "^project\(.* version: '([^']*)'.*")" "$out"
     SOURCE_DATE_EPOCH=1900000000 copy/scripts/release 9.8.7 "$out" > said.txt 2>&1 || fault "$(< said.txt)"
     [ "$(git -C copy log -1 --format=%s v9.8.7)" = 'release: version 9.8.7' ] || fault "$(git -C copy log -1)"
     [ "$(git -C copy cat-file -t v9.8.7)" = tag ] || fault 'a tag without a message'

@@ -20,7 +20,9 @@ read_by_python() {
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 9000 -o long.npz
     head -c $(($(stat -c %s long.npz) - 9000)) long.npz > cut-long.npz
     head -c $(($(stat -c %s motion.npz) - 4500)) motion.npz > cut-motion.npz
-    files+=("$PWD/cut-long.npz" "$PWD/cut-motion.npz")
+    # with reactions, in several blocks
+    simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 5000 --record-reactions -o held.npz
+    files+=("$PWD/cut-long.npz" "$PWD/cut-motion.npz" "$PWD/held.npz")
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" "$BATS_TEST_DIRNAME/readers/summary.py" "${files[@]}" | LC_ALL=C sort > python.txt
 }
 
@@ -28,6 +30,7 @@ read_by_python() {
     read_by_python
     [ "$(awk '$2 == "kind" && !seen[$3]++' python.txt | wc -l)" = 12 ] || fault "kinds: $(grep ' kind ' python.txt)"
     grep -q '^cut-long.npz energy f8 8192x4 ' python.txt && grep -q '^cut-motion.npz pose f8 8x6x7 ' python.txt || fault "$(grep cut- python.txt)"
+    grep -qE '^held.npz reaction f8 5001x[1-9]x6 ' python.txt || fault "$(grep held.npz python.txt)"
     head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is incomplete
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" -c 'import supple; supple.load("cut.npz", partial=True)' 2> message && fault 'a cut block was read'
     grep -q 'ValueError: cut.npz: the trajectory has no whole block' message || fault "$(tail -n 1 message)"

@@ -33,10 +33,10 @@ static void rigid_rotations(void)
         else
             CHECK_OK(test_variant(&context, 2, &mesh));
         CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
-        double *u = calloc((size_t)(6 * mesh.vertex_count), 8), *w = u + 3 * mesh.vertex_count;
+        double *u = calloc((size_t)(12 * mesh.vertex_count), 8), *w = u + 3 * mesh.vertex_count;
         turn_linearly(&mesh, u);
         sp_modal_warp_rotations(&warp, u, w);
-        sp_modal_warp_apply(&warp, u, NULL);
+        sp_modal_warp_apply(&warp, u, NULL, w + 3 * mesh.vertex_count);
         sp_quaternion_from_vector(axis, q);
         sp_quaternion_matrix(q, R);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
@@ -64,7 +64,8 @@ static void rates(void)
     make_box(3, 2, 2, 0.2, 0.1, &mesh);
     CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
     const int64_t rows = 3 * mesh.vertex_count;
-    double *all = calloc((size_t)(6 * rows), 8), *u = all, *v = all + rows, *x = all + 2 * rows, *rate = all + 3 * rows;
+    double *all = calloc((size_t)(8 * rows), 8), *u = all, *v = all + rows, *x = all + 2 * rows, *rate = all + 3 * rows,
+           *work = all + 6 * rows;
     for (int size = 0; size < 2; size++) {
         double error[3];
         random_field(rows, 1, u);
@@ -77,14 +78,14 @@ static void rates(void)
             const double h = 0.02 / (1 << level);
             memcpy(x, u, (size_t)rows * 8);
             memcpy(rate, v, (size_t)rows * 8);
-            sp_modal_warp_apply(&warp, x, rate);
+            sp_modal_warp_apply(&warp, x, rate, work);
             error[level] = 0;
             for (int64_t i = 0; i < rows; i++) {
                 all[4 * rows + i] = u[i] + h * v[i];
                 all[5 * rows + i] = u[i] - h * v[i];
             }
-            sp_modal_warp_apply(&warp, all + 4 * rows, NULL);
-            sp_modal_warp_apply(&warp, all + 5 * rows, NULL);
+            sp_modal_warp_apply(&warp, all + 4 * rows, NULL, work);
+            sp_modal_warp_apply(&warp, all + 5 * rows, NULL, work);
             for (int64_t i = 0; i < rows; i++)
                 error[level] = fmax(error[level], fabs((all[4 * rows + i] - all[5 * rows + i]) / (2 * h) - rate[i]));
         }

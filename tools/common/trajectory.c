@@ -472,14 +472,17 @@ static void expand(const tool_trajectory *motion, int64_t first, int64_t rows, c
     }
 }
 
-/* Displacement and velocity of all vertices from reduced coordinates, warped. */
+/* Displacement and velocity of all vertices from reduced coordinates, warped. Pictures are made by several threads. */
 static void expand_warped(const tool_trajectory *motion, int64_t at, double *u, double *v)
 {
     const int64_t rows = 3 * motion->vertex_count, r = motion->trajectory.r;
+    sp_pool scratch = {0};
+    double *work = tool_allocate_raw(&scratch, 2 * rows, sizeof *work);
     expand(motion, 0, rows, motion->trajectory.q + at * r, u);
     if (v)
         expand(motion, 0, rows, motion->trajectory.qdot + at * r, v);
-    sp_modal_warp_apply(motion->warp, u, v);
+    sp_modal_warp_apply(motion->warp, u, v, work);
+    sp_pool_free(&scratch);
 }
 
 static void full_vector(const tool_trajectory *motion, int64_t frame, const double *recorded, const double *reduced,

@@ -145,7 +145,7 @@ typedef struct body_maker {
     sp_pool pool;
 } body_maker;
 
-/* The coordinates of a reduced motion. */
+/* The coordinates of a reduced motion, which is not warped. */
 static void reduced_body(body_maker *maker, skin_motion *skin, double **coordinates)
 {
     const tool_trajectory *motion = maker->motion;
@@ -286,7 +286,7 @@ void tool_animation_open(sp_context *context, tool_trajectory *motion, const too
                         .triangle_count = maker.skin.triangle_count,
                         .rest = maker.skin.rest,
                         .triangles = maker.skin.triangles};
-    if (motion->path && motion->trajectory.r > 0 && motion->columns.path)
+    if (motion->path && motion->trajectory.r > 0 && motion->columns.path && !motion->warp)
         reduced_body(&maker, &skin, &coordinates);
     else if (motion->path)
         principal_directions(&maker, &skin, out, &coordinates);

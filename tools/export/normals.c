@@ -95,6 +95,9 @@ void tool_export_normals(sp_context *context, const char *pointshell_path, const
     tool_trajectory_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
         tool_fail(SP_INPUT, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
+    if (json_is_true(json_object_get(motion.trajectory.meta, "warp")))
+        tool_fail(SP_INPUT, motion.path, "its shape is warped (simulate --warp), which points of %s do not follow",
+                  pointshell_path);
     open_pointshell(&c, &motion);
     tool_trajectory_choose(&motion, choice->frames, choice->every, NULL, &frames);
     tool_output *output = tool_output_open(choice->target);

@@ -1,12 +1,12 @@
 #include "tools/export/vtu.h"
-#include "formats/export/volume_write.h"
-#include "mesh/mesh_sets.h"
 
 #include "assembly/elastic.h"
 #include "assembly/nodal_stress.h"
 #include "formats/activation.h"
+#include "formats/export/volume_write.h"
 #include "formats/export/vtu.h"
 #include "material/stress.h"
+#include "mesh/mesh_sets.h"
 #include "model/loads.h"
 #include "tools/common/skin.h"
 #include "tools/export/volume.h"
@@ -16,9 +16,9 @@
 
 enum { ARRAY_NAME = 80 };
 
-/* What all files of one run share. */
 enum { ARRAYS = 9 }; /* most arrays of a frame beside those of sets */
 
+/* What all files of one run share. */
 typedef struct export_state {
     sp_context *context;
     tool_trajectory *motion;

@@ -12,6 +12,19 @@
 
 #include <string.h>
 
+/* Modes about an equilibrium move relative to it. Options that take the mesh at rest for the state without motion are
+ * refused. */
+static void check_about(const simulation *s)
+{
+    const char *option = s->choice->frame     ? "frame"
+                         : s->choice->warp    ? "warp"
+                         : s->choice->correct ? "static-correction"
+                                              : NULL;
+    if (option)
+        tool_fail(SP_INPUT, s->choice->basis, "its modes are about a static equilibrium, which --%s does not know",
+                  option);
+}
+
 static void read_basis(simulation *s)
 {
     static const char *const any[] = {"basis", "modes", "snapshots", NULL}, *const modes[] = {"modes", NULL};
@@ -29,6 +42,8 @@ static void read_basis(simulation *s)
     }
     if (s->choice->model == SP_MODEL_MODAL && !s->basis.columns.eigenvalue)
         tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
+    if (s->basis.columns.about[0] && s->choice->model == SP_MODEL_MODAL)
+        check_about(s);
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r,

@@ -372,6 +372,14 @@ const double *reactions_record(simulation *s, const sp_integrator *integrator)
     return r->sums;
 }
 
+void reactions_visit(simulation *s, sp_state *state)
+{
+    if (!s->reactions)
+        return;
+    SP_STATE_VALUE(state, s->reactions->largest);
+    SP_STATE_VALUE(state, s->reactions->unbalanced);
+}
+
 void reactions_write(simulation *s, json_t *result)
 {
     struct simulate_reactions *r = s->reactions;

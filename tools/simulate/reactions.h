@@ -25,6 +25,9 @@ void reactions_begin(struct simulation *s);
  * --reactions: the time, and these. The integrator must have accelerations or be static. NULL without the options. */
 const double *reactions_record(struct simulation *s, const sp_integrator *integrator);
 
+/* Saves or loads what reactions_write states of earlier frames. Does nothing without the options. */
+void reactions_visit(struct simulation *s, sp_state *state);
+
 /* Writes the file; adds to the result which part of the forces a basis left out of balance. */
 void reactions_write(struct simulation *s, json_t *result);
 

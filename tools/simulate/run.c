@@ -227,6 +227,7 @@ static void visit(void *data, int64_t done, sp_state *state)
     SP_STATE_VALUE(state, s->estimate);
     SP_STATE_VALUE(state, s->certified);
     SP_STATE_VALUE(state, s->correction_energy);
+    reactions_visit(s, state);
     SP_STATE_VALUE(state, r->energy);
     SP_STATE_VALUE(state, r->turn);
     SP_STATE_VALUE(state, r->estimate);

@@ -9,7 +9,7 @@
 typedef struct simulate_warp {
     sp_modal_warp shape;
     sp_warped_loads loads;
-    double *u, *v; /* [3·vertices] of a frame */
+    double *u, *v, *work; /* [3·vertices] of a frame, [6·vertices] */
 } simulate_warp;
 
 /* The loads of the model, which has been made: turned with its vertices if it has --warp. */

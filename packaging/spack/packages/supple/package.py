@@ -1,8 +1,9 @@
 # Spack recipe. In a checkout:
 #
 #     spack repo add packaging/spack
-#     spack install supple
+#     spack install supple@main
 #
+# Released versions need their tag in the checkout (scripts/release makes it).
 # OpenBLAS must be its build with OpenMP: other builds may not be called from threads of OpenMP, and meson.build refuses
 # them.
 import os

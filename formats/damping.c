@@ -20,9 +20,10 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     if (!(l->frequency > 1e-100 && l->frequency < 1e100))
         return sp_text_fail(context, text, "frequency: %g Hz is not from 1e-100 to 1e100", l->frequency);
     if (!(l->time > 1e-100 && l->time < 1e100))
-        return sp_text_fail(context, text, "time: %g s is not a time of decay", l->time);
+        return sp_text_fail(context, text, "time: %g s is not from 1e-100 to 1e100", l->time);
     if (index > 0 && !(l->frequency > l[-1].frequency))
-        return sp_text_fail(context, text, "frequency: %g Hz is not above that of the line before", l->frequency);
+        return sp_text_fail(context, text, "frequency: %g Hz is not greater than that of the previous line",
+                            l->frequency);
 done:
     return status;
 }
@@ -34,7 +35,7 @@ int sp_damping_parse(sp_context *context, const char *bytes, int64_t count, sp_p
     int status;
     SP_TRY(sp_csv_parse(context, bytes, count, &csv, &list));
     if (list.count == 0) {
-        status = sp_fail(context, SP_INPUT, "it has no line frequency,time");
+        status = sp_fail(context, SP_INPUT, "it has no line with a frequency and a time");
         goto done;
     }
     double *frequency = sp_pool_raw(pool, list.count, sizeof *frequency),

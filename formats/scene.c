@@ -176,7 +176,7 @@ static int check_loads(reading *r, const sp_scene_body *body)
     const sp_scene_model *model = &r->scene->models[body->model];
     const size_t json_path = sp_keys_down(&r->at, ".loads");
     if (!model->mesh)
-        return sp_keys_fail(&r->at, "model %s has no mesh, whose vertices they would name", model->name);
+        return sp_keys_fail(&r->at, "model %s has no mesh, on whose vertices the loads would act", model->name);
     if (body->motion != SP_SCENE_FREE && model->kind == SP_SCENE_RIGID)
         return sp_keys_fail(&r->at, "the body is rigid and not free: loads do not move it");
     sp_keys_up(&r->at, json_path);
@@ -425,7 +425,7 @@ static int find_joined(reading *r, const char *name, const char *key, int64_t *n
     if (!model->mesh)
         return sp_keys_fail(&r->at, "model %s has no mesh, and so no interface", model->name);
     if (model->decoupled)
-        return sp_keys_fail(&r->at, "model %s is decoupled, and such bodies are not joined", model->name);
+        return sp_keys_fail(&r->at, "model %s is decoupled, and such bodies cannot be joined", model->name);
     *number = found.first;
     sp_keys_up(&r->at, json_path);
 done:

@@ -21,18 +21,17 @@ static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
     {"keep-first", 0, TOOL_FLAG, &chosen.keep_first, .only = "method=pca",
-     .help = "keep the space of the first file whole, and add principal directions of the others"},
+     .help = "keep the whole span of the columns of the first file, and add principal directions of the others"},
     {"raw", 0, TOOL_FLAG, &chosen.raw, .only = "method=random",
      .help = "the combinations as they are, a file of snapshots"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
      .help = "mass matrix of the inner product"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
-     .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
-             "rayleigh: every unit column by uMu/uKu; product: so too, but a derivative by the product of what it is "
-             "made of; energy: every column by its amplitude at equal energy, a derivative by the product of the "
-             "amplitudes of "
-             "what it is made of; unit: every unit column; "
-             "auto: eigenvalue for modes and derivatives, else none"},
+     .help =
+         "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
+         "rayleigh: every unit column by uMu/uKu; product: likewise, but a derivative by the product of the weights "
+         "of the columns that it is derived from; unit: every column becomes a unit vector; "
+         "auto: eigenvalue for modes and derivatives, else none"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST",
      .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .only = "@trajectory",
@@ -65,7 +64,8 @@ static const char *file_names(candidates *set)
     return tool_names(&set->pool, set->file_count, paths);
 }
 
-/* The columns of the store that are of the first file, which come first unless --columns says otherwise. */
+/* The number of columns of the first file in the store. They are its first columns; --columns may order them otherwise,
+ * which is an error. */
 static int64_t first_columns(const candidates *set)
 {
     int64_t column, count = 0;
@@ -73,7 +73,7 @@ static int64_t first_columns(const candidates *set)
         count++;
     for (int64_t c = count; c < set->store.count; c++)
         if (candidates_origin(set, c, &column) == &set->files[0])
-            tool_fail(SP_USAGE, NULL, "--keep-first: --columns puts others between the columns of %s",
+            tool_fail(SP_USAGE, NULL, "--keep-first: --columns puts columns of other files between those of %s",
                       set->files[0].path);
     if (chosen.r && count > chosen.r)
         tool_fail(SP_USAGE, set->files[0].path, "-r %lld: --keep-first keeps its %lld columns", (long long)chosen.r,

@@ -24,8 +24,8 @@ static const tool_option options[] = {
      .only = "method!=inertia !order",
      .help = "number of modes, rigid ones included; with --interface of those with interfaces at rest, 0: none"},
     {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME",
-     .help = "constraint modes of this set of vertices in front (Craig-Bampton); the modes have it at rest; * stands "
-             "for any characters; may be repeated"},
+     .help = "first the constraint modes of this set of vertices (Craig-Bampton), then modes with the set at rest; * "
+             "matches any characters; may be repeated"},
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
@@ -38,7 +38,8 @@ static const tool_option options[] = {
      .help = "load factors and shapes of linear buckling under the loads of this static solution (simfull --model "
              "linear --integrator static)"},
     {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV",
-     .help = "the loads of the file of --about or --buckling: springs and rotations among them change the stiffness"},
+     .help = "the loads under which the file of --about or --buckling was computed: springs and rotations change the "
+             "stiffness"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass !buckling",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
@@ -168,7 +169,7 @@ static void find_rigid_motions(modes_problem *p)
 static void read_equilibrium(modes_problem *p)
 {
     if (chosen.loads && !chosen.about && !chosen.buckling)
-        tool_fail(SP_USAGE, NULL, "--loads means nothing without --about or --buckling");
+        tool_fail(SP_USAGE, NULL, "--loads applies to --about and --buckling only");
     if (chosen.about)
         modes_read_equilibrium(p, "about", chosen.about, "nonlinear", chosen.loads);
     else if (chosen.buckling)

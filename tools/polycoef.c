@@ -21,9 +21,9 @@ static const tool_option options[] = {
     {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .only = "!certificate",
      .help = "keep lambda and mu apart (and the regions)"},
     {"certificate", 0, TOOL_FLAG, &chosen.certificate,
-     .help = "write no polynomials but a certificate, from which simulate estimates the error of the basis"},
+     .help = "write a certificate instead of polynomials, from which simulate estimates the error of the basis"},
     {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .only = "certificate",
-     .help = "the loads whose places the certificate knows, beside gravity"},
+     .help = "the loads for which the certificate is made, in addition to gravity"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .silent = true, .help = "bound on the working memory"},
     TOOL_SHARD_OPTION(&chosen.shard, "!certificate"),
 };

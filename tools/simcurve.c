@@ -25,7 +25,7 @@ static const tool_option curve_options[] = {
     {"resolution", 0, TOOL_REAL, &chosen.resolution, "X", "0.1", .low = 1e-6, .high = 1, .only = "!of",
      .help = "largest relative change of the motion, and largest part of the range, between two points"},
     {"points", 0, TOOL_INTEGER, &chosen.points, "N", "5000", .low = 1, .high = 1e9, .only = "!of",
-     .help = "points at most"},
+     .help = "largest number of points"},
 };
 
 static const tool_option motion_options[] = {
@@ -35,14 +35,17 @@ static const tool_option motion_options[] = {
      .help = "the point, counted from 0"},
     {"frames", 0, TOOL_INTEGER, &chosen.frames, "N", "64", .low = 2, .high = 1e9, .only = "of",
      .help = "frames in a period"},
-    {"periods", 0, TOOL_INTEGER, &chosen.periods, "N", "1", .low = 1, .high = 1e6, .only = "of", .help = "periods"},
+    {"periods", 0, TOOL_INTEGER, &chosen.periods, "N", "1", .low = 1, .high = 1e6, .only = "of",
+     .help = "number of periods"},
 };
 
 static const tool_option full_options[] = {
     {"residual", 0, TOOL_FLAG, &chosen.residual,
-     .help = "what the motions leave of the full-order model's equation of motion, relative to its internal force"},
+     .help =
+         "compute the residual of the motions in the full-order model's equation of motion, relative to its internal "
+         "force"},
     {"check-full", 0, TOOL_FLAG, &chosen.check_full, .only = "of",
-     .help = "integrate one period of the full-order model, and say how far it is from closing"},
+     .help = "integrate the full-order model over one period, and print the distance of its last state from the first"},
     {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "1000", .low = 8, .high = 1e9, .only = "check-full",
      .help = "time steps in this period (Newmark)"},
 };
@@ -79,8 +82,8 @@ static const tool_option load_options[] = {
 
 static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probe, "VERTEX:AXIS", .only = "!of",
-     .help = "the displacement of the amplitudes, 12:y, near:X,Y,Z:y or surface:5:y (default: the largest of the first "
-             "column of the basis)"},
+     .help = "the displacement whose amplitude is recorded: 12:y, near:X,Y,Z:y or surface:5:y (default: the largest of "
+             "the first column of the basis)"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .only = "!of", .files = "csv", .help = "also write the points as CSV",
      .silent = true},
     {"checkpoint", 0, TOOL_TEXT, &chosen.model.checkpoint, "FILE", .only = "!of", .silent = true,

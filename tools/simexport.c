@@ -25,7 +25,7 @@ static const tool_option options[] = {
     {"volume", 0, TOOL_FLAG, &chosen.volume, .only = "to=csv @trajectory",
      .help = "the volume of the deformed mesh too, m3"},
     {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "to=csv,obj,vtu !stress !fields @trajectory",
-     .help = "the motion in the world, of a body that moved with a frame along this path (simulate --frame)"},
+     .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .only = "to=vtu @trajectory,columns,mesh",
      .help = "the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .only = "to=vtu !surface @trajectory",

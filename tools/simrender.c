@@ -18,7 +18,7 @@ static const tool_option options[] = {
     {"range", 0, TOOL_VECTOR, chosen.range, "LOW,HIGH", .count = 2, .only = "color!=none",
      .help = "of the colours (default: over all frames drawn)", .given = &chosen.range_given},
     {"no-bar", 0, TOOL_FLAG, &chosen.no_bar, .only = "color!=none",
-     .help = "no colour bar, for a picture beside one that has the bar of both"},
+     .help = "no colour bar, for a picture beside another one with the same range and the bar"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every, "@trajectory,scene"),
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .only = "@columns",
      .help = "only these columns, of modes or others, counted from 1: 1-6,9"},
@@ -73,7 +73,7 @@ static const tool_option options[] = {
              "snapshots, "
              "else largest"},
     {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "color=none !loads @trajectory",
-     .help = "the motion in the world, of a body that moved with a frame along this path (simulate --frame)"},
+     .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS, .only = "@scene",
      .help =
          "of a scene's motion that records them: marks, arrows along the force on the body of the point, or nothing"},

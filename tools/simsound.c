@@ -22,12 +22,12 @@ static const tool_option listening_options[] = {
 
 static const tool_option scene_options[] = {
     {"body", 0, TOOL_TEXT, &chosen.body, "NAME", .only = "@scene",
-     .help = "of the motion of a scene: the body that sounds (default: the only one that is not rigid)"},
+     .help = "the body whose sound is computed (default: the only one that is not rigid)"},
 };
 
 static const tool_option file_options[] = {
     {"rate", 0, TOOL_INTEGER, &chosen.rate, "HZ", "44100", .low = 1000, .high = 768000, .help = "samples per second"},
-    {"band", 0, TOOL_VECTOR, chosen.band, "LO,HI", "20,20000", .count = 2, .help = "band limits, Hz"},
+    {"band", 0, TOOL_VECTOR, chosen.band, "LOW,HIGH", "20,20000", .count = 2, .help = "band limits, Hz"},
     {"full-scale", 0, TOOL_REAL, &chosen.full_scale, "PA", .low = 1e-300, .high = 1e300,
      .given = &chosen.full_scale_given, .help = "sound pressure of full scale (default: 1 dB above the peak)"},
     {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory,scene",
@@ -35,7 +35,7 @@ static const tool_option file_options[] = {
     {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .files = "png", .only = "@trajectory,scene",
      .help = "also draw the spectra of the first channel over time, as PNG"},
     {"range", 0, TOOL_REAL, &chosen.range, "DB", "72", .low = 6, .high = 300, .only = "spectrogram",
-     .help = "range of its colours below the loudest"},
+     .help = "range of the colours of the spectrogram, dB below the loudest level"},
 };
 
 static const tool_option faust_options[] = {
@@ -140,7 +140,7 @@ static void write_program(sp_context *context, const sound_surface *surface, con
     tool_output_finish(output, NULL);
 }
 
-/* The files, among which the motion of a scene takes the place of a trajectory. Returns the pose of the body. */
+/* Opens the files; one of them is a trajectory or the motion of a scene. Returns the pose of the body. */
 static sp_pose open_files(sp_context *context, tool_trajectory *motion)
 {
     const char *paths[4], *scene = NULL;
@@ -153,7 +153,7 @@ static sp_pose open_files(sp_context *context, tool_trajectory *motion)
             paths[count++] = tool_argument(i);
     tool_trajectory_open(context, count, paths, TOOL_MOTION_STREAM, motion);
     if (scene && motion->path)
-        tool_fail(SP_USAGE, NULL, "%s and %s: one motion can be taken at a time", motion->path, scene);
+        tool_fail(SP_USAGE, NULL, "%s and %s: one motion can be read at a time", motion->path, scene);
     if (scene)
         pose = sound_read_scene(context, scene, chosen.body, motion);
     check_inputs(motion, scene != NULL);

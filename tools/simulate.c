@@ -17,7 +17,7 @@ static const tool_option model_options[] = {
     {"warp", 0, TOOL_FLAG, AT(warp),
      .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
              "!record-reactions",
-     .help = "modal warping: the shape turns with the rotations of its parts, and so do the loads"},
+     .help = "modal warping: displacements and loads are rotated by the local rotations of the body"},
     {"rank", 'r', TOOL_INTEGER, AT(r), .argument = "R", .low = 1, .high = 100000,
      .help = "use the first R columns of the basis (default: all)"},
 };
@@ -38,8 +38,8 @@ static const tool_option force_options[] = {
              "polynomials of polycoef --by-constant)"},
     {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
      .only = "!static-correction !certificate !reactions !record-reactions",
-     .help =
-         "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: gravity is turned, inertial forces act"},
+     .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: inertial forces act on it, and gravity "
+             "keeps its direction in the world"},
     {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV",
      .only = "!viscosity integrator!=static !reactions !record-reactions",
      .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
@@ -52,7 +52,7 @@ static const tool_option output_options[] = {
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
     {"static-correction", 0, TOOL_FLAG, AT(correct),
      .only = "record!=coordinates !viscosity !activation !damping-times",
-     .help = "add the quasi-static response to what the basis leaves out to recorded displacements (mode "
+     .help = "add the quasi-static response to the residual of the full-order equation to recorded displacements (mode "
              "acceleration), for stresses"},
     {"probe", 0, TOOL_TEXT, AT(probes), .argument = "LIST", .only = "record!=all",
      .help = "also record these vertices: 3,17-20 from 0, near:X,Y,Z, surface:120 (the corners that carry a surface "
@@ -62,7 +62,7 @@ static const tool_option output_options[] = {
 static const tool_option certificate_options[] = {
     {"certificate", 0, TOOL_INPUT, AT(certificate), .argument = "FILE",
      .only = "model=reduced,cubature,galerkin !viscosity !activation !damping-times",
-     .help = "estimate the error of the basis from its residual, by a certificate of polycoef"},
+     .help = "estimate the error of the basis from the residual, with this certificate of polycoef"},
     {"limit", 0, TOOL_REAL, AT(limit), .argument = "X", .low = 1e-300, .high = 1, .only = "certificate", .silent = true,
      .help = "exit 1 if the estimate is above X"},
 };
@@ -94,7 +94,7 @@ static const tool_sibling siblings[] = {
     {"simfull", "ground ground-stiffness ground-alpha friction",
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices skeleton joints",
-     "a reduced body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
+     "a reduced-order body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit",

@@ -303,11 +303,11 @@ static int check_quotes(sp_context *context, const sp_mesh *mesh)
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (strchr(mesh->materials[m].name, '"'))
             return sp_fail(context, SP_INPUT,
-                           "the name of region %lld, %s, has a quotation mark in it, which Gmsh cannot hold",
+                           "the name of region %lld, %s, contains a quotation mark, which Gmsh does not allow",
                            (long long)m, mesh->materials[m].name);
     for (int64_t i = 0; i < mesh->set_count; i++)
         if (strchr(mesh->sets[i].name, '"'))
-            return sp_fail(context, SP_INPUT, "the name of set %s has a quotation mark in it, which Gmsh cannot hold",
+            return sp_fail(context, SP_INPUT, "the name of set %s contains a quotation mark, which Gmsh does not allow",
                            mesh->sets[i].name);
     return SP_OK;
 }

@@ -71,7 +71,7 @@ static int find(sp_inverted *p, const sp_buckling_parameters *parameters, double
             break;
         if (round == ROUNDS) {
             status = sp_fail(p->context, SP_NUMERICAL,
-                             "factors below the last one were found again and again; ask for more of them");
+                             "each repeated run found further factors below the last one; compute more of them");
             goto done;
         }
     }

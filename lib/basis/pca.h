@@ -24,10 +24,11 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
                 int64_t *rank) SP_MUST_USE;
 int64_t sp_mass_pca_matrices(int64_t count);
 
-/* Keeps the space of the first columns whole: these, `first` in number, orthonormalized in order, followed by the
- * principal directions of the others in the complement of that space, at most `most` columns in all (0: all; at least
- * `first`). value [count of A]: the norms of the first columns that are left after projection on those before them,
- * without columns that depend on them, then singular values. Needs the same memory. */
+/* Keeps the whole span of the first columns. The result is these `first` columns, orthonormalized in order, followed by
+ * the principal directions of the other columns in the complement of that span, at most `most` columns in all (0: all;
+ * at least `first`). value [count of A]: for each of the first columns the norm of its part that is orthogonal to the
+ * columns before it, without columns that depend on them, then singular values. Needs the same memory as
+ * sp_mass_pca. */
 int sp_mass_pca_beyond(sp_context *context, const sp_metric *metric, int64_t first, int64_t most, sp_store *store,
                        double *value, int64_t *rank) SP_MUST_USE;
 

@@ -32,7 +32,7 @@ static const struct {
     {SP_HAS_FRICTION, NULL, " has no friction: its velocities come from positions"},
     {SP_IS_SEMI_IMPLICIT, NULL, "only Newmark has a semi-implicit step"},
     {SP_IS_CONSERVATIVE, " needs an internal force that has an energy; modal cubature has none", NULL},
-    {SP_FOLLOWS, NULL, " has no inertial forces of a frame that turns"},
+    {SP_FOLLOWS, NULL, " has no inertial forces of a rotating frame"},
     {SP_HAS_SPRINGS, NULL, "springs are no part of oscillators that are integrated exactly"},
 };
 
@@ -97,6 +97,6 @@ int sp_scheme_check(sp_context *context, const sp_system *system, const sp_exter
     if (loads->prescribed && !system->vertices.space)
         return sp_fail(context, SP_USAGE, "prescribed motion of fixed vertices needs a full-order model");
     if (loads->follow && p->semi_implicit)
-        return sp_fail(context, SP_USAGE, "one semi-implicit iteration misses inertial forces of a frame that turns");
+        return sp_fail(context, SP_USAGE, "one semi-implicit iteration neglects inertial forces of a rotating frame");
     return check_traits(context, sp_scheme_of(p->kind), traits_of(system, loads, p));
 }

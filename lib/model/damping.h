@@ -16,8 +16,8 @@ typedef struct sp_decay_times {
 double sp_decay_rate(const sp_decay_times *times, double frequency);
 
 /* Adds this damping to a reduced-order system without damping by strain rate: D = Σ_i 2/τ_i (Mφ_i)(Mφ_i)ᵀ with the
- * mass-normalized modes φ_i of the system at rest, which stay damped as these during large motion. Oscillators get
- * 2/τ_i each. SP_NUMERICAL if the modes are not found. */
+ * mass-normalized modes φ_i of the system at rest. D is constant, also during large motion. Oscillators get 2/τ_i
+ * each. SP_NUMERICAL if the modes are not found. */
 int sp_system_decay(sp_context *context, sp_system *system, const sp_decay_times *times) SP_MUST_USE;
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "model/loads.h"
 
-/* K −= share · ∂f/∂u over the free degrees of freedom (sp_fe_space_matrix) of the force f of a load, of which the part
- * `share` acts.
+/* K −= share · ∂f/∂u over the free degrees of freedom (sp_fe_space_matrix) of the force f of a load. `share` is the
+ * fraction of the load that acts.
  *
  * A spring adds its stiffness at its vertex. A rotation subtracts the centrifugal stiffness ρ ∫ N_a N_b dV (|ω|² I − ω
  * ωᵀ), by which a point that moves away from the axis is pulled outward (spin softening): the force is taken at the

@@ -1,15 +1,15 @@
 /* Modal warping (Choi and Ko, Modal warping: real-time simulation of large rotational deformation and manipulation,
- * IEEE TVCG 2005): the shape of a linear model whose parts turn far, and the loads on it.
+ * IEEE TVCG 2005): the shape of a linear model with large local rotations, and the loads on it.
  *
- * Linear displacements u grow along tangents when parts of a body turn. The rotation field of u is w = ½ curl u, a
- * rotation vector for each vertex. If the vertex and its surroundings turn at the constant rate w while they move by u
- * in the turning axes, they get to
+ * Where parts of a body rotate, linear displacements u follow the tangents of the circular motion. The rotation field
+ * of u is w = ½ curl u, a rotation vector for each vertex. If the vertex and its surroundings rotate at the constant
+ * rate w while they move by u in the rotating axes, the vertex arrives at
  *
  *     x = X + Ř(w) u,   Ř(w) = ∫₀¹ exp(s [w]) ds = I + (1 − cos θ)/θ² [w] + (θ − sin θ)/θ³ [w]²,   θ = |w|.
  *
  * Rigid rotations about a point of the axis are exact. The motion of q remains linear: bending keeps lengths to first
- * order in the curvature, and does not stiffen or buckle. Forces F on the vertices act in the turned axes, Uᵀ exp(−[w])
- * F in place of Uᵀ F.
+ * order in the curvature, and does not stiffen or buckle. Forces F on the vertices act in the rotated axes, Uᵀ
+ * exp(−[w]) F in place of Uᵀ F.
  *
  * w is the mean over the elements at a vertex of that of their centres, by volume. At the boundary it lags by half an
  * element. */
@@ -36,7 +36,7 @@ void sp_modal_warp_rotations(const sp_modal_warp *warp, const double *u, double 
  * wanted). work [6·vertices]; threads may share a warp. */
 void sp_modal_warp_apply(const sp_modal_warp *warp, double *u, double *v, double *work);
 
-/* Loads that turn with the vertices of a model in the basis U. */
+/* Loads that are rotated with the vertices of a model in the basis U. */
 typedef struct sp_warped_loads {
     sp_pool pool;
     int64_t r, count;       /* coordinates, vertices with loads */
@@ -50,13 +50,13 @@ typedef struct sp_warped_loads {
 } sp_warped_loads;
 
 /* For the load set of `load_count` loads and gravity (m/s²) on a body in the basis U [3·vertices, r, column major], all
- * as in sp_load_set_new. The load set must outlive the result. Springs are not turned. */
+ * as in sp_load_set_new. The load set must outlive the result. Springs are not rotated. */
 int sp_warped_loads_new(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
                         int64_t r, int64_t load_count, const sp_load *loads, const double gravity[3], bool lumped,
                         sp_load_set *set, sp_warped_loads *warped) SP_MUST_USE;
 void sp_warped_loads_free(sp_warped_loads *warped); /* a zeroed one is allowed */
 
-/* For an integrator: the turn is the part of the force that follows the motion (model/system.h). */
+/* For an integrator: the change of the loads by the rotation is a force that follows the motion (model/system.h). */
 sp_external_loads sp_warped_loads_external(sp_warped_loads *warped);
 
 #endif

@@ -168,7 +168,7 @@ typedef struct sp_external_loads {
     /* f [n] receives the part of the external force that depends on the motion, at q with the rates v (NULL: 0) [n], in
      * addition to `mean`, with its coefficients averaged over [t0, t1] (rigid/moving_frame.h). Implicit schemes solve
      * for it together with the internal force, but Newton's matrix neglects it: with a rate ω of the frame and steps h
-     * an iteration leaves the part ωh of the error. NULL: no force does. */
+     * an iteration reduces the error by the factor ωh. NULL: no force does. */
     void (*follow)(void *self, double t0, double t1, const double *q, const double *v, double *f);
     /* Sets the springs of the system, and other changes of its internal force, to those in the middle of [t0, t1].
      * Returns true if something has changed. NULL: nothing changes. */

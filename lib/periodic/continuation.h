@@ -67,7 +67,7 @@ int sp_continuation_locate(sp_continuation *continuation, double (*test)(void *d
 /* Makes another point of the curve the last one, for curves that end there: it was found on the last step. */
 void sp_continuation_move(sp_continuation *continuation, const double *x, const double *tangent);
 
-/* Saves or loads everything that the next steps depend on (base/state.h), but for what the equations keep. */
+/* Saves or loads everything that the next steps depend on (base/state.h), except for the state of the equations. */
 void sp_continuation_visit(sp_continuation *continuation, sp_state *state);
 
 /* Counts of Newton iterations, factorizations and rejected steps so far. */

@@ -73,7 +73,7 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness at rest, with the mass times the square of a frequency, is not positive "
-                         "definite: the residual has no norm");
+                         "definite: the norm of the residual is not defined");
 done:
     if (status != SP_OK)
         sp_full_residual_free(s);

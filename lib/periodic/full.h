@@ -2,7 +2,7 @@
  *
  *     M ü + (αM + βK(u)) u̇ + D u̇ + f(u) = f₀ + p f₁ cos Ωt.
  *
- * Harmonic balance makes the projection UᵀR of the residual R vanish. What is left of R is what the basis cannot
+ * Harmonic balance makes the projection UᵀR of the residual R vanish. R consists of the forces that the basis cannot
  * represent. Modal damping is that of the reduced-order model: the force D u̇ is M U S q̇ of the motion. */
 #ifndef SP_PERIODIC_FULL_H
 #define SP_PERIODIC_FULL_H
@@ -31,14 +31,14 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
                          sp_full_residual **residual) SP_MUST_USE;
 void sp_full_residual_free(sp_full_residual *residual); /* NULL is allowed */
 
-/* The root of the mean square over a period of the harmonics 0 … H of R, relative to that of the internal force f(u) in
- * the same norm. Forces are evaluated at as many phases as in periodic/harmonic.h. SP_NUMERICAL if a force is not
+/* The root mean square over a period of the harmonics 0 … H of R, relative to the same of the internal force f(u), in
+ * this norm. Forces are evaluated at as many phases as in periodic/harmonic.h. SP_NUMERICAL if a force is not
  * finite. */
 int sp_full_residual_at(sp_full_residual *residual, const sp_periodic_motion *motion, double *relative) SP_MUST_USE;
 
 /* ---- one period ---- */
 
-/* What the full-order model misses after a period from the state of a motion at the phase 0. */
+/* The change of the state of the full-order model over a period that begins with a motion at the phase 0. */
 typedef struct sp_full_closing {
     double position; /* ‖u(T) − u(0)‖ relative to the largest ‖u(t) − U a₀‖, in the norm of the mass */
     double velocity; /* ‖u̇(T) − u̇(0)‖ relative to the largest ‖u̇(t)‖ */

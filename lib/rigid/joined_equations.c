@@ -618,10 +618,10 @@ int sp_joined_factor(void *self, const double *x, bool definite)
     }
     for (int64_t b = 0; b < count; b++)
         if (joined->bodies[b].status != SP_OK)
-            return sp_fail(
-                joined->context, SP_NUMERICAL,
-                "the matrix of %s and what hangs on it is singular; take a smaller step, or iterate to convergence",
-                joined->bodies[b].name);
+            return sp_fail(joined->context, SP_NUMERICAL,
+                           "the equations of %s and of the bodies joined to it are singular; take a smaller step, or "
+                           "iterate to convergence",
+                           joined->bodies[b].name);
     return joined->loop_count > 0 ? factor_loops(joined) : SP_OK;
 }
 

@@ -19,11 +19,11 @@
  *
  * Over an interval [t₀, t₁] the mean of a is Rᵀ ((ṗ(t₁) − ṗ(t₀)) / (t₁ − t₀) − g) with R halfway, α is the change of ω
  * divided by the interval, and ω that of the rotation from R(t₀) to R(t₁) at a constant rate. Velocities of a
- * path jump at its lines, where the mean of both counts. Impulses of the origin and changes of ω are therefore exact
- * but for the direction of an impulse, which is that halfway. All are of second order in the interval for a smooth
- * path, as the trapezoidal rule, BDF2 and the energy-conserving step are. Before t = 0 the frame has the velocity that
- * it has at t = 0: a body that starts with q̇ = 0 rests in the moving frame. Rayleigh damping is of the motion relative
- * to the frame. */
+ * path jump at its lines, where the mean of the velocities before and after is used. Impulses of the origin and changes
+ * of ω are therefore exact, except that the direction of an impulse is evaluated with R halfway. All are of second
+ * order in the interval for a smooth path, as the trapezoidal rule, BDF2 and the energy-conserving step are. Before t =
+ * 0 the frame has the velocity that it has at t = 0: a body that starts with q̇ = 0 rests in the moving frame. Rayleigh
+ * damping is of the motion relative to the frame. */
 #ifndef SP_RIGID_MOVING_FRAME_H
 #define SP_RIGID_MOVING_FRAME_H
 

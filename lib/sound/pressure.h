@@ -16,7 +16,7 @@ typedef struct sp_pressure_parameters {
 
 typedef struct sp_pressure sp_pressure;
 
-/* A body of r coordinates on the surface, of r = 0 for motion that is given at the vertices of the surface. */
+/* r: coordinates of the motion; 0: the motion is given at the vertices of the surface. */
 int sp_pressure_new(sp_context *context, int64_t vertex_count, const double *vertices, int64_t triangle_count,
                     const int64_t *triangles, int64_t r, const sp_pressure_parameters *parameters,
                     sp_pressure **pressure) SP_MUST_USE;
@@ -29,7 +29,7 @@ const sp_radiation *sp_pressure_radiation(const sp_pressure *pressure);
  * Different j may be set by several threads at once. */
 void sp_pressure_column(sp_pressure *pressure, int64_t j, const double *displacement);
 
-/* Row k of coordinate j, Pa s for a unit rate: what arrives radiation.first + k samples later. */
+/* Row k of coordinate j, Pa s for a unit rate: the part that arrives radiation.first + k samples later. */
 double sp_pressure_row(const sp_pressure *pressure, int64_t j, int64_t k);
 
 /* Appends frames: rates q̇ [count, r] of the coordinates, or for r = 0 velocities [count, vertex_count, 3] m/s of the
@@ -37,7 +37,8 @@ double sp_pressure_row(const sp_pressure *pressure, int64_t j, int64_t k);
 int sp_pressure_add(sp_pressure *pressure, int64_t count, const double *rates) SP_MUST_USE;
 
 /* The pressure in Pa after the last frame, at the times n/rate from that of the first frame on; the samples, from
- * `pool`, end where the motion is no longer known. SP_INPUT if they would all be before the arrival of the sound. */
+ * `pool`, end before the first one that would need frames after the last one. SP_INPUT if they would all be before the
+ * arrival of the sound. */
 int sp_pressure_finish(sp_pressure *pressure, sp_pool *pool, int64_t *count, double **samples) SP_MUST_USE;
 
 #endif

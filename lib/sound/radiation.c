@@ -40,7 +40,7 @@ static int check(sp_context *context, const sp_radiation_parameters *p)
 {
     if (!(p->density > 0 && p->speed > 0 && p->rate > 0 && p->top > 0 && p->top < p->rate / 2))
         return sp_fail(context, SP_USAGE,
-                       "sound of air of %g kg/m3 and %g m/s, at %g samples per second up to %g Hz, is not possible",
+                       "%g kg/m3, %g m/s, %g samples per second and frequencies up to %g Hz: a value is out of range",
                        p->density, p->speed, p->rate, p->top);
     return SP_OK;
 }

@@ -10,18 +10,20 @@
  * §5-2):
  *
  *   SP_RADIATION_PLANE_WAVE  D = 1 + cos θ. The pressure on the surface is that of a plane wave, ρ c v_n (O'Brien, Cook
- *     and Essl 2001, eq. 14), at distances of many wavelengths/2π. This is exact for surfaces that are large and flat
- *     against the wavelength, D = 2 in front of them and 0 behind; and for the net change of volume of a body that is
- *     small against it, where the mean of cos θ vanishes. It is too loud by a factor of the order of 1/(ka), with
- *     k = ω/c, for a body of the size a ≪ 1/k that moves as a whole, such as a thin wire.
+ *     and Essl 2001, eq. 14), at distances of many wavelengths/2π. This is exact for flat surfaces that are large
+ *     compared with the wavelength, with D = 2 in front of them and 0 behind. It is also exact for the net change of
+ *     volume of a body that is small compared with the wavelength, where the mean of cos θ vanishes. It is too loud by
+ *     a factor of the order of 1/(ka), with k = ω/c, for a body of the size a ≪ 1/k that moves as a whole, such as a
+ *     thin wire.
  *   SP_RADIATION_BAFFLE  D = 2 for cos θ > 0, else 0: the Rayleigh integral, exact for the front of a flat plate in a
  *     rigid infinite wall.
  *   SP_RADIATION_MONOPOLE  D = 1: the first term alone, exact for the net change of volume of small bodies. The
- *     dipole of a rigid body that moves as a whole lacks that of the air it carries along: it is 2/3 of the exact one
- *     for a sphere, ½ for a thin rod across its axis, and far too small for a thin plate.
+ *     dipole of a rigid body that moves as a whole does not contain the dipole of the air that moves with the body: it
+ *     is 2/3 of the exact one for a sphere, ½ for a thin rod across its axis, and far too small for a thin plate.
  *
- * The surface stays at rest in d and n, and shadows and reflections are neglected, as is the work that the air takes
- * from the body. Centroids stand for their triangles, whose edges must be short against the wavelength and d. */
+ * d and n are those of the surface at rest. Shadows, reflections and the damping of the body by the air are neglected.
+ * The integral over a triangle is evaluated at its centroid, so that the edges of the triangles must be short compared
+ * with the wavelength and with d. */
 #ifndef SP_SOUND_RADIATION_H
 #define SP_SOUND_RADIATION_H
 
@@ -35,7 +37,7 @@ typedef struct sp_radiation_parameters {
     double listener[3];    /* m */
     double density, speed; /* of the air, kg/m³, m/s */
     double rate;           /* samples of the motion per second */
-    double top;            /* Hz, largest frequency that matters, below rate/2 */
+    double top;            /* Hz, largest frequency of the sound, below rate/2 */
 } sp_radiation_parameters;
 
 /* The delays of all triangles in samples are between those of the rows `first` and first + count − 1. A triangle with

@@ -243,11 +243,11 @@ statics() {
     echo '0,inf,all,,0,0,-4' > other.csv
     modes mesh.npz --about static.npz --loads weight.csv -k 4 -q -o about.npz
     refused 3 'mesh.npz: it is a file of kind mesh, expected trajectory' modes mesh.npz --about mesh.npz -o out.npz
-    refused 3 'static.npz: it is of simfull --model nonlinear, expected --model linear' modes mesh.npz --buckling static.npz --loads weight.csv -o out.npz
-    refused 3 'linear.npz: it is of simfull --model linear, expected --model nonlinear' modes mesh.npz --about linear.npz --loads weight.csv -o out.npz
+    refused 3 'static.npz: it was computed by simfull --model nonlinear, expected --model linear' modes mesh.npz --buckling static.npz --loads weight.csv -o out.npz
+    refused 3 'linear.npz: it was computed by simfull --model linear, expected --model nonlinear' modes mesh.npz --about linear.npz --loads weight.csv -o out.npz
     refused 2 '^modes: --about: static.npz was computed under loads.*name them by --loads' modes mesh.npz --about static.npz -o out.npz
     refused 3 'other.csv: these are not the loads of static.npz' modes mesh.npz --about static.npz --loads other.csv -o out.npz
-    refused 2 '--loads means nothing without --about or --buckling' modes mesh.npz --loads weight.csv -o out.npz
+    refused 2 '--loads applies to --about and --buckling only' modes mesh.npz --loads weight.csv -o out.npz
     refused 2 '--about does not apply' modes mesh.npz --about static.npz --buckling linear.npz -o out.npz
     refused 2 '--derivatives does not apply' modes mesh.npz --about static.npz --loads weight.csv --derivatives d.npz -o out.npz
     refused 2 '--about applies to --method lanczos' modes mesh.npz --method inertia --about static.npz -o out.npz

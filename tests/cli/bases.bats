@@ -149,7 +149,7 @@ for u, v in zip(modes, basis):
     size = sum(x * x for x in u) ** .5
     assert min(max(abs(x - s * y) for x, y in zip(u, v)) for s in (1, -1)) < 1e-9 * size' || fault 'the modes are not in front'
     refused 2 '^masspca: modes.npz: -r 3: --keep-first keeps its 4 columns$' masspca mesh.npz modes.npz deriv.npz --keep-first -r 3 -q -o refused.npz
-    refused 2 '^masspca: --keep-first: --columns puts others between the columns of modes.npz$' masspca mesh.npz modes.npz deriv.npz --keep-first --columns 1,6,2 -q -o refused.npz
+    refused 2 '^masspca: --keep-first: --columns puts columns of other files between those of modes.npz$' masspca mesh.npz modes.npz deriv.npz --keep-first --columns 1,6,2 -q -o refused.npz
     no_faults
 }
 

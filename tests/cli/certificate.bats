@@ -155,10 +155,10 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
     bring
     sed 's/,40,/,41,/' load.csv > elsewhere.csv
     echo 0,1,spring,40,1,1,1,50 >> load2.csv
-    refused 2 'does not know the place of load 1 of elsewhere.csv' "${reduced[@]}" --loads elsewhere.csv --certificate cert.npz -o out.npz
+    refused 2 'was not made for the place of load 1 of elsewhere.csv' "${reduced[@]}" --loads elsewhere.csv --certificate cert.npz -o out.npz
     refused 2 'load 1 is a spring' "${reduced[@]}" --loads load2.csv --certificate cert.npz -o out.npz
     refused 2 'it is of 8 coordinates, the model has 5' "${reduced[@]}" -r 5 --certificate cert.npz -o out.npz
-    refused 2 'it is of the materials of the mesh' simulate bar.npz --basis basis.npz --model galerkin --young 2e6 --certificate cert.npz -o out.npz
+    refused 2 'it was made for the materials of the mesh' simulate bar.npz --basis basis.npz --model galerkin --young 2e6 --certificate cert.npz -o out.npz
     refused 2 'limit applies' "${reduced[@]}" --limit 0.1 -o out.npz
     refused 2 'loads applies' polycoef bar.npz basis.npz --loads load.csv -o out.npz
     refused 3 'expected polynomials' simulate bar.npz --basis basis.npz --poly cert.npz -o out.npz

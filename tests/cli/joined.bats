@@ -169,7 +169,7 @@ json.dump(s, open('bad.json', 'w'))"
     edited "s['bodies'][1]['loads'] = 'far.csv'"
     refused 3 '^simscene: far.csv: .*999999.*$' simscene bad.json --steps 1 -o out.npz
     edited "s['models']['m1']['decoupled'] = True"
-    refused 3 '^simscene: bad.json: joints\[1\].child: model m1 is decoupled, and such bodies are not joined$' simscene bad.json --steps 1 -o out.npz
+    refused 3 '^simscene: bad.json: joints\[1\].child: model m1 is decoupled, and such bodies cannot be joined$' simscene bad.json --steps 1 -o out.npz
     refused 2 '^modes: --ritz applies with --interface$' modes mesh-1.npz --ritz -q -o out.npz
     no_faults
 }

@@ -488,7 +488,7 @@ use_bar() {
 @test 'what simsound refuses' {
     use_bar
     local base=(simsound bar/bar.npz bar/bar-modes.npz bar/motion.npz)
-    refused 2 'where is the listener' "${base[@]}" -o out.wav
+    refused 2 'name the place of the listener with --listener' "${base[@]}" -o out.wav
     refused 2 'is not a place' "${base[@]}" --listener 0,0 -o out.wav
     refused 2 'is not a place' "${base[@]}" --listener 0,nan,0 -o out.wav
     refused 2 'is not a place' "${base[@]}" --listener 0,inf,0 -o out.wav

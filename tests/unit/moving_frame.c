@@ -258,9 +258,9 @@ static void refusals(void)
     const sp_external_loads loads = {.self = &r, .mean = no_force, .follow = follow_nothing};
     CHECK_OK(sp_modal_system_new(&context, r, (double[]){1, 2}, &system));
     const enum sp_integrator_kind kinds[2] = {SP_CENTRAL, SP_EXACT};
-    const char *const messages[3] = {"central differences has no inertial forces of a frame that turns",
-                                     "the exact step has no inertial forces of a frame that turns",
-                                     "one semi-implicit iteration misses inertial forces of a frame that turns"};
+    const char *const messages[3] = {"central differences has no inertial forces of a rotating frame",
+                                     "the exact step has no inertial forces of a rotating frame",
+                                     "one semi-implicit iteration neglects inertial forces of a rotating frame"};
     for (int k = 0; k < 3; k++) {
         const sp_integrator_parameters p = {
             .kind = k < 2 ? kinds[k] : SP_NEWMARK, .step = 0.01, .beta = 0.25, .gamma = 0.5, .semi_implicit = k == 2};

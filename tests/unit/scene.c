@@ -539,10 +539,10 @@ static void joints(void)
         {{"joints[1].parent", "'leaf[0]'"}, "joints[1]: both ends are leaf[0], expected two bodies"},
         {{"joints[0].child", "'wall'"},
          "joints[0].child: wall is not free (a joint without parent anchors a free body in the world)"},
-        {{"models.m.decoupled", "true"}, "joints[0].child: model m is decoupled, and such bodies are not joined"},
+        {{"models.m.decoupled", "true"}, "joints[0].child: model m is decoupled, and such bodies cannot be joined"},
         {{"joints[1].interface", "'0123456789012345678901234567890123456789012345678901234567890123'"},
          "joints[1].interface: 64 bytes, expected 1 to 63 without a zero"},
-        {{"bodies[2].loads", "'l'"}, "bodies[2].loads: model rigid has no mesh, whose vertices they would name"},
+        {{"bodies[2].loads", "'l'"}, "bodies[2].loads: model rigid has no mesh, on whose vertices the loads would act"},
         {{"bodies[3].loads", "'l'"}, "bodies[3].loads: the body is rigid and not free: loads do not move it"},
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {

@@ -14,7 +14,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* What the options of the program were that computed it. */
+/* The options of the program that computed the trajectory. */
 static void check_origin(const tool_equilibrium *e, const char *model)
 {
     static const char *const inputs[] = {"activation", "cut", "skeleton"};
@@ -23,7 +23,7 @@ static void check_origin(const tool_equilibrium *e, const char *model)
         tool_fail(SP_INPUT, e->path,
                   "it is not a static equilibrium of a full-order model (simfull --integrator static)");
     if (strcmp(text_of(parameters, "model"), model))
-        tool_fail(SP_INPUT, e->path, "it is of simfull --model %.40s, expected --model %s",
+        tool_fail(SP_INPUT, e->path, "it was computed by simfull --model %.40s, expected --model %s",
                   text_of(parameters, "model"), model);
     for (int i = 0; i < TOOL_COUNT(inputs); i++)
         if (tool_meta_has_input(e->meta, inputs[i]))

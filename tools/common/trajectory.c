@@ -253,14 +253,15 @@ static void map_points(tool_trajectory *motion)
         motion->point[trajectory->vertex[p]] = p;
 }
 
-/* For coordinates of linear displacements, which the shape of the body turns. */
+/* For trajectories of modal warping, whose coordinates are those of linear displacements. */
 static void open_warp(tool_trajectory *motion)
 {
     const json_t *meta = motion->path ? tool_trajectory_meta(motion) : NULL;
     if (!json_is_true(json_object_get(meta, "warp")) || !motion->columns.path)
         return;
     if (!motion->mesh.path)
-        tool_fail(SP_USAGE, motion->path, "its coordinates are of a warped shape: name the mesh too");
+        tool_fail(SP_USAGE, motion->path,
+                  "its shape is computed by modal warping, which needs the mesh: name the mesh too");
     motion->warp = tool_allocate(&motion->pool, 1, sizeof *motion->warp);
     motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
     tool_check(sp_modal_warp_new(motion->context, &motion->mesh.mesh, motion->warp), motion->mesh.path);
@@ -501,7 +502,7 @@ void tool_trajectory_ride(tool_trajectory *motion, const char *path)
     if (!path)
         return;
     if (!motion->mesh.path)
-        tool_fail(SP_USAGE, motion->path, "a body that moves with a frame needs its mesh: name the file too");
+        tool_fail(SP_USAGE, motion->path, "a body that moves with a frame needs its mesh: name the mesh too");
     motion->frame = tool_allocate(&motion->pool, 1, sizeof *motion->frame);
     if (!motion->warped)
         motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);

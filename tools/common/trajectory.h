@@ -59,8 +59,8 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
                           tool_trajectory *motion);
 void tool_trajectory_close(tool_trajectory *motion);
 
-/* From now on displacements and velocities of a trajectory are those in the world, where the body moves with a frame
- * along the path of this file (simulate --frame): a vertex X of the mesh is at p + R (X + u). Needs the mesh. */
+/* Makes displacements and velocities of a trajectory those in the world, for a body that moves with a frame along the
+ * path of this file (simulate --frame): a vertex X of the mesh is at p + R (X + u). Needs the mesh. */
 void tool_trajectory_ride(tool_trajectory *motion, const char *path);
 
 /* Returns true if there is a frame of this number; loads its block if the trajectory is a stream (numbers must then not

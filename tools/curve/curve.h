@@ -1,5 +1,5 @@
-/* What simcurve is made of: the model of its curve, the points and their file, the full-order model, and the motion of
- * one point. Everything ends the process on failure. */
+/* The parts of simcurve: the model of its curve, the points and their file, the full-order model, and the motion of one
+ * point. All functions end the process on failure. */
 #ifndef TOOLS_CURVE_CURVE_H
 #define TOOLS_CURVE_CURVE_H
 
@@ -44,7 +44,8 @@ typedef struct curve_full {
 void curve_full_new(curve_model *model, const curve_choice *choice, curve_full *full);
 void curve_full_free(curve_full *full);
 
-/* Prepares residuals of motions with so many harmonics, and computes that of one. */
+/* The first function prepares the residuals of motions with this number of harmonics, the second one computes the
+ * residual of one motion. */
 void curve_full_residual_new(const curve_model *model, int64_t harmonics, curve_full *full);
 double curve_full_residual(const curve_model *model, const curve_full *full, const sp_periodic_motion *motion);
 

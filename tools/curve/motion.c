@@ -56,7 +56,7 @@ static void check_motion(const curve_model *m, const curve_choice *c, const sp_c
               (long long)c->point, residual);
 }
 
-/* A trajectory that is written. */
+/* The trajectory that is written. */
 typedef struct writing {
     sp_trajectory_writer *trajectory;
 } writing;
@@ -99,7 +99,7 @@ static void write_trajectory(const curve_model *m, const curve_choice *c, const 
     json_decref(meta);
 }
 
-/* What the full-order model says of the motion. */
+/* Compares the motion with the full-order model. */
 static void check_full(curve_model *m, const curve_choice *c, const sp_periodic_motion *motion, json_t *result)
 {
     curve_full full;
@@ -111,13 +111,14 @@ static void check_full(curve_model *m, const curve_choice *c, const sp_periodic_
         curve_full_residual_new(m, motion->harmonics, &full);
         const double residual = curve_full_residual(m, &full, motion);
         json_object_set_new(result, "full_residual", tool_real("full_residual", residual));
-        tool_say("the full model's equation of motion has a residual of %.3g of the internal force", residual);
+        tool_say("in the full-order equation of motion the residual is %.3g of the internal force", residual);
     }
     if (c->check_full) {
         tool_check(sp_full_periodic_close(m->s.context, &full.model, motion, c->steps, &closing), m->s.mesh.path);
         json_object_set_new(result, "closing_position", tool_real("closing_position", closing.position));
         json_object_set_new(result, "closing_velocity", tool_real("closing_velocity", closing.velocity));
-        tool_say("after one period of the full model in %lld steps the position misses by %.3g, the velocity by %.3g",
+        tool_say("one period of the full-order model in %lld steps: the states before and after differ by %.3g in "
+                 "position and %.3g in velocity",
                  (long long)c->steps, closing.position, closing.velocity);
     }
     curve_full_free(&full);

@@ -94,7 +94,7 @@ static void say(const curve_points *points, const sp_curve_report *report)
 {
     char full[60] = "";
     if (points->full)
-        snprintf(full, sizeof full, ", residual of the full model up to %.2g", points->worst_full);
+        snprintf(full, sizeof full, ", residual in the full-order equation up to %.2g", points->worst_full);
     tool_say("%lld points, %lld folds, %lld period doublings, %lld Neimark-Sacker points, energy balance within "
              "%.1e%s",
              (long long)report->points, (long long)report->events[SP_CURVE_FOLD],
@@ -132,7 +132,7 @@ void curve_trace(sp_context *context, const curve_choice *c)
     keep_finish(keep);
     say(&points, &report);
     if (status != SP_OK)
-        tool_fail(status, tool_output_path(), "it has the %lld points before this: %s", (long long)report.points,
+        tool_fail(status, tool_output_path(), "it has the %lld points before the failure: %s", (long long)report.points,
                   context->message);
     sp_curve_free(t.curve);
     curve_points_free(&points);

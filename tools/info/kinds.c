@@ -1,4 +1,4 @@
-/* What siminfo says of each kind of file. */
+/* The lines that siminfo prints for each kind of file. */
 #include "formats/kinds.h"
 #include "formats/certificate.h"
 #include "formats/cubature.h"
@@ -247,7 +247,7 @@ static int print_training(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
-/* What files of frames have in common: so many, from when to when, and the energies of the last one. */
+/* What all files with frames have: the number of frames, the times of the first and last one, and its energies. */
 typedef struct frames {
     long long count;
     double begin, end;
@@ -579,7 +579,7 @@ static int print_certificate(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
-/* What is said of each kind, and the members whose data that needs (NULL: all). */
+/* The function that prints a kind of file, and the members whose data it needs (NULL: all). */
 static const struct {
     const sp_kind *kind;
     int (*print)(sp_context *context, info_file *info, FILE *stream);

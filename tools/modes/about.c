@@ -54,6 +54,6 @@ void modes_check_stable(const modes_problem *p)
         return;
     tool_fail(SP_NUMERICAL, p->equilibrium->path,
               "the tangent stiffness has %lld negative eigenvalues: the equilibrium is unstable%s", (long long)negative,
-              tool_equilibrium_has(p->equilibrium, SP_LOAD_ROTATION) ? " (it buckles, or turns too fast)"
+              tool_equilibrium_has(p->equilibrium, SP_LOAD_ROTATION) ? " (it buckles, or the body rotates too fast)"
                                                                      : " (it is beyond a buckling load)");
 }

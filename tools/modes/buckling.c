@@ -42,16 +42,17 @@ static void scale_shapes(const modes_problem *p, int64_t count, double *vector)
     }
 }
 
-/* Refuses shapes that are none or not all; returns the largest residual. */
+/* Fails if a shape is not converged or a shape is missing. Returns the largest residual. */
 static double judge(const modes_problem *p, const modes_lanczos_choice *choice, const sp_buckling_report *report,
                     const double *residual)
 {
     double worst = 0;
     if (report->found < choice->count)
-        tool_warn(NULL, "%lld of %lld factors were found: no other is positive", (long long)report->found,
+        tool_warn(NULL, "%lld of %lld load factors were found: no other factor is positive", (long long)report->found,
                   (long long)choice->count);
     if (report->found > choice->count)
-        tool_warn(NULL, "%lld shapes are written for --count %lld: shape %lld shares its factor with those behind it",
+        tool_warn(NULL,
+                  "%lld shapes are written for --count %lld: shape %lld shares its factor with the shapes after it",
                   (long long)report->found, (long long)choice->count, (long long)choice->count);
     for (int64_t i = 0; i < report->found; i++)
         worst = fmax(worst, residual[i]);

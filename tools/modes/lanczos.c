@@ -12,7 +12,8 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     int64_t k = choice->count;
     double worst = 0;
     if (report->more)
-        tool_warn(NULL, "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with those behind it",
+        tool_warn(NULL,
+                  "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with the modes after it",
                   (long long)(k + report->more), (long long)k, (long long)k);
     k += report->more;
     for (int64_t i = 0; i < k; i++)

@@ -21,7 +21,8 @@ static void check_model(const simulation *s)
     const sp_certificate *c = &s->certificate->file;
     if (tool_material_edits_given(&s->choice->edits))
         tool_fail(SP_USAGE, s->choice->certificate,
-                  "it is of the materials of the mesh, and options change them: make it of a mesh with theirs");
+                  "it was made for the materials of the mesh, and options change them: make it from a mesh with the "
+                  "new ones");
     if (c->r != s->r)
         tool_fail(SP_USAGE, s->choice->certificate, "it is of %lld coordinates, the model has %lld", (long long)c->r,
                   (long long)s->r);
@@ -35,7 +36,7 @@ static void find_loads(simulation *s)
     for (int64_t l = 0; l < s->load_count; l++) {
         bool known = false;
         if (s->loads[l].kind == SP_LOAD_SPRING)
-            tool_fail(SP_USAGE, s->choice->loads, "load %lld is a spring, which a certificate does not know",
+            tool_fail(SP_USAGE, s->choice->loads, "load %lld is a spring, which a certificate cannot contain",
                       (long long)l + 1);
         tool_check(sp_load_fields_factors(s->context, s->body, &c->file.loads, l + 1, &s->loads[l],
                                           c->factor + l * count + 3, &known),
@@ -43,8 +44,8 @@ static void find_loads(simulation *s)
         if (known)
             continue;
         tool_hint("polycoef --certificate --loads %s", s->choice->loads);
-        tool_fail(SP_USAGE, s->choice->certificate, "it does not know the place of load %lld of %s", (long long)l + 1,
-                  s->choice->loads);
+        tool_fail(SP_USAGE, s->choice->certificate, "it was not made for the place of load %lld of %s",
+                  (long long)l + 1, s->choice->loads);
     }
 }
 
@@ -139,7 +140,7 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
     add(s, energy, estimates);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static bool has_quadrature(const simulation *s)
 {
@@ -163,9 +164,10 @@ bool certify_say(const simulation *s)
     if (!s->certificate)
         return true;
     if (has_quadrature(s))
-        tool_say("error in the energy norm, estimated: %.2g of the basis, %.2g of the quadrature%s", e->basis,
+        tool_say("estimated relative error in the energy norm: %.2g by the basis, %.2g by the quadrature%s", e->basis,
                  e->quadrature, within ? "" : ", together above --limit");
     else
-        tool_say("error of the basis in the energy norm, estimated: %.2g%s", e->basis, within ? "" : ", above --limit");
+        tool_say("estimated relative error by the basis in the energy norm: %.2g%s", e->basis,
+                 within ? "" : ", above --limit");
     return within;
 }

@@ -18,8 +18,8 @@ enum {
 };
 
 /* Estimates of the relative error in the energy norm over the frames so far. In statics the largest of a frame,
- * √(error / (motion + error)); in a motion the same of the largest energies of all frames, since motion and error come
- * and go during a period. */
+ * √(error / (motion + error)); in a motion the same of the largest energies of all frames, since motion and error
+ * oscillate during a period. */
 typedef struct certify_estimates {
     double energy[CERTIFY_COUNT]; /* the largest of all frames, J */
     double basis, quadrature;
@@ -35,7 +35,7 @@ void certify(struct simulation *s, const sp_integrator *integrator, certify_esti
 /* Adds the estimates to the result. */
 void certify_report(const struct simulation *s, json_t *result);
 
-/* Says what the estimates are. False: they are above --limit. */
+/* Prints the estimates. False: they are above --limit. */
 bool certify_say(const struct simulation *s);
 
 void certify_free(struct simulation *s);

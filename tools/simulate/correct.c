@@ -29,7 +29,7 @@ void correct_begin(simulation *s)
     c->load_force = tool_allocate(&s->pool, rows * s->load_count, sizeof *c->load_force);
     for (int64_t l = 0; l < s->load_count; l++) {
         if (s->loads[l].kind == SP_LOAD_SPRING)
-            tool_fail(SP_USAGE, s->choice->loads, "load %lld is a spring, which --static-correction does not know",
+            tool_fail(SP_USAGE, s->choice->loads, "load %lld is a spring, to which --static-correction does not apply",
                       (long long)l + 1);
         tool_check(sp_load_distribute(s->context, s->body, &s->loads[l], c->load_force + l * rows), NULL);
     }

@@ -1,5 +1,5 @@
-/* --static-correction: the displacements of a reduced-order model with the quasi-static response to what its equation
- * leaves out (mode acceleration). */
+/* --static-correction: adds to the displacements of a reduced-order model the quasi-static response to the residual of
+ * the full-order equation (mode acceleration). */
 #ifndef TOOLS_SIMULATE_CORRECT_H
 #define TOOLS_SIMULATE_CORRECT_H
 
@@ -19,12 +19,12 @@ void correct_begin(struct simulation *s);
  * This is one step of Newton's method for the full-order equation with the inertia and damping of the reduced motion;
  * it uses the part of K that is positive definite element by element where K is not. For mode superposition, f = K u
  * with K at rest, it is the mode acceleration method: u = K⁻¹(F − M U (q̈ + αq̇) − β K U q̇) (Craig and Kurdila,
- * Fundamentals of Structural Dynamics, §11.4). ½ eᵀR is the energy that the body gains by it: the
- * strain energy of the model is that much too large. Does nothing without the option. */
+ * Fundamentals of Structural Dynamics, §11.4). ½ eᵀR is the energy by which the strain energy of the
+ * model is too large. Does nothing without the option. */
 void correct_displacements(struct simulation *s, const sp_integrator *integrator, double *u);
 
-/* Adds the largest energy of the corrections to the result, and says it, also relative to `motion`, the largest energy
- * or work of the motion [J]. */
+/* Adds the largest energy of the corrections to the result, and prints it, also relative to `motion`, the largest
+ * energy or work of the motion [J]. */
 void correct_report(const struct simulation *s, double motion, json_t *result);
 
 void correct_free(struct simulation *s);

@@ -27,8 +27,8 @@ struct simulate_reactions {
     double *sums;                                  /* [groups, 6] of the last frame */
     sp_viscous viscous;                            /* with --viscosity */
     double *answer;             /* [dof_count, groups, 6] see correct; NULL: the model has all degrees of freedom */
-    double largest, unbalanced; /* N: the largest force on all fixed vertices, and on all others the largest sum of what
-                                   is not in balance */
+    double largest, unbalanced; /* N: the largest sum of the reactions of all fixed vertices, and the largest sum of the
+                                   unbalanced forces on free components */
 };
 
 #define ONLY "integrator=newmark,central,static"
@@ -38,7 +38,7 @@ const tool_option simulate_reaction_options[SIMULATE_REACTION_COUNT] = {
      .help = "write the forces and moments that hold the fixed vertices, all and those of named sets, in each recorded "
              "frame"},
     {"record-reactions", 0, TOOL_FLAG, .at = offsetof(simulate_choice, record_reactions), .only = ONLY,
-     .help = "record them in the trajectory (simexport writes them as CSV)"},
+     .help = "record these forces and moments in the trajectory (simexport writes them as CSV)"},
 };
 #undef ONLY
 
@@ -135,7 +135,8 @@ static void find_answers(simulation *s)
     sp_fe_space_nodes(s->body, node);
     tool_check(sp_cholesky_new(s->context, &K, node, &factor), s->mesh.path);
     if (sp_cholesky_factor(factor, &K) != SP_OK)
-        tool_fail(SP_INPUT, s->mesh.path, "reactions of a model in a basis need a body that its fixed vertices hold");
+        tool_fail(SP_INPUT, s->mesh.path,
+                  "reactions of a reduced-order model need fixed vertices that leave no rigid motion free");
     for (int64_t k = 0; k < count; k++) {
         support_motion(s, &r->groups[k / 6], (int)(k % 6), r->u);
         sp_elastic_tangent_times(s->context, s->body, rest, r->u, r->part);
@@ -313,10 +314,9 @@ static void leave_unbalanced(simulation *s)
     sp_pool_free(&scratch);
 }
 
-/* Forces that a basis leaves out of balance have a static answer beside the motion, by which the supports hold them too
- * (the mode acceleration method). By reciprocity its part in the reactions is the work of those forces along r->answer.
- * The forces on all fixed vertices are then in balance with loads and inertia, since a translation of these moves the
- * body as a whole. */
+/* Adds the linear static reactions to the forces that the basis leaves out of balance (the mode acceleration method).
+ * By reciprocity they are the work of those forces along r->answer. The reactions of all fixed vertices are then in
+ * balance with loads and inertia, since a translation of all of them translates the whole body. */
 static void correct(simulation *s)
 {
     struct simulate_reactions *r = s->reactions;
@@ -329,7 +329,8 @@ static void correct(simulation *s)
             r->sums[k] += r->answer[k * n + i] * r->force[s->body->free[i]];
 }
 
-/* What is left on the free components, where a full-order model is in balance and one in a basis only along it. */
+/* Measures the forces that remain on the free components. They are rounding errors for a full-order model; a
+ * reduced-order model is in balance only in the directions of its basis. */
 static void measure_balance(const simulation *s)
 {
     struct simulate_reactions *r = s->reactions;
@@ -388,8 +389,8 @@ void reactions_write(simulation *s, json_t *result)
     if (simulate_in_basis(s->choice) && r->largest > 0) {
         const double part = r->unbalanced / r->largest;
         json_object_set_new(result, "reactions_unbalanced", tool_real("reactions_unbalanced", part));
-        tool_say("reactions: the basis leaves up to %.2g of the largest force out of balance, which is corrected by "
-                 "linear statics",
+        tool_say("reactions: forces of up to %.2g of the largest reaction are not balanced by the basis; their linear "
+                 "static reactions are added",
                  part);
     }
     sp_viscous_free(&r->viscous);

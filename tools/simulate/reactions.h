@@ -1,5 +1,4 @@
-/* --reactions and --record-reactions: the forces and moments by which the fixed vertices are held, in every recorded
- * frame. */
+/* --reactions and --record-reactions: the reaction forces and moments of the fixed vertices in every recorded frame. */
 #ifndef TOOLS_SIMULATE_REACTIONS_H
 #define TOOLS_SIMULATE_REACTIONS_H
 
@@ -20,15 +19,16 @@ void reactions_begin(struct simulation *s);
  *
  *     R = M a + (α M + β K) v + f(u) − f_ext  at the fixed components,
  *
- * with the forces f of all elements of the mesh, also for a model in a basis, where u = U q, and where what the basis
- * leaves out of balance is added by linear statics. Adds a line to the file of
- * --reactions: the time, and these. The integrator must have accelerations or be static. NULL without the options. */
+ * with the forces f of all elements of the mesh. For a model in a basis, u = U q, the linear static
+ * reactions to the forces that the basis leaves out of balance are added. Adds a line to the file of --reactions: the time, and these
+ * numbers. The integrator must have accelerations or be static. NULL without the options. */
 const double *reactions_record(struct simulation *s, const sp_integrator *integrator);
 
 /* Saves or loads what reactions_write states of earlier frames. Does nothing without the options. */
 void reactions_visit(struct simulation *s, sp_state *state);
 
-/* Writes the file; adds to the result which part of the forces a basis left out of balance. */
+/* Writes the file. Adds to the result the sum of the forces that a basis left out of balance, relative to the largest
+ * reaction. */
 void reactions_write(struct simulation *s, json_t *result);
 
 #endif

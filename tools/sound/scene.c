@@ -20,27 +20,27 @@ static const sp_scene_trajectory_body *find_body(const sp_scene_trajectory *scen
     if (name && !found)
         tool_fail(SP_USAGE, path, "--body: it has no body \"%s\"", name);
     if (count != 1)
-        tool_fail(SP_USAGE, path, "%d bodies of it have coordinates: name one with --body", count);
+        tool_fail(SP_USAGE, path, "%d bodies have reduced coordinates: name one with --body", count);
     if (found->r == 0)
         tool_fail(SP_USAGE, path, "--body: %s is rigid", found->name);
     return found;
 }
 
-/* The files that its scene named. */
+/* Checks that the mesh and the basis are files of the scene. */
 static void check_history(const json_t *meta, const char *what, const char *file, const char *hash, const char *path)
 {
     if (*hash && !json_object_get(json_object_get(meta, "history"), hash))
         tool_fail(SP_INPUT, path, "its scene does not name %s, the %s given here", file, what);
 }
 
-/* The pose of the body, which must stay what it is. */
+/* The pose of the body, which must be constant. */
 static sp_pose constant_pose(const sp_scene_trajectory *scene, int64_t body, const char *path)
 {
     const double *first = scene->pose + 7 * body;
     for (int64_t f = 1; f < scene->frame_count; f++)
         if (memcmp(scene->pose + 7 * (f * scene->body_count + body), first, 7 * sizeof *first))
             tool_fail(SP_INPUT, path,
-                      "body %s moves as a whole from frame %lld on: its listener would have to follow it",
+                      "body %s moves as a whole from frame %lld on, but the sound needs a frame that is at rest",
                       scene->bodies[body].name, (long long)f);
     return (sp_pose){{first[0], first[1], first[2]}, {first[3], first[4], first[5], first[6]}};
 }

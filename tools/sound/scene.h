@@ -1,4 +1,4 @@
-/* The vibration of a body of a scene, whose strikes are the contacts with other bodies. */
+/* The vibration of a body of a scene that is struck by contacts with other bodies. */
 #ifndef TOOLS_SOUND_SCENE_H
 #define TOOLS_SOUND_SCENE_H
 

@@ -1,5 +1,5 @@
-/* What simsound is made of: the surface with its listeners, the recording of a motion, its picture, and the program in
- * Faust. Everything ends the process on failure. */
+/* The parts of simsound: the surface with its listeners, the recording of a motion, its spectrogram, and the program in
+ * Faust. All functions end the process on failure. */
 #ifndef TOOLS_SOUND_SOUND_H
 #define TOOLS_SOUND_SOUND_H
 
@@ -43,12 +43,12 @@ typedef struct sound_recording {
     sp_pool pool;
 } sound_recording;
 
-/* pose: that of the body, from which listeners are seen. */
+/* pose: that of the body, in whose frame the places of the listeners are expressed. */
 void sound_surface_open(sp_context *context, const sound_choice *choice, const tool_mesh *mesh, const sp_pose *pose,
                         sound_surface *surface);
 void sound_surface_close(sound_surface *surface);
 
-/* A body of the surface at a listener, with the rows of the first r columns; `rate` of its frames. */
+/* The pressure at a listener, with rows for the first r columns; rate: frames per second. */
 sp_pressure *sound_pressure(sp_context *context, const sound_choice *choice, const sound_surface *surface, int listener,
                             double rate, int64_t r, const tool_columns *columns);
 
@@ -61,7 +61,7 @@ void sound_record(sp_context *context, const sound_choice *choice, const sound_s
 void sound_judge(const sound_choice *choice, const tool_trajectory *motion, const sound_recording *recording);
 void sound_recording_free(sound_recording *recording);
 
-/* The sound file, in bytes of `pool`; says its scale. */
+/* The sound file, in bytes of `pool`. Prints its full scale. */
 void sound_encode(sp_context *context, const sound_choice *choice, const sound_recording *recording, sp_pool *pool,
                   uint8_t **bytes, int64_t *count);
 

@@ -19,7 +19,7 @@ static void to_body(const sp_pose *pose, double x[3])
 static void parse_listeners(const sound_choice *choice, const sp_pose *pose, sound_surface *s)
 {
     if (choice->listeners.count == 0)
-        tool_fail(SP_USAGE, NULL, "where is the listener? Name the place with --listener X,Y,Z");
+        tool_fail(SP_USAGE, NULL, "name the place of the listener with --listener X,Y,Z");
     if (choice->listeners.count > SOUND_LISTENERS)
         tool_fail(SP_USAGE, NULL, "--listener: at most %d of them, each a channel of the file", SOUND_LISTENERS);
     for (; s->listeners < choice->listeners.count; s->listeners++) {
@@ -48,7 +48,7 @@ static void turn_outward(sp_context *context, sound_surface *s, sp_surface *surf
     if (report.open_edges == 0 && (inward || report.turned == 0))
         return;
     if (s->skin.embedded)
-        tool_hint("--surface boundary takes the boundary of its elements");
+        tool_hint("use --surface boundary for the boundary of the elements");
     tool_fail(SP_INPUT, path, "its %s does not enclose a volume: %lld open edges, %lld of %lld triangles face inward",
               s->skin.embedded ? "embedded surface" : "boundary", (long long)report.open_edges,
               (long long)report.turned, (long long)surface->triangle_count);

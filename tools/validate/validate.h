@@ -25,7 +25,7 @@ typedef struct validate_probe {
     const double *weight;
 } validate_probe;
 
-/* Of the von Mises stress at all vertices in all frames, Pa² and Pa. */
+/* The von Mises stress at all vertices in all frames, Pa² and Pa. */
 typedef struct validate_stress_sums {
     double difference; /* sum of the squares of the differences from the full-order model */
     double largest;

@@ -165,7 +165,7 @@ void verify_buckling(verify *v, artefact *file, artefact *mesh)
         descents += columns->factor[i] < columns->factor[i - 1];
     verify_fact(v, file, "load factors ascending", descents == 0, "%lld descents (0)", (long long)descents);
     if (!option_of(file)) {
-        verify_skip(v, file, "buckling", "it does not say of which load");
+        verify_skip(v, file, "buckling", "it does not name its load case");
         return;
     }
     if (!verify_state_open(v, file, mesh, "buckling", &state))

@@ -258,7 +258,7 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     echo "0,inf,vertex,$MIDDLE,0,0,1e4" > huge.csv
     rm -f out.npz
     try simcurve "${model[@]}" --force-sweep --frequency 112 --harmonics 2 --loads huge.csv --resolution 1 --damping-mass 6.5 -q -o out.npz
-    [ "$code" = 5 ] && [[ $err =~ ^simcurve:\ out.npz:\ it\ has\ the\ [0-9]+\ points\ before\ this ]] || fault "exit $code: $err"
+    [ "$code" = 5 ] && [[ $err =~ ^simcurve:\ out.npz:\ it\ has\ the\ [0-9]+\ points\ before\ the\ failure ]] || fault "exit $code: $err"
     holds out.npz 'r["complete"] is False and r["points"] > 3'
     no_faults
 }
@@ -303,6 +303,11 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     refused 2 'where it ends' simcurve "${model[@]}" --backbone -o out.npz
     refused 2 'the mode 1 at 104.8.* Hz is outside of --range 5,6' simcurve "${model[@]}" --backbone --amplitude 1 --range 5,6 -o out.npz
     refused 2 '3 of 2 modes' simcurve "${model[@]}" --backbone --amplitude 1 --mode 3 -o out.npz
+    "$PYTHON" "$SUPPLE_SOURCE/samples/resonance/model.py" 4 1 0.02 0.02 0 > square.inp
+    simimport -q square.inp -o square.npz
+    modes -q square.npz -k 2 -o modes.npz
+    polycoef -q square.npz modes.npz -o poly.npz
+    refused 2 'modes 1 and 2 have the same frequency' simcurve square.npz --basis modes.npz --poly poly.npz --backbone --amplitude 0.01 -o out.npz
     echo 0,1,vertex,3,0,0,1 > short.csv
     refused 2 'acts from 0 to 1 s' simcurve "${model[@]}" --response --loads short.csv --range 95,140 --damping-mass 1 -o out.npz
     for course in sine:50 'table:0 0;1 2'; do

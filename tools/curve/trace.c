@@ -19,12 +19,24 @@ static double start_of(const curve_model *m, const curve_choice *c, const sp_har
     return start;
 }
 
+/* Modes of one frequency have no directions of their own: rounding would choose the motion in which the curve starts. */
+static void check_single(const curve_choice *c, const sp_harmonic *h, int64_t mode)
+{
+    const double lambda = h->eigenvalue[mode];
+    for (int j = 0; j < h->r; j++)
+        if (j != mode && fabs(h->eigenvalue[j] - lambda) <= 2e-6 * lambda)
+            tool_fail(SP_USAGE, c->model.basis,
+                      "the modes %lld and %d have the same frequency, %.6g Hz: a backbone needs a mode of its own",
+                      (long long)mode + 1, j + 1, sqrt(lambda) / (2 * M_PI));
+}
+
 static void begin_backbone(sp_context *context, const curve_model *m, const curve_choice *c, sp_curve_parameters *p)
 {
     sp_harmonic h;
     if (c->mode > m->s.r)
         tool_fail(SP_USAGE, NULL, "--mode: %lld of %lld modes", (long long)c->mode, (long long)m->s.r);
     tool_check(sp_harmonic_new(context, &m->periodic, &h), c->model.basis);
+    check_single(c, &h, p->mode);
     p->start = start_of(m, c, &h, p->mode);
     const double omega = sqrt(fmax(0, h.eigenvalue[p->mode]));
     if (!c->range_given) {

@@ -20,8 +20,8 @@ void reactions_begin(struct simulation *s);
  *     R = M a + (α M + β K) v + f(u) − f_ext  at the fixed components,
  *
  * with the forces f of all elements of the mesh. For a model in a basis, u = U q, the linear static
- * reactions to the forces that the basis leaves out of balance are added. Adds a line to the file of --reactions: the time, and these
- * numbers. The integrator must have accelerations or be static. NULL without the options. */
+ * reactions to the forces that the basis leaves out of balance are added. Adds a line to the file of --reactions: the
+ * time, and these numbers. The integrator must have accelerations or be static. NULL without the options. */
 const double *reactions_record(struct simulation *s, const sp_integrator *integrator);
 
 /* Saves or loads what reactions_write states of earlier frames. Does nothing without the options. */

@@ -19,7 +19,8 @@ static double start_of(const curve_model *m, const curve_choice *c, const sp_har
     return start;
 }
 
-/* Modes of one frequency have no directions of their own: rounding would choose the motion in which the curve starts. */
+/* Modes of one frequency have no directions of their own: rounding would choose the motion in which the curve starts.
+ */
 static void check_single(const curve_choice *c, const sp_harmonic *h, int64_t mode)
 {
     const double lambda = h->eigenvalue[mode];

@@ -44,7 +44,8 @@ static const tool_option options[] = {
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass !buckling",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
-     .only = "method=lanczos solver!=amg", .help = "of the Lanczos run, relative; 0: the machine's"},
+     .only = "method=lanczos",
+     .help = "of the Lanczos run, relative; 0: the machine's; with --solver amg of the residual, at least 8e-9"},
     {"solver", 0, TOOL_CHOICE, &chosen.lanczos.solver, NULL, "blocks", "blocks|arpack|slepc|amg",
      .only = "method=lanczos !buckling",
      .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time; SLEPc with a factorization by "

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDEST = 6, DEGREE = 3, POWER_STEPS = 12 };
+enum { WIDEST = 6, DEGREE = 3, POWER_STEPS = 20 };
 
 /* Rows of blocks of `rows` × `columns` numbers. */
 typedef struct block_matrix {

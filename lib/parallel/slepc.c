@@ -588,7 +588,7 @@ static int find_modes(sp_context *context, sp_parallel_solver *s, found_modes *f
                       const sp_modes_parameters *parameters, double residual, uint64_t seed)
 {
     int status = s->direct ? krylov_schur(context, s, found, wanted, parameters->tolerance, seed)
-                           : lobpcg(context, s, found, wanted, residual, seed);
+                           : lobpcg(context, s, found, wanted, fmax(residual, parameters->tolerance), seed);
     return status == SP_OK ? refine(context, s, found) : status;
 }
 

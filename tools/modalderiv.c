@@ -36,8 +36,8 @@ static const tool_option options[] = {
     {"solver", 0, TOOL_CHOICE, &chosen.solver, NULL, "direct", "direct|slepc|amg", .only = "method=modal",
      .help = "direct: a factorization by CHOLMOD; for constrained bodies, under mpirun too, slepc: by MUMPS, amg: "
              "conjugate gradients with algebraic multigrid"},
-    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-14, .high = 1e-2,
-     .only = "solver=amg", .help = "residual of the conjugate gradients, relative to the load"},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-14, .high = 1e-2, .only = "solver=amg",
+     .help = "residual of the conjugate gradients, relative to the load"},
     TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };
 

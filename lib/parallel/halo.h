@@ -15,9 +15,9 @@ typedef struct sp_halo {
     int *count, *start; /* [ranks] ghosts from each rank, and their place behind the own blocks */
     int *sent, *from;   /* [ranks] own blocks that each rank has as ghosts, and their place in `index` */
     int64_t sent_total;
-    int32_t *index;     /* [sent_total] */
-    sp_lanes *buffer;   /* [sent_total, widest block] */
-    void *request;      /* [2·ranks] of MPI */
+    int32_t *index;   /* [sent_total] */
+    sp_lanes *buffer; /* [sent_total, widest block] */
+    void *request;    /* [2·ranks] of MPI */
 } sp_halo;
 
 /* range [ranks + 1]: the first block of each rank; ghosts need not be sorted and may be repeated. widest: rows of a

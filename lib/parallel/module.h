@@ -57,7 +57,8 @@ typedef struct sp_parallel_module {
     int (*solve)(sp_context *context, sp_parallel_solver *solver, int64_t count, const double *b, double tolerance,
                  double *x, sp_parallel_solution *solution);
 
-    /* Collects one column [3·own vertices] of every rank, in their order, on rank 0: all [3·all vertices], else NULL. */
+    /* Collects one column [3·own vertices] of every rank, in their order, on rank 0: all [3·all vertices], else NULL.
+     */
     int (*gather)(sp_context *context, const sp_parallel_solver *solver, const double *own, double *all);
 } sp_parallel_module;
 

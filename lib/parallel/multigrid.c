@@ -14,7 +14,7 @@ enum { WIDEST = 6, DEGREE = 3, POWER_STEPS = 20 };
 /* Rows of blocks of `rows` × `columns` numbers. */
 typedef struct block_matrix {
     int rows, columns;
-    int64_t count;       /* rows of blocks */
+    int64_t count;        /* rows of blocks */
     const int64_t *start; /* [count + 1] */
     int32_t *place;       /* [start[count]] of each block in the vectors of `halo` */
     const double *value;  /* [start[count], rows, columns row major] */
@@ -23,10 +23,10 @@ typedef struct block_matrix {
 
 typedef struct level {
     block_matrix A;
-    const double *mass; /* [start[count], 3] on the finest level, else NULL */
-    double *inverse;    /* [own, rows, rows] of the blocks of the diagonal */
-    double largest;     /* eigenvalue of inverse · A, with a margin */
-    block_matrix P;     /* from the next level; none on the last */
+    const double *mass;  /* [start[count], 3] on the finest level, else NULL */
+    double *inverse;     /* [own, rows, rows] of the blocks of the diagonal */
+    double largest;      /* eigenvalue of inverse · A, with a margin */
+    block_matrix P;      /* from the next level; none on the last */
     sp_lanes *x, *r, *d; /* [(own + ghosts) · rows]: solution, load and then residual, step */
 } level;
 
@@ -46,7 +46,7 @@ struct sp_multigrid {
 /* y += sign · the product of one row of blocks with x; R and C are constants. */
 #define ROW_TIMES(R, C)                                                                                                \
     for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {                                                          \
-        const double *block = m->value + (R) * (C) * k;                                                                \
+        const double *block = m->value + (R) * (C)*k;                                                                  \
         const sp_lanes *from = x + (int64_t)m->place[k] * (C);                                                         \
         for (int a = 0; a < (R); a++)                                                                                  \
             for (int b = 0; b < (C); b++)                                                                              \
@@ -339,8 +339,8 @@ static int take_matrix(sp_context *context, sp_pool *pool, Mat matrix, int rows,
     for (int64_t i = 0; i < m->count; i++) {
         PETSC_TRY(list_blocks(matrix, first / rows + i, rows, columns, &list, &count));
         memcpy(number + start[i], list.data, (size_t)count * sizeof *number);
-        PETSC_TRY(fill_blocks(matrix, first / rows + i, rows, columns, count, list.data,
-                              value + start[i] * rows * columns));
+        PETSC_TRY(
+            fill_blocks(matrix, first / rows + i, rows, columns, count, list.data, value + start[i] * rows * columns));
     }
     m->start = start;
     m->value = value;
@@ -402,7 +402,8 @@ static void find_largest(const sp_multigrid *mg, level *l)
     const int64_t n = l->A.halo.own * l->A.rows;
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < SP_LANES; c++)
-            l->d[i][c] = sp_random_normal(mg->context->seed, 30, (uint64_t)(SP_LANES * (l->A.halo.first * l->A.rows + i) + c));
+            l->d[i][c] =
+                sp_random_normal(mg->context->seed, 30, (uint64_t)(SP_LANES * (l->A.halo.first * l->A.rows + i) + c));
     l->largest = 0;
     for (int step_count = 0; step_count < POWER_STEPS; step_count++) {
         const sp_lanes before = squares(n, l->d);
@@ -461,8 +462,8 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
         return sp_fail_memory(context);
     for (int64_t i = 0; i < m->count; i++)
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {
-            const int64_t place = m->place[k], column = place < m->halo.own ? m->halo.first + place
-                                                                            : m->halo.ghost[place - m->halo.own];
+            const int64_t place = m->place[k],
+                          column = place < m->halo.own ? m->halo.first + place : m->halo.ghost[place - m->halo.own];
             for (int a = 0; a < m->rows; a++)
                 for (int b = 0; b < m->rows; b++)
                     mg->inverse[((m->halo.first + i) * m->rows + a) * mg->order + column * m->rows + b] =
@@ -529,8 +530,8 @@ static int finest_level(sp_context *context, const sp_block_rows *rows, sp_multi
     MPI_Allgather(&end, 1, MPI_INT64_T, range + 1, 1, MPI_INT64_T, MPI_COMM_WORLD);
     for (int64_t k = 0; k < rows->start[rows->count]; k++)
         number[k] = rows->column[k];
-    l->A = (block_matrix){
-        .rows = 3, .columns = 3, .count = rows->count, .start = rows->start, .value = rows->stiffness};
+    l->A =
+        (block_matrix){.rows = 3, .columns = 3, .count = rows->count, .start = rows->start, .value = rows->stiffness};
     l->mass = rows->mass;
     SP_TRY(place_blocks(context, &mg->pool, range, number, &l->A));
 done:

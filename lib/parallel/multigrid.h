@@ -1,6 +1,6 @@
-/* A cycle of algebraic multigrid on eight vectors at a time. PETSc's GAMG makes the hierarchy, smoothed aggregation with
- * the rigid motions (Vaněk, Mandel and Brezina, Computing 56, 1996); its cycle has one vector, and reads the matrices
- * eight times for eight of them. A part of the module over MPI. */
+/* A cycle of algebraic multigrid on eight vectors at a time. PETSc's GAMG makes the hierarchy, smoothed aggregation
+ * with the rigid motions (Vaněk, Mandel and Brezina, Computing 56, 1996); its cycle has one vector, and reads the
+ * matrices eight times for eight of them. A part of the module over MPI. */
 #ifndef SP_PARALLEL_MULTIGRID_H
 #define SP_PARALLEL_MULTIGRID_H
 

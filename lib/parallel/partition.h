@@ -1,7 +1,7 @@
 /* The rows of K and M of one of several processes (ranks), for solvers with distributed memory (parallel/module.h).
  *
- * The vertices with a free degree of freedom are numbered along a Morton curve, and each rank owns a contiguous range of
- * these numbers. Every rank has the mesh, and assembles from the elements that have one of its own vertices. */
+ * The vertices with a free degree of freedom are numbered along a Morton curve, and each rank owns a contiguous range
+ * of these numbers. Every rank has the mesh, and assembles from the elements that have one of its own vertices. */
 #ifndef SP_PARALLEL_PARTITION_H
 #define SP_PARALLEL_PARTITION_H
 
@@ -19,7 +19,8 @@ typedef struct sp_partition {
 } sp_partition;
 
 /* Numbers the vertices. SP_INPUT if no degree of freedom is free, SP_USAGE if there are more ranks than vertices. */
-int sp_partition_new(sp_context *context, const sp_mesh *mesh, int rank, int ranks, sp_partition *partition) SP_MUST_USE;
+int sp_partition_new(sp_context *context, const sp_mesh *mesh, int rank, int ranks,
+                     sp_partition *partition) SP_MUST_USE;
 void sp_partition_free(sp_partition *partition);
 
 /* The elements that have an own vertex as a mesh of their own, without surface and sets. origin as for sp_mesh_keep. */
@@ -36,9 +37,9 @@ typedef struct sp_block_rows {
     double *stiffness;           /* [start[count], 3, 3 row major] N/m */
     double *mass;                /* [start[count], 3] kg, the diagonal of each block of M; the rest of a block is 0 */
     double trace[2];             /* of the own rows of K and M over free components */
-    double *rigid;     /* [3·count, 6, column major] the rigid motions about the centre, 0 at fixed components: what
-                          K barely resists, for multigrid */
-    int64_t free_count; /* combinations of them that no fixed vertex resists */
+    double *rigid;       /* [3·count, 6, column major] the rigid motions about the centre, 0 at fixed components: what
+                            K barely resists, for multigrid */
+    int64_t free_count;  /* combinations of them that no fixed vertex resists */
     double *free_motion; /* [3·count, free_count, column major] */
 } sp_block_rows;
 

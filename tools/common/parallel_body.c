@@ -16,9 +16,8 @@ done:
 void tool_parallel_divide(sp_context *context, const tool_mesh *mesh, tool_parallel_body *body)
 {
     *body = (tool_parallel_body){0};
-    tool_check(
-        sp_partition_new(context, &mesh->mesh, tool_parallel_rank(), tool_parallel_ranks(), &body->partition),
-        mesh->path);
+    tool_check(sp_partition_new(context, &mesh->mesh, tool_parallel_rank(), tool_parallel_ranks(), &body->partition),
+               mesh->path);
 }
 
 void tool_parallel_open(sp_context *context, const tool_mesh *mesh, bool direct, bool lumped, bool keep,

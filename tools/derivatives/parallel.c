@@ -11,9 +11,9 @@ enum { GROUP = 8 };
 /* The work of a group of pairs on this rank. */
 typedef struct group_work {
     tool_parallel_body body;
-    double *U;         /* [3·vertices of the part, k] the modes */
-    double *force;     /* [3·vertices of the part, GROUP] */
-    double *load, *u;  /* [3·own vertices, GROUP] */
+    double *U;        /* [3·vertices of the part, k] the modes */
+    double *force;    /* [3·vertices of the part, GROUP] */
+    double *load, *u; /* [3·own vertices, GROUP] */
     double tolerance;
     int64_t iterations;
 } group_work;
@@ -22,9 +22,10 @@ typedef struct group_work {
 static void refuse(const derivatives_problem *p, const char *solver)
 {
     if (p->rigid)
-        tool_fail(SP_USAGE, p->modes.path,
-                  "--solver %s is for constrained bodies; the modes of this one are of a free body: use --solver direct",
-                  solver);
+        tool_fail(
+            SP_USAGE, p->modes.path,
+            "--solver %s is for constrained bodies; the modes of this one are of a free body: use --solver direct",
+            solver);
     if (p->modes.columns.interface_count > 0)
         tool_fail(SP_USAGE, p->modes.path, "--solver %s: a basis with interfaces needs --solver direct", solver);
 }
@@ -35,8 +36,8 @@ static void take_modes(derivatives_problem *p, group_work *w)
     w->U = tool_allocate_raw(&p->pool, 3 * vertices * p->k, sizeof *w->U);
     for (int64_t c = 0; c < p->k; c++)
         for (int64_t v = 0; v < vertices; v++)
-            memcpy(w->U + 3 * (c * vertices + v), p->modes.columns.U + c * p->modes.columns.rows + 3 * w->body.origin[v],
-                   3 * sizeof *w->U);
+            memcpy(w->U + 3 * (c * vertices + v),
+                   p->modes.columns.U + c * p->modes.columns.rows + 3 * w->body.origin[v], 3 * sizeof *w->U);
     w->force = tool_allocate_raw(&p->pool, 3 * vertices * GROUP, sizeof *w->force);
     w->load = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->load);
     w->u = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->u);

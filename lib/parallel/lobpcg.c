@@ -1,26 +1,32 @@
-/* Locally optimal block preconditioned conjugate gradients (Knyazev, SIAM J. Sci. Comput. 23, 2001), a part of slepc.c.
+/* Locally optimal block preconditioned conjugate gradients (Knyazev, SIAM J. Sci. Comput. 23, 2001).
  *
  * The trial space of an iteration is spanned by the block of Ritz vectors X, the last steps P and the preconditioned
  * residuals W, all M-orthonormal: coefficients of P are made orthonormal to those of X (Hetmaniuk and Lehoucq, J.
  * Comput. Phys. 218, 2006; Duersch et al., SIAM J. Sci. Comput. 40, 2018). Vectors that have converged leave the block,
  * which is filled up by preconditioned random vectors. SLEPc has this method too, with twice the memory and with a
  * residual that depends on the units of mass. */
+#include "parallel/internal.h"
+
+#include "base/random.h"
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK = 16, GUARD = 4, ITERATIONS = 500, PANEL = 256 };
 
-/* Residuals ‖A x − θ M x‖ / (θ ‖M x‖) below which a vector has converged: its eigenvalue is right to the square of it
- * times the gap. */
-static const double CONVERGED = 8e-9;
-
 /* Columns [X P W] of the trial space, one after another, with their products. */
 typedef struct trial_space {
-    int64_t own, most;                /* rows of this rank; columns of each of the three blocks */
-    int64_t x, p, w;                  /* columns in use */
-    double *vector, *stiff, *mass;    /* [own, 3·most] v, A v, M v: X from column 0, then P, then W */
-    double *value;                    /* [3·most] Ritz values of X */
-    double *H, *C, *small;            /* [3·most, 3·most] */
-    double tolerance;                 /* residual of a vector that has converged */
-    uint64_t drawn;                   /* random columns so far */
+    int64_t own, most;             /* rows of this rank; columns of each of the three blocks */
+    int64_t x, p, w;               /* columns in use */
+    double *vector, *stiff, *mass; /* [own, 3·most] v, A v, M v: X from column 0, then P, then W */
+    double *value;                 /* [3·most] Ritz values of X */
+    double *H, *C, *small;         /* [3·most, 3·most] */
+    double tolerance;              /* residual of a vector that has converged */
+    uint64_t drawn;                /* random columns so far */
 } trial_space;
 
 static int new_trial_space(sp_context *context, int64_t own, int64_t most, sp_pool *pool, trial_space *t)
@@ -72,7 +78,7 @@ static void mix_columns(int64_t own, int64_t k, int64_t to, const double *Q, dou
 }
 
 /* W, whose columns are in place, becomes M-orthonormal to the found vectors, to X, to P and in itself. */
-static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const found_modes *found, trial_space *t)
+static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp_found_modes *found, trial_space *t)
 {
     const int64_t before = t->x + t->p, n = t->own;
     int64_t rank;
@@ -80,14 +86,14 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const fo
     double *part = sp_memory_new((size_t)((found->count + before + 1) * t->w) * sizeof *part);
     int status = part ? SP_OK : sp_fail_memory(context);
     for (int pass = 0; pass < 2 && status == SP_OK; pass++) {
-        SP_TRY(inner(context, s, found->count, found->mass_x, t->w, w, part));
+        SP_TRY(sp_parallel_inner(context, s, found->count, found->mass_x, t->w, w, part));
         if (found->count > 0)
             sp_dense_add(context, n, found->count, found->x, t->w, part, -1, w);
-        SP_TRY(inner(context, s, before, t->mass, t->w, w, part));
+        SP_TRY(sp_parallel_inner(context, s, before, t->mass, t->w, w, part));
         if (before > 0)
             sp_dense_add(context, n, before, t->vector, t->w, part, -1, w);
-        SP_TRY(apply(context, s, SP_TIMES_M, t->w, w, mass_w));
-        SP_TRY(inner(context, s, t->w, w, t->w, mass_w, t->small));
+        SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, t->w, w, mass_w));
+        SP_TRY(sp_parallel_inner(context, s, t->w, w, t->w, mass_w, t->small));
         SP_TRY(orthonormal_mix(context, t->w, 1e-14, t->small, t->C, &rank));
         mix_columns(n, t->w, rank, t->C, w);
         mix_columns(n, t->w, rank, t->C, mass_w);
@@ -128,7 +134,7 @@ static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int
         t->drawn += j >= t->x;
         t->w++;
     }
-    return apply(context, s, SP_CYCLE, t->w, residual, t->vector + (t->x + t->p) * n);
+    return sp_parallel_apply(context, s, SP_CYCLE, t->w, residual, t->vector + (t->x + t->p) * n);
 }
 
 /* The lowest Ritz vectors of the trial space become X, and what they have of P and W, orthonormal to them, P. */
@@ -136,7 +142,7 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
 {
     const int64_t k = t->x + t->p + t->w, x = t->most < k ? t->most : k, n = t->own;
     int status = SP_OK;
-    SP_TRY(inner(context, s, k, t->vector, k, t->stiff, t->H));
+    SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->stiff, t->H));
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (int)k, t->H, (int)k, t->value) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
         goto done;
@@ -174,7 +180,7 @@ done:
 
 /* The leading vectors that have converged become known, at most `wanted`; the others move up. Returns their number;
  * *error receives the residual of the first that stays. */
-static int64_t lock(int64_t wanted, double *error, trial_space *t, found_modes *found)
+static int64_t lock(int64_t wanted, double *error, trial_space *t, sp_found_modes *found)
 {
     const int64_t n = t->own, columns = t->x + t->p;
     double *const arrays[] = {t->vector, t->stiff, t->mass};
@@ -194,8 +200,8 @@ static int64_t lock(int64_t wanted, double *error, trial_space *t, found_modes *
 }
 
 /* The lowest `wanted` modes in the complement of those found. */
-static int lobpcg(sp_context *context, sp_parallel_solver *s, found_modes *found, int64_t wanted, double tolerance,
-                  uint64_t seed)
+int sp_parallel_lobpcg(sp_context *context, sp_parallel_solver *s, sp_found_modes *found, int64_t wanted,
+                       double tolerance, uint64_t seed)
 {
     const int64_t all = wanted, most = wanted + GUARD < BLOCK ? wanted + GUARD : BLOCK;
     double error = 1;
@@ -216,9 +222,9 @@ static int lobpcg(sp_context *context, sp_parallel_solver *s, found_modes *found
         }
         SP_TRY(fill_w(context, s, seed, wanted + GUARD < most ? wanted + GUARD : most, &t));
         SP_TRY(orthonormalize_w(context, s, found, &t));
-        SP_TRY(apply(context, s, SP_TIMES_A, t.w, t.vector + (t.x + t.p) * t.own, t.stiff + (t.x + t.p) * t.own));
+        SP_TRY(sp_parallel_apply(context, s, SP_TIMES_A, t.w, t.vector + (t.x + t.p) * t.own,
+                                 t.stiff + (t.x + t.p) * t.own));
         SP_TRY(next_block(context, s, &t));
-        if (getenv("LOBPCG_DEBUG")) fprintf(stderr, "it %d wanted %d x %d p %d w %d err %g val %g\n", iteration, (int)wanted, (int)t.x,(int)t.p,(int)t.w, error, t.value[0]);
         SP_TRY(sp_progress(context, (double)(all - wanted) / (double)all));
     }
 done:

@@ -12,7 +12,7 @@ struct sp_parallel_solver {
     bool direct;
     double shift;
     int64_t solves;     /* applications of the factor or the cycle so far */
-    sp_block_rows rows; /* with multigrid K − σM and M; else without their values */
+    sp_block_rows rows; /* without matrices */
     sp_multigrid *multigrid;
     /* direct */
     Mat A, M;

@@ -515,28 +515,23 @@ done:
     return status;
 }
 
-static int finest_level(sp_context *context, const sp_block_rows *rows, sp_multigrid *mg)
+/* The mass of each block of the finest level, which has the blocks of a row in another order. */
+static int place_mass(sp_context *context, const sp_block_rows *rows, sp_multigrid *mg)
 {
     level *l = &mg->levels[0];
-    sp_pool scratch = {0};
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int64_t *range = sp_pool_raw(&scratch, ranks + 1, sizeof *range), end = rows->first + rows->count,
-            *number = sp_pool_raw(&scratch, rows->start[rows->count], sizeof *number);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
-    if (status != SP_OK)
-        goto done;
-    range[0] = 0;
-    MPI_Allgather(&end, 1, MPI_INT64_T, range + 1, 1, MPI_INT64_T, MPI_COMM_WORLD);
-    for (int64_t k = 0; k < rows->start[rows->count]; k++)
-        number[k] = rows->column[k];
-    l->A =
-        (block_matrix){.rows = 3, .columns = 3, .count = rows->count, .start = rows->start, .value = rows->stiffness};
-    l->mass = rows->mass;
-    SP_TRY(place_blocks(context, &mg->pool, range, number, &l->A));
-done:
-    sp_pool_free(&scratch);
-    return status;
+    const block_matrix *m = &l->A;
+    double *mass = sp_pool_new(&mg->pool, m->start[m->count], 3 * sizeof *mass);
+    if (!mass)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < m->count; i++)
+        for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
+            const int64_t place = sp_halo_place(&m->halo, rows->column[k]);
+            for (int64_t at = m->start[i]; at < m->start[i + 1]; at++)
+                if (m->place[at] == place)
+                    memcpy(mass + 3 * at, rows->mass + 3 * k, 3 * sizeof *mass);
+        }
+    l->mass = mass;
+    return SP_OK;
 }
 
 int sp_multigrid_new(sp_context *context, const sp_block_rows *rows, Mat *A, sp_multigrid **multigrid)
@@ -547,8 +542,10 @@ int sp_multigrid_new(sp_context *context, const sp_block_rows *rows, Mat *A, sp_
         return sp_fail_memory(context);
     mg->context = context;
     SP_TRY(make_hierarchy(context, *A, mg));
+    SP_TRY(take_matrix(context, &mg->pool, *A, 3, 3, &mg->levels[0].A));
     PETSC_TRY(MatDestroy(A));
-    SP_TRY(finest_level(context, rows, mg));
+    SP_TRY(place_mass(context, rows, mg));
+    sp_memory_return();
     for (int at = 0; at < mg->count; at++)
         SP_TRY(finish_level(context, mg, at));
     SP_TRY(invert_last(context, mg));

@@ -11,8 +11,8 @@
 
 typedef struct sp_multigrid sp_multigrid;
 
-/* The finest matrix is rows->stiffness; the rows must outlive the result. *A is the same for PETSc, with its near-null
- * space, and is destroyed as soon as it is not needed. */
+/* *A is K − σM for PETSc, with its near-null space, and is destroyed as soon as it is not needed. Of the rows only the
+ * mass is used, and may be dropped afterwards. */
 int sp_multigrid_new(sp_context *context, const sp_block_rows *rows, Mat *A, sp_multigrid **multigrid) SP_MUST_USE;
 void sp_multigrid_free(sp_multigrid *multigrid); /* NULL is allowed */
 

@@ -260,9 +260,14 @@ static int open_multigrid(sp_context *context, sp_parallel_solver *s)
 {
     int status;
     SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
+    sp_pool_drop(&s->rows.pool, s->rows.stiffness); /* the hierarchy needs more memory than anything after it */
+    sp_memory_return();
     PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
     PETSC_TRY(near_null_space(s, &s->rows));
+    sp_pool_drop(&s->rows.pool, s->rows.rigid);
     SP_TRY(sp_multigrid_new(context, &s->rows, &s->A, &s->multigrid));
+    sp_pool_drop(&s->rows.pool, s->rows.mass);
+    sp_pool_drop(&s->rows.pool, s->rows.column);
 done:
     return status;
 }

@@ -29,6 +29,7 @@ void tool_parallel_open(sp_context *context, const tool_mesh *mesh, bool direct,
     sp_fe_space_free(&body->space); /* its pattern is the largest part of the memory */
     if (!keep)
         sp_mesh_free(&body->part);
+    sp_memory_return();
     tool_parallel_agree(module->open(context, &rows, direct, &body->solver), mesh->path);
     sp_block_rows_free(&rows);
     if (keep)

@@ -56,6 +56,10 @@ PetscErrorCode sp_parallel_copy_out(const sp_parallel_solver *solver, Vec x, dou
 int sp_parallel_inner(sp_context *context, const sp_parallel_solver *solver, int64_t m, const double *A, int64_t k,
                       const double *B, double *C) SP_MUST_USE;
 
+/* Small matrices of rank 0 on all ranks: LAPACK's results differ in the last digits with the alignment of memory, and
+ * those of nearly equal eigenvalues in more. */
+void sp_parallel_same(double *values, int64_t count);
+
 /* y = A x, M x, or with multigrid one cycle on the load x, for `count` columns [own rows]; y must not be x. */
 int sp_parallel_apply(sp_context *context, sp_parallel_solver *solver, enum sp_multigrid_operation operation,
                       int64_t count, const double *x, double *y) SP_MUST_USE;

@@ -61,6 +61,8 @@ static int orthonormal_mix(sp_context *context, int64_t k, double least, double 
             Q[*rank * k + i] = scale[i] * G[j * k + i] / sqrt(value[j]);
         ++*rank;
     }
+    sp_parallel_same(Q, k * k);
+    MPI_Bcast(rank, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     return SP_OK;
 }
 
@@ -104,37 +106,56 @@ done:
     return status;
 }
 
-/* The residual of Ritz vector j [own]; returns its relative norm. */
-static double ritz_residual(const trial_space *t, int64_t j, double *left)
+/* The residuals of all Ritz vectors [own, x], where A W will be, and their relative norms. Their components along the
+ * found vectors are removed: these have errors of their own, and Rayleigh–Ritz over all vectors settles them at the
+ * end. */
+static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_found_modes *found, trial_space *t,
+                          double *left, double *error)
 {
-    const double *force = t->stiff + j * t->own, *momentum = t->mass + j * t->own;
-    double sums[2] = {0};
-    for (int64_t i = 0; i < t->own; i++) {
-        left[i] = force[i] - t->value[j] * momentum[i];
-        sums[0] += left[i] * left[i];
-        sums[1] += momentum[i] * momentum[i];
+    const int64_t n = t->own;
+    double sums[2 * BLOCK] = {0};
+    double *part = sp_memory_new((size_t)(found->count * t->x + 1) * sizeof *part);
+    int status = part ? SP_OK : sp_fail_memory(context);
+    if (status != SP_OK)
+        return status;
+    for (int64_t j = 0; j < t->x; j++)
+        for (int64_t i = 0; i < n; i++)
+            left[j * n + i] = t->stiff[j * n + i] - t->value[j] * t->mass[j * n + i];
+    SP_TRY(sp_parallel_inner(context, s, found->count, found->x, t->x, left, part));
+    if (found->count > 0 && t->x > 0)
+        sp_dense_add(context, n, found->count, found->mass_x, t->x, part, -1, left);
+    for (int64_t j = 0; j < t->x; j++) {
+        sums[2 * j] = sp_dense_dot(n, left + j * n, left + j * n);
+        sums[2 * j + 1] = sp_dense_dot(n, t->mass + j * n, t->mass + j * n);
     }
-    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return sqrt(sums[0] / sums[1]) / t->value[j];
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2 * BLOCK, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t j = 0; j < t->x; j++)
+        error[j] = sqrt(sums[2 * j] / sums[2 * j + 1]) / t->value[j];
+done:
+    free(part);
+    return status;
 }
 
 /* W = the preconditioned residuals of the first `active` vectors, without those that have converged, and random vectors
- * where there are fewer. */
-static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int64_t active, trial_space *t)
+ * where there are fewer. The residuals [own, x] and their norms are those of the present vectors. */
+static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int64_t active, const double *residuals,
+                  const double *error, trial_space *t)
 {
     const int64_t n = t->own;
-    double *residual = t->stiff + (t->x + t->p) * n; /* where A W will be */
+    double *load = t->stiff + (t->x + t->p) * n; /* not behind the residuals */
     t->w = 0;
     for (int64_t j = 0; j < active; j++) {
-        double *left = residual + t->w * n;
-        if (j < t->x && ritz_residual(t, j, left) <= t->tolerance)
+        double *next = load + t->w * n;
+        if (j < t->x && error[j] <= t->tolerance)
             continue;
+        if (j < t->x)
+            memmove(next, residuals + j * n, (size_t)n * sizeof *next);
         for (int64_t i = 0; i < n && j >= t->x; i++)
-            left[i] = sp_random_normal(seed, 40 + t->drawn, (uint64_t)(s->first + i));
+            next[i] = sp_random_normal(seed, 40 + t->drawn, (uint64_t)(s->first + i));
         t->drawn += j >= t->x;
         t->w++;
     }
-    return sp_parallel_apply(context, s, SP_CYCLE, t->w, residual, t->vector + (t->x + t->p) * n);
+    return sp_parallel_apply(context, s, SP_CYCLE, t->w, load, t->vector + (t->x + t->p) * n);
 }
 
 /* The lowest Ritz vectors of the trial space become X, and what they have of P and W, orthonormal to them, P. */
@@ -148,6 +169,8 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
         goto done;
     }
     double *C = t->H, *steps = t->C, *part = t->small;
+    sp_parallel_same(C, k * k);
+    sp_parallel_same(t->value, k);
     memcpy(steps, C, (size_t)(k * x) * sizeof *steps);
     for (int64_t j = 0; j < x; j++)
         memset(steps + j * k, 0, (size_t)t->x * sizeof *steps);
@@ -169,6 +192,7 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
     if (p > 0)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)p, (int)x, 1, steps, (int)k, Q, (int)x, 0,
                     C + k * x, (int)k);
+    sp_parallel_same(C, k * (x + p));
     mix_columns(n, k, x + p, C, t->vector);
     mix_columns(n, k, x + p, C, t->stiff);
     mix_columns(n, k, x + p, C, t->mass);
@@ -178,15 +202,13 @@ done:
     return status;
 }
 
-/* The leading vectors that have converged become known, at most `wanted`; the others move up. Returns their number;
- * *error receives the residual of the first that stays. */
-static int64_t lock(int64_t wanted, double *error, trial_space *t, sp_found_modes *found)
+/* The leading vectors that have converged become known, at most `wanted`; the others move up. Returns their number. */
+static int64_t lock(int64_t wanted, const double *error, trial_space *t, sp_found_modes *found)
 {
     const int64_t n = t->own, columns = t->x + t->p;
     double *const arrays[] = {t->vector, t->stiff, t->mass};
     int64_t ready = 0;
-    while (ready < t->x && ready < wanted &&
-           (*error = ritz_residual(t, ready, t->vector + columns * n)) <= t->tolerance) /* W is not in use now */
+    while (ready < t->x && ready < wanted && error[ready] <= t->tolerance)
         ready++;
     memcpy(found->x + found->count * n, t->vector, (size_t)(ready * n) * sizeof *found->x);
     memcpy(found->mass_x + found->count * n, t->mass, (size_t)(ready * n) * sizeof *found->x);
@@ -199,28 +221,31 @@ static int64_t lock(int64_t wanted, double *error, trial_space *t, sp_found_mode
     return ready;
 }
 
-/* The lowest `wanted` modes in the complement of those found. */
 int sp_parallel_lobpcg(sp_context *context, sp_parallel_solver *s, sp_found_modes *found, int64_t wanted,
                        double tolerance, uint64_t seed)
 {
     const int64_t all = wanted, most = wanted + GUARD < BLOCK ? wanted + GUARD : BLOCK;
-    double error = 1;
+    double error[BLOCK] = {1};
     sp_pool scratch = {0};
     trial_space t;
     int status;
     SP_TRY(new_trial_space(context, s->own, most, &scratch, &t));
     t.tolerance = tolerance;
     for (int iteration = 0;; iteration++) {
-        wanted -= lock(wanted, &error, &t, found);
+        double *residuals = t.stiff + (t.x + t.p) * t.own;
+        SP_TRY(ritz_residuals(context, s, found, &t, residuals, error));
+        const int64_t ready = lock(wanted, error, &t, found);
+        wanted -= ready;
         if (wanted == 0)
             break;
         if (iteration == ITERATIONS) {
             status = sp_fail(context, SP_NUMERICAL,
                              "%lld of %lld modes have converged after %d iterations, the next has the residual %.1e",
-                             (long long)(all - wanted), (long long)all, iteration, error);
+                             (long long)(all - wanted), (long long)all, iteration, error[ready]);
             goto done;
         }
-        SP_TRY(fill_w(context, s, seed, wanted + GUARD < most ? wanted + GUARD : most, &t));
+        SP_TRY(fill_w(context, s, seed, wanted + GUARD < most ? wanted + GUARD : most, residuals + ready * t.own,
+                      error + ready, &t));
         SP_TRY(orthonormalize_w(context, s, found, &t));
         SP_TRY(sp_parallel_apply(context, s, SP_TIMES_A, t.w, t.vector + (t.x + t.p) * t.own,
                                  t.stiff + (t.x + t.p) * t.own));

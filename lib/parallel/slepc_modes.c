@@ -19,6 +19,11 @@ enum { ROUNDS = 8 };
 
 /* ---- dense algebra over the rows of all ranks ---- */
 
+void sp_parallel_same(double *values, int64_t count)
+{
+    MPI_Bcast(values, (int)count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
 /* C [m, k] = Aᵀ B for A [own rows, m], B [own rows, k]. */
 int sp_parallel_inner(sp_context *context, const sp_parallel_solver *s, int64_t m, const double *A, int64_t k,
                       const double *B, double *C)
@@ -158,6 +163,8 @@ static int refine(sp_context *context, sp_parallel_solver *s, const sp_found_mod
         status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
         goto done;
     }
+    sp_parallel_same(H, count * count);
+    sp_parallel_same(found->value + rigid, count);
     memset(image, 0, (size_t)(n * count) * sizeof *image);
     sp_dense_add(context, n, count, x, count, H, 1, image);
     memcpy(x, image, (size_t)(n * count) * sizeof *x);
@@ -283,6 +290,7 @@ static int rigid_motions(sp_context *context, sp_parallel_solver *s, sp_found_mo
             status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
             goto done;
         }
+        sp_parallel_same(G, k * k);
         sp_dense_solve_right(context, n, k, G, found->x);
     }
     SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));

@@ -27,6 +27,89 @@ static bool is_local(const sp_block_rows *rows, int64_t entry)
     return rows->column[entry] >= rows->first && rows->column[entry] < rows->first + rows->count;
 }
 
+/* A block of K and M whose transpose another rank has. */
+typedef struct shared_block {
+    int64_t row, column; /* numbers of vertices */
+    double stiffness[9], mass[3];
+} shared_block;
+
+/* The rank of a vertex; range [ranks + 1]. */
+static int owner_of(const int64_t *range, int64_t vertex)
+{
+    int rank = 0;
+    while (vertex >= range[rank + 1])
+        rank++;
+    return rank;
+}
+
+/* Copies the blocks with columns of other ranks, in the order of the ranks; bytes [ranks] for each of them. */
+static void list_shared(const sp_block_rows *rows, const int64_t *range, shared_block *block, int *bytes)
+{
+    int64_t count = 0;
+    for (int rank = 0; rank < sp_parallel_ranks(); rank++) {
+        const int64_t before = count;
+        for (int64_t i = 0; i < rows->count; i++)
+            for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+                if (!is_local(rows, k) && owner_of(range, rows->column[k]) == rank) {
+                    shared_block *next = &block[count++];
+                    next->row = rows->first + i;
+                    next->column = rows->column[k];
+                    memcpy(next->stiffness, rows->stiffness + 9 * k, sizeof next->stiffness);
+                    memcpy(next->mass, rows->mass + 3 * k, sizeof next->mass);
+                }
+        bytes[rank] = (int)((count - before) * (int64_t)sizeof *block);
+    }
+}
+
+/* The mean of a block here and of its transpose there. */
+static void take_mean(const sp_block_rows *rows, const shared_block *block)
+{
+    const int64_t i = block->column - rows->first;
+    int64_t k = rows->start[i];
+    while (rows->column[k] != block->row)
+        k++;
+    for (int c = 0; c < 9; c++) {
+        double *value = rows->stiffness + 9 * k + c;
+        *value = 0.5 * (*value + block->stiffness[3 * (c % 3) + c / 3]);
+    }
+    for (int c = 0; c < 3; c++)
+        rows->mass[3 * k + c] = 0.5 * (rows->mass[3 * k + c] + block->mass[c]);
+}
+
+/* Elements of one shape share the matrices of the first of them, which differs between parts of the mesh by the
+ * rounding of coordinates. The blocks that two ranks share become symmetric to the last bit: an error of 1e-12 of K in
+ * its symmetry would be one of 1e-6 in residuals. */
+static int make_symmetric(sp_context *context, const sp_block_rows *rows)
+{
+    const int ranks = sp_parallel_ranks();
+    const int64_t end = rows->first + rows->count;
+    int64_t shared = 0;
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    if (ranks == 1)
+        return SP_OK;
+    for (int64_t k = 0; k < rows->start[rows->count]; k++)
+        shared += !is_local(rows, k);
+    int64_t *range = sp_pool_new(&scratch, ranks + 1, sizeof *range);
+    int *bytes = sp_pool_new(&scratch, ranks, sizeof *bytes), *start = sp_pool_new(&scratch, ranks, sizeof *start);
+    shared_block *out = sp_pool_raw(&scratch, shared, sizeof *out), *in = sp_pool_raw(&scratch, shared, sizeof *in);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    MPI_Allgather(&end, 1, MPI_INT64_T, range + 1, 1, MPI_INT64_T, MPI_COMM_WORLD);
+    list_shared(rows, range, out, bytes);
+    for (int r = 1; r < ranks; r++)
+        start[r] = start[r - 1] + bytes[r - 1];
+    /* as many come back, since the pattern is symmetric */
+    MPI_Alltoallv(out, bytes, start, MPI_BYTE, in, bytes, start, MPI_BYTE, MPI_COMM_WORLD);
+    for (int64_t k = 0; k < shared; k++)
+        take_mean(rows, &in[k]);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
 static PetscErrorCode new_matrix(const sp_block_rows *rows, int block, const PetscInt *local, const PetscInt *other,
                                  Mat *matrix)
 {
@@ -285,6 +368,7 @@ int sp_parallel_open(sp_context *context, sp_block_rows *rows, bool direct, sp_p
     s->total = 3 * rows->total;
     s->rows = *rows;
     *rows = (sp_block_rows){0};
+    SP_TRY(make_symmetric(context, &s->rows));
     MPI_Allreduce(s->rows.trace, trace, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     s->shift = s->rows.free_count ? -1e-8 * trace[0] / trace[1] : 0;
     sp_block_rows_shift(&s->rows, s->shift);

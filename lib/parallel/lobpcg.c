@@ -20,13 +20,13 @@ enum { BLOCK = 16, GUARD = 4, ITERATIONS = 500, PANEL = 256 };
 
 /* Columns [X P W] of the trial space, one after another, with their products. */
 typedef struct trial_space {
-    int64_t own, most;             /* rows of this rank; columns of each of the three blocks */
-    int64_t x, p, w;               /* columns in use */
-    double *vector, *stiff, *mass; /* [own, 3·most] v, A v, M v: X from column 0, then P, then W */
-    double *value;                 /* [3·most] Ritz values of X */
-    double *H, *C, *small;         /* [3·most, 3·most] */
-    double tolerance;              /* residual of a vector that has converged */
-    uint64_t drawn;                /* random columns so far */
+    int64_t own, most;                 /* rows of this rank; columns of each of the three blocks */
+    int64_t x, p, w;                   /* columns in use */
+    double *vector, *stiff, *mass;     /* [own, 3·most] v, A v, M v: X from column 0, then P, then W */
+    double *value;                     /* [3·most] Ritz values of X */
+    double *H, *G, *C, *small, *image; /* [3·most, 3·most] */
+    double tolerance;                  /* residual of a vector that has converged */
+    uint64_t drawn;                    /* random columns so far */
 } trial_space;
 
 static int new_trial_space(sp_context *context, int64_t own, int64_t most, sp_pool *pool, trial_space *t)
@@ -39,6 +39,8 @@ static int new_trial_space(sp_context *context, int64_t own, int64_t most, sp_po
     t->H = sp_pool_raw(pool, 9 * most * most, sizeof *t->H);
     t->C = sp_pool_raw(pool, 9 * most * most, sizeof *t->C);
     t->small = sp_pool_raw(pool, 9 * most * most, sizeof *t->small);
+    t->G = sp_pool_raw(pool, 9 * most * most, sizeof *t->G);
+    t->image = sp_pool_raw(pool, 9 * most * most, sizeof *t->image);
     return pool->failed ? sp_fail_memory(context) : SP_OK;
 }
 
@@ -158,36 +160,45 @@ static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int
     return sp_parallel_apply(context, s, SP_CYCLE, t->w, load, t->vector + (t->x + t->p) * n);
 }
 
-/* The lowest Ritz vectors of the trial space become X, and what they have of P and W, orthonormal to them, P. */
+/* steps [k, x] ← G-orthogonal to C [k, x], twice; Gs [x, x] receives the products of the steps. */
+static void part_from(const trial_space *t, int k, int x, const double *C, double *steps, double *Gs)
+{
+    for (int pass = 0; pass < 3; pass++) {
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, x, k, 1, t->G, k, steps, k, 0, t->image, k);
+        if (pass == 2)
+            break;
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, x, x, k, 1, C, k, t->image, k, 0, Gs, x);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, x, x, -1, C, k, Gs, x, 1, steps, k);
+    }
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, x, x, k, 1, steps, k, t->image, k, 0, Gs, x);
+    for (int j = 0; j < x; j++)
+        if (Gs[j * (x + 1)] < 1e-24)
+            Gs[j * (x + 1)] = 0;
+}
+
+/* The lowest Ritz vectors of the trial space become X, and what they have of P and W, orthonormal to them, P. The space
+ * is orthonormal but for rounding, which grows from step to step: without G = SᵀMS it would be the limit of the
+ * residuals. */
 static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t)
 {
     const int64_t k = t->x + t->p + t->w, x = t->most < k ? t->most : k, n = t->own;
+    double *C = t->H, *steps = t->C, Gs[BLOCK * BLOCK], Q[BLOCK * BLOCK];
+    int64_t p;
     int status = SP_OK;
     SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->stiff, t->H));
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (int)k, t->H, (int)k, t->value) != 0) {
+    SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->mass, t->G));
+    memcpy(t->small, t->G, (size_t)(k * k) * sizeof *t->small);
+    if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)k, C, (int)k, t->small, (int)k, t->value) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
         goto done;
     }
-    double *C = t->H, *steps = t->C, *part = t->small;
     sp_parallel_same(C, k * k);
     sp_parallel_same(t->value, k);
     memcpy(steps, C, (size_t)(k * x) * sizeof *steps);
     for (int64_t j = 0; j < x; j++)
         memset(steps + j * k, 0, (size_t)t->x * sizeof *steps);
-    for (int pass = 0; pass < 2; pass++) {
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)x, (int)x, (int)k, 1, C, (int)k, steps, (int)k, 0,
-                    part, (int)x);
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)x, (int)x, -1, C, (int)k, part, (int)x, 1,
-                    steps, (int)k);
-    }
-    double G[BLOCK * BLOCK], Q[BLOCK * BLOCK];
-    int64_t p;
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)x, (int)x, (int)k, 1, steps, (int)k, steps, (int)k, 0, G,
-                (int)x);
-    for (int64_t j = 0; j < x; j++)
-        if (G[j * (x + 1)] < 1e-24)
-            G[j * (x + 1)] = 0;
-    SP_TRY(orthonormal_mix(context, x, 1e-12, G, Q, &p));
+    part_from(t, (int)k, (int)x, C, steps, Gs);
+    SP_TRY(orthonormal_mix(context, x, 1e-12, Gs, Q, &p));
     p = p < k - x ? p : k - x;
     if (p > 0)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)p, (int)x, 1, steps, (int)k, Q, (int)x, 0,

@@ -152,15 +152,16 @@ typedef struct body {
     sp_interface_map map;
 } body;
 
-static void make_body(sp_interface_frame frame, body *b)
+/* A block of 4 × side × side elements, with its two ends as interfaces. */
+static void make_wide_body(sp_interface_frame frame, int side, body *b)
 {
-    make_typed(SP_HEX8, 4, 2, 2, 0.5, 0.05, true, &b->mesh);
+    make_typed(SP_HEX8, 4, side, side, 0.5, 0.05, true, &b->mesh);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->space));
     for (int i = 0; i < 2; i++) {
         sp_interface *x = &b->interfaces[i];
         *x = (sp_interface){.frame = frame,
-                            .vertices = sp_pool_new(&b->mesh.pool, 9, sizeof(int64_t)),
-                            .share = sp_pool_new(&b->mesh.pool, 9, sizeof(double))};
+                            .vertices = sp_pool_new(&b->mesh.pool, (side + 1) * (side + 1), sizeof(int64_t)),
+                            .share = sp_pool_new(&b->mesh.pool, (side + 1) * (side + 1), sizeof(double))};
         snprintf(x->name, sizeof x->name, "end-%d", i);
         for (int64_t v = 0; v < b->mesh.vertex_count; v++)
             if (fabs(b->mesh.vertices[3 * v] - 2 * i) < 0.1)
@@ -168,6 +169,11 @@ static void make_body(sp_interface_frame frame, body *b)
     }
     CHECK_OK(sp_interfaces_prepare(&context, &b->space, 2, b->interfaces));
     CHECK_OK(sp_interface_map_new(&context, &b->space, 2, b->interfaces, &b->map));
+}
+
+static void make_body(sp_interface_frame frame, body *b)
+{
+    make_wide_body(frame, 2, b);
 }
 
 static void free_body(body *b)
@@ -266,34 +272,56 @@ static void shares(void)
     }
 }
 
-/* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has independent columns that fill the
+/* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has orthonormal columns that fill the
  * space together with D. */
+static void check_map(sp_interface_frame frame, int side)
+{
+    body b;
+    make_wide_body(frame, side, &b);
+    const int64_t fixed = 6 * (side + 1) * (side + 1);
+    const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+    double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
+    CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - fixed, "%lld + %lld of %lld", (long long)m, (long long)c,
+          (long long)n);
+    CHECK(c == (frame == SP_FRAME_NONE ? fixed : 12), "%lld coordinates", (long long)c);
+    for (int64_t k = 0; k < m; k++)
+        y[k] = sin(1.7 * (double)k);
+    sp_interface_map_spread(&b.map, y, u);
+    coordinates_of(&b, u, g);
+    for (int64_t k = 0; k < c; k++)
+        CHECK_NEAR(g[k], 0, 1e-12);
+    sp_interface_map_gather(&b.map, u, y);
+    for (int64_t k = 0; k < m; k++)
+        CHECK_NEAR(y[k], sin(1.7 * (double)k), 1e-12);
+    for (int64_t one = 0; one < c; one++) {
+        coordinates_of(&b, b.map.D + one * n, g);
+        for (int64_t k = 0; k < c; k++)
+            CHECK_NEAR(g[k], k == one, 1e-12);
+    }
+    free(u);
+    free(y);
+    free(g);
+    free_body(&b);
+}
+
 static void maps(void)
 {
     for (int frame = 0; frame < SP_FRAMES; frame++) {
-        body b;
-        make_body((sp_interface_frame)frame, &b);
-        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
-        double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
-        CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - 54, "%lld + %lld of %lld", (long long)m, (long long)c,
-              (long long)n);
-        CHECK(c == (frame == SP_FRAME_NONE ? 54 : 12), "%lld coordinates", (long long)c);
-        for (int64_t k = 0; k < m; k++)
-            y[k] = sin(1.7 * (double)k);
-        sp_interface_map_spread(&b.map, y, u);
-        coordinates_of(&b, u, g);
-        for (int64_t k = 0; k < c; k++)
-            CHECK_NEAR(g[k], 0, 1e-12);
-        for (int64_t one = 0; one < c; one++) {
-            coordinates_of(&b, b.map.D + one * n, g);
-            for (int64_t k = 0; k < c; k++)
-                CHECK_NEAR(g[k], k == one, 1e-12);
-        }
-        free(u);
-        free(y);
-        free(g);
-        free_body(&b);
+        check_map((sp_interface_frame)frame, 2);
+        check_map((sp_interface_frame)frame, 7);
     }
+}
+
+/* The columns of a group have 3 n or 6 rows: a row has at most 18 entries of the smallest group and 6 for each of its
+ * halvings. */
+static void average_map_is_sparse(void)
+{
+    enum { SIDE = 31, DEPTH = 8 }; /* 1024 vertices are divided seven times */
+    body b;
+    make_wide_body(SP_FRAME_AVERAGE, SIDE, &b);
+    const int64_t vertices = (SIDE + 1) * (SIDE + 1), entries = b.map.start[b.map.rows] - (b.map.rows - 6 * vertices);
+    CHECK(entries <= 6 * vertices * (18 + 6 * DEPTH), "%lld entries", (long long)entries);
+    free_body(&b);
 }
 
 /* SᵀKS against products by S, and constraint modes: the force K Φ has no part along S, and the coordinates are units.
@@ -446,6 +474,7 @@ int main(void)
     RUN(graphs);
     RUN(shares);
     RUN(maps);
+    RUN(average_map_is_sparse);
     RUN(constraint_modes);
     RUN(ritz_vectors);
     RUN(interface_refusals);

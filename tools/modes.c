@@ -29,6 +29,9 @@ static const tool_option options[] = {
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
+    {"rest", 0, TOOL_TEXTS, &chosen.interface.rest, "NAME", .only = "interface",
+     .help = "this interface is at rest in all columns: with --frame average its mean, in a frame that moves with it; "
+             "may be repeated"},
     {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
      .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
     {"about", 0, TOOL_INPUT, &chosen.about, "FILE", .only = "method=lanczos !buckling !stiffness !interface",

@@ -83,7 +83,9 @@ int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t
             for (int c = 0; c < 3; c++)
                 interface->origin[c] += interface->share[k] * mesh->vertices[3 * interface->vertices[k] + c];
         interface->first = next;
-        interface->count = interface->frame == SP_FRAME_NONE ? 3 * interface->vertex_count : FRAME;
+        interface->count = interface->at_rest                  ? 0
+                           : interface->frame == SP_FRAME_NONE ? 3 * interface->vertex_count
+                                                               : FRAME;
         next += interface->count;
         SP_TRY(check_vertices(context, space, interface, owner));
         SP_TRY(check_frame(context, mesh, interface));
@@ -136,14 +138,16 @@ static double rigid_motion(const sp_mesh *mesh, const sp_interface *interface, i
 static void fill_prescribed(const sp_fe_space *space, const sp_interface *interface, const role *of,
                             const sp_average_frame *frame, int64_t i, sp_interface_map *map)
 {
-    double *row = map->D + interface->first * map->rows + i;
+    double *row = map->D + interface->first * map->S.rows + i;
+    if (interface->at_rest)
+        return;
     if (interface->frame == SP_FRAME_NONE)
-        row[of->within * map->rows] = 1;
+        row[of->within * map->S.rows] = 1;
     else
         for (int k = 0; k < FRAME; k++)
-            row[k * map->rows] = interface->frame == SP_FRAME_RIGID
-                                     ? rigid_motion(space->mesh, interface, of->within, k)
-                                     : frame->moved[k * 3 * interface->vertex_count + of->within];
+            row[k * map->S.rows] = interface->frame == SP_FRAME_RIGID
+                                       ? rigid_motion(space->mesh, interface, of->within, k)
+                                       : frame->moved[k * 3 * interface->vertex_count + of->within];
 }
 
 /* Row i of S is a unit row for a degree of freedom of no interface, and that of the frame of an average one, whose
@@ -152,19 +156,19 @@ static void fill_rows(const sp_fe_space *space, const sp_interface *interfaces, 
                       const sp_average_frame *frames, const int64_t *first, sp_interface_map *map)
 {
     int64_t at = 0, column = 0;
-    for (int64_t i = 0; i < map->rows; i++) {
+    for (int64_t i = 0; i < map->S.rows; i++) {
         const role *of = &roles[i];
         const sp_average_frame *frame = of->interface == INTERIOR ? NULL : &frames[of->interface];
         if (of->interface == INTERIOR) {
             map->node[column] = space->free[i] / 3;
-            map->index[at] = column++;
-            map->value[at++] = 1;
+            map->S.index[at] = column++;
+            map->S.value[at++] = 1;
         } else if (frame->columns > 0)
             for (int64_t k = frame->start[of->within]; k < frame->start[of->within + 1]; k++) {
-                map->index[at] = first[of->interface] + frame->index[k];
-                map->value[at++] = frame->value[k];
+                map->S.index[at] = first[of->interface] + frame->index[k];
+                map->S.value[at++] = frame->value[k];
             }
-        map->start[i + 1] = at;
+        map->S.start[i + 1] = at;
         if (of->interface != INTERIOR)
             fill_prescribed(space, &interfaces[of->interface], of, frame, i, map);
     }
@@ -174,12 +178,12 @@ static void fill_rows(const sp_fe_space *space, const sp_interface *interfaces, 
 static int64_t count_columns(int64_t count, const sp_interface *interfaces, const role *roles,
                              const sp_average_frame *frames, int64_t *first, sp_interface_map *map)
 {
-    for (int64_t i = 0; i < map->rows; i++)
-        map->columns += roles[i].interface == INTERIOR;
-    int64_t entries = map->columns;
+    for (int64_t i = 0; i < map->S.rows; i++)
+        map->S.columns += roles[i].interface == INTERIOR;
+    int64_t entries = map->S.columns;
     for (int64_t i = 0; i < count; i++) {
-        first[i] = map->columns;
-        map->columns += frames[i].columns;
+        first[i] = map->S.columns;
+        map->S.columns += frames[i].columns;
         entries += frames[i].columns > 0 ? frames[i].start[3 * interfaces[i].vertex_count] : 0;
     }
     return entries;
@@ -206,16 +210,16 @@ int sp_interface_map_new(sp_context *context, const sp_fe_space *space, int64_t 
     sp_average_frame *frames = sp_pool_new(&scratch, count, sizeof *frames);
     int64_t *first = sp_pool_raw(&scratch, count, sizeof *first);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
-    *map = (sp_interface_map){.rows = n};
+    *map = (sp_interface_map){.S.rows = n};
     SP_TRY(status);
     SP_TRY(assign_roles(context, space, count, interfaces, &scratch, roles, frames));
     const int64_t entries = count_columns(count, interfaces, roles, frames, first, map);
     map->coordinates = count > 0 ? interfaces[count - 1].first + interfaces[count - 1].count : 0;
-    map->start = sp_pool_new(&map->pool, n + 1, sizeof *map->start);
-    map->index = sp_pool_raw(&map->pool, entries, sizeof *map->index);
-    map->value = sp_pool_raw(&map->pool, entries, sizeof *map->value);
+    map->S.start = sp_pool_new(&map->pool, n + 1, sizeof *map->S.start);
+    map->S.index = sp_pool_raw(&map->pool, entries, sizeof *map->S.index);
+    map->S.value = sp_pool_raw(&map->pool, entries, sizeof *map->S.value);
     map->D = sp_pool_new(&map->pool, n * map->coordinates, sizeof *map->D);
-    map->node = sp_pool_raw(&map->pool, map->columns, sizeof *map->node);
+    map->node = sp_pool_raw(&map->pool, map->S.columns, sizeof *map->node);
     if (map->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -237,116 +241,15 @@ void sp_interface_map_free(sp_interface_map *map)
 
 void sp_interface_map_gather(const sp_interface_map *map, const double *f, double *y)
 {
-    memset(y, 0, (size_t)map->columns * sizeof *y);
-    for (int64_t i = 0; i < map->rows; i++)
-        for (int64_t k = map->start[i]; k < map->start[i + 1]; k++)
-            y[map->index[k]] += map->value[k] * f[i];
+    sp_rectangular_transposed_times(&map->S, f, y);
 }
 
 void sp_interface_map_spread(const sp_interface_map *map, const double *y, double *u)
 {
-    for (int64_t i = 0; i < map->rows; i++) {
-        u[i] = 0;
-        for (int64_t k = map->start[i]; k < map->start[i + 1]; k++)
-            u[i] += map->value[k] * y[map->index[k]];
-    }
+    sp_rectangular_times(&map->S, y, u);
 }
 
 /* ---- SᵀAS ---- */
-
-/* A matrix by rows. */
-typedef struct row_matrix {
-    int64_t rows, columns;
-    const int64_t *start, *index;
-    const double *value;
-} row_matrix;
-
-static row_matrix rows_of_map(const sp_interface_map *map)
-{
-    return (row_matrix){map->rows, map->columns, map->start, map->index, map->value};
-}
-
-static int transpose_map(sp_context *context, const sp_interface_map *map, sp_pool *pool, row_matrix *transpose)
-{
-    const int64_t entries = map->start[map->rows];
-    int64_t *start = sp_pool_new(pool, map->columns + 2, sizeof *start),
-            *index = sp_pool_raw(pool, entries, sizeof *index);
-    double *value = sp_pool_raw(pool, entries, sizeof *value);
-    if (pool->failed)
-        return sp_fail_memory(context);
-    for (int64_t k = 0; k < entries; k++)
-        start[map->index[k] + 2]++;
-    for (int64_t c = 0; c < map->columns; c++)
-        start[c + 2] += start[c + 1];
-    for (int64_t i = 0; i < map->rows; i++)
-        for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
-            const int64_t to = start[map->index[k] + 1]++;
-            index[to] = i;
-            value[to] = map->value[k];
-        }
-    *transpose = (row_matrix){map->columns, map->rows, start, index, value};
-    return SP_OK;
-}
-
-static int compare_columns(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Row `row` of A B: sum [columns] receives its values, found its columns, increasing; returns their number. seen
- * [columns] is `row` + 1 where a value is in the sum. */
-static int64_t product_row(const row_matrix *A, const row_matrix *B, int64_t row, double *sum, int64_t *seen,
-                           int64_t *found)
-{
-    int64_t count = 0;
-    for (int64_t a = A->start[row]; a < A->start[row + 1]; a++)
-        for (int64_t k = B->start[A->index[a]]; k < B->start[A->index[a] + 1]; k++) {
-            const int64_t column = B->index[k];
-            if (seen[column] != row + 1) {
-                seen[column] = row + 1;
-                sum[column] = 0;
-                found[count++] = column;
-            }
-            sum[column] += A->value[a] * B->value[k];
-        }
-    qsort(found, (size_t)count, sizeof *found, compare_columns);
-    return count;
-}
-
-/* A B; its memory is that of the pool. */
-static int multiply(sp_context *context, const row_matrix *A, const row_matrix *B, sp_pool *pool, row_matrix *product)
-{
-    sp_pool scratch = {0};
-    sp_list index = {0}, value = {0};
-    int status = SP_OK;
-    double *sum = sp_pool_raw(&scratch, B->columns, sizeof *sum);
-    int64_t *seen = sp_pool_new(&scratch, B->columns, sizeof *seen),
-            *found = sp_pool_raw(&scratch, B->columns, sizeof *found),
-            *start = sp_pool_new(pool, A->rows + 1, sizeof *start);
-    bool failed = scratch.failed || !start;
-    for (int64_t row = 0; row < A->rows && !failed; row++) {
-        const int64_t count = product_row(A, B, row, sum, seen, found);
-        int64_t *indices = sp_list_add(&index, count, sizeof *indices);
-        double *values = sp_list_add(&value, count, sizeof *values);
-        failed = !indices || !values;
-        for (int64_t k = 0; k < count && !failed; k++) {
-            indices[k] = found[k];
-            values[k] = sum[found[k]];
-        }
-        start[row + 1] = index.count;
-    }
-    if (!failed)
-        *product =
-            (row_matrix){A->rows, B->columns, start, sp_pool_copy(pool, index.data, index.count, sizeof(int64_t)),
-                         sp_pool_copy(pool, value.data, value.count, sizeof(double))};
-    if (failed || pool->failed)
-        status = sp_fail_memory(context);
-    sp_list_free(&index);
-    sp_list_free(&value);
-    sp_pool_free(&scratch);
-    return status;
-}
 
 /* Sums of the same terms in another order: the upper triangle is copied to the lower one. */
 static void make_symmetric(sp_sparse *matrix, int64_t *next)
@@ -362,21 +265,21 @@ static void make_symmetric(sp_sparse *matrix, int64_t *next)
 int sp_interface_map_matrix(sp_context *context, const sp_interface_map *map, const sp_sparse *A, sp_sparse *mapped)
 {
     sp_pool scratch = {0};
-    const row_matrix own = {A->order, A->order, A->start, A->index, A->value}, S = rows_of_map(map);
-    row_matrix transpose, half, product;
+    const sp_rectangular own = {A->order, A->order, A->start, A->index, A->value};
+    sp_rectangular transpose, half, product;
     int status;
-    *mapped = (sp_sparse){.order = map->columns};
-    SP_TRY(transpose_map(context, map, &scratch, &transpose));
-    SP_TRY(multiply(context, &own, &S, &scratch, &half));
-    SP_TRY(multiply(context, &transpose, &half, &mapped->pool, &product));
-    int64_t *next = sp_pool_raw(&scratch, map->columns, sizeof *next);
+    *mapped = (sp_sparse){.order = map->S.columns};
+    SP_TRY(sp_rectangular_transpose(context, &map->S, &scratch, &transpose));
+    SP_TRY(sp_rectangular_product(context, &own, &map->S, &scratch, &half));
+    SP_TRY(sp_rectangular_product(context, &transpose, &half, &mapped->pool, &product));
+    int64_t *next = sp_pool_raw(&scratch, map->S.columns, sizeof *next);
     if (!next) {
         status = sp_fail_memory(context);
         goto done;
     }
-    mapped->start = (int64_t *)product.start;
-    mapped->index = (int64_t *)product.index;
-    mapped->value = (double *)product.value;
+    mapped->start = product.start;
+    mapped->index = product.index;
+    mapped->value = product.value;
     make_symmetric(mapped, next);
 done:
     if (status != SP_OK)
@@ -399,7 +302,7 @@ int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const 
                         sp_flexibility *flexibility, double *modes, double *residual)
 {
     enum { GROUP = 32 };
-    const int64_t n = map->rows, m = map->columns;
+    const int64_t n = map->S.rows, m = map->S.columns;
     sp_pool scratch = {0};
     double *product = sp_pool_raw(&scratch, n * GROUP, sizeof *product),
            *load = sp_pool_raw(&scratch, m * GROUP, sizeof *load), *left = sp_pool_raw(&scratch, m, sizeof *left);

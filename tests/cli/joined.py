@@ -2,7 +2,7 @@
 
     joined.py bar NX NY NZ LENGTH WIDTH        a bar of hexahedra along x as an Abaqus deck
     joined.py scene DOMAINS [KEY=VALUE...]     the scene of domains that simpart and the programs after it wrote here: mesh-0.npz,
-                                               basis-0.npz, poly-0.npz, ...; the keys are gravity, damping, free, loads
+                                               basis-0.npz, poly-0.npz, ...; the keys are gravity, damping, free, loads, rest (interfaces to parents are at rest in the mean)
     joined.py compare DOMAINS MESH FULL MOTION positions and velocities of the joined domains beside the full model: the relative
                                                root mean squares over all frames and vertices, the relative difference in the last
                                                frame, and the largest distance of two copies of a vertex, divided by the width
@@ -29,14 +29,17 @@ def bar(nx, ny, nz, length, width):
     print(*(number(nx, j, k) for k in range(nz + 1) for j in range(ny + 1)), sep=',\n')
 
 
-def scene(domains, gravity=0, damping=0, free=0, loads=''):
+def scene(domains, gravity=0, damping=0, free=0, loads='', rest=0):
     made = {'gravity': [0, 0, -float(gravity)], 'models': {}, 'bodies': [], 'joints': []}
     for d in range(domains):
         made['models'][f'm{d}'] = {'kind': 'reduced', 'mesh': f'mesh-{d}.npz', 'basis': f'basis-{d}.npz',
                                    'polynomials': f'poly-{d}.npz', 'damping': [0, float(damping)]}
         made['bodies'].append({'name': f'b{d}', 'model': f'm{d}', 'motion': 'free'})
         if d > 0:
-            made['joints'].append({'child': f'b{d}', 'parent': f'b{d - 1}', 'interface': f'interface-{d}'})
+            joint = {'child': f'b{d}', 'parent': f'b{d - 1}', 'interface': f'interface-{d}'}
+            if int(rest):
+                joint['child_interface'] = 'interface-parent'
+            made['joints'].append(joint)
         elif not int(free):
             made['joints'].append({'child': 'b0'})
     if int(free):  # spin as one about the middle of the bar

@@ -279,7 +279,7 @@ static void check_map(sp_interface_frame frame, int side)
     body b;
     make_wide_body(frame, side, &b);
     const int64_t fixed = 6 * (side + 1) * (side + 1);
-    const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+    const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
     double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
     CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - fixed, "%lld + %lld of %lld", (long long)m, (long long)c,
           (long long)n);
@@ -319,7 +319,8 @@ static void average_map_is_sparse(void)
     enum { SIDE = 31, DEPTH = 8 }; /* 1024 vertices are divided seven times */
     body b;
     make_wide_body(SP_FRAME_AVERAGE, SIDE, &b);
-    const int64_t vertices = (SIDE + 1) * (SIDE + 1), entries = b.map.start[b.map.rows] - (b.map.rows - 6 * vertices);
+    const int64_t vertices = (SIDE + 1) * (SIDE + 1),
+                  entries = b.map.S.start[b.map.S.rows] - (b.map.S.rows - 6 * vertices);
     CHECK(entries <= 6 * vertices * (18 + 6 * DEPTH), "%lld entries", (long long)entries);
     free_body(&b);
 }
@@ -336,7 +337,7 @@ static void constraint_modes(void)
         make_body((sp_interface_frame)frame, &b);
         CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
         CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
-        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+        const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
         double *y = calloc((size_t)m, sizeof *y), *u = calloc((size_t)n, sizeof *u), *f = calloc((size_t)n, sizeof *f),
                *p = calloc((size_t)m, sizeof *p), *q = calloc((size_t)m, sizeof *q),
                *phi = calloc((size_t)(n * c), sizeof *phi), *g = calloc((size_t)c, sizeof *g);

@@ -493,8 +493,11 @@ static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
     {
         fputs("interface ", stream);
         sp_print_plain(summary_text_of(one, "name"), stream);
-        fprintf(stream, ", %lld coordinates (%.10s)\n",
-                (long long)json_integer_value(json_object_get(one, "coordinates")), summary_text_of(one, "frame"));
+        const long long coordinates = json_integer_value(json_object_get(one, "coordinates"));
+        if (coordinates > 0)
+            fprintf(stream, ", %lld coordinates (%.10s)\n", coordinates, summary_text_of(one, "frame"));
+        else
+            fprintf(stream, ", at rest (%.10s)\n", summary_text_of(one, "frame"));
     }
     return print_factors(context, info, stream);
 }

@@ -45,6 +45,7 @@ typedef struct modes_lanczos_choice {
 
 typedef struct modes_interface_choice {
     tool_texts names; /* of sets, with * for any characters */
+    tool_texts rest;  /* of those interfaces that are at rest, likewise */
     int frame;        /* enum sp_interface_frame */
     bool ritz;
 } modes_interface_choice;

@@ -43,7 +43,7 @@ static int next_ritz_vector(void *data, int64_t c, const double **column)
     return SP_OK;
 }
 
-/* The Ritz vectors of all columns, which are no coordinates of interfaces any more. */
+/* The Ritz vectors of all columns, which are no coordinates of interfaces any more. Interfaces at rest stay so. */
 static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread, json_t *result)
 {
     const int64_t n = p->body.dof_count, count = columns->count;
@@ -62,7 +62,13 @@ static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread,
     spread->vectors = all;
     columns->column = next_ritz_vector;
     columns->interface_count = 0;
-    columns->interfaces = NULL;
+    columns->interfaces = tool_allocate(&p->pool, p->interface_count, sizeof *p->interfaces);
+    for (int64_t i = 0; i < p->interface_count; i++) {
+        sp_interface *to = &columns->interfaces[columns->interface_count];
+        *to = p->interfaces[i];
+        to->first = 0;
+        columns->interface_count += to->at_rest;
+    }
 }
 
 void modes_write_snapshots(modes_problem *p, int64_t count, const double *vectors, json_t *result)

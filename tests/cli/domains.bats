@@ -362,6 +362,8 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 3 'model-mass.npy: it is 8 by 8, expected 7 by 7' simimport other.json -o out.npz
     sed 's/model-mass/..\/model-mass/' model.json > other.json
     refused 3 'is not beside it' simimport other.json -o out.npz
+    sed 's/"npy": "[^"]*"/"npy": 3/' model.json > other.json
+    refused 3 'other.json: matrices: mass: "npy" is not the name of a file' simimport other.json -o out.npz
     echo '{' > other.json
     refused 3 'other.json: line' simimport other.json -o out.npz
     refused 3 'model.json: it was made from another mesh' simimport model.json --mesh mesh.npz -o out.npz

@@ -10,6 +10,7 @@
 #include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
+#include "linear/blas.h"
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
@@ -369,6 +370,51 @@ static void constraint_modes(void)
     }
 }
 
+/* A restricted flexibility: the displacements leave the means of average interfaces at rest, and K u − f is a reaction,
+ * which has no part along S. */
+static void restricted_flexibility(void)
+{
+    enum { COUNT = 3 };
+    body b;
+    sp_sparse K, mapped;
+    sp_flexibility *inner, *restricted;
+    double g[12];
+    make_wide_body(SP_FRAME_AVERAGE, 4, &b);
+    CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
+    CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
+    CHECK_OK(sp_flexibility_new(&context, &mapped, NULL, b.map.node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &inner));
+    CHECK_OK(sp_flexibility_restricted(&context, &b.map.S, inner, &restricted));
+    const int64_t n = K.order;
+    double *f = calloc((size_t)(n * COUNT), sizeof *f), *u = calloc((size_t)(n * COUNT), sizeof *u),
+           *p = calloc((size_t)(n * COUNT), sizeof *p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        f[i] = sin(0.71 * (double)i);
+    CHECK_OK(sp_flexibility_solve(restricted, COUNT, f, u));
+    sp_sparse_times(&context, &K, COUNT, u, p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        p[i] -= f[i];
+    double reaction = 0, most = 0;
+    for (int64_t i = 0; i < n * COUNT; i++)
+        reaction = fmax(reaction, fabs(p[i]));
+    CHECK(reaction > 0.01, "no reaction");
+    for (int c = 0; c < COUNT; c++) {
+        coordinates_of(&b, u + c * n, g);
+        for (int64_t i = 0; i < n; i++)
+            most = fmax(most, fabs(u[c * n + i]));
+        for (int k = 0; k < 12; k++)
+            CHECK_NEAR(g[k], 0, 1e-12 * most);
+    }
+    sp_flexibility_balance(restricted, COUNT, p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        CHECK_NEAR(p[i], 0, 1e-10);
+    free(f), free(u), free(p);
+    sp_flexibility_free(restricted);
+    sp_flexibility_free(inner);
+    sp_sparse_free(&K);
+    sp_sparse_free(&mapped);
+    free_body(&b);
+}
+
 /* Ritz vectors of some columns: M-orthonormal, K diagonal with their quotients on it, in the same space; dependent
  * columns are refused. */
 static void ritz_vectors(void)
@@ -469,6 +515,7 @@ static void files(void)
 
 int main(void)
 {
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(partitions);
@@ -477,6 +524,7 @@ int main(void)
     RUN(maps);
     RUN(average_map_is_sparse);
     RUN(constraint_modes);
+    RUN(restricted_flexibility);
     RUN(ritz_vectors);
     RUN(interface_refusals);
     RUN(files);

@@ -23,6 +23,7 @@ const sp_kind *const sp_kinds[] = {&sp_kind_mesh,
                                    &sp_kind_domains,
                                    &sp_kind_curve,
                                    &sp_kind_certificate,
+                                   &sp_kind_skin,
                                    NULL};
 
 /* ---- names ---- */

@@ -568,7 +568,7 @@ static void to_bones(const tool_trajectory *motion, int64_t frame, int64_t first
     sp_pool_free(&scratch);
 }
 
-void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
+void tool_trajectory_own_displacement(const tool_trajectory *motion, int64_t frame, double *u)
 {
     int64_t rows = 3 * motion->vertex_count;
     if (motion->path && motion->warp && !all_recorded(motion))
@@ -582,6 +582,11 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
                (size_t)rows * sizeof *u);
     else
         memset(u, 0, (size_t)rows * sizeof *u);
+}
+
+void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
+{
+    tool_trajectory_own_displacement(motion, frame, u);
     if (motion->frame)
         to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, u, NULL);
     else if (motion->rig)

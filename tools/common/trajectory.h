@@ -100,6 +100,9 @@ void tool_trajectory_need_all(const tool_trajectory *motion);
 /* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter.
  */
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u);
+
+/* The displacement relative to the frame or the bones that the body moves with. */
+void tool_trajectory_own_displacement(const tool_trajectory *motion, int64_t frame, double *u);
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v);
 
 /* A list of probes (tool_places_parse); the motion of each must be recorded. */

@@ -108,6 +108,7 @@ static void export_exchange(const export_files *files, bool scene)
                                                  .usd = files->format == FORMAT_USDA,
                                                  .quantize = files->chosen->quantize,
                                                  .partial = files->chosen->partial,
+                                                 .ride = files->chosen->ride,
                                                  .animation = {.frames = files->chosen->frames,
                                                                .columns = files->chosen->columns,
                                                                .every = files->chosen->every,

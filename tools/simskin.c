@@ -4,11 +4,14 @@
 
 static struct {
     int64_t influences;
+    const char *fixed;
 } chosen;
 
 static const tool_option options[] = {
     {"influences", 0, TOOL_INTEGER, &chosen.influences, "N", "4", .low = 1, .high = 8,
      .help = "the largest number of bones that move a vertex"},
+    {"write-fixed", 0, TOOL_TEXT, &chosen.fixed, "FILE", .files = "npz", .silent = true,
+     .help = "also write the mesh with the vertices that are attached to bones fixed, for a basis that does not move them"},
 };
 
 static const tool_spec spec = {
@@ -58,6 +61,18 @@ static json_t *report(const sp_skin *skin, const sp_skin_report *weights)
     return result;
 }
 
+static void write_fixed(sp_context *context, tool_mesh *mesh, const sp_skeleton_file *skeleton, tool_output *output)
+{
+    json_t *meta = tool_meta_new("mesh");
+    for (int64_t b = 0; b < skeleton->bone_count; b++)
+        tool_check(sp_mesh_fix_list(context, &mesh->mesh, skeleton->bones[b].vertex_count, skeleton->bones[b].vertex, 7),
+                   mesh->path);
+    tool_meta_output(meta, "write-fixed");
+    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh->mesh), chosen.fixed);
+    tool_output_finish(output, tool_result_new());
+    json_decref(meta);
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
@@ -69,7 +84,8 @@ int main(int argc, char **argv)
     const char *path = tool_argument(1);
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_read_skeleton(context, path, NULL, &mesh.mesh, &skeleton);
-    tool_output *output = tool_output_open(tool_output_path());
+    tool_output *output = tool_output_open(tool_output_path()),
+                *fixed = chosen.fixed ? tool_output_open(chosen.fixed) : NULL;
     const int64_t *attached = list_attached(&mesh, &skeleton, path, &pool);
     tool_check(sp_skin_weights(context, &mesh.mesh, skeleton.bone_count, attached, chosen.influences, &skin, &weights),
                mesh.path);
@@ -77,6 +93,8 @@ int main(int argc, char **argv)
     json_object_set_new(meta, "mesh", json_string(mesh.hash));
     tool_check(sp_skin_write(context, tool_output_writer(output), meta, &skin, skeleton.names), tool_output_path());
     tool_output_finish(output, result);
+    if (fixed)
+        write_fixed(context, &mesh, &skeleton, fixed);
     json_decref(meta);
     sp_skin_free(&skin);
     sp_skeleton_file_free(&skeleton);

@@ -33,7 +33,7 @@ typedef struct sp_columns {
     int64_t interface_count;   /* snapshots: interfaces whose constraint modes are the first columns */
     sp_interface *interfaces;  /* [interface_count] without their vertices */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
-    bool ritz;                   /* modes: Ritz vectors of a subspace, not eigenvectors */
+    bool ritz;                 /* modes: Ritz vectors of a subspace, not eigenvectors */
     char about[SP_HASH_LENGTH]; /* modes: hash of the trajectory about whose last frame they are; empty: at rest */
 } sp_columns;
 

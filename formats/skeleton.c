@@ -9,7 +9,7 @@
 /* The result of reading the tables of bones and of springs. */
 typedef struct bone_read {
     sp_bone bone;
-    double box[6]; /* m, low and high */
+    double box[6];             /* m, low and high */
     double segment[6], radius; /* m; radius 0: none */
     char *path;
 } bone_read;
@@ -78,9 +78,9 @@ typedef struct reading {
     sp_key_reader at;
     const sp_mesh *mesh;
     sp_skeleton_file *file;
-    json_t *names;    /* the index of each bone read so far by its name */
-    int64_t *owner;   /* [vertices of the mesh] 1 + the bone that the vertex is attached to, 0: none yet */
-    double *segment;  /* [bones, 7] ends and radius, m; radius 0: none */
+    json_t *names;   /* the index of each bone read so far by its name */
+    int64_t *owner;  /* [vertices of the mesh] 1 + the bone that the vertex is attached to, 0: none yet */
+    double *segment; /* [bones, 7] ends and radius, m; radius 0: none */
 } reading;
 
 static int attach_vertex(reading *r, int64_t bone, int64_t vertex)
@@ -227,8 +227,9 @@ static int attach_segments(reading *r)
     for (int64_t b = 0; b < bones && status == SP_OK; b++)
         if (r->segment[7 * b + 6] > 0 && found[b] == 0) {
             sp_keys_down(&r->at, ".bones[%lld].segment", (long long)b);
-            status = sp_keys_fail(&r->at, "no vertex of the mesh is within %g m of bone %s and nearer to it than to "
-                                          "other bones",
+            status = sp_keys_fail(&r->at,
+                                  "no vertex of the mesh is within %g m of bone %s and nearer to it than to "
+                                  "other bones",
                                   r->segment[7 * b + 6], r->file->names[b]);
         }
     sp_pool_free(&scratch);

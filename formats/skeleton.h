@@ -18,8 +18,8 @@ typedef struct sp_skeleton_file {
     char **paths;            /* [spring_count] CSV (paths.md), joined with the folder; NULL: the anchor does not move */
 } sp_skeleton_file;
 
-/* The vertices of a bone are those that its keys name, and those within the radius of its segment that no bone names and
- * that are nearer to it than to other segments.
+/* The vertices of a bone are those that its keys name, and those within the radius of its segment that no bone names
+ * and that are nearer to it than to other segments.
  *
  * Parses the text of a skeleton (count bytes) for a mesh. folder: of the text, for relative paths; "" or ".": as they
  * are. All conditions of skeleton.md are checked: unknown keys, repeated keys and values out of range are errors that

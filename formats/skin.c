@@ -49,14 +49,15 @@ static int check_weights(sp_context *context, const sp_skin *skin)
                 return sp_fail(context, SP_INPUT, "weight: those of vertex %lld do not decrease", (long long)v);
         }
         if (!(sum >= 1 - 1e-6 && sum <= 1 + 1e-6))
-            return sp_fail(context, SP_INPUT, "weight: those of vertex %lld sum to %.9g, expected 1", (long long)v, sum);
+            return sp_fail(context, SP_INPUT, "weight: those of vertex %lld sum to %.9g, expected 1", (long long)v,
+                           sum);
         if (attached >= skin->bone_count)
             return sp_fail(context, SP_INPUT, "attached: vertex %lld names bone %lld of %lld", (long long)v,
                            (long long)attached, (long long)skin->bone_count);
         if (attached >= 0 && (skin->bone[v * skin->influences] != attached || weight[0] < 1 - 1e-6))
-            return sp_fail(context, SP_INPUT, "attached: vertex %lld is attached to bone %lld and has weight %g of %lld",
-                           (long long)v, (long long)attached, weight[0],
-                           (long long)skin->bone[v * skin->influences]);
+            return sp_fail(context, SP_INPUT,
+                           "attached: vertex %lld is attached to bone %lld and has weight %g of %lld", (long long)v,
+                           (long long)attached, weight[0], (long long)skin->bone[v * skin->influences]);
     }
     return SP_OK;
 }

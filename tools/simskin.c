@@ -11,7 +11,8 @@ static const tool_option options[] = {
     {"influences", 0, TOOL_INTEGER, &chosen.influences, "N", "4", .low = 1, .high = 8,
      .help = "the largest number of bones that move a vertex"},
     {"write-fixed", 0, TOOL_TEXT, &chosen.fixed, "FILE", .files = "npz", .silent = true,
-     .help = "also write the mesh with the vertices that are attached to bones fixed, for a basis that does not move them"},
+     .help =
+         "also write the mesh with the vertices that are attached to bones fixed, for a basis that does not move them"},
 };
 
 static const tool_spec spec = {
@@ -52,8 +53,8 @@ static json_t *report(const sp_skin *skin, const sp_skin_report *weights)
     json_t *result = tool_result_new();
     tool_say("%lld bones, %lld attached vertices, %lld computed; lowest weight before clamping %.2g, largest part that "
              "was not kept %.2g",
-             (long long)skin->bone_count, (long long)(skin->vertex_count - weights->solved),
-             (long long)weights->solved, weights->lowest, weights->dropped);
+             (long long)skin->bone_count, (long long)(skin->vertex_count - weights->solved), (long long)weights->solved,
+             weights->lowest, weights->dropped);
     json_object_set_new(result, "bones", json_integer(skin->bone_count));
     json_object_set_new(result, "computed_vertices", json_integer(weights->solved));
     json_object_set_new(result, "lowest_weight", tool_real("lowest_weight", weights->lowest));
@@ -65,8 +66,9 @@ static void write_fixed(sp_context *context, tool_mesh *mesh, const sp_skeleton_
 {
     json_t *meta = tool_meta_new("mesh");
     for (int64_t b = 0; b < skeleton->bone_count; b++)
-        tool_check(sp_mesh_fix_list(context, &mesh->mesh, skeleton->bones[b].vertex_count, skeleton->bones[b].vertex, 7),
-                   mesh->path);
+        tool_check(
+            sp_mesh_fix_list(context, &mesh->mesh, skeleton->bones[b].vertex_count, skeleton->bones[b].vertex, 7),
+            mesh->path);
     tool_meta_output(meta, "write-fixed");
     tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh->mesh), chosen.fixed);
     tool_output_finish(output, tool_result_new());

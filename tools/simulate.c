@@ -100,7 +100,8 @@ static const tool_sibling siblings[] = {
     {"simfull", "ground ground-stiffness ground-alpha friction",
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
     {"simfull", "prescribe prescribe-vertices joints",
-     "a reduced-order body moves along a path with --frame, on the bones of a skeleton with --skin, and in a scene with \"motion\": \"path\" (simscene)"},
+     "a reduced-order body moves along a path with --frame, on the bones of a skeleton with --skin, and in a scene "
+     "with \"motion\": \"path\" (simscene)"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit",

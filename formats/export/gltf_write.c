@@ -29,7 +29,7 @@ typedef struct array {
     enum type type; /* signed ones, and unsigned ones of `single`, are fractions of their largest value */
     enum use use;
     double scale, offset[4];
-    bool bounded; /* glTF demands the least and the largest number */
+    bool bounded;  /* glTF demands the least and the largest number */
     bool matrices; /* each 16 numbers are a matrix */
     /* found by `survey` */
     int64_t begin;              /* in the buffer */
@@ -424,7 +424,8 @@ static double skin_error(const document *d, int64_t b, double error, double leng
         length += farthest;
     }
     for (int i = 0; i < skin->influences / 4; i++)
-        weights += 2 * d->arrays[plan->first + 2 * i + 1].error; /* the sum of four errors is twice their norm at most */
+        weights +=
+            2 * d->arrays[plan->first + 2 * i + 1].error; /* the sum of four errors is twice their norm at most */
     for (int64_t j = 0; j < skin->joint_count; j++) {
         const double rounding = FLT_EPSILON * (length + 1); /* of poses that do not move, at least */
         joints += plan->moving[j] < 0
@@ -672,8 +673,7 @@ static void print_accessor(sp_stream *stream, const array *a, int64_t i)
     static const char *const shape[] = {"SCALAR", "", "VEC3", "VEC4"};
     sp_stream_print(stream, "%s{\"bufferView\":%lld,\"componentType\":%d,\"count\":%lld,\"type\":\"%s\"%s",
                     i ? ",\n" : "", (long long)i, (int)a->type, (long long)(a->matrices ? a->count / 16 : a->count),
-                    a->matrices ? "MAT4" : shape[a->components - 1],
-                    type_unit(a) ? ",\"normalized\":true" : "");
+                    a->matrices ? "MAT4" : shape[a->components - 1], type_unit(a) ? ",\"normalized\":true" : "");
     if (a->bounded) {
         print_numbers(stream, "min", a->components, a->low);
         print_numbers(stream, "max", a->components, a->high);

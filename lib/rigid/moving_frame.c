@@ -84,8 +84,8 @@ void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const doubl
 {
     double velocity[2][6], spin[2][3], turn[4], omega[3], alpha[3], R[2][9];
     const double begin = fmax(0, t0), end = isfinite(t1) ? t1 : DBL_MAX, length = end - t0;
-    const sp_pose first = frame_at(path, path_data, begin, velocity[0]), last = frame_at(path, path_data, end, velocity[1]),
-                  middle = sp_pose_between(&first, &last, 0.5);
+    const sp_pose first = frame_at(path, path_data, begin, velocity[0]),
+                  last = frame_at(path, path_data, end, velocity[1]), middle = sp_pose_between(&first, &last, 0.5);
     const double back[4] = {first.q[0], -first.q[1], -first.q[2], -first.q[3]};
     double world[3];
     for (int k = 0; k < 3; k++)

@@ -14,13 +14,13 @@ typedef struct builder {
     const sp_skin *skin;
     const double *U;
     bool lumped;
-    int64_t r, width;       /* 3 r + 4 fields: U by component, X, 1 */
-    double *dense;          /* [vertices] weights of one bone */
-    double *fields;         /* [vertices, width] of the vertices that bone c moves, times its weight */
-    double *product;        /* [vertices, width] M fields, of the nodes of their elements */
-    bool *near;             /* [vertices] that are such nodes */
-    double *left, *right;   /* [vertices, 3 r], [vertices, width] rows of the vertices that both bones reach */
-    double *gram;           /* [3 r, width, row major] */
+    int64_t r, width;     /* 3 r + 4 fields: U by component, X, 1 */
+    double *dense;        /* [vertices] weights of one bone */
+    double *fields;       /* [vertices, width] of the vertices that bone c moves, times its weight */
+    double *product;      /* [vertices, width] M fields, of the nodes of their elements */
+    bool *near;           /* [vertices] that are such nodes */
+    double *left, *right; /* [vertices, 3 r], [vertices, width] rows of the vertices that both bones reach */
+    double *gram;         /* [3 r, width, row major] */
 } builder;
 
 static void spread_weights(const sp_skin *skin, int64_t bone, double *dense)

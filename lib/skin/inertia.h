@@ -44,7 +44,7 @@ typedef struct sp_skin_inertia {
     const sp_rig *rig;
     double gravity[3]; /* m/s², world */
     sp_external_loads inner;
-    double from, to; /* s, the interval of `motion` and of the two matrices; from > to: none */
+    double from, to;         /* s, the interval of `motion` and of the two matrices; from > to: none */
     sp_frame_motion *motion; /* [bone_count] */
     double *B, *W;           /* [r, r, row major] of q and of q̇ in the second bracket */
 } sp_skin_inertia;

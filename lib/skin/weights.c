@@ -23,7 +23,7 @@ typedef struct diffusion {
     struct coupling {
         int64_t row, bone;
         double value;
-    } *couplings;
+    } * couplings;
 } diffusion;
 
 /* ---- the equations ---- */

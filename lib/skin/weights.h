@@ -13,8 +13,9 @@
 #include "skin/skin.h"
 
 typedef struct sp_skin_report {
-    int64_t solved;         /* vertices whose weights were computed */
-    double lowest, dropped; /* the lowest weight that was set to 0 (≤ 0), the largest sum of weights that were not kept */
+    int64_t solved; /* vertices whose weights were computed */
+    double lowest,
+        dropped; /* the lowest weight that was set to 0 (≤ 0), the largest sum of weights that were not kept */
 } sp_skin_report;
 
 /* attached [vertices] is the bone that each vertex is attached to, −1: none. Vertices without elements receive weight 1

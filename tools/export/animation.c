@@ -3,8 +3,8 @@
 #include "basis/pca.h"
 #include "render/render.h"
 #include "tools/common/skin.h"
-#include "tools/export/bones.h"
 #include "tools/common/tool.h"
+#include "tools/export/bones.h"
 
 #include <cblas.h>
 #include <math.h>

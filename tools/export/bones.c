@@ -32,8 +32,8 @@ static void interpolate(const sp_skin *skin, const tool_skin *surface, int64_t v
 {
     const sp_embedded_surface *embedded = &surface->mesh->surface;
     int nodes = 1;
-    const int64_t *node = surface->embedded ? sp_mesh_nodes(surface->mesh, embedded->element[vertex], &nodes)
-                                            : surface->vertex + vertex;
+    const int64_t *node =
+        surface->embedded ? sp_mesh_nodes(surface->mesh, embedded->element[vertex], &nodes) : surface->vertex + vertex;
     memset(total, 0, (size_t)skin->bone_count * sizeof *total);
     for (int c = 0; c < nodes; c++) {
         const double share = surface->embedded ? embedded->weights[vertex * embedded->width + c] : 1;

@@ -5,9 +5,9 @@
 #include "formats/place.h"
 #include "formats/prescribed.h"
 #include "formats/skeleton.h"
-#include "tools/common/rig.h"
 #include "tools/common/anchors.h"
 #include "tools/common/places.h"
+#include "tools/common/rig.h"
 #include "tools/common/series.h"
 #include "tools/simulate/simulation.h"
 
@@ -112,7 +112,8 @@ static void read_skeleton(simulation *s)
     tool_read_skeleton(s->context, path, "skeleton", &s->mesh.mesh, file);
     for (int64_t b = 0; b < file->bone_count; b++)
         if (file->bones[b].kind == SP_JOINT_PATH) {
-            tool_hint("simulate --skin moves a reduced-order body on such bones, and --prescribe vertices along a path");
+            tool_hint(
+                "simulate --skin moves a reduced-order body on such bones, and --prescribe vertices along a path");
             tool_fail(SP_INPUT, path, "bones[%lld].joint: bone %s follows a path, and simfull moves bones by forces",
                       (long long)b, file->names[b]);
         }

@@ -27,7 +27,7 @@ static const tool_option options[] = {
     {"frame", 0, TOOL_INPUT, &chosen.ride.frame, "CSV", .only = "to=csv,obj,vtu !stress !fields !skin @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
     {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE",
-     .only = "to=csv,obj,vtu,glb skeleton !quantize !color !stress !fields @trajectory",
+     .only = "to=csv,obj,vtu,glb !quantize !color !stress !fields @trajectory",
      .help = "the motion in world coordinates, of a body that followed bones with these weights (simulate --skin); "
              "glTF: as a skin with morph targets"},
     {"skeleton", 0, TOOL_INPUT, &chosen.ride.skeleton, "JSON", .files = "json", .only = "skin",

@@ -74,7 +74,7 @@ static const tool_option options[] = {
              "else largest"},
     {"frame", 0, TOOL_INPUT, &chosen.ride.frame, "CSV", .only = "color=none !loads !skin @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
-    {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE", .only = "color=none skeleton !loads @trajectory",
+    {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE", .only = "color=none !loads @trajectory",
      .help = "the motion in world coordinates, of a body that followed bones with these weights (simulate --skin)"},
     {"skeleton", 0, TOOL_INPUT, &chosen.ride.skeleton, "JSON", .files = "json", .only = "skin",
      .help = "the skeleton with these bones"},

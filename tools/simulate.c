@@ -41,7 +41,7 @@ static const tool_option force_options[] = {
      .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: inertial forces act on it, and gravity "
              "keeps its direction in the world"},
     {"skin", 0, TOOL_INPUT, AT(skin), .argument = "FILE",
-     .only = "skeleton !static-correction !certificate !reactions !record-reactions",
+     .only = "!static-correction !certificate !reactions !record-reactions",
      .help = "the body follows the bones of a skeleton, with these weights of simskin: inertial forces act on it, and "
              "gravity keeps its direction in the world"},
     {"skeleton", 0, TOOL_INPUT, AT(skeleton), .argument = "JSON", .only = "skin", .files = "json",

@@ -74,6 +74,8 @@ void tool_rig_open(sp_context *context, const char *skin, const char *skeleton, 
                    tool_rig *rig)
 {
     *rig = (tool_rig){0};
+    if (!skeleton)
+        tool_fail(SP_USAGE, NULL, "--skin needs --skeleton, with the paths of its bones");
     read_skin(context, skin, mesh, &rig->file);
     tool_read_skeleton(context, skeleton, "skeleton", &mesh->mesh, &rig->skeleton);
     check_names(rig, skin, skeleton);

@@ -20,8 +20,8 @@ typedef struct tool_rig {
     sp_bone_motion *motion; /* [bones] of one time */
 } tool_rig;
 
-/* Checks that the skin is of the mesh and has the bones of the skeleton, and that all of these follow paths. end: the
- * time in s that each path must reach, unless it has one line; −INFINITY: any. */
+/* skeleton NULL is a usage error. Checks that the skin is of the mesh and has the bones of the skeleton, and that all
+ * of these follow paths. end: the time in s that each path must reach, unless it has one line; −INFINITY: any. */
 void tool_rig_open(sp_context *context, const char *skin, const char *skeleton, const tool_mesh *mesh, double end,
                    tool_rig *rig);
 void tool_rig_close(tool_rig *rig); /* a zeroed one is allowed */

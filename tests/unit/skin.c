@@ -227,6 +227,44 @@ static void by_differences(const sp_fe_space *body, bool lumped, const sp_skin *
     free(x), free(mass);
 }
 
+/* Velocities of blended vertices are the rates of their positions. */
+static void velocities(void)
+{
+    sp_mesh mesh;
+    sp_skin skin;
+    sp_bone_motion motion[BONES];
+    double q[R], v[R], error[3];
+    const double t = 0.43;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    make_skin(mesh.vertex_count, BONES, &skin);
+    const int64_t rows = 3 * mesh.vertex_count;
+    double *U = calloc((size_t)(rows * R), 8), *x = calloc((size_t)(2 * rows), 8);
+    random_field(rows * R, 3, U);
+    random_field(R, 5, q);
+    random_field(R, 6, v);
+    sp_rig_motion(&rig, t, motion);
+    for (int level = 0; level < 3; level++) {
+        const double h = 0.02 / (1 << level);
+        blend(&mesh, &skin, U, q, v, h, t + h, x);
+        blend(&mesh, &skin, U, q, v, -h, t - h, x + rows);
+        error[level] = 0;
+        for (int64_t p = 0; p < mesh.vertex_count; p++) {
+            double u[3] = {0}, rate[3] = {0};
+            for (int i = 0; i < 3 * R; i++) {
+                u[i % 3] += U[i / 3 * rows + 3 * p + i % 3] * q[i / 3];
+                rate[i % 3] += U[i / 3 * rows + 3 * p + i % 3] * v[i / 3];
+            }
+            sp_skin_blend(&skin, motion, p, mesh.vertices + 3 * p, u, rate);
+            for (int k = 0; k < 3; k++)
+                error[level] = fmax(error[level], fabs((x[3 * p + k] - x[rows + 3 * p + k]) / (2 * h) - rate[k]));
+        }
+    }
+    CHECK_ORDERS(error, 2, 0.05, 0.05, "velocities");
+    free(U), free(x);
+    sp_skin_free(&skin);
+    sp_mesh_free(&mesh);
+}
+
 /* The forces of an interval converge to those of its middle with the square of its length. */
 static void forces(void)
 {
@@ -326,6 +364,7 @@ int main(void)
     RUN(poses);
     RUN(linear_weights);
     RUN(kept_weights);
+    RUN(velocities);
     RUN(forces);
     RUN(one_bone);
     return test_end();

@@ -43,8 +43,19 @@ def rotated(q, v):
     return [v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2], v[2] + w * t[2] + x * t[1] - y * t[0]]
 
 
-def pose(name, t):
-    """Of a bone relative to its parent. All angles are harmonics of the period, so that the walk is a smooth closed loop."""
+def pose(name, t, ease=0):
+    """Of a bone relative to its parent. All angles are harmonics of the period, so that the walk is a smooth closed loop. With `ease`
+    it begins at rest and reaches its full angles after that time."""
+    p, q = full_pose(name, t)
+    if t >= ease:
+        return p, q
+    x = t / ease
+    part = x * x * x * (10 - 15 * x + 6 * x * x)
+    angle, sine = 2 * math.acos(min(1, q[0])), math.sqrt(sum(c * c for c in q[1:]))
+    return [part * c for c in p], (math.cos(part * angle / 2), *(math.sin(part * angle / 2) * c / max(sine, 1e-300) for c in q[1:]))
+
+
+def full_pose(name, t):
     phase = 2 * math.pi * t / PERIOD
     bone, _, side = name.partition("-")
     sway = math.sin(phase)
@@ -65,13 +76,13 @@ def pose(name, t):
     return still, about("y", {"thigh": -swing, "shin": knee, "foot": 0.8 * (swing - knee)}[bone])
 
 
-def world(name, t):
+def world(name, t, ease=0):
     """The map X -> p + R X of a bone from rest to the world, as (p, q)."""
     _, parent, at, *_ = next(bone for bone in BONES if bone[0] == name)
-    p, q = pose(name, t)
+    p, q = pose(name, t, ease)
     moved = rotated(q, at)
     p = [a + b - c for a, b, c in zip(at, p, moved)]
     if parent is None:
         return p, q
-    up, uq = world(parent, t)
+    up, uq = world(parent, t, ease)
     return [a + b for a, b in zip(up, rotated(uq, p))], multiplied(uq, q)

@@ -78,6 +78,8 @@ static void check_kind(verify *v, artefact *file)
         {"pointshell", verify_pointshell},
         {"domains", verify_domains},
         {"skin", verify_skin},
+        {"certificate", verify_certificate},
+        {"curve", verify_curve},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

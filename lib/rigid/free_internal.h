@@ -43,10 +43,6 @@ struct sp_free_body {
     bool coupled; /* rotation and deformation are coupled: r > 0, not p.decoupled */
     bool simpson; /* f̄ is by Simpson's rule, else the force at the midpoint */
 
-    /* of A(0), constant */
-    double J[INERTIA];
-    double *slope;  /* [SLOPES, r] */
-    double *curve;  /* [SLOPES, r, r] derivatives of slopes: row j, column i is ∂_i of slope j; if coupled */
     double *weight; /* [n] 1/A_kk: the norm of π is (Σ π_k²/A_kk)^½, the square root of an energy */
 
     /* the motion */
@@ -93,9 +89,6 @@ static inline void column(const double *rows, int64_t r, int64_t i, double y[3])
 }
 
 /* ---- the mass matrix and the momenta (free_mass.c) ---- */
-
-/* Computes J, slopes and their derivatives from the integrals of the inertia. */
-void sp_free_set_polynomials(sp_free_body *b);
 
 /* Sets b->weight. SP_NUMERICAL if A(0) is not positive definite. */
 int sp_free_check_inertia(sp_free_body *b) SP_MUST_USE;

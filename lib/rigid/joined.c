@@ -178,11 +178,11 @@ static void allocate_bodies(sp_joined *joined)
     joined->size = sp_pool_new(pool, 2 * joined->body_count, sizeof(double));
 }
 
-static void new_side(sp_pool *pool, int64_t body, int64_t r, int vectors, joint_side *side)
+static void new_side(sp_pool *pool, int64_t body, int64_t r, int slopes, joint_side *side)
 {
     side->body = body;
-    for (int k = 0; k < vectors && r > 0; k++)
-        side->slope[k] = sp_pool_new(pool, 3 * r, sizeof(double));
+    side->slopes = r > 0 ? slopes : 0;
+    side->slope = sp_pool_new(pool, 3 * side->slopes * r, sizeof(double));
 }
 
 static void allocate_joints(sp_joined *joined, const sp_joint *joints)

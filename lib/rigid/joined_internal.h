@@ -20,7 +20,8 @@ enum {
 typedef struct joint_side {
     int64_t body; /* −1: the world */
     double rest[VECTORS][3];
-    double *slope[VECTORS]; /* A_k [3, r]; NULL: 0 */
+    int slopes;    /* A_k of the first of them, the others are zero */
+    double *slope; /* [slopes, 3, r] A_k */
     double start[VECTORS][3], end[VECTORS][3],
         mean[VECTORS][3];     /* y at the start and the end of the step, their mean */
     double force[VECTORS][3]; /* impulses on the vectors */
@@ -57,11 +58,11 @@ typedef struct joined_body {
     double F[3], P[3]; /* impulses of the loads: h F, and Π₀ + h R₀ᵀT */
     double *load;      /* [r] h Q */
     double J[3];       /* impulse of the loads and joints, N s */
-    double *matrix;    /* [size, size] the matrix of its equations, overwritten by its factors */
+    double *matrix;    /* [size, size] the matrix of its equations, overwritten by its inverse */
     double *row;       /* [BORDER, n of the parent] its equations of Ω and λ by the unknowns of the parent */
     double *column;    /* [n of the parent, BORDER] the equations of the parent by its unknowns Ω and λ */
     double *scratch;   /* [BORDER, size or n of the parent, the larger] */
-    double *product;   /* [n of the parent, n of the parent] what it adds to the matrix of the parent */
+    double *product;   /* [n of the parent, n of the parent] is subtracted from the matrix of the parent */
     int *pivot;
     int status;
     sp_free_state state; /* at the end of the step */
@@ -92,7 +93,7 @@ struct sp_joined {
 int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const sp_joint *joints) SP_MUST_USE;
 
 /* y_k = R (a_k + A_k q) of a side of a body with r coordinates. */
-void sp_joined_place(const joint_side *side, int64_t r, const double R[9], const double *q, double y[VECTORS][3]);
+void sp_joined_place(const joint_side *side, int r, const double R[9], const double *q, double y[VECTORS][3]);
 
 /* Φ of a joint from the vectors y at its ends, the r coordinates q of the child, and both centres of mass. */
 void sp_joined_constraint(const joint *j, int r, const double *q, const double parent[3], const double child[3],

@@ -115,6 +115,10 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_polynomial_sums_read(context, &content, &file->polynomials, mesh, basis);
     else if (!strcmp(kind, "cubature"))
         status = sp_cubature_read(context, &content, -1, &file->cubature, mesh, basis);
+    else if (!strcmp(kind, "certificate"))
+        status = sp_certificate_read(context, &content, -1, &file->certificate, mesh, basis);
+    else if (!strcmp(kind, "curve"))
+        status = sp_curve_read(context, &content, &file->curve);
     else if (!strcmp(kind, "training"))
         status = sp_training_read(context, &content, &file->poses, &file->first, &file->total, mesh, basis);
     else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") ||
@@ -169,6 +173,8 @@ void verify_free(artefact *file)
     sp_polynomials_free(&file->polynomials);
     sp_field_free(&file->field);
     sp_cubature_free(&file->cubature);
+    sp_certificate_free(&file->certificate);
+    sp_curve_file_free(&file->curve);
     sp_poses_free(&file->poses);
     sp_pointshell_free(&file->pointshell);
     sp_domains_free(&file->domains);

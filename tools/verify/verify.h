@@ -4,8 +4,10 @@
 #define TOOLS_VERIFY_VERIFY_H
 
 #include "assembly/fe_space.h"
+#include "formats/certificate.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/curve.h"
 #include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/pointshell.h"
@@ -42,6 +44,8 @@ typedef struct artefact {
     sp_polynomials polynomials;
     sp_field field;
     sp_cubature cubature;
+    sp_certificate certificate;
+    sp_curve_file curve;
     sp_poses poses; /* of a file of training */
     int64_t first, total;
     sp_pointshell pointshell;
@@ -114,6 +118,8 @@ void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);
 void verify_domains(verify *v, artefact *file);
 void verify_skin(verify *v, artefact *file);
+void verify_certificate(verify *v, artefact *file);
+void verify_curve(verify *v, artefact *file);
 
 /* A static trajectory and its model. */
 typedef struct verify_statics {
@@ -186,6 +192,10 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
 
 /* Eigenvalues, ascending, of a symmetric matrix [n, n], which is destroyed. */
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue);
+
+/* Random coordinates q [r] that displace some vertex by a tenth of the body's size along an axis, and u = U q
+ * [3·vertices]. */
+void verify_random_coordinates(const sp_mesh *mesh, const double *U, int64_t r, uint64_t stream, double *u, double *q);
 
 /* z [N] of the coordinates q: ½ zᵀAz is the energy of a Gram matrix A (formats/polynomials.md), and A z gives the
  * force. */

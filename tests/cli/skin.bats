@@ -122,6 +122,10 @@ needs_numpy() {
 
 @test "attached vertices fixed" {
     simskin bar.npz chain.json --write-fixed held.npz -q -o out.npz
+    simskin held.npz chain.json -q -o held-skin.npz
+    modes held.npz -k 5 -q -o held-modes.npz
+    simulate held.npz --model modal --basis held-modes.npz --skin held-skin.npz --skeleton chain.json --gravity 0,0,-9.81 --dt 0.01 --steps 20 --record all -q -o held-motion.npz
+    simverify held.npz held-modes.npz held-skin.npz held-motion.npz > said 2>&1 || fault "$(cat said)"
     attached=$(siminfo skin.npz | awk '$1 == "skin" { print $(NF - 3) }')
     [ "$(siminfo held.npz | awk '$1 == "fixed" { print $2; exit }')" = "$attached" ] || fault "$(siminfo held.npz), not $attached"
     siminfo --script held.npz > again.sh
@@ -140,6 +144,7 @@ needs_numpy() {
     sed 's/3, 0.5, 0.5/2.3, 0.5, 0.5/' chain.json > short.json
     refused 3 'simskin: cut.npz: the piece with vertex [0-9]* has no bone: attach one to it, or take the piece out \(simcut --keep\)$' simskin cut.npz short.json -q -o out.npz
     refused 3 "simulate: a.csv: the path of bone a ends at 1 s, before the motion at 2 s\$" simulate bar.npz $common --steps 200 --skin skin.npz --skeleton chain.json
+    refused 3 'simexport: one.npz: linear.npz was simulated with another skin \([0-9a-f]{12}\.\.\., this one is [0-9a-f]{12}\.\.\.\)$' simexport bar.npz modes.npz linear.npz --skin one.npz --skeleton one.json -q -o out.obj
     refused 2 'simulate: --skin needs --skeleton, with the paths of its bones$' simulate bar.npz $common --skin skin.npz
     refused 3 'simulate: one.npz: it has 1 bones, chain.json has 3$' simulate bar.npz $common --steps 3 --skin one.npz --skeleton chain.json
     sed 's/"b"/"other"/g' chain.json > named.json

@@ -15,12 +15,14 @@ void tool_read_skeleton(sp_context *context, const char *path, const char *optio
     sp_pool_free(&pool);
 }
 
-static void read_skin(sp_context *context, const char *path, const tool_mesh *mesh, sp_skin_file *skin)
+static void read_skin(sp_context *context, const char *path, const tool_mesh *mesh, tool_rig *rig)
 {
+    sp_skin_file *skin = &rig->file;
     static const char *const kinds[] = {"skin", NULL};
     sp_file file;
     tool_read(path, "skin", kinds, false, &file);
     tool_check(sp_skin_read(context, &file, skin), path);
+    memcpy(rig->hash, file.hash, sizeof rig->hash);
     sp_file_free(&file);
     tool_check_hash(path, "mesh", skin->mesh, mesh->hash);
     if (skin->skin.vertex_count != mesh->mesh.vertex_count)
@@ -76,7 +78,7 @@ void tool_rig_open(sp_context *context, const char *skin, const char *skeleton, 
     *rig = (tool_rig){0};
     if (!skeleton)
         tool_fail(SP_USAGE, NULL, "--skin needs --skeleton, with the paths of its bones");
-    read_skin(context, skin, mesh, &rig->file);
+    read_skin(context, skin, mesh, rig);
     tool_read_skeleton(context, skeleton, "skeleton", &mesh->mesh, &rig->skeleton);
     check_names(rig, skin, skeleton);
     read_paths(context, skeleton, end, rig);

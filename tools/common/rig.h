@@ -14,6 +14,7 @@ void tool_read_skeleton(sp_context *context, const char *path, const char *optio
 typedef struct tool_rig {
     sp_pool pool;
     sp_skin_file file;
+    char hash[SP_HASH_LENGTH]; /* of the skin */
     sp_skeleton_file skeleton;
     sp_path *paths; /* [bones] */
     sp_rig rig;

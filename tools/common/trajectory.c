@@ -508,6 +508,19 @@ static void ride_frame(tool_trajectory *motion, const char *path)
     tool_check(sp_path_parse(motion->context, text, length, motion->frame), path);
 }
 
+/* The skin with which the trajectory was simulated must be this one. */
+static void check_skin(const tool_trajectory *motion, const char *path)
+{
+    size_t i;
+    json_t *input;
+    json_array_foreach(json_object_get(tool_trajectory_meta(motion), "inputs"), i, input)
+    {
+        if (!strcmp(meta_text(input, "option"), "skin") && strcmp(meta_text(input, "sha256"), motion->rig->hash))
+            tool_fail(SP_INPUT, path, "%s was simulated with another skin (%.12s..., this one is %.12s...)",
+                      motion->path, meta_text(input, "sha256"), motion->rig->hash);
+    }
+}
+
 /* The paths of the bones must reach the last frame, which is not known of a stream. */
 static void ride_bones(tool_trajectory *motion, const tool_ride *ride)
 {
@@ -515,6 +528,7 @@ static void ride_bones(tool_trajectory *motion, const tool_ride *ride)
     motion->rig = tool_allocate(&motion->pool, 1, sizeof *motion->rig);
     tool_rig_open(motion->context, ride->skin, ride->skeleton, &motion->mesh,
                   last >= 0 ? tool_trajectory_time(motion, last) : -INFINITY, motion->rig);
+    check_skin(motion, ride->skin);
 }
 
 void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride)

@@ -147,9 +147,11 @@ void sp_free_keep_stiffness(sp_free_body *b);
 /* Adds what Newton's method did in a step. */
 void sp_free_count(sp_free_report *report, const sp_newton_report *newton);
 
-/* Completes the end of the step, b->next and `state`, from P and the force F. SP_NUMERICAL if something is not finite,
- * or an element is inverted whose law is undefined there. */
-int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state) SP_MUST_USE;
+/* Completes the end of the step, b->next and `state`, from P and the force F. */
+void sp_free_finish(sp_free_body *b, const double F[3], sp_free_state *state);
+
+/* SP_NUMERICAL if something of it is not finite, or an element is inverted whose law is undefined there. */
+int sp_free_check(const sp_free_body *b, const sp_free_state *state) SP_MUST_USE;
 
 /* Makes the end of the step the current state. */
 void sp_free_accept(sp_free_body *b, const sp_free_state *state);

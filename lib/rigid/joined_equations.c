@@ -239,7 +239,7 @@ static void load_body(const sp_joined *joined, joined_body *b, const double *x)
 void sp_joined_set_end(sp_joined *joined, const double *x)
 {
     const int threads = joined->context->threads;
-#pragma omp parallel num_threads(threads) if (joined->body_count >= 8)
+#pragma omp parallel num_threads(threads) if (joined->body_count >= CROWD)
     {
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < joined->body_count; b++)
@@ -280,7 +280,7 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
     const double inverse = 2 / joined->p.step;
     double norm = 0, scale = 0;
     sp_joined_set_end(joined, x);
-#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= 8)
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t b = 0; b < joined->body_count; b++) {
         joined_body *body = &joined->bodies[b];
         body_residual(body, x + body->first, r + body->first, joined->size + 2 * b);
@@ -289,16 +289,20 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
         norm += joined->size[2 * b];
         scale += joined->size[2 * b + 1];
     }
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
-        const joint *j = &joined->joints[k];
+        joint *j = &joined->joints[k];
         double *phi = r + j->impulse;
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
         sp_joined_constraint(j, c->r, c->free->next.q, p ? p->c1 : (double[3]){0}, c->c1, phi);
+        j->square = 0;
         for (int i = 0; i < JOINT; i++) {
             phi[i] *= inverse;
-            norm += j->weight[i / 3] * phi[i] * phi[i];
+            j->square += j->weight[i / 3] * phi[i] * phi[i];
         }
     }
+    for (int64_t k = 0; k < joined->joint_count; k++)
+        norm += joined->joints[k].square;
     size->norm = sqrt(norm);
     size->scale = sqrt(scale);
 }
@@ -331,6 +335,7 @@ static void add_rate(const joined_body *b, const joint_side *side, double h, dou
 void sp_joined_rates(const sp_joined *joined, const double *x, double *r)
 {
     const double h = joined->p.step;
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const joint *j = &joined->joints[k];
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
@@ -563,36 +568,62 @@ static void add_children(const sp_joined *joined, joined_body *b)
     }
 }
 
-/* Solves the equations of the tree in place. */
+/* The unknowns Ω and λ of a body. */
+static void get_border(const joined_body *b, const double *own, double border[BORDER])
+{
+    memcpy(border, own + 3, 3 * sizeof *border);
+    memcpy(border + 3, own + b->n, JOINT * sizeof *border);
+}
+
+/* Solves the equations of a body for the unknowns of its parent 0, after those of its children. */
+static void solve_upward(const sp_joined *joined, const joined_body *b, double *x)
+{
+    double *own = x + b->first;
+    for (int64_t l = 0; l < b->link_count; l++) {
+        const joint *j = &joined->joints[b->link[l]];
+        const joined_body *c = &joined->bodies[j->child.body];
+        double border[BORDER];
+        if (j->loop >= 0 || c == b)
+            continue;
+        get_border(c, x + c->first, border);
+        for (int i = 0; i < b->n; i++)
+            for (int k = 0; k < BORDER; k++)
+                own[i] -= c->column[i * BORDER + k] * border[k];
+    }
+    memcpy(b->scratch, own, (size_t)b->size * sizeof *own);
+    sp_small_apply(b->size, b->size, b->matrix, b->scratch, own);
+}
+
+/* Adds what the unknowns of the parent change. */
+static void solve_downward(const sp_joined *joined, const joined_body *b, double *x)
+{
+    if (b->parent < 0)
+        return;
+    const joined_body *p = &joined->bodies[b->parent];
+    double border[BORDER], change[BORDER];
+    sp_small_apply(BORDER, p->n, b->row, x + p->first, border);
+    for (int i = 0; i < b->size; i++) {
+        get_border(b, b->matrix + i * b->size, change);
+        for (int l = 0; l < BORDER; l++)
+            x[b->first + i] -= change[l] * border[l];
+    }
+}
+
+/* Solves the equations of the tree in place, from the leaves to the roots and back. */
 static void solve_tree(const sp_joined *joined, double *x)
 {
-    for (int64_t k = joined->body_count - 1; k >= 0; k--) {
-        const joined_body *b = &joined->bodies[joined->order[k]];
-        double *own = x + b->first;
-        memcpy(b->scratch, own, (size_t)b->size * sizeof *own);
-        sp_small_apply(b->size, b->size, b->matrix, b->scratch, own);
-        if (b->parent < 0)
-            continue;
-        double *above = x + joined->bodies[b->parent].first, border[BORDER];
-        memcpy(border, own + 3, 3 * sizeof *border);
-        memcpy(border + 3, own + b->n, JOINT * sizeof *border);
-        for (int i = 0; i < joined->bodies[b->parent].n; i++)
-            for (int l = 0; l < BORDER; l++)
-                above[i] -= b->column[i * BORDER + l] * border[l];
-    }
-    for (int64_t k = 0; k < joined->body_count; k++) {
-        const joined_body *b = &joined->bodies[joined->order[k]];
-        if (b->parent < 0)
-            continue;
-        const joined_body *p = &joined->bodies[b->parent];
-        double border[BORDER], change[BORDER];
-        sp_small_apply(BORDER, p->n, b->row, x + p->first, border);
-        for (int i = 0; i < b->size; i++) {
-            const double *row = b->matrix + i * b->size;
-            memcpy(change, row + 3, 3 * sizeof *change);
-            memcpy(change + 3, row + b->n, JOINT * sizeof *change);
-            for (int l = 0; l < BORDER; l++)
-                x[b->first + i] -= change[l] * border[l];
+    const int threads = joined->context->threads;
+#pragma omp parallel num_threads(threads) if (joined->body_count >= CROWD)
+    {
+        for (int64_t level = joined->level_count - 1; level >= 0; level--) {
+#pragma omp for schedule(static)
+            for (int64_t k = joined->level[level]; k < joined->level[level + 1]; k++)
+                solve_upward(joined, &joined->bodies[joined->order[k]], x);
+        }
+        for (int64_t level = 1; level < joined->level_count; level++) {
+#pragma omp for schedule(static)
+            for (int64_t k = joined->level[level]; k < joined->level[level + 1]; k++)
+                solve_downward(joined, &joined->bodies[joined->order[k]], x);
         }
     }
 }
@@ -629,7 +660,7 @@ int sp_joined_factor(void *self, const double *x, bool definite)
         memset(joined->loop_row, 0, bytes);
         memset(joined->loop_column, 0, bytes);
     }
-#pragma omp parallel num_threads(threads) if (count >= 8)
+#pragma omp parallel num_threads(threads) if (count >= CROWD)
     {
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < count; b++)

@@ -13,6 +13,7 @@ enum {
     JOINT = 6,          /* components of a joint */
     VECTORS = 4,        /* attached vectors of a side: the mean of the interface, and three more for the rotation */
     BORDER = 3 + JOINT, /* unknowns of a child that its parent's equations contain: Ω and λ */
+    CROWD = 48,         /* so many bodies are worth the start of threads */
 };
 
 /* The vectors y_k = R (a_k + A_k q) of one side of a joint: y₀ from the centre of mass to the mean of the interface;
@@ -33,6 +34,7 @@ typedef struct joint {
     double *turn;         /* [3, r of the child] J_c⁻¹ Σ s Z × U */
     int64_t impulse;      /* where λ is among the unknowns */
     double lambda[JOINT]; /* of the last step */
+    double square;        /* of 2/h Φ in the norm of the residual */
     double gap[JOINT];    /* Φ at the start of the step, with one iteration */
     int64_t loop;         /* its number among the joints that close loops; −1: it belongs to the tree */
     double weight[2]; /* of squares of 2/h Φ_t and 2/h Φ_R in the norm of the residual: masses and moments of inertia */

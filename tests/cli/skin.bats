@@ -107,6 +107,29 @@ needs_numpy() {
     no_faults
 }
 
+# Joints and animation of a file of another program: here one of simexport, in single precision.
+@test "scripts/gltf-skeleton reads joints and their motion" {
+    simexport bar.npz modes.npz linear.npz --skin skin.npz --skeleton chain.json -q -o linear.glb
+    rm -rf back
+    "$PYTHON" "$SUPPLE_SOURCE/scripts/gltf-skeleton" linear.glb back --radius 0.25 --up z
+    [ "$(ls back | tr '\n' ' ')" = "a.csv b.csv c.csv skeleton.json " ] || fault "$(ls back)"
+    simskin bar.npz back/skeleton.json -q -o other.npz
+    simulate bar.npz --model modal --basis modes.npz --skin skin.npz --skeleton back/skeleton.json --gravity 0,0,-9.81 --dt 0.01 --steps 50 -q -o back.npz
+    simexport bar.npz modes.npz back.npz --skin skin.npz --skeleton back/skeleton.json --every 20 -q -o b-%d.obj
+    simexport bar.npz modes.npz linear.npz --skin skin.npz --skeleton chain.json --every 20 -q -o l-%d.obj
+    for k in 0 1 2; do # the paths end at 0.6 s, which the last step would feel
+        paste l-$k.obj b-$k.obj | awk '$1 == "v" { for (i = 2; i <= 4; i++) if (($i - $(i + 4)) ^ 2 > 1e-8) exit 1 }' || fault "frame $k differs"
+    done
+    code=0
+    "$PYTHON" "$SUPPLE_SOURCE/scripts/gltf-skeleton" bar.npz back --radius 0.2 2> said || code=$?
+    [ "$code $(cat said)" = "3 gltf-skeleton: bar.npz: it is no binary glTF 2.0 file" ] || fault "$code $(cat said)"
+    simexport bar.npz -q -o rest.glb
+    code=0
+    "$PYTHON" "$SUPPLE_SOURCE/scripts/gltf-skeleton" rest.glb back --radius 0.2 2> said || code=$?
+    [ "$code $(wc -l < said)" = "3 1" ] || fault "$code $(cat said)"
+    no_faults
+}
+
 @test "Ritz vectors of inertia modes" {
     simverify bar.npz modes.npz > said || fault "$(cat said)"
     modes bar.npz -k 9 -q -o exact.npz

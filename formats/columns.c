@@ -289,6 +289,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     if (kind == &sp_kind_modes) {
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
         SP_TRY(sp_json_hash(context, file->meta, "about", columns->about));
+        columns->ritz = json_is_true(json_object_get(file->meta, "ritz"));
     }
     if (kind == &sp_kind_derivatives) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
@@ -322,6 +323,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= sp_json_set_mass(meta, columns->lumped);
     if (kind == &sp_kind_modes)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
+    if (kind == &sp_kind_modes && columns->ritz)
+        failed |= json_object_set_new(meta, "ritz", json_true()) != 0;
     if (kind == &sp_kind_modes && columns->about[0])
         failed |= json_object_set_new(meta, "about", json_string(columns->about)) != 0;
     if (kind == &sp_kind_derivatives)

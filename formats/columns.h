@@ -34,6 +34,7 @@ typedef struct sp_columns {
                                   rest in all columns; derivatives: the latter only */
     sp_interface *interfaces;  /* [interface_count] without their vertices */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
+    bool ritz;                 /* modes: Ritz vectors of a subspace, not eigenvectors */
     char about[SP_HASH_LENGTH]; /* modes: hash of the trajectory about whose last frame they are; empty: at rest */
 } sp_columns;
 

@@ -129,6 +129,9 @@ static void check_kind(const derivatives_problem *p)
 /* Derivatives are those of K at rest. */
 static void refuse_state(const derivatives_problem *p)
 {
+    if (p->modes.columns.ritz)
+        tool_fail(SP_INPUT, p->modes.path,
+                  "its columns are Ritz vectors of a subspace, derivatives are of eigenvectors");
     if (p->modes.columns.about[0])
         tool_fail(SP_INPUT, p->modes.path,
                   "its modes are about a static equilibrium, derivatives are of modes at rest");

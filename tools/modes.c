@@ -67,6 +67,9 @@ static const tool_option options[] = {
      .only = "orthogonalize=reduced", .help = "sample points (default: 128 log2 of the vertices)"},
     {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1,
      .only = "orthogonalize=reduced", .help = "leave out subtractions of a smaller cosine"},
+    {"as-modes", 0, TOOL_FLAG, &chosen.krylov.as_modes, .only = "method=krylov !interface",
+     .help = "combine the columns into the Ritz vectors of their space and write these as modes, with eigenvalues, for "
+             "simulate --model modal"},
     {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .only = "method=krylov @free-body",
      .help = "as eq. 3 is printed, without the mass in the constraint"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",

@@ -374,8 +374,8 @@ int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M,
     for (int64_t c = 0; c < count; c++)
         independent &= m[c * count + c] * m[c * count + c] > 1e-12 * (double)count; /* false for a NaN */
     if (!independent) {
-        status = sp_fail(context, SP_NUMERICAL, "the %lld columns of the interface basis are linearly dependent",
-                         (long long)count);
+        status =
+            sp_fail(context, SP_NUMERICAL, "the %lld columns of the basis are linearly dependent", (long long)count);
         goto done;
     }
     memcpy(image, U, (size_t)(order * count) * sizeof *image);

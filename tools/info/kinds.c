@@ -7,6 +7,7 @@
 #include "formats/mesh.h"
 #include "formats/plain.h"
 #include "formats/scene_trajectory.h"
+#include "formats/skin.h"
 #include "formats/trajectory.h"
 #include "mesh/mesh_sets.h"
 #include "tools/info/summary.h"
@@ -538,6 +539,26 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
     return SP_OK;
 }
 
+static int print_skin(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_skin_file skin;
+    const int status = sp_skin_read(context, &info->file, &skin);
+    if (status != SP_OK)
+        return status;
+    int64_t attached = 0;
+    for (int64_t v = 0; v < skin.skin.vertex_count; v++)
+        attached += skin.skin.attached[v] >= 0;
+    fprintf(stream, "skin      %lld bones, at most %lld for each of %lld vertices, %lld of them attached\n",
+            (long long)skin.skin.bone_count, (long long)skin.skin.influences, (long long)skin.skin.vertex_count,
+            (long long)attached);
+    fprintf(stream, "bones    ");
+    for (int64_t b = 0; b < skin.skin.bone_count && b < 20; b++)
+        fprintf(stream, " %s", skin.names[b]);
+    fprintf(stream, "%s\n", skin.skin.bone_count > 20 ? " ..." : "");
+    sp_skin_free(&skin.skin);
+    return SP_OK;
+}
+
 static int print_curve(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const words[] = {[SP_PERIODIC_RESPONSE] = "frequency response",
@@ -605,6 +626,7 @@ static const struct {
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
     {&sp_kind_domains, print_domains, NULL},
     {&sp_kind_curve, print_curve, NULL},
+    {&sp_kind_skin, print_skin, NULL},
     {&sp_kind_certificate, print_certificate, NULL},
 };
 

@@ -77,6 +77,7 @@ static void check_kind(verify *v, artefact *file)
         {"field", verify_field},
         {"pointshell", verify_pointshell},
         {"domains", verify_domains},
+        {"skin", verify_skin},
         {"certificate", verify_certificate},
         {"curve", verify_curve},
     };

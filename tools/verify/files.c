@@ -130,6 +130,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_pointshell_read(context, &content, &file->pointshell);
     else if (!strcmp(kind, "domains"))
         status = sp_domains_read(context, &content, &file->domains, mesh);
+    else if (!strcmp(kind, "skin"))
+        status = sp_skin_read(context, &content, &file->skin);
     sp_file_free(&content);
     return status;
 }
@@ -176,6 +178,7 @@ void verify_free(artefact *file)
     sp_poses_free(&file->poses);
     sp_pointshell_free(&file->pointshell);
     sp_domains_free(&file->domains);
+    sp_skin_free(&file->skin.skin);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

@@ -12,6 +12,7 @@
 #include "formats/field.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
+#include "formats/skin.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/force.h"
@@ -49,6 +50,7 @@ typedef struct artefact {
     int64_t first, total;
     sp_pointshell pointshell;
     sp_domains domains;
+    sp_skin_file skin;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -115,6 +117,7 @@ void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);
 void verify_domains(verify *v, artefact *file);
+void verify_skin(verify *v, artefact *file);
 void verify_certificate(verify *v, artefact *file);
 void verify_curve(verify *v, artefact *file);
 

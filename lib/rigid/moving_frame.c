@@ -50,6 +50,11 @@ void sp_moving_frame_free(sp_moving_frame *frame)
     *frame = (sp_moving_frame){0};
 }
 
+void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3])
+{
+    memcpy(frame->gravity, gravity, sizeof frame->gravity);
+}
+
 /* ---- the motion of the frame over an interval ---- */
 
 typedef struct frame_motion {

@@ -145,6 +145,37 @@ for a, b in (('still', 'none'), ('turned', 'y')):
     no_faults
 }
 
+@test "a body in a scene that feels its frame moves as simulate --frame, and a body that does not feel it rests" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_frames
+    local scheme
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.3, 0.002)
+write('turn.csv', t, np.outer(0.8 * t**2, (0.3, 1, -1)), 9 * t**2)" || fault 'no path'
+    modes bar.npz -q -k 12 -o few.npz
+    polycoef bar.npz few.npz -q -o few-poly.npz
+    for scheme in newmark energy; do
+        done_well simulate bar.npz --basis few.npz --poly few-poly.npz --frame turn.csv --gravity 0,1,-9.81 --damping-mass 0.5 --damping-stiffness 1e-3 \
+            --integrator $scheme --dt 0.002 --steps 100 -o frame.npz
+        for inertial in true false; do
+            echo '{"gravity": [0, 1, -9.81], "models": {"bar": {"kind": "reduced", "mesh": "bar.npz", "basis": "few.npz", "polynomials": "few-poly.npz",' \
+                '"damping": [0.5, 0.001]}}, "bodies": [{"name": "bar", "model": "bar", "motion": "path", "path": "turn.csv", "inertial": '$inertial'}]}' > scene.json
+            done_well simscene scene.json --integrator $scheme --dt 0.002 --steps 100 -o $inertial.npz
+        done
+        "$PYTHON" -c "
+import numpy as np
+a, b, c = (np.load(n + '.npz') for n in ('frame', 'true', 'false'))
+q = [np.concatenate([f[n] for n in f.files if n.startswith('q/')]) for f in (a, b, c)]
+size = abs(q[0]).max()
+assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * size, (abs(q[0] - q[1]).max(), abs(q[0] - q[2]).max(), size)" ||
+            fault "$scheme: not the same, or the frame does not matter"
+    done
+    sed -i 's/false/true/' scene.json
+    refused 2 'one semi-implicit iteration neglects inertial forces' simscene scene.json --semi-implicit --dt 0.002 --steps 2 -o out.npz
+    no_faults
+}
+
 @test "a warped bar keeps its volume, and its tip is near the full model" {
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames

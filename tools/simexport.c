@@ -26,6 +26,8 @@ static const tool_option options[] = {
      .help = "the volume of the deformed mesh too, m3"},
     {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "to=csv,obj,vtu !stress !fields @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
+    {"world", 0, TOOL_FLAG, &chosen.world, .only = "to=csv,obj,vtu !frame !stress !fields @trajectory",
+     .help = "the same along the frame that the trajectory records"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .only = "to=vtu @trajectory,columns,mesh",
      .help = "the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .only = "to=vtu !surface @trajectory",

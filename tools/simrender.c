@@ -74,6 +74,8 @@ static const tool_option options[] = {
              "else largest"},
     {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "color=none !loads @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
+    {"world", 0, TOOL_FLAG, &chosen.world, .only = "color=none !frame !loads @trajectory",
+     .help = "the same along the frame that the trajectory records"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS, .only = "@scene",
      .help =
          "of a scene's motion that records them: marks, arrows along the force on the body of the point, or nothing"},

@@ -264,6 +264,18 @@ write('turn.csv', t, np.outer(t, (1, 2, -1)), 9 * t**2)" || fault 'no path'
     done_well simexport bar.npz q.npz all.npz --frame turn.csv --frames 20 -o world.obj
     ending=.png
     done_well simrender bar.npz q.npz all.npz --frame turn.csv --frames 20 --size 160x120 -o world.png
+    # the same with the frame that the trajectory records, of coordinates and of vertices
+    for motion in 'q.npz all.npz' u.npz; do
+        done_well simexport bar.npz $motion --world --probe 41,63 -o recorded.csv
+        cmp world.csv recorded.csv || fault "$motion: --world is not --frame"
+    done
+    done_well simexport bar.npz u.npz --world --frames 20 -o recorded.obj
+    cmp world.obj recorded.obj || fault 'models'
+    done_well simrender bar.npz q.npz all.npz --world --frames 20 --size 160x120 -o recorded.png
+    cmp world.png recorded.png || fault 'pictures'
+    simulate bar.npz -q --model modal --basis all.npz --rank 20 --steps 3 -o still.npz
+    refused 3 'records no frame' simexport bar.npz still.npz all.npz --world --probe 41 -o out.csv
+    refused 2 '--world|--frame' simexport bar.npz q.npz all.npz --world --frame turn.csv --probe 41 -o out.csv
     "$PYTHON" -c "
 from frames import *
 X = np.load('bar.npz')['vertices']
@@ -274,6 +286,12 @@ x = [p[k, 1:4] + (X + u[k]) @ rotation(p[k, 4:]).T for k in range(len(t))]
 got = table[:, 5:11].reshape(-1, 2, 3)
 want = np.array([x[k][[41, 63]] - X[[41, 63]] for k in range(len(t))])
 assert abs(got - want).max() < 1e-12 and abs(want).max() > 0.3, abs(got - want).max()" || fault 'not the same'
+    PYTHONPATH=$BATS_TEST_DIRNAME/../../python "$PYTHON" -c "
+import numpy as np, supple
+f, p = supple.load('q.npz'), np.loadtxt('turn.csv', delimiter=',')[:21]
+assert f['pose'].shape == (21, 7) and f['twist'].shape == (21, 6) and len(f['q']) == 21
+assert abs(f['pose'] - p[:, 1:]).max() < 1e-12 and abs(f['twist'][:, :3] - (1, 2, -1)).max() < 1e-10, f['twist'][0]
+" || fault 'Python reads another frame'
     refused 2 '--stress|--frame' simexport bar.npz q.npz all.npz --frame turn.csv --probe 41 --stress -o out.csv
     no_faults
 }

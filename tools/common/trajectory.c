@@ -496,18 +496,33 @@ static void full_vector(const tool_trajectory *motion, int64_t frame, const doub
         expand(motion, 0, rows, reduced + at * motion->trajectory.r, out);
 }
 
-void tool_trajectory_ride(tool_trajectory *motion, const char *path)
+void tool_trajectory_ride(tool_trajectory *motion, const char *path, bool world)
 {
     int64_t length;
-    if (!path)
+    if (!path && !world)
         return;
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, motion->path, "a body that moves with a frame needs its mesh: name the mesh too");
-    motion->frame = tool_allocate(&motion->pool, 1, sizeof *motion->frame);
+    if (world && !json_is_true(json_object_get(tool_trajectory_meta(motion), "frame")))
+        tool_fail(SP_INPUT, motion->path, "--world: it records no frame that the body moves with (simulate --frame)");
+    motion->world = world;
     if (!motion->warped)
         motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
+    if (world)
+        return;
+    motion->frame = tool_allocate(&motion->pool, 1, sizeof *motion->frame);
     const char *text = tool_read_bytes(path, "frame", &motion->pool, &length);
     tool_check(sp_path_parse(motion->context, text, length, motion->frame), path);
+}
+
+/* The pose and the velocities [6] of the frame that the body moves with. */
+static sp_pose moving_frame(const tool_trajectory *motion, int64_t frame, double rates[6])
+{
+    if (!motion->world)
+        return sp_path_at(motion->frame, tool_trajectory_time(motion, frame), rates);
+    const double *pose = motion->trajectory.pose + 7 * (frame - motion->first);
+    memcpy(rates, motion->trajectory.twist + 6 * (frame - motion->first), 6 * sizeof *rates);
+    return (sp_pose){{pose[0], pose[1], pose[2]}, {pose[3], pose[4], pose[5], pose[6]}};
 }
 
 /* The displacements u and velocities v (NULL: not wanted) of points that are at X in the frame at rest, from the frame
@@ -515,7 +530,7 @@ void tool_trajectory_ride(tool_trajectory *motion, const char *path)
 static void to_world(const tool_trajectory *motion, int64_t frame, int64_t count, const double *X, double *u, double *v)
 {
     double rates[6], R[9];
-    const sp_pose pose = sp_path_at(motion->frame, tool_trajectory_time(motion, frame), rates);
+    const sp_pose pose = moving_frame(motion, frame, rates);
     sp_quaternion_matrix(pose.q, R);
     for (int64_t p = 0; p < 3 * count; p += 3) {
         double arm[3], turned[3] = {0}, carried[3];
@@ -547,7 +562,7 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
                (size_t)rows * sizeof *u);
     else
         memset(u, 0, (size_t)rows * sizeof *u);
-    if (motion->frame)
+    if (motion->frame || motion->world)
         to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, u, NULL);
 }
 
@@ -557,7 +572,7 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
         expand_warped(motion, frame - motion->first, motion->warped, v);
     else
         full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
-    if (!motion->frame)
+    if (!motion->frame && !motion->world)
         return;
     if (!motion->warp || all_recorded(motion))
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, motion->warped);
@@ -635,18 +650,19 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
     const int64_t *corner;
     const double *weight;
     int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
+    const bool in_world = motion->frame || motion->world;
     double rest[3] = {0}, sum[2][3] = {{0}};
     for (int which = 0; which < 2; which++)
-        for (int c = 0; c < count && (motion->frame || (which == 0 ? u : v)); c++) {
+        for (int c = 0; c < count && (in_world || (which == 0 ? u : v)); c++) {
             double value[3];
             vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot,
                          which == 0 ? trajectory->q : trajectory->qdot, value);
             for (int i = 0; i < 3; i++) {
                 sum[which][i] += weight[c] * value[i];
-                rest[i] += which == 0 && motion->frame ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
+                rest[i] += which == 0 && in_world ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
             }
         }
-    if (motion->frame)
+    if (in_world)
         to_world(motion, frame, 1, rest, sum[0], sum[1]);
     if (u)
         memcpy(u, sum[0], sizeof sum[0]);

@@ -36,6 +36,7 @@ typedef struct tool_trajectory {
         *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
     sp_modal_warp *warp; /* of a trajectory whose coordinates are of linear displacements (modal warping); NULL: none */
     struct sp_path *frame; /* the frame that the body moves with (tool_trajectory_ride); NULL: none */
+    bool world;            /* it is the recorded one */
     double *warped;        /* [2, 3·vertex_count] displacement and velocity for it */
     sp_pool pool;
 } tool_trajectory;
@@ -60,8 +61,9 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
 void tool_trajectory_close(tool_trajectory *motion);
 
 /* Makes displacements and velocities of a trajectory those in the world, for a body that moves with a frame along the
- * path of this file (simulate --frame): a vertex X of the mesh is at p + R (X + u). Needs the mesh. */
-void tool_trajectory_ride(tool_trajectory *motion, const char *path);
+ * path of this file (simulate --frame), or `world`: with the frame that the trajectory records. A vertex X of the mesh
+ * is at p + R (X + u). Needs the mesh. Does nothing for the path NULL without `world`. */
+void tool_trajectory_ride(tool_trajectory *motion, const char *path, bool world);
 
 /* Returns true if there is a frame of this number; loads its block if the trajectory is a stream (numbers must then not
  * decrease). */

@@ -95,6 +95,7 @@ static void export_curves(const export_files *files)
                                         .coordinates = files->chosen->coordinates,
                                         .positions = files->chosen->positions,
                                         .frame = files->chosen->frame,
+                                        .world = files->chosen->world,
                                         .volume = files->chosen->volume,
                                         .stress = files->chosen->stress,
                                         .partial = files->chosen->partial});
@@ -149,7 +150,7 @@ static void export_motion(const export_files *files)
     tool_trajectory_open(files->context, files->count, files->paths, files->chosen->partial ? TOOL_MOTION_PARTIAL : 0,
                          &motion);
     tool_inputs_are(tool_trajectory_inputs(&motion));
-    tool_trajectory_ride(&motion, files->chosen->frame);
+    tool_trajectory_ride(&motion, files->chosen->frame, files->chosen->world);
     if (files->format == FORMAT_CSV)
         tool_fail(SP_USAGE, NULL, "CSV is of a trajectory, and none was named");
     if (files->format == FORMAT_OBJ)

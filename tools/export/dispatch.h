@@ -12,7 +12,8 @@ typedef struct export_options {
     int format, color; /* enum export_format; enum tool_vertex_color */
     const char *probes, *frames, *columns, *activation, *frame;
     int64_t every, samples;
-    bool coordinates, positions, volume, stress, surface, fields, partial, level_given, single, sources_only, quantize;
+    bool coordinates, positions, volume, stress, surface, fields, partial, level_given, single, sources_only, quantize,
+        world;
     double level, tolerance, gravity[3];
 } export_options;
 

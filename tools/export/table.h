@@ -11,6 +11,7 @@ typedef struct export_choice {
     int64_t every;
     const char *probes; /* a list with bodies (tools/export/curves.h); NULL: none */
     const char *frame;  /* the path of the body's frame, in the world; NULL: none */
+    bool world;         /* along the recorded frame */
     bool coordinates;   /* reduced coordinates too; of scenes also poses */
     bool positions;     /* of probes, after their displacements */
     bool stress;        /* at probes; not of scenes */

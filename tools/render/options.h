@@ -13,7 +13,7 @@ typedef struct render_options {
     const char *loads, *spheres, *frame;
     int64_t every, samples, fps, fibres;
     double view[3], up[3], angle, range[2], box[6], scale, speed, contours, opacity, loads_at;
-    bool lines, elements, rest, fixed, dynamic, partial, no_bar;
+    bool lines, elements, rest, fixed, dynamic, partial, no_bar, world;
     bool range_given, box_given, view_given, up_given, opacity_given;
 } render_options;
 

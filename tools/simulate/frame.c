@@ -46,9 +46,13 @@ sp_external_loads frame_loads(simulation *s)
     return sp_moving_frame_loads(&frame->moving);
 }
 
-void frame_pose(const simulation *s, double t, double pose[7])
+void frame_pose(const simulation *s, double t, double pose[7], double twist[6])
 {
-    const sp_pose at = sp_path_at(&s->frame->path, t, NULL);
+    memset(pose, 0, 7 * sizeof *pose);
+    memset(twist, 0, 6 * sizeof *twist);
+    if (!s->frame)
+        return;
+    const sp_pose at = sp_path_at(&s->frame->path, t, twist);
     memcpy(pose, at.x, sizeof at.x);
     memcpy(pose + 3, at.q, sizeof at.q);
 }

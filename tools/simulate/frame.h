@@ -17,8 +17,8 @@ void frame_read(simulation *s);
 /* The loads of the model, which has been made, with the inertial forces of its frame if it has one. */
 sp_external_loads frame_loads(simulation *s);
 
-/* Its pose at t: position m, quaternion w, x, y, z. */
-void frame_pose(const simulation *s, double t, double pose[7]);
+/* Its pose at t, position m and quaternion w, x, y, z, and its velocity and angular velocity; zeros without a frame. */
+void frame_pose(const simulation *s, double t, double pose[7], double twist[6]);
 
 void frame_free(simulation *s);
 

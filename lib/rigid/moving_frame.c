@@ -57,11 +57,6 @@ void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3]
 
 /* ---- the motion of the frame over an interval ---- */
 
-typedef struct frame_motion {
-    double a[3];       /* p̈ − g, m/s² */
-    double W[9], B[9]; /* [ω] and [α] + [ω]², 1/s and 1/s²; all in components of the frame */
-} frame_motion;
-
 static void cross_matrix(const double v[3], double matrix[9])
 {
     const double cross[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
@@ -92,7 +87,7 @@ static sp_pose frame_at(const sp_moving_frame *frame, double t, double velocity[
 }
 
 /* t1 infinite: the limit of late times, at which a path is at rest. */
-static void find_motion(const sp_moving_frame *frame, double t0, double t1, frame_motion *motion)
+static void find_motion(const sp_moving_frame *frame, double t0, double t1, sp_frame_rates *motion)
 {
     double velocity[2][6], spin[2][3], turn[4], omega[3], alpha[3];
     const double begin = fmax(0, t0), end = isfinite(t1) ? t1 : DBL_MAX, length = end - t0;
@@ -118,13 +113,22 @@ static void find_motion(const sp_moving_frame *frame, double t0, double t1, fram
             motion->B[3 * a + b] += omega[a] * omega[b] - (a == b ? sp_dot3(omega, omega) : 0);
 }
 
+void sp_moving_frame_rates(const sp_moving_frame *frame, double t0, double t1, sp_frame_rates *rates)
+{
+    find_motion(frame, t0, t1, rates);
+    if (frame->turns)
+        return;
+    memset(rates->B, 0, sizeof rates->B);
+    memset(rates->W, 0, sizeof rates->W);
+}
+
 /* ---- the loads ---- */
 
 static void mean(void *self, double t0, double t1, double *f)
 {
     const sp_moving_frame *frame = self;
     const int64_t r = frame->r;
-    frame_motion motion;
+    sp_frame_rates motion;
     frame->inner.mean(frame->inner.self, t0, t1, f);
     find_motion(frame, t0, t1, &motion);
     for (int a = 0; a < 3; a++)
@@ -139,7 +143,7 @@ static void mean(void *self, double t0, double t1, double *f)
 static void set_matrices(sp_moving_frame *frame, double t0, double t1)
 {
     const int64_t r = frame->r;
-    frame_motion motion;
+    sp_frame_rates motion;
     if (frame->from == t0 && frame->to == t1)
         return;
     find_motion(frame, t0, t1, &motion);

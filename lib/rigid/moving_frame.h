@@ -58,6 +58,13 @@ void sp_moving_frame_free(sp_moving_frame *frame); /* a zeroed one is allowed */
 /* The acceleration of gravity [m/s², world] from the next interval on. */
 void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3]);
 
+/* a, and the matrices B and [ω], over an interval, in components of the frame: m/s², 1/s², 1/s. B and [ω] are 0 for a
+ * frame that does not turn. */
+typedef struct sp_frame_rates {
+    double a[3], B[9], W[9];
+} sp_frame_rates;
+void sp_moving_frame_rates(const sp_moving_frame *frame, double t0, double t1, sp_frame_rates *rates);
+
 /* The inner loads and the inertial forces, for an integrator. The frame must outlive it. */
 sp_external_loads sp_moving_frame_loads(sp_moving_frame *frame);
 

@@ -212,6 +212,46 @@ assert e['warped'] < 0.2 * e['linear'] and e['warped'] < 0.1, e" || fault 'volum
     no_faults
 }
 
+@test "inertial forces of a frame turn with warped vertices" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_frames
+    sed 's/^v 3/v 8/' "$DATA"/bar.obj > long.obj
+    voxelize long.obj -q -n 24 --fill --fix-half-space 1,0,0,0.01 --young 1e6 --poisson 0.3 -o long.npz
+    modes long.npz -q -k 40 -o modes.npz
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 3.02, 0.02)
+s = np.clip(t / 2, 0, 1)
+write('rest.csv', t[:1], np.zeros((1, 3)), 0 * t)
+write('lift.csv', t, np.outer(0.5 * t**2, (0, 0, 1)), 0 * t)
+write('swing.csv', t, np.zeros((len(t), 3)), 0.6 * s**2 * (3 - 2 * s), (0, 1, 0))" || fault 'no paths'
+    local model=(long.npz --model modal --basis modes.npz)
+    # a frame at rest is none, and an accelerated frame is gravity
+    local weight=("${model[@]}" --warp --dt 0.02)
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 50 -o none.npz
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 50 --frame rest.csv -o rest.npz
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 3 --integrator static -o weight.npz
+    done_well simulate "${weight[@]}" --steps 3 --integrator static --frame lift.csv -o lift.npz
+    # a swinging base, beside the full-order model: mass damping would act on other velocities
+    local swing=(--gravity 0,0,-0.4 --damping-stiffness 0.05 --dt 0.02 --steps 150)
+    done_well simulate "${model[@]}" --frame swing.csv "${swing[@]}" --record all -o linear.npz
+    done_well simulate "${model[@]}" --frame swing.csv "${swing[@]}" --warp --record all -o warped.npz
+    done_well simfull long.npz --prescribe fixed=swing.csv "${swing[@]}" -o full.npz
+    "$PYTHON" -c "
+from frames import *
+q = {n: np.concatenate([f[k] for k in f.files if k.startswith('q/')]) for n in ('none', 'rest', 'weight', 'lift') for f in [np.load(n + '.npz')]}
+assert abs(q['none'] - q['rest']).max() < 1e-12 * abs(q['none']).max(), abs(q['none'] - q['rest']).max()
+assert abs(q['weight'][-1] - q['lift'][-1]).max() < 1e-9 * abs(q['weight']).max(), abs(q['weight'][-1] - q['lift'][-1]).max()
+X = np.load('long.npz')['vertices']
+tip = X[:, 0] > X[:, 0].max() - 1e-9
+p = np.loadtxt('swing.csv', delimiter=',')
+full = np.array([((X + u - pose[1:4]) @ rotation(pose[4:]) - X)[tip].mean(0) for u, pose in zip(read('full.npz')[1], p)])
+e = {n: np.linalg.norm(read(n + '.npz')[1][:, tip].mean(1) - full, axis=1).max() for n in ('linear', 'warped')}
+print(e, abs(full).max())
+assert abs(full).max() > 3 and e['warped'] < 0.35 * e['linear'], (e, abs(full).max())" || fault 'not as without a frame, or not near the full-order model'
+    no_faults
+}
+
 @test "exports of warped coordinates are the recorded warped vertices" {
     needs_frames
     local model=(bar.npz --model modal --basis all.npz --rank 20 --warp --gravity 0,0,-30 --steps 10)

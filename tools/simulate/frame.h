@@ -3,12 +3,13 @@
 #define TOOLS_SIMULATE_FRAME_H
 
 #include "formats/scene.h"
-#include "rigid/moving_frame.h"
+#include "rigid/warped_frame.h"
 #include "tools/simulate/simulation.h"
 
 typedef struct simulate_frame {
     sp_path path;
     sp_moving_frame moving;
+    sp_warped_frame warped; /* with --warp */
 } simulate_frame;
 
 /* Reads the path of --frame into s->frame; does nothing without the option. */

@@ -50,14 +50,14 @@ void sp_warped_frame_free(sp_warped_frame *warped)
 /* ---- the loads ---- */
 
 /* g(x, v) of a unit mass. */
-static void inertial(const sp_frame_rates *rates, const double x[3], const double v[3], double g[3])
+static void inertial(const sp_frame_motion *motion, const double x[3], const double v[3], double g[3])
 {
     for (int k = 0; k < 3; k++)
-        g[k] = -(rates->a[k] + sp_dot3(rates->B + 3 * k, x) + 2 * sp_dot3(rates->W + 3 * k, v));
+        g[k] = -(motion->a[k] + sp_dot3(motion->B + 3 * k, x) + 2 * sp_dot3(motion->W + 3 * k, v));
 }
 
 /* f += the sum's term of one vertex. */
-static void add_vertex(const sp_warped_frame *warped, const sp_frame_rates *rates, int64_t vertex, const double *q,
+static void add_vertex(const sp_warped_frame *warped, const sp_frame_motion *motion, int64_t vertex, const double *q,
                        const double *qdot, double *f)
 {
     const int64_t r = warped->r;
@@ -70,7 +70,7 @@ static void add_vertex(const sp_warped_frame *warped, const sp_frame_rates *rate
         }
     for (int k = 0; k < 3; k++)
         x[k] = warped->X[3 * vertex + k] + at[k];
-    inertial(rates, x, rate, flat);
+    inertial(motion, x, rate, flat);
     memcpy(x, at, sizeof x);
     memcpy(v, rate, sizeof v);
     sp_modal_warp_vertex(at + 3, rate + 3, x, v);
@@ -78,7 +78,7 @@ static void add_vertex(const sp_warped_frame *warped, const sp_frame_rates *rate
         x[k] += warped->X[3 * vertex + k];
         back[k] = -at[3 + k];
     }
-    inertial(rates, x, v, bent);
+    inertial(motion, x, v, bent);
     double turn[4], R[9];
     sp_quaternion_from_vector(back, turn);
     sp_quaternion_matrix(turn, R);
@@ -99,13 +99,14 @@ static void mean(void *self, double t0, double t1, double *f)
 static void follow(void *self, double t0, double t1, const double *q, const double *v, double *f)
 {
     const sp_warped_frame *warped = self;
-    sp_frame_rates rates;
+    sp_frame_motion motion;
     memset(f, 0, (size_t)warped->r * sizeof *f);
     if (warped->inner.follow)
         warped->inner.follow(warped->inner.self, t0, t1, q, v, f);
-    sp_moving_frame_rates(warped->frame, t0, t1, &rates);
+    const sp_moving_frame *frame = warped->frame;
+    sp_frame_motion_find(frame->path, frame->path_data, frame->gravity, t0, t1, &motion);
     for (int64_t p = 0; p < warped->count; p++)
-        add_vertex(warped, &rates, p, q, v, f);
+        add_vertex(warped, &motion, p, q, v, f);
 }
 
 static bool springs(void *self, double t0, double t1)

@@ -207,8 +207,8 @@ class Driving(Test):
         scenes = []
         for name, lines in zip(('along', 'still'), motion):
             np.savetxt(f'{name}.csv', lines, fmt='%.17g', delimiter=',')
-            pathlib.Path(f'{name}.json').write_text(json.dumps({'gravity': [0, 0, 0], 'models': {'soft': model}, 'bodies': [
-                {'name': 'soft', 'model': 'soft', 'motion': 'path', 'path': f'{name}.csv', 'inertial': True}]}))
+            body = {'name': 'soft', 'model': 'soft', 'motion': 'path', 'path': f'{name}.csv', 'inertial': True}
+            pathlib.Path(f'{name}.json').write_text(json.dumps({'models': {'soft': model}, 'bodies': [body]}))
             scenes.append(supple.Scene(f'{name}.json', step=h))
         along, driven = [], []
         for k in range(steps):  # a pose is known when its step begins: its velocity acts a step later than along a path

@@ -3,7 +3,7 @@
 
     python3 jobs.py simpart|modes|modalderiv|masspca|cubature FOLDER
 
-Of domains with the same content only the first has a line. Domains with most interfaces are first. simpart has a line for every 64 domains.
+Of domains with the same content only the first has a line. Domains with most interfaces are first. simpart has a line for each quarter of all domains.
 """
 
 import sys
@@ -42,8 +42,9 @@ def main():
     program, folder = sys.argv[1:3]
     parts = Division(folder + "/parts.npz")
     if program == "simpart":
-        for first in range(0, len(parts), 64):
-            domains = f"{first}-{min(first + 64, len(parts)) - 1}"
+        quarter = -(-len(parts) // 4)
+        for first in range(0, len(parts), quarter):
+            domains = f"{first}-{min(first + quarter, len(parts)) - 1}"
             print(f"{folder}/tree.npz {folder}/parts.npz --extract {domains} --fix-parent --local -o {folder}/%d.npz")
         return
     jobs = [(-len(parts.children(d)), d) for d in range(len(parts)) if parts.same[d] == d]

@@ -216,6 +216,9 @@ def blade(outline, middle, normal):
 
 def main():
     levels, domains, grouping = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    if levels < 1:
+        print("model.py: a trunk without branches has no leaves", file=sys.stderr)
+        return 2
     maple = Maple(levels)
     if not maple.divide(domains):
         print(f"model.py: the tree has {len(maple.branches)} branches and leaves, more than {domains} domains", file=sys.stderr)

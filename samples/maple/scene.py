@@ -2,6 +2,7 @@
 """The scenes of a tree in domains, and what goes with them. FOLDER has parts.npz and the domains.
 
     python3 scene.py wind|release FOLDER    the scene in JSON; also writes the loads, FOLDER/wind-D.csv or release-D.csv for each body
+    python3 scene.py domains FOLDER         the scene in JSON of the domains at rest, each a rigid body
     python3 scene.py tip|pulled FOLDER      BODY:VERTEX of the top of the tree, or where it is pulled
     python3 scene.py place FOLDER           near:X,Y,Z of the top
     python3 scene.py full FOLDER            the loads of the wind on a tree in one piece
@@ -21,11 +22,11 @@ WEIGHT = 3          # s, in which the weight grows
 CALM = 4            # s, when the first gust or the pull begins
 DRAG = 0.5 * 1.2    # kg/m³, half of the density of air, for a drag coefficient of 1
 AREA = 0.037        # m², of the blade of a leaf
-SPEED = 15          # m/s, of the strongest gust
+SPEED = 25          # m/s, of the strongest gust
 GUSTS = [(0, 0), (0.5, 1), (1.2, 0.15), (1.8, 0.8), (2.4, 0.1), (3.2, 0.5), (4, 0)]    # s, part of the largest drag
 PULL = 1.2          # s
 DEPTH = 2.0         # m, by which the end of the spring moves down
-SPRING = 800        # N/m
+SPRING = 1000       # N/m
 CARRIED = 20        # domains of the branch that is pulled
 
 
@@ -50,6 +51,12 @@ class Tree:
                   for d in range(len(self.parts)) if self.parts.same[d] == d}
         every = range(len(self.parts))
         return {"gravity": [0, 0, -GRAVITY], "models": models, "bodies": [self.body(d, f"{kind}-{d}.csv") for d in every], "joints": [self.joint(d) for d in every]}
+
+    def rest(self):
+        every = range(len(self.parts))
+        models = {f"m{d}": {"kind": "rigid", "mesh": f"{d}.npz"} for d in every if self.parts.same[d] == d}
+        bodies = [{"name": f"d{d}", "model": f"m{self.parts.same[d]}", "position": self.parts.origin[d]} for d in every]
+        return {"models": models, "bodies": bodies}
 
     def drag(self):
         """N, of a leaf in the strongest gust."""
@@ -106,8 +113,9 @@ def main():
     kind, tree = sys.argv[1], Tree(sys.argv[2])
     if kind in ("wind", "release"):
         write_loads(tree, kind)
-        json.dump(tree.scene(kind), sys.stdout, indent=1)
-        print()
+        print(json.dumps(tree.scene(kind), indent=1))
+    elif kind == "domains":
+        print(json.dumps(tree.rest(), indent=1))
     elif kind == "full":
         full(tree)
     elif kind == "pulled":

@@ -193,6 +193,14 @@ done:
     return status;
 }
 
+int64_t sp_columns_coordinates(const sp_columns *columns)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < columns->interface_count; i++)
+        count += columns->interfaces[i].count;
+    return count;
+}
+
 /* One entry of "interfaces" in meta: its coordinates are columns from `first` on. */
 static int read_interface(sp_context *context, const json_t *object, int64_t first, int64_t columns,
                           sp_interface *interface)
@@ -202,11 +210,12 @@ static int read_interface(sp_context *context, const json_t *object, int64_t fir
     *interface = (sp_interface){.first = first};
     SP_TRY(sp_json_text(context, object, "name", &name));
     SP_TRY(sp_json_text(context, object, "frame", &frame));
-    SP_TRY(sp_json_integer(context, object, "coordinates", 1, columns - first, &interface->count));
+    SP_TRY(sp_json_integer(context, object, "coordinates", 0, columns - first, &interface->count));
     SP_TRY(sp_json_integer(context, object, "vertices", 1, INT64_C(1) << 40, &interface->vertex_count));
     while (kind < SP_FRAMES && strcmp(frame, sp_interface_frame_name((sp_interface_frame)kind)) != 0)
         kind++;
-    if (kind == SP_FRAMES || (kind != SP_FRAME_NONE && interface->count != 6))
+    interface->at_rest = interface->count == 0;
+    if (kind == SP_FRAMES || (kind != SP_FRAME_NONE && !interface->at_rest && interface->count != 6))
         return sp_fail(context, SP_INPUT, "meta: an interface has the frame \"%.20s\" with %lld coordinates", frame,
                        (long long)interface->count);
     interface->frame = (sp_interface_frame)kind;
@@ -232,9 +241,9 @@ static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *poo
     int status = SP_OK;
     if (!list)
         return SP_OK;
-    if (count == 0 || count > (size_t)columns->count)
+    if (count == 0 || count > (size_t)columns->rows)
         return sp_fail(context, SP_INPUT, "meta: \"interfaces\" is not an array of 1 to %lld objects",
-                       (long long)columns->count);
+                       (long long)columns->rows);
     columns->interfaces = sp_pool_new(pool, (int64_t)count, sizeof *columns->interfaces);
     if (!columns->interfaces)
         return sp_fail_memory(context);
@@ -280,6 +289,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     if (kind == &sp_kind_modes) {
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
         SP_TRY(sp_json_hash(context, file->meta, "about", columns->about));
+        columns->ritz = json_is_true(json_object_get(file->meta, "ritz"));
     }
     if (kind == &sp_kind_derivatives) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
@@ -292,7 +302,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     }
     if (kind == &sp_kind_derivatives || kind == &sp_kind_snapshots)
         SP_TRY(read_shard(context, file->meta, kind, columns));
-    if (kind == &sp_kind_snapshots)
+    if (kind == &sp_kind_snapshots || kind == &sp_kind_derivatives)
         status = read_interfaces(context, file->meta, &file->members.pool, columns);
 done:
     if (status != SP_OK) {
@@ -313,6 +323,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= sp_json_set_mass(meta, columns->lumped);
     if (kind == &sp_kind_modes)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
+    if (kind == &sp_kind_modes && columns->ritz)
+        failed |= json_object_set_new(meta, "ritz", json_true()) != 0;
     if (kind == &sp_kind_modes && columns->about[0])
         failed |= json_object_set_new(meta, "about", json_string(columns->about)) != 0;
     if (kind == &sp_kind_derivatives)

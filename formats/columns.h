@@ -30,11 +30,16 @@ typedef struct sp_columns {
     int64_t first, end, total; /* derivatives, snapshots: a shard, of the items [first, end) of `total`: pairs or loads;
                                   total 0: the whole */
     int64_t *sample;           /* snapshots, in a shard: [count] the loads of [first, end) that have an equilibrium */
-    int64_t interface_count;   /* snapshots: interfaces whose constraint modes are the first columns */
+    int64_t interface_count;   /* snapshots: interfaces whose constraint modes are the first columns, or which are at
+                                  rest in all columns; derivatives: the latter only */
     sp_interface *interfaces;  /* [interface_count] without their vertices */
     char mesh[SP_HASH_LENGTH]; /* hash of the mesh; empty if unknown */
+    bool ritz;                 /* modes: Ritz vectors of a subspace, not eigenvectors */
     char about[SP_HASH_LENGTH]; /* modes: hash of the trajectory about whose last frame they are; empty: at rest */
 } sp_columns;
+
+/* The number of interface coordinates, whose constraint modes are the first columns. */
+int64_t sp_columns_coordinates(const sp_columns *columns);
 
 /* SP_INPUT for a shard. */
 int sp_columns_whole(sp_context *context, const sp_columns *columns) SP_MUST_USE;

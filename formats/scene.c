@@ -314,6 +314,46 @@ static int by_bodies(const void *a, const void *b)
     return p->entry < q->entry ? -1 : p->entry > q->entry;
 }
 
+static int by_numbers(const void *a, const void *b)
+{
+    const int32_t *p = a, *q = b;
+    if (p[0] != q[0])
+        return p[0] < q[0] ? -1 : 1;
+    return (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+/* Lists the pairs of bodies that joints connect. */
+static int list_neighbours(reading *r)
+{
+    sp_scene *scene = r->scene;
+    int64_t count = 0;
+    if (scene->joint_count == 0)
+        return SP_OK;
+    scene->neighbours = sp_pool_raw(&scene->pool, 2 * scene->joint_count, sizeof *scene->neighbours);
+    if (scene->pool.failed)
+        return sp_fail_memory(r->at.context);
+    for (int64_t k = 0; k < scene->joint_count; k++) {
+        const int64_t a = scene->joints[k].parent, b = scene->joints[k].child;
+        if (a < 0)
+            continue;
+        scene->neighbours[2 * count] = (int32_t)(a < b ? a : b);
+        scene->neighbours[2 * count++ + 1] = (int32_t)(a < b ? b : a);
+    }
+    qsort(scene->neighbours, (size_t)count, 2 * sizeof *scene->neighbours, by_numbers);
+    for (int64_t k = 0; k < count; k++) /* two joints may connect the same bodies */
+        if (k == 0 || by_numbers(scene->neighbours + 2 * k, scene->neighbours + 2 * k - 2) != 0)
+            memmove(scene->neighbours + 2 * scene->neighbour_count++, scene->neighbours + 2 * k,
+                    2 * sizeof *scene->neighbours);
+    return SP_OK;
+}
+
+static bool are_neighbours(const sp_scene *scene, int64_t a, int64_t b)
+{
+    const int32_t key[2] = {(int32_t)(a < b ? a : b), (int32_t)(a < b ? b : a)};
+    return scene->neighbour_count > 0 &&
+           bsearch(key, scene->neighbours, (size_t)scene->neighbour_count, 2 * sizeof *scene->neighbours, by_numbers);
+}
+
 static int read_pair(reading *r, const json_t *value, int64_t number)
 {
     int status;
@@ -351,13 +391,14 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
     if (!pairs)
         return sp_fail_memory(r->at.context);
-    /* A copy forms no pair with itself. Pairs of spheres are the same in both orders: the lower number comes first, and
+    /* A copy forms no pair with itself, nor with a body that a joint connects to it: such a pair is listed by the names
+     * of both bodies alone. Pairs of spheres are the same in both orders: the lower number comes first, and
      * pairs among copies are listed once. */
     const bool among = side[0].count > 1 && side[1].count > 1 && side[0].first == side[1].first;
     for (int64_t i = 0; i < side[0].count; i++)
         for (int64_t j = 0; j < side[1].count; j++) {
             const int64_t a = side[0].first + i, b = side[1].first + j;
-            if (a == b || (!distance && among && a > b))
+            if (a == b || (!distance && among && a > b) || (count > 1 && are_neighbours(scene, a, b)))
                 r->pairs.count--;
             else
                 *pairs++ = (pair){distance || a < b ? (sp_scene_pair){a, b} : (sp_scene_pair){b, a}, number};
@@ -508,12 +549,13 @@ static int read_scene(reading *r, json_t *root)
     SP_TRY(check_traversal(r, json_object_get(root, "traversal")));
     SP_TRY(read_models(r, json_object_get(root, "models")));
     SP_TRY(read_bodies(r, json_object_get(root, "bodies")));
+    if (json_object_get(root, "joints"))
+        SP_TRY(read_joints(r, json_object_get(root, "joints")));
+    SP_TRY(list_neighbours(r));
     if (json_object_get(root, "pairs"))
         SP_TRY(read_pairs(r, json_object_get(root, "pairs")));
     if (json_object_get(root, "coupling"))
         SP_TRY(check_coupling(r, json_object_get(root, "coupling")));
-    if (json_object_get(root, "joints"))
-        SP_TRY(read_joints(r, json_object_get(root, "joints")));
 done:
     return status;
 }

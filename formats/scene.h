@@ -97,6 +97,8 @@ typedef struct sp_scene {
     sp_scene_pair *pairs; /* as given */
     int64_t joint_count;
     sp_scene_joint *joints;
+    int64_t neighbour_count;
+    int32_t *neighbours; /* [neighbour_count, 2] i < j, ascending: bodies that a joint connects */
     struct {
         enum sp_scene_coupling kind;
         int64_t body;    /* its motion is SP_SCENE_COUPLED */

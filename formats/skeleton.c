@@ -4,13 +4,14 @@
 #include "formats/key_tables.h"
 #include "formats/skeleton_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The result of reading the tables of bones and of springs. */
 typedef struct bone_read {
     sp_bone bone;
-    double box[6]; /* m, low and high */
+    double box[6];             /* m, low and high */
+    double segment[6], radius; /* m; radius 0: none */
+    char *path;
 } bone_read;
 typedef struct spring_read {
     sp_bone_spring spring;
@@ -22,7 +23,9 @@ typedef struct spring_read {
 
 _Static_assert(sizeof(enum sp_joint_kind) == sizeof(int), "words are kept as int");
 
-static const sp_key_words joints = {SP_JOINT_REVOLUTE, {"revolute", "prismatic"}};
+static const sp_key_words joints = {SP_JOINT_REVOLUTE, {"revolute", "prismatic", "path"}};
+
+enum { DYNAMIC = 1u << SP_JOINT_REVOLUTE | 1u << SP_JOINT_PRISMATIC };
 
 #define AT(member) .offset = offsetof(bone_read, bone.member)
 static const sp_key bone_keys[] = {
@@ -30,18 +33,21 @@ static const sp_key bone_keys[] = {
     {"name", SP_KEY_NAME, REQUIRED, .count = 0},
     {"parent", SP_KEY_NAME, OPTIONAL, .count = 0},
     {"at", NUMBER, OPTIONAL, AT(at), 3, "m", ANY},
-    {"axis", NUMBER, REQUIRED, AT(axis), 3, NULL, ANY},
-    {"mass", NUMBER, OPTIONAL, AT(mass), .unit = "kg", FROM(0), .needs = "centre"},
-    {"centre", NUMBER, OPTIONAL, AT(centre), 3, "m", ANY, .needs = "mass"},
-    {"inertia", NUMBER, OPTIONAL, AT(inertia), 6, "kg m²", ANY, .needs = "mass"},
-    {"start", NUMBER, DEFAULT, AT(start), .unit = "rad or m", ANY},
-    {"rate", NUMBER, DEFAULT, AT(rate), .unit = "rad/s or m/s", ANY},
-    {"stiffness", NUMBER, DEFAULT, AT(stiffness), .unit = "N m/rad or N/m", FROM(0)},
-    {"rest", NUMBER, DEFAULT, AT(rest), .unit = "rad or m", ANY, .needs = "stiffness"},
-    {"damping", NUMBER, DEFAULT, AT(damping), .unit = "N m s or N s/m", FROM(0)},
+    {"axis", NUMBER, OPTIONAL, AT(axis), 3, NULL, ANY, .only = DYNAMIC},
+    {"mass", NUMBER, OPTIONAL, AT(mass), .unit = "kg", FROM(0), .only = DYNAMIC, .needs = "centre"},
+    {"centre", NUMBER, OPTIONAL, AT(centre), 3, "m", ANY, .only = DYNAMIC, .needs = "mass"},
+    {"inertia", NUMBER, OPTIONAL, AT(inertia), 6, "kg m²", ANY, .only = DYNAMIC, .needs = "mass"},
+    {"start", NUMBER, DEFAULT, AT(start), .unit = "rad or m", ANY, .only = DYNAMIC},
+    {"rate", NUMBER, DEFAULT, AT(rate), .unit = "rad/s or m/s", ANY, .only = DYNAMIC},
+    {"stiffness", NUMBER, DEFAULT, AT(stiffness), .unit = "N m/rad or N/m", FROM(0), .only = DYNAMIC},
+    {"rest", NUMBER, DEFAULT, AT(rest), .unit = "rad or m", ANY, .only = DYNAMIC, .needs = "stiffness"},
+    {"damping", NUMBER, DEFAULT, AT(damping), .unit = "N m s or N s/m", FROM(0), .only = DYNAMIC},
+    {"path", FILE_NAME, OPTIONAL, .offset = offsetof(bone_read, path), .only = 1u << SP_JOINT_PATH},
     {"regions", SP_KEY_REGIONS, OPTIONAL, .count = 0},
     {"vertices", SP_KEY_INTEGERS, OPTIONAL, .count = 0},
     {"box", SP_KEY_BOX, OPTIONAL, .offset = offsetof(bone_read, box), .unit = "m", ANY},
+    {"segment", NUMBER, OPTIONAL, .offset = offsetof(bone_read, segment), 6, "m", ANY, .needs = "radius"},
+    {"radius", NUMBER, OPTIONAL, .offset = offsetof(bone_read, radius), .unit = "m", ABOVE(0), .needs = "segment"},
     {0},
 };
 static const sp_key_table bone_table = {"bone", bone_keys};
@@ -72,9 +78,9 @@ typedef struct reading {
     sp_key_reader at;
     const sp_mesh *mesh;
     sp_skeleton_file *file;
-    json_t *names;    /* the index of each bone read so far by its name */
-    int64_t *owner;   /* [vertices of the mesh] 1 + the bone that the vertex is attached to, 0: none yet */
-    sp_list vertices; /* of this bone */
+    json_t *names;   /* the index of each bone read so far by its name */
+    int64_t *owner;  /* [vertices of the mesh] 1 + the bone that the vertex is attached to, 0: none yet */
+    double *segment; /* [bones, 7] ends and radius, m; radius 0: none */
 } reading;
 
 static int attach_vertex(reading *r, int64_t bone, int64_t vertex)
@@ -86,10 +92,6 @@ static int attach_vertex(reading *r, int64_t bone, int64_t vertex)
         return sp_keys_fail(&r->at, "vertex %lld belongs to bone %s, and to bone %s already", (long long)vertex,
                             r->file->names[bone], r->file->names[*owner - 1]);
     *owner = bone + 1;
-    int64_t *added = sp_list_add(&r->vertices, 1, sizeof *added);
-    if (!added)
-        return sp_fail_memory(r->at.context);
-    *added = vertex;
     return SP_OK;
 }
 
@@ -174,29 +176,85 @@ done:
     return status;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
-    return p < q ? -1 : p > q;
-}
-
-static int read_vertices(reading *r, const json_t *object, int64_t number, const double box[6])
+static int name_vertices(reading *r, const json_t *object, int64_t number, const double box[6])
 {
     int status;
-    sp_bone *bone = &r->file->bones[number];
-    r->vertices.count = 0;
     SP_TRY(attach_each(r, number, object, "regions", attach_region));
     SP_TRY(attach_each(r, number, object, "vertices", attach_listed));
     if (json_object_get(object, "box"))
         SP_TRY(attach_box(r, number, box));
-    if (r->vertices.count > 0)
-        qsort(r->vertices.data, (size_t)r->vertices.count, sizeof(int64_t), by_number);
-    bone->vertex_count = r->vertices.count;
-    bone->vertex = sp_pool_copy(&r->file->pool, r->vertices.data, r->vertices.count, sizeof *bone->vertex);
-    if (!bone->vertex)
-        status = sp_fail_memory(r->at.context);
 done:
     return status;
+}
+
+static double segment_distance(const double segment[6], const double x[3])
+{
+    double along[3], arm[3];
+    for (int k = 0; k < 3; k++) {
+        along[k] = segment[3 + k] - segment[k];
+        arm[k] = x[k] - segment[k];
+    }
+    const double square = sp_dot3(along, along), t = square > 0 ? sp_dot3(arm, along) / square : 0;
+    for (int k = 0; k < 3; k++)
+        arm[k] -= fmin(fmax(t, 0), 1) * along[k];
+    return sp_norm3(arm);
+}
+
+/* Vertices that no bone names go to the nearest segment within its radius, of equally near ones to the first. */
+static int attach_segments(reading *r)
+{
+    const int64_t bones = r->file->bone_count;
+    int status;
+    sp_pool scratch = {0};
+    int64_t *found = sp_pool_new(&scratch, bones, sizeof *found);
+    status = found ? SP_OK : sp_fail_memory(r->at.context);
+    for (int64_t v = 0; v < r->mesh->vertex_count && found; v++) {
+        double least = INFINITY;
+        int64_t nearest = -1;
+        for (int64_t b = 0; b < bones && r->owner[v] == 0; b++) {
+            const double *segment = r->segment + 7 * b,
+                         distance = segment[6] > 0 ? segment_distance(segment, r->mesh->vertices + 3 * v) : INFINITY;
+            if (distance <= segment[6] && distance < least) {
+                least = distance;
+                nearest = b;
+            }
+        }
+        if (nearest >= 0) {
+            r->owner[v] = nearest + 1;
+            found[nearest]++;
+        }
+    }
+    for (int64_t b = 0; b < bones && status == SP_OK; b++)
+        if (r->segment[7 * b + 6] > 0 && found[b] == 0) {
+            sp_keys_down(&r->at, ".bones[%lld].segment", (long long)b);
+            status = sp_keys_fail(&r->at,
+                                  "no vertex of the mesh is within %g m of bone %s and nearer to it than to "
+                                  "other bones",
+                                  r->segment[7 * b + 6], r->file->names[b]);
+        }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+static int list_vertices(reading *r)
+{
+    sp_skeleton_file *file = r->file;
+    for (int64_t v = 0; v < r->mesh->vertex_count; v++)
+        if (r->owner[v] > 0)
+            file->bones[r->owner[v] - 1].vertex_count++;
+    for (int64_t b = 0; b < file->bone_count; b++) {
+        int64_t *vertex = sp_pool_raw(&file->pool, file->bones[b].vertex_count, sizeof *vertex);
+        if (!vertex)
+            return sp_fail_memory(r->at.context);
+        file->bones[b].vertex = vertex;
+        file->bones[b].vertex_count = 0;
+    }
+    for (int64_t v = 0; v < r->mesh->vertex_count; v++)
+        if (r->owner[v] > 0) {
+            sp_bone *bone = &file->bones[r->owner[v] - 1];
+            ((int64_t *)bone->vertex)[bone->vertex_count++] = v;
+        }
+    return SP_OK;
 }
 
 /* ---- bones ---- */
@@ -212,6 +270,21 @@ static int read_name(reading *r, const json_t *object, int64_t number)
     r->file->names[number] = sp_pool_copy(&r->file->pool, name, (int64_t)strlen(name) + 1, 1);
     if (!r->file->names[number])
         return sp_fail_memory(r->at.context);
+    sp_keys_up(&r->at, json_path);
+done:
+    return status;
+}
+
+/* What the joint moves along or about. */
+static int read_direction(reading *r, const json_t *object, sp_bone *bone)
+{
+    int status;
+    if (bone->kind == SP_JOINT_PATH)
+        return sp_keys_need(&r->at, object, "path", "a joint that follows a path names it");
+    SP_TRY(sp_keys_need(&r->at, object, "axis", "a joint has an axis"));
+    const size_t json_path = sp_keys_down(&r->at, ".axis");
+    if (!sp_unit_vector(3, bone->axis))
+        return sp_keys_fail(&r->at, "it is zero");
     sp_keys_up(&r->at, json_path);
 done:
     return status;
@@ -233,15 +306,15 @@ static int read_bone(reading *r, json_t *object, int64_t number)
     sp_keys_up(&r->at, json_path);
     if (bone->kind == SP_JOINT_REVOLUTE)
         SP_TRY(sp_keys_need(&r->at, object, "at", "a joint that turns has a place"));
-    json_path = sp_keys_down(&r->at, ".axis");
-    if (!sp_unit_vector(3, bone->axis))
-        return sp_keys_fail(&r->at, "it is zero");
-    sp_keys_up(&r->at, json_path);
+    SP_TRY(read_direction(r, object, bone));
+    r->file->bone_paths[number] = read.path;
+    memcpy(r->segment + 7 * number, read.segment, sizeof read.segment);
+    r->segment[7 * number + 6] = read.radius;
     json_path = sp_keys_down(&r->at, ".inertia");
     if (!sp_bone_inertia_valid(bone->inertia))
         return sp_keys_fail(&r->at, "it is not positive semidefinite");
     sp_keys_up(&r->at, json_path);
-    SP_TRY(read_vertices(r, object, number, read.box));
+    SP_TRY(name_vertices(r, object, number, read.box));
     if (json_object_set_new(r->names, r->file->names[number], json_integer(number)))
         status = sp_fail_memory(r->at.context);
 done:
@@ -306,6 +379,8 @@ static int read_skeleton(reading *r, json_t *root)
     }
     file->bones = sp_pool_new(&file->pool, bones, sizeof *file->bones);
     file->names = sp_pool_new(&file->pool, bones, sizeof *file->names);
+    file->bone_paths = sp_pool_new(&file->pool, bones, sizeof *file->bone_paths);
+    r->segment = sp_pool_new(&file->pool, 7 * bones, sizeof *r->segment);
     file->springs = sp_pool_new(&file->pool, springs, sizeof *file->springs);
     file->paths = sp_pool_new(&file->pool, springs, sizeof *file->paths);
     if (file->pool.failed)
@@ -313,6 +388,8 @@ static int read_skeleton(reading *r, json_t *root)
     file->bone_count = bones;
     file->spring_count = springs;
     SP_TRY(read_list(r, root, "bones", read_bone));
+    SP_TRY(attach_segments(r));
+    SP_TRY(list_vertices(r));
     SP_TRY(read_list(r, root, "springs", read_spring));
 done:
     return status;
@@ -333,7 +410,6 @@ int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count,
                  .names = json_object()};
     r.owner = sp_pool_new(&scratch, mesh->vertex_count, sizeof *r.owner);
     status = r.names && r.owner ? read_skeleton(&r, root) : sp_fail_memory(context);
-    sp_list_free(&r.vertices);
     sp_pool_free(&scratch);
     json_decref(r.names);
     json_decref(root);

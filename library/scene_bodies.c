@@ -381,6 +381,21 @@ typedef struct alike {
     int64_t count, first, last;
 } alike;
 
+/* Takes pairs of bodies that a joint connects out of the counts: they are no pairs unless they are listed. */
+static void discount_neighbours(sp_loaded_scene *run, const sp_penalty *penalty)
+{
+    const sp_scene *scene = &run->input.scene;
+    for (int64_t k = 0; k < 2 * scene->neighbour_count; k++) {
+        const sp_contact_scene_body *a = &run->bodies[scene->neighbours[k]],
+                                    *b = &run->bodies[scene->neighbours[k ^ 1]];
+        if (!a->pointshell || !b->distance)
+            continue;
+        run->pairs_by_gradient -= sp_penalty_by_gradient(penalty, b->distance);
+        run->pairs_by_normal -= !sp_penalty_by_gradient(penalty, b->distance);
+        run->pairs_by_voxmap -= b->distance->kind == SP_DISTANCE_VOXMAP;
+    }
+}
+
 /* The points of every body against the distances of every other one, where either moves, by bodies that are alike. */
 static int check_all(sp_loaded_scene *run, const sp_penalty *penalty)
 {
@@ -433,8 +448,10 @@ static int list_and_check_pairs(sp_loaded_scene *run, const sp_penalty *penalty)
     SP_TRY(list_pairs(run));
     for (int64_t i = 0; i < run->pair_count; i++)
         SP_TRY(check_pairs(run, &run->pairs[i], 1, penalty));
-    if (!scene->pairs_given)
+    if (!scene->pairs_given) {
         SP_TRY(check_all(run, penalty));
+        discount_neighbours(run, penalty);
+    }
     if (scene->contact.pulse < INFINITY && run->pairs_by_voxmap == 0)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here "

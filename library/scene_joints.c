@@ -154,6 +154,8 @@ int sp_scene_load_joints(sp_loaded_scene *run)
         run->source, run->input.path,
         sp_joined_new(run->context, &parameters, count, bodies, scene->joint_count, joints, &run->joined.joined)));
     run->joined.count = count;
+    run->joined.neighbour_count = scene->neighbour_count;
+    run->joined.neighbours = scene->neighbours;
 done:
     return status;
 }

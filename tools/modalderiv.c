@@ -80,6 +80,16 @@ static void choose(derivatives_problem *p)
                   p->order, (long long)(elastic * elastic * (elastic + 1) / 2));
 }
 
+/* An interface whose mean is at rest. */
+static void add_average(derivatives_problem *p, const char *name, const sp_mesh_set *set)
+{
+    sp_interface *to = &p->averages[p->average_count++];
+    *to =
+        (sp_interface){.frame = SP_FRAME_AVERAGE, .at_rest = true, .vertex_count = set->count, .vertices = set->index};
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->share = tool_allocate(&p->pool, set->count, sizeof *to->share);
+}
+
 /* Of a basis with interface coordinates the derivatives have the interfaces at rest: the coordinates say where these
  * are. The columns keep their motion. */
 static void hold_interfaces(derivatives_problem *p)
@@ -92,19 +102,24 @@ static void hold_interfaces(derivatives_problem *p)
     p->held.pool = (sp_pool){0};
     p->held.fixed = tool_allocate_copy(&p->held.pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
     p->held.fixed_axes = tool_allocate_copy(&p->held.pool, mesh->fixed_axes, mesh->fixed_count, 1);
+    p->averages = tool_allocate(&p->pool, columns->interface_count, sizeof *p->averages);
     for (int64_t i = 0; i < columns->interface_count; i++) {
         const sp_mesh_set *set = sp_mesh_find_set(mesh, columns->interfaces[i].name, SP_SET_VERTICES);
         if (!set || set->count != columns->interfaces[i].vertex_count)
             tool_fail(SP_INPUT, p->modes.path, "the mesh has no set \"%s\" of %lld vertices, an interface of the basis",
                       columns->interfaces[i].name, (long long)columns->interfaces[i].vertex_count);
-        tool_check(sp_mesh_fix_list(p->context, &p->held, set->count, set->index, 7), p->mesh.path);
+        if (columns->interfaces[i].frame == SP_FRAME_AVERAGE)
+            add_average(p, columns->interfaces[i].name, set);
+        else
+            tool_check(sp_mesh_fix_list(p->context, &p->held, set->count, set->index, 7), p->mesh.path);
     }
 }
 
 /* Snapshots have modal derivatives if they are an interface basis, whose columns are static answers and modes. */
 static void check_kind(const derivatives_problem *p)
 {
-    if (chosen.method == METHOD_MODAL && strcmp(p->modes.kind, "modes") && p->modes.columns.interface_count == 0) {
+    if (chosen.method == METHOD_MODAL && strcmp(p->modes.kind, "modes") &&
+        sp_columns_coordinates(&p->modes.columns) == 0) {
         tool_hint("--method inertia makes those of any columns");
         tool_fail(SP_INPUT, p->modes.path, "it is a file of kind %s, expected modes or an interface basis",
                   p->modes.kind);
@@ -114,6 +129,9 @@ static void check_kind(const derivatives_problem *p)
 /* Derivatives are those of K at rest. */
 static void refuse_state(const derivatives_problem *p)
 {
+    if (p->modes.columns.ritz)
+        tool_fail(SP_INPUT, p->modes.path,
+                  "its columns are Ritz vectors of a subspace, derivatives are of eigenvectors");
     if (p->modes.columns.about[0])
         tool_fail(SP_INPUT, p->modes.path,
                   "its modes are about a static equilibrium, derivatives are of modes at rest");
@@ -159,9 +177,11 @@ int main(int argc, char **argv)
         hold_interfaces(&p);
     tool_check(sp_fe_space_new(p.context, p.held.vertex_count ? &p.held : &p.mesh.mesh, &p.body), p.mesh.path);
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
+    derivatives_restrict(&p);
     p.result = tool_result_new();
     (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
     derivatives_write(&p, output);
+    derivatives_restrict_close(&p);
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);
     sp_fe_space_free(&p.body);

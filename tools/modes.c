@@ -29,6 +29,9 @@ static const tool_option options[] = {
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},
+    {"rest", 0, TOOL_TEXTS, &chosen.interface.rest, "NAME", .only = "interface",
+     .help = "this interface is at rest in all columns: with --frame average its mean, in a frame that moves with it; "
+             "may be repeated"},
     {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
      .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
     {"about", 0, TOOL_INPUT, &chosen.about, "FILE", .only = "method=lanczos !buckling !stiffness !interface",
@@ -64,6 +67,9 @@ static const tool_option options[] = {
      .only = "orthogonalize=reduced", .help = "sample points (default: 128 log2 of the vertices)"},
     {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1,
      .only = "orthogonalize=reduced", .help = "leave out subtractions of a smaller cosine"},
+    {"as-modes", 0, TOOL_FLAG, &chosen.krylov.as_modes, .only = "method=krylov !interface",
+     .help = "combine the columns into the Ritz vectors of their space and write these as modes, with eigenvalues, for "
+             "simulate --model modal"},
     {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .only = "method=krylov @free-body",
      .help = "as eq. 3 is printed, without the mass in the constraint"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",

@@ -25,6 +25,8 @@ static const tool_option extraction_options[] = {
     {"extract", 0, TOOL_TEXT, &extraction.list, "LIST",
      .help = "write these domains, counted from 0, as meshes: 3, or 0-7 with a pattern as -o domain_%03d.npz"},
     {"fix-parent", 0, TOOL_FLAG, &extraction.fix_parent, .help = "fix the vertices of the interface to the parent"},
+    {"name-parent", 0, TOOL_FLAG, &extraction.name_parent,
+     .help = "call the interface to the parent interface-parent, for modes --rest and for the joints of scenes"},
     {"local", 0, TOOL_FLAG, &extraction.local,
      .help = "places and names that do not depend on the other domains, so that domains of the same content give the "
              "same file"},

@@ -72,8 +72,12 @@ static const tool_option options[] = {
              "file; auto: none for "
              "snapshots, "
              "else largest"},
-    {"frame", 0, TOOL_INPUT, &chosen.frame, "CSV", .only = "color=none !loads @trajectory",
+    {"frame", 0, TOOL_INPUT, &chosen.ride.frame, "CSV", .only = "color=none !loads !skin @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
+    {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE", .only = "color=none !loads @trajectory",
+     .help = "the motion in world coordinates, of a body that followed bones with these weights (simulate --skin)"},
+    {"skeleton", 0, TOOL_INPUT, &chosen.ride.skeleton, "JSON", .files = "json", .only = "skin",
+     .help = "the skeleton with these bones"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS, .only = "@scene",
      .help =
          "of a scene's motion that records them: marks, arrows along the force on the body of the point, or nothing"},

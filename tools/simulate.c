@@ -37,9 +37,15 @@ static const tool_option force_options[] = {
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
              "polynomials of polycoef --by-constant)"},
     {"frame", 0, TOOL_INPUT, AT(frame), .argument = "CSV",
-     .only = "!static-correction !certificate !reactions !record-reactions",
+     .only = "!skin !static-correction !certificate !reactions !record-reactions",
      .help = "the body moves with a frame along this path, t,x,y,z,qw,qx,qy,qz: inertial forces act on it, and gravity "
              "keeps its direction in the world"},
+    {"skin", 0, TOOL_INPUT, AT(skin), .argument = "FILE",
+     .only = "!static-correction !certificate !reactions !record-reactions",
+     .help = "the body follows the bones of a skeleton, with these weights of simskin: inertial forces act on it, and "
+             "gravity keeps its direction in the world"},
+    {"skeleton", 0, TOOL_INPUT, AT(skeleton), .argument = "JSON", .only = "skin", .files = "json",
+     .help = "the skeleton, whose bones follow paths"},
     {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV",
      .only = "!viscosity integrator!=static !reactions !record-reactions",
      .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
@@ -93,8 +99,9 @@ static const tool_table tables[] = {
 static const tool_sibling siblings[] = {
     {"simfull", "ground ground-stiffness ground-alpha friction",
      "a reduced body falls onto a plane in a scene, with a point shell and \"motion\": \"free\" (simscene)"},
-    {"simfull", "prescribe prescribe-vertices skeleton joints",
-     "a reduced-order body moves along a path with --frame, and in a scene with \"motion\": \"path\" (simscene)"},
+    {"simfull", "prescribe prescribe-vertices joints",
+     "a reduced-order body moves along a path with --frame, on the bones of a skeleton with --skin, and in a scene "
+     "with \"motion\": \"path\" (simscene)"},
     {"simfull",
      "correct-ghost corrections cut dynamic lumping network rotation seed settle solver solver-tolerance stabilization "
      "stretch-limit",

@@ -37,7 +37,7 @@ static const tool_option output_options[] = {
     {"stress", 0, TOOL_FLAG, &chosen.stress, .only = "!viscosity",
      .help = "also print the error of the von Mises stress at the vertices, without and with static correction"},
     {"certificate", 0, TOOL_INPUT, &chosen.certificate, "FILE", .only = "!viscosity !ranks",
-     .help = "also print the error in the energy norm, and its estimate with this certificate of polycoef"},
+     .help = "print the error in the energy norm too, and its estimate with this certificate of polycoef"},
     {"limit", 0, TOOL_REAL, &chosen.limit, "X", NULL, .low = 1e-300, .high = 1e300,
      .help = "exit 1 where a velocity error (in statics: position) is above X"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the table as CSV", .silent = true},

@@ -77,6 +77,9 @@ static void check_kind(verify *v, artefact *file)
         {"field", verify_field},
         {"pointshell", verify_pointshell},
         {"domains", verify_domains},
+        {"skin", verify_skin},
+        {"certificate", verify_certificate},
+        {"curve", verify_curve},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

@@ -26,12 +26,25 @@ typedef struct sp_animated_mesh {
     const float *colors;          /* [vertex_count, 3] linear RGB from 0 to 1; NULL: none */
 } sp_animated_mesh;
 
+/* Bones that move a mesh by linear blending (skin/skin.h); positions and targets are those of the rest pose. The arrays
+ * of vertices are those of the mesh of the body. */
+typedef struct sp_animated_skin {
+    int64_t joint_count, influences; /* influences: a multiple of 4 */
+    const char *const *names;        /* [joint_count] */
+    const int64_t *parent;           /* [joint_count] a joint before it; −1: none */
+    const double *at;                /* [joint_count, 3] m, at rest */
+    const double *poses;             /* [joint_count, frame_count, 7] as below, of the joint relative to its parent's */
+    const int64_t *joint;            /* [vertex_count, influences] */
+    const double *weight;            /* [vertex_count, influences] */
+} sp_animated_skin;
+
 typedef struct sp_animated_body {
     const char *name;
     int64_t mesh;          /* its number; several bodies may show one */
     const double *weights; /* [frame_count, target_count of its mesh]; NULL where there are no targets */
     const double *poses;   /* [frame_count, 7] m and unit quaternions: x, y, z, qw, qx, qy, qz, whose signs agree from
                               frame to frame; NULL: they do not move, and their frame is that of the world */
+    const sp_animated_skin *skin; /* without poses; only glTF has it; NULL: none */
 } sp_animated_body;
 
 typedef struct sp_animation {

@@ -1,9 +1,11 @@
 #include "formats/export/gltf_write.h"
 
 #include "base/memory.h"
+#include "base/vec3.h"
 #include "formats/export/stream.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ typedef struct array {
     enum type type; /* signed ones, and unsigned ones of `single`, are fractions of their largest value */
     enum use use;
     double scale, offset[4];
-    bool bounded; /* glTF demands the least and the largest number */
+    bool bounded;  /* glTF demands the least and the largest number */
+    bool matrices; /* each 16 numbers are a matrix */
     /* found by `survey` */
     int64_t begin;              /* in the buffer */
     double low[4], high[4];     /* as stored */
@@ -48,6 +51,10 @@ typedef struct body_plan {
     int64_t translation, rotation; /* numbers of arrays where it moves */
     int64_t node;                  /* that carries the mesh */
     double *weights;               /* [frame_count, target_count] with the gains */
+    int64_t joint;                 /* of a skin: the node of its first joint, */
+    int64_t first;                 /* and the numbers of arrays: joints and weights by fours, then the matrices, */
+    int64_t *moving;               /* and the translation of each joint that moves, followed by its rotation; −1 */
+    double *inverse;               /* [16 joint_count] inverse bind matrices, column major */
 } body_plan;
 
 typedef struct document {
@@ -183,7 +190,7 @@ static void place(document *d, const sp_animated_mesh *mesh, mesh_plan *plan)
         far = fmax(far, fmax(fabs(low[k]), fabs(high[k])));
     }
     plan->scale = 1;
-    plan->placed = d->quantize || far > 2 * side;
+    plan->placed = d->quantize || (far > 2 * side && !d->animation->bodies[0].skin);
     for (int k = 0; k < 3 && plan->placed; k++) {
         plan->offset[k] = (float)(low[k] + (high[k] - low[k]) / 2);
         half = fmax(half, fmax(high[k] - plan->offset[k], plan->offset[k] - low[k]));
@@ -247,6 +254,55 @@ static bool changes(const double *rows, int64_t count, int64_t width)
     return false;
 }
 
+/* A translation moves the joint at rest into the origin. */
+static void plan_skin(document *d, const sp_animated_body *body, body_plan *plan)
+{
+    const sp_animated_skin *skin = body->skin;
+    const int64_t vertices = d->animation->meshes[body->mesh].vertex_count, joints = skin->joint_count;
+    plan->first = d->array_count;
+    for (int i = 0; i < skin->influences; i += 4) {
+        const array four = {
+            .count = vertices, .stride = skin->influences, .from = {i, i + 1, i + 2, i + 3}, .components = 4};
+        array joint = four, weight = four;
+        joint.whole = skin->joint;
+        joint.type = UNSIGNED_SHORT;
+        weight.real = skin->weight;
+        weight.type = FLOAT;
+        add(d, joint);
+        add(d, weight);
+    }
+    for (int64_t j = 0; j < joints; j++)
+        for (int k = 0; k < 16; k++)
+            plan->inverse[16 * j + k] = k >= 12 && k < 15 ? -skin->at[3 * j + k - 12] : k % 5 == 0;
+    array matrices = {.real = plan->inverse, .count = 16 * joints, .stride = 1, .components = 1, .type = FLOAT};
+    matrices.use = SAMPLES;
+    matrices.matrices = true;
+    add(d, matrices);
+}
+
+/* Translation and rotation of x, y, z, qw, qx, qy, qz over the frames. */
+static int64_t add_poses(document *d, const double *poses)
+{
+    const int64_t frames = d->animation->frame_count;
+    array translation = samples(poses, frames, 7, 3), rotation = samples(poses, frames, 7, 4);
+    memcpy(translation.from, (int[]){0, 1, 2, 0}, sizeof translation.from);
+    memcpy(rotation.from, (int[]){4, 5, 6, 3}, sizeof rotation.from);
+    const int64_t number = add(d, translation);
+    add(d, rotation);
+    return number;
+}
+
+static void plan_joints(document *d, const sp_animated_skin *skin, body_plan *plan)
+{
+    const int64_t frames = d->animation->frame_count;
+    for (int64_t j = 0; j < skin->joint_count; j++) {
+        const double *poses = skin->poses + 7 * frames * j;
+        const bool moves = changes(poses, frames, 7);
+        plan->moving[j] = moves ? add_poses(d, poses) : -1;
+        d->animated |= moves;
+    }
+}
+
 static void plan_body(document *d, const sp_animated_body *body, body_plan *plan)
 {
     const int64_t frames = d->animation->frame_count, targets = d->animation->meshes[body->mesh].target_count;
@@ -257,13 +313,12 @@ static void plan_body(document *d, const sp_animated_body *body, body_plan *plan
     d->animated |= plan->moves || plan->deforms;
     if (plan->deforms)
         add(d, samples(plan->weights, frames * targets, 1, 1));
+    if (body->skin)
+        plan_joints(d, body->skin, plan);
     if (!plan->moves)
         return;
-    array translation = samples(body->poses, frames, 7, 3), rotation = samples(body->poses, frames, 7, 4);
-    memcpy(translation.from, (int[]){0, 1, 2, 0}, sizeof translation.from);
-    memcpy(rotation.from, (int[]){4, 5, 6, 3}, sizeof rotation.from);
-    plan->translation = add(d, translation);
-    plan->rotation = add(d, rotation);
+    plan->translation = add_poses(d, body->poses);
+    plan->rotation = plan->translation + 1;
 }
 
 static int plan_times(document *d)
@@ -302,10 +357,17 @@ static int allocate(document *d)
         most += 4 + 2 * animation->meshes[m].target_count;
         d->meshes[m].gain = sp_pool_new(&d->pool, animation->meshes[m].target_count, sizeof *d->meshes[m].gain);
     }
-    for (int64_t b = 0; b < animation->body_count && d->bodies; b++)
+    for (int64_t b = 0; b < animation->body_count && d->bodies; b++) {
+        const sp_animated_skin *skin = animation->bodies[b].skin;
+        if (skin) {
+            most += skin->influences / 2 + 1 + 2 * skin->joint_count;
+            d->bodies[b].moving = sp_pool_new(&d->pool, skin->joint_count, sizeof *d->bodies[b].moving);
+            d->bodies[b].inverse = sp_pool_new(&d->pool, 16 * skin->joint_count, sizeof *d->bodies[b].inverse);
+        }
         d->bodies[b].weights = sp_pool_new(&d->pool, animation->frame_count,
                                            (size_t)animation->meshes[animation->bodies[b].mesh].target_count *
                                                sizeof *d->bodies[b].weights);
+    }
     d->arrays = sp_pool_new(&d->pool, most, sizeof *d->arrays);
     return d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
 }
@@ -321,11 +383,18 @@ static int plan(document *d)
             return sp_fail(d->context, SP_INPUT, "%s has no triangles", animation->meshes[m].name);
         plan_mesh(d, &animation->meshes[m], &d->meshes[m]);
     }
+    for (int64_t b = 0; b < animation->body_count && status == SP_OK; b++)
+        if (animation->bodies[b].skin)
+            plan_skin(d, &animation->bodies[b], &d->bodies[b]);
     for (int64_t b = 0; b < animation->body_count && status == SP_OK; b++) {
         const sp_animated_body *body = &animation->bodies[b];
         plan_body(d, body, &d->bodies[b]);
         const bool below = body->poses && d->meshes[body->mesh].placed;
         d->bodies[b].node = below ? 1 + animation->body_count + with_pose++ : 1 + b;
+    }
+    for (int64_t b = 0, node = 1 + animation->body_count + with_pose; b < animation->body_count; b++) {
+        d->bodies[b].joint = node;
+        node += animation->bodies[b].skin ? animation->bodies[b].skin->joint_count : 0;
     }
     if (status == SP_OK && d->animated)
         status = plan_times(d);
@@ -337,6 +406,34 @@ static int plan(document *d)
  * Of positions p and targets t with the weights w, of which rounding makes p', t' and w':
  * p' + sum w' t' - p - sum w t = (p' - p) + sum w' (t' - t) + sum (w' - w) t. The rotations of unit quaternions whose
  * difference has the length e differ by 2 e in norm. */
+
+/* Of a vertex whose position before the skin is wrong by `error` and is at most `length` from the origin: the matrices
+ * and the translations along a chain of joints add theirs, and rotations and weights that are wrong act on no more than
+ * the distances that can add up. */
+static double skin_error(const document *d, int64_t b, double error, double length)
+{
+    const sp_animated_skin *skin = d->animation->bodies[b].skin;
+    const body_plan *plan = &d->bodies[b];
+    const array *matrices = &d->arrays[plan->first + skin->influences / 2];
+    double weights = 0, joints = 0;
+    length += matrices->most * sqrt(3);
+    for (int64_t j = 0; j < skin->joint_count; j++) {
+        double farthest = 0;
+        for (int64_t f = 0; f < d->animation->frame_count; f++)
+            farthest = fmax(farthest, sp_norm3(skin->poses + 7 * (d->animation->frame_count * j + f)));
+        length += farthest;
+    }
+    for (int i = 0; i < skin->influences / 4; i++)
+        weights +=
+            2 * d->arrays[plan->first + 2 * i + 1].error; /* the sum of four errors is twice their norm at most */
+    for (int64_t j = 0; j < skin->joint_count; j++) {
+        const double rounding = FLT_EPSILON * (length + 1); /* of poses that do not move, at least */
+        joints += plan->moving[j] < 0
+                      ? rounding
+                      : d->arrays[plan->moving[j]].error + 2 * d->arrays[plan->moving[j] + 1].error * length;
+    }
+    return error + matrices->error * sqrt(3) + joints + weights * length;
+}
 
 static double body_error(const document *d, int64_t b)
 {
@@ -357,6 +454,8 @@ static double body_error(const document *d, int64_t b)
         reach = fmax(reach, length);
     }
     error += positions->error;
+    if (body->skin)
+        return skin_error(d, b, error, positions->length + reach);
     if (plan->moves)
         error += d->arrays[plan->translation].error + 2 * d->arrays[plan->rotation].error * (positions->length + reach);
     return error;
@@ -384,9 +483,56 @@ static void print_root(sp_stream *stream, const document *d)
                                        ",\"rotation\":[-0.70710678118654757,0,0,0.70710678118654757]"};
     print_named(stream, d->animation->title);
     sp_stream_print(stream, "%s,\"children\":[", turn[d->animation->up]);
-    for (int64_t b = 0; b < d->animation->body_count; b++)
-        sp_stream_print(stream, "%s%lld", b ? "," : "", (long long)b + 1);
+    bool more = false;
+    for (int64_t b = 0; b < d->animation->body_count; b++) {
+        const sp_animated_skin *skin = d->animation->bodies[b].skin;
+        for (int64_t j = 0; j < (skin ? skin->joint_count : 1); j++, more = true)
+            if (!skin || skin->parent[j] < 0)
+                sp_stream_print(stream, "%s%lld", more ? "," : "", (long long)(skin ? d->bodies[b].joint + j : b + 1));
+    }
     sp_stream_print(stream, "]}");
+}
+
+/* A joint with its pose in the first frame. */
+static void print_joint(sp_stream *stream, const document *d, int64_t b, int64_t joint)
+{
+    const sp_animated_skin *skin = d->animation->bodies[b].skin;
+    const double *p = skin->poses + 7 * d->animation->frame_count * joint;
+    bool more = false;
+    print_named(stream, skin->names[joint]);
+    print_numbers(stream, "translation", 3, p);
+    print_numbers(stream, "rotation", 4, (double[]){p[4], p[5], p[6], p[3]});
+    for (int64_t j = joint + 1; j < skin->joint_count; j++)
+        if (skin->parent[j] == joint) {
+            sp_stream_print(stream, "%s%lld", more ? "," : ",\"children\":[", (long long)(d->bodies[b].joint + j));
+            more = true;
+        }
+    sp_stream_print(stream, more ? "]}" : "}");
+}
+
+static void print_skins(sp_stream *stream, const document *d)
+{
+    int64_t count = 0;
+    for (int64_t b = 0; b < d->animation->body_count; b++) {
+        const sp_animated_skin *skin = d->animation->bodies[b].skin;
+        if (!skin)
+            continue;
+        sp_stream_print(stream, "%s{\"inverseBindMatrices\":%lld,\"skeleton\":0,\"joints\":[",
+                        count++ ? "," : ",\"skins\":[", (long long)(d->bodies[b].first + skin->influences / 2));
+        for (int64_t j = 0; j < skin->joint_count; j++)
+            sp_stream_print(stream, "%s%lld", j ? "," : "", (long long)(d->bodies[b].joint + j));
+        sp_stream_print(stream, "]}");
+    }
+    sp_stream_print(stream, count ? "]" : "");
+}
+
+/* The numbers of a body's skin among all of them. */
+static int64_t skin_number(const document *d, int64_t body)
+{
+    int64_t number = 0;
+    for (int64_t b = 0; b < body; b++)
+        number += d->animation->bodies[b].skin != NULL;
+    return number;
 }
 
 /* The mesh of a node with its weights in the first frame. */
@@ -396,6 +542,8 @@ static void print_shape(sp_stream *stream, const document *d, int64_t b)
     const int64_t targets = d->animation->meshes[body->mesh].target_count;
     const mesh_plan *plan = &d->meshes[body->mesh];
     sp_stream_print(stream, "\"mesh\":%lld", (long long)body->mesh);
+    if (body->skin)
+        sp_stream_print(stream, ",\"skin\":%lld", (long long)skin_number(d, b));
     if (plan->placed) {
         print_numbers(stream, "translation", 3, plan->offset);
         print_numbers(stream, "scale", 3, (double[]){plan->scale, plan->scale, plan->scale});
@@ -408,7 +556,11 @@ static void print_shape(sp_stream *stream, const document *d, int64_t b)
 static void print_nodes(sp_stream *stream, const document *d)
 {
     const int64_t count = d->animation->body_count;
-    sp_stream_print(stream, ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[");
+    sp_stream_print(stream, ",\"scene\":0,\"scenes\":[{\"nodes\":[0");
+    for (int64_t b = 0; b < count; b++)
+        if (d->animation->bodies[b].skin)
+            sp_stream_print(stream, ",%lld", (long long)b + 1);
+    sp_stream_print(stream, "]}],\"nodes\":[");
     print_root(stream, d);
     for (int64_t b = 0; b < count; b++) {
         const sp_animated_body *body = &d->animation->bodies[b];
@@ -430,6 +582,11 @@ static void print_nodes(sp_stream *stream, const document *d)
             sp_stream_print(stream, ",\n{");
             print_shape(stream, d, b);
         }
+    for (int64_t b = 0; b < count; b++)
+        for (int64_t j = 0; d->animation->bodies[b].skin && j < d->animation->bodies[b].skin->joint_count; j++) {
+            sp_stream_print(stream, ",\n");
+            print_joint(stream, d, b, j);
+        }
     sp_stream_print(stream, "]");
 }
 
@@ -441,6 +598,13 @@ static void print_mesh(sp_stream *stream, const document *d, int64_t m, int64_t 
     sp_stream_print(stream, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld,\"NORMAL\":%lld", first, first + 1);
     if (mesh->colors)
         sp_stream_print(stream, ",\"COLOR_0\":%lld", first + 3);
+    for (int64_t b = 0; b < d->animation->body_count; b++) {
+        const sp_animated_skin *skin = d->animation->bodies[b].skin;
+        for (int64_t i = 0; skin && d->animation->bodies[b].mesh == m && i < skin->influences / 4; i++)
+            sp_stream_print(stream, ",\"JOINTS_%d\":%lld,\"WEIGHTS_%d\":%lld", (int)i,
+                            (long long)(d->bodies[b].first + 2 * i), (int)i,
+                            (long long)(d->bodies[b].first + 2 * i + 1));
+    }
     sp_stream_print(stream, "},\"indices\":%lld,\"material\":%lld", first + 2, (long long)(mesh->colors ? 0 : plain));
     for (long long i = 0; i < mesh->target_count; i++)
         sp_stream_print(stream, "%s{\"POSITION\":%lld,\"NORMAL\":%lld}", i ? "," : ",\"targets\":[", target + 2 * i,
@@ -485,6 +649,12 @@ static void print_animation(sp_stream *stream, const document *d)
     for (int64_t b = 0; b < d->animation->body_count; b++) {
         if (d->bodies[b].deforms)
             print_channel(stream, sampler++, d->bodies[b].node, "weights");
+        const sp_animated_skin *skin = d->animation->bodies[b].skin;
+        for (int64_t j = 0; skin && j < skin->joint_count; j++)
+            if (d->bodies[b].moving[j] >= 0) {
+                print_channel(stream, sampler++, d->bodies[b].joint + j, "translation");
+                print_channel(stream, sampler++, d->bodies[b].joint + j, "rotation");
+            }
         if (d->bodies[b].moves) {
             print_channel(stream, sampler++, 1 + b, "translation");
             print_channel(stream, sampler++, 1 + b, "rotation");
@@ -502,8 +672,8 @@ static void print_accessor(sp_stream *stream, const array *a, int64_t i)
 {
     static const char *const shape[] = {"SCALAR", "", "VEC3", "VEC4"};
     sp_stream_print(stream, "%s{\"bufferView\":%lld,\"componentType\":%d,\"count\":%lld,\"type\":\"%s\"%s",
-                    i ? ",\n" : "", (long long)i, (int)a->type, (long long)a->count, shape[a->components - 1],
-                    type_unit(a) ? ",\"normalized\":true" : "");
+                    i ? ",\n" : "", (long long)i, (int)a->type, (long long)(a->matrices ? a->count / 16 : a->count),
+                    a->matrices ? "MAT4" : shape[a->components - 1], type_unit(a) ? ",\"normalized\":true" : "");
     if (a->bounded) {
         print_numbers(stream, "min", a->components, a->low);
         print_numbers(stream, "max", a->components, a->high);
@@ -532,6 +702,7 @@ static void print_json(sp_stream *stream, const document *d)
                                 "\"extensionsRequired\":[\"KHR_mesh_quantization\"]");
     print_nodes(stream, d);
     print_meshes(stream, d);
+    print_skins(stream, d);
     if (d->animated)
         print_animation(stream, d);
     sp_stream_print(stream, ",\"accessors\":[");

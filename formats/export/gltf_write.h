@@ -1,5 +1,6 @@
 /* Animations of targets as binary glTF 2.0 (.glb): a mesh with morph targets for each animated mesh, a node for each
- * body that shows it, weights and poses as one animation. A root node turns the upward axis into y.
+ * body that shows it, weights and poses as one animation. A root node turns the upward axis into y. The bones of a skin
+ * are joints below the root, and the node with their mesh is beside it, since its own place does not matter.
  *
  * glTF stores numbers in single precision; with `quantize` positions, normals and targets are integers of 16 and 8 bits
  * (KHR_mesh_quantization), and the node that carries the mesh scales and moves them back. */

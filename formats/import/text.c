@@ -424,6 +424,14 @@ bool sp_word_same(sp_word word, sp_word other)
     return i == word.length && i == other.length;
 }
 
+uint32_t sp_word_hash(sp_word word)
+{
+    uint32_t hash = 2166136261;
+    for (int64_t i = 0; i < word.length; i++)
+        hash = (hash ^ (unsigned char)lower(word.at[i])) * 16777619;
+    return hash;
+}
+
 bool sp_word_utf8(sp_word word)
 {
     const unsigned char *byte = (const unsigned char *)word.at;

@@ -109,6 +109,9 @@ bool sp_word_is(sp_word word, const char *other);
 /* Like sp_word_is, regardless of ASCII case. */
 bool sp_word_same(sp_word word, sp_word other);
 
+/* The same for words that are the same (FNV-1a). */
+uint32_t sp_word_hash(sp_word word);
+
 bool sp_word_utf8(sp_word word);
 
 /* Like sp_text_number and sp_text_integer; the number must be the complete word. */

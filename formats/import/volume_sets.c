@@ -3,9 +3,9 @@
 struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name)
 {
     struct sp_volume_set *set = sets->list.data;
-    for (int64_t i = sets->list.count - 1; i >= 0; i--)
-        if (sp_word_same(set[i].name, name))
-            return &set[i];
+    for (int64_t i = sets->chain[sp_word_hash(name) % SP_VOLUME_CHAINS]; i > 0; i = set[i - 1].next)
+        if (sp_word_same(set[i - 1].name, name))
+            return &set[i - 1];
     return NULL;
 }
 
@@ -13,8 +13,13 @@ int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *
 {
     struct sp_volume_set *set = sp_volume_sets_find(sets, name);
     if (!set) {
-        *number = sets->list.count;
-        return sp_volume_push(reader, &sets->list, &(struct sp_volume_set){.name = name}, sizeof *set);
+        int64_t *first = &sets->chain[sp_word_hash(name) % SP_VOLUME_CHAINS];
+        const struct sp_volume_set new = {.name = name, .next = *first};
+        const int status = sp_volume_push(reader, &sets->list, &new, sizeof new);
+        *number = sets->list.count - 1;
+        if (status == SP_OK)
+            *first = sets->list.count;
+        return status;
     }
     *number = set - (struct sp_volume_set *)sets->list.data;
     return SP_OK;

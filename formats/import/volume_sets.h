@@ -11,8 +11,11 @@ struct sp_volume_member {
     bool listed; /* listed explicitly, so that a number that does not exist causes a note */
 };
 
+enum { SP_VOLUME_CHAINS = 4096 };
+
 struct sp_volume_set {
     sp_word name;
+    int64_t next; /* number of the next set of the chain, plus 1; 0: none */
     sp_list members;     /* struct sp_volume_member */
     int64_t visit, done; /* number of members visited by the resolution `visit` */
 };
@@ -21,6 +24,7 @@ struct sp_volume_set {
 struct sp_volume_sets {
     const char *what;                /* "nodes" or "elements", for messages */
     sp_list list;                    /* struct sp_volume_set */
+    int64_t chain[SP_VOLUME_CHAINS]; /* by the hash of the name: number of the first set, plus 1; 0: none */
     const struct sp_volume_ids *ids; /* maps numbers to records */
     const void *numbers; /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;

@@ -38,6 +38,7 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
         const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
         sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
     }
+    sp_flexibility_balance(flexibility, count, product); /* reactions of constraints */
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++) {
         const double *f = load + c * n, *p = product + c * n;
@@ -70,7 +71,7 @@ int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp
 
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                          int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
-                         sp_cholesky *factor, double *derivative, sp_derivatives_report *report)
+                         sp_flexibility *known, double *derivative, sp_derivatives_report *report)
 {
     int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     sp_pool scratch = {0};
@@ -89,19 +90,19 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
         goto done;
     }
     sp_fe_space_nodes(space, node);
-    status = factor
-                 ? sp_flexibility_over(context, n, factor, &flexibility)
-                 : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
+    if (!known)
+        status = sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness matrix is not positive definite: modal derivatives need a constrained body");
     SP_TRY(status);
-    report->factor_nonzeros = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility));
-    report->factor_flops = sp_cholesky_flops(sp_flexibility_factor(flexibility));
+    const sp_cholesky *const factor = sp_flexibility_factor(known ? known : flexibility);
+    report->factor_nonzeros = sp_cholesky_nonzeros(factor);
+    report->factor_flops = sp_cholesky_flops(factor);
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
-        SP_TRY(sp_solve_derivatives(context, space, &K, flexibility, mode_count, U, count, pair + 2 * first,
-                                    derivative + first * rows, work, &report->residual));
+        SP_TRY(sp_solve_derivatives(context, space, &K, known ? known : flexibility, mode_count, U, count,
+                                    pair + 2 * first, derivative + first * rows, work, &report->residual));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:

@@ -14,11 +14,12 @@ typedef struct sp_derivatives_report {
  * (Barbič & James 2005 eq. 15, thesis eq. 2.45), from U [3·vertices, mode_count]. K must be positive definite: the body
  * must be constrained. `memory` bounds the bytes of right-hand sides in memory (0: no bound). It takes one
  * factorization, the exact second derivative of the force, and solves in blocks. Data that are known already may be
- * given and do not change the result: factor, that of K at rest; permutation, the order of its rows
- * (sp_cholesky_new_permuted); else NULL. The bytes of a column do not depend on the other pairs. */
+ * given and do not change the result: `known`, the flexibility at rest; permutation, the order of its rows
+ * (sp_cholesky_new_permuted); else NULL. A restricted flexibility is that of a body with constraints. The bytes of a
+ * column do not depend on the other pairs. */
 int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                          int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
-                         sp_cholesky *factor, double *derivative, sp_derivatives_report *report) SP_MUST_USE;
+                         sp_flexibility *known, double *derivative, sp_derivatives_report *report) SP_MUST_USE;
 
 /* The common part of all static derivatives: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work

@@ -18,6 +18,10 @@ struct sp_flexibility {
     double *motion; /* [n, rigid_count] basis of the part removed from displacements */
     double *force;  /* [n, rigid_count] basis of the part removed from loads; forceᵀ motion = I */
     double *inner, *work;
+    const sp_rectangular *S;    /* restricted: to its range */
+    sp_flexibility *restricted; /* of SᵀKS */
+    double *reduced;            /* [columns, capacity] */
+    int64_t capacity;
 };
 
 /* Selects as many rows of R as it has columns, by greedy pivoting, so that they are well independent. */
@@ -158,10 +162,23 @@ int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor,
     return SP_OK;
 }
 
+int sp_flexibility_restricted(sp_context *context, const sp_rectangular *S, sp_flexibility *inner,
+                              sp_flexibility **result)
+{
+    sp_flexibility *x = calloc(1, sizeof *x);
+    if (!x)
+        return sp_fail_memory(context);
+    *x = (sp_flexibility){
+        .context = context, .n = S->rows, .factor = inner->factor, .borrowed = true, .S = S, .restricted = inner};
+    *result = x;
+    return SP_OK;
+}
+
 void sp_flexibility_free(sp_flexibility *x)
 {
     if (!x)
         return;
+    free(x->reduced);
     if (!x->borrowed)
         sp_cholesky_free(x->factor);
     sp_pool_free(&x->pool);
@@ -178,14 +195,39 @@ static void remove_part(sp_flexibility *x, int64_t count, const double *A, const
     }
 }
 
+static int solve_restricted(sp_flexibility *x, int64_t count, const double *f, double *u)
+{
+    const int64_t m = x->S->columns;
+    if (count > x->capacity) {
+        free(x->reduced);
+        x->capacity = 0;
+        x->reduced = malloc((size_t)(m * count) * sizeof *x->reduced);
+        if (!x->reduced)
+            return sp_fail_memory(x->context);
+        x->capacity = count;
+    }
+    for (int64_t c = 0; c < count; c++)
+        sp_rectangular_transposed_times(x->S, f + c * x->n, x->reduced + c * m);
+    const int status = sp_flexibility_solve(x->restricted, count, x->reduced, x->reduced);
+    for (int64_t c = 0; c < count && status == SP_OK; c++)
+        sp_rectangular_times(x->S, x->reduced + c * m, u + c * x->n);
+    return status;
+}
+
 void sp_flexibility_balance(sp_flexibility *x, int64_t count, double *f)
 {
+    for (int64_t c = 0; c < count && x->restricted; c++) { /* S Sᵀ f; solving allocated the room */
+        sp_rectangular_transposed_times(x->S, f + c * x->n, x->reduced);
+        sp_rectangular_times(x->S, x->reduced, f + c * x->n);
+    }
     if (x->rigid_count)
         remove_part(x, count, x->motion, x->force, f);
 }
 
 int sp_flexibility_solve(sp_flexibility *x, int64_t count, const double *f, double *u)
 {
+    if (x->restricted)
+        return solve_restricted(x, count, f, u);
     if (x->rigid_count == 0)
         return sp_cholesky_solve(x->factor, count, f, u);
     if (u != f)

@@ -3,6 +3,7 @@
 #define SP_BASIS_FLEXIBILITY_H
 
 #include "linear/cholesky.h"
+#include "linear/rectangular.h"
 
 typedef struct sp_flexibility sp_flexibility;
 
@@ -26,13 +27,19 @@ int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse 
 /* The flexibility of a constrained body whose K [order] is factored already; the factor must outlive it. */
 int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor,
                         sp_flexibility **flexibility) SP_MUST_USE;
+
+/* The flexibility u = S (SᵀKS)⁻¹ Sᵀ f of a body whose displacements u = S y are restricted by linear constraints, with
+ * that of SᵀKS. S has orthonormal columns; it and `inner` must outlive the result. */
+int sp_flexibility_restricted(sp_context *context, const sp_rectangular *S, sp_flexibility *inner,
+                              sp_flexibility **flexibility) SP_MUST_USE;
 void sp_flexibility_free(sp_flexibility *flexibility); /* NULL is allowed */
 
 /* u [order, count, column major] of the loads f [order, count]; u may be f. No allocation after the first call with the
  * same count. */
 int sp_flexibility_solve(sp_flexibility *flexibility, int64_t count, const double *f, double *u) SP_MUST_USE;
 
-/* Subtracts the rigid part from loads, as sp_flexibility_solve does; changes nothing for constrained bodies. */
+/* Subtracts the rigid part from loads, as sp_flexibility_solve does, or with a restriction the part S does not contain,
+ * which the reactions of the constraints balance; changes nothing for constrained bodies. */
 void sp_flexibility_balance(sp_flexibility *flexibility, int64_t count, double *f);
 
 const sp_cholesky *sp_flexibility_factor(const sp_flexibility *flexibility);

@@ -12,36 +12,32 @@
 
 #include "assembly/fe_space.h"
 #include "basis/flexibility.h"
+#include "linear/rectangular.h"
 #include "mesh/interface.h"
 
-/* Vertices of an average frame: its elimination couples all of them, so that the cost grows with the third power
- * (600: about 5 s, 2500: minutes). */
-enum { SP_AVERAGE_VERTICES = 600 };
-
-/* Fills in share, origin, first and count of interfaces [count] whose name, frame, vertices and space for share are
- * given. SP_INPUT if a vertex
- * is fixed, or in two interfaces, or no element uses it, or if a frame has less than three vertices that are not on one
- * line. */
+/* Fills in share, origin, first and count of interfaces [count] whose name, frame, at_rest, vertices and space for
+ * share are given. SP_INPUT if a vertex is fixed, or in two interfaces, or no element uses it, or if a frame has less
+ * than three vertices that are not on one line. */
 int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t count,
                           sp_interface *interfaces) SP_MUST_USE;
 
-/* The matrices S [rows, columns], by rows, and D [rows, coordinates, column major]; rows are the free degrees of
+/* The matrices S [rows, columns], with SᵀS = I, and D [rows, coordinates, column major]; rows are the free degrees of
  * freedom of the space. */
 typedef struct sp_interface_map {
     sp_pool pool;
-    int64_t rows, columns, coordinates;
-    int64_t *start, *index; /* [rows + 1], [entries] */
-    double *value;          /* [entries] */
+    sp_rectangular S;
+    int64_t coordinates;
     double *D;
-    int64_t *node; /* [columns] the vertex of each interior coordinate, not decreasing */
+    int64_t *node; /* [columns] the vertex of each interior coordinate, or a number behind those of the vertices for the
+                      coordinates of a group of vertices of an average frame; not decreasing */
 } sp_interface_map;
 
-/* Average frames are eliminated by six displacements each, those of the largest pivots. */
+/* S has O(n log n) entries for an average frame of n vertices (basis/average_frame.h). */
 int sp_interface_map_new(sp_context *context, const sp_fe_space *space, int64_t count, const sp_interface *interfaces,
                          sp_interface_map *map) SP_MUST_USE;
 void sp_interface_map_free(sp_interface_map *map);
 
-/* SᵀAS with the pattern of products, symmetric if A is; interfaces with average frames fill it in. */
+/* SᵀAS with the pattern of products, symmetric if A is. */
 int sp_interface_map_matrix(sp_context *context, const sp_interface_map *map, const sp_sparse *A,
                             sp_sparse *mapped) SP_MUST_USE;
 

@@ -155,6 +155,14 @@ int sp_contact_scene_by_bodies(const void *left, const void *right)
     return (a[1] > b[1]) - (a[1] < b[1]);
 }
 
+bool sp_contact_scene_neighbours(const sp_contact_scene *scene, int32_t a, int32_t b)
+{
+    const sp_contact_scene_joined *joined = &scene->p.joined;
+    const int32_t key[2] = {a < b ? a : b, a < b ? b : a};
+    return joined->neighbour_count > 0 &&
+           bsearch(key, joined->neighbours, (size_t)joined->neighbour_count, sizeof key, sp_contact_scene_by_bodies);
+}
+
 static bool of_spheres(const sp_contact_scene_body *bodies, int64_t count, const sp_contact_scene_pair *pair)
 {
     if (pair->pointshell < 0 || pair->pointshell >= count || pair->field < 0 || pair->field >= count ||

@@ -80,6 +80,9 @@ typedef struct sp_contact_scene_joined {
     sp_joined *joined; /* NULL: none */
     int64_t count;
     const int64_t *body; /* [count] the bodies of the scene, in the order of `joined` */
+    int64_t neighbour_count;
+    const int32_t *neighbours; /* [neighbour_count, 2] i < j, ascending: bodies of the scene that a joint connects. They
+                                  touch where they are joined: they are in contact only if the list has their pair */
 } sp_contact_scene_joined;
 
 typedef struct sp_contact_scene_parameters {
@@ -96,8 +99,8 @@ typedef struct sp_contact_scene_parameters {
     int64_t batch_count;
     const sp_contact_scene_batch *batches; /* [batch_count] */
     sp_contact_scene_joined joined;
-    bool all; /* the points of every body are tested against the distance field of every other one, if either moves; the
-                 list of pairs is not read */
+    bool all; /* the points of every body are tested against the distance field of every other one, if either moves and
+                 they are not neighbours; the list of pairs is not read */
     bool exhaustive; /* skip the broad phase: all pairs count as near (a reference for tests) */
     double memory;   /* available memory [bytes] for the states of contact pairs; 0: not known */
 } sp_contact_scene_parameters;
@@ -135,9 +138,9 @@ typedef struct sp_contact_scene sp_contact_scene;
 
 /* bodies [body_count] must outlive the scene. pairs: points of `pointshell` against the distance field of `field` or,
  * if `field` has none, spheres of both (thickness). spheres: the spheres of all bodies with a thickness are tested
- * against each other. The broad phase finds the near pairs, and only these have a state (contact/broad.h). SP_USAGE if
- * a pair lacks a point shell, or both distance field and thickness; SP_INPUT if friction is wanted for spheres, voxmaps
- * or the coupled body, which have none. */
+ * against each other, but for neighbours. The broad phase finds the near pairs, and only these have a state
+ * (contact/broad.h). SP_USAGE if a pair lacks a point shell, or both distance field and thickness; SP_INPUT if friction
+ * is wanted for spheres, voxmaps or the coupled body, which have none. */
 int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters *parameters, int64_t body_count,
                          const sp_contact_scene_body *bodies, int64_t pair_count, const sp_contact_scene_pair *pairs,
                          bool spheres, sp_contact_scene **scene) SP_MUST_USE;

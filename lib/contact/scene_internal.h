@@ -91,6 +91,9 @@ typedef struct sp_contact_scene_name {
 sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int64_t body);
 
 /* Comparison of pairs of int32_t, for qsort and bsearch. */
+/* Returns true if a joint connects the bodies. */
+bool sp_contact_scene_neighbours(const sp_contact_scene *scene, int32_t a, int32_t b);
+
 int sp_contact_scene_by_bodies(const void *left, const void *right);
 
 /* The frame of the manipulandum when it coincides with the body: at the grasped point, with the rotation of the

@@ -392,7 +392,8 @@ static bool meets(const sp_contact_scene *scene, int32_t pointshell, int32_t fie
         (!sp_boxes_overlap(&near->point_box[pointshell], &near->solid_box[field]) ||
          sp_bounds_apart(&near->points[pointshell], &a->at.pose, b->body->distance, &near->solid[field], &b->at.pose)))
         return false;
-    return scene->p.all || listed_order(near, pointshell, field) >= 0;
+    return scene->p.all ? !sp_contact_scene_neighbours(scene, pointshell, field)
+                        : listed_order(near, pointshell, field) >= 0;
 }
 
 /* Finds all near pairs (shell, field), in ascending order. */

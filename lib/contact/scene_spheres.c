@@ -102,8 +102,10 @@ static bool may_meet(const sp_contact_scene *scene, const int32_t pair[2])
     if (!sp_contact_scene_moves(&scene->contact_bodies[pair[0]]) &&
         !sp_contact_scene_moves(&scene->contact_bodies[pair[1]]))
         return false;
-    return scene->all_spheres || bsearch(pair, scene->sphere_pairs, (size_t)scene->sphere_pair_count,
-                                         2 * sizeof(int32_t), sp_contact_scene_by_bodies);
+    if (scene->all_spheres)
+        return !sp_contact_scene_neighbours(scene, pair[0], pair[1]);
+    return bsearch(pair, scene->sphere_pairs, (size_t)scene->sphere_pair_count, 2 * sizeof(int32_t),
+                   sp_contact_scene_by_bodies);
 }
 
 static int place_needed(sp_contact_scene *scene)

@@ -72,11 +72,12 @@ int64_t sp_domains_interface(const sp_domains *domains, int64_t one, int64_t oth
 
 typedef struct sp_domain_choice {
     int64_t domain;
-    bool fix_parent; /* fix the vertices of the interface to the parent; the root has none */
-    bool local;      /* names and places that do not depend on the other domains: the interfaces are called interface-1,
-                        interface-2, …, in the order of their lowest vertices, and the mesh is moved so that the lowest
-                        corner of its box is at 0, with coordinates rounded to multiples of a power of two below 1e-12 of the
-                        longest side of the box. Domains that differ by a translation only are then equal. */
+    bool fix_parent;  /* fix the vertices of the interface to the parent; the root has none */
+    bool name_parent; /* the interface to the parent is called interface-parent */
+    bool local; /* names and places that do not depend on the other domains: the interfaces are called interface-1,
+                  interface-2, …, in the order of their lowest vertices, and the mesh is moved so that the lowest
+                  corner of its box is at 0, with coordinates rounded to multiples of a power of two below 1e-12 of the
+                  longest side of the box. Domains that differ by a translation only are then equal. */
 } sp_domain_choice;
 
 /* One domain as a mesh (sp_mesh_keep), with a set of vertices for each of its interfaces, named interface-K by its

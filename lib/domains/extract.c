@@ -86,14 +86,18 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
                 goto done;
             }
         }
-        snprintf(name, sizeof name, "interface-%lld",
-                 (long long)(choice->local ? rank_of(domains, choice->domain, i) + 1 : neighbour));
+        const bool to_parent = domains->parents > 0 && neighbour == domains->parent[choice->domain];
+        if (to_parent && choice->name_parent)
+            strcpy(name, "interface-parent");
+        else
+            snprintf(name, sizeof name, "interface-%lld",
+                     (long long)(choice->local ? rank_of(domains, choice->domain, i) + 1 : neighbour));
         if (sp_mesh_find_any_set(part, name)) {
             status = sp_fail(context, SP_INPUT, "the mesh has a set \"%s\" already, the name of an interface", name);
             goto done;
         }
         SP_TRY(sp_mesh_add_to_set(context, part, name, SP_SET_VERTICES, count, vertices));
-        if (choice->fix_parent && domains->parents > 0 && neighbour == domains->parent[choice->domain])
+        if (choice->fix_parent && to_parent)
             SP_TRY(sp_mesh_fix_list(context, part, count, vertices, 7));
     }
 done:

@@ -31,6 +31,8 @@ typedef struct sp_interface {
     int64_t vertex_count, *vertices; /* [vertex_count] increasing; NULL: not known */
     double *share;                   /* [vertex_count] of the vertices in its area, 1 in all; NULL: not known */
     double origin[3];                /* m, its mean over the area */
+    bool at_rest;                    /* its coordinates are 0 and not counted: a rigid frame is then fixed, the mean of
+                                        an average one does not move */
     int64_t first, count;            /* of the coordinates, among those of all interfaces */
 } sp_interface;
 

@@ -73,8 +73,6 @@ static void allocate(sp_free_body *b)
     double **unknowns[] = {&b->weight, &b->before, &b->x, &b->trial, &b->dx, &b->residual, &b->still};
     for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
         *unknowns[i] = sp_pool_new(&b->pool, n, sizeof(double));
-    b->slope = sp_pool_new(&b->pool, SLOPES * r, sizeof(double));
-    b->curve = sp_pool_new(&b->pool, b->coupled ? SLOPES * r * r : 0, sizeof(double));
     b->middle_slope = sp_pool_new(&b->pool, INERTIA * r, sizeof(double));
     b->workspaces = b->p.workspaces ? b->p.workspaces : &b->own;
     if (!b->p.workspaces)
@@ -111,7 +109,6 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_free_set_polynomials(b);
     sp_free_use_workspace(b);
     SP_TRY(sp_free_check_inertia(b));
     sp_pose identity = sp_pose_identity();

@@ -37,6 +37,10 @@ typedef struct sp_inertia {
     double *N;        /* [3, 3, r, row major] ∫ρ X̃_a Ũ_bj */
     double *Q;        /* [3, 3, r, r, row major] ∫ρ Ũ_ai Ũ_bj */
     double *M;        /* [r, r] ∫ρ ŨᵀŨ */
+    /* what all bodies of this inertia share in a step (free_internal.h) */
+    double J[6];   /* the inertia tensor at rest: xx, yy, zz, yz, zx, xy */
+    double *slope; /* [9, r] at rest: ∂J/∂q in this order, and the coupling G of rotation and deformation */
+    double *curve; /* [9, r, r] derivatives of slopes: row j, column i is ∂_i of slope j */
 } sp_inertia;
 
 void sp_inertia_free(sp_inertia *inertia);

@@ -1,6 +1,8 @@
 /* The equations of a step of a free body (rigid/free.h): residual, matrix and solve. */
 #include "rigid/free_internal.h"
 
+#include "linear/small.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -59,7 +61,9 @@ static void evaluate_forces(sp_free_body *b)
     }
     if (!has_damping(b))
         return;
-    cblas_dsymv(CblasRowMajor, CblasLower, b->r, alpha, b->inertia->M, b->r, b->change, 1, 0, b->damping, 1);
+    sp_small_apply_transposed(b->r, b->r, b->inertia->M, b->change, b->damping);
+    for (int i = 0; i < b->r; i++)
+        b->damping[i] *= alpha;
     if (beta != 0)
         sp_free_add_stiffness_times(b, beta, b->middle_K, b->change, b->damping);
 }
@@ -183,11 +187,13 @@ static void fill_square(sp_free_body *b, bool both)
                                  u[0] + v[0],
                                  u[1] + v[1],
                                  u[2] + v[2]};
+    double scale[SLOPES];
+    for (int k = 0; k < SLOPES; k++) /* terms of −h D and of GᵀΩ₁ */
+        scale[k] = (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k];
+    if (b->coupled)
+        sp_small_apply_transposed(SLOPES, r * r, b->inertia->curve, scale, b->square);
     for (int i = 0; i < r * r; i++)
-        b->square[i] = mass * b->inertia->M[i];
-    for (int k = 0; b->coupled && k < SLOPES; k++) /* terms of −h D and of GᵀΩ₁ */
-        cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square,
-                    1);
+        b->square[i] = (b->coupled ? b->square[i] : 0) + mass * b->inertia->M[i];
     add_stiffness(b, both);
 }
 

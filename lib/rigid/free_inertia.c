@@ -1,5 +1,5 @@
 /* The constant integrals of a free body. */
-#include "rigid/free.h"
+#include "rigid/free_internal.h"
 
 #include "geometry/orient.h"
 #include "linear/dense.h"
@@ -22,10 +22,43 @@ static int new_inertia(sp_context *context, int64_t r, sp_inertia *inertia)
     inertia->N = sp_pool_new(&inertia->pool, 9 * r, sizeof(double));
     inertia->Q = sp_pool_new(&inertia->pool, 9 * r * r, sizeof(double));
     inertia->M = sp_pool_new(&inertia->pool, r * r, sizeof(double));
+    inertia->slope = sp_pool_new(&inertia->pool, SLOPES * r, sizeof(double));
+    inertia->curve = sp_pool_new(&inertia->pool, SLOPES * r * r, sizeof(double));
     if (!inertia->pool.failed)
         return SP_OK;
     sp_inertia_free(inertia);
     return sp_fail_memory(context);
+}
+
+/* J and the slopes at rest, and the derivatives of the slopes, from the other integrals. */
+static void set_polynomials(sp_inertia *t)
+{
+    static const int first[INERTIA] = {0, 1, 2, 1, 2, 0}, second[INERTIA] = {0, 1, 2, 2, 0, 1};
+    const int64_t r = t->r, square = r * r;
+    for (int k = 0; k < INERTIA; k++) {
+        const int a = first[k], c = second[k];
+        t->J[k] = (a == c ? t->S[0] + t->S[4] + t->S[8] : 0) - t->S[3 * a + c];
+        for (int64_t j = 0; j < r; j++) { /* ∂_jS_ac at rest and its derivatives */
+            for (int d = 0; a == c && d < 3; d++)
+                t->slope[k * r + j] += 2 * t->N[4 * d * r + j];
+            t->slope[k * r + j] -= t->N[(3 * a + c) * r + j] + t->N[(3 * c + a) * r + j];
+            for (int64_t i = 0; i < r; i++) {
+                double *to = t->curve + k * square + j * r + i;
+                if (a == c)
+                    *to += 2 * t->M[j * r + i];
+                *to -= t->Q[(3 * a + c) * square + i * r + j] + t->Q[(3 * c + a) * square + i * r + j];
+            }
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        const int a = (c + 1) % 3, d = (c + 2) % 3; /* ε_cad = 1 */
+        for (int64_t j = 0; j < r; j++) {
+            t->slope[(INERTIA + c) * r + j] = t->N[(3 * a + d) * r + j] - t->N[(3 * d + a) * r + j];
+            for (int64_t i = 0; i < r; i++)
+                t->curve[(INERTIA + c) * square + j * r + i] =
+                    t->Q[(3 * a + d) * square + i * r + j] - t->Q[(3 * d + a) * square + i * r + j];
+        }
+    }
 }
 
 /* Computes mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function, which is
@@ -104,6 +137,7 @@ int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width,
                 product, (int)width, 0, g, (int)width);
     sort_products(g, inertia);
+    set_polynomials(inertia);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)
@@ -184,6 +218,7 @@ int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double
         for (int b = 0; b < 3; b++)
             inertia->S[3 * a + b] = density * (second[3 * a + b] - first[a] * first[b] / volume);
     }
+    set_polynomials(inertia);
     principal(inertia->S, spread);
     if (!(spread[0] > 0)) /* parts of the surface have the opposite orientation */
         status = sp_fail(context, SP_INPUT,
@@ -226,5 +261,6 @@ int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[
         for (int b = 0; b < 3; b++)
             inertia->S[3 * a + b] = (a == b ? 0.5 * trace : 0) - tensor[3 * a + b];
     }
+    set_polynomials(inertia);
     return SP_OK;
 }

@@ -43,10 +43,6 @@ struct sp_free_body {
     bool coupled; /* rotation and deformation are coupled: r > 0, not p.decoupled */
     bool simpson; /* f̄ is by Simpson's rule, else the force at the midpoint */
 
-    /* of A(0), constant */
-    double J[INERTIA];
-    double *slope;  /* [SLOPES, r] */
-    double *curve;  /* [SLOPES, r, r] derivatives of slopes: row j, column i is ∂_i of slope j; if coupled */
     double *weight; /* [n] 1/A_kk: the norm of π is (Σ π_k²/A_kk)^½, the square root of an energy */
 
     /* the motion */
@@ -93,9 +89,6 @@ static inline void column(const double *rows, int64_t r, int64_t i, double y[3])
 }
 
 /* ---- the mass matrix and the momenta (free_mass.c) ---- */
-
-/* Computes J, slopes and their derivatives from the integrals of the inertia. */
-void sp_free_set_polynomials(sp_free_body *b);
 
 /* Sets b->weight. SP_NUMERICAL if A(0) is not positive definite. */
 int sp_free_check_inertia(sp_free_body *b) SP_MUST_USE;
@@ -154,9 +147,11 @@ void sp_free_keep_stiffness(sp_free_body *b);
 /* Adds what Newton's method did in a step. */
 void sp_free_count(sp_free_report *report, const sp_newton_report *newton);
 
-/* Completes the end of the step, b->next and `state`, from P and the force F. SP_NUMERICAL if something is not finite,
- * or an element is inverted whose law is undefined there. */
-int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state) SP_MUST_USE;
+/* Completes the end of the step, b->next and `state`, from P and the force F. */
+void sp_free_finish(sp_free_body *b, const double F[3], sp_free_state *state);
+
+/* SP_NUMERICAL if something of it is not finite, or an element is inverted whose law is undefined there. */
+int sp_free_check(const sp_free_body *b, const sp_free_state *state) SP_MUST_USE;
 
 /* Makes the end of the step the current state. */
 void sp_free_accept(sp_free_body *b, const sp_free_state *state);

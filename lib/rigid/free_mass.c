@@ -1,6 +1,8 @@
 /* The mass matrix A(q) of a free body, its slopes, and the momenta. */
 #include "rigid/free_internal.h"
 
+#include "linear/small.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -15,39 +17,6 @@ static void tensor_solve(const double s[INERTIA], const double y[3], double x[3]
     x[2] = w / f;
     x[1] = (v - e * x[2]) / d;
     x[0] = (u - b * x[1] - c * x[2]) / a;
-}
-
-void sp_free_set_polynomials(sp_free_body *b)
-{
-    static const int first[INERTIA] = {0, 1, 2, 1, 2, 0}, second[INERTIA] = {0, 1, 2, 2, 0, 1};
-    const sp_inertia *t = b->inertia;
-    const int64_t r = b->r, square = r * r;
-    for (int k = 0; k < INERTIA; k++) {
-        const int a = first[k], c = second[k];
-        b->J[k] = (a == c ? t->S[0] + t->S[4] + t->S[8] : 0) - t->S[3 * a + c];
-        if (!b->coupled)
-            continue;
-        for (int64_t j = 0; j < r; j++) { /* ∂_jS_ac at rest and its derivatives */
-            for (int d = 0; a == c && d < 3; d++)
-                b->slope[k * r + j] += 2 * t->N[4 * d * r + j];
-            b->slope[k * r + j] -= t->N[(3 * a + c) * r + j] + t->N[(3 * c + a) * r + j];
-            for (int64_t i = 0; i < r; i++) {
-                double *to = b->curve + k * square + j * r + i;
-                if (a == c)
-                    *to += 2 * t->M[j * r + i];
-                *to -= t->Q[(3 * a + c) * square + i * r + j] + t->Q[(3 * c + a) * square + i * r + j];
-            }
-        }
-    }
-    for (int c = 0; b->coupled && c < 3; c++) {
-        const int a = (c + 1) % 3, d = (c + 2) % 3; /* ε_cad = 1 */
-        for (int64_t j = 0; j < r; j++) {
-            b->slope[(INERTIA + c) * r + j] = t->N[(3 * a + d) * r + j] - t->N[(3 * d + a) * r + j];
-            for (int64_t i = 0; i < r; i++)
-                b->curve[(INERTIA + c) * square + j * r + i] =
-                    t->Q[(3 * a + d) * square + i * r + j] - t->Q[(3 * d + a) * square + i * r + j];
-        }
-    }
 }
 
 void sp_free_fill_mass(const sp_free_body *b, const double J[INERTIA], const double *G, double *A)
@@ -69,7 +38,7 @@ int sp_free_check_inertia(sp_free_body *b)
 {
     const int n = b->n, r = b->r;
     double *A = b->matrix;
-    sp_free_fill_mass(b, b->J, b->slope + INERTIA * r, A);
+    sp_free_fill_mass(b, b->inertia->J, b->coupled ? b->inertia->slope + INERTIA * r : NULL, A);
     for (int k = 0; k < n; k++)
         b->weight[k] = 1 / A[k * n + k];
     for (int j = 0; j < n; j++)
@@ -88,14 +57,19 @@ int sp_free_check_inertia(sp_free_body *b)
 
 void sp_free_set_shape(const sp_free_body *b, instant *at)
 {
-    memcpy(at->J, b->J, sizeof at->J);
+    memcpy(at->J, b->inertia->J, sizeof at->J);
     if (!b->coupled)
         return;
-    memcpy(at->slope, b->slope, (size_t)(SLOPES * b->r) * sizeof *at->slope);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, SLOPES * b->r, b->r, 1, b->curve, b->r, at->q, 1, 1, at->slope, 1);
+    double linear[INERTIA], quadratic[INERTIA];
+    for (int k = 0; k < SLOPES; k++) /* the derivatives of J are symmetric, those of G antisymmetric */
+        sp_small_apply_transposed(b->r, b->r, b->inertia->curve + (int64_t)k * b->r * b->r, at->q,
+                                  at->slope + k * b->r);
+    for (int k = 0; k < SLOPES * b->r; k++)
+        at->slope[k] = b->inertia->slope[k] + (k < INERTIA * b->r ? at->slope[k] : -at->slope[k]);
+    sp_small_apply(INERTIA, b->r, b->inertia->slope, at->q, linear);
+    sp_small_apply(INERTIA, b->r, at->slope, at->q, quadratic);
     for (int k = 0; k < INERTIA; k++)
-        at->J[k] += 0.5 * (cblas_ddot(b->r, b->slope + k * b->r, 1, at->q, 1) +
-                           cblas_ddot(b->r, at->slope + k * b->r, 1, at->q, 1));
+        at->J[k] += 0.5 * (linear[k] + quadratic[k]);
 }
 
 void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double Gqdot[3])
@@ -104,15 +78,15 @@ void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double
     Gqdot[0] = Gqdot[1] = Gqdot[2] = 0;
     if (b->r == 0)
         return;
-    cblas_dsymv(CblasRowMajor, CblasLower, b->r, 1, b->inertia->M, b->r, at->qdot, 1, 0, at->p, 1);
+    sp_small_apply_transposed(b->r, b->r, b->inertia->M, at->qdot, at->p);
     if (!b->coupled)
         return;
-    for (int c = 0; c < 3; c++) {
-        Gqdot[c] = cblas_ddot(b->r, G + c * b->r, 1, at->qdot, 1);
-        cblas_daxpy(b->r, at->Omega[c], G + c * b->r, 1, at->p, 1);
-    }
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, 3 * b->r, b->r, -1, b->curve + INERTIA * b->r * b->r, b->r, at->qdot, 1, 0,
-                at->dG_qdot, 1);
+    sp_small_apply(3, b->r, G, at->qdot, Gqdot);
+    for (int i = 0; i < b->r; i++)
+        at->p[i] += at->Omega[0] * G[i] + at->Omega[1] * G[b->r + i] + at->Omega[2] * G[2 * b->r + i];
+    for (int c = 0; c < 3; c++)
+        sp_small_apply_transposed(b->r, b->r, b->inertia->curve + (int64_t)(INERTIA + c) * b->r * b->r, at->qdot,
+                                  at->dG_qdot + c * b->r);
 }
 
 void sp_free_set_momenta(const sp_free_body *b, instant *at)

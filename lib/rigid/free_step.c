@@ -121,9 +121,9 @@ done:
     return status;
 }
 
-/* Computes the new state from x. The rotation is exactly that of the step, so that R Π changes by h T up to rounding,
+/* The rotation is exactly that of the step, so that R Π changes by h T up to rounding,
  * whatever remains of the residual; Ω₁ follows from Π₁. */
-static void finish(sp_free_body *b, const double F[3], sp_free_state *state)
+void sp_free_finish(sp_free_body *b, const double F[3], sp_free_state *state)
 {
     const double h = b->p.step;
     const sp_free_state *now = &b->state;
@@ -151,7 +151,7 @@ static bool all_finite(int64_t count, const double *x)
     return true;
 }
 
-static int refuse_unusable(const sp_free_body *b, const sp_free_state *state)
+int sp_free_check(const sp_free_body *b, const sp_free_state *state)
 {
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, b->next.q) : -1;
     if (element >= 0)
@@ -181,12 +181,6 @@ int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const d
     return SP_OK;
 }
 
-int sp_free_conclude(sp_free_body *b, const double F[3], sp_free_state *state)
-{
-    finish(b, F, state);
-    return refuse_unusable(b, state);
-}
-
 void sp_free_accept(sp_free_body *b, const sp_free_state *state)
 {
     sp_free_keep_velocities(b);
@@ -205,7 +199,8 @@ int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], con
     int status;
     SP_TRY(sp_free_begin(b, F, T, Q));
     SP_TRY(b->p.semi_implicit ? one_iteration(b) : newton(b));
-    SP_TRY(sp_free_conclude(b, F, &state));
+    sp_free_finish(b, F, &state);
+    SP_TRY(sp_free_check(b, &state));
     sp_free_accept(b, &state);
 done:
     return status;

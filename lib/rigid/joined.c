@@ -178,11 +178,11 @@ static void allocate_bodies(sp_joined *joined)
     joined->size = sp_pool_new(pool, 2 * joined->body_count, sizeof(double));
 }
 
-static void new_side(sp_pool *pool, int64_t body, int64_t r, int vectors, joint_side *side)
+static void new_side(sp_pool *pool, int64_t body, int64_t r, int slopes, joint_side *side)
 {
     side->body = body;
-    for (int k = 0; k < vectors && r > 0; k++)
-        side->slope[k] = sp_pool_new(pool, 3 * r, sizeof(double));
+    side->slopes = r > 0 ? slopes : 0;
+    side->slope = sp_pool_new(pool, 3 * side->slopes * r, sizeof(double));
 }
 
 static void allocate_joints(sp_joined *joined, const sp_joint *joints)
@@ -289,6 +289,7 @@ static int begin(sp_joined *joined, const sp_joined_load *loads)
             b->F[c] = h * loads[k].F[c];
         sp_quaternion_matrix(b->free->state.rotation, b->R0);
     }
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         joint *j = &joined->joints[k];
         joint_side *sides[2] = {&j->parent, &j->child};
@@ -429,18 +430,23 @@ done:
 int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)
 {
     const double inverse = 1 / joined->p.step;
+    const int threads = joined->context->threads;
     int status;
     SP_TRY(begin(joined, loads));
     guess(joined);
     SP_TRY(joined->p.semi_implicit ? one_iteration(joined) : newton(joined));
+#pragma omp parallel for schedule(static) num_threads(threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
         double F[3];
         for (int c = 0; c < 3; c++)
             F[c] = b->J[c] * inverse;
-        if ((status = sp_free_conclude(b->free, F, &b->state)) != SP_OK)
-            return refuse_body(joined, k, status);
+        sp_free_finish(b->free, F, &b->state);
     }
+    for (int64_t k = 0; k < joined->body_count; k++)
+        if ((status = sp_free_check(joined->bodies[k].free, &joined->bodies[k].state)) != SP_OK)
+            return refuse_body(joined, k, status);
+#pragma omp parallel for schedule(static) num_threads(threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
         memcpy(b->before, b->free->state.v, sizeof b->before);

@@ -1,6 +1,8 @@
 /* The equations of a step of joined bodies (rigid/joined.h): vectors, residual, matrix, elimination. */
 #include "rigid/joined_internal.h"
 
+#include "linear/small.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -8,12 +10,7 @@
 
 /* ---- small matrices, row major ---- */
 
-/* [a], with [a] b = a × b. */
-static void skew(const double a[3], double s[9])
-{
-    const double entries[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
-    memcpy(s, entries, sizeof entries);
-}
+static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /* C = s A B; C may not be A or B. */
 static void times(double s, const double A[9], const double B[9], double C[9])
@@ -31,59 +28,102 @@ static void times_transposed(double s, const double A[9], const double B[9], dou
             C[3 * i + j] = s * sp_dot3(A + 3 * i, B + 3 * j);
 }
 
+/* C = s A [b], with [b] x = b × x: row i is s A_i × b. */
+static void times_skew(double s, const double A[9], const double b[3], double C[9])
+{
+    for (int i = 0; i < 3; i++) {
+        sp_cross3(A + 3 * i, b, C + 3 * i);
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] *= s;
+    }
+}
+
+/* S += [a][b] = b aᵀ − (a · b) I. */
+static void add_skews(const double a[3], const double b[3], double S[9])
+{
+    const double dot = sp_dot3(a, b);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            S[3 * i + j] += b[i] * a[j] - (i == j ? dot : 0);
+}
+
 /* Bodies have few coordinates: plain loops take half the time of BLAS. */
 
-/* y [r] += xᵀ A for A [3, r]. */
-static void add_slope(const double x[3], const double *A, int r, double *y)
+/* y [r] += s xᵀ A for A [3, r]. */
+static void add_slope(double s, const double x[3], const double *A, int r, double *y)
 {
+    const double a = s * x[0], b = s * x[1], c = s * x[2];
     for (int i = 0; i < r; i++)
-        y[i] += x[0] * A[i] + x[1] * A[r + i] + x[2] * A[2 * r + i];
+        y[i] += a * A[i] + b * A[r + i] + c * A[2 * r + i];
 }
 
 /* The same into every `stride`th entry of y. */
-static void add_slope_down(const double x[3], const double *A, int r, double *y, int stride)
+static void add_column(double s, const double x[3], const double *A, int r, double *y, int stride)
 {
+    const double a = s * x[0], b = s * x[1], c = s * x[2];
     for (int i = 0; i < r; i++)
-        y[i * stride] += x[0] * A[i] + x[1] * A[r + i] + x[2] * A[2 * r + i];
+        y[i * stride] += a * A[i] + b * A[r + i] + c * A[2 * r + i];
+}
+
+/* Y [r, 3], whose rows are `stride` apart, += s Aᵀ M for A [3, r] and M [3, 3]. */
+static void add_columns(double s, const double M[9], const double *A, int r, double *Y, int stride)
+{
+    for (int x = 0; x < 3; x++)
+        add_column(s, (const double[3]){M[x], M[3 + x], M[6 + x]}, A, r, Y + x, stride);
 }
 
 /* ---- the vectors ---- */
 
-void sp_joined_place(const joint_side *side, int64_t r, const double R[9], const double *q, double y[VECTORS][3])
+void sp_joined_place(const joint_side *side, int r, const double R[9], const double *q, double y[VECTORS][3])
 {
-    for (int k = 0; k < VECTORS; k++) {
-        double a[3];
-        memcpy(a, side->rest[k], sizeof a);
-        for (int c = 0; side->slope[k] && c < 3; c++)
-            for (int64_t i = 0; i < r; i++)
-                a[c] += side->slope[k][c * r + i] * q[i];
-        sp_rotate(R, a, y[k]);
+    double a[VECTORS][3];
+    memcpy(a, side->rest, sizeof a);
+    if (side->slopes > 0) {
+        double moved[3 * VECTORS];
+        sp_small_apply(3 * side->slopes, r, side->slope, q, moved);
+        for (int k = 0; k < side->slopes; k++)
+            for (int c = 0; c < 3; c++)
+                a[k][c] += moved[3 * k + c];
     }
+    for (int k = 0; k < VECTORS; k++)
+        sp_rotate(R, a[k], y[k]);
 }
 
-/* Component i of Φ is bilinear in the vectors of both sides, apart from the coordinates of the child. parent [i][k] and
- * child [i][k] receive its derivatives with respect to the vectors. */
-typedef struct gradients {
-    double parent[JOINT][VECTORS][3], child[JOINT][VECTORS][3];
-} gradients;
-
-static void differentiate(const joint *j, const double p[VECTORS][3], const double c[VECTORS][3], gradients *g)
+/* A_k [3, r] of a side. */
+static const double *slope_of(const joint_side *side, int r, int k)
 {
-    *g = (gradients){0};
-    for (int i = 0; i < 3; i++) {
-        g->parent[i][0][i] = 1;
-        g->child[i][0][i] = -1;
-    }
-    for (int l = 0; l < 3; l++) { /* Σ ε_lab s_a · d_b with s of the parent and the axes d of the child */
-        const int a = 1 + (l + 1) % 3, b = 1 + (l + 2) % 3;
-        for (int i = 0; i < 3; i++)
-            for (int x = 0; x < 3; x++) {
-                const double inverse = j->inverse[3 * i + l];
-                g->parent[3 + i][a][x] += inverse * c[b][x];
-                g->parent[3 + i][b][x] -= inverse * c[a][x];
-                g->child[3 + i][b][x] += inverse * p[a][x];
-                g->child[3 + i][a][x] -= inverse * p[b][x];
-            }
+    return side->slope + (int64_t)k * 3 * r;
+}
+
+/* Φ_t is y₀ of the parent less y₀ of the child, plus the centres of mass. Φ_R, apart from the coordinates of the child,
+ * is J_p⁻¹ Σ ε_lab s_a · d_b with the vectors s of the parent and d of the child. g [i][k − 1] receives the derivative
+ * of component i of Φ_R with respect to vector k of one side, from the vectors of the other one; sign is 1 for the
+ * parent's side and −1 for the child's. */
+typedef double gradient[3][3][3];
+
+static void differentiate(const joint *j, const double other[VECTORS][3], double sign, gradient g)
+{
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const int next = (k + 1) % 3, last = (k + 2) % 3;
+            const double a = sign * j->inverse[3 * i + last], b = sign * j->inverse[3 * i + next];
+            for (int x = 0; x < 3; x++)
+                g[i][k][x] = a * other[1 + next][x] - b * other[1 + last][x];
+        }
+}
+
+/* force [3, 3]: the forces on the vectors 1, 2, 3 of one side by the impulses λ, their derivatives times λ. other
+ * [3, 3] are those vectors of the other side. */
+static void turning_forces(const joint *j, const double *lambda, const double *other, double sign, double *force)
+{
+    double moment[3] = {0};
+    for (int i = 0; i < 3; i++)
+        for (int l = 0; l < 3; l++)
+            moment[l] += sign * lambda[3 + i] * j->inverse[3 * i + l];
+    for (int k = 0; k < 3; k++) {
+        const int next = (k + 1) % 3, last = (k + 2) % 3;
+        for (int x = 0; x < 3; x++)
+            force[3 * k + x] = moment[last] * other[3 * next + x] - moment[next] * other[3 * last + x];
     }
 }
 
@@ -95,15 +135,16 @@ static const joined_body *body_of(const sp_joined *joined, const joint_side *sid
 void sp_joined_constraint(const joint *j, int r, const double *q, const double parent[3], const double child[3],
                           double phi[JOINT])
 {
-    gradients g;
-    differentiate(j, j->parent.end, j->child.end, &g);
+    gradient g;
+    double turned[3] = {0};
+    differentiate(j, j->child.end, 1, g);
+    if (j->turn)
+        sp_small_apply(3, r, j->turn, q, turned);
     for (int i = 0; i < 3; i++) {
         phi[i] = parent[i] - child[i] + (j->parent.end[0][i] - j->child.end[0][i]);
-        phi[3 + i] = 0;
-        for (int k = 1; k < VECTORS; k++)
-            phi[3 + i] += sp_dot3(g.parent[3 + i][k], j->parent.end[k]);
-        if (j->turn)
-            phi[3 + i] -= cblas_ddot(r, j->turn + i * r, 1, q, 1);
+        phi[3 + i] = -turned[i];
+        for (int k = 0; k < 3; k++)
+            phi[3 + i] += sp_dot3(g[i][k], j->parent.end[1 + k]);
     }
 }
 
@@ -115,7 +156,7 @@ static void turn_body(joined_body *b, double h)
     double w[3], W[9], cayley[9], right[9], square;
     for (int k = 0; k < 3; k++)
         w[k] = 0.5 * h * (before[k] + after[k]);
-    skew(w, W);
+    times_skew(1, identity, w, W);
     square = 1 / (1 + 0.25 * sp_dot3(w, w));
     times(0.5 * square, W, W, cayley);
     for (int k = 0; k < 9; k++) {
@@ -151,33 +192,33 @@ static void set_side(const sp_joined *joined, joint_side *side)
 
 static void set_forces(joint *j, const double *lambda)
 {
-    gradients g;
-    differentiate(j, j->parent.mean, j->child.mean, &g);
-    for (int k = 0; k < VECTORS; k++)
-        for (int c = 0; c < 3; c++) {
-            j->parent.force[k][c] = j->child.force[k][c] = 0;
-            for (int i = k ? 3 : 0; i < (k ? JOINT : 3); i++) {
-                j->parent.force[k][c] += lambda[i] * g.parent[i][k][c];
-                j->child.force[k][c] += lambda[i] * g.child[i][k][c];
-            }
-        }
+    for (int c = 0; c < 3; c++) {
+        j->parent.force[0][c] = lambda[c];
+        j->child.force[0][c] = -lambda[c];
+    }
+    turning_forces(j, lambda, j->child.mean[1], 1, j->parent.force[1]);
+    turning_forces(j, lambda, j->parent.mean[1], -1, j->child.force[1]);
 }
 
 /* Adds the impulses of one side of a joint to the loads of its body. */
 static void load_side(joined_body *b, const joint_side *side)
 {
+    double torque[3] = {0}, local[3];
     for (int k = 0; k < VECTORS; k++) {
-        double torque[3], local[3];
-        sp_cross3(side->mean[k], side->force[k], torque);
-        sp_rotate_back(b->R0, torque, local);
+        double one[3];
+        sp_cross3(side->mean[k], side->force[k], one);
         for (int c = 0; c < 3; c++)
-            b->free->P[c] += local[c];
-        sp_rotate(b->impulse, side->force[k], local);
-        if (side->slope[k])
-            add_slope(local, side->slope[k], b->r, b->free->load);
+            torque[c] += one[c];
+        if (k < side->slopes) {
+            sp_rotate(b->impulse, side->force[k], local);
+            add_slope(1, local, slope_of(side, b->r, k), b->r, b->free->load);
+        }
     }
-    for (int c = 0; c < 3; c++)
+    sp_rotate_back(b->R0, torque, local);
+    for (int c = 0; c < 3; c++) {
+        b->free->P[c] += local[c];
         b->J[c] += side->force[0][c];
+    }
 }
 
 static void load_body(const sp_joined *joined, joined_body *b, const double *x)
@@ -190,15 +231,15 @@ static void load_body(const sp_joined *joined, joined_body *b, const double *x)
         const joint *j = &joined->joints[b->link[l]];
         const bool child = b == body_of(joined, &j->child);
         load_side(b, child ? &j->child : &j->parent);
-        for (int i = 0; child && j->turn && i < 3; i++)
-            cblas_daxpy(b->r, -x[j->impulse + 3 + i], j->turn + i * b->r, 1, b->free->load, 1);
+        if (child && j->turn)
+            add_slope(-1, x + j->impulse + 3, j->turn, b->r, b->free->load);
     }
 }
 
 void sp_joined_set_end(sp_joined *joined, const double *x)
 {
     const int threads = joined->context->threads;
-#pragma omp parallel num_threads(threads) if (joined->body_count >= 8)
+#pragma omp parallel num_threads(threads) if (joined->body_count >= CROWD)
     {
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < joined->body_count; b++)
@@ -239,7 +280,7 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
     const double inverse = 2 / joined->p.step;
     double norm = 0, scale = 0;
     sp_joined_set_end(joined, x);
-#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= 8)
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t b = 0; b < joined->body_count; b++) {
         joined_body *body = &joined->bodies[b];
         body_residual(body, x + body->first, r + body->first, joined->size + 2 * b);
@@ -248,16 +289,20 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
         norm += joined->size[2 * b];
         scale += joined->size[2 * b + 1];
     }
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
-        const joint *j = &joined->joints[k];
+        joint *j = &joined->joints[k];
         double *phi = r + j->impulse;
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
         sp_joined_constraint(j, c->r, c->free->next.q, p ? p->c1 : (double[3]){0}, c->c1, phi);
+        j->square = 0;
         for (int i = 0; i < JOINT; i++) {
             phi[i] *= inverse;
-            norm += j->weight[i / 3] * phi[i] * phi[i];
+            j->square += j->weight[i / 3] * phi[i] * phi[i];
         }
     }
+    for (int64_t k = 0; k < joined->joint_count; k++)
+        norm += joined->joints[k].square;
     size->norm = sqrt(norm);
     size->scale = sqrt(scale);
 }
@@ -265,194 +310,188 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
 /* ---- rates of the constraints ---- */
 
 /* Adds the rate of Φ by the motion of one side at the end of the step: the body turns by the velocity that the matrix
- * takes for its rotation (fill_row). */
-static void add_rate(const joined_body *b, const joint_side *side, double h, const double *x,
-                     double g[JOINT][VECTORS][3], double rate[JOINT])
+ * takes for its rotation (fill_side). */
+static void add_rate(const joined_body *b, const joint_side *side, double h, double sign, const double *x,
+                     const gradient g, double rate[JOINT])
 {
-    double spin[3];
+    double spin[3], local[VECTORS][3] = {{0}};
     sp_rotate(b->turned, x + 3, spin);
+    if (side->slopes > 0)
+        sp_small_apply(3 * side->slopes, b->r, side->slope, x + 6, local[0]);
     for (int k = 0; k < VECTORS; k++) {
-        double local[3] = {0}, moved[3], turned[3];
-        for (int c = 0; side->slope[k] && c < 3; c++)
-            for (int i = 0; i < b->r; i++)
-                local[c] += side->slope[k][c * b->r + i] * x[6 + i];
-        sp_rotate(b->R1, local, moved);
+        double moved[3], turned[3];
+        sp_rotate(b->R1, local[k], moved);
         sp_cross3(spin, side->end[k], turned);
         for (int c = 0; c < 3; c++)
-            moved[c] += 2 / h * turned[c] + (k == 0 ? x[c] : 0);
-        for (int i = 0; i < JOINT; i++)
-            rate[i] += sp_dot3(g[i][k], moved);
+            moved[c] += 2 / h * turned[c];
+        for (int i = 0; i < 3; i++)
+            if (k == 0)
+                rate[i] += sign * (x[i] + moved[i]);
+            else
+                rate[3 + i] += sp_dot3(g[i][k - 1], moved);
     }
 }
 
 void sp_joined_rates(const sp_joined *joined, const double *x, double *r)
 {
     const double h = joined->p.step;
+#pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const joint *j = &joined->joints[k];
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
-        double *rate = r + j->impulse;
-        gradients g;
-        differentiate(j, j->parent.end, j->child.end, &g);
+        double *rate = r + j->impulse, turned[3] = {0};
+        gradient g;
         memset(rate, 0, JOINT * sizeof *rate);
-        if (p)
-            add_rate(p, &j->parent, h, x + p->first, g.parent, rate);
-        add_rate(c, &j->child, h, x + c->first, g.child, rate);
-        for (int i = 0; j->turn && i < 3; i++)
-            rate[3 + i] -= cblas_ddot(c->r, j->turn + i * c->r, 1, x + c->first + 6, 1);
+        if (p) {
+            differentiate(j, j->child.end, 1, g);
+            add_rate(p, &j->parent, h, 1, x + p->first, g, rate);
+        }
+        differentiate(j, j->parent.end, -1, g);
+        add_rate(c, &j->child, h, -1, x + c->first, g, rate);
+        if (j->turn)
+            sp_small_apply(3, c->r, j->turn, x + c->first + 6, turned);
         for (int i = 0; i < JOINT; i++)
-            rate[i] += j->gap[i] / (2 * h);
+            rate[i] += j->gap[i] / (2 * h) - (i < 3 ? 0 : turned[i - 3]);
     }
 }
 
 /* ---- the matrix ---- */
 
-/* Φ_t is made of the first vector of each side, Φ_R of the others. */
-static int first_vector(int i)
-{
-    return i < 3 ? 0 : 1;
-}
+/* Where the equations of a joint by the unknowns of a body go, a row each, and the equations of the body by the
+ * impulses, in columns whose entries are `stride` apart. */
+typedef struct joint_border {
+    double *row[JOINT], *column[JOINT];
+    int stride;
+} joint_border;
 
-static int last_vector(int i)
+/* Those of Φ_t: ±(y₀ + c), whose vector turns and is deformed. */
+static void fill_translation(const joined_body *b, const joint_side *side, double h, double sign,
+                             const joint_border *to)
 {
-    return i < 3 ? 0 : VECTORS - 1;
-}
-
-/* The derivatives of equation i of a joint, 2/h Φ_i, with respect to the unknowns of the body of one side. */
-static void fill_row(const joined_body *b, int i, double h, double end[VECTORS][3], double g[VECTORS][3], double *row)
-{
-    memset(row, 0, (size_t)b->n * sizeof *row);
-    memcpy(row, g[0], 3 * sizeof *row);
-    for (int k = first_vector(i); k <= last_vector(i); k++) {
-        double torque[3], turn[3];
-        sp_cross3(end[k], g[k], torque);
-        sp_rotate_back(b->turned, torque, turn);
+    double turn[9], torque[9];
+    times_skew(1, identity, side->end[0], torque);
+    times(-sign * 2 / h, torque, b->turned, turn);
+    times_skew(-sign, b->impulse, side->mean[0], torque);
+    for (int i = 0; i < 3; i++) {
+        to->row[i][i] = sign;
+        memcpy(to->row[i] + 3, turn + 3 * i, 3 * sizeof *turn);
+        to->column[i][i * to->stride] = -sign;
         for (int c = 0; c < 3; c++)
-            row[3 + c] += 2 / h * turn[c];
-    }
-}
-
-/* Adds the slopes of a side, turned by Q or back, to a row or column of the coordinates. */
-static void add_slopes(const joint_side *side, int i, int r, double scale, const double Q[9], bool back,
-                       double g[VECTORS][3], double *to)
-{
-    for (int k = first_vector(i); k <= last_vector(i); k++) {
-        double local[3];
-        if (!side->slope[k])
+            to->column[i][(3 + c) * to->stride] = torque[3 * c + i];
+        if (b->r == 0)
             continue;
-        if (back)
-            sp_rotate_back(Q, g[k], local);
-        else
-            sp_rotate(Q, g[k], local);
-        for (int c = 0; c < 3; c++)
-            local[c] *= scale;
-        add_slope(local, side->slope[k], r, to);
+        const double local[3] = {b->impulse[i], b->impulse[3 + i], b->impulse[6 + i]};
+        add_slope(sign, b->R1 + 3 * i, side->slope, b->r, to->row[i] + 6);
+        add_column(-sign, local, side->slope, b->r, to->column[i] + 6 * to->stride, to->stride);
     }
 }
 
-/* The derivatives of the body's equations with respect to impulse i. */
-static void fill_column(const joined_body *b, const joint_side *side, int i, double g[VECTORS][3], double *column)
+/* Those of component i of Φ_R with these derivatives at the end of the step and at its middle. */
+static void fill_rotation(const joined_body *b, const joint_side *side, int i, double h, const double end[3][3],
+                          const double mean[3][3], const joint_border *to)
 {
-    memset(column, 0, (size_t)b->n * sizeof *column);
-    for (int c = 0; c < 3; c++)
-        column[c] = -g[0][c];
-    for (int k = first_vector(i); k <= last_vector(i); k++) {
-        double torque[3], local[3];
-        sp_cross3(side->mean[k], g[k], torque);
-        sp_rotate(b->impulse, torque, local);
+    double torque[3] = {0}, impulse[3] = {0}, one[3], local[3];
+    double *row = to->row[3 + i], *column = to->column[3 + i];
+    for (int k = 0; k < 3; k++) {
+        sp_cross3(side->end[1 + k], end[k], one);
         for (int c = 0; c < 3; c++)
-            column[3 + c] -= local[c];
+            torque[c] += one[c];
+        sp_cross3(side->mean[1 + k], mean[k], one);
+        for (int c = 0; c < 3; c++)
+            impulse[c] += one[c];
+        if (1 + k < side->slopes) {
+            sp_rotate_back(b->R1, end[k], local);
+            add_slope(1, local, slope_of(side, b->r, 1 + k), b->r, row + 6);
+            sp_rotate(b->impulse, mean[k], local);
+            add_column(-1, local, slope_of(side, b->r, 1 + k), b->r, column + 6 * to->stride, to->stride);
+        }
     }
-    add_slopes(side, i, b->r, -1, b->impulse, false, (double(*)[3])g, column + 6);
+    sp_rotate_back(b->turned, torque, one);
+    sp_rotate(b->impulse, impulse, local);
+    for (int c = 0; c < 3; c++) {
+        row[3 + c] = 2 / h * one[c];
+        column[(3 + c) * to->stride] = -local[c];
+    }
+}
+
+/* All of one side; rows and columns are zero before. */
+static void fill_side(const joined_body *b, const joint *j, const joint_side *side, double h, const joint_border *to)
+{
+    const bool child = side == &j->child;
+    const joint_side *other = child ? &j->parent : &j->child;
+    const double sign = child ? -1 : 1;
+    gradient end, mean;
+    differentiate(j, other->end, sign, end);
+    differentiate(j, other->mean, sign, mean);
+    fill_translation(b, side, h, sign, to);
+    for (int i = 0; i < 3; i++) {
+        fill_rotation(b, side, i, h, end[i], mean[i], to);
+        for (int k = 0; child && j->turn && k < b->r; k++) {
+            to->row[3 + i][6 + k] -= j->turn[i * b->r + k];
+            to->column[3 + i][(6 + k) * to->stride] += j->turn[i * b->r + k];
+        }
+    }
 }
 
 /* The change of the body's own equations with its own unknowns by the impulses of one side, which stay the same:
- * torques turn with the vectors, and forces on coordinates turn against the body. */
+ * torques turn with the vectors, ½ impulse f × δy with δy = −y × (turned δΩ) + ½h R₁ A δq̇, and forces on coordinates
+ * turn against the body. */
 static void add_own(const joined_body *b, const joint_side *side, double h)
 {
     const int size = b->size, r = b->r;
-    for (int k = 0; k < VECTORS; k++) {
-        double f[9], left[9], y[9], turned[9], local[3], against[9];
-        skew(side->force[k], f);
-        times(0.5, b->impulse, f, left); /* + ½ impulse f × δy */
-        skew(side->end[k], y);
-        times(-1, y, b->turned, turned); /* δy = −y × (turned δΩ) */
+    double products[9] = {0}, left[9], block[9];
+    for (int k = 0; k < VECTORS; k++)
+        add_skews(side->force[k], side->end[k], products);
+    times(-0.5, b->impulse, products, left);
+    times(1, left, b->turned, block);
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++)
+            b->matrix[(3 + i) * size + 3 + c] += block[3 * i + c];
+    for (int k = 0; k < side->slopes; k++) {
+        const double *slope = slope_of(side, r, k);
+        double local[3];
+        times_skew(0.25 * h, b->impulse, side->force[k], left);
+        times(1, left, b->R1, block);
         for (int i = 0; i < 3; i++)
-            for (int c = 0; c < 3; c++)
-                for (int l = 0; l < 3; l++)
-                    b->matrix[(3 + i) * size + 3 + c] += left[3 * i + l] * turned[3 * l + c];
-        if (!side->slope[k])
-            continue;
-        times(0.5 * h, left, b->R1, y);
-        for (int i = 0; i < 3; i++)
-            add_slope(y + 3 * i, side->slope[k], r, b->matrix + (3 + i) * size + 6);
+            add_slope(1, block + 3 * i, slope, r, b->matrix + (3 + i) * size + 6);
         sp_rotate_back(b->R0, side->force[k], local);
-        skew(local, against);
-        for (int c = 0; c < 3; c++) {
-            const double column[3] = {-0.25 * h * against[c], -0.25 * h * against[3 + c], -0.25 * h * against[6 + c]};
-            add_slope_down(column, side->slope[k], r, b->matrix + 6 * size + 3 + c, size);
-        }
+        times_skew(1, identity, local, block);
+        add_columns(-0.25 * h, block, slope, r, b->matrix + 6 * size + 3, size);
     }
 }
 
 /* How the rotation of the child changes the equations of the parent (column, its first three columns), and the unknowns
  * of the parent those of the child's angular momentum (row, its first three rows), with the impulses as they are. */
-static void fill_border(const joint *j, const joined_body *p, const joined_body *c, double h, const double *lambda)
+static void add_border(const joint *j, const joined_body *p, const joined_body *c, double h, const double *lambda)
 {
-    gradients g;
-    double force[VECTORS][3] = {{0}};
-    differentiate(j, j->parent.end, j->child.end, &g);
-    for (int k = 1; k < VECTORS;
-         k++) /* the force on the parent's vectors if the axes of the child are those at the end */
-        for (int x = 0; x < 3; x++)
-            for (int i = 3; i < JOINT; i++)
-                force[k][x] += lambda[i] * g.parent[i][k][x];
+    double force[VECTORS][3], change[9], turned[9], sum[9] = {0}, products[9] = {0};
+    /* equations of the parent: the force on its vectors, if the axes of the child are those at the end, turns with the
+     * child by half of its rotation, δf = −½ f_end × (turned_c δΩ_c) */
+    turning_forces(j, lambda, j->child.end[1], 1, force[1]);
     for (int k = 1; k < VECTORS; k++) {
-        double f[9], left[9], y[9], turned[9], axis[VECTORS][3] = {{0}};
-        /* equations of the parent: their derivatives by the force, times δf = −½ f_end × (turned_c δΩ_c) */
-        skew(force[k], f);
-        times(-0.5, f, c->turned, turned);
-        for (int x = 0; x < 3; x++) {
-            double torque[3], local[3];
+        add_skews(j->parent.mean[k], force[k], sum);
+        add_skews(j->parent.force[k], j->parent.end[k], products);
+        if (k < j->parent.slopes) {
+            times_skew(-0.5, p->impulse, force[k], change);
+            times(1, change, c->turned, turned);
+            add_columns(-1, turned, slope_of(&j->parent, p->r, k), p->r, c->column + 6 * BORDER, BORDER);
+            times_skew(-0.25 * h, c->impulse, j->parent.force[k], change);
+            times(1, change, p->R1, turned);
             for (int i = 0; i < 3; i++)
-                axis[k][i] = turned[3 * i + x];
-            sp_cross3(j->parent.mean[k], axis[k], torque);
-            sp_rotate(p->impulse, torque, local);
-            for (int i = 0; i < 3; i++)
-                c->column[(3 + i) * BORDER + x] -= local[i];
-            sp_rotate(p->impulse, axis[k], local);
-            for (int i = 0; i < 3; i++)
-                local[i] = -local[i];
-            if (j->parent.slope[k])
-                add_slope_down(local, j->parent.slope[k], p->r, c->column + 6 * BORDER + x, BORDER);
+                add_slope(1, turned + 3 * i, slope_of(&j->parent, p->r, k), p->r, c->row + i * p->n + 6);
         }
-        /* equations of the child: −½ impulse_c f × δy with δy of the parent */
-        skew(j->parent.force[k], f);
-        times(-0.5, c->impulse, f, left);
-        skew(j->parent.end[k], y);
-        times(-1, y, p->turned, turned);
-        for (int i = 0; i < 3; i++)
-            for (int x = 0; x < 3; x++)
-                for (int l = 0; l < 3; l++)
-                    c->row[i * p->n + 3 + x] += left[3 * i + l] * turned[3 * l + x];
-        times(0.5 * h, left, p->R1, y);
-        for (int i = 0; j->parent.slope[k] && i < 3; i++)
-            add_slope(y + 3 * i, j->parent.slope[k], p->r, c->row + i * p->n + 6);
     }
-}
-
-/* Equation i and impulse i of joint j in the unknowns and equations of the body of one side. */
-static void fill_joint(const joined_body *b, const joint *j, const joint_side *side, int i, double h,
-                       double end[VECTORS][3], double mean[VECTORS][3], double *row, double *column)
-{
-    const bool turns = side == &j->child && j->turn && i >= 3;
-    fill_row(b, i, h, (double(*)[3])side->end, end, row);
-    add_slopes(side, i, b->r, 1, b->R1, true, end, row + 6);
-    fill_column(b, side, i, mean, column);
-    if (turns) {
-        cblas_daxpy(b->r, -1, j->turn + (i - 3) * b->r, 1, row + 6, 1);
-        cblas_daxpy(b->r, 1, j->turn + (i - 3) * b->r, 1, column + 6, 1);
-    }
+    times(0.5, p->impulse, sum, change);
+    times(1, change, c->turned, turned);
+    for (int i = 0; i < 3; i++)
+        for (int x = 0; x < 3; x++)
+            c->column[(3 + i) * BORDER + x] += turned[3 * i + x];
+    /* equations of the child: −½ impulse_c f × δy with δy of the parent */
+    times(0.5, c->impulse, products, change);
+    times(1, change, p->turned, turned);
+    for (int i = 0; i < 3; i++)
+        for (int x = 0; x < 3; x++)
+            c->row[i * p->n + 3 + x] += turned[3 * i + x];
 }
 
 static void add_joint(sp_joined *joined, joined_body *b, const joint *j, const double *x)
@@ -460,29 +499,22 @@ static void add_joint(sp_joined *joined, joined_body *b, const joint *j, const d
     const double h = joined->p.step;
     const bool child = b == body_of(joined, &j->child);
     const joint_side *side = child ? &j->child : &j->parent;
-    gradients end, mean;
-    differentiate(j, j->parent.end, j->child.end, &end);
-    differentiate(j, j->parent.mean, j->child.mean, &mean);
-    add_own(b, side, h);
     joined_body *c = &joined->bodies[j->child.body];
+    joint_border to = {.stride = j->loop >= 0 ? 1 : child ? b->size : BORDER};
     if (!child && j->loop < 0) {
         memset(c->row, 0, (size_t)(BORDER * b->n) * sizeof *c->row);
         memset(c->column, 0, (size_t)(BORDER * b->n) * sizeof *c->column);
-        fill_border(j, b, c, h, x + j->impulse);
+        add_border(j, b, c, h, x + j->impulse);
     }
     for (int i = 0; i < JOINT; i++) {
-        double(*at_end)[3] = child ? end.child[i] : end.parent[i],
-        (*at_mean)[3] = child ? mean.child[i] : mean.parent[i];
-        double *row, *column = b->scratch;
-        if (j->loop >= 0) {
-            row = joined->loop_row + (JOINT * j->loop + i) * joined->tree + b->first;
-            column = joined->loop_column + (JOINT * j->loop + i) * joined->tree + b->first;
-        } else
-            row = child ? b->matrix + (b->n + i) * b->size : c->row + (3 + i) * b->n;
-        fill_joint(b, j, side, i, h, at_end, at_mean, row, column);
-        if (j->loop < 0)
-            cblas_dcopy(b->n, column, 1, child ? b->matrix + b->n + i : c->column + 3 + i, child ? b->size : BORDER);
+        const int64_t at = j->loop >= 0 ? (JOINT * j->loop + i) * joined->tree + b->first : 0;
+        to.row[i] = j->loop >= 0 ? joined->loop_row + at
+                    : child      ? b->matrix + (b->n + i) * b->size
+                                 : c->row + (3 + i) * b->n;
+        to.column[i] = j->loop >= 0 ? joined->loop_column + at : child ? b->matrix + b->n + i : c->column + 3 + i;
     }
+    add_own(b, side, h);
+    fill_side(b, j, side, h, &to);
 }
 
 static void fill_body(sp_joined *joined, joined_body *b, const double *x)
@@ -501,12 +533,12 @@ static void fill_body(sp_joined *joined, joined_body *b, const double *x)
 
 /* ---- elimination ---- */
 
-/* Factors the matrix of a body, after its children were subtracted, and computes what it adds to that of its parent:
- * −column (rows and columns Ω and λ of the inverse) row. LAPACK sees the transpose of a row major matrix. */
+/* Inverts the matrix of a body, to which its children were added, and computes what its parent's has less:
+ * column (rows and columns Ω and λ of the inverse) row. */
 static void eliminate(const sp_joined *joined, joined_body *b)
 {
-    const int size = b->size, first = 3;
-    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, b->matrix, size, b->pivot) != 0) {
+    const int size = b->size;
+    if (!sp_small_invert(size, b->matrix, b->pivot, b->scratch)) {
         b->status = SP_NUMERICAL;
         return;
     }
@@ -514,16 +546,13 @@ static void eliminate(const sp_joined *joined, joined_body *b)
         return;
     const int n = joined->bodies[b->parent].n;
     double border[BORDER * BORDER], *half = b->scratch;
-    memset(b->scratch, 0, (size_t)(BORDER * size) * sizeof *b->scratch);
-    for (int k = 0; k < BORDER; k++)
-        b->scratch[k * size + (k < 3 ? first + k : b->n + k - 3)] = 1;
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', size, BORDER, b->matrix, size, b->pivot, b->scratch, size);
-    for (int k = 0; k < BORDER; k++) /* border [l, k] of the inverse, row major */
-        for (int l = 0; l < BORDER; l++)
-            border[l * BORDER + k] = b->scratch[k * size + (l < 3 ? first + l : b->n + l - 3)];
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, BORDER, BORDER, 1, b->column, BORDER, border, BORDER, 0,
-                half, BORDER);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, BORDER, -1, half, BORDER, b->row, n, 0, b->product, n);
+    for (int k = 0; k < BORDER; k++) {
+        const double *row = b->matrix + (k < 3 ? 3 + k : b->n + k - 3) * size;
+        memcpy(border + k * BORDER, row + 3, 3 * sizeof *border);
+        memcpy(border + k * BORDER + 3, row + b->n, JOINT * sizeof *border);
+    }
+    sp_small_times(n, BORDER, BORDER, b->column, border, half);
+    sp_small_times(n, BORDER, n, half, b->row, b->product);
 }
 
 static void add_children(const sp_joined *joined, joined_body *b)
@@ -535,37 +564,67 @@ static void add_children(const sp_joined *joined, joined_body *b)
             continue;
         for (int i = 0; i < b->n; i++)
             for (int k = 0; k < b->n; k++)
-                b->matrix[i * b->size + k] += c->product[i * b->n + k];
+                b->matrix[i * b->size + k] -= c->product[i * b->n + k];
     }
 }
 
-/* Solves the equations of the tree in place. */
+/* The unknowns Ω and λ of a body. */
+static void get_border(const joined_body *b, const double *own, double border[BORDER])
+{
+    memcpy(border, own + 3, 3 * sizeof *border);
+    memcpy(border + 3, own + b->n, JOINT * sizeof *border);
+}
+
+/* Solves the equations of a body for the unknowns of its parent 0, after those of its children. */
+static void solve_upward(const sp_joined *joined, const joined_body *b, double *x)
+{
+    double *own = x + b->first;
+    for (int64_t l = 0; l < b->link_count; l++) {
+        const joint *j = &joined->joints[b->link[l]];
+        const joined_body *c = &joined->bodies[j->child.body];
+        double border[BORDER];
+        if (j->loop >= 0 || c == b)
+            continue;
+        get_border(c, x + c->first, border);
+        for (int i = 0; i < b->n; i++)
+            for (int k = 0; k < BORDER; k++)
+                own[i] -= c->column[i * BORDER + k] * border[k];
+    }
+    memcpy(b->scratch, own, (size_t)b->size * sizeof *own);
+    sp_small_apply(b->size, b->size, b->matrix, b->scratch, own);
+}
+
+/* Adds what the unknowns of the parent change. */
+static void solve_downward(const sp_joined *joined, const joined_body *b, double *x)
+{
+    if (b->parent < 0)
+        return;
+    const joined_body *p = &joined->bodies[b->parent];
+    double border[BORDER], change[BORDER];
+    sp_small_apply(BORDER, p->n, b->row, x + p->first, border);
+    for (int i = 0; i < b->size; i++) {
+        get_border(b, b->matrix + i * b->size, change);
+        for (int l = 0; l < BORDER; l++)
+            x[b->first + i] -= change[l] * border[l];
+    }
+}
+
+/* Solves the equations of the tree in place, from the leaves to the roots and back. */
 static void solve_tree(const sp_joined *joined, double *x)
 {
-    for (int64_t k = joined->body_count - 1; k >= 0; k--) {
-        const joined_body *b = &joined->bodies[joined->order[k]];
-        double *own = x + b->first;
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', b->size, 1, b->matrix, b->size, b->pivot, own, b->size);
-        if (b->parent < 0)
-            continue;
-        double *above = x + joined->bodies[b->parent].first, border[BORDER];
-        memcpy(border, own + 3, 3 * sizeof *border);
-        memcpy(border + 3, own + b->n, JOINT * sizeof *border);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, joined->bodies[b->parent].n, BORDER, -1, b->column, BORDER, border, 1,
-                    1, above, 1);
-    }
-    for (int64_t k = 0; k < joined->body_count; k++) {
-        const joined_body *b = &joined->bodies[joined->order[k]];
-        if (b->parent < 0)
-            continue;
-        const joined_body *p = &joined->bodies[b->parent];
-        double border[BORDER], *change = b->scratch, *own = x + b->first;
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, BORDER, p->n, 1, b->row, p->n, x + p->first, 1, 0, border, 1);
-        memset(change, 0, (size_t)b->size * sizeof *change);
-        memcpy(change + 3, border, 3 * sizeof *border);
-        memcpy(change + b->n, border + 3, JOINT * sizeof *border);
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', b->size, 1, b->matrix, b->size, b->pivot, change, b->size);
-        cblas_daxpy(b->size, -1, change, 1, own, 1);
+    const int threads = joined->context->threads;
+#pragma omp parallel num_threads(threads) if (joined->body_count >= CROWD)
+    {
+        for (int64_t level = joined->level_count - 1; level >= 0; level--) {
+#pragma omp for schedule(static)
+            for (int64_t k = joined->level[level]; k < joined->level[level + 1]; k++)
+                solve_upward(joined, &joined->bodies[joined->order[k]], x);
+        }
+        for (int64_t level = 1; level < joined->level_count; level++) {
+#pragma omp for schedule(static)
+            for (int64_t k = joined->level[level]; k < joined->level[level + 1]; k++)
+                solve_downward(joined, &joined->bodies[joined->order[k]], x);
+        }
     }
 }
 
@@ -601,7 +660,7 @@ int sp_joined_factor(void *self, const double *x, bool definite)
         memset(joined->loop_row, 0, bytes);
         memset(joined->loop_column, 0, bytes);
     }
-#pragma omp parallel num_threads(threads) if (count >= 8)
+#pragma omp parallel num_threads(threads) if (count >= CROWD)
     {
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < count; b++)

@@ -13,6 +13,7 @@ enum {
     JOINT = 6,          /* components of a joint */
     VECTORS = 4,        /* attached vectors of a side: the mean of the interface, and three more for the rotation */
     BORDER = 3 + JOINT, /* unknowns of a child that its parent's equations contain: Ω and λ */
+    CROWD = 48,         /* so many bodies are worth the start of threads */
 };
 
 /* The vectors y_k = R (a_k + A_k q) of one side of a joint: y₀ from the centre of mass to the mean of the interface;
@@ -20,7 +21,8 @@ enum {
 typedef struct joint_side {
     int64_t body; /* −1: the world */
     double rest[VECTORS][3];
-    double *slope[VECTORS]; /* A_k [3, r]; NULL: 0 */
+    int slopes;    /* A_k of the first of them, the others are zero */
+    double *slope; /* [slopes, 3, r] A_k */
     double start[VECTORS][3], end[VECTORS][3],
         mean[VECTORS][3];     /* y at the start and the end of the step, their mean */
     double force[VECTORS][3]; /* impulses on the vectors */
@@ -32,6 +34,7 @@ typedef struct joint {
     double *turn;         /* [3, r of the child] J_c⁻¹ Σ s Z × U */
     int64_t impulse;      /* where λ is among the unknowns */
     double lambda[JOINT]; /* of the last step */
+    double square;        /* of 2/h Φ in the norm of the residual */
     double gap[JOINT];    /* Φ at the start of the step, with one iteration */
     int64_t loop;         /* its number among the joints that close loops; −1: it belongs to the tree */
     double weight[2]; /* of squares of 2/h Φ_t and 2/h Φ_R in the norm of the residual: masses and moments of inertia */
@@ -57,11 +60,11 @@ typedef struct joined_body {
     double F[3], P[3]; /* impulses of the loads: h F, and Π₀ + h R₀ᵀT */
     double *load;      /* [r] h Q */
     double J[3];       /* impulse of the loads and joints, N s */
-    double *matrix;    /* [size, size] the matrix of its equations, overwritten by its factors */
+    double *matrix;    /* [size, size] the matrix of its equations, overwritten by its inverse */
     double *row;       /* [BORDER, n of the parent] its equations of Ω and λ by the unknowns of the parent */
     double *column;    /* [n of the parent, BORDER] the equations of the parent by its unknowns Ω and λ */
     double *scratch;   /* [BORDER, size or n of the parent, the larger] */
-    double *product;   /* [n of the parent, n of the parent] what it adds to the matrix of the parent */
+    double *product;   /* [n of the parent, n of the parent] is subtracted from the matrix of the parent */
     int *pivot;
     int status;
     sp_free_state state; /* at the end of the step */
@@ -92,7 +95,7 @@ struct sp_joined {
 int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const sp_joint *joints) SP_MUST_USE;
 
 /* y_k = R (a_k + A_k q) of a side of a body with r coordinates. */
-void sp_joined_place(const joint_side *side, int64_t r, const double R[9], const double *q, double y[VECTORS][3]);
+void sp_joined_place(const joint_side *side, int r, const double R[9], const double *q, double y[VECTORS][3]);
 
 /* Φ of a joint from the vectors y at its ends, the r coordinates q of the child, and both centres of mass. */
 void sp_joined_constraint(const joint *j, int r, const double *q, const double parent[3], const double child[3],

@@ -66,7 +66,7 @@ static void attach_mean(const joined_body *b, const sp_joined_body *given, const
             double sum = 0;
             for (int64_t k = 0; k < side->count; k++)
                 sum += share_of(side, k) * displacement(given, side->vertices[k], c, j);
-            out->slope[0][c * r + j] = sum - b->inertia->mean[c * r + j];
+            out->slope[c * r + j] = sum - b->inertia->mean[c * r + j];
         }
     }
 }
@@ -82,7 +82,7 @@ static void attach_arms(const joined_body *b, const sp_joined_body *given, const
             for (int c = 0; c < 3; c++) {
                 out->rest[1 + a][c] += weight * (given->places[3 * side->vertices[k] + c] - mean[c]);
                 for (int64_t j = 0; j < r; j++) /* Σ s Z = 0: the mean drops out */
-                    out->slope[1 + a][c * r + j] += weight * displacement(given, side->vertices[k], c, j);
+                    out->slope[(3 * (1 + a) + c) * r + j] += weight * displacement(given, side->vertices[k], c, j);
             }
         }
 }

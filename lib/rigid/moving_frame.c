@@ -52,11 +52,6 @@ void sp_moving_frame_free(sp_moving_frame *frame)
 
 /* ---- the motion of the frame over an interval ---- */
 
-typedef struct frame_motion {
-    double a[3];       /* p̈ − g, m/s² */
-    double W[9], B[9]; /* [ω] and [α] + [ω]², 1/s and 1/s²; all in components of the frame */
-} frame_motion;
-
 static void cross_matrix(const double v[3], double matrix[9])
 {
     const double cross[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
@@ -64,42 +59,43 @@ static void cross_matrix(const double v[3], double matrix[9])
 }
 
 /* Rᵀ v. */
-static void turn_back(const double q[4], const double v[3], double turned[3])
+static void turn_back(const double R[9], const double v[3], double turned[3])
 {
-    double R[9];
-    sp_quaternion_matrix(q, R);
     for (int k = 0; k < 3; k++)
         turned[k] = R[k] * v[0] + R[3 + k] * v[1] + R[6 + k] * v[2];
 }
 
 /* The frame at t ≥ 0. Where velocities jump, at lines of a path, they are the means of those before and after: of steps
  * from line to line each has half of the impulse at either end. Times k h are lines but for rounding. */
-static sp_pose frame_at(const sp_moving_frame *frame, double t, double velocity[6])
+static sp_pose frame_at(sp_pose_path *path, const void *path_data, double t, double velocity[6])
 {
     const double rounding = 4 * DBL_EPSILON * t;
     double before[6];
     if (t > 0)
-        frame->path(frame->path_data, t - rounding, before);
-    const sp_pose pose = frame->path(frame->path_data, t + rounding, velocity);
+        path(path_data, t - rounding, before);
+    const sp_pose pose = path(path_data, t + rounding, velocity);
     for (int k = 0; k < 6 && t > 0; k++)
         velocity[k] = 0.5 * (before[k] + velocity[k]);
     return pose;
 }
 
-/* t1 infinite: the limit of late times, at which a path is at rest. */
-static void find_motion(const sp_moving_frame *frame, double t0, double t1, frame_motion *motion)
+void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const double gravity[3], double t0, double t1,
+                          sp_frame_motion *motion)
 {
-    double velocity[2][6], spin[2][3], turn[4], omega[3], alpha[3];
+    double velocity[2][6], spin[2][3], turn[4], omega[3], alpha[3], R[2][9];
     const double begin = fmax(0, t0), end = isfinite(t1) ? t1 : DBL_MAX, length = end - t0;
-    const sp_pose first = frame_at(frame, begin, velocity[0]), last = frame_at(frame, end, velocity[1]),
-                  middle = sp_pose_between(&first, &last, 0.5);
+    const sp_pose first = frame_at(path, path_data, begin, velocity[0]),
+                  last = frame_at(path, path_data, end, velocity[1]), middle = sp_pose_between(&first, &last, 0.5);
     const double back[4] = {first.q[0], -first.q[1], -first.q[2], -first.q[3]};
     double world[3];
     for (int k = 0; k < 3; k++)
-        world[k] = (velocity[1][k] - velocity[0][k]) / length - frame->gravity[k];
-    turn_back(middle.q, world, motion->a);
-    turn_back(first.q, velocity[0] + 3, spin[0]);
-    turn_back(last.q, velocity[1] + 3, spin[1]);
+        world[k] = (velocity[1][k] - velocity[0][k]) / length - gravity[k];
+    sp_quaternion_matrix(middle.q, motion->R);
+    sp_quaternion_matrix(first.q, R[0]);
+    sp_quaternion_matrix(last.q, R[1]);
+    turn_back(motion->R, world, motion->a);
+    turn_back(R[0], velocity[0] + 3, spin[0]);
+    turn_back(R[1], velocity[1] + 3, spin[1]);
     sp_quaternion_multiply(back, last.q, turn);
     sp_quaternion_to_vector(turn, omega);
     for (int k = 0; k < 3; k++) {
@@ -119,9 +115,9 @@ static void mean(void *self, double t0, double t1, double *f)
 {
     const sp_moving_frame *frame = self;
     const int64_t r = frame->r;
-    frame_motion motion;
+    sp_frame_motion motion;
     frame->inner.mean(frame->inner.self, t0, t1, f);
-    find_motion(frame, t0, t1, &motion);
+    sp_frame_motion_find(frame->path, frame->path_data, frame->gravity, t0, t1, &motion);
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < r; i++) {
             f[i] -= motion.a[a] * frame->m[a * r + i];
@@ -134,10 +130,10 @@ static void mean(void *self, double t0, double t1, double *f)
 static void set_matrices(sp_moving_frame *frame, double t0, double t1)
 {
     const int64_t r = frame->r;
-    frame_motion motion;
+    sp_frame_motion motion;
     if (frame->from == t0 && frame->to == t1)
         return;
-    find_motion(frame, t0, t1, &motion);
+    sp_frame_motion_find(frame->path, frame->path_data, frame->gravity, t0, t1, &motion);
     memset(frame->B, 0, (size_t)(r * r) * sizeof *frame->B);
     memset(frame->W, 0, (size_t)(r * r) * sizeof *frame->W);
     for (int ab = 0; ab < 9; ab++)

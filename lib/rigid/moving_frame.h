@@ -31,6 +31,18 @@
 #include "model/system.h"
 #include "rigid/free.h"
 
+/* The motion of a frame over an interval, in components of the frame halfway. */
+typedef struct sp_frame_motion {
+    double a[3];       /* p̈ − g, m/s² */
+    double W[9], B[9]; /* [ω] and [α] + [ω]², 1/s and 1/s², row major */
+    double R[9];       /* the rotation of the frame halfway, frame to world, row major */
+} sp_frame_motion;
+
+/* Over [t0, t1] as above, with gravity in the world. t1 infinite: the limit of late times, at which a path is at
+ * rest. */
+void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const double gravity[3], double t0, double t1,
+                          sp_frame_motion *motion);
+
 typedef struct sp_moving_frame {
     sp_pool pool;
     int64_t r;

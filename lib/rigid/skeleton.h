@@ -16,6 +16,7 @@
 enum sp_joint_kind {
     SP_JOINT_REVOLUTE,  /* rotates about an axis, coordinate in rad */
     SP_JOINT_PRISMATIC, /* slides along it, m */
+    SP_JOINT_PATH,      /* moves along a path (skin/skin.h); sp_skeleton_new refuses it */
 };
 
 /* All positions and directions are those of the mesh at rest, where every joint coordinate is 0. */

@@ -12,25 +12,7 @@ import math
 import sys
 import zipfile
 
-from motion import Model, bodies, frames, read
-
-
-def domains(folder, name):
-    """The vertices of the whole mesh in each domain, and the motion of the domains."""
-    count, r = (int(n) for n in name.split("-"))
-    models = [Model("%s/%d-%d.npz" % (folder, count, d), "%s/%d-%d-%d-basis.npz" % (folder, count, d, r)) for d in range(count)]
-    return [m.kept for m in models], bodies("%s/beam-%s.npz" % (folder, name), lambda key: models[int(key[1:])])
-
-
-def whole(kept, placed):
-    """Places and velocities by vertex of the whole mesh, and the largest distance of two copies of a vertex."""
-    seen, gap = {}, 0
-    for own, (places, velocities) in zip(kept, placed):
-        for vertex, x, v in zip(own, places, velocities):
-            if vertex in seen:
-                gap = max(gap, math.dist(x, seen[vertex][0]))
-            seen[vertex] = x, v
-    return seen, gap
+from motion import domains, frames, read, whole
 
 
 def main():
@@ -45,7 +27,7 @@ def main():
     heights = [[time[0] for time, _, _ in reference], [sum(u[3 * v + 2] for v in tip) / len(tip) for _, u, _ in reference]]
     print("domains   r   coordinates   position error   velocity error   gap / width")
     for name in sys.argv[6:]:
-        kept, motion = domains(folder, name)
+        kept, motion = domains(folder, name, "%s/beam-%s.npz" % (folder, name))
         position = velocity = widest = 0
         height = []
         for (time, u, udot), (t, _, placed) in zip(reference, motion, strict=True):

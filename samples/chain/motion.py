@@ -2,6 +2,7 @@
 import array
 import ast
 import json
+import math
 import struct
 import zipfile
 
@@ -77,3 +78,21 @@ def bodies(path, model_of):
             placed.append(model.placed(pose[7 * b:7 * b + 7], twist[6 * b:6 * b + 6], q[own], qdot[own]))
             at += model.r
         yield time[0], energy, placed
+
+
+def domains(folder, name, path):
+    """The vertices of the whole mesh in each domain of a beam DOMAINS-R, and the motion of the domains."""
+    count, r = (int(n) for n in name.split("-"))
+    models = [Model("%s/%d-%d.npz" % (folder, count, d), "%s/%d-%d-%d-basis.npz" % (folder, count, d, r)) for d in range(count)]
+    return [m.kept for m in models], bodies(path, lambda key: models[int(key[1:])])
+
+
+def whole(kept, placed):
+    """Places and velocities by vertex of the whole mesh, and the largest distance of two copies of a vertex."""
+    seen, gap = {}, 0
+    for own, (places, velocities) in zip(kept, placed):
+        for vertex, x, v in zip(own, places, velocities):
+            if vertex in seen:
+                gap = max(gap, math.dist(x, seen[vertex][0]))
+            seen[vertex] = x, v
+    return seen, gap

@@ -72,6 +72,26 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
     no_faults
 }
 
+@test "simverify assembles the residual anew" {
+    bring
+    local ending=.npz
+    try simverify -q cert.npz --mesh bar.npz --basis basis.npz
+    [ "$code" = 0 ] && grep -q '^ok   cert.npz norm of the residual of the mesh: ' "$stdout" || fault "$(cat "$stdout")"
+    # the first column is that of K U_1
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" cert.npz bad.npz factor 0 1.0001
+    try simverify -q bad.npz --mesh bar.npz --basis basis.npz
+    [ "$code" = 1 ] && grep -q '^FAIL bad.npz norm of the residual of the mesh: ' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" cert.npz bad.npz load/data 0 2
+    try simverify -q bad.npz --mesh bar.npz --basis basis.npz
+    [ "$code" = 1 ] && grep -q '^FAIL bad.npz norm of the residual of the mesh: ' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    # with the lumped mass
+    modes bar.npz -q -k 4 --lumping lumped -o modes.npz
+    polycoef bar.npz modes.npz -q --certificate -o lumped.npz
+    try simverify -q lumped.npz --mesh bar.npz --basis modes.npz
+    [ "$code" = 0 ] || fault "exit $code: $(cat "$stdout")"
+    no_faults
+}
+
 @test "cubature: the quadrature's share and the basis'" {
     bring
     local ending=.npz

@@ -80,6 +80,7 @@ command_of() {
     simimport) line=(simimport block.veg --fixed block.bou) ;;
     simcut) line=(simcut mesh.npz --plane 1,0,0,1.5) ;;
     simpart) line=(simpart mesh.npz --parts 2) ;;
+    simskin) line=(simskin mesh.npz skeleton.json) ;;
     modes) line=(modes mesh.npz -k 4) ;;
     modalderiv) line=(modalderiv mesh.npz modes.npz) ;;
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
@@ -221,6 +222,7 @@ slots() {
         echo "modes @ -k 4"
         echo "simcut @ --plane 1,0,0,1.5"
         echo "simpart @ --parts 2"
+        echo "simskin @ skeleton.json"
         echo "distfield @ -n 4"
         echo "pointshell @ --points 20"
         echo "modalderiv @ modes.npz"
@@ -262,6 +264,7 @@ slots() {
         ;;
     motion) echo "simexport @ --to csv" ;;
     curve) echo "simcurve mesh.npz --basis basis.npz --poly poly.npz --of @" ;;
+    skin) echo "simulate mesh.npz --model modal --basis modes.npz --skin @ --skeleton skeleton.json --steps 1" ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac
 }

@@ -28,6 +28,7 @@ damaged() {
 @test "a damaged trajectory" { damaged traj; }
 @test "a damaged motion" { damaged motion; }
 @test "a damaged curve" { damaged curve; }
+@test "a damaged skin" { damaged skin; }
 @test "a damaged matrix" { damaged K; }
 @test "a damaged field" { damaged field; }
 @test "a damaged pointshell" { damaged shell; }
@@ -47,7 +48,7 @@ inspected() {
     no_faults
 }
 
-@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj motion field shell curve' siminfo @; }
+@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj motion field shell curve skin' siminfo @; }
 @test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }

@@ -256,6 +256,14 @@ make_models() {
 	</VTKFile>
 	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,all,,0,0,-90\n0.02,0.1,vertex,20,0,5,0\n' > "$1/loads.csv"
+    # two bones on paths, of which the second bends the bar
+    cat > "$1/skeleton.json" <<-'END'
+	{"bones": [{"name": "root", "joint": "path", "path": "root.csv", "box": [[0, 0, 0], [0.5, 1, 1]]},
+	           {"name": "tip", "parent": "root", "joint": "path", "at": [1.5, 0.5, 0.5], "path": "tip.csv",
+	            "segment": [2.25, 0.5, 0.5, 3, 0.5, 0.5], "radius": 0.8}]}
+	END
+    echo 0,0,0,0,1,0,0,0 > "$1/root.csv"
+    awk 'BEGIN { for (i = 0; i <= 200; i++) { a = 0.3 * sin(0.05 * i); print i / 100 ",0,0,0," cos(a) ",0," sin(a) ",0" } }' > "$1/tip.csv"
     # a force at the tip that goes around, in 12 pieces of 0.1 s
     awk 'BEGIN { print "t0,t1,kind,id,fx,fy,fz"
         for (i = 0; i < 12; i++)
@@ -320,6 +328,7 @@ make_binary_vtu() {
 # The whole pipeline on a bar of $1 voxels with $2 columns in the basis. Every step writes <name>.npz.
 make_pipeline() {
     make_reduction bar.obj "$1" "$2" &&
+        simskin mesh.npz skeleton.json -q -o skin.npz &&
         cubature mesh.npz basis.npz --linear exact --poses 40 --nested -q -o cub.npz &&
         cubature mesh.npz basis.npz --poses 70 --training-only -q -o training.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&

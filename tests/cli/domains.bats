@@ -158,6 +158,59 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     no_faults
 }
 
+@test "an interface whose mean is at rest" {
+    local ending=.npz frame
+    needs_numpy
+    done_well simpart mesh.npz --plane 1,0,0,1 --plane 1,0,0,2 -q -o parts.npz
+    done_well simpart mesh.npz parts.npz --extract 0-2 --name-parent -q -o domain-%d.npz
+    for frame in rigid average; do
+        # with a rigid frame it is fixed: the basis is that of the domain with fixed vertices
+        done_well modes domain-1.npz --interface 'interface-*' --frame $frame --rest interface-parent -k 3 -q -o $frame.npz
+        holds $frame.npz "[(i['name'], i['coordinates']) for i in m['interfaces']] == [('interface-parent', 0), ('interface-2', 6)] and r['constraint_modes'] == 6"
+        done_well modalderiv domain-1.npz $frame.npz -q -o modal-$frame.npz
+        done_well modalderiv domain-1.npz $frame.npz --method inertia -q -o deriv.npz
+        holds deriv.npz "[(i['name'], i['coordinates']) for i in m['interfaces']] == [('interface-parent', 0)]"
+        done_well masspca domain-1.npz $frame.npz deriv.npz --scaling product --keep-first -r 14 -q -o basis-$frame.npz
+        simverify domain-1.npz $frame.npz deriv.npz basis-$frame.npz > out || fault "$frame: $(grep FAIL out)"
+        simverify domain-1.npz $frame.npz modal-$frame.npz > out || fault "$frame: $(grep FAIL out)"
+    done
+    simpart mesh.npz parts.npz --extract 1 --fix-parent -q -o fixed.npz
+    modes fixed.npz --interface 'interface-*' -k 3 -q -o fixed-basis.npz
+    "$PYTHON" - <<-'END' || fault 'the interface is not at rest'
+	import json, numpy as np
+	mesh = np.load('domain-1.npz')
+	sets = {s['name']: s['count'] for s in json.loads(mesh['meta'].tobytes())['sets']}
+	first = 0
+	for name, count in sets.items():
+	    if name == 'interface-parent':
+	        at = mesh['sets/vertices'][first:first + count]
+	    first += count
+	rigid, fixed = np.load('rigid.npz')['U'], np.load('fixed-basis.npz')['U']
+	assert np.abs(rigid - fixed).max() < 1e-9 * np.abs(fixed).max() # the same body, of another factorization
+	# shares of a square of 4 x 4 faces, and the mean motion by least squares
+	X = mesh['vertices'][at]
+	inner = lambda x: np.where((x == x.min()) | (x == x.max()), 1, 2)
+	share = inner(X[:, 1]) * inner(X[:, 2]) / 64
+	R = X - share @ X
+	rows = np.concatenate([np.tile(np.eye(3), (len(at), 1)), np.cross(np.eye(3)[None], R[:, None]).transpose(0, 2, 1).reshape(-1, 3)], 1)
+	W = np.repeat(share, 3)[:, None]
+	for name in 'average', 'modal-average', 'basis-average':
+	    U = np.load(name + '.npz')['U']
+	    there = U.reshape(-1, 3, U.shape[1])[at].reshape(-1, U.shape[1])
+	    mean = np.linalg.solve(rows.T @ (W * rows), rows.T @ (W * there))
+	    assert np.abs(mean).max() < 1e-11 * np.abs(U).max() and np.abs(there).max() > 1e-3 * np.abs(U).max(), name
+	END
+    # a superelement has the other interface only; a leaf has none
+    ending=.json done_well simexport domain-1.npz average.npz -q -o model.json
+    "$PYTHON" -c "import json; m = json.load(open('model.json')); assert [i['name'] for i in m['interfaces']] == ['interface-2']" || fault 'model.json'
+    done_well modes domain-2.npz --interface interface-parent --rest 'interface-*' --frame average -k 5 --ritz -q -o leaf.npz
+    refused 3 'leaf.npz: it has no interface coordinates' simexport domain-2.npz leaf.npz -o out.json
+    done_well modalderiv domain-2.npz leaf.npz --method inertia -q -o whole.npz
+    refused 2 '--rest: no interface of --interface is called "interface-7"' modes domain-1.npz --interface 'interface-*' --rest interface-7 -o out.npz
+    refused 2 '--rest applies with --interface' modes domain-1.npz --rest interface-2 -o out.npz
+    no_faults
+}
+
 @test "OpenFAST's external superelement" {
     local ending=.dat
     needs_numpy
@@ -309,6 +362,8 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     refused 3 'model-mass.npy: it is 8 by 8, expected 7 by 7' simimport other.json -o out.npz
     sed 's/model-mass/..\/model-mass/' model.json > other.json
     refused 3 'is not beside it' simimport other.json -o out.npz
+    sed 's/"npy": "[^"]*"/"npy": 3/' model.json > other.json
+    refused 3 'other.json: matrices: mass: "npy" is not the name of a file' simimport other.json -o out.npz
     echo '{' > other.json
     refused 3 'other.json: line' simimport other.json -o out.npz
     refused 3 'model.json: it was made from another mesh' simimport model.json --mesh mesh.npz -o out.npz

@@ -14,18 +14,23 @@ make_bar() {
     simimport bar.inp --young 1e6 --poisson 0.3 --density 1000 "$@" -q -o bar.npz
 }
 
-# models DOMAINS R: the bar in domains of one length. Bases keep the Ritz vectors of the next interface and add derivatives.
+# models DOMAINS R [REST]: the bar in domains of one length. Bases keep the Ritz vectors of the next interface and add derivatives.
+# The interface to the parent is fixed; with REST only its mean is at rest.
 models() {
-    local count=$1 r=$2 d cuts=()
+    local count=$1 r=$2 parent=${3:+name} d cuts=() rest
     for ((d = 1; d < count; d++)); do
         cuts+=(--plane "1,0,0,$(awk "BEGIN { print 1.6 * $d / $count }")")
     done
     [ "$count" -gt 1 ] || cuts=(--parts 1)
     simpart bar.npz "${cuts[@]}" --tree -q -o parts.npz
-    simpart bar.npz parts.npz --extract 0-$((count - 1)) --fix-parent -q -o mesh-%d.npz
+    simpart bar.npz parts.npz --extract 0-$((count - 1)) --${parent:-fix}-parent -q -o mesh-%d.npz
     for ((d = 0; d < count; d++)); do
+        rest=()
+        [ -z "$parent" ] || [ $d -eq 0 ] || rest=(--interface interface-parent --rest interface-parent)
         if [ $d -lt $((count - 1)) ]; then
-            modes mesh-$d.npz --interface interface-$((d + 1)) --frame average -k 6 --ritz -q -o modes.npz
+            modes mesh-$d.npz --interface interface-$((d + 1)) "${rest[@]}" --frame average -k 6 --ritz -q -o modes.npz
+        elif [ -n "$parent" ]; then
+            modes mesh-$d.npz "${rest[@]}" --frame average -k 12 --ritz -q -o modes.npz
         else
             modes mesh-$d.npz -k 12 -q -o modes.npz
         fi
@@ -96,6 +101,30 @@ last() {
     no_faults
 }
 
+@test "statics of bars in domains whose interfaces are at rest in the mean" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    local ending=.npz force bend most count before=1
+    make_bar --fix-half-space 1,0,0,1e-6
+    for count in 4 8; do
+        models $count 36 rest
+        holds mesh-1.npz "[s['name'] for s in m['sets']][-2:] == ['interface-parent', 'interface-2']"
+        for force in 3.6:43:0.01 9:89:0.023; do
+            IFS=: read -r force bend most <<< "$force"
+            [ $count -eq 4 ] || most=$(awk "BEGIN { print $most * 0.4 }")
+            echo "0,10,set,tip,-$force,0,-$force,ramp" > ramp.csv
+            echo "0,inf,set,tip,-$force,0,-$force" > loads.csv
+            [ -f full-$force.npz ] || simfull bar.npz --integrator static --loads ramp.csv --dt 1 --steps 10 -q -o full-$force.npz
+            joined scene $count damping=1 loads=loads.csv rest=1
+            done_well simscene scene.json --dt 0.08 --steps 250 --every 250 -q -o motion.npz
+            last full-$force.npz u last.npz
+            last motion.npz pose q at-rest.npz
+            joined compare $count bar.npz last.npz at-rest.npz > seen.json
+            within seen.json "r['last'] < $most and r['gap'] < 0.02 and $bend < r['bend'] < $bend + 5"
+        done
+    done
+    no_faults
+}
+
 @test "one anchored domain moves as simulate moves it, with its loads" {
     local ending=.npz
     make_bar --fix-half-space 1,0,0,1e-6
@@ -139,6 +168,70 @@ last() {
 	e = np.concatenate([f[n] for n in f.files if n.startswith('energy/')])[:, :2].sum(1)
 	assert np.abs(e / e[0] - 1).max() < 1e-11, np.abs(e / e[0] - 1).max()
 	END
+    no_faults
+}
+
+@test "neighbours in a joint are in contact only if they are listed" {
+    local ending=.npz d rest
+    needs_numpy
+    joined clip > clip.inp
+    simimport clip.inp --young 1e5 --poisson 0.3 --density 1000 -q -o clip.npz
+    # the lower leg, the end and the upper leg
+    "$PYTHON" -c "
+import numpy as np
+f = np.load('clip.npz')
+x = f['vertices'][f['hex']].mean(1)
+np.save('side.npy', np.where(x[:, 0] > 0.5, 1, np.where(x[:, 2] < 0.05, 0, 2)).astype(float))"
+    simpart clip.npz --sides side.npy --tree --root 0 -q -o parts.npz
+    simpart clip.npz parts.npz --extract 0-2 --name-parent -q -o mesh-%d.npz
+    for d in 0 1 2; do
+        rest=parent
+        [ $d -gt 0 ] || rest=1
+        modes mesh-$d.npz --interface 'interface-*' --rest interface-$rest --frame average -k 6 --ritz -q -o modes.npz
+        modalderiv mesh-$d.npz modes.npz --method inertia -q -o derivatives.npz
+        masspca mesh-$d.npz modes.npz derivatives.npz --keep-first --scaling product -r 16 -q -o basis-$d.npz
+        polycoef mesh-$d.npz basis-$d.npz -q -o poly-$d.npz
+        pointshell mesh-$d.npz --basis basis-$d.npz --points 200 -q -o shell-$d.npz
+    done
+    # it falls on the ground, and a force closes it
+    echo '0,inf,set,end,0,0,-6' > loads.csv
+    "$PYTHON" - <<-'END'
+	import json
+	models = {f'm{d}': {'kind': 'reduced', 'mesh': f'mesh-{d}.npz', 'basis': f'basis-{d}.npz', 'polynomials': f'poly-{d}.npz',
+	                    'damping': [0, 0.01], 'pointshell': f'shell-{d}.npz', 'thickness': 0.01} for d in range(3)}
+	models['ground'] = {'kind': 'rigid', 'plane': {'normal': [0, 0, 1], 'offset': -0.02}}
+	bodies = [{'name': f'b{d}', 'model': f'm{d}', 'motion': 'free'} for d in range(3)]
+	bodies[2]['loads'] = 'loads.csv'
+	joints = [{'child': f'b{d}', 'child_interface': 'interface-parent', 'parent': f'b{d - 1}', 'interface': f'interface-{d}'} for d in (1, 2)]
+	scene = {'gravity': [0, 0, -9.81], 'contact': {'stiffness': 2000, 'damping': 5}, 'models': models,
+	         'bodies': bodies + [{'name': 'ground', 'model': 'ground'}], 'joints': joints}
+	json.dump(scene, open('scene.json', 'w'))
+	scene['pairs'] = [[f'b{d}', 'ground'] for d in range(3)] + [['b0', 'b1'], ['b1', 'b2']]
+	json.dump(scene, open('listed.json', 'w'))
+	# rigid bodies of distances in a row that overlap by a box, the last one in the first one too; the last two have copies
+	box = {'kind': 'rigid', 'mesh': 'mesh-0.npz', 'pointshell': 'shell-0.npz', 'box': {'centre': [0.25, 0.05, 0.025], 'half': [0.3, 0.06, 0.03]}}
+	bodies = [{'name': 'a', 'model': 'm', 'motion': 'free'},
+	          {'name': 'b', 'model': 'm', 'motion': 'free', 'copies': {'count': [2, 1, 1], 'spacing': [0.001, 0, 0]}}]
+	joints = [{'child': 'b[0]', 'child_interface': 'interface-1', 'parent': 'a', 'interface': 'interface-1'},
+	          {'child': 'b[1]', 'child_interface': 'interface-1', 'parent': 'b[0]', 'interface': 'interface-1'}]
+	scene = {'contact': {'stiffness': 1e-6}, 'models': {'m': box}, 'bodies': bodies, 'joints': joints}
+	json.dump(scene, open('rigid.json', 'w'))
+	scene['pairs'] = [['b', 'b'], ['a', 'b']]
+	json.dump(scene, open('copies.json', 'w'))
+	scene['pairs'] = [['a', 'b[0]'], ['b[1]', 'b[0]']]
+	json.dump(scene, open('rigid-listed.json', 'w'))
+	END
+    done_well simscene scene.json --dt 0.002 --steps 400 --every 10 --contacts -q -o motion.npz
+    joined contacts motion.npz 0-3 1-3 0-2
+    holds motion.npz "r['pairs_by_gradient'] == 3"
+    done_well simscene listed.json --dt 0.002 --steps 10 --contacts -q -o motion.npz
+    joined contacts motion.npz 0-1 1-2
+    for d in rigid copies; do
+        done_well simscene $d.json --dt 0.001 --steps 2 --contacts -q -o motion.npz
+        joined contacts motion.npz 0-2
+    done
+    done_well simscene rigid-listed.json --dt 0.001 --steps 2 --contacts -q -o motion.npz
+    joined contacts motion.npz 0-1 1-2
     no_faults
 }
 

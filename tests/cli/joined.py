@@ -2,10 +2,12 @@
 
     joined.py bar NX NY NZ LENGTH WIDTH        a bar of hexahedra along x as an Abaqus deck
     joined.py scene DOMAINS [KEY=VALUE...]     the scene of domains that simpart and the programs after it wrote here: mesh-0.npz,
-                                               basis-0.npz, poly-0.npz, ...; the keys are gravity, damping, free, loads
+                                               basis-0.npz, poly-0.npz, ...; the keys are gravity, damping, free, loads, rest (interfaces to parents are at rest in the mean)
     joined.py compare DOMAINS MESH FULL MOTION positions and velocities of the joined domains beside the full model: the relative
                                                root mean squares over all frames and vertices, the relative difference in the last
                                                frame, and the largest distance of two copies of a vertex, divided by the width
+    joined.py clip                             a clip of two legs along x, one above the other, that are joined at one end
+    joined.py contacts MOTION PAIR...          fails unless the pairs of bodies in contact are these, such as 0-2
 """
 import json
 import sys
@@ -29,14 +31,38 @@ def bar(nx, ny, nz, length, width):
     print(*(number(nx, j, k) for k in range(nz + 1) for j in range(ny + 1)), sep=',\n')
 
 
-def scene(domains, gravity=0, damping=0, free=0, loads=''):
+def clip():
+    cells = [(i, j, k) for k in range(3) for j in range(2) for i in range(12) if k != 1 or i >= 10]
+    number = {}
+    at = lambda i, j, k: number.setdefault((i, j, k), len(number) + 1)
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+    elements = [[at(i + a, j + b, k + c) for a, b, c in corners] for i, j, k in cells]
+    print('*NODE')
+    for (i, j, k), n in number.items():
+        print(f'{n}, {0.05 * i:.15g}, {0.05 * j:.15g}, {0.05 * k:.15g}')
+    print('*ELEMENT, TYPE=C3D8')
+    for e, nodes in enumerate(elements):
+        print(e + 1, *nodes, sep=', ')
+    print('*NSET, NSET=end')
+    print(*(n for (i, j, k), n in number.items() if i == 0 and k >= 2), sep=',\n')
+
+
+def contacts(motion, *pairs):
+    found = {f'{min(pair)}-{max(pair)}' for pair in members(motion)['contact/body'].tolist()}
+    assert found == set(pairs), found
+
+
+def scene(domains, gravity=0, damping=0, free=0, loads='', rest=0):
     made = {'gravity': [0, 0, -float(gravity)], 'models': {}, 'bodies': [], 'joints': []}
     for d in range(domains):
         made['models'][f'm{d}'] = {'kind': 'reduced', 'mesh': f'mesh-{d}.npz', 'basis': f'basis-{d}.npz',
                                    'polynomials': f'poly-{d}.npz', 'damping': [0, float(damping)]}
         made['bodies'].append({'name': f'b{d}', 'model': f'm{d}', 'motion': 'free'})
         if d > 0:
-            made['joints'].append({'child': f'b{d}', 'parent': f'b{d - 1}', 'interface': f'interface-{d}'})
+            joint = {'child': f'b{d}', 'parent': f'b{d - 1}', 'interface': f'interface-{d}'}
+            if int(rest):
+                joint['child_interface'] = 'interface-parent'
+            made['joints'].append(joint)
         elif not int(free):
             made['joints'].append({'child': 'b0'})
     if int(free):  # spin as one about the middle of the bar
@@ -56,7 +82,7 @@ def members(path):
     blocks, archive = {}, np.load(path)
     for name in archive.files:
         if '/' in name:
-            blocks.setdefault(name.split('/')[0], []).append(archive[name])
+            blocks.setdefault(name.rpartition('/')[0], []).append(archive[name])
     return {name: np.concatenate(parts) for name, parts in blocks.items()}
 
 
@@ -105,6 +131,10 @@ if __name__ == '__main__':
     command, rest = sys.argv[1], sys.argv[2:]
     if command == 'bar':
         bar(*map(int, rest[:3]), *map(float, rest[3:]))
+    elif command == 'clip':
+        clip()
+    elif command == 'contacts':
+        contacts(*rest)
     elif command == 'scene':
         scene(int(rest[0]), **dict(r.split('=') for r in rest[1:]))
     else:

@@ -41,6 +41,11 @@ commands() {
 	simulate mesh.npz --model galerkin --basis basis.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
 	simfull tets.npz --model warp --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
 	simfull mesh.npz --model conjac --dynamic farthest:6 --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simskin mesh.npz skeleton.json --write-fixed out.fixed -q -o out.npz
+	modes mesh.npz --method krylov -k 4 --as-modes -q -o out.npz
+	simulate mesh.npz --model modal --basis modes.npz --skin skin.npz --skeleton skeleton.json --dt 0.01 --steps 3 -q -o out.npz
+	simexport mesh.npz basis.npz traj.npz --skin skin.npz --skeleton skeleton.json -q -o out.glb
+	simverify mesh.npz skin.npz
 	simscene scene.json --steps 5 --contacts -q -o out.npz
 	simexport mesh.npz traj.npz basis.npz --frames 0-2 -q -o out.pvd
 	simexport mesh.npz --fields full.npz --frames 1 -q -o out.vtu

@@ -263,6 +263,25 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     no_faults
 }
 
+@test 'simverify computes what a curve claims' {
+    use_beam
+    local of=(--mesh beam/beam.npz --basis beam/basis.npz beam/poly.npz)
+    simcurve -q "${model[@]}" --backbone --amplitude 0.002 -o curve.npz
+    simcurve -q "${model[@]}" --response --loads beam/pull.csv --range 95,115 --damping-mass 6.5 -o response.npz
+    try simverify -q curve.npz response.npz "${of[@]}"
+    [ "$code" = 0 ] && grep -q '^ok   curve.npz harmonic balance' "$stdout" || fault "$(cat "$stdout")"
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" curve.npz bad.npz frequency 1 1.0001
+    try simverify -q bad.npz "${of[@]}"
+    [ "$code" = 1 ] && grep -q '^FAIL bad.npz harmonic balance' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" response.npz bad.npz amplitude 2 1.01
+    try simverify -q bad.npz "${of[@]}"
+    [ "$code" = 1 ] && grep -q '^FAIL bad.npz amplitudes' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" response.npz bad.npz multiplier 0 2
+    try simverify -q bad.npz "${of[@]}"
+    [ "$code" = 1 ] && grep -q '^FAIL bad.npz stable where' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    no_faults
+}
+
 @test 'plot-periodic draws solid and dashed parts, and refuses other tables' {
     use_beam
     PATH=$SUPPLE_SOURCE/scripts:$PATH

@@ -63,6 +63,7 @@ make_inputs() {
     damage traj
     damage motion
     damage curve
+    damage skin
     damage K
     damage field
     damage shell

@@ -10,6 +10,7 @@
 #include "formats/polynomials.h"
 #include "formats/scene_log.h"
 #include "formats/scene_trajectory.h"
+#include "formats/skin.h"
 #include "formats/sparse.h"
 #include "formats/trajectory.h"
 
@@ -165,6 +166,17 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_pointshell_read(context, &file, &pointshell) == SP_OK)
             sp_pointshell_free(&pointshell);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        sp_skin_file skin;
+        if (sp_skin_read(context, &file, &skin) == SP_OK) {
+            const int64_t count = skin.skin.vertex_count * skin.skin.influences;
+            for (int64_t k = 0; k < count; k++)
+                if (skin.skin.bone[k] < 0 || skin.skin.bone[k] >= skin.skin.bone_count || !(skin.skin.weight[k] >= 0))
+                    abort();
+            sp_skin_free(&skin.skin);
+        }
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {

@@ -48,8 +48,11 @@ static void check_bones(const sp_skeleton_file *f)
     for (int64_t i = 0; i < f->bone_count; i++) {
         const sp_bone *b = &f->bones[i];
         require(f->names[i] && *f->names[i] && strlen(f->names[i]) < SP_SCENE_NAME && b->parent >= -1 && b->parent < i);
-        require((b->kind == SP_JOINT_REVOLUTE || b->kind == SP_JOINT_PRISMATIC) &&
-                fabs(sqrt(sp_dot3(b->axis, b->axis)) - 1) < 1e-14);
+        if (b->kind == SP_JOINT_PATH)
+            require(f->bone_paths[i] && *f->bone_paths[i]);
+        else
+            require((b->kind == SP_JOINT_REVOLUTE || b->kind == SP_JOINT_PRISMATIC) && !f->bone_paths[i] &&
+                    fabs(sqrt(sp_dot3(b->axis, b->axis)) - 1) < 1e-14);
         require(b->mass >= 0 && b->stiffness >= 0 && b->damping >= 0 && sp_bone_inertia_valid(b->inertia) &&
                 b->vertex_count >= 0);
         require(isfinite(b->start) && isfinite(b->rate) && isfinite(b->rest));

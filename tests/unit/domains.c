@@ -10,6 +10,7 @@
 #include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
+#include "linear/blas.h"
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
@@ -152,15 +153,16 @@ typedef struct body {
     sp_interface_map map;
 } body;
 
-static void make_body(sp_interface_frame frame, body *b)
+/* A block of 4 × side × side elements, with its two ends as interfaces. */
+static void make_wide_body(sp_interface_frame frame, int side, body *b)
 {
-    make_typed(SP_HEX8, 4, 2, 2, 0.5, 0.05, true, &b->mesh);
+    make_typed(SP_HEX8, 4, side, side, 0.5, 0.05, true, &b->mesh);
     CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->space));
     for (int i = 0; i < 2; i++) {
         sp_interface *x = &b->interfaces[i];
         *x = (sp_interface){.frame = frame,
-                            .vertices = sp_pool_new(&b->mesh.pool, 9, sizeof(int64_t)),
-                            .share = sp_pool_new(&b->mesh.pool, 9, sizeof(double))};
+                            .vertices = sp_pool_new(&b->mesh.pool, (side + 1) * (side + 1), sizeof(int64_t)),
+                            .share = sp_pool_new(&b->mesh.pool, (side + 1) * (side + 1), sizeof(double))};
         snprintf(x->name, sizeof x->name, "end-%d", i);
         for (int64_t v = 0; v < b->mesh.vertex_count; v++)
             if (fabs(b->mesh.vertices[3 * v] - 2 * i) < 0.1)
@@ -168,6 +170,11 @@ static void make_body(sp_interface_frame frame, body *b)
     }
     CHECK_OK(sp_interfaces_prepare(&context, &b->space, 2, b->interfaces));
     CHECK_OK(sp_interface_map_new(&context, &b->space, 2, b->interfaces, &b->map));
+}
+
+static void make_body(sp_interface_frame frame, body *b)
+{
+    make_wide_body(frame, 2, b);
 }
 
 static void free_body(body *b)
@@ -266,34 +273,57 @@ static void shares(void)
     }
 }
 
-/* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has independent columns that fill the
+/* S y leaves the interfaces at rest, D g gives them the coordinates g, and S has orthonormal columns that fill the
  * space together with D. */
+static void check_map(sp_interface_frame frame, int side)
+{
+    body b;
+    make_wide_body(frame, side, &b);
+    const int64_t fixed = 6 * (side + 1) * (side + 1);
+    const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
+    double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
+    CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - fixed, "%lld + %lld of %lld", (long long)m, (long long)c,
+          (long long)n);
+    CHECK(c == (frame == SP_FRAME_NONE ? fixed : 12), "%lld coordinates", (long long)c);
+    for (int64_t k = 0; k < m; k++)
+        y[k] = sin(1.7 * (double)k);
+    sp_interface_map_spread(&b.map, y, u);
+    coordinates_of(&b, u, g);
+    for (int64_t k = 0; k < c; k++)
+        CHECK_NEAR(g[k], 0, 1e-12);
+    sp_interface_map_gather(&b.map, u, y);
+    for (int64_t k = 0; k < m; k++)
+        CHECK_NEAR(y[k], sin(1.7 * (double)k), 1e-12);
+    for (int64_t one = 0; one < c; one++) {
+        coordinates_of(&b, b.map.D + one * n, g);
+        for (int64_t k = 0; k < c; k++)
+            CHECK_NEAR(g[k], k == one, 1e-12);
+    }
+    free(u);
+    free(y);
+    free(g);
+    free_body(&b);
+}
+
 static void maps(void)
 {
     for (int frame = 0; frame < SP_FRAMES; frame++) {
-        body b;
-        make_body((sp_interface_frame)frame, &b);
-        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
-        double *u = calloc((size_t)n, sizeof *u), *y = calloc((size_t)m, sizeof *y), *g = calloc((size_t)c, sizeof *g);
-        CHECK(frame == SP_FRAME_AVERAGE ? m + c == n : m == n - 54, "%lld + %lld of %lld", (long long)m, (long long)c,
-              (long long)n);
-        CHECK(c == (frame == SP_FRAME_NONE ? 54 : 12), "%lld coordinates", (long long)c);
-        for (int64_t k = 0; k < m; k++)
-            y[k] = sin(1.7 * (double)k);
-        sp_interface_map_spread(&b.map, y, u);
-        coordinates_of(&b, u, g);
-        for (int64_t k = 0; k < c; k++)
-            CHECK_NEAR(g[k], 0, 1e-12);
-        for (int64_t one = 0; one < c; one++) {
-            coordinates_of(&b, b.map.D + one * n, g);
-            for (int64_t k = 0; k < c; k++)
-                CHECK_NEAR(g[k], k == one, 1e-12);
-        }
-        free(u);
-        free(y);
-        free(g);
-        free_body(&b);
+        check_map((sp_interface_frame)frame, 2);
+        check_map((sp_interface_frame)frame, 7);
     }
+}
+
+/* The columns of a group have 3 n or 6 rows: a row has at most 18 entries of the smallest group and 6 for each of its
+ * halvings. */
+static void average_map_is_sparse(void)
+{
+    enum { SIDE = 31, DEPTH = 8 }; /* 1024 vertices are divided seven times */
+    body b;
+    make_wide_body(SP_FRAME_AVERAGE, SIDE, &b);
+    const int64_t vertices = (SIDE + 1) * (SIDE + 1),
+                  entries = b.map.S.start[b.map.S.rows] - (b.map.S.rows - 6 * vertices);
+    CHECK(entries <= 6 * vertices * (18 + 6 * DEPTH), "%lld entries", (long long)entries);
+    free_body(&b);
 }
 
 /* SᵀKS against products by S, and constraint modes: the force K Φ has no part along S, and the coordinates are units.
@@ -308,7 +338,7 @@ static void constraint_modes(void)
         make_body((sp_interface_frame)frame, &b);
         CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
         CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
-        const int64_t n = b.map.rows, m = b.map.columns, c = b.map.coordinates;
+        const int64_t n = b.map.S.rows, m = b.map.S.columns, c = b.map.coordinates;
         double *y = calloc((size_t)m, sizeof *y), *u = calloc((size_t)n, sizeof *u), *f = calloc((size_t)n, sizeof *f),
                *p = calloc((size_t)m, sizeof *p), *q = calloc((size_t)m, sizeof *q),
                *phi = calloc((size_t)(n * c), sizeof *phi), *g = calloc((size_t)c, sizeof *g);
@@ -338,6 +368,51 @@ static void constraint_modes(void)
         sp_sparse_free(&mapped);
         free_body(&b);
     }
+}
+
+/* A restricted flexibility: the displacements leave the means of average interfaces at rest, and K u − f is a reaction,
+ * which has no part along S. */
+static void restricted_flexibility(void)
+{
+    enum { COUNT = 3 };
+    body b;
+    sp_sparse K, mapped;
+    sp_flexibility *inner, *restricted;
+    double g[12];
+    make_wide_body(SP_FRAME_AVERAGE, 4, &b);
+    CHECK_OK(sp_elastic_stiffness(&context, &b.space, &K));
+    CHECK_OK(sp_interface_map_matrix(&context, &b.map, &K, &mapped));
+    CHECK_OK(sp_flexibility_new(&context, &mapped, NULL, b.map.node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &inner));
+    CHECK_OK(sp_flexibility_restricted(&context, &b.map.S, inner, &restricted));
+    const int64_t n = K.order;
+    double *f = calloc((size_t)(n * COUNT), sizeof *f), *u = calloc((size_t)(n * COUNT), sizeof *u),
+           *p = calloc((size_t)(n * COUNT), sizeof *p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        f[i] = sin(0.71 * (double)i);
+    CHECK_OK(sp_flexibility_solve(restricted, COUNT, f, u));
+    sp_sparse_times(&context, &K, COUNT, u, p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        p[i] -= f[i];
+    double reaction = 0, most = 0;
+    for (int64_t i = 0; i < n * COUNT; i++)
+        reaction = fmax(reaction, fabs(p[i]));
+    CHECK(reaction > 0.01, "no reaction");
+    for (int c = 0; c < COUNT; c++) {
+        coordinates_of(&b, u + c * n, g);
+        for (int64_t i = 0; i < n; i++)
+            most = fmax(most, fabs(u[c * n + i]));
+        for (int k = 0; k < 12; k++)
+            CHECK_NEAR(g[k], 0, 1e-12 * most);
+    }
+    sp_flexibility_balance(restricted, COUNT, p);
+    for (int64_t i = 0; i < n * COUNT; i++)
+        CHECK_NEAR(p[i], 0, 1e-10);
+    free(f), free(u), free(p);
+    sp_flexibility_free(restricted);
+    sp_flexibility_free(inner);
+    sp_sparse_free(&K);
+    sp_sparse_free(&mapped);
+    free_body(&b);
 }
 
 /* Ritz vectors of some columns: M-orthonormal, K diagonal with their quotients on it, in the same space; dependent
@@ -440,13 +515,16 @@ static void files(void)
 
 int main(void)
 {
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(partitions);
     RUN(graphs);
     RUN(shares);
     RUN(maps);
+    RUN(average_map_is_sparse);
     RUN(constraint_modes);
+    RUN(restricted_flexibility);
     RUN(ritz_vectors);
     RUN(interface_refusals);
     RUN(files);

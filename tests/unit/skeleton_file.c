@@ -152,10 +152,10 @@ static void bones_refused(void)
     REFUSE("bones[1]: a number, expected an object", {"bones[1]", "1"});
     REFUSE("gravity: unknown key, expected one of bones, springs", {"gravity", "[0, 0, 1]"});
     REFUSE("bones[3].weight: unknown key, expected one of joint, name, parent, at, axis, mass, centre, inertia, start, "
-           "rate, stiffness, rest, damping, regions, vertices, box",
+           "rate, stiffness, rest, damping, path, regions, vertices, box, segment, radius",
            {"bones[3].weight", "1"});
     REFUSE("bones[0].joint: it is missing", {"bones[0].joint", ""});
-    REFUSE("bones[0].joint: \"ball\" is none of revolute, prismatic", {"bones[0].joint", "'ball'"});
+    REFUSE("bones[0].joint: \"ball\" is none of revolute, prismatic, path", {"bones[0].joint", "'ball'"});
     REFUSE("bones[0].name: it is missing", {"bones[0].name", ""});
     REFUSE("bones[0].name: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bones[0].name", "'a b'"});
     REFUSE("bones[0].name: a number, expected a name", {"bones[0].name", "1"});
@@ -169,7 +169,7 @@ static void bones_refused(void)
     REFUSE("bones[1].parent: null, expected a name", {"bones[1].parent", "null"});
     REFUSE("bones[0].at: it is missing, a joint that turns has a place", {"bones[0].at", ""});
     REFUSE("bones[0].at: 2 values, expected 3 numbers", {"bones[0].at", "[1, 2]"});
-    REFUSE("bones[0].axis: it is missing", {"bones[0].axis", ""});
+    REFUSE("bones[0].axis: it is missing, a joint has an axis", {"bones[0].axis", ""});
     REFUSE("bones[0].axis: it is zero", {"bones[0].axis", "[0, 0, 0]"});
     REFUSE("bones[0].mass: -1 kg, expected at least 0", {"bones[0].mass", "-1"});
     REFUSE("bones[2].mass: it needs centre beside it", {"bones[2].centre", ""});
@@ -216,6 +216,49 @@ static void vertices_refused(void)
     REFUSE("bones[3].regions[0]: vertex 1 belongs to bone tail, and to bone thigh already",
            {"bones[3].regions", "['flesh']"});
     REFUSE("bones[2].box: vertex 3 belongs to bone foot, and to bone shin already", {"bones[2].box[0][0]", "2.5"});
+}
+
+/* Bones on paths, and vertices by segments: those named by other keys stay with their bones, the others go to the
+ * nearest segment. Cubes 0 and 1 of the row belong to the first bone. */
+static void segments(void)
+{
+    static const char text[] =
+        "{'bones': [{'name': 'a', 'joint': 'path', 'path': 'a.csv', 'regions': ['thigh'], 'segment': [0, 0, 0, 3, 0, "
+        "0], "
+        "'radius': 0.5}, {'name': 'b', 'parent': 'a', 'joint': 'path', 'at': [3, 0, 0], 'path': '/b.csv', 'segment': "
+        "[4, 0, 0, 5, 0, 0], 'radius': 1}, {'name': 'c', 'joint': 'path', 'path': 'c.csv', 'vertices': [27]}]}";
+    sp_skeleton_file f;
+    CHECK_OK(parse(text, "folder", &f));
+    CHECK(f.bones[0].kind == SP_JOINT_PATH && f.bones[1].parent == 0, "joints");
+    TEXT(f.bone_paths[0], "folder/a.csv");
+    TEXT(f.bone_paths[1], "/b.csv");
+    SAME(f.bones[1].at, 3, 3, 0, 0);
+    HAS_VERTICES(0, 10, 0, 1, 2, 3, 7, 8, 14, 15, 21, 22);
+    /* 3 is at the distances 0 and 1; 6 at the distance 1 of the end; 11, 12, 18 and 19 beside the segment */
+    HAS_VERTICES(1, 7, 4, 5, 6, 11, 12, 18, 19);
+    HAS_VERTICES(2, 1, 27);
+    sp_skeleton *s = NULL;
+    CHECK(sp_skeleton_new(&context, mesh.vertex_count, mesh.vertices, mesh.vertices, (const double[]){0, 0, 0}, 3,
+                          f.bones, 0, NULL, &s) == SP_INPUT &&
+              !strcmp(context.message, "bone 0: joint of kind 2"),
+          "%s", context.message);
+    sp_skeleton_file_free(&f);
+}
+
+static void segments_refused(void)
+{
+    REFUSE("bones[3].axis: it means nothing where joint is path", {"bones[3].joint", "'path'"});
+    REFUSE("bones[3].path: it is missing, a joint that follows a path names it", {"bones[3].joint", "'path'"},
+           {"bones[3].axis", ""});
+    REFUSE("bones[0].path: it means nothing where joint is revolute", {"bones[0].path", "'a.csv'"});
+    REFUSE("bones[3].segment: it needs radius beside it", {"bones[3].segment", "[0, 0, 0, 1, 1, 1]"});
+    REFUSE("bones[3].radius: it needs segment beside it", {"bones[3].radius", "1"});
+    REFUSE("bones[3].radius: 0 m, expected more than 0", {"bones[3].segment", "[0, 0, 0, 1, 1, 1]"},
+           {"bones[3].radius", "0"});
+    REFUSE("bones[3].segment: no vertex of the mesh is within 0.5 m of bone tail and nearer to it than to other bones",
+           {"bones[3].segment", "[0, 0, 2, 6, 0, 2]"}, {"bones[3].radius", "0.5"});
+    REFUSE("bones[3].segment: no vertex of the mesh is within 0.1 m of bone tail and nearer to it than to other bones",
+           {"bones[3].segment", "[0, 0, 0, 1, 0, 0]"}, {"bones[3].radius", "0.1"}); /* all of them are of the thigh */
 }
 
 static void springs_refused(void)
@@ -317,6 +360,8 @@ int main(void)
     RUN(selections);
     RUN(bones_refused);
     RUN(vertices_refused);
+    RUN(segments);
+    RUN(segments_refused);
     RUN(springs_refused);
     RUN(hostile);
     RUN(schema);

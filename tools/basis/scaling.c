@@ -43,6 +43,17 @@ static const candidate_file *find_modes(const candidates *set)
 
 /* ---- Rayleigh quotients ---- */
 
+/* Returns true if a column has an interface at rest, so that it has no rigid motion. */
+static bool is_held(const candidates *set, int64_t c)
+{
+    int64_t column;
+    const candidate_file *file = candidates_origin(set, c, &column);
+    bool held = false;
+    for (int64_t i = 0; i < file->columns.interface_count; i++)
+        held |= file->columns.interfaces[i].at_rest;
+    return held;
+}
+
 /* Columns that are weighed by their quotient lose what they have of the rigid motions that the fixed vertices leave:
  * that part has mass and no stiffness, so that a field with a little of it would weigh far too much, and a basis holds
  * none of it. */
@@ -61,7 +72,7 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_fe_spa
         sp_metric_times(set->context, metric, 1, full, product + k * rows, work);
     }
     for (int64_t c = 0; c < set->store.count && count > 0; c++) {
-        if (!w->by_quotient[c])
+        if (!w->by_quotient[c] || is_held(set, c))
             continue;
         tool_check(sp_store_read(set->context, &set->store, 0, rows, c, 1, column), NULL);
         for (int pass = 0; pass < 2; pass++)

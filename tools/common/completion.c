@@ -12,9 +12,19 @@ typedef struct offer {
 static const struct {
     const char *word, *endings;
 } arguments[] = {
-    {"MESH", "npz"}, {"BASIS", "npz"}, {"MODES", "npz"},  {"DOMAINS", "npz"},
-    {"FILE", "npz"}, {"A", "npz"},     {"B", "npz"},      {"LOG", "npz"},
-    {"CSV", "csv"},  {"JSON", "json"}, {"SCENE", "json"}, {"MODEL", "obj ply stl off npz"},
+    {"MESH", "npz"},
+    {"BASIS", "npz"},
+    {"MODES", "npz"},
+    {"DOMAINS", "npz"},
+    {"FILE", "npz"},
+    {"A", "npz"},
+    {"B", "npz"},
+    {"LOG", "npz"},
+    {"CSV", "csv"},
+    {"JSON", "json"},
+    {"SCENE", "json"},
+    {"SKELETON", "json"},
+    {"MODEL", "obj ply stl off npz"},
 };
 
 static const char *endings_of(const char *word, size_t length)

@@ -1,6 +1,7 @@
 #include "tools/common/trajectory.h"
 
 #include "tools/common/materials.h"
+#include "tools/common/rig.h"
 
 #include "tools/common/internal.h"
 
@@ -8,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -337,6 +339,8 @@ void tool_trajectory_close(tool_trajectory *motion)
         sp_mesh_free(&motion->mesh.mesh);
     if (motion->frame)
         sp_path_free(motion->frame);
+    if (motion->rig)
+        tool_rig_close(motion->rig);
     if (motion->warp)
         sp_modal_warp_free(motion->warp);
     sp_pool_free(&motion->simulated.pool);
@@ -496,18 +500,50 @@ static void full_vector(const tool_trajectory *motion, int64_t frame, const doub
         expand(motion, 0, rows, reduced + at * motion->trajectory.r, out);
 }
 
-void tool_trajectory_ride(tool_trajectory *motion, const char *path)
+static void ride_frame(tool_trajectory *motion, const char *path)
 {
     int64_t length;
-    if (!path)
-        return;
-    if (!motion->mesh.path)
-        tool_fail(SP_USAGE, motion->path, "a body that moves with a frame needs its mesh: name the mesh too");
     motion->frame = tool_allocate(&motion->pool, 1, sizeof *motion->frame);
-    if (!motion->warped)
-        motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
     const char *text = tool_read_bytes(path, "frame", &motion->pool, &length);
     tool_check(sp_path_parse(motion->context, text, length, motion->frame), path);
+}
+
+/* The skin with which the trajectory was simulated must be this one. */
+static void check_skin(const tool_trajectory *motion, const char *path)
+{
+    size_t i;
+    json_t *input;
+    json_array_foreach(json_object_get(tool_trajectory_meta(motion), "inputs"), i, input)
+    {
+        if (!strcmp(meta_text(input, "option"), "skin") && strcmp(meta_text(input, "sha256"), motion->rig->hash))
+            tool_fail(SP_INPUT, path, "%s was simulated with another skin (%.12s..., this one is %.12s...)",
+                      motion->path, meta_text(input, "sha256"), motion->rig->hash);
+    }
+}
+
+/* The paths of the bones must reach the last frame, which is not known of a stream. */
+static void ride_bones(tool_trajectory *motion, const tool_ride *ride)
+{
+    const int64_t last = motion->frame_count - 1;
+    motion->rig = tool_allocate(&motion->pool, 1, sizeof *motion->rig);
+    tool_rig_open(motion->context, ride->skin, ride->skeleton, &motion->mesh,
+                  last >= 0 ? tool_trajectory_time(motion, last) : -INFINITY, motion->rig);
+    check_skin(motion, ride->skin);
+}
+
+void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride)
+{
+    if (!ride->frame && !ride->skin)
+        return;
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, motion->path, "a body that moves with %s needs its mesh: name the mesh too",
+                  ride->frame ? "a frame" : "bones");
+    if (!motion->warped)
+        motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
+    if (ride->frame)
+        ride_frame(motion, ride->frame);
+    else
+        ride_bones(motion, ride);
 }
 
 /* The displacements u and velocities v (NULL: not wanted) of points that are at X in the frame at rest, from the frame
@@ -533,7 +569,20 @@ static void to_world(const tool_trajectory *motion, int64_t frame, int64_t count
     }
 }
 
-void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
+/* The same of all vertices (first 0, count all), or of one, on bones. Pictures are made by several threads. */
+static void to_bones(const tool_trajectory *motion, int64_t frame, int64_t first, int64_t count, double *u, double *v)
+{
+    const tool_rig *rig = motion->rig;
+    sp_pool scratch = {0};
+    sp_bone_motion *bones = tool_allocate_raw(&scratch, rig->rig.bone_count, sizeof *bones);
+    sp_rig_motion(&rig->rig, tool_trajectory_time(motion, frame), bones);
+    for (int64_t i = 0; i < count; i++)
+        sp_skin_blend(&rig->file.skin, bones, first + i, motion->mesh.mesh.vertices + 3 * (first + i), u + 3 * i,
+                      v ? v + 3 * i : NULL);
+    sp_pool_free(&scratch);
+}
+
+void tool_trajectory_own_displacement(const tool_trajectory *motion, int64_t frame, double *u)
 {
     int64_t rows = 3 * motion->vertex_count;
     if (motion->path && motion->warp && !all_recorded(motion))
@@ -547,8 +596,15 @@ void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, 
                (size_t)rows * sizeof *u);
     else
         memset(u, 0, (size_t)rows * sizeof *u);
+}
+
+void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
+{
+    tool_trajectory_own_displacement(motion, frame, u);
     if (motion->frame)
         to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, u, NULL);
+    else if (motion->rig)
+        to_bones(motion, frame, 0, motion->vertex_count, u, NULL);
 }
 
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v)
@@ -557,11 +613,14 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
         expand_warped(motion, frame - motion->first, motion->warped, v);
     else
         full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
-    if (!motion->frame)
+    if (!motion->frame && !motion->rig)
         return;
     if (!motion->warp || all_recorded(motion))
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, motion->warped);
-    to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, motion->warped, v);
+    if (motion->frame)
+        to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, motion->warped, v);
+    else
+        to_bones(motion, frame, 0, motion->vertex_count, motion->warped, v);
 }
 
 /* ---- probes ---- */
@@ -636,16 +695,21 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
     const double *weight;
     int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
     double rest[3] = {0}, sum[2][3] = {{0}};
-    for (int which = 0; which < 2; which++)
-        for (int c = 0; c < count && (motion->frame || (which == 0 ? u : v)); c++) {
-            double value[3];
-            vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot,
-                         which == 0 ? trajectory->q : trajectory->qdot, value);
-            for (int i = 0; i < 3; i++) {
-                sum[which][i] += weight[c] * value[i];
-                rest[i] += which == 0 && motion->frame ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
-            }
+    for (int c = 0; c < count; c++) {
+        double value[2][3] = {{0}};
+        const bool moved = motion->frame || motion->rig;
+        if (u || moved)
+            vertex_value(motion, corner[c], frame - motion->first, trajectory->u, trajectory->q, value[0]);
+        if (v || moved)
+            vertex_value(motion, corner[c], frame - motion->first, trajectory->udot, trajectory->qdot, value[1]);
+        if (motion->rig)
+            to_bones(motion, frame, corner[c], 1, value[0], value[1]);
+        for (int i = 0; i < 3; i++) {
+            sum[0][i] += weight[c] * value[0][i];
+            sum[1][i] += weight[c] * value[1][i];
+            rest[i] += motion->frame ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
         }
+    }
     if (motion->frame)
         to_world(motion, frame, 1, rest, sum[0], sum[1]);
     if (u)

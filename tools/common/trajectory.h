@@ -36,6 +36,7 @@ typedef struct tool_trajectory {
         *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
     sp_modal_warp *warp; /* of a trajectory whose coordinates are of linear displacements (modal warping); NULL: none */
     struct sp_path *frame; /* the frame that the body moves with (tool_trajectory_ride); NULL: none */
+    struct tool_rig *rig;  /* the bones that it follows; NULL: none */
     double *warped;        /* [2, 3·vertex_count] displacement and velocity for it */
     sp_pool pool;
 } tool_trajectory;
@@ -59,9 +60,15 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
                           tool_trajectory *motion);
 void tool_trajectory_close(tool_trajectory *motion);
 
-/* Makes displacements and velocities of a trajectory those in the world, for a body that moves with a frame along the
- * path of this file (simulate --frame): a vertex X of the mesh is at p + R (X + u). Needs the mesh. */
-void tool_trajectory_ride(tool_trajectory *motion, const char *path);
+/* What a body moves with, as files of options. */
+typedef struct tool_ride {
+    const char *frame;           /* the path of its frame (simulate --frame); NULL: none */
+    const char *skin, *skeleton; /* its bones (simulate --skin); NULL: none */
+} tool_ride;
+
+/* Makes displacements and velocities of a trajectory those in the world, for a body that moves with a frame, where a
+ * vertex X of the mesh is at p + R (X + u), or follows bones (skin/skin.h). Needs the mesh. */
+void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride);
 
 /* Returns true if there is a frame of this number; loads its block if the trajectory is a stream (numbers must then not
  * decrease). */
@@ -93,6 +100,9 @@ void tool_trajectory_need_all(const tool_trajectory *motion);
 /* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter.
  */
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u);
+
+/* The displacement relative to the frame or the bones that the body moves with. */
+void tool_trajectory_own_displacement(const tool_trajectory *motion, int64_t frame, double *u);
 void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v);
 
 /* A list of probes (tool_places_parse); the motion of each must be recorded. */

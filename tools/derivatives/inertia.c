@@ -29,7 +29,8 @@ static void weigh_by(derivatives_problem *p, const sp_fe_space *space, const sp_
     for (int64_t c = 0; c < count; c++) {
         if (!(weight[c] > 1e-12 * most && isfinite(weight[c]))) {
             if (p->whole.mesh)
-                tool_hint("a single interface moves the domain as a whole: simpart --fix-parent fixes it");
+                tool_hint("a single interface moves the domain as a whole: simpart --fix-parent fixes it, modes --rest "
+                          "holds its mean");
             tool_fail(SP_INPUT, p->modes.path,
                       "column %lld has the Rayleigh quotient %g: only deformations have derivatives",
                       (long long)(p->rigid + c) + 1, weight[c]);
@@ -55,9 +56,9 @@ static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M
 
 void derivatives_inertia(derivatives_problem *p)
 {
-    int64_t n = p->body.dof_count, rows = p->modes.columns.rows, count = p->k - p->rigid, rigid_count;
+    int64_t n = p->body.dof_count, rows = p->modes.columns.rows, count = p->k - p->rigid, rigid_count = 0;
     sp_sparse K, M;
-    sp_flexibility *flexibility;
+    sp_flexibility *own = NULL, *flexibility = p->restricted;
     sp_list orders = {0};
     sp_inertia_derivatives_report report;
     tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
@@ -66,7 +67,8 @@ void derivatives_inertia(derivatives_problem *p)
            *weight = tool_allocate_raw(&p->pool, count, sizeof *weight);
     int64_t *node = tool_allocate_raw(&p->pool, n, sizeof *node);
     sp_fe_space_nodes(&p->body, node);
-    tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
+    if (!p->restricted)
+        tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
     tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders),
                p->modes.path);
@@ -78,9 +80,12 @@ void derivatives_inertia(derivatives_problem *p)
     /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
     double *all = tool_allocate_raw(&p->pool, rows * (count + p->count), sizeof *all);
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
-    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS,
-                                        derivatives_permutation(p), &flexibility),
-                     p->mesh.path, &p->body, NULL);
+    if (!flexibility) {
+        tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS,
+                                            derivatives_permutation(p), &own),
+                         p->mesh.path, &p->body, NULL);
+        flexibility = own;
+    }
     tool_check_solve(
         sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report),
         p->mesh.path, &p->body, NULL);
@@ -101,7 +106,7 @@ void derivatives_inertia(derivatives_problem *p)
     for (int64_t c = 0; c < p->pairs.count; c++) /* numbers of the file's columns, rigid ones included */
         ((int64_t *)p->pairs.data)[c] += p->rigid;
     sp_list_free(&orders);
-    sp_flexibility_free(flexibility);
+    sp_flexibility_free(own);
     sp_sparse_free(&K);
     sp_sparse_free(&M);
 }

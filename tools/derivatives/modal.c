@@ -17,9 +17,14 @@ void derivatives_modal(derivatives_problem *p)
         json_object_set_new(p->result, "iterations", json_integer(report.iterations));
     } else {
         sp_derivatives_report report;
+        sp_flexibility *over = NULL;
+        if (p->factor)
+            tool_check(sp_flexibility_over(p->context, p->body.dof_count, p->factor, &over), p->mesh.path);
         tool_check_solve(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data,
-                                              p->memory, derivatives_permutation(p), p->factor, p->U, &report),
+                                              p->memory, derivatives_permutation(p), over ? over : p->restricted, p->U,
+                                              &report),
                          p->mesh.path, &p->body, NULL);
+        sp_flexibility_free(over);
         p->residual = report.residual;
         json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
         json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", report.factor_flops));

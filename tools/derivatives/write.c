@@ -37,6 +37,16 @@ void derivatives_cut_shard(derivatives_problem *p, int64_t step)
     memmove(p->pairs.data, (int64_t *)p->pairs.data + 2 * shard.first, (size_t)p->pairs.count * sizeof(int64_t));
 }
 
+/* The interfaces that are at rest in all columns of the basis, and so in its derivatives. */
+static void add_rest(derivatives_problem *p, sp_columns *columns)
+{
+    const sp_columns *from = &p->modes.columns;
+    columns->interfaces = tool_allocate(&p->pool, from->interface_count, sizeof *from->interfaces);
+    for (int64_t i = 0; i < from->interface_count; i++)
+        if (from->interfaces[i].at_rest)
+            columns->interfaces[columns->interface_count++] = from->interfaces[i];
+}
+
 void derivatives_write(derivatives_problem *p, tool_output *output)
 {
     if (p->residual > 1e-8)
@@ -54,6 +64,7 @@ void derivatives_write(derivatives_problem *p, tool_output *output)
                           .end = p->shard_total ? p->shard_first + p->count : 0,
                           .total = p->shard_total};
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
+    add_rest(p, &columns);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p->context, tool_output_writer(output), meta, &columns), p->path);
     json_object_set_new(p->result, "largest_residual", tool_real("largest_residual", p->residual));

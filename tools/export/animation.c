@@ -4,6 +4,7 @@
 #include "render/render.h"
 #include "tools/common/skin.h"
 #include "tools/common/tool.h"
+#include "tools/export/bones.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -173,7 +174,7 @@ static void principal_directions(body_maker *maker, skin_motion *skin, tool_anim
     int64_t rank, r = 0;
     sp_store store;
     for (int64_t f = 0; f < frames; f++) {
-        tool_trajectory_displacement(maker->motion, maker->frame[f], maker->u);
+        tool_trajectory_own_displacement(maker->motion, maker->frame[f], maker->u);
         tool_skin_values(&maker->skin, 3, maker->u, A + f * rows);
     }
     memcpy(U, A, (size_t)(rows * frames) * sizeof *U);
@@ -300,6 +301,8 @@ void tool_animation_open(sp_context *context, tool_trajectory *motion, const too
     for (int64_t i = 0; i < maker.frame_count * skin.r; i++)
         weights[i] = coordinates[i] * scale[i % skin.r];
     *body = (sp_animated_body){.name = skin.name, .weights = skin.r ? weights : NULL};
+    if (motion->rig)
+        body->skin = tool_animation_bones(motion, &maker.skin, mesh, maker.frame_count, maker.frame, out);
     out->animation = (sp_animation){.title = tool_base_name(motion->path ? motion->path : motion->mesh.path),
                                     .up = motion->mesh.mesh.up ? motion->mesh.mesh.up - 'x' : 2,
                                     .mesh_count = 1,

@@ -26,6 +26,7 @@ typedef struct tool_animation {
     double error;             /* m: largest error of a vertex that these leave */
     sp_normal_errors normals; /* of the normal targets, in up to 64 frames of each mesh; the mean is that of the mesh
                                  with the largest */
+    double embedding;         /* m: how far vertices of an embedded surface are off with weights of their own */
     double color_end;         /* m or m/s: the value at the upper end of the colour map, whose lower end is 0 */
     sp_pool pool;
 } tool_animation;

@@ -94,7 +94,7 @@ static void export_curves(const export_files *files)
                                         .probes = files->chosen->probes,
                                         .coordinates = files->chosen->coordinates,
                                         .positions = files->chosen->positions,
-                                        .frame = files->chosen->frame,
+                                        .ride = files->chosen->ride,
                                         .volume = files->chosen->volume,
                                         .stress = files->chosen->stress,
                                         .partial = files->chosen->partial});
@@ -108,6 +108,7 @@ static void export_exchange(const export_files *files, bool scene)
                                                  .usd = files->format == FORMAT_USDA,
                                                  .quantize = files->chosen->quantize,
                                                  .partial = files->chosen->partial,
+                                                 .ride = files->chosen->ride,
                                                  .animation = {.frames = files->chosen->frames,
                                                                .columns = files->chosen->columns,
                                                                .every = files->chosen->every,
@@ -149,7 +150,7 @@ static void export_motion(const export_files *files)
     tool_trajectory_open(files->context, files->count, files->paths, files->chosen->partial ? TOOL_MOTION_PARTIAL : 0,
                          &motion);
     tool_inputs_are(tool_trajectory_inputs(&motion));
-    tool_trajectory_ride(&motion, files->chosen->frame);
+    tool_trajectory_ride(&motion, &files->chosen->ride);
     if (files->format == FORMAT_CSV)
         tool_fail(SP_USAGE, NULL, "CSV is of a trajectory, and none was named");
     if (files->format == FORMAT_OBJ)

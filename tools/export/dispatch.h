@@ -3,6 +3,7 @@
 #define TOOLS_EXPORT_DISPATCH_H
 
 #include "base/context.h"
+#include "tools/common/trajectory.h"
 #include "tools/export/format.h"
 
 enum { EXPORT_FILES_MOST = 64 };
@@ -10,7 +11,8 @@ enum { EXPORT_FILES_MOST = 64 };
 /* What the options say. The table of options has their meaning. */
 typedef struct export_options {
     int format, color; /* enum export_format; enum tool_vertex_color */
-    const char *probes, *frames, *columns, *activation, *frame;
+    const char *probes, *frames, *columns, *activation;
+    tool_ride ride;
     int64_t every, samples;
     bool coordinates, positions, volume, stress, surface, fields, partial, level_given, single, sources_only, quantize;
     double level, tolerance, gravity[3];

@@ -21,6 +21,9 @@ static void say_errors(const tool_animation *made, enum tool_vertex_color color,
     if (targets && moves)
         tool_say("normals differ from those of the deformed triangles by %.2g degrees on average, %.2g at most",
                  made->normals.mean, made->normals.largest);
+    if (made->embedding > 0)
+        tool_say("with bones of its own the embedded surface differs by at most %.4g m from that of the elements",
+                 above(made->embedding));
     if (made->color_end > 0)
         tool_say("colours range from 0 to %.3g %s", made->color_end, color == TOOL_VERTEX_SPEED ? "m/s" : "m");
 }
@@ -80,6 +83,7 @@ static void export_body(sp_context *context, int64_t count, const char *const *p
     tool_animation made;
     tool_trajectory_open(context, count, paths, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     tool_inputs_are(tool_trajectory_inputs(&motion));
+    tool_trajectory_ride(&motion, &choice->ride);
     tool_output *output = tool_output_open(choice->target);
     tool_animation_open(context, &motion, &choice->animation, &made);
     if (motion.path && !made.compressed)

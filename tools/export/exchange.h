@@ -8,6 +8,7 @@ typedef struct tool_exchange_choice {
     const char *target;
     bool usd; /* false: glTF */
     bool quantize, partial;
+    tool_ride ride; /* a skeleton, not a frame */
     tool_animation_choice animation;
 } tool_exchange_choice;
 

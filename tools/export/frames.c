@@ -79,7 +79,7 @@ void tool_csv_frames_open(sp_context *context, int64_t count, const char *const 
     tool_trajectory *motion = &csv->motion;
     csv->choice = choice;
     tool_trajectory_open(context, count, paths, choice->partial ? TOOL_MOTION_PARTIAL : 0, motion);
-    tool_trajectory_ride(motion, choice->frame);
+    tool_trajectory_ride(motion, &choice->ride);
     if (choice->coordinates && motion->trajectory.r == 0)
         tool_fail(SP_INPUT, motion->path, "--coordinates: it holds no reduced coordinates");
     if (choice->positions && !motion->mesh.path)

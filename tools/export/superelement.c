@@ -50,8 +50,11 @@ static void reduce(sp_context *context, const tool_trajectory *motion, sp_pool *
     sp_fe_space_free(&body);
     model->damping = damp(&motion->mesh, model, pool);
     add_vertices(&motion->mesh, columns->interface_count, columns->interfaces);
-    model->interface_count = columns->interface_count;
-    model->interfaces = columns->interfaces;
+    sp_interface *moving = tool_allocate(pool, columns->interface_count, sizeof *moving);
+    for (int64_t i = 0; i < columns->interface_count; i++)
+        if (!columns->interfaces[i].at_rest)
+            moving[model->interface_count++] = columns->interfaces[i];
+    model->interfaces = moving;
 }
 
 /* STEM-NAME.npy and .mtx. */
@@ -117,7 +120,7 @@ void tool_export_superelement(sp_context *context, int count, const char *const 
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "a superelement is made of a mesh and one file of columns");
     tool_inputs_are("columns");
-    if (motion.columns.columns.interface_count == 0)
+    if (sp_columns_coordinates(&motion.columns.columns) == 0)
         tool_fail(SP_INPUT, motion.columns.path, "it has no interface coordinates: modes --interface makes them");
     tool_hold_rows(&motion.mesh.mesh, &motion.columns);
     reduce(context, &motion, &pool, &model);

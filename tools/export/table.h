@@ -3,14 +3,14 @@
 #define TOOLS_EXPORT_TABLE_H
 
 #include "formats/export/csv_write.h"
-#include "tools/common/tool.h"
+#include "tools/common/trajectory.h"
 
 /* What the columns of CSV files of motions are chosen by. */
 typedef struct export_choice {
     const char *target, *frames; /* as tool_frames_parse takes them */
     int64_t every;
     const char *probes; /* a list with bodies (tools/export/curves.h); NULL: none */
-    const char *frame;  /* the path of the body's frame, in the world; NULL: none */
+    tool_ride ride;     /* what the body moves with, in the world */
     bool coordinates;   /* reduced coordinates too; of scenes also poses */
     bool positions;     /* of probes, after their displacements */
     bool stress;        /* at probes; not of scenes */

@@ -7,6 +7,7 @@
 #include "formats/mesh.h"
 #include "formats/plain.h"
 #include "formats/scene_trajectory.h"
+#include "formats/skin.h"
 #include "formats/trajectory.h"
 #include "mesh/mesh_sets.h"
 #include "tools/info/summary.h"
@@ -493,8 +494,11 @@ static int print_snapshots(sp_context *context, info_file *info, FILE *stream)
     {
         fputs("interface ", stream);
         sp_print_plain(summary_text_of(one, "name"), stream);
-        fprintf(stream, ", %lld coordinates (%.10s)\n",
-                (long long)json_integer_value(json_object_get(one, "coordinates")), summary_text_of(one, "frame"));
+        const long long coordinates = json_integer_value(json_object_get(one, "coordinates"));
+        if (coordinates > 0)
+            fprintf(stream, ", %lld coordinates (%.10s)\n", coordinates, summary_text_of(one, "frame"));
+        else
+            fprintf(stream, ", at rest (%.10s)\n", summary_text_of(one, "frame"));
     }
     return print_factors(context, info, stream);
 }
@@ -532,6 +536,26 @@ static int print_domains(sp_context *context, info_file *info, FILE *stream)
                 : i == 19                        ? ", ...\n"
                                                  : "");
     sp_domains_free(&domains);
+    return SP_OK;
+}
+
+static int print_skin(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_skin_file skin;
+    const int status = sp_skin_read(context, &info->file, &skin);
+    if (status != SP_OK)
+        return status;
+    int64_t attached = 0;
+    for (int64_t v = 0; v < skin.skin.vertex_count; v++)
+        attached += skin.skin.attached[v] >= 0;
+    fprintf(stream, "skin      %lld bones, at most %lld for each of %lld vertices, %lld of them attached\n",
+            (long long)skin.skin.bone_count, (long long)skin.skin.influences, (long long)skin.skin.vertex_count,
+            (long long)attached);
+    fprintf(stream, "bones    ");
+    for (int64_t b = 0; b < skin.skin.bone_count && b < 20; b++)
+        fprintf(stream, " %s", skin.names[b]);
+    fprintf(stream, "%s\n", skin.skin.bone_count > 20 ? " ..." : "");
+    sp_skin_free(&skin.skin);
     return SP_OK;
 }
 
@@ -602,6 +626,7 @@ static const struct {
     {&sp_kind_pointshell, print_pointshell, (const char *const[]){"level", NULL}},
     {&sp_kind_domains, print_domains, NULL},
     {&sp_kind_curve, print_curve, NULL},
+    {&sp_kind_skin, print_skin, NULL},
     {&sp_kind_certificate, print_certificate, NULL},
 };
 

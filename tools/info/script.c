@@ -102,9 +102,9 @@ static bool is_among(const char *const *words, const char *word)
  * inputs is forged. tests/cli/refusals.bats compares the list with the help of all programs. */
 static bool writes(const char *name)
 {
-    static const char *const writing[] = {"output",     "write-stiffness", "write-mass", "derivatives",
-                                          "checkpoint", "joints",          "timings",    "csv",
-                                          "reactions",  "spectrogram",     NULL};
+    static const char *const writing[] = {"output",     "write-stiffness", "write-mass",  "derivatives",
+                                          "checkpoint", "joints",          "timings",     "csv",
+                                          "reactions",  "spectrogram",     "write-fixed", NULL};
     return is_among(writing, name);
 }
 
@@ -118,7 +118,7 @@ static bool may_be_recorded(const char *name)
 /* Options, other than -o, whose files record how they were made. */
 static bool is_output(const char *name)
 {
-    static const char *const outputs[] = {"write-stiffness", "write-mass", NULL};
+    static const char *const outputs[] = {"write-stiffness", "write-mass", "write-fixed", NULL};
     return is_among(outputs, name);
 }
 

@@ -28,7 +28,12 @@ static json_t *join(sp_context *context, int64_t count, const merge_shard *shard
 {
     static const char *const same[] = {"factor_nonzeros", "factor_flops"};
     const sp_columns *first = shards[0].data;
-    sp_columns whole = {.rows = first->rows, .count = shards[0].total, .order = first->order, .source = first->source};
+    sp_columns whole = {.rows = first->rows,
+                        .count = shards[0].total,
+                        .order = first->order,
+                        .source = first->source,
+                        .interface_count = first->interface_count,
+                        .interfaces = first->interfaces};
     json_t *result = json_object();
     (void)mesh;
     memcpy(whole.mesh, shards[0].mesh, sizeof whole.mesh);

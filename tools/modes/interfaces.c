@@ -30,6 +30,19 @@ static bool is_chosen(const modes_problem *p, const tool_texts *names, const sp_
     return chosen;
 }
 
+/* Marks the interfaces that stay at rest. */
+static void mark_rest(modes_problem *p, const tool_texts *names)
+{
+    for (int64_t i = 0; i < names->count; i++) {
+        bool used = false;
+        for (int64_t k = 0; k < p->interface_count; k++)
+            if (fnmatch(names->value[i], p->interfaces[k].name, 0) == 0)
+                used = p->interfaces[k].at_rest = true;
+        if (!used)
+            tool_fail(SP_USAGE, NULL, "--rest: no interface of --interface is called \"%s\"", names->value[i]);
+    }
+}
+
 /* The sets whose names match, in the order of the mesh. */
 static void find_interfaces(modes_problem *p, const modes_interface_choice *choice)
 {
@@ -54,6 +67,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
             tool_fail(SP_USAGE, NULL, "--interface: the mesh has no set of vertices \"%s\"%s%s", choice->names.value[i],
                       *known ? ", only " : ", nor any other set", known);
         }
+    mark_rest(p, &choice->rest);
 }
 
 void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
@@ -70,7 +84,7 @@ void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
     p->whole_M = p->M;
     p->K = K;
     p->M = M;
-    p->order = map->columns;
+    p->order = map->S.columns;
     p->node = map->node;
 }
 

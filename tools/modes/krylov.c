@@ -52,7 +52,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     json_object_set_new(result, "factor_flops",
                         tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
     modes_constraint(p, flexibility);
-    modes_write_snapshots(p, columns, U, result);
+    (choice->as_modes ? modes_write_ritz(p, columns, U, result) : modes_write_snapshots(p, columns, U, result));
     sp_flexibility_free(flexibility);
     sp_sparse_inner_free(&inner);
 }

@@ -45,6 +45,7 @@ typedef struct modes_lanczos_choice {
 
 typedef struct modes_interface_choice {
     tool_texts names; /* of sets, with * for any characters */
+    tool_texts rest;  /* of those interfaces that are at rest, likewise */
     int frame;        /* enum sp_interface_frame */
     bool ritz;
 } modes_interface_choice;
@@ -90,7 +91,8 @@ typedef struct modes_krylov_choice {
     int orthogonalization;   /* enum sp_orthogonalization */
     int64_t samples;
     double culling;
-    bool printed; /* eq. 3 as printed */
+    bool printed;  /* eq. 3 as printed */
+    bool as_modes; /* the output consists of the Ritz vectors, as a file of modes */
 } modes_krylov_choice;
 
 /* Static responses to the body's own inertia. */
@@ -115,5 +117,8 @@ sp_columns modes_columns(modes_problem *problem, int64_t count, const double *ve
 
 /* Writes `count` columns over the unknowns as snapshots, behind the constraint modes if there are interfaces. */
 void modes_write_snapshots(modes_problem *problem, int64_t count, const double *columns, json_t *result);
+
+/* Writes the Ritz vectors of `count` columns over the unknowns, without interfaces, as modes; replaces the columns. */
+void modes_write_ritz(modes_problem *problem, int64_t count, double *columns, json_t *result);
 
 #endif

@@ -43,7 +43,7 @@ static int next_ritz_vector(void *data, int64_t c, const double **column)
     return SP_OK;
 }
 
-/* The Ritz vectors of all columns, which are no coordinates of interfaces any more. */
+/* The Ritz vectors of all columns, which are no coordinates of interfaces any more. Interfaces at rest stay so. */
 static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread, json_t *result)
 {
     const int64_t n = p->body.dof_count, count = columns->count;
@@ -62,7 +62,13 @@ static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread,
     spread->vectors = all;
     columns->column = next_ritz_vector;
     columns->interface_count = 0;
-    columns->interfaces = NULL;
+    columns->interfaces = tool_allocate(&p->pool, p->interface_count, sizeof *p->interfaces);
+    for (int64_t i = 0; i < p->interface_count; i++) {
+        sp_interface *to = &columns->interfaces[columns->interface_count];
+        *to = p->interfaces[i];
+        to->first = 0;
+        columns->interface_count += to->at_rest;
+    }
 }
 
 void modes_write_snapshots(modes_problem *p, int64_t count, const double *vectors, json_t *result)
@@ -78,6 +84,43 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
         json_object_set_new(result, "constraint_modes", json_integer(p->map->coordinates));
         json_object_set_new(result, "constraint_residual", tool_real("constraint_residual", p->constraint_residual));
     }
+    tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
+    tool_output_finish(p->output, result);
+    json_decref(meta);
+}
+
+/* ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the lowest eigenvalue of the space. */
+static void measure_residuals(modes_problem *p, int64_t count, const double *vectors, const double *eigenvalue,
+                              double *residual)
+{
+    const int64_t n = p->order;
+    double *k = tool_allocate_raw(&p->pool, n, sizeof *k), *m = tool_allocate_raw(&p->pool, n, sizeof *m);
+    for (int64_t c = 0; c < count; c++) {
+        double sum = 0, scale = 0;
+        sp_sparse_times(p->context, &p->K, 1, vectors + c * n, k);
+        sp_sparse_times(p->context, &p->M, 1, vectors + c * n, m);
+        for (int64_t i = 0; i < n; i++) {
+            sum += (k[i] - eigenvalue[c] * m[i]) * (k[i] - eigenvalue[c] * m[i]);
+            scale += m[i] * m[i];
+        }
+        residual[c] = sqrt(sum / scale) / (eigenvalue[c] + eigenvalue[0]);
+    }
+}
+
+void modes_write_ritz(modes_problem *p, int64_t count, double *vectors, json_t *result)
+{
+    modes_spread spread;
+    double *eigenvalue = tool_allocate(&p->pool, count, sizeof *eigenvalue),
+           *residual = tool_allocate(&p->pool, count, sizeof *residual);
+    tool_check(sp_ritz_vectors(p->context, &p->K, &p->M, count, vectors, eigenvalue), p->mesh.path);
+    measure_residuals(p, count, vectors, eigenvalue, residual);
+    sp_columns columns = modes_columns(p, count, vectors, &spread);
+    columns.eigenvalue = eigenvalue;
+    columns.residual = residual;
+    columns.lumped = p->lumped;
+    columns.ritz = true;
+    json_object_set_new(result, "rigid", json_integer(0)); /* of the columns, which are orthogonal to rigid motions */
+    json_t *meta = tool_meta_new("modes");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     tool_output_finish(p->output, result);
     json_decref(meta);

@@ -50,12 +50,15 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     tool_parse_list("extract", choice->list, 0, domains.count, &list);
     if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld domains need a pattern such as -o domain_%%03d.npz", (long long)list.count);
-    if (choice->fix_parent && domains.parents == 0)
-        tool_fail(SP_INPUT, parts, "--fix-parent: the graph of the domains is no tree, no domain has a parent");
+    if ((choice->fix_parent || choice->name_parent) && domains.parents == 0)
+        tool_fail(SP_INPUT, parts, "--%s-parent: the graph of the domains is no tree, no domain has a parent",
+                  choice->fix_parent ? "fix" : "name");
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];
-        const sp_domain_choice one = {
-            .domain = choice->local ? domains.same[d] : d, .fix_parent = choice->fix_parent, .local = choice->local};
+        const sp_domain_choice one = {.domain = choice->local ? domains.same[d] : d,
+                                      .fix_parent = choice->fix_parent,
+                                      .name_parent = choice->name_parent,
+                                      .local = choice->local};
         sp_pool pool = {0};
         char *path = (char *)target;
         if (pattern)

@@ -15,7 +15,7 @@ typedef struct part_division {
 
 typedef struct part_extraction {
     const char *list;
-    bool fix_parent, local;
+    bool fix_parent, name_parent, local;
 } part_extraction;
 
 /* Writes the domains of the mesh to -o. */

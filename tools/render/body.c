@@ -182,7 +182,7 @@ void tool_render_body(sp_context *context, int count, const char *const *paths, 
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
     tool_inputs_are(tool_trajectory_inputs(&motion));
-    tool_trajectory_ride(&motion, chosen->frame);
+    tool_trajectory_ride(&motion, &chosen->ride);
     tool_figure figure = {.context = context,
                           .motion = &motion,
                           .color = (enum tool_color)chosen->color,

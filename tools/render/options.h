@@ -3,6 +3,7 @@
 #define TOOLS_RENDER_OPTIONS_H
 
 #include "render/render.h"
+#include "tools/common/trajectory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +11,8 @@
 typedef struct render_options {
     int color, normalize, contacts, shadows, background;
     const char *frames, *columns, *size, *sheet, *slice;
-    const char *loads, *spheres, *frame;
+    const char *loads, *spheres;
+    tool_ride ride;
     int64_t every, samples, fps, fibres;
     double view[3], up[3], angle, range[2], box[6], scale, speed, contours, opacity, loads_at;
     bool lines, elements, rest, fixed, dynamic, partial, no_bar;

@@ -17,6 +17,7 @@
 static void check_about(const simulation *s)
 {
     const char *option = s->choice->frame     ? "frame"
+                         : s->choice->skin    ? "skin"
                          : s->choice->warp    ? "warp"
                          : s->choice->correct ? "static-correction"
                                               : NULL;
@@ -235,7 +236,7 @@ static sp_model_description describe(simulation *s)
                               .loads = s->loads,
                               .viscosity = s->viscosity,
                               .decay = s->decay.count > 0 ? &s->decay : NULL};
-    if (!s->frame) /* which turns gravity */
+    if (!s->frame && !s->skin) /* which turn gravity */
         memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
 }

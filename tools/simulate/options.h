@@ -15,7 +15,7 @@ typedef struct simulate_choice {
     int model; /* enum sp_model_kind */
     int integrator, record, lumped, jacobian;
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation, *reactions, *certificate,
-        *damping_times, *frame;
+        *damping_times, *frame, *skin, *skeleton;
     int64_t r, steps, every, iterations, halvings;
     double limit; /* of the estimate of the certificate; 0: none */
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];

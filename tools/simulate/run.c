@@ -5,6 +5,7 @@
 #include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
+#include "tools/simulate/skin.h"
 #include "tools/simulate/warp.h"
 
 #include <math.h>
@@ -112,11 +113,12 @@ static void begin_stage(run *r, int64_t stage)
     sp_integrator *before = r->integrator;
     simulation_read(s);
     frame_read(s);
+    skin_read(s);
     simulation_make(s);
     certify_begin(s);
     correct_begin(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->external_loads = frame_loads(s);
+    r->external_loads = s->skin ? skin_loads(s) : frame_loads(s);
     if (!stage) {
         tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
                                      NULL, &r->integrator),
@@ -422,7 +424,7 @@ static void say(const run *r)
 /* Returns true if all loads act from the start on, without end and without change. */
 static bool loads_constant(const simulation *s)
 {
-    bool constant = !s->choice->activation && !s->choice->frame &&
+    bool constant = !s->choice->activation && !s->choice->frame && !s->choice->skin &&
                     s->vertices.moves.rigid_count + s->vertices.moves.vertex_count == 0;
     for (int64_t i = 0; i < s->load_count; i++)
         constant &= s->loads[i].start == 0 && isinf(s->loads[i].end) && !s->loads[i].moving &&
@@ -494,6 +496,7 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     certify_free(&stage[0]);
     correct_free(&stage[0]);
     warp_free(&stage[0]);
+    skin_free(&stage[0]);
     frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);

@@ -45,6 +45,7 @@ typedef struct simulation {
     simulate_vertices vertices;      /* its choice is NULL if a tool has no such options */
     struct simulate_warp *warp;      /* NULL: no modal warping */
     struct simulate_frame *frame;    /* NULL: the body is in no moving frame */
+    struct simulate_skin *skin;      /* NULL: the body is on no skeleton */
     struct simulate_reactions *reactions;     /* NULL: none are recorded */
     struct simulate_certificate *certificate; /* NULL: none */
     certify_estimates certified;

@@ -7,6 +7,7 @@
 #include "formats/skeleton.h"
 #include "tools/common/anchors.h"
 #include "tools/common/places.h"
+#include "tools/common/rig.h"
 #include "tools/common/series.h"
 #include "tools/simulate/simulation.h"
 
@@ -106,12 +107,16 @@ static sp_pose along_path(const void *data, double time, double velocity[6])
 static void read_skeleton(simulation *s)
 {
     sp_skeleton_file *file = &s->vertices.bones;
-    const char *path = s->vertices.choice->skeleton, *slash = strrchr(path, '/');
+    const char *path = s->vertices.choice->skeleton, *text;
     int64_t length;
-    char *text = tool_read_json(path, "skeleton", &s->pool, &length),
-         *folder = tool_allocate(&s->pool, (int64_t)strlen(path) + 1, 1);
-    memcpy(folder, path, slash == path ? 1 : slash ? (size_t)(slash - path) : 0);
-    tool_check(sp_skeleton_file_parse(s->context, text, length, folder, &s->mesh.mesh, file), path);
+    tool_read_skeleton(s->context, path, "skeleton", &s->mesh.mesh, file);
+    for (int64_t b = 0; b < file->bone_count; b++)
+        if (file->bones[b].kind == SP_JOINT_PATH) {
+            tool_hint(
+                "simulate --skin moves a reduced-order body on such bones, and --prescribe vertices along a path");
+            tool_fail(SP_INPUT, path, "bones[%lld].joint: bone %s follows a path, and simfull moves bones by forces",
+                      (long long)b, file->names[b]);
+        }
     tool_named_in(path);
     for (int64_t i = 0; i < file->spring_count; i++) {
         sp_path anchor;

@@ -14,8 +14,8 @@ sp_external_loads warp_loads(simulation *s)
     warp->work = tool_allocate(&s->pool, 2 * rows, sizeof *warp->work);
     tool_check(sp_modal_warp_new(s->context, &s->mesh.mesh, &warp->shape), s->mesh.path);
     tool_check(sp_warped_loads_new(s->context, s->body, &warp->shape, s->basis.columns.U, s->r, s->load_count, s->loads,
-                                   s->frame ? none : s->choice->gravity, s->basis.columns.lumped, &s->model.loads,
-                                   &warp->loads),
+                                   s->frame || s->skin ? none : s->choice->gravity, s->basis.columns.lumped,
+                                   &s->model.loads, &warp->loads),
                s->choice->loads);
     return sp_warped_loads_external(&warp->loads);
 }

@@ -1,5 +1,7 @@
 /* Modes, modal derivatives, bases, snapshots. */
 #include "assembly/elastic.h"
+#include "assembly/interface_shares.h"
+#include "base/vec3.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
@@ -203,6 +205,8 @@ static void check_modes(verify *v, artefact *file, artefact *mesh)
         descents += columns->eigenvalue[i] < columns->eigenvalue[i - 1];
     verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
     rigid = rigid < columns->count ? rigid : columns->count;
+    if (columns->ritz)
+        rigid = columns->rigid; /* of a subspace */
     verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)",
                 (long long)columns->rigid, (long long)rigid);
     if (columns->ordering) {
@@ -227,7 +231,8 @@ static void check_modes(verify *v, artefact *file, artefact *mesh)
         mode_errors errors = {0};
         for (int64_t i = 0; i < columns->count; i++)
             measure_mode(columns, &mesh->body, K, M, v->context, lambda1, i, work, &errors);
-        verify_number(v, file, "residual", errors.residual, errors.residual_limit);
+        if (!columns->ritz)
+            verify_number(v, file, "residual", errors.residual, errors.residual_limit);
         verify_number(v, file, "residual as stated", errors.stated, errors.stated_limit);
         verify_number(v, file, "Rayleigh quotient", errors.quotient, errors.quotient_limit);
         check_orthonormality(v, file, mesh, M);
@@ -255,6 +260,8 @@ typedef struct derivative_work {
     double *plus, *minus, *level, *u, *product, *free, *absolute; /* [3·vertices] */
     double *row; /* [LEVELS, 3·vertices] the last row of Romberg's table */
     bool *rest;  /* [3·vertices] rows of interfaces, which are at rest in derivatives */
+    int64_t reaction_count;
+    double *reactions; /* [3·vertices, reaction_count] orthonormal forces that hold the means of average interfaces */
 } derivative_work;
 
 /* Differences for laws that are not quadratic: the first step changes no distance in an element by more than STRAIN,
@@ -395,6 +402,26 @@ static double second_derivative(verify *v, const artefact *mesh, const double *p
     return estimate;
 }
 
+/* f loses its part along the reactions. */
+static void remove_reactions(const derivative_work *w, int64_t rows, double *f)
+{
+    for (int64_t c = 0; c < w->reaction_count; c++) {
+        const double *reaction = w->reactions + c * rows;
+        const double part = sp_dense_dot(rows, reaction, f);
+        for (int64_t i = 0; i < rows; i++)
+            f[i] -= part * reaction[i];
+    }
+}
+
+/* The squared part of the displacements Φ along the reactions, relative to |Φ|²: the mean motion of interfaces. */
+static double mean_motion(const derivative_work *w, int64_t rows, const double *phi)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < w->reaction_count; c++)
+        sum += pow(sp_dense_dot(rows, w->reactions + c * rows, phi), 2);
+    return sum > 0 ? sum / sp_dense_dot(rows, phi, phi) : 0;
+}
+
 /* ‖(K − λM)Φ + (H:ψⱼ)ψᵢ‖ over the free degrees of freedom, for free bodies that of the projected equation
  * (basis/free_derivatives.h, basis/inertia_derivatives.h). False where differences of K do not tell. */
 static bool measure_derivative(verify *v, const artefact *mesh, const derivative_span *span, double lambda,
@@ -409,6 +436,8 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
     double sum = 0, scale = 0;
     if (span->count)
         project_free(body, span, lambda, phi, w->plus, w);
+    remove_reactions(w, rows, w->product);
+    remove_reactions(w, rows, w->plus);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = body->free[i];
         double h = w->rest[row] ? 0 : w->plus[row], r = w->rest[row] ? phi[row] : w->product[row] + h;
@@ -417,6 +446,7 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
     }
     if (!(estimate <= DECISIVE * sqrt(scale)))
         return false;
+    sum += scale * mean_motion(w, rows, phi);
     verify_keep_worst(sqrt(sum / scale), 1e-8 + (estimate + rounding_of(mesh, phi, w)) / sqrt(scale), error, limit);
     return true;
 }
@@ -437,16 +467,49 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
     return span;
 }
 
-/* The rows of the interfaces of a basis (modalderiv holds them), from the sets of the mesh. */
-static bool *interface_rows(const artefact *mesh, const sp_columns *modes, sp_pool *pool)
+/* Forces that hold the mean translation and rotation of a set of vertices: [3·vertices, 6], orthonormal. */
+static void fill_reactions(verify *v, const artefact *mesh, const sp_mesh_set *set, int64_t rows, double *to)
 {
-    bool *rest = tool_allocate(pool, modes->rows, sizeof *rest);
+    sp_pool pool = {0};
+    double *share = tool_allocate(&pool, set->count, sizeof *share), origin[3] = {0}, r[3], force[3];
+    tool_check(sp_interface_shares(v->context, &mesh->mesh, set->count, set->index, share), mesh->path);
+    for (int64_t k = 0; k < 3 * set->count; k++)
+        origin[k % 3] += share[k / 3] * mesh->mesh.vertices[3 * set->index[k / 3] + k % 3];
+    for (int64_t k = 0; k < set->count; k++)
+        for (int c = 0; c < 6; c++) {
+            const double unit[3] = {c % 3 == 0, c % 3 == 1, c % 3 == 2};
+            sp_subtract3(mesh->mesh.vertices + 3 * set->index[k], origin, r);
+            sp_cross3(unit, r, force);
+            for (int i = 0; i < 3; i++)
+                to[c * rows + 3 * set->index[k] + i] = share[k] * (c < 3 ? unit[i] : force[i]);
+        }
+    for (int pass = 0; pass < 2; pass++)
+        for (int c = 0; c < 6; c++) {
+            remove_reactions(&(derivative_work){.reaction_count = c, .reactions = to}, rows, to + c * rows);
+            const double length = sqrt(sp_dense_dot(rows, to + c * rows, to + c * rows));
+            for (int64_t i = 0; i < rows; i++)
+                to[c * rows + i] /= length;
+        }
+    sp_pool_free(&pool);
+}
+
+/* The rows of the interfaces of a basis that modalderiv fixes, and the reactions of those whose mean it fixes, from the
+ * sets of the mesh. */
+static void find_interfaces(verify *v, const artefact *mesh, const sp_columns *modes, sp_pool *pool, derivative_work *w)
+{
+    w->rest = tool_allocate(pool, modes->rows, sizeof *w->rest);
+    w->reactions = tool_allocate(pool, 6 * modes->interface_count * modes->rows, sizeof *w->reactions);
+    w->reaction_count = 0;
     for (int64_t i = 0; i < modes->interface_count; i++) {
         const sp_mesh_set *set = sp_mesh_find_set(&mesh->mesh, modes->interfaces[i].name, SP_SET_VERTICES);
+        if (set && modes->interfaces[i].frame == SP_FRAME_AVERAGE) {
+            fill_reactions(v, mesh, set, modes->rows, w->reactions + w->reaction_count * modes->rows);
+            w->reaction_count += 6;
+            continue;
+        }
         for (int64_t k = 0; set && k < 3 * set->count; k++)
-            rest[3 * set->index[k / 3] + k % 3] = true;
+            w->rest[3 * set->index[k / 3] + k % 3] = true;
     }
-    return rest;
 }
 
 void verify_derivatives(verify *v, artefact *file)
@@ -483,7 +546,7 @@ void verify_derivatives(verify *v, artefact *file)
         *each[i] = tool_allocate_raw(&pool, rows, sizeof(double));
     w.row = tool_allocate_raw(&pool, LEVELS * rows, sizeof(double));
     derivative_span span = {modes->columns.U, modes->columns.rigid ? used : 0};
-    w.rest = interface_rows(mesh, &modes->columns, &pool);
+    find_interfaces(v, mesh, &modes->columns, &pool, &w);
     if (inertia && modes->columns.interface_count == 0)
         span = rigid_span(v, mesh, &pool);
     for (int64_t s = 0; s < sampled && beyond == 0; s++) {

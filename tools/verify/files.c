@@ -115,6 +115,10 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_polynomial_sums_read(context, &content, &file->polynomials, mesh, basis);
     else if (!strcmp(kind, "cubature"))
         status = sp_cubature_read(context, &content, -1, &file->cubature, mesh, basis);
+    else if (!strcmp(kind, "certificate"))
+        status = sp_certificate_read(context, &content, -1, &file->certificate, mesh, basis);
+    else if (!strcmp(kind, "curve"))
+        status = sp_curve_read(context, &content, &file->curve);
     else if (!strcmp(kind, "training"))
         status = sp_training_read(context, &content, &file->poses, &file->first, &file->total, mesh, basis);
     else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") ||
@@ -126,6 +130,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_pointshell_read(context, &content, &file->pointshell);
     else if (!strcmp(kind, "domains"))
         status = sp_domains_read(context, &content, &file->domains, mesh);
+    else if (!strcmp(kind, "skin"))
+        status = sp_skin_read(context, &content, &file->skin);
     sp_file_free(&content);
     return status;
 }
@@ -167,9 +173,12 @@ void verify_free(artefact *file)
     sp_polynomials_free(&file->polynomials);
     sp_field_free(&file->field);
     sp_cubature_free(&file->cubature);
+    sp_certificate_free(&file->certificate);
+    sp_curve_file_free(&file->curve);
     sp_poses_free(&file->poses);
     sp_pointshell_free(&file->pointshell);
     sp_domains_free(&file->domains);
+    sp_skin_free(&file->skin.skin);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

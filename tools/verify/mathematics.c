@@ -1,4 +1,5 @@
 /* What several checks compute. */
+#include "base/random.h"
 #include "linear/dense.h"
 #include "tools/verify/verify.h"
 
@@ -113,6 +114,27 @@ const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool
             vertex[node[a]] = element[e];
     }
     return vertex;
+}
+
+void verify_random_coordinates(const sp_mesh *mesh, const double *U, int64_t r, uint64_t stream, double *u, double *q)
+{
+    const int64_t rows = 3 * mesh->vertex_count;
+    double low[3], high[3], largest = 0;
+    memset(u, 0, (size_t)rows * sizeof *u);
+    for (int64_t j = 0; j < r; j++) {
+        q[j] = sp_random_normal(1, stream, (uint64_t)j);
+        for (int64_t i = 0; i < rows; i++)
+            u[i] += q[j] * U[j * rows + i];
+    }
+    for (int64_t i = 0; i < rows; i++)
+        largest = fmax(largest, fabs(u[i]));
+    sp_mesh_box(mesh, low, high);
+    const double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    const double scale = largest > 0 ? 0.1 * size / largest : 0;
+    for (int64_t j = 0; j < r; j++)
+        q[j] *= scale;
+    for (int64_t i = 0; i < rows; i++)
+        u[i] *= scale;
 }
 
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue)

@@ -1,7 +1,6 @@
 /* Polynomials: the Gram matrix against the unreduced body, term by term where the reduced code would sum differently.
  */
 #include "assembly/elastic.h"
-#include "base/random.h"
 #include "linear/dense.h"
 #include "tools/verify/verify.h"
 
@@ -55,21 +54,6 @@ static void expand(const model *m, const double *q, double *u)
             u[i] += q[c] * m->basis->U[c * m->rows + i];
 }
 
-/* Random coordinates that displace some vertex by a tenth of the body's size. */
-static void random_coordinates(model *m, uint64_t stream, double *q)
-{
-    double low[3], high[3], largest = 0;
-    for (int64_t i = 0; i < m->r; i++)
-        q[i] = sp_random_normal(1, stream, (uint64_t)i);
-    expand(m, q, m->u);
-    for (int64_t i = 0; i < m->rows; i++)
-        largest = fmax(largest, fabs(m->u[i]));
-    sp_mesh_box(&m->mesh->mesh, low, high);
-    double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
-    for (int64_t i = 0; i < m->r && largest > 0; i++)
-        q[i] *= 0.1 * size / largest;
-}
-
 static double largest_of(int64_t count, const double *values)
 {
     double largest = 0;
@@ -111,8 +95,8 @@ static void check_forces(model *m)
     sum = tool_allocate_raw(&pool, m->r, sizeof *sum);
     tool_check(sp_polynomial_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
     for (int trial = 0; trial < TRIALS; trial++) {
-        random_coordinates(m, 2 * (uint64_t)trial, m->q);
-        random_coordinates(m, 2 * (uint64_t)trial + 1, m->line);
+        verify_random_coordinates(&m->mesh->mesh, m->basis->U, m->r, 2 * (uint64_t)trial, m->u, m->q);
+        verify_random_coordinates(&m->mesh->mesh, m->basis->U, m->r, 2 * (uint64_t)trial + 1, m->u, m->line);
         gram_force(m, m->q, m->reduced, terms);
         double scale = largest_of(m->r, terms);
         expand(m, m->q, m->u);

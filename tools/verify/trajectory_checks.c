@@ -480,7 +480,7 @@ static void check_prescribed(verify *v, artefact *file, const sp_trajectory *tra
 {
     const bool moved = parameter_count(file, "prescribe") > 0 ||
                        tool_meta_has_input(file->meta, "prescribe-vertices") ||
-                       tool_meta_has_input(file->meta, "skeleton");
+                       (tool_meta_has_input(file->meta, "skeleton") && !tool_meta_has_input(file->meta, "skin"));
     int64_t *entry = tool_allocate_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
     for (int64_t i = 0; i < trajectory->vertex_count; i++)

@@ -4,12 +4,15 @@
 #define TOOLS_VERIFY_VERIFY_H
 
 #include "assembly/fe_space.h"
+#include "formats/certificate.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "formats/curve.h"
 #include "formats/domains.h"
 #include "formats/field.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
+#include "formats/skin.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/force.h"
@@ -41,10 +44,13 @@ typedef struct artefact {
     sp_polynomials polynomials;
     sp_field field;
     sp_cubature cubature;
+    sp_certificate certificate;
+    sp_curve_file curve;
     sp_poses poses; /* of a file of training */
     int64_t first, total;
     sp_pointshell pointshell;
     sp_domains domains;
+    sp_skin_file skin;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -111,6 +117,9 @@ void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);
 void verify_domains(verify *v, artefact *file);
+void verify_skin(verify *v, artefact *file);
+void verify_certificate(verify *v, artefact *file);
+void verify_curve(verify *v, artefact *file);
 
 /* A static trajectory and its model. */
 typedef struct verify_statics {
@@ -183,6 +192,10 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
 
 /* Eigenvalues, ascending, of a symmetric matrix [n, n], which is destroyed. */
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue);
+
+/* Random coordinates q [r] that displace some vertex by a tenth of the body's size along an axis, and u = U q
+ * [3·vertices]. */
+void verify_random_coordinates(const sp_mesh *mesh, const double *U, int64_t r, uint64_t stream, double *u, double *q);
 
 /* z [N] of the coordinates q: ½ zᵀAz is the energy of a Gram matrix A (formats/polynomials.md), and A z gives the
  * force. */

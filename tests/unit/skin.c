@@ -1,0 +1,371 @@
+/* Skins: the motion of bones, weights by diffusion, and inertial forces against differences of the blended motion. */
+#include "bodies.h"
+#include "skin/inertia.h"
+#include "skin/weights.h"
+#include "test.h"
+
+static sp_context context;
+
+enum { R = 4, BONES = 3 };
+
+/* An origin that swings, and a rotation about a fixed axis by amplitude × sin(w t + phase). */
+typedef struct swing {
+    double axis[3], amplitude, w, phase, way[3];
+} swing;
+
+static sp_pose along(const void *data, double t, double velocity[6])
+{
+    const swing *s = data;
+    const double sine = sin(s->w * t + s->phase), rate = s->w * cos(s->w * t + s->phase);
+    double turn[3];
+    sp_pose pose;
+    for (int k = 0; k < 3; k++) {
+        pose.x[k] = s->way[k] * sine;
+        turn[k] = s->axis[k] * s->amplitude * sine;
+        if (!velocity)
+            continue;
+        velocity[k] = s->way[k] * rate;
+        velocity[3 + k] = s->axis[k] * s->amplitude * rate;
+    }
+    sp_quaternion_from_vector(turn, pose.q);
+    return pose;
+}
+
+/* A chain of two bones, and a bone of its own. */
+static const swing swings[BONES] = {{{2. / 3, -1. / 3, 2. / 3}, 0.7, 5, 0.3, {0.2, -0.1, 0.3}},
+                                    {{0, 0.6, -0.8}, 1.1, 7, 1.1, {0, 0, 0}},
+                                    {{1, 0, 0}, -0.9, 4, 2, {0.1, 0.4, -0.2}}};
+static const sp_rig_bone bones[BONES] = {{-1, {0.1, 0.2, 0.3}, along, &swings[0]},
+                                         {0, {0.5, -0.1, 0.2}, along, &swings[1]},
+                                         {-1, {0, 0, 0}, along, &swings[2]}};
+static const sp_rig rig = {BONES, bones};
+
+/* Velocities are the derivatives of the poses, and a joint stays closed. */
+static void poses(void)
+{
+    const double X[3] = {0.9, -0.4, 0.6}, t = 0.37;
+    for (int b = 0; b < BONES; b++) {
+        double velocity[6], error[3], R0[9], carried[3], arm[3];
+        const sp_pose pose = sp_rig_pose(&rig, b, t, velocity);
+        sp_quaternion_matrix(pose.q, R0);
+        for (int k = 0; k < 3; k++)
+            arm[k] = sp_dot3(R0 + 3 * k, X);
+        sp_cross3(velocity + 3, arm, carried);
+        for (int level = 0; level < 3; level++) {
+            const double h = 0.02 / (1 << level);
+            double x[2][3];
+            for (int side = 0; side < 2; side++) {
+                double matrix[9];
+                const sp_pose at = sp_rig_pose(&rig, b, side ? t + h : t - h, NULL);
+                sp_quaternion_matrix(at.q, matrix);
+                for (int k = 0; k < 3; k++)
+                    x[side][k] = at.x[k] + sp_dot3(matrix + 3 * k, X);
+            }
+            error[level] = 0;
+            for (int k = 0; k < 3; k++)
+                error[level] = fmax(error[level], fabs((x[1][k] - x[0][k]) / (2 * h) - velocity[k] - carried[k]));
+        }
+        CHECK_ORDERS(error, 2, 0.05, 0.05, "velocity of bone %d", b);
+    }
+    double place[2][3];
+    for (int b = 0; b < 2; b++) {
+        double matrix[9];
+        const sp_pose at = sp_rig_pose(&rig, b, t, NULL);
+        sp_quaternion_matrix(at.q, matrix);
+        for (int k = 0; k < 3; k++)
+            place[b][k] = at.x[k] + sp_dot3(matrix + 3 * k, bones[1].at);
+    }
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(place[0][k], place[1][k], 1e-15);
+}
+
+/* ---- weights ---- */
+
+/* In a bar whose ends are attached, weights are linear along it, whatever the elements are. */
+static void linear_weights(void)
+{
+    for (int split = 0; split < 2; split++) {
+        sp_mesh box, mesh;
+        sp_skin skin;
+        sp_skin_report report;
+        double worst = 0;
+        make_box(6, 2, 2, 0.25, 0, &box);
+        if (split)
+            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
+        else
+            mesh = box;
+        int64_t *attached = calloc((size_t)mesh.vertex_count, sizeof *attached);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            attached[v] = mesh.vertices[3 * v] < 0.3 ? 1 : mesh.vertices[3 * v] > 1.2 ? 0 : -1;
+        CHECK_OK(sp_skin_weights(&context, &mesh, 2, attached, 4, &skin, &report));
+        CHECK(skin.influences == 2 && report.solved == 27 && report.dropped < 1e-14, "%lld influences, %lld solved",
+              (long long)skin.influences, (long long)report.solved);
+        for (int64_t v = 0; v < mesh.vertex_count; v++) {
+            const double exact = fmin(fmax((mesh.vertices[3 * v] - 0.25) / 1, 0), 1); /* of bone 0 */
+            for (int k = 0; k < 2; k++) {
+                const double w = skin.weight[2 * v + k], of = skin.bone[2 * v + k] == 0 ? exact : 1 - exact;
+                worst = fmax(worst, w > 0 ? fabs(w - of) : 0);
+            }
+            CHECK_NEAR(skin.weight[2 * v] + skin.weight[2 * v + 1], 1, 1e-15);
+            CHECK(skin.weight[2 * v] >= skin.weight[2 * v + 1], "order");
+        }
+        NOTE("%s: weights within %.1e", split ? "tetrahedra" : "hexahedra", worst);
+        CHECK(worst < 1e-14, "%g", worst);
+        free(attached);
+        sp_skin_free(&skin);
+        sp_mesh_free(&mesh);
+        if (split)
+            sp_mesh_free(&box);
+    }
+}
+
+/* Few influences, and what is refused. */
+static void kept_weights(void)
+{
+    sp_mesh mesh;
+    sp_skin skin;
+    sp_skin_report report;
+    make_box(6, 2, 2, 0.25, 0.1, &mesh);
+    int64_t *attached = calloc((size_t)mesh.vertex_count, sizeof *attached);
+    for (int64_t v = 0; v < mesh.vertex_count; v++)
+        attached[v] = v == 3 ? 0 : v == 40 ? 1 : v == 60 ? 2 : -1;
+    CHECK_OK(sp_skin_weights(&context, &mesh, 3, attached, 1, &skin, &report));
+    for (int64_t v = 0; v < mesh.vertex_count; v++)
+        CHECK(skin.weight[v] == 1 && skin.attached[v] == attached[v], "weight %g", skin.weight[v]);
+    CHECK(report.dropped > 0.3 && report.dropped < 2 / 3. + 1e-12, "%g", report.dropped);
+    sp_skin_free(&skin);
+    for (int64_t v = 0; v < mesh.vertex_count; v++)
+        attached[v] = -1;
+    CHECK(sp_skin_weights(&context, &mesh, 3, attached, 4, &skin, &report) == SP_INPUT &&
+              !strncmp(context.message, "the piece with vertex 0 has no bone", 35),
+          "%s", context.message);
+    CHECK(!skin.bone && !skin.pool.first, "freed");
+    free(attached);
+    sp_mesh_free(&mesh);
+}
+
+/* ---- inertial forces ---- */
+
+static void no_force(void *self, double t0, double t1, double *f)
+{
+    (void)t0, (void)t1;
+    memset(f, 0, (size_t) * (int64_t *)self * sizeof *f);
+}
+
+/* Random weights of two bones at most vertices, of all at others. */
+static void make_skin(int64_t vertices, int64_t count, sp_skin *skin)
+{
+    double *random = calloc((size_t)(vertices * count), 8);
+    random_field(vertices * count, 9, random);
+    *skin = (sp_skin){.vertex_count = vertices, .bone_count = count, .influences = count};
+    skin->bone = sp_pool_new(&skin->pool, vertices * count, sizeof *skin->bone);
+    skin->weight = sp_pool_new(&skin->pool, vertices * count, sizeof *skin->weight);
+    for (int64_t v = 0; v < vertices; v++) {
+        double sum = 0;
+        for (int64_t k = 0; k < count; k++) {
+            skin->bone[v * count + k] = k;
+            skin->weight[v * count + k] = k == v % 4 ? 0 : fabs(random[v * count + k]) + 0.1;
+            sum += skin->weight[v * count + k];
+        }
+        for (int64_t k = 0; k < count; k++)
+            skin->weight[v * count + k] /= sum;
+    }
+    free(random);
+}
+
+/* Blended positions of X + U (q + s v) at t, [3·vertices]. */
+static void blend(const sp_mesh *mesh, const sp_skin *skin, const double *U, const double *q, const double *v, double s,
+                  double t, double *x)
+{
+    sp_bone_motion motion[BONES];
+    sp_rig_motion(&rig, t, motion);
+    for (int64_t p = 0; p < mesh->vertex_count; p++) {
+        const double *X = mesh->vertices + 3 * p;
+        double u[3] = {0};
+        for (int j = 0; j < R; j++)
+            for (int k = 0; k < 3; k++)
+                u[k] += U[3 * (j * mesh->vertex_count + p) + k] * (q[j] + s * v[j]);
+        sp_skin_blend(skin, motion, p, X, u, NULL);
+        for (int k = 0; k < 3; k++)
+            x[3 * p + k] = X[k] + u[k];
+    }
+}
+
+/* −Uᵀ Aᵀ M (ẍ − g) with ẍ by differences of the blended positions for q + (s − t) v, and A by the blended positions of
+ * shifted vertices: nothing but the kinematics of blending. */
+static void by_differences(const sp_fe_space *body, bool lumped, const sp_skin *skin, const double *U, const double *q,
+                           const double *v, double t, const double g[3], double *f)
+{
+    const sp_mesh *mesh = body->mesh;
+    const int64_t vertices = mesh->vertex_count;
+    const double d = 1e-3, weight[5] = {-1 / 12., 16 / 12., -30 / 12., 16 / 12., -1 / 12.};
+    double *x = calloc((size_t)(9 * vertices), 8), *a = x + 3 * vertices, *Ma = a + 3 * vertices,
+           *mass = calloc((size_t)vertices, 8);
+    sp_bone_motion motion[BONES];
+    for (int side = -2; side <= 2; side++) {
+        blend(mesh, skin, U, q, v, side * d, t + side * d, x);
+        for (int64_t i = 0; i < 3 * vertices; i++)
+            a[i] += weight[side + 2] * x[i] / (d * d) - (side == 0 ? g[i % 3] : 0);
+    }
+    sp_fe_space_vertex_mass(body, true, mass);
+    if (lumped)
+        for (int64_t i = 0; i < 3 * vertices; i++)
+            Ma[i] = mass[i / 3] * a[i];
+    else
+        sp_fe_space_mass_times(&context, body, 3, a, Ma);
+    sp_rig_motion(&rig, t, motion);
+    memset(f, 0, R * sizeof *f);
+    for (int64_t p = 0; p < vertices; p++)
+        for (int k = 0; k < 3; k++) {
+            double column[3] = {k == 0, k == 1, k == 2}, origin[3] = {0};
+            sp_skin_blend(skin, motion, p, (const double[3]){0, 0, 0}, column, NULL);
+            sp_skin_blend(skin, motion, p, (const double[3]){0, 0, 0}, origin, NULL);
+            for (int j = 0; j < R; j++)
+                for (int l = 0; l < 3; l++)
+                    f[j] -= U[3 * (j * vertices + p) + k] * (column[l] - origin[l]) * Ma[3 * p + l];
+        }
+    free(x), free(mass);
+}
+
+/* Velocities of blended vertices are the rates of their positions. */
+static void velocities(void)
+{
+    sp_mesh mesh;
+    sp_skin skin;
+    sp_bone_motion motion[BONES];
+    double q[R], v[R], error[3];
+    const double t = 0.43;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    make_skin(mesh.vertex_count, BONES, &skin);
+    const int64_t rows = 3 * mesh.vertex_count;
+    double *U = calloc((size_t)(rows * R), 8), *x = calloc((size_t)(2 * rows), 8);
+    random_field(rows * R, 3, U);
+    random_field(R, 5, q);
+    random_field(R, 6, v);
+    sp_rig_motion(&rig, t, motion);
+    for (int level = 0; level < 3; level++) {
+        const double h = 0.02 / (1 << level);
+        blend(&mesh, &skin, U, q, v, h, t + h, x);
+        blend(&mesh, &skin, U, q, v, -h, t - h, x + rows);
+        error[level] = 0;
+        for (int64_t p = 0; p < mesh.vertex_count; p++) {
+            double u[3] = {0}, rate[3] = {0};
+            for (int i = 0; i < 3 * R; i++) {
+                u[i % 3] += U[i / 3 * rows + 3 * p + i % 3] * q[i / 3];
+                rate[i % 3] += U[i / 3 * rows + 3 * p + i % 3] * v[i / 3];
+            }
+            sp_skin_blend(&skin, motion, p, mesh.vertices + 3 * p, u, rate);
+            for (int k = 0; k < 3; k++)
+                error[level] = fmax(error[level], fabs((x[3 * p + k] - x[rows + 3 * p + k]) / (2 * h) - rate[k]));
+        }
+    }
+    CHECK_ORDERS(error, 2, 0.05, 0.05, "velocities");
+    free(U), free(x);
+    sp_skin_free(&skin);
+    sp_mesh_free(&mesh);
+}
+
+/* The forces of an interval converge to those of its middle with the square of its length. */
+static void forces(void)
+{
+    const double gravity[3] = {0.3, -0.2, -9.81}, t = 0.43;
+    const int64_t r = R;
+    const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_skin skin;
+    double q[R], v[R];
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    make_skin(mesh.vertex_count, BONES, &skin);
+    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8);
+    random_field(3 * mesh.vertex_count * R, 3, U);
+    random_field(R, 5, q);
+    random_field(R, 6, v);
+    for (int lumped = 0; lumped < 2; lumped++) {
+        sp_skin_inertia inertia;
+        double expected[R], f[R], g[R], error[3], size = 0;
+        by_differences(&body, lumped, &skin, U, q, v, t, gravity, expected);
+        CHECK_OK(sp_skin_inertia_new(&context, &body, lumped, 2, R, U, &skin, &rig, gravity, &none, &inertia));
+        const sp_external_loads loads = sp_skin_inertia_loads(&inertia);
+        for (int level = 0; level < 3; level++) {
+            const double h = 0.02 / (1 << level);
+            loads.mean(loads.self, t - h / 2, t + h / 2, f);
+            loads.follow(loads.self, t - h / 2, t + h / 2, q, v, g);
+            error[level] = 0;
+            for (int j = 0; j < R; j++) {
+                error[level] = fmax(error[level], fabs(0.5 * (f[j] + g[j]) - expected[j])); /* 2: the scale */
+                size = fmax(size, fabs(expected[j]));
+            }
+        }
+        NOTE("forces up to %.3g N m/[q], %lld pairs of bones", size, (long long)inertia.pair_count);
+        CHECK(error[2] < 1e-3 * size, "%g of %g", error[2], size);
+        CHECK_ORDERS(error, 2, 0.05, 0.05, "%s mass", lumped ? "lumped" : "consistent");
+        sp_skin_inertia_free(&inertia);
+    }
+    free(U);
+    sp_skin_free(&skin);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+/* One bone of weight 1 is a moving frame. */
+static void one_bone(void)
+{
+    const double gravity[3] = {0.3, -0.2, -9.81};
+    const int64_t r = R;
+    const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
+    const sp_rig one = {1, &bones[2]};
+    sp_mesh mesh;
+    sp_fe_space body;
+    double q[R], v[R], worst = 0, size = 0;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8), *weight = calloc((size_t)mesh.vertex_count, 8);
+    int64_t *zero = calloc((size_t)mesh.vertex_count, sizeof *zero);
+    random_field(3 * mesh.vertex_count * R, 3, U);
+    random_field(R, 5, q);
+    random_field(R, 6, v);
+    for (int64_t p = 0; p < mesh.vertex_count; p++)
+        weight[p] = 1;
+    const sp_skin skin = {
+        .vertex_count = mesh.vertex_count, .bone_count = 1, .influences = 1, .bone = zero, .weight = weight};
+    for (int lumped = 0; lumped < 2; lumped++) {
+        sp_skin_inertia inertia;
+        sp_moving_frame frame;
+        sp_inertia integrals;
+        double f[4][R];
+        CHECK_OK(sp_inertia_of_body(&context, &body, lumped, R, U, &integrals));
+        CHECK_OK(sp_moving_frame_new(&context, &integrals, 1, along, &swings[2], true, gravity, &none, &frame));
+        CHECK_OK(sp_skin_inertia_new(&context, &body, lumped, 1, R, U, &skin, &one, gravity, &none, &inertia));
+        const sp_external_loads of[2] = {sp_moving_frame_loads(&frame), sp_skin_inertia_loads(&inertia)};
+        for (int s = 0; s < 2; s++) {
+            of[s].mean(of[s].self, 0.2, 0.23, f[s]);
+            of[s].follow(of[s].self, 0.2, 0.23, q, v, f[2 + s]);
+        }
+        for (int i = 0; i < 2 * R; i++) {
+            worst = fmax(worst, fabs(f[i / R * 2][i % R] - f[i / R * 2 + 1][i % R]));
+            size = fmax(size, fabs(f[i / R * 2][i % R]));
+        }
+        sp_skin_inertia_free(&inertia);
+        sp_moving_frame_free(&frame);
+        sp_inertia_free(&integrals);
+    }
+    NOTE("forces differ by %.1e of %.2g", worst, size);
+    CHECK(worst < 1e-13 * size, "%g of %g", worst, size);
+    free(U), free(weight), free(zero);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    RUN(poses);
+    RUN(linear_weights);
+    RUN(kept_weights);
+    RUN(velocities);
+    RUN(forces);
+    RUN(one_bone);
+    return test_end();
+}

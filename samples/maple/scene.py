@@ -26,7 +26,7 @@ SPEED = 25          # m/s, of the strongest gust
 GUSTS = [(0, 0), (0.5, 1), (1.2, 0.15), (1.8, 0.8), (2.4, 0.1), (3.2, 0.5), (4, 0)]    # s, part of the largest drag
 PULL = 1.2          # s
 DEPTH = 2.0         # m, by which the end of the spring moves down
-SPRING = 650        # N/m
+SPRING = 300        # N/m
 CARRIED = 20        # domains of the branch that is pulled
 
 

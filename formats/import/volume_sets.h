@@ -15,7 +15,7 @@ enum { SP_VOLUME_CHAINS = 4096 };
 
 struct sp_volume_set {
     sp_word name;
-    int64_t next; /* number of the next set of the chain, plus 1; 0: none */
+    int64_t next;        /* number of the next set of the chain, plus 1; 0: none */
     sp_list members;     /* struct sp_volume_member */
     int64_t visit, done; /* number of members visited by the resolution `visit` */
 };

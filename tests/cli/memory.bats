@@ -69,6 +69,10 @@ commands() {
 	siminfo motion.npz
 	simverify mesh.npz basis.npz poly.npz cub.npz traj.npz
 	simverify field.npz shell.npz
+	modes domain.npz --interface interface-* --frame average --rest interface-parent -k 3 --ritz -q -o out.npz
+	modalderiv domain.npz rest.npz --method inertia -q -o out.npz
+	masspca domain.npz rest.npz --scaling product -r 4 -q -o out.npz
+	simimport superelement.json -q -o out.npz
 	simcompare traj.npz full.npz --mesh mesh.npz --basis basis.npz
 	END
 }
@@ -76,6 +80,11 @@ commands() {
 @test "every program with failing allocations" {
     needs_plain_build "they have allocators of their own"
     simimport block.veg --fixed block.bou -q -o tets.npz
+    simpart mesh.npz --plane 1,0,0,1 --plane 1,0,0,2 -q -o parts.npz
+    simpart mesh.npz parts.npz --extract 1 --name-parent -q -o domain.npz
+    modes domain.npz --interface 'interface-*' --frame average --rest interface-parent -k 3 --ritz -q -o rest.npz
+    modes domain.npz --interface 'interface-*' -k 0 -q -o interface.npz
+    simexport domain.npz interface.npz -q -o superelement.json
     cat > arm.json <<-'END'
 	{"bones": [{"name": "arm", "joint": "revolute", "at": [3.5, 0, 0], "axis": [0, 1, 0], "mass": 500, "centre": [4, 0, 0],
 	 "inertia": [1, 1, 1, 0, 0, 0], "box": [[2.9, -1, -1], [3.1, 2, 2]]}]}

@@ -1,6 +1,7 @@
 /* modalderiv: modal derivatives of constrained and free bodies, inertia derivatives of any order. */
 #include "basis/free_derivatives.h"
 #include "mesh/mesh_sets.h"
+#include "tools/common/parallel.h"
 #include "tools/common/shard.h"
 #include "tools/derivatives/methods.h"
 
@@ -8,12 +9,15 @@
 #include <string.h>
 
 enum method { METHOD_MODAL, METHOD_INERTIA };
+enum solver { SOLVER_DIRECT, SOLVER_SLEPC, SOLVER_AMG };
 
 static struct {
     int method;
     int64_t count, memory, order, most;
     tool_texts pairs;
     const char *shard;
+    int solver;
+    double tolerance;
 } chosen;
 
 static const tool_option options[] = {
@@ -27,8 +31,13 @@ static const tool_option options[] = {
      .help = "derivatives up to this order"},
     {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000, .only = "method=inertia",
      .help = "only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
-    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .silent = true, .only = "method=modal",
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .silent = true, .only = "method=modal solver=direct",
      .help = "bound on the right-hand sides held at a time, such as 500M"},
+    {"solver", 0, TOOL_CHOICE, &chosen.solver, NULL, "direct", "direct|slepc|amg", .only = "method=modal",
+     .help = "direct: a factorization by CHOLMOD; for constrained bodies, under mpirun too, slepc: by MUMPS, amg: "
+             "conjugate gradients with algebraic multigrid"},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-10", .low = 1e-14, .high = 1e-2, .only = "solver=amg",
+     .help = "residual of the conjugate gradients, relative to the load"},
     TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };
 
@@ -137,6 +146,16 @@ static void refuse_state(const derivatives_problem *p)
                   "its modes are about a static equilibrium, derivatives are of modes at rest");
 }
 
+static void solve_alone(derivatives_problem *p)
+{
+    if (p->modes.columns.interface_count > 0)
+        hold_interfaces(p);
+    tool_check(sp_fe_space_new(p->context, p->held.vertex_count ? &p->held : &p->mesh.mesh, &p->body), p->mesh.path);
+    tool_check(sp_fe_space_pattern(p->context, &p->body), p->mesh.path);
+    derivatives_restrict(p);
+    (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(p);
+}
+
 static const tool_spec spec = {
     .name = "modalderiv",
     .arguments = "MESH MODES",
@@ -157,6 +176,9 @@ int main(int argc, char **argv)
     derivatives_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
     static const char *const kinds[] = {"modes", "snapshots", NULL};
+    const bool parallel = chosen.method == METHOD_MODAL && chosen.solver != SOLVER_DIRECT;
+    if (parallel)
+        tool_parallel_start(chosen.solver == SOLVER_SLEPC ? "slepc" : "amg");
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &p.mesh, &p.modes);
     check_kind(&p);
@@ -172,15 +194,16 @@ int main(int argc, char **argv)
     if (p.rigid >= p.k)
         tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
     choose(&p);
-    tool_output *output = tool_output_open(tool_output_path());
-    if (p.modes.columns.interface_count > 0)
-        hold_interfaces(&p);
-    tool_check(sp_fe_space_new(p.context, p.held.vertex_count ? &p.held : &p.mesh.mesh, &p.body), p.mesh.path);
-    tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
-    derivatives_restrict(&p);
+    tool_output *output = tool_parallel_rank() == 0 ? tool_output_open(tool_output_path()) : NULL;
     p.result = tool_result_new();
-    (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
-    derivatives_write(&p, output);
+    if (parallel)
+        derivatives_parallel(&p, chosen.solver == SOLVER_SLEPC, chosen.tolerance);
+    else
+        solve_alone(&p);
+    if (output)
+        derivatives_write(&p, output);
+    else
+        json_decref(p.result);
     derivatives_restrict_close(&p);
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);

@@ -2,6 +2,7 @@
 #include "basis/modes.h"
 #include "assembly/elastic.h"
 #include "formats/sparse.h"
+#include "tools/common/parallel.h"
 #include "tools/modes/methods.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static const tool_option options[] = {
     {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 0, .high = 100000,
      .only = "method!=inertia !order",
      .help = "number of modes, rigid ones included; with --interface of those with interfaces at rest, 0: none"},
-    {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME",
+    {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME", .only = "solver!=slepc,amg",
      .help = "first the constraint modes of this set of vertices (Craig-Bampton), then modes with the set at rest; * "
              "matches any characters; may be repeated"},
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
@@ -34,7 +35,8 @@ static const tool_option options[] = {
              "may be repeated"},
     {"ritz", 0, TOOL_FLAG, &chosen.interface.ritz, .only = "interface",
      .help = "combine all columns into the Ritz vectors of their space: K and M diagonal, frequencies ascending"},
-    {"about", 0, TOOL_INPUT, &chosen.about, "FILE", .only = "method=lanczos !buckling !stiffness !interface",
+    {"about", 0, TOOL_INPUT, &chosen.about, "FILE",
+     .only = "method=lanczos !buckling !stiffness !interface solver!=slepc,amg",
      .help = "modes of small vibrations about this static equilibrium (simfull --integrator static): K is the tangent "
              "stiffness there"},
     {"buckling", 0, TOOL_INPUT, &chosen.buckling, "FILE", .only = "method=lanczos !stiffness !mass !interface",
@@ -46,11 +48,13 @@ static const tool_option options[] = {
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .only = "!mass !buckling",
      .help = "mass matrix: full or row sums on the diagonal"},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
-     .only = "method=lanczos", .help = "of the Lanczos run, relative; 0: the machine's"},
-    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack",
+     .only = "method=lanczos",
+     .help = "of the Lanczos run, relative; 0: the machine's; with --solver amg of the residual, at least 8e-9"},
+    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.solver, NULL, "blocks", "blocks|arpack|slepc|amg",
      .only = "method=lanczos !buckling",
-     .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time"},
-    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos",
+     .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time; SLEPc with a factorization by "
+             "MUMPS, or LOBPCG with algebraic multigrid, both under mpirun too"},
+    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos solver!=amg",
      .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST", .only = "method=inertia,krylov",
      .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free "
@@ -72,15 +76,16 @@ static const tool_option options[] = {
              "simulate --model modal"},
     {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .only = "method=krylov @free-body",
      .help = "as eq. 3 is printed, without the mass in the constraint"},
-    {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",
+    {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE", .only = "solver!=slepc,amg",
      .help = "use this stiffness matrix K instead of the mesh's own"},
-    {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
+    {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .only = "solver!=slepc,amg",
+     .help = "use this mass matrix M instead of the mesh's own"},
     {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE",
-     .only = "method=lanczos !stiffness !mass !interface !about !buckling",
+     .only = "method=lanczos !stiffness !mass !interface !about !buckling solver!=slepc,amg",
      .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
-    {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz",
-     .silent = true},
-    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .only = "!buckling",
+    {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .only = "solver!=slepc,amg",
+     .help = "also write K for scipy.sparse.load_npz", .silent = true},
+    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .only = "!buckling solver!=slepc,amg",
      .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
 
@@ -200,7 +205,12 @@ int main(int argc, char **argv)
 {
     modes_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
+    const bool parallel = chosen.method == METHOD_LANCZOS && !chosen.buckling && chosen.lanczos.solver >= SOLVER_SLEPC;
+    if (parallel)
+        tool_parallel_start(chosen.lanczos.solver == SOLVER_SLEPC ? "slepc" : "amg");
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
+    if (parallel)
+        return modes_parallel(&p, &chosen.lanczos, chosen.lumped);
     read_equilibrium(&p);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     const bool interfaces = chosen.interface.names.count > 0;

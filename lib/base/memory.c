@@ -34,6 +34,11 @@ void sp_memory_prepare(void)
 #endif
 }
 
+void sp_memory_return(void)
+{
+    malloc_trim(0);
+}
+
 void *sp_memory_new(size_t bytes)
 {
     const size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE;

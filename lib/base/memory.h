@@ -34,6 +34,10 @@ void sp_pool_free(sp_pool *pool);
  * and 95 µs per page of 2 MiB. */
 void sp_memory_prepare(void);
 
+/* Returns freed memory to the system, between phases of which each needs nearly all memory: sp_memory_prepare keeps it,
+ * in pieces that the next phase may not be able to use. */
+void sp_memory_return(void);
+
 /* The allocator of the pools, for libraries that accept one; release with free(). Aligned to 64 bytes; blocks of 4 MiB
  * or more are aligned to pages of 2 MiB, where the system has them, which saves hundreds of page faults for each, and
  * TLB misses later. NULL: out of memory. */

@@ -30,14 +30,9 @@ static int check_mass(sp_context *context, const sp_sparse *M)
     return SP_OK;
 }
 
-/* The six rigid motions e_j and e_j × y are about the centre of the mesh, with y in units of its size. */
-typedef struct rigid_frame {
-    double centre[3], size; /* m */
-} rigid_frame;
-
-static rigid_frame frame_of(const sp_mesh *mesh)
+static sp_rigid_frame frame_of(const sp_mesh *mesh)
 {
-    rigid_frame frame = {.size = 0};
+    sp_rigid_frame frame = {.size = 0};
     double low[3], high[3];
     sp_mesh_box(mesh, low, high);
     for (int i = 0; i < 3; i++) {
@@ -47,8 +42,7 @@ static rigid_frame frame_of(const sp_mesh *mesh)
     return frame;
 }
 
-/* Component c of the six motions at x. */
-static void motions_at(const rigid_frame *frame, const double x[3], int c, double motion[6])
+void sp_rigid_motion_at(const sp_rigid_frame *frame, const double x[3], int c, double motion[6])
 {
     double y[3];
     for (int i = 0; i < 3; i++)
@@ -68,7 +62,7 @@ typedef struct combinations {
 
 /* job: 'V', or 'N' for the count alone. */
 static int find_combinations(sp_context *context, const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece,
-                             const rigid_frame *frame, char job, combinations *found)
+                             const sp_rigid_frame *frame, char job, combinations *found)
 {
     double values[6];
     int64_t fixed = 0;
@@ -78,7 +72,7 @@ static int find_combinations(sp_context *context, const sp_mesh *mesh, const int
             if (!(mesh->fixed_axes[i] >> c & 1) || (piece >= 0 && vertex_label[mesh->fixed[i]] != piece))
                 continue;
             double motion[6];
-            motions_at(frame, mesh->vertices + 3 * mesh->fixed[i], c, motion);
+            sp_rigid_motion_at(frame, mesh->vertices + 3 * mesh->fixed[i], c, motion);
             fixed++;
             for (int a = 0; a < 6; a++)
                 for (int b = 0; b < 6; b++)
@@ -110,7 +104,7 @@ static int label_vertices(sp_context *context, const sp_mesh *mesh, sp_pool *scr
 
 /* SP_INPUT if the pieces have more rigid motions together than the mesh has as a whole, `common`. */
 static int refuse_separate(sp_context *context, const sp_mesh *mesh, const int64_t *vertex_label, int64_t pieces,
-                           const rigid_frame *frame, int common)
+                           const sp_rigid_frame *frame, int common)
 {
     int64_t motions = 0;
     for (int64_t piece = 0; pieces > 1 && piece < pieces; piece++) {
@@ -129,43 +123,61 @@ static int refuse_separate(sp_context *context, const sp_mesh *mesh, const int64
 }
 
 /* The combination `mix` [6] of the motions over the free degrees of freedom, column [dof_count]. */
-static void fill_motion(const sp_fe_space *space, const rigid_frame *frame, const double mix[6], double *column)
+static void fill_motion(const sp_fe_space *space, const sp_rigid_frame *frame, const double mix[6], double *column)
 {
     for (int64_t i = 0; i < space->dof_count; i++) {
         const int c = (int)(space->free[i] % 3);
         double motion[6];
-        motions_at(frame, space->mesh->vertices + space->free[i] / 3 * 3, c, motion);
+        sp_rigid_motion_at(frame, space->mesh->vertices + space->free[i] / 3 * 3, c, motion);
         column[i] = mix[c];
         for (int j = 3; j < 6; j++)
             column[i] += mix[j] * motion[j];
     }
 }
 
-int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R, int64_t *count)
+int sp_rigid_combinations(sp_context *context, const sp_mesh *mesh, sp_rigid_frame *frame, double mix[36],
+                          int64_t *count)
 {
-    const sp_mesh *mesh = space->mesh;
-    const int64_t n = space->dof_count;
-    const rigid_frame frame = frame_of(mesh);
-    const sp_metric metric = {.rows = n, .matrix = M};
     combinations found;
-    int64_t pieces, rank;
-    double triangle[36];
+    int64_t pieces;
     sp_pool scratch = {0};
     int status = SP_OK;
-    double *columns = sp_pool_new(&scratch, 6 * n, sizeof *columns);
     int64_t *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(check_mass(context, M));
+    *frame = frame_of(mesh);
     SP_TRY(label_vertices(context, mesh, &scratch, vertex_label, &pieces));
-    SP_TRY(find_combinations(context, mesh, vertex_label, -1, &frame, 'V', &found));
-    SP_TRY(refuse_separate(context, mesh, vertex_label, pieces, &frame, found.count));
+    SP_TRY(find_combinations(context, mesh, vertex_label, -1, frame, 'V', &found));
+    SP_TRY(refuse_separate(context, mesh, vertex_label, pieces, frame, found.count));
     *count = 0;
     for (int m = 0; m < 6; m++)
         if (found.free[m])
-            fill_motion(space, &frame, found.vector + 6 * m, columns + (*count)++ * n);
+            memcpy(mix + 6 * (*count)++, found.vector + 6 * m, 6 * sizeof *mix);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R, int64_t *count)
+{
+    const int64_t n = space->dof_count;
+    const sp_metric metric = {.rows = n, .matrix = M};
+    sp_rigid_frame frame;
+    int64_t rank;
+    double mix[36], triangle[36];
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    double *columns = sp_pool_new(&scratch, 6 * n, sizeof *columns);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(check_mass(context, M));
+    SP_TRY(sp_rigid_combinations(context, space->mesh, &frame, mix, count));
+    for (int64_t m = 0; m < *count; m++)
+        fill_motion(space, &frame, mix + 6 * m, columns + m * n);
     SP_TRY(sp_metric_orthonormalize(context, &metric, *count, columns, 1e-10, triangle, &rank));
     if (rank != *count) {
         status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");

@@ -33,6 +33,19 @@ typedef struct sp_modes_report {
                             NULL if there was none */
 } sp_modes_report;
 
+/* The six rigid motions e_j and e_j × y are about the centre of the mesh, with y in units of its size. */
+typedef struct sp_rigid_frame {
+    double centre[3], size; /* m */
+} sp_rigid_frame;
+
+/* Component c of the six motions at x. */
+void sp_rigid_motion_at(const sp_rigid_frame *frame, const double x[3], int c, double motion[6]);
+
+/* The combinations of the six motions that the fixed vertices leave free: mix [6, count ≤ 6, column major]. SP_INPUT if
+ * separate pieces of the mesh can move independently. */
+int sp_rigid_combinations(sp_context *context, const sp_mesh *mesh, sp_rigid_frame *frame, double mix[36],
+                          int64_t *count) SP_MUST_USE;
+
 /* Rigid motions that the fixed vertices leave free, as mass-orthonormal columns R [dof_count, ≤ 6] over the free
  * degrees of freedom. SP_INPUT if separate pieces of the mesh can move independently. */
 int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R,

@@ -87,6 +87,7 @@ list() {
     [ "$(wc -l < files.txt)" -gt 100 ] || fault "only $(wc -l < files.txt) files"
     set -f
     while read -r file; do
+        [[ $file != */supple-slepc.so ]] || continue # debian/rules builds without it
         count=0
         for pattern in $patterns; do
             # shellcheck disable=SC2053

@@ -39,6 +39,9 @@ extern struct tool_all_options {
     const char *title[TOOL_OPTIONS_MOST], *also[TOOL_OPTIONS_MOST];
 } tool_all;
 
+/* One line, "tool: file: text". */
+void tool_print(const char *file, const char *text);
+
 /* By number, NULL at the end; by name of a given length, NULL where there is none. */
 const tool_option *tool_option_at(int i);
 const tool_option *tool_option_find(const char *name, size_t length);

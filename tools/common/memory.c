@@ -9,6 +9,7 @@
 #include "tools/common/internal.h"
 
 #include "base/threads.h"
+#include "tools/common/parallel.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -165,6 +166,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 noreturn void tool_out_of_memory(void)
 {
+    if (tool_parallel())
+        tool_parallel_alone(SP_SYSTEM, "out of memory");
     tool_fail(SP_SYSTEM, NULL, "out of memory");
 }
 

@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "formats/plain.h"
 #include "linear/blas.h"
+#include "tools/common/parallel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +199,7 @@ int tool_end(void)
         tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
     tool.data_stream = NULL;
     tool.ended = true;
+    tool_parallel_finish();
     json_decref(tool.parameters);
     json_decref(tool.inputs);
     json_decref(tool.history);
@@ -241,7 +243,7 @@ static void print_plain_line(const char *line)
 }
 
 /* Prints one line, whatever names and files it quotes. */
-static void print_line(const char *file, const char *text)
+void tool_print(const char *file, const char *text)
 {
     char line[6000];
     end_progress_line();
@@ -276,10 +278,13 @@ noreturn void tool_fail(int status, const char *file, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    print_line(name_of(file), text);
-    if (*hint)
-        print_plain_line(hint);
+    if (tool_parallel_speaks(status)) {
+        tool_print(name_of(file), text);
+        if (*hint)
+            print_plain_line(hint);
+    }
     tool_outputs_remove();
+    tool_parallel_finish();
     _exit(status);
 }
 
@@ -320,7 +325,7 @@ void tool_warn(const char *file, const char *format, ...)
     va_end(arguments);
     json_array_append_new(tool.warnings, json_string(text));
     if (!tool.quiet)
-        print_line(file, text);
+        tool_print(file, text);
 }
 
 void tool_say(const char *format, ...)
@@ -332,7 +337,7 @@ void tool_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    print_line(NULL, text);
+    tool_print(NULL, text);
 }
 
 FILE *tool_stdout(void)

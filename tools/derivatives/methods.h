@@ -53,6 +53,10 @@ void derivatives_write(derivatives_problem *problem, tool_output *output);
 /* Modal derivatives of the pairs (thesis §2.8.3; free bodies §2.8.7). */
 void derivatives_modal(derivatives_problem *problem);
 
+/* The same of a constrained body on the ranks of mpirun, by a factorization or by conjugate gradients until the
+ * residual is `tolerance` of the load; rank 0 has the solution. */
+void derivatives_parallel(derivatives_problem *problem, bool direct, double tolerance);
+
 /* Inertia derivatives up to an order, by decreasing weight; sets the pairs. A usage error in builds without the methods
  * of Yang 2015. */
 void derivatives_inertia(derivatives_problem *problem);

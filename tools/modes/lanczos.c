@@ -19,7 +19,8 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
     if (!(worst < 1e-3)) {
-        tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
+        if (p->body.mesh)
+            tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
         tool_fail(SP_NUMERICAL, p->mesh.path,
                   "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     }
@@ -52,18 +53,29 @@ static json_t *report_result(const sp_modes_report *report, int64_t k, double wo
     return result;
 }
 
+json_t *modes_report(const modes_problem *p, const modes_lanczos_choice *choice, const sp_modes_report *report,
+                     const double *eigenvalue, const double *residual)
+{
+    const double worst = judge(p, choice, report, residual);
+    const int64_t k = choice->count + report->more;
+    for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
+        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586,
+                 i < report->rigid ? "  rigid" : "");
+    return report_result(report, k, worst);
+}
+
 void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
     int64_t n = p->order, k = choice->count, most = k + ROOM;
     double *vector = tool_allocate_raw(&p->pool, n * most, sizeof *vector);
     double *eigenvalue = tool_allocate_raw(&p->pool, most, sizeof *eigenvalue),
-           *residual = tool_allocate_raw(&p->pool, most, sizeof *residual), worst;
+           *residual = tool_allocate_raw(&p->pool, most, sizeof *residual);
     sp_modes_parameters parameters = {.count = k,
                                       .keep = true,
                                       .space_left = ROOM,
                                       .tolerance = choice->tolerance,
-                                      .arpack = choice->arpack,
+                                      .arpack = choice->solver == SOLVER_ARPACK,
                                       .certify = choice->certify};
     sp_modes_report report;
     const int status = sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue,
@@ -72,19 +84,15 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         modes_check_stable(p);
     tool_check_solve(status, p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
-    worst = judge(p, choice, &report, residual);
+    json_t *result = modes_report(p, choice, &report, eigenvalue, residual);
     k += report.more;
-    for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
-        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586,
-                 i < report.rigid ? "  rigid" : "");
-
     if (p->map) {
         sp_flexibility *flexibility = NULL;
         if (report.factor) /* with the interfaces at rest the body has no rigid motion: the shift is 0 */
             tool_check(sp_flexibility_over(p->context, n, report.factor, &flexibility), p->mesh.path);
         modes_constraint(p, flexibility);
         sp_flexibility_free(flexibility);
-        modes_write_snapshots(p, k, vector, report_result(&report, k, worst));
+        modes_write_snapshots(p, k, vector, result);
         sp_cholesky_free(report.factor);
         return;
     }
@@ -101,7 +109,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         columns.ordering_count =
             sp_fe_space_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
     }
-    json_t *meta = tool_meta_new("modes"), *result = report_result(&report, k, worst);
+    json_t *meta = tool_meta_new("modes");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     json_incref(result);
     tool_output_finish(p->output, result);

@@ -36,10 +36,12 @@ typedef struct modes_problem {
     const double *factor;          /* load factors of the columns that are written; NULL: none */
 } modes_problem;
 
+enum modes_solver { SOLVER_BLOCKS, SOLVER_ARPACK, SOLVER_SLEPC, SOLVER_AMG };
+
 typedef struct modes_lanczos_choice {
     int64_t count;
     double tolerance;
-    int arpack; /* 1: one vector at a time */
+    int solver; /* enum modes_solver */
     bool certify;
 } modes_lanczos_choice;
 
@@ -59,6 +61,13 @@ void modes_interfaces_close(modes_problem *problem); /* nothing without interfac
 
 /* Eigenvectors, by Lanczos. */
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
+
+/* The same on the ranks of mpirun; returns the exit code. Of the problem only the mesh is needed. */
+int modes_parallel(modes_problem *problem, const modes_lanczos_choice *choice, bool lumped);
+
+/* Refuses modes that are none or not all, and prints the frequencies; returns the result of the file. */
+json_t *modes_report(const modes_problem *problem, const modes_lanczos_choice *choice, const sp_modes_report *report,
+                     const double *eigenvalue, const double *residual);
 
 /* Linear buckling under the load of the equilibrium, which is of a linear model; K is that at rest. */
 void modes_buckling(modes_problem *problem, const modes_lanczos_choice *choice);

@@ -57,5 +57,6 @@ class Supple(MesonPackage):
             "-Dembree=" + pictures,
             "-Dfreetype=" + pictures,
             "-Dsndfile=" + sound,
+            "-Dslepc=disabled",
             "-Dyang2015=" + yang,
         ]

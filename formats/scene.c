@@ -148,6 +148,10 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
     const sp_scene_model *model = &scene->models[body->model];
     if (body->motion == SP_SCENE_PATH)
         SP_TRY(sp_keys_need(&r->at, object, "path", "the motion is path"));
+    if (body->inertial && model->kind == SP_SCENE_RIGID) {
+        sp_keys_down(&r->at, ".inertial");
+        return sp_keys_fail(&r->at, "true, but model %s is rigid: inertial forces act on a deformation", model->name);
+    }
     sp_keys_down(&r->at, ".motion");
     if (body->motion == SP_SCENE_COUPLED) {
         if (scene->coupling.kind == SP_SCENE_NO_COUPLING)

@@ -46,6 +46,7 @@ typedef struct sp_scene_body {
     int64_t model; /* index */
     enum sp_scene_motion motion;
     char *path;                              /* CSV, SP_SCENE_PATH */
+    bool inertial;                           /* SP_SCENE_PATH: the deformation feels the inertial forces of the frame */
     sp_pose pose;                            /* of the model's frame, body to world; orientation normalized */
     double velocity[3], angular_velocity[3]; /* m/s of the centre of mass, rad/s, world */
     char *loads;                             /* CSV; NULL: none */

@@ -127,6 +127,7 @@ static const sp_key body_keys[] = {
     {"name", SP_KEY_NAME, REQUIRED, .count = 0},
     {"model", SP_KEY_NAME, REQUIRED, .count = 0},
     {"path", FILE_NAME, OPTIONAL, AT(path), .only = ON_PATH},
+    {"inertial", BOOLEAN, DEFAULT, AT(inertial), .only = ON_PATH},
     {"position", NUMBER, DEFAULT, AT(pose.x), 3, "m", ANY, .only = PLACED},
     {"orientation", NUMBER, DEFAULT, AT(pose.q), 4, NULL, ANY, .standard = {1}, .only = PLACED},
     {"velocity", NUMBER, DEFAULT, AT(velocity), 3, "m/s", ANY, .only = FREE},

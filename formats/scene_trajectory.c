@@ -212,21 +212,6 @@ done:
     return status;
 }
 
-/* Checks the unit quaternions after the positions of `count` poses, `in_frame` of them in each frame. */
-static int check_poses(const sp_series_stream *stream, const char *name, const double *pose, int64_t count,
-                       int64_t in_frame)
-{
-    for (int64_t i = 0; i < count; i++) {
-        const double *q = pose + 7 * i + 3;
-        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        if (!(fabs(length - 1) <= 1e-6))
-            return sp_fail(stream->context, SP_INPUT,
-                           "%s/%06lld: frame %lld of the block: quaternion %lld has length %.9g", name,
-                           (long long)stream->blocks, (long long)(i / in_frame), (long long)(i % in_frame), length);
-    }
-    return SP_OK;
-}
-
 /* Checks that the contacts of the frames are all contacts of the block, each between two bodies. */
 static int check_contacts(const sp_series_stream *stream, const sp_scene_trajectory *motion)
 {
@@ -255,9 +240,10 @@ static int check_block(sp_series_stream *stream, void *object)
 {
     const sp_scene_trajectory *motion = object;
     int status;
-    SP_TRY(check_poses(stream, "pose", motion->pose, motion->frame_count * motion->body_count, motion->body_count));
+    SP_TRY(sp_series_check_poses(stream, "pose", motion->pose, motion->frame_count * motion->body_count,
+                                 motion->body_count));
     if (motion->coupled)
-        SP_TRY(check_poses(stream, "hand", motion->hand, motion->frame_count, 1));
+        SP_TRY(sp_series_check_poses(stream, "hand", motion->hand, motion->frame_count, 1));
     if (motion->with_contacts)
         SP_TRY(check_contacts(stream, motion));
 done:

@@ -1,5 +1,6 @@
 #include "formats/series.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,4 +364,18 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
     }
 done:
     return status;
+}
+
+int sp_series_check_poses(const sp_series_stream *stream, const char *name, const double *pose, int64_t count,
+                          int64_t in_frame)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const double *q = pose + 7 * i + 3;
+        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(fabs(length - 1) <= 1e-6))
+            return sp_fail(stream->context, SP_INPUT,
+                           "%s/%06lld: frame %lld of the block: quaternion %lld has length %.9g", name,
+                           (long long)stream->blocks, (long long)(i / in_frame), (long long)(i % in_frame), length);
+    }
+    return SP_OK;
 }

@@ -59,4 +59,9 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned) SP_MU
 
 void sp_series_close(sp_series_stream *stream);
 
+/* For `check`: SP_INPUT unless the quaternions of `count` poses [count, 7] of the series `name` have length 1 within
+ * 10⁻⁶; in_frame: the number of poses in each frame. */
+int sp_series_check_poses(const sp_series_stream *stream, const char *name, const double *pose, int64_t count,
+                          int64_t in_frame) SP_MUST_USE;
+
 #endif

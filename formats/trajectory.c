@@ -53,6 +53,10 @@ static const sp_member_rule rules[] = {
          "residual in the full-order equation: outside of the basis, in the reduced equation; energy of the motion"},
     {"reaction/B", "n, g, 6", SP_F8, WITH("reactions"), AT(t.reaction), .unit = "N, N·m",
      .meaning = "force and moment about the origin that hold the fixed vertices of each group"},
+    {"pose/B", "n, 7", SP_F8, WITH("frame"), AT(t.pose), .unit = "m, 1",
+     .meaning = "x, y, z of the origin of the frame that the body moves with"},
+    {"twist/B", "n, 6", SP_F8, WITH("frame"), AT(t.twist), .unit = "m/s, rad/s",
+     .meaning = "velocity of that origin, angular velocity, both in the world"},
     {0}};
 #undef AT
 
@@ -117,7 +121,8 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) ||
         (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) ||
                               json_object_set_new(meta, "energy_estimates", json_true()))) ||
-        (shape->residuals && json_object_set_new(meta, "residuals", json_true())))
+        (shape->residuals && json_object_set_new(meta, "residuals", json_true())) ||
+        (shape->frame && json_object_set_new(meta, "frame", json_true())))
         return sp_fail_memory(context);
     sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
     int status = trajectory ? set_reactions(context, shape, meta) : sp_fail_memory(context);
@@ -144,8 +149,8 @@ int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame
 {
     return sp_series_append(trajectory->series,
                             (const void *[]){&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy,
-                                             &frame->estimate[0], &frame->estimate[1], frame->residual,
-                                             frame->reaction},
+                                             &frame->estimate[0], &frame->estimate[1], frame->residual, frame->reaction,
+                                             frame->pose, frame->twist},
                             0);
 }
 
@@ -184,6 +189,13 @@ static int check_head(sp_series_stream *stream, void *object)
     for (int64_t k = 0; k < t->prescribed_count; k++)
         t->prescribed[k] = (sp_prescribed_record){file->vertex[k], file->axes[k], file->group[k], file->frames[k]};
     return SP_OK;
+}
+
+static int check_block(sp_series_stream *stream, void *object)
+{
+    const sp_trajectory *t = &((trajectory_file *)object)->t;
+    const int status = check_head(stream, object);
+    return status == SP_OK && t->frame ? sp_series_check_poses(stream, "pose", t->pose, t->frame_count, 1) : status;
 }
 
 /* Numbers of vertices, increasing. */
@@ -246,6 +258,7 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
     t->residuals = json_is_true(json_object_get(meta, "residuals"));
+    t->frame = json_is_true(json_object_get(meta, "frame"));
     t->prescribed_count = -1;
     if (t->r == 0 && t->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
@@ -263,7 +276,7 @@ static int begin_stream(sp_series_stream *series, sp_trajectory_stream **result)
         return sp_fail_memory(context);
     }
     stream->series = *series;
-    stream->series.check = check_head;
+    stream->series.check = check_block;
     int status = read_meta(context, series->meta, &stream->file.t);
     if (status != SP_OK)
         sp_trajectory_close(stream);

@@ -23,6 +23,7 @@ typedef struct sp_trajectory_layout {
     int64_t vertex_count;  /* of the mesh */
     bool estimates;        /* of the relative error of the internal force, in the force norm and in the energy norm */
     bool residuals;        /* of a certificate (certificate.md) */
+    bool frame;            /* the body moves with a frame, whose pose and velocities are recorded */
     int64_t prescribed_count;
     const sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices */
     int64_t reaction_count;                 /* groups of fixed vertices whose reaction is recorded; 0: none */
@@ -37,6 +38,7 @@ typedef struct sp_frame {
     const double *reaction;         /* [reaction_count, 6] force and moment about the origin, N and N m */
     double estimate[2];             /* in either norm the maximum over the steps since the previous frame */
     double residual[3];             /* J: of the basis, of the quadrature; energy of the motion */
+    const double *pose, *twist;     /* [7], [6] of the frame that the body moves with */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -71,12 +73,15 @@ typedef struct sp_trajectory {
     double *q, *qdot;                 /* [frame_count, r]; NULL if r = 0 */
     double *u, *udot;                 /* [frame_count, point_count, 3]; NULL if point_count = 0 */
     double *energy;                   /* [frame_count, 4] */
-    bool estimates, energy_estimates, residuals;
+    bool estimates, energy_estimates, residuals, frame;
     double *estimate,
         *energy_estimate;          /* [frame_count] in the force norm, in the energy norm; NULL if there are none */
     double *residual;              /* [frame_count, 3]; NULL if there are none */
     int64_t reaction_count;        /* groups of fixed vertices; their names: sp_trajectory_reaction */
     double *reaction;              /* [frame_count, reaction_count, 6] N and N m; NULL if there are none */
+    double *pose, *twist;          /* [frame_count, 7] x, y, z of the origin of the frame that the body moves with in m,
+                                      unit quaternion w, x, y, z; [frame_count, 6] velocity of the origin in m/s, angular
+                                      velocity in rad/s, both in the world; NULL if there is no frame */
     sp_list owned[SP_SERIES_MOST]; /* memory of time … estimate */
 } sp_trajectory;
 

@@ -15,6 +15,7 @@ typedef struct sp_loaded_model {
     sp_columns_input basis;
     sp_fe_space body;
     bool free, guided, grasped; /* the motions of its bodies; guided: not free */
+    bool inertial;              /* one of them feels the inertial forces of its frame */
     int64_t r;                  /* 0: rigid */
     bool lumped;                /* its mass is lumped */
     sp_polynomials polynomials;
@@ -45,6 +46,8 @@ typedef struct sp_driven_pose {
     double since; /* s */
     sp_pose pose;
     double twist[6];
+    double before[6]; /* velocity and angular velocity before that */
+    double felt;      /* s: from when on a body that feels the inertial forces of its frame has the new velocities */
 } sp_driven_pose;
 
 typedef struct sp_scene_options {
@@ -114,6 +117,9 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
 /* The force [N, world] on a vertex of a body for sp_contact_scene_set_forces; vertex −1: at the origin of its frame. */
 enum sp_drive sp_scene_force(const sp_loaded_scene *scene, int64_t body, int64_t vertex, const double value[3],
                              sp_contact_scene_force *force) SP_MUST_USE;
+
+/* The velocity and angular velocity that a driven pose has now. */
+void sp_scene_driven_velocity(const sp_driven_pose *driven, double now, double velocity[6]);
 
 /* ---- the parts of sp_scene_load ---- */
 

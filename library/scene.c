@@ -447,6 +447,8 @@ static void visit_pose(sp_driven_pose *driven, sp_state *state)
     SP_STATE_VALUE(state, driven->since);
     SP_STATE_VALUE(state, driven->pose);
     SP_STATE_VALUE(state, driven->twist);
+    SP_STATE_VALUE(state, driven->before);
+    SP_STATE_VALUE(state, driven->felt);
 }
 
 static void visit(supple_scene *scene, sp_state *state)

@@ -39,6 +39,21 @@ static sp_pose pose_at(const void *data, double time, double velocity[6])
     return pose;
 }
 
+void sp_scene_driven_velocity(const sp_driven_pose *driven, double now, double velocity[6])
+{
+    (void)pose_at(driven, now, velocity);
+}
+
+/* The path whose accelerations a body feels. */
+static sp_pose felt_at(const void *data, double time, double velocity[6])
+{
+    const sp_driven_pose *driven = data;
+    const sp_pose pose = pose_at(data, time, velocity);
+    if (driven->set && velocity && time < driven->felt)
+        memcpy(velocity, driven->before, sizeof driven->before);
+    return pose;
+}
+
 /* ---- bodies ---- */
 
 /* The failure of a call with the context of a body. */
@@ -138,6 +153,13 @@ static int read_path(sp_loaded_scene *run, int64_t number)
     return SP_OK;
 }
 
+static void feel_frame(const sp_loaded_model *model, sp_contact_scene_body *body)
+{
+    body->frame_inertia = &model->inertia;
+    body->frame_scale = model->polynomial_force ? model->polynomials.density : 1;
+    body->felt_path = felt_at;
+}
+
 static int make_body(sp_loaded_scene *run, int64_t number)
 {
     static const enum sp_contact_scene_motion motions[] = {[SP_SCENE_FIXED] = SP_CONTACT_SCENE_FIXED,
@@ -164,7 +186,9 @@ static int make_body(sp_loaded_scene *run, int64_t number)
         SP_TRY(make_system(run, model, number));
     if (from->motion == SP_SCENE_PATH)
         SP_TRY(read_path(run, number));
-    if (model->has_inertia)
+    if (from->inertial)
+        feel_frame(model, body);
+    else if (model->has_inertia)
         body->inertia = &model->inertia;
     run->r += model->r;
 done:

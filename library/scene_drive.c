@@ -29,9 +29,15 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
     if (!sp_unit_vector(4, next.q))
         return SP_DRIVE_NO_ROTATION;
     sp_driven_pose *driven = body == SP_DRIVE_HAND ? &scene->hand : &scene->paths[body];
+    const double now = sp_contact_scene_time(scene->contact);
+    if (!(driven->set && driven->since == now)) /* of several poses before one step the last one counts */
+        sp_scene_driven_velocity(driven, now, driven->before);
     driven->pose = next;
     driven->set = true;
-    driven->since = sp_contact_scene_time(scene->contact);
+    driven->since = now;
+    /* Loads of the next step are means over an interval that begins up to 1 - γ steps after `now`, where that of the
+     * last step ended (integrate/impulse.c). */
+    driven->felt = now + (1 - 0.5 * scene->options.gamma) * scene->options.step;
     for (int k = 0; k < 6; k++)
         driven->twist[k] = twist ? twist[k] : 0;
     return SP_DRIVE_DONE;

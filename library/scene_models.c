@@ -372,6 +372,7 @@ static void note_motions(sp_loaded_scene *run)
         model->free |= scene->bodies[i].motion == SP_SCENE_FREE;
         model->guided |= scene->bodies[i].motion != SP_SCENE_FREE;
         model->grasped |= scene->bodies[i].motion == SP_SCENE_COUPLED;
+        model->inertial |= scene->bodies[i].inertial;
     }
 }
 
@@ -390,7 +391,7 @@ static int load_model(sp_loaded_scene *run, int64_t number)
     }
     if (m->kind != SP_SCENE_RIGID)
         SP_TRY(read_deformation(run, model, number));
-    if (model->free || (model->grasped && run->input.scene.coupling.kind == SP_SCENE_DYNAMIC))
+    if (model->free || model->inertial || (model->grasped && run->input.scene.coupling.kind == SP_SCENE_DYNAMIC))
         SP_TRY(find_inertia(run, model));
     SP_TRY(read_points(run, model));
     SP_TRY(read_distances(run, model));

@@ -142,7 +142,7 @@ function load(path; partial = false)
         expected = if meta["kind"] == "scene_trajectory"
             6 + 2 * any(body["r"] > 0 for body in meta["bodies"]) + 3 * meta["coupled"] + 5 * meta["contacts"]
         else
-            2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates") + haskey(meta, "residuals") + haskey(meta, "reactions")
+            2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates") + haskey(meta, "energy_estimates") + haskey(meta, "residuals") + haskey(meta, "reactions") + 2 * haskey(meta, "frame")
         end
         length(blocks) == expected || error("$path: the $(meta["kind"]) has no whole block")
     end

@@ -67,7 +67,7 @@ if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'scene_tra
     if strcmp(file.meta.kind, 'scene_trajectory')
         expected = 6 + 2 * any([file.meta.bodies.r] > 0) + 3 * file.meta.coupled + 5 * file.meta.contacts;
     else
-        expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates') + isfield(file.meta, 'residuals') + isfield(file.meta, 'reactions');
+        expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates') + isfield(file.meta, 'energy_estimates') + isfield(file.meta, 'residuals') + isfield(file.meta, 'reactions') + 2 * isfield(file.meta, 'frame');
     end
     if numel(keys) < expected
         error('supple:cut', '%s: the %s has no whole block', path, file.meta.kind);

@@ -26,6 +26,8 @@ static const tool_option options[] = {
      .help = "the volume of the deformed mesh too, m3"},
     {"frame", 0, TOOL_INPUT, &chosen.ride.frame, "CSV", .only = "to=csv,obj,vtu !stress !fields !skin @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
+    {"world", 0, TOOL_FLAG, &chosen.ride.world, .only = "to=csv,obj,vtu !frame !skin !stress !fields @trajectory",
+     .help = "the same along the frame that the trajectory records"},
     {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE",
      .only = "to=csv,obj,vtu,glb !quantize !color !stress !fields @trajectory",
      .help = "the motion in world coordinates, of a body that followed bones with these weights (simulate --skin); "

@@ -74,6 +74,8 @@ static const tool_option options[] = {
              "else largest"},
     {"frame", 0, TOOL_INPUT, &chosen.ride.frame, "CSV", .only = "color=none !loads !skin @trajectory",
      .help = "the motion in world coordinates, of a body that moved with a frame along this path (simulate --frame)"},
+    {"world", 0, TOOL_FLAG, &chosen.ride.world, .only = "color=none !frame !skin !loads @trajectory",
+     .help = "the same along the frame that the trajectory records"},
     {"skin", 0, TOOL_INPUT, &chosen.ride.skin, "FILE", .only = "color=none !loads @trajectory",
      .help = "the motion in world coordinates, of a body that followed bones with these weights (simulate --skin)"},
     {"skeleton", 0, TOOL_INPUT, &chosen.ride.skeleton, "JSON", .files = "json", .only = "skin",

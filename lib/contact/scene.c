@@ -26,6 +26,28 @@ sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int6
     return l;
 }
 
+/* The integrator of a body that is not free. */
+static int make_deformation(sp_contact_scene *scene, contact_body *a)
+{
+    const sp_contact_scene_body *body = a->body;
+    const sp_external_loads contact = {.self = a, .mean = load_of};
+    sp_integrator_parameters p = scene->p.integrator;
+    p.step = scene->p.step;
+    p.damping_mass = body->damping[0];
+    p.damping_stiffness = body->damping[1];
+    p.most_acceleration = body->most_acceleration;
+    a->forcing = contact;
+    if (body->frame_inertia) {
+        const int status = sp_moving_frame_new(&a->context, body->frame_inertia, body->frame_scale,
+                                               body->felt_path ? body->felt_path : body->path, body->path_data, true,
+                                               scene->p.gravity, &contact, &a->frame);
+        if (status != SP_OK)
+            return status;
+        a->forcing = sp_moving_frame_loads(&a->frame);
+    }
+    return sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
+}
+
 static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_body *body)
 {
     contact_body *a = &scene->contact_bodies[i];
@@ -36,6 +58,7 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     a->q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->qdot = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
+    a->last_Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     if (scene->pool.failed)
         return sp_fail_memory(scene->context);
     a->context = *scene->context;
@@ -44,18 +67,11 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     if (body->free)
         sp_contact_scene_weigh(a);
     a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
-    if (body->system && body->motion != SP_CONTACT_SCENE_FREE) {
-        sp_integrator_parameters p = scene->p.integrator;
-        p.step = scene->p.step;
-        p.damping_mass = body->damping[0];
-        p.damping_stiffness = body->damping[1];
-        p.most_acceleration = body->most_acceleration;
-        a->forcing = (sp_external_loads){.self = a, .mean = load_of};
-        status = sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
-        if (status != SP_OK)
-            return sp_fail(scene->context, status, "%s: %s", sp_contact_scene_label(scene, i).text, a->context.message);
-    }
-    return status;
+    if (body->system && body->motion != SP_CONTACT_SCENE_FREE)
+        status = make_deformation(scene, a);
+    return status == SP_OK
+               ? SP_OK
+               : sp_fail(scene->context, status, "%s: %s", sp_contact_scene_label(scene, i).text, a->context.message);
 }
 
 /* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by
@@ -280,6 +296,7 @@ void sp_contact_scene_free(sp_contact_scene *scene)
         return;
     for (int64_t i = 0; scene->contact_bodies && i < scene->body_count; i++) {
         sp_integrator_free(scene->contact_bodies[i].integrator);
+        sp_moving_frame_free(&scene->contact_bodies[i].frame);
         sp_sphere_tree_free(scene->contact_bodies[i].spheres);
     }
     sp_contact_scene_spheres_free(scene);
@@ -486,6 +503,8 @@ void sp_contact_scene_set_forces(sp_contact_scene *scene, int64_t count, const s
 void sp_contact_scene_set_gravity(sp_contact_scene *scene, const double gravity[3])
 {
     memcpy(scene->p.gravity, gravity, sizeof scene->p.gravity);
+    for (int64_t i = 0; i < scene->body_count; i++)
+        sp_moving_frame_set_gravity(&scene->contact_bodies[i].frame, gravity);
 }
 
 /* At the predicted state, as contact. */
@@ -574,6 +593,41 @@ static void finish_loads(const sp_contact_scene *scene, const double R[9], conta
         F[k] = a->F[k] + body->inertia->mass * scene->p.gravity[k];
 }
 
+/* The work of gravity on the deformation of a body that is not free, from its undeformed shape, J. */
+static double deformation_weight(const sp_contact_scene *scene, const contact_body *a, double t)
+{
+    const sp_contact_scene_body *body = a->body;
+    const double *q = sp_integrator_q(a->integrator);
+    const sp_pose pose = body->motion == SP_CONTACT_SCENE_PATH ? body->path(body->path_data, t, NULL) : a->pose;
+    double R[9], local[3], work = 0;
+    sp_quaternion_matrix(pose.q, R);
+    sp_rotate_back(R, scene->p.gravity, local);
+    for (int64_t j = 0; j < body->r && body->gravity; j++)
+        work += q[j] * sp_dot3(body->gravity + 3 * j, local);
+    return work;
+}
+
+/* The work of all external forces of a body in a frame until now but for gravity, whose share changes with the pose,
+ * and for the other forces of this step. Newmark counts the means of forces at the ends of steps. */
+static double work_of_frame(const sp_contact_scene *scene, const contact_body *a, double t)
+{
+    const double last = scene->p.integrator.kind == SP_NEWMARK ? 0.5 : 0, *q = sp_integrator_q(a->integrator);
+    double work = sp_integrator_work(a->integrator) - deformation_weight(scene, a, t);
+    for (int64_t j = 0; j < a->body->r; j++)
+        work -= (last * a->last_Q[j] + (1 - last) * a->Q[j]) * q[j];
+    return work;
+}
+
+/* The step of a body that feels the inertial forces of its frame, gravity among them. */
+static int step_in_frame(const sp_contact_scene *scene, contact_body *a)
+{
+    const double t = sp_contact_scene_time(scene), before = work_of_frame(scene, a, t);
+    const int status = sp_integrator_step(a->integrator);
+    a->frame_work = work_of_frame(scene, a, t + scene->p.step) - before;
+    memcpy(a->last_Q, a->Q, (size_t)a->body->r * sizeof *a->last_Q);
+    return status;
+}
+
 static void move_body(const sp_contact_scene *scene, contact_body *a)
 {
     const sp_contact_scene_body *body = a->body;
@@ -588,6 +642,8 @@ static void move_body(const sp_contact_scene *scene, contact_body *a)
     if (body->free) {
         finish_loads(scene, R, a, F);
         a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
+    } else if (body->frame_inertia) {
+        a->status = step_in_frame(scene, a);
     } else if (a->integrator) {
         sp_rotate_back(R, g, local);
         for (int64_t j = 0; j < body->r && body->gravity; j++)
@@ -673,8 +729,8 @@ int sp_contact_scene_step(sp_contact_scene *scene)
         if (a->status != SP_OK)
             return refuse_step(scene, i, a->status);
         if (a->body->motion == SP_CONTACT_SCENE_PATH)
-            scene->report.path_work -=
-                h * (sp_dot3(a->wrench, a->at.velocity) + sp_dot3(a->wrench + 3, a->at.angular_velocity));
+            scene->report.path_work += a->frame_work - h * (sp_dot3(a->wrench, a->at.velocity) +
+                                                            sp_dot3(a->wrench + 3, a->at.angular_velocity));
         if (a->body->free)
             scene->report.stiffest = h * h * sp_contact_scene_stiffest(a, scene->report.stiffest / (h * h));
     }
@@ -753,16 +809,11 @@ void sp_contact_scene_energies(sp_contact_scene *scene, double energy[3])
             energy[1] += strain;
             energy[2] -= a->body->inertia->mass * sp_dot3(scene->p.gravity, sp_free_body_state(a->body->free)->c);
         } else if (a->integrator) {
-            const sp_pose pose = guided_pose(scene, a, NULL);
-            double works[SP_WORK_COUNT], R[9], local[3];
-            const double *q = sp_integrator_q(a->integrator);
+            double works[SP_WORK_COUNT];
             sp_integrator_energies(a->integrator, works);
             energy[0] += works[SP_WORK_KINETIC];
             energy[1] += works[SP_WORK_STORED];
-            sp_quaternion_matrix(pose.q, R);
-            sp_rotate_back(R, scene->p.gravity, local);
-            for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
-                energy[2] -= q[j] * sp_dot3(a->body->gravity + 3 * j, local);
+            energy[2] -= deformation_weight(scene, a, sp_contact_scene_time(scene));
         }
     }
 }

@@ -24,7 +24,8 @@ enum sp_contact_scene_motion {
     SP_CONTACT_SCENE_FREE,    /* moves as a free body, by `free` */
     SP_CONTACT_SCENE_COUPLED, /* follows the virtual coupling */
 }; /* all but FREE: motion of the frame, in which a deformable body deforms by `system`. Its deformation is driven by
-      contact and gravity; inertial forces due to the acceleration of the frame are neglected, as in the thesis */
+      contact and gravity. Inertial forces due to the acceleration of the frame are neglected, as in the thesis, unless
+      the body has `frame_inertia` */
 
 /* A body. The caller fills it in and owns everything that it points to. */
 typedef struct sp_contact_scene_body {
@@ -38,6 +39,10 @@ typedef struct sp_contact_scene_body {
     sp_pose pose;     /* initial pose */
     sp_pose_path *path;
     const void *path_data;
+    const sp_inertia *frame_inertia; /* SP_CONTACT_SCENE_PATH, with `system`: inertia of the body, which feels the
+                                        inertial forces of its frame (rigid/moving_frame.h); NULL: it feels none */
+    double frame_scale;              /* factor on that inertia */
+    sp_pose_path *felt_path;         /* the path whose accelerations act, with `path_data`; NULL: `path` */
     sp_free_body *free; /* SP_CONTACT_SCENE_FREE. It needs a context of its own, since bodies are stepped in parallel */
     const sp_context *context;  /* the context of `free`, for its error message; NULL: none */
     const sp_body_loads *loads; /* on a body that is moved by forces; NULL: none. Those on the frame of a body that is
@@ -118,7 +123,8 @@ typedef struct sp_contact_scene_report {
     int64_t sunk_bodies[2]; /* and the pair: the body of the point and the other one; −1: none */
     double stiffest;        /* h² times the largest eigenvalue of contact for a free body, over all steps so far
                                (scene_stability.c): the step is too long from 4 on */
-    double path_work;       /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames */
+    double path_work;       /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames, and
+                               of the inertial forces of frames on the bodies that feel them, without gravity */
     double pushed, leant;   /* N, over pairs of points and distance fields with a free body whose forces are along the
                                points' normals: the sum of the lengths of the forces, and of their differences from the
                                same forces along the gradients of the distances; computed in every eighth step, else 0 */
@@ -185,8 +191,9 @@ const double *sp_contact_scene_q(const sp_contact_scene *scene, int64_t body);
  * which contacts were found. */
 const double *sp_contact_scene_wrench(const sp_contact_scene *scene, int64_t body);
 
-/* Kinetic, strain and gravitational energy [J] of all bodies that are driven by forces; heights are measured from the
- * world's origin. */
+/* Kinetic, strain and gravitational energy [J] of all bodies that are driven by forces. Heights of free bodies are
+ * measured from the world's origin. For a deformable body that is not free the velocities are relative to its frame,
+ * and heights from its undeformed shape. */
 void sp_contact_scene_energies(sp_contact_scene *scene, double energy[3]);
 
 /* Contacts of the last step, sorted by pair and point. Pairs are in the order of the list, or ascending by the numbers

@@ -4,6 +4,7 @@
 
 #include "contact/friction.h"
 #include "contact/scene.h"
+#include "rigid/moving_frame.h"
 
 /* Fewer items than this are processed by one thread. */
 enum { SIDE_BY_SIDE = 8 };
@@ -30,6 +31,9 @@ typedef struct contact_body {
     double twist[6];             /* coupled bodies: current velocities */
     sp_integrator *integrator;
     sp_external_loads forcing;
+    sp_moving_frame frame;   /* its r is 0 unless the body feels the inertial forces of its frame */
+    double frame_work;       /* J: work of these in the last step */
+    double *last_Q;          /* [r] of the step before, for that work */
     sp_context context;      /* of the integrator or the coupling, since bodies are stepped in parallel */
     sp_sphere_tree *spheres; /* NULL: none */
     bool joined;             /* a step of scene->p.joined moves it */

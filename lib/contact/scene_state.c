@@ -7,6 +7,8 @@ static void visit_body(contact_body *a, sp_state *state)
     SP_STATE_VALUE(state, a->pose);
     SP_STATE_VALUE(state, a->twist);
     SP_STATE_VALUE(state, a->wrench);
+    if (a->body->frame_inertia)
+        sp_state_reals(state, a->last_Q, a->body->r);
     if (a->body->free)
         sp_free_body_visit(a->body->free, state);
     if (a->integrator)

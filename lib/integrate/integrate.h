@@ -128,6 +128,9 @@ const double *sp_integrator_prescribed_velocity(const sp_integrator *integrator)
  * stored energy is the work done against it since the start, by the trapezoidal rule over the steps. */
 void sp_integrator_energies(sp_integrator *integrator, double energy[SP_WORK_COUNT]);
 
+/* The work of external forces since the start alone, J. */
+double sp_integrator_work(const sp_integrator *integrator);
+
 /* The report; it belongs to the integrator. */
 const sp_integrator_report *sp_integrator_reported(const sp_integrator *integrator);
 

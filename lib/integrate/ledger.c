@@ -38,3 +38,8 @@ void sp_integrator_energies(sp_integrator *it, double energy[SP_WORK_COUNT])
     energy[SP_WORK_EXTERNAL] = it->ledger.work;
     energy[SP_WORK_DISSIPATED] = it->ledger.dissipated;
 }
+
+double sp_integrator_work(const sp_integrator *it)
+{
+    return it->ledger.work;
+}

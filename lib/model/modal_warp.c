@@ -96,8 +96,7 @@ static void coefficients(double square, double c[2], double slope[2])
     slope[1] = ((1 - cosine) / square - 3 * c[1]) / square;
 }
 
-/* u ← Ř(w) u, and v ← Ř(w) v + Ř'(w) u with the rate of w (without v not used). */
-static void warp_vertex(const double w[3], const double wdot[3], double u[3], double *v)
+void sp_modal_warp_vertex(const double w[3], const double wdot[3], double u[3], double *v)
 {
     double c[2], slope[2], wu[3], wwu[3], wv[3], wwv[3], du[3], wdu[3], dwu[3];
     const double rate = v ? sp_dot3(w, wdot) : 0;
@@ -126,7 +125,7 @@ void sp_modal_warp_apply(const sp_modal_warp *warp, double *u, double *v, double
     if (v)
         sp_modal_warp_rotations(warp, v, wdot);
     for (int64_t i = 0; i < rows; i += 3)
-        warp_vertex(w + i, wdot + i, u + i, v ? v + i : NULL);
+        sp_modal_warp_vertex(w + i, wdot + i, u + i, v ? v + i : NULL);
 }
 
 /* ---- loads ---- */

@@ -36,6 +36,10 @@ void sp_modal_warp_rotations(const sp_modal_warp *warp, const double *u, double 
  * wanted). work [6·vertices]; threads may share a warp. */
 void sp_modal_warp_apply(const sp_modal_warp *warp, double *u, double *v, double *work);
 
+/* The same of one vertex with the rotation vector w: u ← Ř(w) u, and v ← Ř(w) v + Ř'(w) u with the rate of w; v NULL:
+ * not wanted, and wdot is then not read. */
+void sp_modal_warp_vertex(const double w[3], const double wdot[3], double u[3], double *v);
+
 /* Loads that are rotated with the vertices of a model in the basis U. */
 typedef struct sp_warped_loads {
     sp_pool pool;

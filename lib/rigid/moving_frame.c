@@ -50,7 +50,10 @@ void sp_moving_frame_free(sp_moving_frame *frame)
     *frame = (sp_moving_frame){0};
 }
 
-/* ---- the motion of the frame over an interval ---- */
+void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3])
+{
+    memcpy(frame->gravity, gravity, sizeof frame->gravity);
+}
 
 static void cross_matrix(const double v[3], double matrix[9])
 {

@@ -67,6 +67,9 @@ int sp_moving_frame_new(sp_context *context, const sp_inertia *inertia, double s
                         sp_moving_frame *frame) SP_MUST_USE;
 void sp_moving_frame_free(sp_moving_frame *frame); /* a zeroed one is allowed */
 
+/* The acceleration of gravity [m/s², world] from the next interval on. */
+void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3]);
+
 /* The inner loads and the inertial forces, for an integrator. The frame must outlive it. */
 sp_external_loads sp_moving_frame_loads(sp_moving_frame *frame);
 

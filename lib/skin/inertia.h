@@ -20,7 +20,8 @@
  * The last term of the first equation is approximated by Uᵀ M U q̈, the mass matrix of the model, which it is where one
  * bone moves a vertex. Where two bones at the angle θ have equal weights, A_iᵀ A_i is cos²(θ/2) across the axis, and
  * the mass of that part of the deformation is too large by the factor 1/cos²(θ/2). Strain energy is that of U q: the
- * posed shape is free of stress. With one bone of weight 1 all is equal to a moving frame. */
+ * posed shape is free of stress. With one bone of weight 1 all is equal to a moving
+ * frame. These forces are not rotated with warped vertices, as those of a frame are (rigid/warped_frame.h). */
 #ifndef SP_SKIN_INERTIA_H
 #define SP_SKIN_INERTIA_H
 

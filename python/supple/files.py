@@ -96,7 +96,8 @@ def _join(arrays: File, meta: dict[str, Any]) -> None:
         expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
     else:
         expected = (2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta)
-                    + ('energy_estimates' in meta) + ('residuals' in meta) + ('reactions' in meta))
+                    + ('energy_estimates' in meta) + ('residuals' in meta) + ('reactions' in meta)
+                    + 2 * ('frame' in meta))
     count = 0
     while len(names) == expected and all(f'{s}/{count:06d}' in arrays for s in names):
         count += 1

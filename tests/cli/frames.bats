@@ -145,6 +145,37 @@ for a, b in (('still', 'none'), ('turned', 'y')):
     no_faults
 }
 
+@test "a body in a scene that feels its frame moves as simulate --frame, and a body that does not feel it rests" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_frames
+    local scheme
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 0.3, 0.002)
+write('turn.csv', t, np.outer(0.8 * t**2, (0.3, 1, -1)), 9 * t**2)" || fault 'no path'
+    modes bar.npz -q -k 12 -o few.npz
+    polycoef bar.npz few.npz -q -o few-poly.npz
+    for scheme in newmark energy; do
+        done_well simulate bar.npz --basis few.npz --poly few-poly.npz --frame turn.csv --gravity 0,1,-9.81 --damping-mass 0.5 --damping-stiffness 1e-3 \
+            --integrator $scheme --dt 0.002 --steps 100 -o frame.npz
+        for inertial in true false; do
+            echo '{"gravity": [0, 1, -9.81], "models": {"bar": {"kind": "reduced", "mesh": "bar.npz", "basis": "few.npz", "polynomials": "few-poly.npz",' \
+                '"damping": [0.5, 0.001]}}, "bodies": [{"name": "bar", "model": "bar", "motion": "path", "path": "turn.csv", "inertial": '$inertial'}]}' > scene.json
+            done_well simscene scene.json --integrator $scheme --dt 0.002 --steps 100 -o $inertial.npz
+        done
+        "$PYTHON" -c "
+import numpy as np
+a, b, c = (np.load(n + '.npz') for n in ('frame', 'true', 'false'))
+q = [np.concatenate([f[n] for n in f.files if n.startswith('q/')]) for f in (a, b, c)]
+size = abs(q[0]).max()
+assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * size, (abs(q[0] - q[1]).max(), abs(q[0] - q[2]).max(), size)" ||
+            fault "$scheme: not the same, or the frame does not matter"
+    done
+    sed -i 's/false/true/' scene.json
+    refused 2 'one semi-implicit iteration neglects inertial forces' simscene scene.json --semi-implicit --dt 0.002 --steps 2 -o out.npz
+    no_faults
+}
+
 @test "a warped bar keeps its volume, and its tip is near the full model" {
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames
@@ -178,6 +209,46 @@ e = {k: np.linalg.norm(out[k][1] - out['full'][1]) for k in out}
 # The tip is deflected by a third of the length. The linear bar gains 12 % of volume, the warped one loses less than 1 %.
 assert v['linear'] > 0.1 and v['warped'] < 0.01, v
 assert e['warped'] < 0.2 * e['linear'] and e['warped'] < 0.1, e" || fault 'volume or tip'
+    no_faults
+}
+
+@test "inertial forces of a frame turn with warped vertices" {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_frames
+    sed 's/^v 3/v 8/' "$DATA"/bar.obj > long.obj
+    voxelize long.obj -q -n 24 --fill --fix-half-space 1,0,0,0.01 --young 1e6 --poisson 0.3 -o long.npz
+    modes long.npz -q -k 40 -o modes.npz
+    "$PYTHON" -c "
+from frames import *
+t = np.arange(0, 3.02, 0.02)
+s = np.clip(t / 2, 0, 1)
+write('rest.csv', t[:1], np.zeros((1, 3)), 0 * t)
+write('lift.csv', t, np.outer(0.5 * t**2, (0, 0, 1)), 0 * t)
+write('swing.csv', t, np.zeros((len(t), 3)), 0.6 * s**2 * (3 - 2 * s), (0, 1, 0))" || fault 'no paths'
+    local model=(long.npz --model modal --basis modes.npz)
+    # a frame at rest is none, and an accelerated frame is gravity
+    local weight=("${model[@]}" --warp --dt 0.02)
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 50 -o none.npz
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 50 --frame rest.csv -o rest.npz
+    done_well simulate "${weight[@]}" --gravity 0,0,-1 --steps 3 --integrator static -o weight.npz
+    done_well simulate "${weight[@]}" --steps 3 --integrator static --frame lift.csv -o lift.npz
+    # a swinging base, beside the full-order model: mass damping would act on other velocities
+    local swing=(--gravity 0,0,-0.4 --damping-stiffness 0.05 --dt 0.02 --steps 150)
+    done_well simulate "${model[@]}" --frame swing.csv "${swing[@]}" --record all -o linear.npz
+    done_well simulate "${model[@]}" --frame swing.csv "${swing[@]}" --warp --record all -o warped.npz
+    done_well simfull long.npz --prescribe fixed=swing.csv "${swing[@]}" -o full.npz
+    "$PYTHON" -c "
+from frames import *
+q = {n: np.concatenate([f[k] for k in f.files if k.startswith('q/')]) for n in ('none', 'rest', 'weight', 'lift') for f in [np.load(n + '.npz')]}
+assert abs(q['none'] - q['rest']).max() < 1e-12 * abs(q['none']).max(), abs(q['none'] - q['rest']).max()
+assert abs(q['weight'][-1] - q['lift'][-1]).max() < 1e-9 * abs(q['weight']).max(), abs(q['weight'][-1] - q['lift'][-1]).max()
+X = np.load('long.npz')['vertices']
+tip = X[:, 0] > X[:, 0].max() - 1e-9
+p = np.loadtxt('swing.csv', delimiter=',')
+full = np.array([((X + u - pose[1:4]) @ rotation(pose[4:]) - X)[tip].mean(0) for u, pose in zip(read('full.npz')[1], p)])
+e = {n: np.linalg.norm(read(n + '.npz')[1][:, tip].mean(1) - full, axis=1).max() for n in ('linear', 'warped')}
+print(e, abs(full).max())
+assert abs(full).max() > 3 and e['warped'] < 0.35 * e['linear'], (e, abs(full).max())" || fault 'not as without a frame, or not near the full-order model'
     no_faults
 }
 
@@ -233,6 +304,18 @@ write('turn.csv', t, np.outer(t, (1, 2, -1)), 9 * t**2)" || fault 'no path'
     done_well simexport bar.npz q.npz all.npz --frame turn.csv --frames 20 -o world.obj
     ending=.png
     done_well simrender bar.npz q.npz all.npz --frame turn.csv --frames 20 --size 160x120 -o world.png
+    # the same with the frame that the trajectory records, of coordinates and of vertices
+    for motion in 'q.npz all.npz' u.npz; do
+        done_well simexport bar.npz $motion --world --probe 41,63 -o recorded.csv
+        cmp world.csv recorded.csv || fault "$motion: --world is not --frame"
+    done
+    done_well simexport bar.npz u.npz --world --frames 20 -o recorded.obj
+    cmp world.obj recorded.obj || fault 'models'
+    done_well simrender bar.npz q.npz all.npz --world --frames 20 --size 160x120 -o recorded.png
+    cmp world.png recorded.png || fault 'pictures'
+    simulate bar.npz -q --model modal --basis all.npz --rank 20 --steps 3 -o still.npz
+    refused 3 'records no frame' simexport bar.npz still.npz all.npz --world --probe 41 -o out.csv
+    refused 2 '--world|--frame' simexport bar.npz q.npz all.npz --world --frame turn.csv --probe 41 -o out.csv
     "$PYTHON" -c "
 from frames import *
 X = np.load('bar.npz')['vertices']
@@ -243,6 +326,12 @@ x = [p[k, 1:4] + (X + u[k]) @ rotation(p[k, 4:]).T for k in range(len(t))]
 got = table[:, 5:11].reshape(-1, 2, 3)
 want = np.array([x[k][[41, 63]] - X[[41, 63]] for k in range(len(t))])
 assert abs(got - want).max() < 1e-12 and abs(want).max() > 0.3, abs(got - want).max()" || fault 'not the same'
+    PYTHONPATH=$BATS_TEST_DIRNAME/../../python "$PYTHON" -c "
+import numpy as np, supple
+f, p = supple.load('q.npz'), np.loadtxt('turn.csv', delimiter=',')[:21]
+assert f['pose'].shape == (21, 7) and f['twist'].shape == (21, 6) and len(f['q']) == 21
+assert abs(f['pose'] - p[:, 1:]).max() < 1e-12 and abs(f['twist'][:, :3] - (1, 2, -1)).max() < 1e-10, f['twist'][0]
+" || fault 'Python reads another frame'
     refused 2 '--stress|--frame' simexport bar.npz q.npz all.npz --frame turn.csv --probe 41 --stress -o out.csv
     no_faults
 }

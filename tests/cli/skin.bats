@@ -55,16 +55,22 @@ needs_numpy() {
 }
 
 @test "one bone of weight 1 is a moving frame" {
+    needs_numpy
+    # without --warp: inertial forces turn with warped vertices in a frame, and not on bones
     common="--model modal --basis modes.npz --gravity 0,0,-9.81 --dt 0.01 --steps 60 --record all -q"
-    for warp in "" --warp; do
-        simulate bar.npz $common $warp --frame a.csv -o frame.npz
-        simulate bar.npz $common $warp --skin one.npz --skeleton one.json -o bone.npz
-        simcompare frame.npz bone.npz --members --rtol 1e-10 --atol 1e-13 > said || fault "$(cat said)"
-        simexport bar.npz modes.npz frame.npz --frame a.csv --frames 60 -q -o frame.obj
-        simexport bar.npz modes.npz bone.npz --skin one.npz --skeleton one.json --frames 60 -q -o bone.obj
-        awk 'NR == FNR { line[FNR] = $0; next } { split(line[FNR], other); for (k = 2; k <= 4 && $1 == "v"; k++) if (($k - other[k]) ^ 2 > 1e-22) exit 1 }' frame.obj bone.obj ||
-            fault "positions in the world differ"
-    done
+    simulate bar.npz $common --frame a.csv -o frame.npz
+    simulate bar.npz $common --skin one.npz --skeleton one.json -o bone.npz
+    "$PYTHON" -c "
+import numpy as np
+a, b = np.load('frame.npz'), np.load('bone.npz')
+members = [n for n in b.files if '/' in n]
+assert {n for n in a.files if '/' in n} - set(members) == {n for n in a.files if n.startswith(('pose/', 'twist/'))}
+for n in members:
+    np.testing.assert_allclose(a[n], b[n], rtol=1e-10, atol=1e-13, err_msg=n)" > said 2>&1 || fault "$(cat said)"
+    simexport bar.npz modes.npz frame.npz --frame a.csv --frames 60 -q -o frame.obj
+    simexport bar.npz modes.npz bone.npz --skin one.npz --skeleton one.json --frames 60 -q -o bone.obj
+    awk 'NR == FNR { line[FNR] = $0; next } { split(line[FNR], other); for (k = 2; k <= 4 && $1 == "v"; k++) if (($k - other[k]) ^ 2 > 1e-22) exit 1 }' frame.obj bone.obj ||
+        fault "positions in the world differ"
     no_faults
 }
 

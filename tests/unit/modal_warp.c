@@ -4,6 +4,7 @@
 #include "geometry/pose.h"
 #include "linear/blas.h"
 #include "model/models.h"
+#include "model/warped_points.h"
 #include "test.h"
 
 static sp_context context;
@@ -153,6 +154,55 @@ static void turned_loads(void)
     sp_mesh_free(&mesh);
 }
 
+/* Positions in single precision are those in double precision, at small rotations and at ones beyond π, for a number of
+ * vertices that is no multiple of a block. */
+static void points_to_show(void)
+{
+    enum { FIELDS = 4 };
+    const sp_pose pose = {{3, -2, 1}, {0.5, -0.5, 0.5, 0.5}};
+    sp_mesh mesh;
+    sp_modal_warp warp;
+    sp_warped_points points;
+    double R[9];
+    make_box(4, 3, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+    sp_quaternion_matrix(pose.q, R);
+    const int64_t rows = 3 * mesh.vertex_count, count = mesh.vertex_count - 3;
+    double *U = calloc((size_t)(rows * FIELDS), 8), *u = calloc((size_t)rows, 8), *work = calloc((size_t)(2 * rows), 8);
+    int64_t *vertex = calloc((size_t)count, sizeof *vertex);
+    float *x = calloc((size_t)(3 * count), sizeof *x);
+    random_field(rows * FIELDS, 4, U);
+    turn_linearly(&mesh, U); /* by 2.3 rad for a coordinate of 1 */
+    for (int64_t p = 0; p < count; p++)
+        vertex[p] = mesh.vertex_count - 1 - p;
+    CHECK_OK(sp_warped_points_new(&context, &warp, U, FIELDS, count, vertex, &points));
+    for (int size = 0; size < 3; size++) {
+        const double q[FIELDS] = {(const double[]){1e-3, 0.4, 1.7}[size], 0.01, -0.02, 0.015};
+        double worst = 0;
+        memset(u, 0, (size_t)rows * 8);
+        for (int j = 0; j < FIELDS; j++)
+            for (int64_t i = 0; i < rows; i++)
+                u[i] += U[j * rows + i] * q[j];
+        sp_modal_warp_apply(&warp, u, NULL, work);
+        sp_warped_points_place(&points, q, &pose, x);
+        for (int64_t p = 0; p < count; p++)
+            for (int k = 0; k < 3; k++) {
+                double expected = pose.x[k];
+                for (int l = 0; l < 3; l++)
+                    expected += R[3 * k + l] * (mesh.vertices[3 * vertex[p] + l] + u[3 * vertex[p] + l]);
+                worst = fmax(worst, fabs(x[3 * p + k] - expected));
+            }
+        NOTE("rotations of %.2g rad: %.1e m", 2.3 * q[0], worst);
+        CHECK(worst < 5e-6, "%g m", worst); /* a few roundings of coordinates up to 5 m */
+    }
+    sp_warped_points_free(&points);
+    vertex[1] = mesh.vertex_count;
+    CHECK(sp_warped_points_new(&context, &warp, U, FIELDS, count, vertex, &points) == SP_USAGE, "a vertex too many");
+    free(U), free(u), free(work), free(vertex), free(x);
+    sp_modal_warp_free(&warp);
+    sp_mesh_free(&mesh);
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -160,5 +210,6 @@ int main(void)
     RUN(rigid_rotations);
     RUN(rates);
     RUN(turned_loads);
+    RUN(points_to_show);
     return test_end();
 }

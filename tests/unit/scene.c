@@ -36,7 +36,7 @@ static const char full[] =
     "  {'name': 'ball', 'model': 'ball', 'motion': 'free', 'position': [1, 2, 3], 'orientation': [0, 0, -2, 0], "
     "'velocity': [4, 5, 6],"
     "   'angular_velocity': [7, 8, 9], 'copies': {'count': [2, 3, 2], 'spacing': [10, 100, 1000]}},"
-    "  {'name': 'arm', 'model': 'flesh', 'motion': 'path', 'path': 'arm.csv'},"
+    "  {'name': 'arm', 'model': 'flesh', 'motion': 'path', 'path': 'arm.csv', 'inertial': true},"
     "  {'name': 'tool', 'model': 'tool', 'motion': 'coupled', 'position': [0, 0, 1]},"
     "  {'name': 'brick', 'model': 'brick', 'motion': 'free'}],"
     " 'pairs': [['ball', 'table'], ['ball[3]', 'tool'], ['tool', 'brick']],"
@@ -185,7 +185,7 @@ static void defaults(void)
               m->shape == SP_SCENE_NO_GEOMETRY,
           "model, numbers");
     SAME(m->damping, 2, -1, -1);
-    CHECK(s.bodies[0].motion == SP_SCENE_FIXED && !s.bodies[0].path, "body");
+    CHECK(s.bodies[0].motion == SP_SCENE_FIXED && !s.bodies[0].path && !s.bodies[0].inertial, "body");
     SAME(s.bodies[0].pose.q, 4, 1, 0, 0, 0);
     CHECK(!s.pairs_given && s.pair_count == 0 && s.coupling.kind == SP_SCENE_NO_COUPLING, "the rest");
     sp_scene_free(&s);
@@ -454,6 +454,10 @@ static void bodies_refused(void)
 {
     REFUSE("bodies[2].path: it is missing, the motion is path", {"bodies[2].path", ""});
     REFUSE("bodies[0].path: it means nothing where motion is fixed", {"bodies[0].path", "'x'"});
+    REFUSE("bodies[3].inertial: it means nothing where motion is coupled", {"bodies[3].inertial", "true"});
+    REFUSE("bodies[2].inertial: a number, expected true or false", {"bodies[2].inertial", "1"});
+    REFUSE("bodies[2].inertial: true, but model tool is rigid: inertial forces act on a deformation",
+           {"bodies[2].model", "'tool'"});
     REFUSE("bodies[0].velocity: it means nothing where motion is fixed", {"bodies[0].velocity", "[0, 0, 0]"});
     REFUSE("bodies[3].angular_velocity: it means nothing where motion is coupled",
            {"bodies[3].angular_velocity", "[0, 0, 0]"});

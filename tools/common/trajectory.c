@@ -533,17 +533,36 @@ static void ride_bones(tool_trajectory *motion, const tool_ride *ride)
 
 void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride)
 {
-    if (!ride->frame && !ride->skin)
+    if (!ride->frame && !ride->world && !ride->skin)
         return;
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, motion->path, "a body that moves with %s needs its mesh: name the mesh too",
-                  ride->frame ? "a frame" : "bones");
+                  ride->skin ? "bones" : "a frame");
+    if (ride->world && !json_is_true(json_object_get(tool_trajectory_meta(motion), "frame")))
+        tool_fail(SP_INPUT, motion->path, "--world: it records no frame that the body moves with (simulate --frame)");
+    motion->world = ride->world;
     if (!motion->warped)
         motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
     if (ride->frame)
         ride_frame(motion, ride->frame);
-    else
+    else if (ride->skin)
         ride_bones(motion, ride);
+}
+
+/* Returns true if the body moves with a frame whose motion is added. */
+static bool in_frame(const tool_trajectory *motion)
+{
+    return motion->frame || motion->world;
+}
+
+/* The pose and the velocities [6] of the frame that the body moves with. */
+static sp_pose moving_frame(const tool_trajectory *motion, int64_t frame, double rates[6])
+{
+    if (!motion->world)
+        return sp_path_at(motion->frame, tool_trajectory_time(motion, frame), rates);
+    const double *pose = motion->trajectory.pose + 7 * (frame - motion->first);
+    memcpy(rates, motion->trajectory.twist + 6 * (frame - motion->first), 6 * sizeof *rates);
+    return (sp_pose){{pose[0], pose[1], pose[2]}, {pose[3], pose[4], pose[5], pose[6]}};
 }
 
 /* The displacements u and velocities v (NULL: not wanted) of points that are at X in the frame at rest, from the frame
@@ -551,7 +570,7 @@ void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride)
 static void to_world(const tool_trajectory *motion, int64_t frame, int64_t count, const double *X, double *u, double *v)
 {
     double rates[6], R[9];
-    const sp_pose pose = sp_path_at(motion->frame, tool_trajectory_time(motion, frame), rates);
+    const sp_pose pose = moving_frame(motion, frame, rates);
     sp_quaternion_matrix(pose.q, R);
     for (int64_t p = 0; p < 3 * count; p += 3) {
         double arm[3], turned[3] = {0}, carried[3];
@@ -601,7 +620,7 @@ void tool_trajectory_own_displacement(const tool_trajectory *motion, int64_t fra
 void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
 {
     tool_trajectory_own_displacement(motion, frame, u);
-    if (motion->frame)
+    if (in_frame(motion))
         to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, u, NULL);
     else if (motion->rig)
         to_bones(motion, frame, 0, motion->vertex_count, u, NULL);
@@ -613,7 +632,7 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
         expand_warped(motion, frame - motion->first, motion->warped, v);
     else
         full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
-    if (!motion->frame && !motion->rig)
+    if (!in_frame(motion) && !motion->rig)
         return;
     if (!motion->warp || all_recorded(motion))
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, motion->warped);
@@ -697,7 +716,7 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
     double rest[3] = {0}, sum[2][3] = {{0}};
     for (int c = 0; c < count; c++) {
         double value[2][3] = {{0}};
-        const bool moved = motion->frame || motion->rig;
+        const bool moved = in_frame(motion) || motion->rig;
         if (u || moved)
             vertex_value(motion, corner[c], frame - motion->first, trajectory->u, trajectory->q, value[0]);
         if (v || moved)
@@ -707,10 +726,10 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
         for (int i = 0; i < 3; i++) {
             sum[0][i] += weight[c] * value[0][i];
             sum[1][i] += weight[c] * value[1][i];
-            rest[i] += motion->frame ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
+            rest[i] += in_frame(motion) ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
         }
     }
-    if (motion->frame)
+    if (in_frame(motion))
         to_world(motion, frame, 1, rest, sum[0], sum[1]);
     if (u)
         memcpy(u, sum[0], sizeof sum[0]);

@@ -36,6 +36,7 @@ typedef struct tool_trajectory {
         *point; /* [vertex_count] index of a vertex among the recorded points, or −1; NULL: all or none are recorded */
     sp_modal_warp *warp; /* of a trajectory whose coordinates are of linear displacements (modal warping); NULL: none */
     struct sp_path *frame; /* the frame that the body moves with (tool_trajectory_ride); NULL: none */
+    bool world;            /* it is the recorded one */
     struct tool_rig *rig;  /* the bones that it follows; NULL: none */
     double *warped;        /* [2, 3·vertex_count] displacement and velocity for it */
     sp_pool pool;
@@ -63,6 +64,7 @@ void tool_trajectory_close(tool_trajectory *motion);
 /* What a body moves with, as files of options. */
 typedef struct tool_ride {
     const char *frame;           /* the path of its frame (simulate --frame); NULL: none */
+    bool world;                  /* the frame that the trajectory records (simulate --frame) */
     const char *skin, *skeleton; /* its bones (simulate --skin); NULL: none */
 } tool_ride;
 

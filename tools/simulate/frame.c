@@ -43,12 +43,21 @@ sp_external_loads frame_loads(simulation *s)
                                    s->choice->gravity, &loads, &frame->moving),
                s->choice->frame);
     sp_inertia_free(&inertia);
-    return sp_moving_frame_loads(&frame->moving);
+    if (!s->warp)
+        return sp_moving_frame_loads(&frame->moving);
+    tool_check(sp_warped_frame_new(s->context, s->body, &s->warp->shape, s->basis.columns.U, s->basis.columns.lumped,
+                                   scale, &frame->moving, &frame->warped),
+               s->mesh.path);
+    return sp_warped_frame_loads(&frame->warped);
 }
 
-void frame_pose(const simulation *s, double t, double pose[7])
+void frame_pose(const simulation *s, double t, double pose[7], double twist[6])
 {
-    const sp_pose at = sp_path_at(&s->frame->path, t, NULL);
+    memset(pose, 0, 7 * sizeof *pose);
+    memset(twist, 0, 6 * sizeof *twist);
+    if (!s->frame)
+        return;
+    const sp_pose at = sp_path_at(&s->frame->path, t, twist);
     memcpy(pose, at.x, sizeof at.x);
     memcpy(pose + 3, at.q, sizeof at.q);
 }
@@ -57,6 +66,7 @@ void frame_free(simulation *s)
 {
     if (!s->frame)
         return;
+    sp_warped_frame_free(&s->frame->warped);
     sp_moving_frame_free(&s->frame->moving);
     sp_path_free(&s->frame->path);
     s->frame = NULL;

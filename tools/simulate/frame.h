@@ -3,12 +3,13 @@
 #define TOOLS_SIMULATE_FRAME_H
 
 #include "formats/scene.h"
-#include "rigid/moving_frame.h"
+#include "rigid/warped_frame.h"
 #include "tools/simulate/simulation.h"
 
 typedef struct simulate_frame {
     sp_path path;
     sp_moving_frame moving;
+    sp_warped_frame warped; /* with --warp */
 } simulate_frame;
 
 /* Reads the path of --frame into s->frame; does nothing without the option. */
@@ -17,8 +18,8 @@ void frame_read(simulation *s);
 /* The loads of the model, which has been made, with the inertial forces of its frame if it has one. */
 sp_external_loads frame_loads(simulation *s);
 
-/* Its pose at t: position m, quaternion w, x, y, z. */
-void frame_pose(const simulation *s, double t, double pose[7]);
+/* Its pose at t, position m and quaternion w, x, y, z, and its velocity and angular velocity; zeros without a frame. */
+void frame_pose(const simulation *s, double t, double pose[7], double twist[6]);
 
 void frame_free(simulation *s);
 

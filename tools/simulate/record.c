@@ -1,5 +1,6 @@
 #include "model/models.h"
 #include "tools/common/places.h"
+#include "tools/simulate/frame.h"
 #include "tools/simulate/reactions.h"
 #include "tools/simulate/simulation.h"
 #include "tools/simulate/warp.h"
@@ -30,6 +31,7 @@ void simulation_choose_record(simulation *s)
     s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
     s->shape.residuals = s->choice->certificate != NULL;
+    s->shape.frame = s->choice->frame != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
     if (record == RECORD_ALL)
         s->shape.point_count = mesh->vertex_count;
@@ -85,8 +87,12 @@ void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp
                       .u = s->u,
                       .udot = s->udot,
                       .reaction = s->kept_q + 2 * s->shape.r};
+    double pose[7], twist[6];
     visit_frame(&s->shape, &frame, kept);
     *time = frame.time;
+    frame_pose(s, frame.time, pose, twist);
+    frame.pose = pose;
+    frame.twist = twist;
     if (!kept->failed)
         tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
@@ -112,7 +118,9 @@ static void fill_displacements(simulation *s, const sp_integrator *integrator)
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
                        double energy[SP_WORK_COUNT], sp_state *kept)
 {
-    sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
+    double pose[7], twist[6];
+    sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot, .pose = pose, .twist = twist};
+    frame_pose(s, frame.time, pose, twist);
     if (s->warp)
         warp_points(s, sp_integrator_q(integrator), sp_integrator_v(integrator));
     else {

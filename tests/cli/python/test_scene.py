@@ -198,6 +198,29 @@ class Driving(Test):
         scene.step(100)
         np.testing.assert_allclose(scene.state('ball').position, [1.1, 2, 3], atol=1e-12)
 
+    def test_a_driven_body_feels_the_velocities_that_are_set(self):
+        h, steps = 0.002, 60
+        time = h * np.arange(steps + 2)
+        place = np.outer(np.where(time > h, 0.2 * np.sin(9 * (time - h))**2, 0), [0.3, 1, -1])
+        motion = [np.hstack([time[:, None], place, np.tile([1, 0, 0, 0], (len(time), 1))]), np.eye(1, 8, 4)]
+        model = {'kind': 'reduced', 'mesh': 'mesh.npz', 'basis': 'basis.npz', 'polynomials': 'poly.npz'}
+        scenes = []
+        for name, lines in zip(('along', 'still'), motion):
+            np.savetxt(f'{name}.csv', lines, fmt='%.17g', delimiter=',')
+            body = {'name': 'soft', 'model': 'soft', 'motion': 'path', 'path': f'{name}.csv', 'inertial': True}
+            pathlib.Path(f'{name}.json').write_text(json.dumps({'models': {'soft': model}, 'bodies': [body]}))
+            scenes.append(supple.Scene(f'{name}.json', step=h))
+        along, driven = [], []
+        for k in range(steps):  # a pose is known when its step begins: its velocity acts a step later than along a path
+            along.append(scenes[0].state('soft').q)
+            scenes[1].move_body('soft', place[k], twist=[*((place[k + 1] - place[k]) / h), 0, 0, 0])
+            for scene in scenes:
+                scene.step()
+            driven.append(scenes[1].state('soft').q)
+        size = np.abs(along).max()
+        self.assertGreater(size, 0)
+        np.testing.assert_allclose(driven, along, atol=1e-9 * size)
+
 
 class WrongCalls(Test):
     def test_wrong_files_have_the_message_of_the_program(self):

@@ -97,7 +97,7 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
     local ending=.npz
     cubature bar.npz basis.npz -q --poses 60 --tolerance 0.2 -o cub.npz
     done_well simulate bar.npz --model cubature --basis basis.npz --cub cub.npz --loads load.csv --dt 0.01 --steps 20 --certificate cert.npz -o motion.npz
-    [[ $err == *'of the basis, '*' of the quadrature' ]] || fault "$err"
+    [[ $err == *' by the basis, '*' by the quadrature' ]] || fault "$err"
     holds motion.npz "r['quadrature_estimate'] > 1e-4 and r['basis_estimate'] > 0.01"
     # all elements: the quadrature is exact
     done_well simulate bar.npz --model galerkin --basis basis.npz --loads load.csv --dt 0.01 --steps 20 --certificate cert.npz -q -o galerkin.npz

@@ -104,6 +104,9 @@ int sp_contact_scene_by_bodies(const void *left, const void *right);
  * body. */
 sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *body);
 
+/* Computes the forces on the hand and on the device, as the bodies are. */
+void sp_contact_scene_render(sp_contact_scene *scene);
+
 /* Records a contact of point `point` of body a with body b: its position and the force on a, world. */
 int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32_t point, const double at[3],
                             const double force[3]) SP_MUST_USE;

@@ -1,11 +1,9 @@
 /* modes: the lowest vibration modes of a mesh. */
 #include "basis/modes.h"
 #include "assembly/elastic.h"
-#include "formats/sparse.h"
 #include "tools/common/parallel.h"
 #include "tools/modes/methods.h"
 
-#include <string.h>
 
 enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
@@ -89,81 +87,26 @@ static const tool_option options[] = {
      .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
 
-/* What a file of ours says of its matrix: which one it is, and of which mesh. */
-static void check_matrix_meta(const char *path, const char *option, const char *which, const char *recorded,
-                              const tool_mesh *mesh)
-{
-    const char *wanted = !strcmp(option, "mass") ? "M" : "K";
-    if (*which && strcmp(which, wanted))
-        tool_fail(SP_INPUT, path, "it holds the matrix %s, --%s expects %s", which, option, wanted);
-    if (!*recorded)
-        tool_warn(path, "it does not say which mesh it belongs to");
-    tool_check_hash(path, "mesh", recorded, mesh->hash);
-}
-
-/* A matrix from a file, which must be of the same mesh, over the same degrees of freedom. */
-static void read_matrix(sp_context *context, const char *path, const char *option, const tool_mesh *mesh,
-                        const sp_fe_space *body, sp_sparse *matrix)
-{
-    static const char *const kinds[] = {"sparse", NULL};
-    sp_file file;
-    int64_t *dof;
-    char which[8], recorded[SP_HASH_LENGTH];
-    tool_read(path, option, kinds, true, &file);
-    tool_check(sp_json_hash(context, file.meta, "mesh", recorded), path);
-    tool_check(sp_sparse_read(context, &file, matrix, &dof, which), path);
-    sp_file_free(&file);
-    check_matrix_meta(path, option, which, recorded, mesh);
-    if (matrix->order != body->dof_count)
-        tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom",
-                  (long long)matrix->order, (long long)body->dof_count);
-    for (int64_t i = 0; dof && i < matrix->order; i++)
-        if (dof[i] != body->free[i])
-            tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i,
-                      (long long)dof[i], (long long)body->free[i]);
-}
-
-static bool is_diagonal(const sp_sparse *matrix)
-{
-    for (int64_t row = 0; row < matrix->order; row++)
-        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
-            if (matrix->index[k] != row && matrix->value[k] != 0)
-                return false;
-    return true;
-}
-
-static void write_matrix(sp_context *context, const char *path, const char *option, const char *which,
-                         const sp_fe_space *body, const sp_sparse *matrix, const char *mesh_hash)
-{
-    tool_output *output = tool_output_open(path);
-    json_t *meta = tool_meta_new("sparse");
-    tool_meta_output(meta, option);
-    json_object_set_new(meta, "mesh", json_string(mesh_hash));
-    tool_check(sp_sparse_write(context, tool_output_writer(output), meta, matrix, body->free, which), path);
-    json_decref(meta);
-    tool_output_finish(output, tool_result_new());
-}
-
 static void make_matrices(modes_problem *p)
 {
     sp_fe_space *body = &p->body;
     if (chosen.stiffness)
-        read_matrix(p->context, chosen.stiffness, "stiffness", &p->mesh, body, &p->K);
+        modes_read_matrix(p, chosen.stiffness, "stiffness", &p->K);
     else if (chosen.about)
         modes_tangent(p, &p->K);
     else
         tool_check(sp_elastic_stiffness(p->context, body, &p->K), p->mesh.path);
     if (chosen.mass) {
-        read_matrix(p->context, chosen.mass, "mass", &p->mesh, body, &p->M);
-        p->lumped = is_diagonal(&p->M);
+        modes_read_matrix(p, chosen.mass, "mass", &p->M);
+        p->lumped = modes_diagonal(&p->M);
     } else {
         tool_check(sp_fe_space_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
         p->lumped = chosen.lumped;
     }
     if (chosen.write_stiffness)
-        write_matrix(p->context, chosen.write_stiffness, "write-stiffness", "K", body, &p->K, p->mesh.hash);
+        modes_write_matrix(p, chosen.write_stiffness, "write-stiffness", "K", &p->K);
     if (chosen.write_mass)
-        write_matrix(p->context, chosen.write_mass, "write-mass", "M", body, &p->M, p->mesh.hash);
+        modes_write_matrix(p, chosen.write_mass, "write-mass", "M", &p->M);
 }
 
 /* The motions that the fixed vertices leave free. */

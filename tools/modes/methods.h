@@ -130,4 +130,16 @@ void modes_write_snapshots(modes_problem *problem, int64_t count, const double *
 /* Writes the Ritz vectors of `count` columns over the unknowns, without interfaces, as modes; replaces the columns. */
 void modes_write_ritz(modes_problem *problem, int64_t count, double *columns, json_t *result);
 
+/* A matrix from a file, which must be of the same mesh, over the same degrees of freedom. option: "stiffness" or
+ * "mass".
+ */
+void modes_read_matrix(const modes_problem *problem, const char *path, const char *option, sp_sparse *matrix);
+
+/* True if only entries of the diagonal are not 0. */
+bool modes_diagonal(const sp_sparse *matrix);
+
+/* The file of --write-stiffness or --write-mass; which: "K" or "M". */
+void modes_write_matrix(const modes_problem *problem, const char *path, const char *option, const char *which,
+                        const sp_sparse *matrix);
+
 #endif

@@ -22,9 +22,9 @@ typedef struct sp_parallel_solution {
 typedef struct sp_parallel_module {
     int version; /* SP_PARALLEL_VERSION */
 
-    /* Starts MPI. `die` is called on a rank that fails inside of a call which the others have not left, so that they
-     * cannot learn of it: it says the message, removes what is unfinished and ends the process, and mpirun then ends
-     * the other ranks. */
+    /* Starts MPI. The caller has removed PETSC_OPTIONS and SLEPC_OPTIONS from the environment. `die` is called on a
+     * rank that fails inside of a call which the others have not left, so that they cannot learn of it: it says the
+     * message, removes what is unfinished and ends the process, and mpirun then ends the other ranks. */
     int (*start)(sp_context *context, void (*die)(int status, const char *message));
     void (*place)(int *rank, int *ranks); /* the number of this process, and of all */
 

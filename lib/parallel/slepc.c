@@ -61,13 +61,9 @@ static PetscErrorCode on_error(MPI_Comm comm, int line, const char *function, co
 
 /* ---- start and end ---- */
 
-/* Options and files of the user's would change results. */
+/* A file of options of the user's would change results. */
 static PetscErrorCode start_petsc(void)
 {
-    unsetenv("PETSC_OPTIONS");
-    unsetenv("SLEPC_OPTIONS");
-    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMIX_RANK")) /* without mpirun Open MPI would start a daemon */
-        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     PetscCall(PetscOptionsSetValue(NULL, "-no_signal_handler", "true"));
     PetscCall(PetscOptionsSetValue(NULL, "-skip_petscrc", "true"));
     PetscCall(PetscOptionsSetValue(NULL, "-options_left", "false"));

@@ -43,6 +43,15 @@ static void die(int status, const char *message)
     _exit(status);
 }
 
+/* Options in the environment would change results. Without mpirun Open MPI would start a daemon. */
+static void prepare_environment(void)
+{
+    unsetenv("PETSC_OPTIONS");
+    unsetenv("SLEPC_OPTIONS");
+    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMIX_RANK"))
+        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+}
+
 void tool_parallel_start(const char *solver)
 {
     void *library = open_module();
@@ -52,6 +61,7 @@ void tool_parallel_start(const char *solver)
                   "setup -Dslepc=enabled)");
         tool_fail(SP_USAGE, NULL, "--solver %s: this build has no module supple-slepc", solver);
     }
+    prepare_environment();
     tool_check(module->start(&tool.context, die), NULL);
     module->place(&parallel.rank, &parallel.ranks);
     parallel.module = module;

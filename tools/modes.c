@@ -4,7 +4,6 @@
 #include "tools/common/parallel.h"
 #include "tools/modes/methods.h"
 
-
 enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {

@@ -60,7 +60,7 @@ needs_numpy() {
     common="--model modal --basis modes.npz --gravity 0,0,-9.81 --dt 0.01 --steps 60 --record all -q"
     simulate bar.npz $common --frame a.csv -o frame.npz
     simulate bar.npz $common --skin one.npz --skeleton one.json -o bone.npz
-    simulate bar.npz $common --warp --skin one.npz --skeleton one.json -o warped.npz
+    simulate bar.npz $common --warp --skin one.npz --skeleton one.json -o bone-warped.npz
     "$PYTHON" -c "
 import numpy as np
 a, b = np.load('frame.npz'), np.load('bone.npz')
@@ -68,7 +68,7 @@ members = [n for n in b.files if '/' in n]
 assert {n for n in a.files if '/' in n} - set(members) == {n for n in a.files if n.startswith(('pose/', 'twist/'))}
 for n in members:
     np.testing.assert_allclose(a[n], b[n], rtol=1e-10, atol=1e-13, err_msg=n)
-w, coordinates = np.load('warped.npz'), [n for n in members if n.startswith(('q/', 'qdot/'))]
+w, coordinates = np.load('bone-warped.npz'), [n for n in members if n.startswith(('q/', 'qdot/'))]
 assert coordinates
 for n in coordinates:
     np.testing.assert_allclose(a[n], w[n], rtol=1e-10, atol=1e-13, err_msg=n)

@@ -69,10 +69,11 @@ static int orthonormal_mix(sp_context *context, int64_t k, double least, double 
 }
 
 /* columns [own, k] ← columns times Q [k, to ≤ k], panel by panel in place. */
-static void mix_columns(int64_t own, int64_t k, int64_t to, const double *Q, double *columns)
+static void mix_columns(const sp_context *context, int64_t own, int64_t k, int64_t to, const double *Q, double *columns)
 {
-    double panel[PANEL * 3 * BLOCK];
+#pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t first = 0; first < own; first += PANEL) {
+        double panel[PANEL * 3 * BLOCK];
         const int rows = (int)(own - first < PANEL ? own - first : PANEL);
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, rows, (int)to, (int)k, 1, columns + first, (int)own, Q,
                     (int)k, 0, panel, PANEL);
@@ -99,8 +100,8 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp
         SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, t->w, w, mass_w));
         SP_TRY(sp_parallel_inner(context, s, t->w, w, t->w, mass_w, t->small));
         SP_TRY(orthonormal_mix(context, t->w, 1e-14, t->small, t->C, &rank));
-        mix_columns(n, t->w, rank, t->C, w);
-        mix_columns(n, t->w, rank, t->C, mass_w);
+        mix_columns(context, n, t->w, rank, t->C, w);
+        mix_columns(context, n, t->w, rank, t->C, mass_w);
         t->w = rank;
     }
 done:
@@ -120,12 +121,14 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
     int status = part ? SP_OK : sp_fail_memory(context);
     if (status != SP_OK)
         return status;
+#pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t j = 0; j < t->x; j++)
         for (int64_t i = 0; i < n; i++)
             left[j * n + i] = t->stiff[j * n + i] - t->value[j] * t->mass[j * n + i];
     SP_TRY(sp_parallel_inner(context, s, found->count, found->x, t->x, left, part));
     if (found->count > 0 && t->x > 0)
         sp_dense_add(context, n, found->count, found->mass_x, t->x, part, -1, left);
+#pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t j = 0; j < t->x; j++) {
         sums[2 * j] = sp_dense_dot(n, left + j * n, left + j * n);
         sums[2 * j + 1] = sp_dense_dot(n, t->mass + j * n, t->mass + j * n);
@@ -136,6 +139,13 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
 done:
     free(part);
     return status;
+}
+
+static void draw(const sp_context *context, const sp_parallel_solver *s, uint64_t seed, uint64_t stream, double *column)
+{
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+    for (int64_t i = 0; i < s->own; i++)
+        column[i] = sp_random_normal(seed, 40 + stream, (uint64_t)(s->first + i));
 }
 
 /* W = the preconditioned residuals of the first `active` vectors, without those that have converged, and random vectors
@@ -152,9 +162,8 @@ static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int
             continue;
         if (j < t->x)
             memmove(next, residuals + j * n, (size_t)n * sizeof *next);
-        for (int64_t i = 0; i < n && j >= t->x; i++)
-            next[i] = sp_random_normal(seed, 40 + t->drawn, (uint64_t)(s->first + i));
-        t->drawn += j >= t->x;
+        else
+            draw(context, s, seed, t->drawn++, next);
         t->w++;
     }
     return sp_parallel_apply(context, s, SP_CYCLE, t->w, load, t->vector + (t->x + t->p) * n);
@@ -204,9 +213,9 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)p, (int)x, 1, steps, (int)k, Q, (int)x, 0,
                     C + k * x, (int)k);
     sp_parallel_same(C, k * (x + p));
-    mix_columns(n, k, x + p, C, t->vector);
-    mix_columns(n, k, x + p, C, t->stiff);
-    mix_columns(n, k, x + p, C, t->mass);
+    mix_columns(context, n, k, x + p, C, t->vector);
+    mix_columns(context, n, k, x + p, C, t->stiff);
+    mix_columns(context, n, k, x + p, C, t->mass);
     t->x = x;
     t->p = p;
 done:

@@ -21,12 +21,20 @@ typedef struct block_matrix {
     sp_halo halo;         /* of the columns */
 } block_matrix;
 
+/* The blocks of a matrix column by column, for products with its transpose. */
+typedef struct block_columns {
+    const int64_t *start; /* [own + ghosts of the columns + 1] */
+    const int64_t *entry; /* [start[own + ghosts]] */
+    const int32_t *row;   /* of each entry, increasing within a column */
+} block_columns;
+
 typedef struct level {
     block_matrix A;
     const double *mass;  /* [start[count], 3] on the finest level, else NULL */
     double *inverse;     /* [own, rows, rows] of the blocks of the diagonal */
     double largest;      /* eigenvalue of inverse · A, with a margin */
     block_matrix P;      /* from the next level; none on the last */
+    block_columns down;  /* of P */
     sp_lanes *x, *r, *d; /* [(own + ghosts) · rows]: solution, load and then residual, step */
 } level;
 
@@ -70,7 +78,15 @@ SP_CLONES static void rows_times(const block_matrix *m, int64_t first, int64_t e
     }
 }
 
+/* Rows of blocks that a thread takes at a time. */
 enum { CHUNK = 512 };
+
+static void clear(const sp_multigrid *mg, int64_t count, sp_lanes *x)
+{
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
+    for (int64_t first = 0; first < count; first += 3 * CHUNK)
+        memset(x + first, 0, (size_t)(count - first < 3 * CHUNK ? count - first : 3 * CHUNK) * sizeof *x);
+}
 
 /* y += sign · A x, after the ghosts of x were exchanged. */
 static void add_product(const sp_multigrid *mg, const block_matrix *m, double sign, sp_lanes *x, sp_lanes *y)
@@ -81,26 +97,31 @@ static void add_product(const sp_multigrid *mg, const block_matrix *m, double si
         rows_times(m, first, first + CHUNK < m->count ? first + CHUNK : m->count, x, sign, y);
 }
 
-SP_CLONES static void transposed_rows(const block_matrix *m, const sp_lanes *x, sp_lanes *y)
+SP_CLONES static void columns_times(const block_matrix *m, const block_columns *columns, int64_t first, int64_t end,
+                                    const sp_lanes *x, sp_lanes *y)
 {
-    for (int64_t i = 0; i < m->count; i++)
-        for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {
-            const double *block = m->value + m->rows * m->columns * k;
-            sp_lanes *to = y + (int64_t)m->place[k] * m->columns;
-            for (int b = 0; b < m->columns; b++) {
-                sp_lanes sum = block[b] * x[i * m->rows];
-                for (int a = 1; a < m->rows; a++)
-                    sum += block[a * m->columns + b] * x[i * m->rows + a];
-                to[b] += sum;
-            }
+    for (int64_t j = first; j < end; j++) {
+        sp_lanes sum[WIDEST] = {{0}};
+        for (int64_t k = columns->start[j]; k < columns->start[j + 1]; k++) {
+            const double *block = m->value + m->rows * m->columns * columns->entry[k];
+            const sp_lanes *from = x + (int64_t)columns->row[k] * m->rows;
+            for (int a = 0; a < m->rows; a++)
+                for (int b = 0; b < m->columns; b++)
+                    sum[b] += block[a * m->columns + b] * from[a];
         }
+        for (int b = 0; b < m->columns; b++)
+            y[j * m->columns + b] = sum[b];
+    }
 }
 
 /* y = Pᵀ x. */
-static void restrict_to(const block_matrix *P, const sp_lanes *x, sp_lanes *y)
+static void restrict_to(const sp_multigrid *mg, const level *l, const sp_lanes *x, sp_lanes *y)
 {
-    memset(y, 0, (size_t)((P->halo.own + P->halo.ghosts) * P->columns) * sizeof *y);
-    transposed_rows(P, x, y);
+    const block_matrix *P = &l->P;
+    const int64_t count = P->halo.own + P->halo.ghosts;
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
+    for (int64_t first = 0; first < count; first += CHUNK)
+        columns_times(P, &l->down, first, first + CHUNK < count ? first + CHUNK : count, x, y);
     sp_halo_add(&P->halo, P->columns, y);
 }
 
@@ -133,7 +154,7 @@ static void step(const sp_multigrid *mg, const level *l, double old, double new)
  * Appl. 30, 2023, without its optimal weights): x gains; r is the residual before, and with `residual` after it. */
 static void smooth(const sp_multigrid *mg, level *l, bool residual)
 {
-    memset(l->d, 0, (size_t)(l->A.halo.own * l->A.rows) * sizeof *l->d);
+    clear(mg, l->A.halo.own * l->A.rows, l->d);
     for (int k = 1; k <= DEGREE; k++) {
         step(mg, l, (2.0 * k - 3) / (2 * k + 1) * (k > 1), (8.0 * k - 4) / (2 * k + 1) / l->largest);
         if (k < DEGREE || residual)
@@ -163,17 +184,18 @@ static void solve_last(const sp_multigrid *mg, level *l)
 static void cycle(const sp_multigrid *mg, int at)
 {
     level *l = &mg->levels[at];
-    memset(l->x, 0, (size_t)(l->A.halo.own * l->A.rows) * sizeof *l->x);
+    clear(mg, l->A.halo.own * l->A.rows, l->x);
     if (at == mg->count - 1) {
         solve_last(mg, l);
         return;
     }
     level *coarse = l + 1;
     smooth(mg, l, true);
-    restrict_to(&l->P, l->r, coarse->r);
+    restrict_to(mg, l, l->r, coarse->r);
     cycle(mg, at + 1);
-    memset(l->d, 0, (size_t)(l->A.halo.own * l->A.rows) * sizeof *l->d);
+    clear(mg, l->A.halo.own * l->A.rows, l->d);
     add_product(mg, &l->P, 1, coarse->x, l->d);
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
     for (int64_t i = 0; i < l->A.halo.own * l->A.rows; i++)
         l->x[i] += l->d[i];
     add_product(mg, &l->A, -1, l->d, l->r);
@@ -182,27 +204,42 @@ static void cycle(const sp_multigrid *mg, int at)
 
 /* ---- columns ---- */
 
-static void to_lanes(int64_t n, int64_t count, const double *columns, sp_lanes *x)
+static void to_lanes(const sp_multigrid *mg, int64_t n, int64_t count, const double *columns, sp_lanes *x)
 {
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < SP_LANES; c++)
             x[i][c] = c < count ? columns[c * n + i] : 0;
 }
 
-static void from_lanes(int64_t n, int64_t count, const sp_lanes *x, double *columns)
+static void from_lanes(const sp_multigrid *mg, int64_t n, int64_t count, const sp_lanes *x, double *columns)
 {
-    for (int64_t c = 0; c < count; c++)
-        for (int64_t i = 0; i < n; i++)
-            columns[c * n + i] = x[i][c];
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
+    for (int64_t first = 0; first < n; first += CHUNK)
+        for (int64_t c = 0; c < count; c++)
+            for (int64_t i = first; i < n && i < first + CHUNK; i++)
+                columns[c * n + i] = x[i][c];
 }
 
-SP_CLONES static void mass_rows(const level *l, const sp_lanes *x, sp_lanes *y)
+SP_CLONES static void mass_rows(const level *l, int64_t first, int64_t end, const sp_lanes *x, sp_lanes *y)
 {
     const block_matrix *m = &l->A;
-    for (int64_t i = 0; i < m->count; i++)
+    for (int64_t i = first; i < end; i++) {
+        sp_lanes sum[3] = {{0}};
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++)
             for (int a = 0; a < 3; a++)
-                y[3 * i + a] += l->mass[3 * k + a] * x[3 * (int64_t)m->place[k] + a];
+                sum[a] += l->mass[3 * k + a] * x[3 * (int64_t)m->place[k] + a];
+        memcpy(y + 3 * i, sum, sizeof sum);
+    }
+}
+
+/* y = M x on the finest level. */
+static void mass_product(const sp_multigrid *mg, const level *l, sp_lanes *x, sp_lanes *y)
+{
+    sp_halo_exchange(&l->A.halo, 3, x);
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
+    for (int64_t first = 0; first < l->A.count; first += CHUNK)
+        mass_rows(l, first, first + CHUNK < l->A.count ? first + CHUNK : l->A.count, x, y);
 }
 
 void sp_multigrid_apply(sp_multigrid *mg, enum sp_multigrid_operation operation, int64_t count, const double *x,
@@ -214,20 +251,19 @@ void sp_multigrid_apply(sp_multigrid *mg, enum sp_multigrid_operation operation,
         const int64_t width = count - c < SP_LANES ? count - c : SP_LANES;
         const sp_lanes *result = l->r;
         if (operation == SP_CYCLE) {
-            to_lanes(n, width, x + c * n, l->r);
+            to_lanes(mg, n, width, x + c * n, l->r);
             cycle(mg, 0);
             result = l->x;
         } else {
-            to_lanes(n, width, x + c * n, l->d);
-            memset(l->r, 0, (size_t)n * sizeof *l->r);
-            if (operation == SP_TIMES_A)
-                add_product(mg, &l->A, 1, l->d, l->r);
+            to_lanes(mg, n, width, x + c * n, l->d);
+            if (operation == SP_TIMES_M)
+                mass_product(mg, l, l->d, l->r);
             else {
-                sp_halo_exchange(&l->A.halo, 3, l->d);
-                mass_rows(l, l->d, l->r);
+                clear(mg, n, l->r);
+                add_product(mg, &l->A, 1, l->d, l->r);
             }
         }
-        from_lanes(n, width, result, y + c * n);
+        from_lanes(mg, n, width, result, y + c * n);
     }
 }
 
@@ -349,6 +385,27 @@ done:
     sp_list_free(&list);
     sp_pool_free(&scratch);
     return status;
+}
+
+static int list_columns(sp_context *context, sp_pool *pool, const block_matrix *m, block_columns *columns)
+{
+    const int64_t count = m->halo.own + m->halo.ghosts, entries = m->start[m->count];
+    int64_t *start = sp_pool_new(pool, count + 2, sizeof *start), *entry = sp_pool_raw(pool, entries, sizeof *entry);
+    int32_t *row = sp_pool_raw(pool, entries, sizeof *row);
+    if (!start || !entry || !row)
+        return sp_fail_memory(context);
+    for (int64_t k = 0; k < entries; k++)
+        start[m->place[k] + 2]++;
+    for (int64_t j = 0; j < count; j++)
+        start[j + 2] += start[j + 1];
+    for (int64_t i = 0; i < m->count; i++)
+        for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {
+            const int64_t at = start[m->place[k] + 1]++;
+            entry[at] = k;
+            row[at] = (int32_t)i;
+        }
+    *columns = (block_columns){.start = start, .entry = entry, .row = row};
+    return SP_OK;
 }
 
 /* The inverse of a symmetric matrix [n, n] without the directions in which it is singular. */
@@ -485,6 +542,9 @@ static int make_hierarchy(sp_context *context, Mat A, sp_multigrid *mg)
     PETSC_TRY(PCSetType(pc, PCGAMG));
     PETSC_TRY(PCSetOptionsPrefix(pc, "supple_"));
     PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_mg_levels_pc_type", "jacobi"));
+    /* Without the weakest couplings, which lie between the aggregates of aggregates that hardly touch, conjugate
+     * gradients take 37 instead of 59 steps on a dragon of 412,746 tetrahedra. */
+    PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_pc_gamg_threshold", "0.01"));
     PETSC_TRY(PCSetFromOptions(pc));
     PETSC_TRY(PCSetUp(pc));
     PETSC_TRY(PCMGGetLevels(pc, &levels));
@@ -501,6 +561,7 @@ static int make_hierarchy(sp_context *context, Mat A, sp_multigrid *mg)
         const int from = mg->count - 2 - at;
         SP_TRY(take_matrix(context, &mg->pool, P[from], at == 0 ? 3 : 6, 6, &mg->levels[at].P));
         PETSC_TRY(MatDestroy(&P[from]));
+        SP_TRY(list_columns(context, &mg->pool, &mg->levels[at].P, &mg->levels[at].down));
         SP_TRY(take_matrix(context, &mg->pool, coarse[from], 6, 6, &mg->levels[at + 1].A));
         PETSC_TRY(MatDestroy(&coarse[from]));
     }

@@ -77,7 +77,8 @@ int sp_parallel_open(sp_context *context, sp_block_rows *rows, bool direct, sp_p
 void sp_parallel_close(sp_parallel_solver *solver);
 int sp_parallel_modes(sp_context *context, sp_parallel_solver *solver, const sp_modes_parameters *parameters,
                       double *eigenvalue, double *vector, double *residual, sp_modes_report *report) SP_MUST_USE;
-int sp_parallel_solve(sp_context *context, sp_parallel_solver *solver, int64_t count, const double *b, double tolerance,
-                      double *x, sp_parallel_solution *solution) SP_MUST_USE;
+int sp_parallel_solve(sp_context *context, sp_parallel_solver *solver, const sp_parallel_complement *complement,
+                      int64_t count, const double *b, double tolerance, double *x,
+                      sp_parallel_solution *solution) SP_MUST_USE;
 
 #endif

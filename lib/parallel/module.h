@@ -9,15 +9,22 @@
 #include "basis/modes.h"
 #include "parallel/partition.h"
 
-enum { SP_PARALLEL_VERSION = 1 };
+enum { SP_PARALLEL_VERSION = 2 };
 #define SP_PARALLEL_SYMBOL "sp_parallel_slepc"
 
 typedef struct sp_parallel_solver sp_parallel_solver;
 
 typedef struct sp_parallel_solution {
     int64_t iterations; /* largest number of iterations of a column; 0: a factorization */
-    double residual;    /* largest ‖A x − b‖/‖b‖, recomputed */
+    double residual;    /* largest ‖A x − b‖/‖b‖, recomputed; the forces of a complement are projected */
 } sp_parallel_solution;
+
+/* Where the equations of a free body are solved: the M-orthogonal complement of its modes. */
+typedef struct sp_parallel_complement {
+    int64_t modes;
+    const double *mode;  /* [3·own vertices, modes] M-orthonormal */
+    const double *value; /* [count] λ of each column */
+} sp_parallel_complement;
 
 typedef struct sp_parallel_module {
     int version; /* SP_PARALLEL_VERSION */
@@ -53,9 +60,12 @@ typedef struct sp_parallel_module {
                  double *eigenvalue, double *vector, double *residual, sp_modes_report *report);
 
     /* x = A⁻¹ b for `count` columns [3·own vertices, count]; x must not be b. With multigrid by conjugate
-     * gradients until ‖b − A x‖ ≤ tolerance · ‖b‖. SP_NUMERICAL if they do not converge. */
-    int (*solve)(sp_context *context, sp_parallel_solver *solver, int64_t count, const double *b, double tolerance,
-                 double *x, sp_parallel_solution *solution);
+     * gradients until ‖b − A x‖ ≤ tolerance · ‖b‖. SP_NUMERICAL if they do not converge.
+     * With a complement (else NULL) x and the forces are kept in it, and K − λM replaces A: always by conjugate
+     * gradients, for which the factorization is a preconditioner too. SP_INPUT if they do not converge, as with an
+     * eigenvalue below λ outside of the modes. */
+    int (*solve)(sp_context *context, sp_parallel_solver *solver, const sp_parallel_complement *complement,
+                 int64_t count, const double *b, double tolerance, double *x, sp_parallel_solution *solution);
 
     /* Collects one column [3·own vertices] of every rank, in their order, on rank 0: all [3·all vertices], else NULL.
      */

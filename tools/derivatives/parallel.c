@@ -14,6 +14,7 @@ typedef struct group_work {
     double *U;        /* [3·vertices of the part, k] the modes */
     double *force;    /* [3·vertices of the part, GROUP] */
     double *load, *u; /* [3·own vertices, GROUP] */
+    double *own;      /* [3·own vertices, k] the modes of a free body */
     double tolerance;
     int64_t iterations;
 } group_work;
@@ -21,11 +22,6 @@ typedef struct group_work {
 /* What cannot be divided among ranks. */
 static void refuse(const derivatives_problem *p, const char *solver)
 {
-    if (p->rigid)
-        tool_fail(
-            SP_USAGE, p->modes.path,
-            "--solver %s is for constrained bodies; the modes of this one are of a free body: use --solver direct",
-            solver);
     if (p->modes.columns.interface_count > 0)
         tool_fail(SP_USAGE, p->modes.path, "--solver %s: a basis with interfaces needs --solver direct", solver);
 }
@@ -41,14 +37,19 @@ static void take_modes(derivatives_problem *p, group_work *w)
     w->force = tool_allocate_raw(&p->pool, 3 * vertices * GROUP, sizeof *w->force);
     w->load = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->load);
     w->u = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->u);
+    w->own = p->rigid ? tool_allocate_raw(&p->pool, own * p->k, sizeof *w->own) : NULL;
+    for (int64_t c = 0; c < p->k && w->own; c++)
+        sp_partition_own(&w->body.partition, &w->body.part, w->body.origin, w->U + 3 * c * vertices, w->own + c * own);
 }
 
-/* K Φ = −(H:Ψ_j)Ψ_i for `count` pairs; the forces at own vertices are complete, since the part has all their
- * elements. */
+/* K Φ = −(H:Ψ_j)Ψ_i for `count` pairs, or (K − λ_i M) Φ in the complement of the modes of a free body; the forces at
+ * own vertices are complete, since the part has all their elements. */
 static int solve_group(derivatives_problem *p, group_work *w, const int64_t *pair, int64_t count)
 {
     const int64_t vertices = w->body.part.vertex_count, own = 3 * w->body.partition.count;
     sp_parallel_solution solution;
+    double value[GROUP];
+    const sp_parallel_complement complement = {.modes = p->k, .mode = w->own, .value = value};
     int status = sp_elastic_second(p->context, &w->body.space, p->k, w->U, count, pair, w->force);
     if (status != SP_OK)
         return status;
@@ -57,7 +58,10 @@ static int solve_group(derivatives_problem *p, group_work *w, const int64_t *pai
                          w->load + c * own);
     for (int64_t i = 0; i < count * own; i++)
         w->load[i] = -w->load[i];
-    status = tool_parallel()->solve(p->context, w->body.solver, count, w->load, w->tolerance, w->u, &solution);
+    for (int64_t c = 0; c < count && p->rigid; c++)
+        value[c] = p->modes.columns.eigenvalue[pair[2 * c]];
+    status = tool_parallel()->solve(p->context, w->body.solver, p->rigid ? &complement : NULL, count, w->load,
+                                    w->tolerance, w->u, &solution);
     p->residual = fmax(p->residual, solution.residual);
     w->iterations = solution.iterations > w->iterations ? solution.iterations : w->iterations;
     return status;
@@ -84,7 +88,7 @@ void derivatives_parallel(derivatives_problem *p, bool direct, double tolerance)
         sp_pool_free(&columns);
     }
     json_object_set_new(p->result, "ranks", json_integer(tool_parallel_ranks()));
-    if (!direct)
+    if (!direct || p->rigid)
         json_object_set_new(p->result, "iterations", json_integer(w.iterations));
     tool_parallel_close(&w.body);
 }

@@ -46,17 +46,17 @@ list() {
 @test "Debian's build needs what scripts/prepare installs" {
     local name needs
     needs=$(awk '/^[A-Z]/ { on = /^Build-Depends:/ } on' "$SUPPLE_SOURCE/debian/control" | sed 's/^Build-Depends://; s/[,(\[].*//' | tr -d ' ')
-    # the packages that are there in every build on Debian, and the font, which is only needed to draw
-    for name in $(list build; list manual; list pictures); do
+    # the packages that are there in every build on Debian, and the font and mpirun, which are only needed to draw and to run
+    for name in $(list build; list manual; list pictures; list parallel); do
         case $name in
-        gcc | libc6-dev | make | fonts-dejavu-core) ;;
+        gcc | libc6-dev | make | fonts-dejavu-core | openmpi-bin) ;;
         *) grep -qx "$name" <<< "$needs" || fault "Build-Depends has no $name" ;;
         esac
     done
     for name in $needs; do
         case $name in
         debhelper-compat | dh-python) ;;
-        *) { list build; list manual; list pictures; list sound; } | grep -qx "$name" || fault "scripts/prepare has no $name" ;;
+        *) { list build; list manual; list pictures; list sound; list parallel; } | grep -qx "$name" || fault "scripts/prepare has no $name" ;;
         esac
     done
     no_faults
@@ -65,7 +65,7 @@ list() {
 @test "the image is built with the packages of scripts/prepare" {
     local here there
     there=$(sed -n '/^RUN apt-get update/,/[^\\]$/p' "$SUPPLE_SOURCE/packaging/Dockerfile" | sed -n '2,$p' | sed '/^ *debhelper /d' | tr -d '\134' | tr -s ' ' '\n' | sed '/^$/d' | sort)
-    here=$({ list build; list manual; list pictures; list sound; } | sort)
+    here=$({ list build; list manual; list pictures; list sound; list parallel; } | sort)
     [ "$here" = "$there" ] || fault "$(diff <(echo "$here") <(echo "$there"))"
     no_faults
 }
@@ -83,11 +83,10 @@ list() {
     local root library file pattern patterns count
     install_build
     patterns=$(cat "$SUPPLE_SOURCE"/debian/*.install)
-    (cd "$root" && find . -type f -o -type l) | sed "s|^\./|usr/|; s|^usr/lib/$(uname -m)-[^/]*/|usr/lib/triplet/|; s|^usr/lib64/|usr/lib/triplet/|; s|^usr/lib/libsupple|usr/lib/triplet/libsupple|; s|^usr/lib/pkgconfig|usr/lib/triplet/pkgconfig|" > files.txt
+    (cd "$root" && find . -type f -o -type l) | sed "s|^\./|usr/|; s|^usr/lib/$(uname -m)-[^/]*/|usr/lib/triplet/|; s|^usr/lib64/|usr/lib/triplet/|; s|^usr/lib/libsupple|usr/lib/triplet/libsupple|; s|^usr/lib/supple/|usr/lib/triplet/supple/|; s|^usr/lib/pkgconfig|usr/lib/triplet/pkgconfig|" > files.txt
     [ "$(wc -l < files.txt)" -gt 100 ] || fault "only $(wc -l < files.txt) files"
     set -f
     while read -r file; do
-        [[ $file != */supple-slepc.so ]] || continue # debian/rules builds without it
         count=0
         for pattern in $patterns; do
             # shellcheck disable=SC2053

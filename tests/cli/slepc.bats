@@ -149,6 +149,20 @@ says() {
     no_faults
 }
 
+@test "what does not converge and what does not fit: one line of one rank, and nothing is left" {
+    needs_module
+    # trilinear elements that are nearly incompressible
+    voxelize bar.obj -n 12 --enlarge 1 --fill --poisson 0.49999 --fix-half-space 1,0,0,0.01 -q -o stiff.npz
+    says 5 'modes have converged after 500 iterations' 1 stiff.npz -k 8 --solver amg
+    says 5 'modes have converged after 500 iterations' 2 stiff.npz -k 8 --solver amg
+    voxelize bar.obj -n 120 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0.01 -q -o large.npz
+    local solver
+    for solver in slepc amg; do
+        (ulimit -v 900000 && says 4 'memory' 1 large.npz -k 8 -t 1 --solver $solver && no_faults) || fault "$solver"
+    done
+    no_faults
+}
+
 @test "a program without the module says what it needs" {
     bar
     mkdir alone

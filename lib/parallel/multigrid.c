@@ -542,8 +542,8 @@ static int make_hierarchy(sp_context *context, Mat A, sp_multigrid *mg)
     PETSC_TRY(PCSetType(pc, PCGAMG));
     PETSC_TRY(PCSetOptionsPrefix(pc, "supple_"));
     PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_mg_levels_pc_type", "jacobi"));
-    /* Without the weakest couplings, which lie between the aggregates of aggregates that hardly touch, conjugate
-     * gradients take 37 instead of 59 steps on a dragon of 412,746 tetrahedra. */
+    /* Couplings |a_ij| < 0.01 √(a_ii a_jj) do not join vertices to an aggregate: conjugate gradients take 37 instead of
+     * 59 steps on a dragon of 412,746 tetrahedra. */
     PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_pc_gamg_threshold", "0.01"));
     PETSC_TRY(PCSetFromOptions(pc));
     PETSC_TRY(PCSetUp(pc));

@@ -141,6 +141,7 @@ done:
     return status;
 }
 
+/* A column of normal random numbers, which do not depend on the ranks. */
 static void draw(const sp_context *context, const sp_parallel_solver *s, uint64_t seed, uint64_t stream, double *column)
 {
 #pragma omp parallel for schedule(static) num_threads(context->threads)

@@ -1,5 +1,5 @@
 /* Unsigned distances at every vertex of a grid by Embree's closest-point queries (rtcPointQuery on its BVH), compared
- * with sp_distance_field without signs: bench-embree MODEL CELLS THREADS. Built if embree3 is installed.
+ * with sp_distance_field without signs: bench-embree MODEL CELLS THREADS. Built if Embree 3 or 4 is installed.
  *
  * Both read the same triangles and compute the same vertices in this process. Embree stores single precision, like the
  * distances of a field. Its time is that of building the BVH (quality high) and of the queries. A query starts from an
@@ -8,7 +8,11 @@
 #include "bench.h"
 #include "geometry/distance_field.h"
 
+#if __has_include(<embree4/rtcore.h>)
+#include <embree4/rtcore.h>
+#else
 #include <embree3/rtcore.h>
+#endif
 #include <omp.h>
 
 typedef struct triangles {

@@ -1,8 +1,12 @@
-/* Blocked rays by Embree 3. Its own threads are switched off: the search structure is then built in a fixed order, and
+/* Blocked rays by Embree 3 or 4. Its own threads are switched off: the search structure is then built in a fixed order, and
  * the caller's threads trace the rays. */
 #include "render/shadow.h"
 
+#if __has_include(<embree4/rtcore.h>)
+#include <embree4/rtcore.h>
+#else
 #include <embree3/rtcore.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 
@@ -82,7 +86,6 @@ void sp_shadow_free(sp_shadow *shadow)
 
 bool sp_shadow_blocked(const sp_shadow *shadow, const float origin[3], const float direction[3])
 {
-    struct RTCIntersectContext context;
     struct RTCRay ray = {.org_x = origin[0],
                          .org_y = origin[1],
                          .org_z = origin[2],
@@ -91,7 +94,12 @@ bool sp_shadow_blocked(const sp_shadow *shadow, const float origin[3], const flo
                          .dir_z = direction[2],
                          .tfar = INFINITY,
                          .mask = UINT32_MAX};
+#if RTC_VERSION_MAJOR >= 4
+    rtcOccluded1(shadow->scene, &ray, NULL);
+#else
+    struct RTCIntersectContext context;
     rtcInitIntersectContext(&context);
     rtcOccluded1(shadow->scene, &context, &ray);
+#endif
     return ray.tfar < 0;
 }

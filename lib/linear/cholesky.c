@@ -36,7 +36,11 @@ struct sp_cholesky {
 void sp_cholmod_start(cholmod_common *common)
 {
     cholmod_l_start(common);
+#if SUITESPARSE_MAIN_VERSION >= 7
+    SuiteSparse_config_malloc_func_set(sp_memory_new);
+#else
     SuiteSparse_config.malloc_func = sp_memory_new;
+#endif
     common->print = 0;
     common->error_handler = NULL;
     common->supernodal = CHOLMOD_SUPERNODAL;

@@ -132,7 +132,7 @@ static enum fault element_fault(const sp_mesh *mesh, int64_t element, const sp_r
 
 static int report_element(sp_context *context, const sp_mesh *mesh, int64_t element)
 {
-    int a, b;
+    int a = 0, b = 0;
     int64_t within;
     enum fault fault = element_fault(mesh, element, NULL, &a, &b);
     const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;

@@ -5,6 +5,7 @@
 #include "linear/supernodes.h"
 
 #include <omp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,13 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     start[nodes] = at;
     sp_sparse graph = {.order = nodes, .start = start, .index = index};
     cholmod_sparse pattern = sp_cholmod_view(&graph);
-    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, common))
+    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, common)) {
+        /* METIS catches SIGTERM while it runs, and reports it as an invalid graph, which this one cannot be: the signal
+         * was for the process, and goes on to it. */
+        if (common->status == CHOLMOD_INVALID)
+            raise(SIGTERM);
         return sp_cholmod_failure(context, common, "ordering");
+    }
     at = 0;
     for (int64_t i = 0; i < nodes; i++)
         for (int64_t row = first[order[i]]; row < first[order[i] + 1]; row++)

@@ -1,11 +1,13 @@
 #include "linear/blas.h"
 
 #include "base/lanes.h"
+#include "linear/suitesparse.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,9 @@
  * cost 1.5 ms at every start). The last two functions are not in its headers, but in its builds that select kernels at
  * run time. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
+extern int openblas_get_num_threads(void) __attribute__((weak));
+extern int openblas_get_parallel(void) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
@@ -30,26 +35,28 @@ static bool supports_3dnow(void)
 
 void sp_blas_prepare(bool choose_kernels)
 {
+    (void)sp_blas_alone_begin();
     if (!openblas_set_num_threads)
         return;
-    openblas_set_num_threads(1);
+    openblas_set_num_threads(1); /* frees what it keeps for other threads */
 #if !defined(__x86_64__)
     (void)choose_kernels;
 #else
-    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"}, *const narrow[] = {
-                                                                                                   "Haswell", "Zen"};
+    static const char *const outdated_kernels[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"};
+    static const char *const avx2_kernels[] = {"Haswell", "Zen"};
     const char *now = openblas_get_corename();
     bool outdated = false, half = false;
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        outdated |= !strcmp(now, old[i]);
-    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
-        half |= !strcmp(now, narrow[i]);
-    bool pretends = (!strcmp(now, "Opteron") || !strcmp(now, "Opteron_SSE3")) && !supports_3dnow();
-    if (!choose_kernels || !(outdated || half || pretends) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
+    for (size_t i = 0; i < sizeof outdated_kernels / sizeof *outdated_kernels; i++)
+        outdated |= !strcmp(now, outdated_kernels[i]);
+    for (size_t i = 0; i < sizeof avx2_kernels / sizeof *avx2_kernels; i++)
+        half |= !strcmp(now, avx2_kernels[i]);
+    bool without_3dnow = (!strcmp(now, "Opteron") || !strcmp(now, "Opteron_SSE3")) && !supports_3dnow();
+    if (!choose_kernels || !(outdated || half || without_3dnow) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
+
     bool avx512 = sp_lanes_native();
     bool avx2 = sp_lanes_narrow();
-    if (!avx512 && !(outdated && avx2) && !pretends)
+    if (!avx512 && !(outdated && avx2) && !without_3dnow)
         return;
     setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : avx2 ? "Haswell" : "Prescott", 1);
     gotoblas_dynamic_quit();
@@ -89,26 +96,72 @@ const char *sp_blas_missing(const char **core)
     return NULL;
 }
 
+/* The number of threads of OpenBLAS's pthreads build belongs to the process: the first caller sets it to 1, the last one
+ * puts back what was there. */
+static struct {
+    pthread_mutex_t lock;
+    int callers, before;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool has_own_threads(void)
+{
+    enum { PTHREADS = 1 };
+    return openblas_get_parallel && openblas_get_parallel() == PTHREADS;
+}
+
 int sp_blas_alone_begin(void)
 {
     const int threads = omp_get_max_threads();
     omp_set_num_threads(1);
+    if (has_own_threads()) {
+        pthread_mutex_lock(&shared.lock);
+        if (shared.callers++ == 0) {
+            shared.before = openblas_get_num_threads();
+            openblas_set_num_threads(1);
+        }
+        pthread_mutex_unlock(&shared.lock);
+    }
     return threads;
 }
 
 void sp_blas_alone_end(int threads)
 {
     omp_set_num_threads(threads);
+    if (has_own_threads()) {
+        pthread_mutex_lock(&shared.lock);
+        if (--shared.callers == 0)
+            openblas_set_num_threads(shared.before);
+        pthread_mutex_unlock(&shared.lock);
+    }
 }
 
 int sp_blas_serial_begin(void)
 {
-    int levels = omp_get_max_active_levels();
+    /* Nothing to do inside of a loop on several threads, whose nested regions have one thread; and in libgomp before
+     * version 12 this setting belongs to the process, so that loops would restore each other's value. */
+    if (omp_in_parallel())
+        return -1;
+    const int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(0);
     return levels;
 }
 
 void sp_blas_serial_end(int levels)
 {
-    omp_set_max_active_levels(levels);
+    if (levels >= 0)
+        omp_set_max_active_levels(levels);
+}
+
+void sp_blas_versions(char *text, size_t size)
+{
+    static const char *const kinds[] = {"serial", "pthreads", "OpenMP"};
+    char version[40] = "", blas[200] = "OpenBLAS not used";
+    if (openblas_get_config && sscanf(openblas_get_config(), "OpenBLAS %39s", version) == 1) {
+        const int kind = openblas_get_parallel();
+        snprintf(blas, sizeof blas, "OpenBLAS %s (%s, kernels for %s)", version,
+                 kind >= 0 && kind <= 2 ? kinds[kind] : "unknown", openblas_get_corename());
+    }
+    snprintf(text, size, "%s, SuiteSparse %d.%d.%d (CHOLMOD %d.%d.%d), ARPACK %s", blas, SUITESPARSE_MAIN_VERSION,
+             SUITESPARSE_SUB_VERSION, SUITESPARSE_SUBSUB_VERSION, CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION,
+             CHOLMOD_SUBSUB_VERSION, SUPPLE_ARPACK);
 }

@@ -2,14 +2,17 @@
 #ifndef SP_LINEAR_BLAS_H
 #define SP_LINEAR_BLAS_H
 
-#include <stdbool.h>
+#include "base/context.h"
 
-/* Call once at the start of a program, before any other call; does nothing in a program that is linked without
- * OpenBLAS. Two settings of OpenBLAS belong to the process, not to the call:
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Call once at the start of a program, before any other call.
  *
- * One thread: its results differ in the last bits with the number of its threads, and ours must not.
+ * One thread: BLAS runs on the calling thread until the program ends, as between the two calls of sp_blas_alone_begin.
+ * A thread of the program's own that computes calls sp_blas_alone_begin itself.
  *
- * Its kernels: version 0.3.21 (Debian 12) does not know processors newer than itself. It then silently selects kernels
+ * Its kernels, which belong to the process; nothing is done in a program that is linked without OpenBLAS: version 0.3.21 (Debian 12) does not know processors newer than itself. It then silently selects kernels
  * for processors of 2004, ten times slower (measured), or, on AMD processors with AVX-512, those for AVX2 (Cholesky
  * factorization of 106,000 unknowns: 3.04 s instead of 2.26 s). With choose_kernels, in this case and if the processor
  * has AVX-512 or AVX2, the right kernels are selected by name, and those of 2004 if it selected kernels that this
@@ -22,16 +25,33 @@ void sp_blas_prepare(bool choose_kernels);
  * nothing is missing. */
 const char *sp_blas_missing(const char **core);
 
-/* Between these two calls BLAS runs on the calling thread alone, for a library in a program that may use BLAS with
- * several threads: results differ in the last bits with their number. Our own loops name the number of their threads.
- * Returns the argument for the closing call. */
+/* Between these two calls BLAS and LAPACK run on the calling thread alone: results differ in the last bits with the
+ * number of their threads, and ours must not. Our own loops name the number of their threads.
+ *
+ * What sets the number depends on the build of OpenBLAS. Its OpenMP build asks omp_get_max_threads(), from version 0.3.24
+ * on at every call and whatever openblas_set_num_threads said; that number belongs to the calling thread, and the threads
+ * of its parallel regions inherit it. Its pthreads build has one number
+ * for the process, which is 1 as long as one caller is between the two calls. Its serial build has no threads.
+ *
+ * Returns the argument for the closing call. May be nested, and called by several threads. */
 int sp_blas_alone_begin(void);
 void sp_blas_alone_end(int threads);
 
 /* Between these two calls OpenMP regions of other libraries run on the calling thread only: CHOLMOD would start four
- * threads of its own even for little work (measured: a small factorization lost 40 % on two processors). Returns the
- * argument for the closing call. */
+ * threads of its own even for little work (measured: a small factorization lost 40 % on two processors). Only between
+ * sp_blas_alone_begin and its end: a BLAS that counts on several threads and gets one waits for ever for the others.
+ * Returns the argument for the closing call. */
 int sp_blas_serial_begin(void);
 void sp_blas_serial_end(int levels);
+
+/* "OpenBLAS 0.3.21 (OpenMP, kernels for SkylakeX), SuiteSparse 5.12.0 (CHOLMOD 3.0.14), ARPACK 3.8.0": the OpenBLAS that
+ * runs, or "OpenBLAS not used" in a program that is linked without it, and the others of the build. */
+void sp_blas_versions(char *text, size_t size);
+
+/* Whether products on several threads at once are those of a plain loop. A build of OpenBLAS without locks, or one that
+ * a compiler has broken, gives wrong numbers in this case and no error. 4 threads each multiply and factor matrices of
+ * their own for some milliseconds. SP_NUMERICAL if an entry differs by more than rounding explains, SP_SYSTEM without
+ * memory. SP_OK in a program that is linked without OpenBLAS. */
+int sp_blas_test(sp_context *context) SP_MUST_USE;
 
 #endif

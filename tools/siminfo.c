@@ -1,5 +1,6 @@
 /* siminfo: the contents and the provenance of a file. */
 #include "formats/kinds.h"
+#include "linear/blas.h"
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"
 #include "tools/info/script.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 static struct {
-    bool json, members, script, hash, fill, stale, partial;
+    bool json, members, script, hash, fill, stale, partial, self_test;
 } chosen;
 
 static const tool_option options[] = {
@@ -27,6 +28,9 @@ static const tool_option options[] = {
      .silent = true},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .only = "!stale", .help = "read a file that was cut as far as it goes",
      .silent = true},
+    {"self-test", 0, TOOL_FLAG, &chosen.self_test,
+     .only = "!json !members !script !hash !fill !stale !partial",
+     .help = "no FILE: whether the BLAS of this build computes rightly on several threads", .silent = true},
 };
 
 static bool wanted(void *data, const char *name)
@@ -56,14 +60,15 @@ static const tool_spec spec = {
     .name = "siminfo",
     .arguments = "FILE [INPUT...]",
     .files = "npz json",
-    .least = 1,
+    .least = 0,
     .most = -1,
     .summary = "What is in a file, and how it was made.",
     .options = options,
     .option_count = TOOL_COUNT(options),
     .common = 0,
     .examples = "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n"
-                "  siminfo --json modes.npz | jq .result\n  siminfo --stale poly.npz meshes/spoon.npz\n",
+                "  siminfo --json modes.npz | jq .result\n  siminfo --stale poly.npz meshes/spoon.npz\n"
+                "  siminfo --self-test\n",
 };
 
 /* SP_NO if the file is out of date. */
@@ -80,9 +85,29 @@ static int judge(sp_context *context, const sp_file *file, const char *path)
     return reasons ? SP_NO : SP_OK;
 }
 
+/* Prints the libraries of this build, and what their test says. */
+static int test_libraries(sp_context *context)
+{
+    char libraries[300];
+    sp_blas_versions(libraries, sizeof libraries);
+    if (!tool_quiet())
+        fprintf(tool_stdout(), "%s\n", libraries);
+    tool_check(sp_blas_test(context), NULL);
+    if (!tool_quiet())
+        fprintf(tool_stdout(), "matrix products on several threads at once are right\n");
+    return tool_end();
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
+    if (chosen.self_test && tool_argument_count() == 0)
+        return test_libraries(context);
+    if (chosen.self_test)
+        tool_fail(SP_USAGE, NULL, "--self-test takes no file");
+    if (tool_argument_count() == 0)
+        tool_fail(SP_USAGE, NULL, "nothing to do: no input was named");
+
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
     if (tool_argument_count() > 1 && !chosen.stale)

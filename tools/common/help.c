@@ -111,7 +111,8 @@ void tool_options_help(FILE *stream)
             fprintf(stream, "%s\n%s:\n", i == 0 ? "\n" : "", tool_all.title[i]);
         print_option(stream, option);
     }
-    fprintf(stream, "  -h, --help                    this text\n  -v, --version                 the version\n");
+    fprintf(stream, "  -h, --help                    this text\n"
+                    "  -v, --version                 the versions of Supple and of its libraries\n");
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
     fprintf(stream,

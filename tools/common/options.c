@@ -1,5 +1,7 @@
 #include "tools/common/internal.h"
 
+#include "linear/blas.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -297,7 +299,9 @@ static void answer(const char *word, const char *next)
         exit(tool_end());
     }
     if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
-        fprintf(tool_stdout(), "%s (Supple) %s\n", tool.spec->name, SUPPLE_VERSION);
+        char libraries[300];
+        sp_blas_versions(libraries, sizeof libraries);
+        fprintf(tool_stdout(), "%s (Supple) %s\n%s\n", tool.spec->name, SUPPLE_VERSION, libraries);
         exit(tool_end());
     }
     if (!strncmp(word, "--completion", length) && (!word[length] || word[length] == '=')) {

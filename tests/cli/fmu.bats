@@ -66,7 +66,6 @@ moves() {
 }
 
 @test "FMU: all functions, against the C source, differences and bad calls" {
-    needs_plain_build "one of its steps must not converge, which depends on the last bits of the model"
     needs_compiler
     fmu_program check
     ./check fmu "./${library[0]}" > check.out || fault "check: exit $?"

@@ -62,17 +62,16 @@ moves() {
 }
 
 @test "the kernel fails in the step in which simulate fails" {
-    needs_plain_build "which step fails depends on the last bits of the model"
     kernel_model 12
-    try node run/motion.js model.c 0.2 40 0 1 0.01 0.25 0.5 0 0 0 -1000000 30 20 1e9
-    printf 't0,t1,kind,id,fx,fy,fz\n0,1e9,vertex,30,-1000000,30,20\n' > pull.csv
+    # From 1 s on the force is so large that Newton's method cannot reach its displacements: each iteration takes a third of a cubic's root.
+    try node run/motion.js model.c 0.2 40 0 1 0.01 0.25 0.5 0 0 -1 -1e30 1e25 1e25 1e9 1
+    printf 't0,t1,kind,id,fx,fy,fz\n1,1e9,vertex,30,-1e30,1e25,1e25\n' > pull.csv
     local said=$err
-    try simulate mesh.npz --basis b12.npz --poly p12.npz --loads pull.csv --dt 0.2 --steps 40 --damping-mass 1 --damping-stiffness 0.01 --halvings 0 -q -o m.npz
+    try simulate mesh.npz --basis b12.npz --poly p12.npz --loads pull.csv --gravity 0,0,-1 --dt 0.2 --steps 40 --damping-mass 1 --damping-stiffness 0.01 --halvings 0 -q -o m.npz
     [ "$code" = 5 ] || fault "simulate: exit $code"
-    [[ $said =~ ^step\ ([0-9]+):\ Newton ]] || fault "kernel: $said"
-    local time
-    time=$(awk -v n="${BASH_REMATCH[1]-0}" 'BEGIN { print 0.2 * (n - 1) }') # at its start
-    [[ $err == *"did not converge at t = $time s"* ]] || fault "kernel: $said, simulate: $err"
+    # half of the force acts at 1 s, the end of the fifth step
+    [[ $said == 'step 5: Newton'* ]] || fault "kernel: $said"
+    [[ $err == *"did not converge at t = 0.8 s"* ]] || fault "simulate: $err"
     no_faults
 }
 

@@ -11,6 +11,7 @@ quick='bases continuation cut domains errors exchange export factors fill foreig
 longer='edits element_types inertia modal_exact model scaling sketch skeleton skeleton_file surface winding'
 
 needs_emulator() {
+    unset OPENBLAS_CORETYPE # kernels that fit this processor need not fit the other one
     command -v "qemu-$1" > /dev/null || skip "no qemu-$1"
     needs_plain_build 'another processor'
 }

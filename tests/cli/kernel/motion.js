@@ -1,12 +1,12 @@
 /* A motion by the kernel, as tests/cli/source/motion.c has it: one line of coordinates for each frame.
  *
- *     node motion.js MODEL_C DT STEPS SEMI ALPHA BETA NEWMARK_BETA GAMMA GX GY GZ FX FY FZ END
+ *     node motion.js MODEL_C DT STEPS SEMI ALPHA BETA NEWMARK_BETA GAMMA GX GY GZ FX FY FZ END [BEGIN]
  *
- * A force F acts on the first probe from 0 to the time END. */
+ * A force F acts on the first probe from the time BEGIN (0) to END. */
 import {addForce, createKernel, fail, readModel} from './model.js';
 
 const numbers = process.argv.slice(3).map(Number);
-const [h, steps, semi, alpha, beta, newmarkBeta, gamma, gx, gy, gz, fx, fy, fz, end] = numbers;
+const [h, steps, semi, alpha, beta, newmarkBeta, gamma, gx, gy, gz, fx, fy, fz, end, begin = 0] = numbers;
 const model = readModel(process.argv[2]);
 const kernel = await createKernel({...model, damping: [alpha, beta]});
 kernel.setStep(h);
@@ -16,7 +16,7 @@ kernel.setGravity(gx, gy, gz);
 
 /* The generalized force: the mean over [from, to]. */
 function load(from, to) {
-    const force = new Float64Array(model.r), acting = Math.min(to, end) - Math.max(from, 0);
+    const force = new Float64Array(model.r), acting = Math.min(to, end) - Math.max(from, begin);
     addForce(model.probes[0], Math.max(acting, 0) / (to - from), [fx, fy, fz], force);
     return force;
 }

@@ -1,19 +1,20 @@
 /* A motion of an exported model, as `simulate` takes it: one line of coordinates for each frame.
  *
- *     motion DT STEPS SEMI ALPHA BETA NEWMARK_BETA GAMMA GX GY GZ FX FY FZ END
+ *     motion DT STEPS SEMI ALPHA BETA NEWMARK_BETA GAMMA GX GY GZ FX FY FZ END [BEGIN]
  *
- * A force F acts on the first probe from 0 to the time END. */
+ * A force F acts on the first probe from the time BEGIN (0) to END. */
 #include "model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static double number[14];
+static double number[15];
 
 /* The generalized force: the mean over [from, to]. */
 static void load(double from, double to, model_real *force)
 {
-    const double end = number[13], acting = (to < end ? to : end) - (from > 0 ? from : 0),
+    const double end = number[13], begin = number[14],
+                 acting = (to < end ? to : end) - (from > begin ? from : begin),
                  share = acting > 0 ? acting / (to - from) : 0;
     model_real f[3];
     for (int i = 0; i < MODEL_R; i++)
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
 {
     static model_state state;
     model_real force[MODEL_R];
-    for (int i = 0; i < 14 && i + 1 < argc; i++)
+    for (int i = 0; i < 15 && i + 1 < argc; i++)
         number[i] = atof(argv[i + 1]);
     const double h = number[0], gamma = number[6];
     model_init(&state);

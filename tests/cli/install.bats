@@ -17,7 +17,7 @@ load common
     for file in "$SUPPLE_SOURCE"/formats/*.md; do
         [ -f "$root/share/doc/supple/formats/${file##*/}" ] || fault "formats/${file##*/}"
     done
-    if command -v lowdown > /dev/null; then
+    if has manual; then
         [ -f "$root/share/man/man5/supple-mesh.5" ] || fault man5/supple-mesh.5
     fi
     for file in README.md CHANGELOG.md CITATION.cff LICENSE docs/tutorial.md docs/pictures/modes.png formats/scene.schema.json formats/skeleton.schema.json \

@@ -28,7 +28,7 @@ list() {
     local version major
     version=$(version_of meson.build "^project\(.* version: '([^']*)'.*")
     [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fault "meson.build: $version"
-    [ "$(modes --version)" = "modes (Supple) $version" ] || fault "$(modes --version)"
+    [ "$(modes --version | head -n 1)" = "modes (Supple) $version" ] || fault "$(modes --version)"
     [ "$(version_of python/supple/__init__.py "^__version__ = '(.*)'")" = "$version" ] || fault python
     [ "$(version_of CITATION.cff '^version: (.*)')" = "$version" ] || fault CITATION.cff
     [ "$(version_of debian/changelog '^supple \(([0-9.]*)-.*')" = "$version" ] || fault debian/changelog

@@ -28,8 +28,7 @@ static const tool_option options[] = {
      .silent = true},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .only = "!stale", .help = "read a file that was cut as far as it goes",
      .silent = true},
-    {"self-test", 0, TOOL_FLAG, &chosen.self_test,
-     .only = "!json !members !script !hash !fill !stale !partial",
+    {"self-test", 0, TOOL_FLAG, &chosen.self_test, .only = "!json !members !script !hash !fill !stale !partial",
      .help = "no FILE: whether the BLAS of this build computes rightly on several threads", .silent = true},
 };
 

@@ -96,8 +96,8 @@ const char *sp_blas_missing(const char **core)
     return NULL;
 }
 
-/* The number of threads of OpenBLAS's pthreads build belongs to the process: the first caller sets it to 1, the last one
- * puts back what was there. */
+/* The number of threads of OpenBLAS's pthreads build belongs to the process: the first caller sets it to 1, the last
+ * one puts back what was there. */
 static struct {
     pthread_mutex_t lock;
     int callers, before;

@@ -12,12 +12,12 @@
  * One thread: BLAS runs on the calling thread until the program ends, as between the two calls of sp_blas_alone_begin.
  * A thread of the program's own that computes calls sp_blas_alone_begin itself.
  *
- * Its kernels, which belong to the process; nothing is done in a program that is linked without OpenBLAS: version 0.3.21 (Debian 12) does not know processors newer than itself. It then silently selects kernels
- * for processors of 2004, ten times slower (measured), or, on AMD processors with AVX-512, those for AVX2 (Cholesky
- * factorization of 106,000 unknowns: 3.04 s instead of 2.26 s). With choose_kernels, in this case and if the processor
- * has AVX-512 or AVX2, the right kernels are selected by name, and those of 2004 if it selected kernels that this
- * processor cannot run (through the variable OPENBLAS_CORETYPE, set for that moment). false: the user has selected the
- * kernels. */
+ * Its kernels, which belong to the process; nothing is done in a program that is linked without OpenBLAS: version
+ * 0.3.21 (Debian 12) does not know processors newer than itself. It then silently selects kernels for processors of
+ * 2004, ten times slower (measured), or, on AMD processors with AVX-512, those for AVX2 (Cholesky factorization of
+ * 106,000 unknowns: 3.04 s instead of 2.26 s). With choose_kernels, in this case and if the processor has AVX-512 or
+ * AVX2, the right kernels are selected by name, and those of 2004 if it selected kernels that this processor cannot run
+ * (through the variable OPENBLAS_CORETYPE, set for that moment). false: the user has selected the kernels. */
 void sp_blas_prepare(bool choose_kernels);
 
 /* The instruction sets that the kernels in use require and the processor lacks ("AVX2 and FMA"), which would end the
@@ -28,10 +28,10 @@ const char *sp_blas_missing(const char **core);
 /* Between these two calls BLAS and LAPACK run on the calling thread alone: results differ in the last bits with the
  * number of their threads, and ours must not. Our own loops name the number of their threads.
  *
- * What sets the number depends on the build of OpenBLAS. Its OpenMP build asks omp_get_max_threads(), from version 0.3.24
- * on at every call and whatever openblas_set_num_threads said; that number belongs to the calling thread, and the threads
- * of its parallel regions inherit it. Its pthreads build has one number
- * for the process, which is 1 as long as one caller is between the two calls. Its serial build has no threads.
+ * What sets the number depends on the build of OpenBLAS. Its OpenMP build asks omp_get_max_threads(), from version
+ * 0.3.24 on at every call and whatever openblas_set_num_threads said; that number belongs to the calling thread, and
+ * the threads of its parallel regions inherit it. Its pthreads build has one number for the process, which is 1 as long
+ * as one caller is between the two calls. Its serial build has no threads.
  *
  * Returns the argument for the closing call. May be nested, and called by several threads. */
 int sp_blas_alone_begin(void);
@@ -44,8 +44,8 @@ void sp_blas_alone_end(int threads);
 int sp_blas_serial_begin(void);
 void sp_blas_serial_end(int levels);
 
-/* "OpenBLAS 0.3.21 (OpenMP, kernels for SkylakeX), SuiteSparse 5.12.0 (CHOLMOD 3.0.14), ARPACK 3.8.0": the OpenBLAS that
- * runs, or "OpenBLAS not used" in a program that is linked without it, and the others of the build. */
+/* "OpenBLAS 0.3.21 (OpenMP, kernels for SkylakeX), SuiteSparse 5.12.0 (CHOLMOD 3.0.14), ARPACK 3.8.0": the OpenBLAS
+ * that runs, or "OpenBLAS not used" in a program that is linked without it, and the others of the build. */
 void sp_blas_versions(char *text, size_t size);
 
 /* Whether products on several threads at once are those of a plain loop. A build of OpenBLAS without locks, or one that

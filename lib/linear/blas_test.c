@@ -26,7 +26,8 @@ static double products(uint64_t stream, double *work)
             double sum = 0, size = 0;
             for (int k = 0; k < ORDER; k++) {
                 const double product = a[i + k * ORDER] * b[k + j * ORDER];
-                const double both = i < j ? 0 : a[i + k * ORDER] * b[j + k * ORDER] + b[i + k * ORDER] * a[j + k * ORDER];
+                const double both =
+                    i < j ? 0 : a[i + k * ORDER] * b[j + k * ORDER] + b[i + k * ORDER] * a[j + k * ORDER];
                 sum += product + both;
                 size += fabs(product) + fabs(both);
             }

@@ -75,6 +75,19 @@ int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const 
     return sp_fail(context, SP_NUMERICAL, "%s failed (CHOLMOD status %d)", doing, common->status);
 }
 
+/* METIS catches SIGTERM while it runs, and reports it as an invalid graph, which ours cannot be: the signal was for the
+ * process, and goes on to it. METIS also puts back the handler that was there without its flags. */
+static bool order_graph(cholmod_sparse *pattern, int64_t *order, cholmod_common *common)
+{
+    struct sigaction handler;
+    sigaction(SIGTERM, NULL, &handler);
+    const bool done = cholmod_l_metis(pattern, NULL, 0, 1, order, common);
+    sigaction(SIGTERM, &handler, NULL);
+    if (!done && common->status == CHOLMOD_INVALID)
+        raise(SIGTERM);
+    return done;
+}
+
 int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node,
                        sp_pool *pool, int64_t *permutation)
 {
@@ -107,13 +120,8 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     start[nodes] = at;
     sp_sparse graph = {.order = nodes, .start = start, .index = index};
     cholmod_sparse pattern = sp_cholmod_view(&graph);
-    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, common)) {
-        /* METIS catches SIGTERM while it runs, and reports it as an invalid graph, which this one cannot be: the signal
-         * was for the process, and goes on to it. */
-        if (common->status == CHOLMOD_INVALID)
-            raise(SIGTERM);
+    if (!order_graph(&pattern, order, common))
         return sp_cholmod_failure(context, common, "ordering");
-    }
     at = 0;
     for (int64_t i = 0; i < nodes; i++)
         for (int64_t row = first[order[i]]; row < first[order[i] + 1]; row++)

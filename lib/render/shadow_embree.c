@@ -1,5 +1,5 @@
-/* Blocked rays by Embree 3 or 4. Its own threads are switched off: the search structure is then built in a fixed order, and
- * the caller's threads trace the rays. */
+/* Blocked rays by Embree 3 or 4. Its own threads are switched off: the search structure is then built in a fixed order,
+ * and the caller's threads trace the rays. */
 #include "render/shadow.h"
 
 #if __has_include(<embree4/rtcore.h>)

@@ -435,12 +435,21 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
 	#include <stdio.h>
 	#include <stdlib.h>
 	static int handlers, armed;
-	sighandler_t signal(int number, sighandler_t handler)
+	static sighandler_t set(const char *name, int number, sighandler_t handler)
 	{
-	    sighandler_t before = ((sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, "signal"))(number, handler);
+	    sighandler_t before = ((sighandler_t(*)(int, sighandler_t))dlsym(RTLD_NEXT, name))(number, handler);
 	    if (number == SIGTERM && handler != SIG_IGN && handler != SIG_DFL)
 	        armed = ++handlers == 2;
 	    return before;
+	}
+	#undef signal
+	sighandler_t signal(int number, sighandler_t handler)
+	{
+	    return set("signal", number, handler);
+	}
+	sighandler_t __sysv_signal(int number, sighandler_t handler)
+	{
+	    return set("__sysv_signal", number, handler);
 	}
 	static void now(void)
 	{

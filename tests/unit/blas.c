@@ -1,5 +1,5 @@
-/* BLAS, LAPACK, CHOLMOD and ARPACK run on the calling thread alone, from one thread and from several: they end, and give
- * the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides its work. */
+/* BLAS, LAPACK, CHOLMOD and ARPACK run on the calling thread alone, from one thread and from several: they end, and
+ * give the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides its work. */
 #include "linear/blas.h"
 
 #include "base/random.h"

@@ -519,8 +519,8 @@ static void check_calls(void)
     FreeInstance(other);
 }
 
-/* A communication step in which Newton's method fails, under a force whose displacements it cannot reach (as in the test
- * of the C source), and after it one with a weak force. */
+/* A communication step in which Newton's method fails, under a force whose displacements it cannot reach (as in the
+ * test of the C source), and after it one with a weak force. */
 static void check_discard(void)
 {
     const double weak[3] = {0, 30, 20}, strong[3] = {-1e30, 1e25, 1e25};

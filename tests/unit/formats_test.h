@@ -150,8 +150,9 @@ static inline void refuse(blob bytes, reader read, const char *words, int line)
 /* A copy of these bytes. */
 static inline blob text_blob(const char *text, int64_t size)
 {
-    blob bytes = {malloc((size_t)size + 1), size};
-    memcpy(bytes.data, text, (size_t)size);
+    const size_t length = size > 0 ? (size_t)size : 0;
+    blob bytes = {malloc(length + 1), size};
+    memcpy(bytes.data, text, length);
     return bytes;
 }
 

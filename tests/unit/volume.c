@@ -171,8 +171,8 @@ static void public_bridge(void)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
-    int64_t veg_count, interp_count, obj_count, bou_count, vertices = 0, capacity = 20000, fixed_count = 0,
-                                                           *fixed = NULL;
+    int64_t veg_count = 0, interp_count = 0, obj_count = 0, bou_count = 0, vertices = 0, capacity = 20000,
+            fixed_count = 0, *fixed = NULL;
     char *veg = load("vega/simpleBridge_tet.veg", &veg_count),
          *interp = load("vega/simpleBridge_tet.interp", &interp_count);
     char *obj = load("vega/simpleBridge.obj", &obj_count), *bou = load("vega/simpleBridge_tet.bou", &bou_count);

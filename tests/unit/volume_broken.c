@@ -284,7 +284,7 @@ static void limit_memory(void)
     fclose(file);
     rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20);
     CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) == 0, "the memory cannot be limited");
-    void *much = malloc(96 * (size_t)1000000);
+    void *volatile much = malloc(96 * (size_t)1000000);
     CHECK(much == NULL, "there is memory for a million elements");
     free(much);
 #else

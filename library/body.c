@@ -162,6 +162,7 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
         return sp_error_of(&body->context, NULL, status);
     sp_integrator_free(body->integrator);
     body->integrator = integrator;
+    sp_body_forces_act(body);
     body->parameters = parameters;
     sp_body_show(body);
     return SUPPLE_OK;
@@ -175,10 +176,28 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
             return sp_error(SUPPLE_USAGE, "%s: the body has no motion: call supple_body_start first", __func__);       \
     } while (0)
 
+/* Tells the integrator of forces that were set since the last step. */
+static int change_loads(supple_body *body)
+{
+    bool changed = false;
+    for (int64_t j = 0; j < body->r; j++) {
+        const double force = body->vertex_force[j] + body->generalized_force[j];
+        body->product[j] = force - body->acting_force[j];
+        changed |= force != body->acting_force[j];
+    }
+    if (!changed)
+        return SP_OK;
+    sp_body_forces_act(body);
+    return sp_integrator_change_loads(body->integrator, body->product);
+}
+
 supple_status supple_body_step(supple_body *body)
 {
     REQUIRE_MOTION(body);
-    const int threads = sp_blas_alone_begin(), status = sp_integrator_step(body->integrator);
+    const int threads = sp_blas_alone_begin();
+    int status = change_loads(body);
+    if (status == SP_OK)
+        status = sp_integrator_step(body->integrator);
     sp_blas_alone_end(threads);
     sp_body_show(body);
     return sp_error_of(&body->context, NULL, status);
@@ -391,6 +410,7 @@ void sp_body_visit(supple_body *body, sp_state *state)
 {
     sp_state_reals(state, body->vertex_force, body->r);
     sp_state_reals(state, body->generalized_force, body->r);
+    sp_state_reals(state, body->acting_force, body->r);
     sp_load_set_visit(&body->now->model.loads, state);
     sp_body_visit_springs(body, state);
     sp_integrator_visit(body->integrator, state);

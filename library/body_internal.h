@@ -39,6 +39,7 @@ struct supple_body {
                              bits of the next step; NULL until it is needed */
     /* loads that were set */
     double *vertex_force, *generalized_force; /* [r] */
+    double *acting_force;                     /* [r] their sum that the integrator knows of */
     sp_list springs;                          /* of sp_spring, that were set */
     sp_list acting;                           /* of sp_spring, borrowed by the system: those and the ones of the file
                                                  that act now; its capacity is enough for all */
@@ -71,6 +72,9 @@ void sp_body_visit(supple_body *body, sp_state *state);
  * to it if the call has failed, and frees what was kept. */
 bool sp_body_keep(supple_body *body, sp_state *kept) SP_MUST_USE;
 void sp_body_settle(supple_body *body, bool failed, sp_state *kept);
+
+/* The integrator, which has just evaluated the loads, knows of the forces that are set now. */
+void sp_body_forces_act(supple_body *body);
 
 /* Sets body->external: the loads of the model with those that were set. */
 void sp_body_connect(supple_body *body);

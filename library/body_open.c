@@ -128,6 +128,7 @@ int sp_body_remake(supple_body *body)
         return status;
     sp_integrator_free(body->integrator);
     body->integrator = integrator;
+    sp_body_forces_act(body);
     sp_body_show(body);
     sp_body_model_free(before);
     sp_body_model_free(body->unloaded);
@@ -193,8 +194,9 @@ static int open_body(supple_body *body, const supple_body_files *files)
     if (body->pool.failed)
         return sp_source_fail(&body->source, SP_SYSTEM, NULL, "out of memory");
     SP_TRY(read_files(body, files->r));
-    double **vectors[] = {&body->vertex_force, &body->generalized_force, &body->q, &body->qdot, &body->unit,
-                          &body->product};
+    double **vectors[] = {
+        &body->vertex_force, &body->generalized_force, &body->acting_force, &body->q, &body->qdot, &body->unit,
+        &body->product};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&body->pool, body->r, sizeof(double));
     if (body->pool.failed)

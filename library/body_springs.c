@@ -34,6 +34,12 @@ static bool act(void *data, double t0, double t1)
     return true;
 }
 
+void sp_body_forces_act(supple_body *body)
+{
+    for (int64_t j = 0; j < body->r; j++)
+        body->acting_force[j] = body->vertex_force[j] + body->generalized_force[j];
+}
+
 void sp_body_connect(supple_body *body)
 {
     body->external = (sp_external_loads){.self = body,

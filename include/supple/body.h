@@ -106,7 +106,10 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
 /* One step. After a failure the body is in the state of the step before. SUPPLE_USAGE before supple_body_start. */
 supple_status supple_body_step(supple_body *body) SUPPLE_MUST_USE;
 
-/* ---- loads: constant until they are set again; they act from the next step on ---- */
+/* ---- loads: constant until they are set again ----
+ *
+ * They act from the present time on, whether they were set before supple_body_start or between two steps: the next step
+ * begins with the acceleration that they give, and the motion is accurate to second order in the step. */
 
 /* A force [N] on a vertex of the mesh, in place of all forces on vertices that were set before. */
 supple_status supple_body_set_force(supple_body *body, int64_t vertex, const double force[3]) SUPPLE_MUST_USE;

@@ -170,7 +170,8 @@ void sp_force_of_step(sp_integrator *it)
         const double w = it->last_h > 0 ? h / it->last_h : 0, now = (1 + 2 * w) / (1 + w), before = w * w / (1 + w);
         impulse(it, it->load.covered, to, it->load.next_force);
         for (int64_t i = 0; i < it->n; i++) {
-            it->load.next_momentum[i] = (it->load.next_force[i] + 0.5 * it->load.momentum[i]) / 1.5;
+            const double j = it->load.next_force[i] + it->load.late[i];
+            it->load.next_momentum[i] = (j + 0.5 * it->load.momentum[i]) / 1.5;
             it->load.next_force[i] = (now * it->load.next_momentum[i] - before * it->load.momentum[i]) / h;
         }
     }
@@ -185,5 +186,23 @@ void sp_force_advance(sp_integrator *it)
     if (it->scheme->loads != SP_LOADS_BACKWARD)
         return;
     memcpy(it->load.momentum, it->load.next_momentum, (size_t)it->n * sizeof *it->load.momentum);
+    memset(it->load.late, 0, (size_t)it->n * sizeof *it->load.late);
     it->load.covered = it->t1 + 0.5 * it->h;
+}
+
+int sp_integrator_change_loads(sp_integrator *it, const double *change)
+{
+    load_memory *load = &it->load;
+    if (it->scheme->loads == SP_LOADS_BACKWARD)
+        for (int64_t i = 0; i < it->n; i++)
+            load->late[i] += (load->covered - sp_integrator_time(it)) * change[i];
+    if (!it->scheme->has_acceleration)
+        return SP_OK;
+
+    const int status = it->system->mass_solve(it->system->self, change, it->product);
+    for (int64_t i = 0; status == SP_OK && i < it->n; i++) {
+        load->force[i] += change[i];
+        it->now.a[i] += it->limit_scale * it->product[i];
+    }
+    return status;
 }

@@ -24,6 +24,7 @@ static void allocate(sp_integrator *it)
                           &load->next_force,
                           &load->follow,
                           &load->next_follow,
+                          &load->late,
                           &load->momentum,
                           &load->next_momentum,
                           &load->force_before,
@@ -131,7 +132,7 @@ void sp_memory_add_vector(sp_memory *memory, double *x, int64_t n)
 static void remember(sp_integrator *it, sp_memory *memory)
 {
     load_memory *load = &it->load;
-    double *vectors[] = {it->now.a, load->force, load->momentum, load->force_before, load->a_before};
+    double *vectors[] = {it->now.a, load->force, load->momentum, load->late, load->force_before, load->a_before};
     double *values[] = {&it->last_h, &it->limit_scale, &load->interval, &load->covered, &load->interval_before};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         sp_memory_add_vector(memory, vectors[i], it->n);

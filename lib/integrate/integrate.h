@@ -96,6 +96,13 @@ void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
  * The state is then that before the step or, with sub-stepping, after the last completed sub-step. */
 int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
 
+/* From the present time on the loads have changed by `change` [n] N, and the callbacks of the loads give them with that
+ * change: forces that a caller sets between two steps. Newmark and central differences begin the next step with the
+ * acceleration a + M⁻¹ change, since the load jumps there; BDF2 adds the impulse that its loads lacked, which had been
+ * counted half a step ahead. Without this call a change acts half a step late, an error of first order. Schemes that
+ * take the mean of the loads over a step need nothing. To be called before the next step, once for each change. */
+int sp_integrator_change_loads(sp_integrator *integrator, const double *change) SP_MUST_USE;
+
 /* Continues the motion of another integrator, with its time, energies and counts, for a system that has changed since.
  * Call it before the first step of a new integrator that starts at that time (first_step), because loads are evaluated
  * there. If both have the same system (system->self) and the same q and v, the steps are identical to those that the

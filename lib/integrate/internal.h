@@ -106,6 +106,7 @@ typedef struct load_memory {
                                      the two above */
     double interval;              /* the length of the step that `force` was made for, s */
     double covered;               /* BDF2: the time up to which loads are counted, s */
+    double *late; /* [n] BDF2: the impulse of changes of loads between the present time and `covered`, N s */
     double *momentum, *next_momentum; /* [n] BDF2: the change of momentum by loads, in the last step and in this, N s */
     double interval_before; /* Newmark: > 0: interval, force and acceleration have been adapted to the length of this
                                step; these are the previous ones */

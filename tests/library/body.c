@@ -330,6 +330,55 @@ static void reading_changes_nothing(void)
     supple_body_close(read);
 }
 
+/* ---- forces that are set between steps ---- */
+
+/* q [r] at 0.8 s under a force that is set at 0.4 s. */
+static void pushed(supple_scheme scheme, double step, double *q)
+{
+    supple_body *body = opened(&polynomials);
+    supple_integration how = supple_integration_default();
+    const int half = (int)lround(0.4 / step);
+    how.scheme = scheme;
+    how.step = step;
+    GOOD(supple_body_start(body, &how, NULL, NULL));
+    steps(body, half);
+    GOOD(supple_body_set_force(body, 20, (double[3]){0, 5, -3}));
+    steps(body, half);
+    memcpy(q, supple_body_q(body), (size_t)supple_body_coordinates(body) * sizeof *q);
+    supple_body_close(body);
+}
+
+static void forces_act_when_they_are_set(void)
+{
+    const supple_integration how = supple_integration_default();
+    supple_body *before = opened(&polynomials), *after = started(&polynomials);
+    const int64_t r = supple_body_coordinates(before);
+    double exact[100], q[100];
+    GOOD(supple_body_set_force(before, 20, (double[3]){0, 5, -3}));
+    GOOD(supple_body_start(before, &how, NULL, NULL));
+    GOOD(supple_body_set_force(after, 20, (double[3]){0, 5, -3}));
+    for (int i = 0; i < 50; i++) {
+        steps(before, 1);
+        steps(after, 1);
+        CHECK(difference(before, after) <= 1e-12 * fabs(supple_body_q(before)[0]), "step %d: %g of %g", i,
+              difference(before, after), supple_body_q(before)[0]);
+    }
+    supple_body_close(before);
+    supple_body_close(after);
+
+    /* of second order in the step: a force that acted half a step late would leave the first */
+    pushed(SUPPLE_NEWMARK, 0.4 / 5120, exact);
+    for (int s = 0; s < 2; s++) {
+        double error[3] = {0};
+        for (int i = 0; i < 3; i++) {
+            pushed(s ? SUPPLE_BDF2 : SUPPLE_NEWMARK, 0.4 / (160 << i), q);
+            for (int64_t j = 0; j < r; j++)
+                error[i] = fmax(error[i], fabs(q[j] - exact[j]));
+        }
+        CHECK_ORDERS(error, 2, 0.4, 0.3, "%s, a force set between steps", s ? "BDF2" : "Newmark");
+    }
+}
+
 /* ---- displacements ---- */
 
 static void displacements_are_products(void)
@@ -816,6 +865,7 @@ int main(int argc, char **argv)
     RUN(evaluation_polynomials);
     RUN(evaluation_cubature);
     RUN(reading_changes_nothing);
+    RUN(forces_act_when_they_are_set);
     RUN(displacements_are_products);
     RUN(materials_as_a_new_body);
     RUN(balance);

@@ -30,7 +30,7 @@ static const char *const model_categories[] = {"logStatusError", "logStatusDisca
 /* What fmi3GetFMUState returns, and what is serialized: no pointers. */
 typedef struct model_saved {
     char token[sizeof MODEL_TOKEN];
-    int32_t kind, mode, stop_defined;
+    int32_t kind, mode, stop_defined, jumped;
     double time, stop, step, force[FORCES + 1];
     unsigned char body[offsetof(model_state, scratch)];
 } model_saved;
@@ -42,6 +42,7 @@ typedef struct model_instance {
     fmi3LogMessageCallback log;
     unsigned categories; /* that are logged */
     int stop_defined;
+    int jumped;               /* a force or parameter has changed since the acceleration was computed */
     double time, stop;        /* s */
     double step;              /* the longest internal step of co-simulation, s */
     double force[FORCES + 1]; /* on the probes, N */
@@ -114,7 +115,7 @@ static void model_begin(model_instance *it)
     model_init(&it->body);
     it->mode = INSTANTIATED;
     it->time = it->stop = 0;
-    it->stop_defined = 0;
+    it->stop_defined = it->jumped = 0;
     it->step = it->body.dt;
     memset(it->force, 0, sizeof it->force);
 }
@@ -248,6 +249,7 @@ FMI3_API fmi3Status FMI3(ExitInitializationMode)(fmi3Instance instance)
     model_gather(it->force, total);
     if (model_start(&it->body, total) != MODEL_OK)
         return model_say(it, fmi3Error, call, "the acceleration at the start is not a finite number");
+    it->jumped = 0;
     it->mode = it->kind == EXCHANGE ? EVENT : STEP;
     return fmi3OK;
 }
@@ -365,8 +367,11 @@ FMI3_API fmi3Status FMI3(SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
             return model_say(it, fmi3Error, call, "the value %g of the variable %lu %s", values[i], reference,
                              model_fault(references[i], values[i]));
     }
-    for (size_t i = 0; i < count; i++)
-        *model_place(it, references[i]) = values[i];
+    for (size_t i = 0; i < count; i++) {
+        double *place = model_place(it, references[i]);
+        it->jumped |= *place != values[i];
+        *place = values[i];
+    }
     return fmi3OK;
 }
 
@@ -529,6 +534,11 @@ FMI3_API fmi3Status FMI3(DoStep)(fmi3Instance instance, fmi3Float64 from, fmi3Fl
         return model_say(it, fmi3Error, call, "the internal step %g s is too short for a communication step of %g s",
                          it->step, communication);
     model_gather(it->force, total);
+    /* Inputs hold from the start of the step on: the acceleration there is that of the new ones. */
+    if (it->jumped && model_start(&it->body, total) != MODEL_OK) {
+        memcpy(&it->body, before, sizeof before);
+        return model_say(it, fmi3Discard, call, "the acceleration at the start is not a finite number");
+    }
     for (long i = 0; i < count; i++)
         if (model_step(&it->body, total) != MODEL_OK) {
             memcpy(&it->body, before, sizeof before);
@@ -537,6 +547,7 @@ FMI3_API fmi3Status FMI3(DoStep)(fmi3Instance instance, fmi3Float64 from, fmi3Fl
                              from + (double)i * dt);
         }
     it->time = end;
+    it->jumped = 0;
     if (event)
         *event = false;
     if (terminate)
@@ -871,6 +882,7 @@ static void model_save(const model_instance *it, model_saved *to)
     to->kind = (int32_t)it->kind;
     to->mode = (int32_t)it->mode;
     to->stop_defined = it->stop_defined;
+    to->jumped = it->jumped;
     to->time = it->time;
     to->stop = it->stop;
     to->step = it->step;
@@ -914,6 +926,7 @@ FMI3_API fmi3Status FMI3(SetFMUState)(fmi3Instance instance, fmi3FMUState state)
         return model_say(it, fmi3Error, "fmi3SetFMUState", "%s", fault);
     it->mode = (enum mode)from->mode;
     it->stop_defined = from->stop_defined;
+    it->jumped = from->jumped != 0;
     it->time = from->time;
     it->stop = from->stop;
     it->step = from->step;

@@ -519,6 +519,36 @@ static void check_calls(void)
     FreeInstance(other);
 }
 
+/* A force that is set after the initialization and one that changes later act from the start of a step on: as in the C
+ * source, whose accelerations are computed anew there. */
+static void check_jumps(void)
+{
+    static model_state state;
+    const double none[3] = {0};
+    double force[MODEL_R], q[MODEL_R];
+    fmi3Instance it = cosimulation(true);
+    set_parameters(it);
+    set_force(it, none);
+    done(set(it, "step", 0.01), "step");
+    initialize(it);
+    set_force(it, pull);
+    start_source(&state, force, 0.01);
+    run(it, 0, 20, 0.01);
+    set_force(it, none);
+    run(it, 20, 20, 0.01);
+    for (int i = 0; i < 40; i++) {
+        if (i == 20) {
+            memset(force, 0, sizeof force);
+            model_start(&state, force);
+        }
+        if (model_step(&state, force) != MODEL_OK)
+            die("the C source", "does not converge");
+    }
+    vector(it, "q[0]", q);
+    same(q, state.q, 1e-12, "q after forces that jump");
+    FreeInstance(it);
+}
+
 /* A communication step in which Newton's method fails, under a force whose displacements it cannot reach (as in the
  * test of the C source), and after it one with a weak force. */
 static void check_discard(void)
@@ -595,6 +625,7 @@ int main(int argc, char **argv)
     check_states();
     check_threads();
     check_calls();
+    check_jumps();
     check_discard();
     return faults > 0;
 }

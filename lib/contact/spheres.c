@@ -73,8 +73,8 @@ SP_INLINE wide batch_at(const float *x)
 SP_INLINE uint32_t bits_of(batch_mask m)
 {
     m &= (batch_mask){1, 2, 4, 8, 16, 32, 64, 128};
-    m |= __builtin_shufflevector(m, m, 4, 5, 6, 7, 0, 1, 2, 3);
-    m |= __builtin_shufflevector(m, m, 2, 3, 0, 1, 6, 7, 4, 5);
+    m |= sp_shuffle(m, m, 4, 5, 6, 7, 0, 1, 2, 3);
+    m |= sp_shuffle(m, m, 2, 3, 0, 1, 6, 7, 4, 5);
     return (uint32_t)(m[0] | m[1]);
 }
 

@@ -22,8 +22,7 @@ SP_INLINE NAMED(lanes) NAMED(sums)(const NAMED(lanes) v[LANES])
     for (int count = LANES / 2; count > 0; count /= 2)
 #pragma GCC unroll 4
         for (int i = 0; i < count; i++)
-            sum[i] = __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], EVEN) +
-                     __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], ODD);
+            sum[i] = sp_shuffle(sum[2 * i], sum[2 * i + 1], EVEN) + sp_shuffle(sum[2 * i], sum[2 * i + 1], ODD);
     return sum[0];
 }
 

@@ -69,9 +69,9 @@ void sp_quartic_set(sp_quartic *f, int64_t a, int64_t b, int64_t c, int64_t d, d
 /* The sums of the entries of each of four vectors. */
 SP_INLINE wide sums(wide a, wide b, wide c, wide d)
 {
-    const wide ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7),
-               cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    const wide ab = sp_shuffle(a, b, 0, 4, 2, 6) + sp_shuffle(a, b, 1, 5, 3, 7),
+               cd = sp_shuffle(c, d, 0, 4, 2, 6) + sp_shuffle(c, d, 1, 5, 3, 7);
+    return sp_shuffle(ab, cd, 0, 1, 4, 5) + sp_shuffle(ab, cd, 2, 3, 6, 7);
 }
 
 /* The sums for one pair b ≤ c; returns the end of its coefficients. M_b and M_c are rows b and c. */

@@ -35,6 +35,7 @@ list() {
     [ "$(sed -nE 's/^#define SUPPLE_VERSION_(MAJOR|MINOR|PATCH) //p' "$SUPPLE_SOURCE/include/supple/status.h" | paste -sd.)" = "$version" ] || fault status.h
     grep -q "^/\* \"$version\": the version of the library" "$SUPPLE_SOURCE/include/supple/status.h" || fault 'the comment of status.h'
     [ "$(version_of packaging/spack/packages/supple/package.py '^    version\("([0-9.]+)", tag=.*')" = "$version" ] || fault spack
+    [ "$(version_of packaging/conda/recipe.yaml '^  version: "(.*)"')" = "$version" ] || fault conda
     # the number in the name of the library, and of its Debian package
     # the placeholder of the maintainer is explained to packagers as long as it is there
     ! grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/control" || grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/README.source" || fault 'the address of the maintainer'
@@ -70,12 +71,45 @@ list() {
     no_faults
 }
 
-@test "the recipe of Spack is Python and names options that there are" {
-    local recipe=$SUPPLE_SOURCE/packaging/spack/packages/supple/package.py option
-    "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe" || fault 'no Python'
-    for option in $(grep -oE '"-D[a-z0-9]+' "$recipe" | cut -c4-); do
-        grep -q "^option('$option'" "$SUPPLE_SOURCE/meson_options.txt" || fault "no option $option"
+# options FILE: the options of Meson that it sets, which must be some that there are
+options() {
+    local option
+    grep -q -- '-Dpage=disabled' "$1" || fault "${1##*/} fetches packages of npm"
+    for option in $(grep -oE -- '-D[a-z0-9]+=' "$1" | sed 's/^-D//; s/=//' | sort -u); do
+        [ "$option" = debug ] || grep -q "^option('$option'" "$SUPPLE_SOURCE/meson_options.txt" || fault "${1##*/}: no option $option"
     done
+}
+
+@test "the recipe of Spack is Python, and names options and variants that there are" {
+    local recipe=$SUPPLE_SOURCE/packaging/spack/packages/supple/package.py
+    "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe" || fault 'no Python'
+    options "$recipe"
+    grep -q 'depends_on("openblas threads=openmp")' "$recipe" || fault 'variants of openblas'
+    no_faults
+}
+
+@test "the recipe for conda is YAML, names options that there are, and every library" {
+    local recipe=$SUPPLE_SOURCE/packaging/conda/recipe.yaml library
+    options "$recipe"
+    # the libraries of Spack's recipe by the names of conda-forge
+    for library in $(sed -nE 's/^    depends_on\("([a-z-]+)[@" ].*/\1/p' "$SUPPLE_SOURCE/packaging/spack/packages/supple/package.py"); do
+        case $library in
+        c) library='.{3} compiler.*' ;;
+        pkgconfig) library=pkg-config ;;
+        py-numpy) library=numpy ;;
+        suite-sparse) library=suitesparse ;;
+        arpack-ng) library=arpack ;;
+        zlib-api) library=zlib ;;
+        esac
+        grep -qE "^    - $library( .*)?\$" "$recipe" || fault "no $library"
+    done
+    "$PYTHON" -c 'import yaml' 2> /dev/null || { no_faults; skip 'no PyYAML: only its lines are compared'; }
+    "$PYTHON" -c '
+import sys, yaml
+recipe = yaml.safe_load(open(sys.argv[1]))
+assert recipe["schema_version"] == 1 and set(recipe) <= {"schema_version", "context", "package", "source", "build", "requirements", "tests", "about"}, set(recipe)
+assert set(recipe["requirements"]) == {"build", "host", "run"}
+assert all(isinstance(line, str) for part in (*recipe["requirements"].values(), recipe["build"]["script"]) for line in part)' "$recipe" || fault 'its structure'
     no_faults
 }
 
@@ -146,7 +180,7 @@ no_release() {
     # all versions in it are new
     (
         SUPPLE_SOURCE=$PWD/supple-9.8.7
-        for file in 'meson.build:^project\(.* version: .([0-9.]*).*' 'python/supple/__init__.py:^__version__ = .([0-9.]*).*' 'CITATION.cff:^version: (.*)' \
+        for file in 'meson.build:^project\(.* version: .([0-9.]*).*' 'python/supple/__init__.py:^__version__ = .([0-9.]*).*' 'CITATION.cff:^version: (.*)' 'packaging/conda/recipe.yaml:^  version: .([0-9.]+).$' \
             'debian/changelog:^supple \(([0-9.]*)-.*' 'packaging/spack/packages/supple/package.py:^    version\(.([0-9.]+)., tag=.*' 'include/supple/status.h:^.* .([0-9.]*).: the version of the library.*'; do
             [ "$(version_of "${file%%:*}" "${file#*:}")" = 9.8.7 ] || echo "$file"
         done

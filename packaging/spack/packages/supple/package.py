@@ -4,8 +4,9 @@
 #     spack install supple@main
 #
 # Released versions need their tag in the checkout (scripts/release makes it).
-# OpenBLAS must be its build with OpenMP: other builds may not be called from threads of OpenMP, and meson.build refuses
-# them.
+# Not tried: it was written without Spack, from the recipes of spack-packages.
+# OpenBLAS is its build with OpenMP, with LAPACKE inside. Spack's default (threads=none) has no locks and would give wrong
+# numbers to our threads; meson.build refuses it.
 import os
 
 from spack.package import *
@@ -23,7 +24,7 @@ class Supple(MesonPackage):
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
 
-    variant("pictures", default=False, description="shadows and smooth texts in pictures (Embree 3, FreeType)")
+    variant("pictures", default=False, description="shadows and smooth texts in pictures (Embree, FreeType)")
     variant("sound", default=False, description="sound files of simsound (libsndfile)")
     variant("yang2015", default=True, description="the methods of Yang et al. 2015, subject of US patent 10,474,927")
 
@@ -34,7 +35,7 @@ class Supple(MesonPackage):
     depends_on("python@3.9:", type=("build", "run"))
     depends_on("py-numpy@1.21:", type="run")
 
-    depends_on("openblas threads=openmp +lapacke")
+    depends_on("openblas threads=openmp")
     depends_on("suite-sparse")
     depends_on("arpack-ng")
     depends_on("libarchive")
@@ -42,7 +43,7 @@ class Supple(MesonPackage):
     depends_on("jansson")
     depends_on("nettle")
     depends_on("libpng")
-    depends_on("embree@3", when="+pictures")
+    depends_on("embree@3:", when="+pictures")
     depends_on("freetype", when="+pictures")
     depends_on("fontconfig", when="+pictures")
     depends_on("libsndfile", when="+sound")

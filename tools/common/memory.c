@@ -55,8 +55,12 @@ static void find(const char *name, void *to)
     memcpy(to, &found, sizeof found);
 }
 
+/* Before glibc 2.34, dlsym allocates by calloc, and does without if it gets nothing. */
+static bool finding;
+
 static void find_all(void)
 {
+    finding = true;
     find("calloc", &real.calloc);
     find("realloc", &real.realloc);
     find("aligned_alloc", &real.aligned_alloc);
@@ -65,6 +69,7 @@ static void find_all(void)
     find("mmap", &real.mmap);
     find("pthread_create", &real.pthread_create);
     find("malloc", &real.malloc);
+    finding = false;
 }
 
 static void prepare(void)
@@ -96,6 +101,8 @@ void *malloc(size_t bytes)
 
 void *calloc(size_t count, size_t size)
 {
+    if (finding)
+        return NULL;
     prepare();
     return checked(real.calloc(count, size), count > 0 ? size : 0);
 }

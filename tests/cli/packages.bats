@@ -113,6 +113,46 @@ assert all(isinstance(line, str) for part in (*recipe["requirements"].values(), 
     no_faults
 }
 
+@test "scripts of packaging refuse other arguments" {
+    local command code
+    mkdir empty && cd empty
+    for command in 'archive --help' 'archive one two' 'tree' 'tree --oldest' 'tree --newest folder' 'tree one two' 'deb trixie one two' 'deb --trixie' 'wheel one two' 'wheel --newest'; do
+        code=0
+        # shellcheck disable=SC2086 # words
+        "$SUPPLE_SOURCE"/packaging/$command > said.txt 2>&1 || code=$?
+        [[ $code = 2 && $(< said.txt) == *'usage: packaging/'"${command%% *}"* ]] || fault "$command: exit $code: $(< said.txt)"
+    done
+    [ "$(ls)" = said.txt ] || fault "$(ls)"
+    no_faults
+}
+
+@test "the archive has what its programs need, and a licence for it" {
+    local archive file name
+    archive=$(find "$SUPPLE_SOURCE/build-archive" -maxdepth 1 -name 'supple-*-linux.tar.gz' 2> /dev/null | head -n 1)
+    [ -n "$archive" ] || skip 'no archive by packaging/archive in build-archive'
+    tar -xf "$archive" && cd supple-* || fault 'it does not unpack'
+    [ "$(env -u LD_LIBRARY_PATH bin/modes --version | head -n 1)" = "$(modes --version | head -n 1)" ] || fault 'the version'
+    for name in $(find "$SUPPLE_BUILD/tools" -maxdepth 1 -type f -perm -u+x -printf '%f\n'); do
+        [ -x "bin/$name" ] || fault "no bin/$name"
+    done
+    for file in bin/* lib/libsupple.so.0; do
+        [ "$(head -c 4 "$file" | tail -c 3)" = ELF ] || continue
+        env -u LD_LIBRARY_PATH ldd "$file" | awk '/=>/ { print $1, $3 }' | while read -r name path; do
+            case $name in
+            libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | libgcc_s.so.*) ;;
+            *) [[ $path == "$PWD/"* ]] || echo "$file takes $name from $path" ;;
+            esac
+        done
+    done > foreign.txt
+    [ ! -s foreign.txt ] || fault "$(< foreign.txt)"
+    # named as in Debian: libopenblas0-openmp, libcholmod3, liblapacke-dev …
+    for name in libopenblas libgfortran libcholmod libmetis libarpack libpng libsndfile libfreetype libfontconfig liblapacke libjansson nettle-dev; do
+        ls licences/"$name"* > said.txt 2>&1 || fault "no licence of $name"
+    done
+    grep -q 'common-licenses/GPL' -r licences && ls licences/GPL* > said.txt 2>&1 || fault 'no text of the GPL'
+    no_faults
+}
+
 @test "every installed file is in one Debian package" {
     local root library file pattern patterns count
     install_build

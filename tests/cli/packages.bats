@@ -132,8 +132,8 @@ assert all(isinstance(line, str) for part in (*recipe["requirements"].values(), 
     [ -n "$archive" ] || skip 'no archive by packaging/archive in build-archive'
     tar -xf "$archive" && cd supple-* || fault 'it does not unpack'
     [ "$(env -u LD_LIBRARY_PATH bin/modes --version | head -n 1)" = "$(modes --version | head -n 1)" ] || fault 'the version'
-    for name in $(find "$SUPPLE_BUILD/tools" -maxdepth 1 -type f -perm -u+x -printf '%f\n'); do
-        [ -x "bin/$name" ] || fault "no bin/$name"
+    for file in "$SUPPLE_BUILD"/tools/*; do
+        [ ! -f "$file" ] || [ ! -x "$file" ] || [ -x "bin/${file##*/}" ] || fault "no bin/${file##*/}"
     done
     for file in bin/* lib/libsupple.so.0; do
         [ "$(head -c 4 "$file" | tail -c 3)" = ELF ] || continue

@@ -27,7 +27,7 @@ static const sp_member_rule rules[] = {
     {"coefficient", "n, c, r", SP_F8, AT(coefficient),
      .meaning = "Fourier coefficients of the reduced coordinates: constant, cosine 1, sine 1, cosine 2, …"},
     {"multiplier", "n, m, 2", SP_F8, AT(multiplier),
-     .meaning = "Floquet multipliers, real and imaginary part, by decreasing modulus"},
+     .meaning = "Floquet multipliers, real and imaginary part, by decreasing modulus; 0: not computed"},
     {"residual", "n", SP_F8, OPTIONAL, AT(residual), FROM(0),
      .meaning = "residual of the full-order model relative to its internal force"},
     {"stable", "n", SP_U1, AT(stable), WITHIN(0, 1), .meaning = "1: stable"},

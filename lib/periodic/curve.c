@@ -447,7 +447,7 @@ int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_c
         return sp_fail_memory(context);
     *t = (sp_curve){.context = context, .parameters = parameters, .visit = visit, .data = data};
     SP_TRY(sp_harmonic_new(context, model, &t->h));
-    SP_TRY(sp_floquet_new(context, &t->h, 32 > 4 * t->h.harmonics + 4 ? 32 : 4 * t->h.harmonics + 4, &t->floquet));
+    SP_TRY(sp_floquet_new(context, &t->h, &t->floquet));
     set_scales(t);
     t->n = sp_harmonic_equations(&t->h);
     SP_TRY(allocate(t));

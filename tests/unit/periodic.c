@@ -337,27 +337,134 @@ static void sweep(void)
     CHECK_NEAR(k.frequency[k.count - 1], 1.6, 1e-15);
 }
 
-/* Mathieu's equation by a known solution: an undamped linear oscillator has μ = exp(±iωT), and a damped one the modulus
- * exp(−αT/2). */
+/* ---- multipliers ---- */
+
+/* A linear oscillator has μ = exp((−α/2 ± i√(ω² − α²/4)) T), without damping on the unit circle, whatever its
+ * frequency: here 1.3 and 333 times that of the motion. One of 10⁶ times is eliminated: its multipliers are 0. */
 static void multipliers(void)
 {
-    cubic c = {.r = 2, .K = {4, 0, 0, 250000}};
+    cubic c = {.r = 3, .K = {4, 0, 0, 0, 250000, 0, 0, 0, 2.25e12}};
     const sp_reduced_force force = force_of(&c);
-    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 1}, 3);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}, 3);
     sp_harmonic h;
     sp_floquet f;
-    double x[15] = {0};
-    model.damping_mass = 0.2;
-    CHECK_OK(sp_harmonic_new(&context, &model, &h));
-    CHECK_OK(sp_floquet_new(&context, &h, 32, &f));
-    x[14] = 1.5;
-    CHECK_OK(sp_floquet_multipliers(&context, &f, &h, x));
-    const double T = 2 * M_PI / 1.5, w = sqrt(4 - 0.01);
-    CHECK_NEAR(f.re[0], exp(-0.1 * T) * cos(w * T), 1e-6);
-    CHECK_NEAR(fabs(f.im[0]), exp(-0.1 * T) * fabs(sin(w * T)), 1e-6);
-    CHECK(hypot(f.re[2], f.im[2]) < 0.8, "a mode that the steps do not resolve grows: %g", hypot(f.re[2], f.im[2]));
-    sp_floquet_free(&f);
-    sp_harmonic_free(&h);
+    for (int damped = 0; damped < 2; damped++) {
+        double x[23] = {0};
+        const double T = 2 * M_PI / 1.5, alpha = damped ? 0.2 : 0;
+        model.damping_mass = alpha;
+        CHECK_OK(sp_harmonic_new(&context, &model, &h));
+        CHECK_OK(sp_floquet_new(&context, &h, &f));
+        x[21] = 1.5;
+        CHECK_OK(sp_floquet_multipliers(&context, &f, &h, x));
+        const double w[2] = {sqrt(4 - alpha * alpha / 4), sqrt(250000 - alpha * alpha / 4)};
+        for (int k = 0; k < 4; k++)
+            CHECK_NEAR(hypot(f.re[k], f.im[k]), exp(-0.5 * alpha * T), damped ? 4e-5 : 1e-9);
+        for (int k = 0; k < 2; k++) { /* the phase error is (ωh)⁶/100800 ωT with ωh near 1, and less than 0.01 */
+            double nearest = INFINITY;
+            for (int i = 0; i < 4; i++)
+                nearest = fmin(nearest, hypot(f.re[i] - exp(-0.5 * alpha * T) * cos(w[k] * T),
+                                              f.im[i] - exp(-0.5 * alpha * T) * sin(w[k] * T)));
+            CHECK(nearest < 1.1 * w[k] * T * (k ? 1 : 1e-6) / 100800, "mode %d: off by %g", k, nearest);
+        }
+        CHECK(f.re[4] == 0 && f.im[4] == 0 && f.re[5] == 0 && f.im[5] == 0, "%g %g", f.re[4], f.re[5]);
+        sp_floquet_free(&f);
+        sp_harmonic_free(&h);
+    }
+}
+
+/* W = ½·4q₁² + ½·4.84q₂² + ½q₁²q₂² and, with a third coordinate, ½·10¹²(q₃ + b q₂)², which pins q₃ to −b q₂. */
+typedef struct hill {
+    int r;
+    double b;
+} hill;
+
+static double evaluate_hill(void *self, const double *q, bool definite, double *f, double *K)
+{
+    const hill *h = self;
+    const double x = q[0], y = q[1], stiff = 1e12, s = h->r > 2 ? q[2] + h->b * y : 0;
+    (void)definite;
+    if (f) {
+        f[0] = 4 * x + x * y * y;
+        f[1] = 4.84 * y + x * x * y + stiff * h->b * s;
+        if (h->r > 2)
+            f[2] = stiff * s;
+    }
+    if (K) {
+        K[0] = 4 + y * y;
+        K[1] = 2 * x * y;
+        K[h->r + 1] = 4.84 + x * x + (h->r > 2 ? stiff * h->b * h->b : 0);
+        if (h->r > 2) {
+            K[2] = 0;
+            K[5] = stiff * h->b;
+            K[8] = stiff;
+        }
+    }
+    return 2 * x * x + 2.42 * y * y + 0.5 * x * x * y * y + 0.5 * stiff * s * s;
+}
+
+/* The larger multiplier of m ÿ + c ẏ + (4.84 + q₁²) y = 0, q₁ = Re e^{iωt}/(4 − ω² + iω c₁), by Runge and Kutta's
+ * method. */
+static double hill_multiplier(double omega, double c1, double mass, double c2)
+{
+    const int steps = 40000;
+    const double h = 2 * M_PI / omega / steps, re = 4 - omega * omega, im = omega * c1, size = re * re + im * im;
+    double phi[2][2] = {{1, 0}, {0, 1}};
+    for (int column = 0; column < 2; column++)
+        for (int s = 0; s < steps; s++) {
+            double *z = phi[column], k[4][2], y[2] = {z[0], z[1]};
+            for (int stage = 0; stage < 4; stage++) {
+                const double part = stage == 0  ? 0
+                                    : stage < 3 ? 0.5
+                                                : 1,
+                             t = omega * h * (s + part), q = (re * cos(t) + im * sin(t)) / size;
+                for (int i = 0; i < 2 && stage; i++)
+                    y[i] = z[i] + part * h * k[stage - 1][i];
+                k[stage][0] = y[1];
+                k[stage][1] = -(c2 * y[1] + (4.84 + q * q) * y[0]) / mass;
+            }
+            for (int i = 0; i < 2; i++)
+                z[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+        }
+    const double trace = phi[0][0] + phi[1][1], det = phi[0][0] * phi[1][1] - phi[0][1] * phi[1][0],
+                 root = 0.25 * trace * trace - det;
+    return root > 0 ? 0.5 * fabs(trace) + sqrt(root) : sqrt(det);
+}
+
+/* q₁ vibrates up to 60 by itself, and the stiffness of q₂ swings by nearly 1000 times: modulus and mark are those of
+ * Hill's equation at every point. With the third coordinate its mass is that of both, 1 + b². */
+static void hills(int r, double b)
+{
+    static keep k;
+    hill h = {r, b};
+    const sp_reduced_force force = {.self = &h, .r = r, .cubic = true, .evaluate = evaluate_hill};
+    const double mass = 1 + (r > 2 ? b * b : 0), zeta = 0.002;
+    sp_periodic_model model =
+        model_of(&force, r > 2 ? (double[]){1, 0, 0, 0, 1, 0, 0, 0, 1} : (double[]){1, 0, 0, 1}, 7);
+    sp_curve_report report;
+    model.amplitude = (double[]){1, 0, 0};
+    model.damping_mass = 4 * zeta; /* both coordinates have α; 2ζω of the first one */
+    k = (keep){.r = r, .columns = 15};
+    CHECK_OK(sp_curve_trace(
+        &context, &model,
+        &(sp_curve_parameters){SP_PERIODIC_RESPONSE, 0.4 * M_PI, 0.9 * M_PI, .most = 3000, .resolution = 0.1}, visit,
+        &k, &report));
+    double worst = 0;
+    int unstable = 0, wrong = 0;
+    for (int64_t i = 0; i < k.count; i++) {
+        const double own = exp(-2 * zeta * 2 * M_PI / k.frequency[i]), /* of q₁, linear */
+            exact = fmax(own, hill_multiplier(k.frequency[i], 4 * zeta, mass, 4 * zeta * mass));
+        worst = fmax(worst, fabs(k.largest[i] / exact - 1));
+        unstable += !k.stable[i];
+        wrong += fabs(exact - 1) > 1e-4 && k.stable[i] != (exact < 1);
+    }
+    NOTE("%lld points, %d unstable, %d wrong, modulus off by %.2g", (long long)k.count, unstable, wrong, worst);
+    CHECK(wrong == 0 && unstable > 5 && worst < 1e-4, "%d wrong, %d unstable, %g", wrong, unstable, worst);
+}
+
+static void parametric(void)
+{
+    hills(2, 0);
+    hills(3, 0.5);
 }
 
 /* ---- what is refused ---- */
@@ -391,6 +498,7 @@ int main(void)
     RUN(linear);
     RUN(folded);
     RUN(sweep);
+    RUN(parametric);
     RUN(refusals);
     return test_end();
 }

@@ -1,4 +1,5 @@
-/* Curves of periodic motions: multipliers, amplitudes from the coefficients, and the equation of backbones. */
+/* Curves of periodic motions: multipliers, amplitudes from the coefficients, and the equation of
+ * backbones. */
 #include "periodic/curve.h"
 #include "tools/verify/verify.h"
 
@@ -27,24 +28,31 @@ static void check_counts(verify *v, artefact *file)
 }
 
 /* Multipliers [2r, 2] of a point: by decreasing modulus, complex ones in pairs, and what `stable` says of the first.
- * Their product, the growth of volume in the phase space, is at most 1 (Liouville). It is below 1 without damping too,
- * since the integration of the multipliers damps modes of high frequency (periodic/floquet.h). */
+ * Their product, the growth of volume in the phase space, is at most 1 (Liouville); without damping it is 1, and
+ * multipliers are in pairs μ, 1/μ. Those that are 0 were not computed. */
 static void check_multipliers(verify *v, artefact *file)
 {
     const sp_curve_file *c = &file->curve;
-    const double margin = c->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
-    double pairs = 0, growth = 0;
+    const bool is_free = c->kind == SP_PERIODIC_BACKBONE;
+    const double margin = is_free ? 1e-3 : 1e-6;
+    double pairs = 0, growth = 0, reciprocal = 0;
     bool ordered = true, marked = true;
     for (int64_t i = 0; i < c->n; i++) {
         const double *m = c->multiplier + i * 4 * c->r, first = hypot(m[0], m[1]);
         double product = 0, imaginary = 0, before = INFINITY;
+        int64_t count = 0;
         for (int64_t k = 0; k < 2 * c->r; k++) {
             const double modulus = hypot(m[2 * k], m[2 * k + 1]);
             ordered &= modulus <= before * (1 + 1e-12);
             before = modulus;
-            product += log(modulus);
+            count += modulus > 0;
+            product += modulus > 0 ? log(modulus) : 0;
             imaginary += m[2 * k + 1];
         }
+        for (int64_t k = 0; k < count && is_free; k++)
+            reciprocal = verify_worse(
+                fabs(hypot(m[2 * k], m[2 * k + 1]) * hypot(m[2 * (count - 1 - k)], m[2 * (count - 1 - k) + 1]) - 1),
+                reciprocal);
         pairs = verify_worse(fabs(imaginary) / first, pairs);
         growth = verify_worse(product, growth);
         marked &= (first <= 1 + margin) == (c->stable[i] == 1);
@@ -53,6 +61,8 @@ static void check_multipliers(verify *v, artefact *file)
     verify_number(v, file, "sum of the imaginary parts of multipliers", pairs, 1e-10);
     verify_fact(v, file, "stable where no multiplier exceeds 1", marked, "margin %.0e", margin);
     verify_number(v, file, "growth of volume, logarithm of the product of multipliers", growth, 1e-6);
+    if (is_free)
+        verify_number(v, file, "multipliers in pairs of product 1", reciprocal, 1e-5);
 }
 
 /* The angle of a phase. */

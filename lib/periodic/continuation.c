@@ -167,12 +167,15 @@ void sp_continuation_free(sp_continuation *c)
     free(c);
 }
 
-/* One trial of the current step; *angle receives that between the tangents. */
+/* One trial of the current step; *angle receives that between the tangents. The matrix is factored again at the
+ * corrected point: the factor that Newton's method kept is of a point before it, whose tangent has the sign of another
+ * side of a fold, and whose determinant that of another side of a branch point. */
 static bool try_step(sp_continuation *c, double *angle)
 {
     for (int i = 0; i < c->order; i++)
         c->trial[i] = c->x[i] + c->step * c->t[i];
-    if (!correct(c, c->x, c->t, c->weight, c->step, false, c->trial) || !find_tangent(c, c->weight, c->trial_t))
+    if (!correct(c, c->x, c->t, c->weight, c->step, false, c->trial) || !factor(c, c->trial, c->t, c->weight) ||
+        !find_tangent(c, c->weight, c->trial_t))
         return false;
     *angle = acos(fmin(1, fmax(-1, inner(c, c->weight, c->t, c->trial_t))));
     return *angle <= c->parameters.turn;
@@ -240,7 +243,7 @@ int sp_continuation_at(sp_continuation *c, double s, double *x, double *tangent)
 }
 
 int sp_continuation_locate(sp_continuation *c, double (*test)(void *, const double *, const double *), void *data,
-                           double start, double end, double tolerance, double *x, double *tangent)
+                           double start, double end, double tolerance, double *x, double *tangent, double *arc)
 {
     double low = 0, high = c->length;
     bool halve = false;
@@ -252,6 +255,7 @@ int sp_continuation_locate(sp_continuation *c, double (*test)(void *, const doub
         if (status != SP_OK)
             return status;
         const double width = high - low, value = test(data, x, tangent);
+        *arc = s;
         if ((value < 0) == (start < 0)) {
             low = s;
             start = value;

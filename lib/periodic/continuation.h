@@ -7,7 +7,8 @@
  *
  * by Newton's method from the predictor x₀ + s t₀. The bordered matrix [J; t₀ᵀW] of order n + 1 is regular at folds,
  * where the last unknown, the parameter, turns back. It is factored by LU, and the factor is kept while the corrections
- * fall fast enough. The solution t of [J; t₀ᵀW] t = e, normalized, is the next tangent.
+ * fall fast enough. It is factored again at the point that is found, and the solution t of [J; t₀ᵀW] t = e, normalized,
+ * is the tangent there.
  *
  * A step that does not converge, or that turns the tangent too far, is halved. The next one is longer or shorter
  * according to the number of iterations and the angle. */
@@ -58,11 +59,13 @@ int sp_continuation_sign(const sp_continuation *continuation);
 int sp_continuation_at(sp_continuation *continuation, double s, double *x, double *tangent) SP_MUST_USE;
 
 /* Finds a zero of a test function along the last step, between whose ends it changes its sign: bisection with secant
- * steps, until the arc is known to `tolerance` times the length of the step. x and tangent [n + 1] receive the point.
+ * steps, until the arc is known to `tolerance` times the length of the step. x and tangent [n + 1] receive the point,
+ * *arc its arc length from the beginning of the step. Where the function jumps, the jump is found: judge its value at
+ * the point.
  */
 int sp_continuation_locate(sp_continuation *continuation, double (*test)(void *data, const double *x, const double *t),
-                           void *data, double start, double end, double tolerance, double *x,
-                           double *tangent) SP_MUST_USE;
+                           void *data, double start, double end, double tolerance, double *x, double *tangent,
+                           double *arc) SP_MUST_USE;
 
 /* Makes another point of the curve the last one, for curves that end there: it was found on the last step. */
 void sp_continuation_move(sp_continuation *continuation, const double *x, const double *tangent);

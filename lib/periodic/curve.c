@@ -39,6 +39,20 @@ static double relative_residual(sp_curve *t, const double *x)
     return cblas_dnrm2(size, t->r, 1) / (scale > 0 ? scale : 1);
 }
 
+/* How far the multipliers are from what a special point says. */
+static double event_error(const sp_floquet *f, enum sp_curve_event event)
+{
+    double least = INFINITY;
+    if (event == SP_CURVE_REGULAR || event == SP_CURVE_BRANCH)
+        return 0;
+    for (int i = 0; i < 2 * f->n; i++)
+        if (event == SP_CURVE_TORUS)
+            least = fabs(f->im[i]) > 1e-6 ? fmin(least, fabs(hypot(f->re[i], f->im[i]) - 1)) : least;
+        else
+            least = fmin(least, hypot(f->re[i] - (event == SP_CURVE_FOLD ? 1 : -1), f->im[i]));
+    return fmin(least, 1e300);
+}
+
 static void judge(sp_curve *t, const sp_curve_point *point)
 {
     sp_curve_report *report = &t->report;
@@ -46,6 +60,8 @@ static void judge(sp_curve *t, const sp_curve_point *point)
     report->points++;
     report->events[point->event]++;
     report->worst_residual = fmax(report->worst_residual, point->residual);
+    if (t->h.kind != SP_PERIODIC_BACKBONE)
+        report->worst_event = fmax(report->worst_event, event_error(&t->floquet, point->event));
     if (t->h.kind != SP_PERIODIC_BACKBONE && e->dissipated > 0)
         report->worst_balance =
             fmax(report->worst_balance, fabs(e->input - e->dissipated) / fmax(fabs(e->input), e->dissipated));
@@ -126,34 +142,55 @@ static double test_bound(void *data, const double *x, const double *tangent)
     return x[t->n] - t->bound;
 }
 
-/* Adds the special point, or sets *missed where it is not found: the end of the step is marked then. */
-static int add_event(sp_curve *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
-                     double start, double end, enum sp_curve_event *missed)
+/* Special points of a step, by their arc length from its beginning. */
+typedef struct special {
+    int count;
+    enum sp_curve_event event[SP_CURVE_EVENTS];
+    double arc[SP_CURVE_EVENTS];
+} special;
+
+/* Finds a special point of the last step, or sets *missed where it is not found: the end of the step is marked then.
+ * Where the test function jumps, as the largest modulus of complex multipliers does where two of them become real,
+ * there is none. */
+static int find_event(sp_curve *t, enum sp_curve_event event, double (*test)(void *, const double *, const double *),
+                      double start, double end, special *found, enum sp_curve_event *missed)
 {
-    int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent);
+    double arc = 0;
+    const int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent, &arc);
     if (status == SP_NUMERICAL) {
         *missed = event;
         return SP_OK;
     }
-    if (status == SP_OK)
-        status = multipliers(t, t->x);
-    if (status == SP_OK)
-        status = add_point(t, t->x, event);
-    return status;
+    if (status != SP_OK || !(fabs(test(t, t->x, t->tangent)) < 1e-3))
+        return status;
+    int at = found->count++;
+    for (; at > 0 && found->arc[at - 1] > arc; at--) {
+        found->arc[at] = found->arc[at - 1];
+        found->event[at] = found->event[at - 1];
+    }
+    found->arc[at] = arc;
+    found->event[at] = event;
+    return SP_OK;
 }
 
-/* Special points of the last step, between the states of its ends; the multipliers are those of another point then. */
+/* Special points of the last step, between the states of its ends, in the order of the curve; the multipliers are those
+ * of another point then. */
 static int add_events(sp_curve *t, const tests *a, const tests *b, enum sp_curve_event *missed)
 {
+    special found = {0};
+    const bool is_free = t->h.kind == SP_PERIODIC_BACKBONE;
     int status = SP_OK;
     if ((a->tangent < 0) != (b->tangent < 0))
-        SP_TRY(add_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, missed));
-    if (t->h.kind == SP_PERIODIC_BACKBONE)
-        return SP_OK;
-    if ((a->doubling < 0) != (b->doubling < 0))
-        SP_TRY(add_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, missed));
-    if ((a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
-        SP_TRY(add_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, missed));
+        SP_TRY(find_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, &found, missed));
+    if (!is_free && (a->doubling < 0) != (b->doubling < 0))
+        SP_TRY(find_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, &found, missed));
+    if (!is_free && (a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
+        SP_TRY(find_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, &found, missed));
+    for (int i = 0; i < found.count; i++) {
+        SP_TRY(sp_continuation_at(t->continuation, found.arc[i], t->x, t->tangent));
+        SP_TRY(multipliers(t, t->x));
+        SP_TRY(add_point(t, t->x, found.event[i]));
+    }
 done:
     return status;
 }
@@ -174,12 +211,13 @@ static double high_of(const sp_curve *t)
 static int stop_at_bound(sp_curve *t, double before)
 {
     const double now = sp_continuation_x(t->continuation)[t->n], low = low_of(t), high = high_of(t);
+    double arc;
     if (now >= low && now <= high)
         return SP_OK;
     t->bound = now > high ? high : low;
     t->ended = true;
     const int status = sp_continuation_locate(t->continuation, test_bound, t, before - t->bound, now - t->bound, 1e-9,
-                                              t->x, t->tangent);
+                                              t->x, t->tangent, &arc);
     if (status == SP_OK)
         sp_continuation_move(t->continuation, t->x, t->tangent);
     return status;
@@ -198,7 +236,7 @@ static int ramp(sp_curve *t, double frequency, double factor, double *x)
     const enum sp_periodic_kind kind = h->kind;
     const double range = h->range;
     int status;
-    double *direction = t->tangent;
+    double *direction = t->tangent, arc;
     h->kind = SP_PERIODIC_FORCE;
     h->frequency = frequency;
     h->range = factor;
@@ -217,7 +255,7 @@ static int ramp(sp_curve *t, double frequency, double factor, double *x)
         if (sp_continuation_x(c)[n] < factor)
             continue;
         SP_TRY(sp_continuation_locate(c, test_bound, t, before - factor, sp_continuation_x(c)[n] - factor, 1e-9, t->x,
-                                      t->tangent));
+                                      t->tangent, &arc));
         sp_continuation_move(c, t->x, t->tangent);
         break;
     }

@@ -48,6 +48,10 @@ typedef struct sp_curve_report {
     int64_t points, events[SP_CURVE_EVENTS];
     sp_continuation_report continuation;
     double worst_residual, worst_balance; /* of energy: |input − dissipated| over the larger */
+    /* Of special points: |μ − 1| at folds, |μ + 1| at period doublings, ||μ| − 1| at Neimark-Sacker points; 0 of free
+     * motion. It is an error of the truncated series: harmonic balance has the special point, the motion in time has
+     * the multiplier. */
+    double worst_event;
 } sp_curve_report;
 
 /* Called for each point; the arrays are valid until it returns. True ends the curve. */

@@ -94,13 +94,39 @@ vibrate() {
     needs_plain_build 'it compares numbers, and takes minutes'
     use_beam
     done_well simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 --damping-mass 6.5 -o out.npz
-    holds out.npz 'r["folds"] == 2 and r["complete"] is True and r["worst_balance"] < 1e-8 and r["worst_residual"] < 1e-8'
+    holds out.npz 'r["folds"] == 2 and r["complete"] is True and r["worst_balance"] < 1e-8 and r["worst_residual"] < 1e-8 and r["worst_event"] < 1e-4'
     done_well simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 --damping-mass 6.5 --threads 2 -o again.npz
     same_bytes out.npz again.npz 'a second run'
     ending= done_well siminfo out.npz
     grep -q '^points    2 folds$' "$stdout" && grep -q '^curve .* points in 2 coordinates with 7 harmonics' "$stdout" || fault "siminfo: $(< "$stdout")"
     done_well simcurve "${model[@]}" --force-sweep --frequency 112 --loads beam/pull.csv --range 0,4 --damping-mass 6.5 -o sweep.npz
-    holds sweep.npz 'r["folds"] == 2 and r["complete"] is True'
+    holds sweep.npz 'r["folds"] == 2 and r["complete"] is True and r["worst_event"] < 1e-4'
+    try simverify -q out.npz sweep.npz --mesh beam/beam.npz --basis beam/basis.npz
+    [ "$code" = 0 ] && [ "$(grep -c '^ok .* multiplier 1 at folds' "$stdout")" = 2 ] && grep -q '^ok .*frequencies beyond folds' "$stdout" &&
+        grep -q '^ok .*factors beyond folds' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    no_faults
+}
+
+@test 'one harmonic does not have the folds of the motion in time: simcurve warns and simverify fails' {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    use_beam
+    try simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 --damping-mass 6.5 --harmonics 1 -o out.npz
+    [ "$code" = 0 ] && [[ $err == *'a Floquet multiplier is off by '*': 1 harmonics are too few there'* ]] || fault "exit $code: $err"
+    holds out.npz 'r["worst_event"] > 1e-3'
+    try simverify -q out.npz
+    [ "$code" = 1 ] && grep -q '^FAIL out.npz multiplier 1 at folds' "$stdout" || fault "exit $code: $(cat "$stdout")"
+    no_faults
+}
+
+@test 'a backbone has multipliers on the unit circle, in pairs of product 1' {
+    needs_plain_build 'it compares numbers, and takes minutes'
+    needs_numpy
+    use_arch
+    simcurve -q "${model[@]}" --backbone --amplitude 0.002 --points 10 -o out.npz || fault "exit $?"
+    "$PYTHON" -c 'import numpy as np
+m = np.load("out.npz")["multiplier"]
+size = np.hypot(m[..., 0], m[..., 1])
+assert abs(size[0] - 1).max() < 1e-4 and abs(size * size[:, ::-1] - 1).max() < 1e-5, size' || fault 'the multipliers are not'
     no_faults
 }
 
@@ -276,7 +302,7 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" response.npz bad.npz amplitude 2 1.01
     try simverify -q bad.npz "${of[@]}"
     [ "$code" = 1 ] && grep -q '^FAIL bad.npz amplitudes' "$stdout" || fault "exit $code: $(cat "$stdout")"
-    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" response.npz bad.npz multiplier 0 2
+    "$PYTHON" "$BATS_TEST_DIRNAME/falsify.py" response.npz bad.npz multiplier 0 1e6
     try simverify -q bad.npz "${of[@]}"
     [ "$code" = 1 ] && grep -q '^FAIL bad.npz stable where' "$stdout" || fault "exit $code: $(cat "$stdout")"
     no_faults

@@ -65,21 +65,23 @@ static sp_continuation *start(void (*evaluate)(void *, const double *, double *,
     return c;
 }
 
-/* Around the circle: every point is on it, and the arc comes back to its start. */
+/* Around the circle: every point is on it, with the tangent (−y, x) there, and the arc comes back to its start. */
 static void around(void)
 {
     sp_continuation *c = start(circle, 1, 0, 0, 1);
-    double angle = 0, worst = 0;
+    double angle = 0, worst = 0, turned = 0;
     int steps = 0;
     for (; steps < 1000 && angle < 2 * M_PI; steps++) {
         const double before = atan2(sp_continuation_x(c)[1], sp_continuation_x(c)[0]);
         CHECK_OK(sp_continuation_step(c));
-        const double *x = sp_continuation_x(c);
+        const double *x = sp_continuation_x(c), *t = sp_continuation_tangent(c);
+        turned = fmax(turned, hypot(t[0] + x[1], t[1] - x[0]));
         angle += remainder(atan2(x[1], x[0]) - before, 2 * M_PI);
         worst = fmax(worst, fabs(hypot(x[0], x[1]) - 1));
     }
-    NOTE("%d steps, radius off by %.2g", steps, worst);
+    NOTE("%d steps, radius off by %.2g, tangent by %.2g", steps, worst, turned);
     CHECK(angle >= 2 * M_PI && steps < 200 && worst < 1e-12, "%g %d %g", angle, steps, worst);
+    CHECK(turned < 1e-12, "a tangent is off by %g", turned);
     sp_continuation_free(c);
 }
 
@@ -101,8 +103,9 @@ static void folds(void)
         const double after = sp_continuation_tangent(c)[1];
         if ((before < 0) == (after < 0))
             continue;
-        double x[2], t[2];
-        CHECK_OK(sp_continuation_locate(c, tangent_y, NULL, before, after, 1e-10, x, t));
+        double x[2], t[2], arc;
+        CHECK_OK(sp_continuation_locate(c, tangent_y, NULL, before, after, 1e-10, x, t, &arc));
+        CHECK(arc >= 0 && arc <= sp_continuation_length(c), "%g", arc);
         CHECK_NEAR(x[0], (found ? 1 : -1) / sqrt(3), 1e-9);
         CHECK_NEAR(x[1], (found ? -2 : 2) / (3 * sqrt(3)), 1e-12);
         found++;

@@ -115,7 +115,7 @@ typedef struct keep {
     int64_t count;
     double frequency[4000], amplitude[4000], factor[4000], mean[4000], balance[4000];
     double x[4000][64];
-    double largest[4000]; /* modulus of a multiplier */
+    double largest[4000], one[4000]; /* modulus of a multiplier, least |μ − 1| */
     bool stable[4000];
     enum sp_curve_event event[4000];
     int r, columns;
@@ -139,6 +139,9 @@ static bool visit(void *data, const sp_curve_point *point)
     k->factor[i] = point->factor;
     k->stable[i] = point->stable;
     k->largest[i] = hypot(point->multiplier_re[0], point->multiplier_im[0]);
+    k->one[i] = INFINITY;
+    for (int m = 0; m < 2 * k->r; m++)
+        k->one[i] = fmin(k->one[i], hypot(point->multiplier_re[m] - 1, point->multiplier_im[m]));
     k->event[i] = point->event;
     k->mean[i] = point->energy.mean;
     return k->count >= 3990;
@@ -315,6 +318,47 @@ static void folded(void)
     }
     NOTE("%d points integrated, %d unstable; a period misses by %.2g", tested, unstable, worst);
     CHECK(worst < 1e-4 && unstable > 3 && unstable < tested, "%g %d", worst, unstable);
+}
+
+/* At a fold one multiplier is 1, and the parameter is extreme among the points beside it, whatever the resolution. */
+static int check_folds(const keep *k, const double *parameter)
+{
+    int folds = 0;
+    for (int64_t i = 1; i + 1 < k->count; i++) {
+        const double before = parameter[i - 1], here = parameter[i], after = parameter[i + 1];
+        if (k->event[i] != SP_CURVE_FOLD)
+            continue;
+        folds++;
+        CHECK(k->one[i] < 1e-4, "a fold at %g: a multiplier is off 1 by %g", here, k->one[i]);
+        CHECK((here > before && here > after) || (here < before && here < after),
+              "a fold at %.9g between %.9g and %.9g", here, before, after);
+    }
+    return folds;
+}
+
+static void folds(void)
+{
+    static keep k;
+    cubic c = {.r = 2, .K = {1, 0, 0, 8}, .a = {1, 0.5}, .cube = 1, .square = 0.3};
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 1}, 9);
+    sp_curve_report report;
+    model.damping_mass = 0.05;
+    for (int i = 0; i < 12; i++) {
+        const double size = 0.12 + 0.02 * (i % 6), resolution = 0.04 + 0.012 * i;
+        model.amplitude = (double[]){size, 0.5 * size};
+        for (int sweep = 0; sweep < 2; sweep++) {
+            const sp_curve_parameters response = {SP_PERIODIC_RESPONSE, 0.8, 2.6, .most = 3000,
+                                                  .resolution = resolution},
+                                      factors = {SP_PERIODIC_FORCE,       0, 1 / size, 1.5, .most = 3000,
+                                                 .resolution = resolution};
+            k = (keep){.r = 2, .columns = 19};
+            CHECK_OK(sp_curve_trace(&context, &model, sweep ? &factors : &response, visit, &k, &report));
+            const int found = check_folds(&k, sweep ? k.factor : k.frequency);
+            CHECK(found == 2, "sweep %d, force %g, resolution %g: %d folds", sweep, size, resolution, found);
+            CHECK(report.worst_event < 1e-4, "%g", report.worst_event);
+        }
+    }
 }
 
 /* The frequency of a force sweep is the same, and its folds are those of the hysteresis. */
@@ -497,6 +541,7 @@ int main(void)
     RUN(backbone);
     RUN(linear);
     RUN(folded);
+    RUN(folds);
     RUN(sweep);
     RUN(parametric);
     RUN(refusals);

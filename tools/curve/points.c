@@ -140,6 +140,7 @@ static json_t *result_of(const curve_points *p, const sp_curve_report *report, b
     if (p->full)
         json_object_set_new(result, "worst_full_residual", tool_real("worst_full_residual", p->worst_full));
     json_object_set_new(result, "worst_balance", tool_real("worst_balance", report->worst_balance));
+    json_object_set_new(result, "worst_event", tool_real("worst_event", report->worst_event));
     json_object_set_new(result, "newton_iterations", json_integer(report->continuation.iterations));
     json_object_set_new(result, "factorizations", json_integer(report->continuation.factorizations));
     json_object_set_new(result, "rejected_steps", json_integer(report->continuation.rejected));

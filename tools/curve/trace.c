@@ -106,6 +106,11 @@ static int follow(sp_context *context, const curve_choice *c, tracing *t, simula
 static void say(const curve_points *points, const sp_curve_report *report)
 {
     char full[60] = "";
+    if (report->worst_event > 1e-4)
+        tool_warn(tool_output_path(),
+                  "at a special point a Floquet multiplier is off by %.2g from what the point says: %lld harmonics are "
+                  "too few there, name more by --harmonics",
+                  report->worst_event, (long long)points->choice->harmonics);
     if (points->full)
         snprintf(full, sizeof full, ", residual in the full-order equation up to %.2g", points->worst_full);
     tool_say("%lld points, %lld folds, %lld period doublings, %lld Neimark-Sacker points, energy balance within "

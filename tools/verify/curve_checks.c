@@ -1,4 +1,4 @@
-/* Curves of periodic motions: multipliers, amplitudes from the coefficients, and the equation of
+/* Curves of periodic motions: multipliers, special points, amplitudes from the coefficients, and the equation of
  * backbones. */
 #include "periodic/curve.h"
 #include "tools/verify/verify.h"
@@ -63,6 +63,51 @@ static void check_multipliers(verify *v, artefact *file)
     verify_number(v, file, "growth of volume, logarithm of the product of multipliers", growth, 1e-6);
     if (is_free)
         verify_number(v, file, "multipliers in pairs of product 1", reciprocal, 1e-5);
+}
+
+/* The distance of the multipliers m [2r, 2] from what a special point says. */
+static double event_error(const double *m, int64_t count, int event)
+{
+    double least = INFINITY;
+    for (int64_t k = 0; k < count; k++) {
+        const double re = m[2 * k], im = m[2 * k + 1];
+        if (event == SP_CURVE_TORUS)
+            least = fabs(im) > 1e-6 ? fmin(least, fabs(hypot(re, im) - 1)) : least;
+        else
+            least = fmin(least, hypot(re - (event == SP_CURVE_FOLD ? 1 : -1), im));
+    }
+    return least;
+}
+
+/* At folds a multiplier is 1, and the parameter of the curve is extreme among the points beside it; at period doublings
+ * a multiplier is −1, at Neimark-Sacker points a pair is on the unit circle. Free motion always has multipliers 1. */
+static void check_events(verify *v, artefact *file)
+{
+    static const char *const names[] = {[SP_CURVE_FOLD] = "multiplier 1 at folds",
+                                        [SP_CURVE_DOUBLING] = "multiplier -1 at period doublings",
+                                        [SP_CURVE_TORUS] = "multipliers of modulus 1 at Neimark-Sacker points"};
+    const sp_curve_file *c = &file->curve;
+    const bool sweep = c->kind == SP_PERIODIC_FORCE;
+    const double *parameter = sweep ? c->factor : c->frequency;
+    double error[SP_CURVE_EVENTS] = {0}, beyond = 0;
+    int64_t count[SP_CURVE_EVENTS] = {0};
+    for (int64_t i = 0; i < c->n; i++) {
+        const int event = c->event[i];
+        count[event]++;
+        if (event == SP_CURVE_REGULAR || event == SP_CURVE_BRANCH)
+            continue;
+        error[event] = verify_worse(event_error(c->multiplier + i * 4 * c->r, 2 * c->r, event), error[event]);
+        if (event != SP_CURVE_FOLD || i == 0 || i + 1 == c->n)
+            continue;
+        const double low = fmin(parameter[i - 1], parameter[i + 1]), high = fmax(parameter[i - 1], parameter[i + 1]);
+        beyond = verify_worse(fmin(parameter[i] - low, high - parameter[i]) / fmax(fabs(high), 1e-300), beyond);
+    }
+    for (int event = SP_CURVE_FOLD; event < SP_CURVE_EVENTS && c->kind != SP_PERIODIC_BACKBONE; event++)
+        if (count[event] && names[event])
+            verify_number(v, file, names[event], error[event], 1e-4);
+    if (count[SP_CURVE_FOLD])
+        verify_number(v, file, sweep ? "factors beyond folds, relative" : "frequencies beyond folds, relative", beyond,
+                      1e-8);
 }
 
 /* The angle of a phase. */
@@ -206,6 +251,7 @@ void verify_curve(verify *v, artefact *file)
 {
     check_counts(v, file);
     check_multipliers(v, file);
+    check_events(v, file);
     check_amplitudes(v, file);
     check_balance(v, file);
 }

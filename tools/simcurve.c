@@ -15,7 +15,7 @@ static const tool_option curve_options[] = {
     {"frequency", 0, TOOL_REAL, &chosen.frequency, "HZ", .low = 1e-300, .high = 1e300, .only = "force-sweep",
      .help = "of a force sweep"},
     {"mode", 0, TOOL_INTEGER, &chosen.mode, "N", "1", .low = 1, .high = 100000, .only = "backbone",
-     .help = "the linear mode of the reduced-order model, from 1"},
+     .help = "the linear mode of the reduced-order model about its equilibrium, from 1"},
     {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "M", .low = 1e-300, .high = 1e300, .given = &chosen.amplitude_given,
      .only = "backbone", .help = "end where the amplitude of the probe exceeds M"},
     {"energy", 0, TOOL_REAL, &chosen.energy, "J", .low = 1e-300, .high = 1e300, .given = &chosen.energy_given,
@@ -83,7 +83,7 @@ static const tool_option load_options[] = {
 static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probe, "VERTEX:AXIS", .only = "!of",
      .help = "the displacement whose amplitude is recorded: 12:y, near:X,Y,Z:y or surface:5:y (default: the largest of "
-             "the first column of the basis)"},
+             "the mode of a backbone, else of the first mode)"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .only = "!of", .files = "csv", .help = "also write the points as CSV",
      .silent = true},
     {"checkpoint", 0, TOOL_TEXT, &chosen.model.checkpoint, "FILE", .only = "!of", .silent = true,

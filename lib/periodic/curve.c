@@ -302,15 +302,52 @@ done:
     return status;
 }
 
+/* The linear mode about the equilibrium, which is the constant part of x. */
 static int start_backbone(sp_curve *t)
 {
     double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
-    const int64_t mode = t->parameters->mode;
+    const int64_t mode = t->parameters->mode, r = h->r;
+    sp_pool pool = {0};
+    double *eigenvalue = sp_pool_new(&pool, r, sizeof *eigenvalue), *vector = sp_pool_new(&pool, r * r, sizeof *vector);
+    int status = pool.failed ? sp_fail_memory(t->context) : SP_OK;
+    SP_TRY(status);
+    SP_TRY(sp_harmonic_modes(t->context, h, x, eigenvalue, vector));
+    if (!(eigenvalue[mode] > 0)) {
+        status = sp_fail(t->context, SP_INPUT, "the mode %lld has no positive frequency about the equilibrium",
+                         (long long)mode + 1);
+        goto done;
+    }
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
-    x[h->r + mode] = direction[h->r + mode] = h->reference[h->r + mode] = t->parameters->start;
-    x[t->n] = 1;
-    return SP_OK;
+    for (int64_t i = 0; i < r; i++)
+        x[r + i] = direction[r + i] = h->reference[r + i] = t->parameters->start * vector[mode * r + i];
+    x[t->n] = sqrt(eigenvalue[mode]) / h->scale;
+done:
+    sp_pool_free(&pool);
+    return status;
+}
+
+/* Refuses a first point x of a backbone that is not on the linear mode of t->start; found: false where there is none.
+ */
+static int check_start(sp_curve *t, const double *x, bool found)
+{
+    const sp_harmonic *h = &t->h;
+    const double linear = sp_harmonic_frequency(h, t->start) / (2 * M_PI);
+    double away = 0;
+    if (!found)
+        return sp_fail(
+            t->context, SP_USAGE,
+            "no free motion is found near mode %lld at %.6g Hz: the motion where the curve starts is too large",
+            (long long)t->parameters->mode + 1, linear);
+    for (int64_t i = h->r; i < (int64_t)h->r * h->columns; i++)
+        away += (x[i] - t->start[i]) * (x[i] - t->start[i]);
+    const double frequency = sp_harmonic_frequency(h, x) / (2 * M_PI);
+    if (fabs(frequency / linear - 1) <= 0.01 && sqrt(away) <= 0.1 * t->parameters->start)
+        return SP_OK;
+    return sp_fail(
+        t->context, SP_USAGE,
+        "the curve would start at %.6g Hz, not on mode %lld at %.6g Hz: the motion where it starts is too large",
+        frequency, (long long)t->parameters->mode + 1, linear);
 }
 
 static int find_start(sp_curve *t)
@@ -375,7 +412,10 @@ int sp_curve_begin(sp_curve *t)
     const sp_continuation_parameters steps = steps_of(t);
     int status;
     SP_TRY(find_start(t));
-    SP_TRY(sp_continuation_new(t->context, &equations, &steps, t->start, t->direction, &t->continuation));
+    status = sp_continuation_new(t->context, &equations, &steps, t->start, t->direction, &t->continuation);
+    if (t->h.kind == SP_PERIODIC_BACKBONE && (status == SP_OK || status == SP_NUMERICAL))
+        status = check_start(t, status == SP_OK ? sp_continuation_x(t->continuation) : NULL, status == SP_OK);
+    SP_TRY(status);
     const double *x = sp_continuation_x(t->continuation);
     SP_TRY(multipliers(t, x));
     t->last = tests_of(t, sp_continuation_tangent(t->continuation));

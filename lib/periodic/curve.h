@@ -38,7 +38,7 @@ typedef struct sp_curve_parameters {
     double low, high;  /* of the parameter: rad/s, or p of a force sweep */
     double frequency;  /* rad/s, of a force sweep */
     int64_t mode;      /* of a backbone, from 0 */
-    double start;      /* norm of η where a backbone starts */
+    double start;      /* norm of η where a backbone starts on its linear mode about the equilibrium */
     double energy;     /* J, where a backbone ends; INFINITY: nowhere */
     int64_t most;      /* points */
     double resolution; /* largest step in the metric: relative change of the motion, part of the range */
@@ -67,7 +67,8 @@ int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_c
 void sp_curve_free(sp_curve *curve); /* NULL is allowed */
 
 /* The first point; then the next one, after the special points before it. They are passed to the visitor. SP_NUMERICAL
- * if the continuation fails: all points before that were passed. */
+ * if the continuation fails: all points before that were passed. SP_USAGE if a backbone does not start on its mode:
+ * the frequency is off by more than 1 %, or the coefficients by more than a tenth. */
 int sp_curve_begin(sp_curve *curve) SP_MUST_USE;
 int sp_curve_step(sp_curve *curve) SP_MUST_USE;
 

@@ -383,6 +383,19 @@ int sp_harmonic_equilibrium(sp_context *context, sp_harmonic *h, int steps, doub
     return SP_OK;
 }
 
+int sp_harmonic_modes(sp_context *context, sp_harmonic *h, const double *eta, double *eigenvalue, double *vector)
+{
+    const int r = h->r;
+    sp_harmonic_tangent(h, eta, NULL, h->Kt);
+    for (int j = 0; j < r; j++)
+        for (int i = 0; i < r; i++)
+            vector[j * r + i] = 0.5 * (h->Kt[j * r + i] + h->Kt[i * r + j]);
+    if (!isfinite(cblas_dnrm2(r * r, vector, 1)) ||
+        LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', r, vector, r, eigenvalue) != 0)
+        return sp_fail(context, SP_NUMERICAL, "the modes of the equilibrium under the static loads are not found");
+    return SP_OK;
+}
+
 int sp_harmonic_linear(sp_context *context, sp_harmonic *h, double frequency, double factor, double *x)
 {
     const int r = h->r, n = 2 * r;

@@ -104,6 +104,11 @@ sp_harmonic_energy sp_harmonic_energies(sp_harmonic *harmonic, const double *x);
  * converge. */
 int sp_harmonic_equilibrium(sp_context *context, sp_harmonic *harmonic, int steps, double *eta) SP_MUST_USE;
 
+/* Modes of small vibrations about the equilibrium η, of M and the symmetric part of K: eigenvalues ω² [r] ascending,
+ * vectors [r, r] in η, of length 1. */
+int sp_harmonic_modes(sp_context *context, sp_harmonic *harmonic, const double *eta, double *eigenvalue,
+                      double *vector) SP_MUST_USE;
+
 /* The linear response about the equilibrium (x [unknowns]; its constant part is kept): coefficients of the harmonic 1
  * at Ω and p. SP_NUMERICAL if it is not finite (resonance without damping). */
 int sp_harmonic_linear(sp_context *context, sp_harmonic *harmonic, double frequency, double factor,

@@ -337,6 +337,21 @@ assert len(mean) > 10 and abs(mean - q).max() < 1e-9 * abs(q).max(), (q, mean[0]
     no_faults
 }
 
+@test 'a backbone starts on its linear mode whatever the basis is' {
+    use_beam
+    # columns of POD, of which the first one is axial: 1 % of the amplitude on it would be far beyond the linear range
+    modes -q beam/beam.npz -k 4 -o modes.npz
+    modalderiv -q beam/beam.npz modes.npz -o deriv.npz
+    masspca -q beam/beam.npz modes.npz deriv.npz -r 4 -o basis.npz
+    polycoef -q beam/beam.npz basis.npz -o poly.npz
+    local of=(beam/beam.npz --basis basis.npz --poly poly.npz --backbone)
+    done_well simcurve "${of[@]}" --amplitude 0.001 --points 3 --csv curve.csv -o out.npz
+    # the bending frequency of a clamped beam, (4.7300/L)^2 sqrt(EI/(rho A)) / (2 pi) with h = 0.02 m, less than 1 % for shear
+    awk -F, 'NR == 2 { exit !($1 > 103 && $1 < 106 && $3 > 0.9e-5 && $3 < 1.1e-5) }' curve.csv || fault "$(head -n 2 curve.csv)"
+    refused 2 'the motion where (it|the curve) starts is too large' simcurve "${of[@]}" --amplitude 3 -o out.npz
+    no_faults
+}
+
 @test 'what simcurve refuses' {
     use_beam
     refused 2 'there is no damping, and the range of frequencies contains the resonance of mode 1' simcurve "${model[@]}" --response --loads beam/pull.csv --range 95,140 -o out.npz

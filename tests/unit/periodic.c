@@ -184,6 +184,39 @@ static void backbone(void)
     CHECK(worst < 1e-8 && k.amplitude[k.count - 1] > 3, "%g", worst);
 }
 
+/* Under a constant load that bends it to the equilibrium η₀ the backbone starts at the frequency of K(η₀) and in its
+ * mode: for q + q³ = f₀, ω² = 1 + 3q₀². A start that is large already is refused. */
+static void preloaded(void)
+{
+    static keep k;
+    cubic c = {.r = 2, .K = {1, -0.2, -0.2, 3}, .a = {1, 1}, .cube = 1};
+    const sp_reduced_force force = force_of(&c);
+    sp_periodic_model model = model_of(&force, (double[]){1, 0, 0, 1}, 7);
+    sp_curve_report report;
+    double q0[2] = {0.7, 0.4}, f[2], K[4];
+    evaluate(&c, q0, false, f, K);
+    model.constant = f;
+    const double half = 0.5 * (K[0] + K[3]), root = hypot(0.5 * (K[0] - K[3]), K[1]);
+    sp_curve_parameters parameters = {
+        SP_PERIODIC_BACKBONE, 0.1, 20, .mode = 1, .start = 1e-3, .energy = INFINITY, .most = 2, .resolution = 0.1};
+    for (parameters.mode = 0; parameters.mode < 2; parameters.mode++) {
+        const double omega = sqrt(half + (parameters.mode ? root : -root));
+        k = (keep){.r = 2, .columns = 15};
+        CHECK_OK(sp_curve_trace(&context, &model, &parameters, visit, &k, &report));
+        CHECK_NEAR(k.frequency[0], omega, 1e-5 * omega);
+        CHECK_NEAR(k.x[0][0], q0[0], 1e-5);
+        const double a = k.x[0][2], b = k.x[0][3]; /* of cos Ωt: (K − ω²) (a, b) = 0 */
+        CHECK_NEAR((K[0] - omega * omega) * a + K[2] * b, 0, 1e-5 * K[2] * 1e-3);
+        CHECK_NEAR(hypot(a, b), 1e-3, 1e-5);
+    }
+    parameters.mode = 0;
+    parameters.start = 1;
+    k = (keep){.r = 2, .columns = 15};
+    CHECK(sp_curve_trace(&context, &model, &parameters, visit, &k, &report) == SP_USAGE &&
+              strstr(context.message, "too large") && k.count == 0,
+          "%s", context.message);
+}
+
 /* A linear model: (K − Ω²M + iΩC) q = f₁ in closed form, with all kinds of damping. */
 static void linear(void)
 {
@@ -539,6 +572,7 @@ int main(void)
     RUN(jacobian);
     RUN(multipliers);
     RUN(backbone);
+    RUN(preloaded);
     RUN(linear);
     RUN(folded);
     RUN(folds);

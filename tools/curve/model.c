@@ -83,21 +83,37 @@ static double *reduced_mass(curve_model *m)
     return mass;
 }
 
-/* The component that moves most in the columns of the basis, by their first one. */
-static void choose_probe(curve_model *m)
+/* The component that moves most in a linear mode: in that of a backbone, else in the first one that is not rigid. */
+static void choose_probe(curve_model *m, const curve_choice *choice)
 {
-    const double *U = m->s.basis.columns.U;
-    int64_t largest = 0;
-    for (int64_t i = 0; i < 3 * m->s.mesh.mesh.vertex_count; i++)
-        if (fabs(U[i]) > fabs(U[largest]) * (1 + 1e-9))
-            largest = i;
+    const simulation *s = &m->s;
+    const double *U = s->basis.columns.U;
+    const int64_t r = s->r;
+    int64_t mode = 0, largest = 0;
+    double most = 0;
+    sp_harmonic h;
+    tool_check(sp_harmonic_new(s->context, &m->periodic, &h), s->choice->basis);
+    if (choice->backbone)
+        mode = choice->mode <= r ? choice->mode - 1 : 0; /* others are refused later */
+    else
+        while (mode + 1 < r && h.eigenvalue[mode] <= 1e-9 * h.eigenvalue[r - 1])
+            mode++;
+    for (int64_t i = 0; i < 3 * s->mesh.mesh.vertex_count; i++) {
+        double u = 0;
+        for (int64_t j = 0; j < r; j++)
+            u += U[j * s->basis.columns.rows + i] * h.V[mode * r + j];
+        largest = fabs(u) > most * (1 + 1e-6) ? i : largest;
+        most = fmax(most, fabs(u));
+    }
+    sp_harmonic_free(&h);
     m->probe.vertex = largest / 3;
     m->axis = (int)(largest % 3);
 }
 
-static void find_probe(curve_model *m, const char *text)
+static void find_probe(curve_model *m, const curve_choice *choice)
 {
     const simulation *s = &m->s;
+    const char *text = choice->probe;
     const sp_mesh *mesh = &s->mesh.mesh;
     const tool_place_names names = {s->context, "probe", mesh->vertex_count, mesh, s->mesh.path};
     const int64_t *corner;
@@ -105,7 +121,7 @@ static void find_probe(curve_model *m, const char *text)
     if (text)
         m->probe = tool_place_axis(&names, text, &m->axis);
     else
-        choose_probe(m);
+        choose_probe(m, choice);
     m->row = tool_allocate(&m->pool, s->r, sizeof *m->row);
     const int count = tool_place_corners(mesh, &m->probe, &corner, &weight);
     for (int c = 0; c < count; c++)
@@ -128,7 +144,6 @@ void curve_model_read(sp_context *context, const curve_choice *choice, curve_mod
     add_set(&s->model.loads, 1, false, amplitude);
     read_static(m, choice->static_loads, still);
     add_loads(m, 0, NULL, choice->base, -1, NULL, amplitude);
-    find_probe(m, choice->probe);
     m->periodic = (sp_periodic_model){.force = &m->force,
                                       .mass = reduced_mass(m),
                                       .constant = still,
@@ -137,6 +152,7 @@ void curve_model_read(sp_context *context, const curve_choice *choice, curve_mod
                                       .damping_stiffness = s->damping_stiffness,
                                       .damping_ratio = choice->ratio,
                                       .harmonics = choice->harmonics};
+    find_probe(m, choice);
 }
 
 void curve_model_free(curve_model *m)

@@ -3,43 +3,69 @@
 
 #include <math.h>
 
-/* Where a backbone starts: a hundredth of the amplitude at its end, or a ten-thousandth of its energy. */
-static double start_of(const curve_model *m, const curve_choice *c, const sp_harmonic *h, int64_t mode)
+/* The mode of a backbone, about the equilibrium under the constant loads. */
+typedef struct mode {
+    sp_pool pool;
+    double *eigenvalue, *vector; /* [r], [r, r] of all modes in the coordinates of the basis */
+} mode;
+
+static void find_mode(sp_context *context, const curve_model *m, const curve_choice *c, mode *found)
 {
+    sp_harmonic h;
+    const int64_t r = m->s.r;
+    *found = (mode){0};
+    found->eigenvalue = tool_allocate(&found->pool, r, sizeof(double));
+    found->vector = tool_allocate(&found->pool, r * r, sizeof(double));
+    double *eta = tool_allocate(&found->pool, r, sizeof *eta),
+           *modes = tool_allocate(&found->pool, r * r, sizeof *modes);
+    tool_check(sp_harmonic_new(context, &m->periodic, &h), c->model.basis);
+    tool_check(sp_harmonic_equilibrium(context, &h, 10, eta), c->model.basis);
+    tool_check(sp_harmonic_modes(context, &h, eta, found->eigenvalue, modes), c->model.basis);
+    for (int64_t k = 0; k < r; k++)
+        for (int64_t j = 0; j < r; j++)
+            for (int64_t i = 0; i < r; i++)
+                found->vector[k * r + i] += h.V[j * r + i] * modes[k * r + j];
+    sp_harmonic_free(&h);
+}
+
+/* Where a backbone starts: a hundredth of the amplitude at its end, or a ten-thousandth of its energy. */
+static double start_of(const curve_model *m, const curve_choice *c, const mode *found, int64_t k)
+{
+    const int64_t r = m->s.r;
     double unit = 0, start = INFINITY;
-    for (int i = 0; i < h->r; i++)
-        unit += m->row[i] * h->V[(int64_t)mode * h->r + i];
+    for (int64_t i = 0; i < r; i++)
+        unit += m->row[i] * found->vector[k * r + i];
     if (c->amplitude_given && unit != 0)
         start = 0.01 * c->amplitude / fabs(unit);
-    if (c->energy_given && h->eigenvalue[mode] > 0)
-        start = fmin(start, 0.01 * sqrt(2 * c->energy / h->eigenvalue[mode]));
+    if (c->energy_given && found->eigenvalue[k] > 0)
+        start = fmin(start, 0.01 * sqrt(2 * c->energy / found->eigenvalue[k]));
     if (!isfinite(start))
         tool_fail(SP_USAGE, NULL, "the probe does not move in mode %lld: name another one with --probe",
-                  (long long)mode + 1);
+                  (long long)k + 1);
     return start;
 }
 
 /* Modes of one frequency have no directions of their own: rounding would choose the motion in which the curve starts.
  */
-static void check_single(const curve_choice *c, const sp_harmonic *h, int64_t mode)
+static void check_single(const curve_model *m, const curve_choice *c, const mode *found, int64_t k)
 {
-    const double lambda = h->eigenvalue[mode];
-    for (int j = 0; j < h->r; j++)
-        if (j != mode && fabs(h->eigenvalue[j] - lambda) <= 2e-6 * lambda)
+    const double lambda = found->eigenvalue[k];
+    for (int64_t j = 0; j < m->s.r; j++)
+        if (j != k && fabs(found->eigenvalue[j] - lambda) <= 2e-6 * lambda)
             tool_fail(SP_USAGE, c->model.basis,
-                      "the modes %lld and %d have the same frequency, %.6g Hz: a backbone needs a mode of its own",
-                      (long long)mode + 1, j + 1, sqrt(lambda) / (2 * M_PI));
+                      "the modes %lld and %lld have the same frequency, %.6g Hz: a backbone needs a mode of its own",
+                      (long long)k + 1, (long long)j + 1, sqrt(lambda) / (2 * M_PI));
 }
 
 static void begin_backbone(sp_context *context, const curve_model *m, const curve_choice *c, sp_curve_parameters *p)
 {
-    sp_harmonic h;
+    mode found;
     if (c->mode > m->s.r)
         tool_fail(SP_USAGE, NULL, "--mode: %lld of %lld modes", (long long)c->mode, (long long)m->s.r);
-    tool_check(sp_harmonic_new(context, &m->periodic, &h), c->model.basis);
-    check_single(c, &h, p->mode);
-    p->start = start_of(m, c, &h, p->mode);
-    const double omega = sqrt(fmax(0, h.eigenvalue[p->mode]));
+    find_mode(context, m, c, &found);
+    check_single(m, c, &found, p->mode);
+    p->start = start_of(m, c, &found, p->mode);
+    const double omega = sqrt(fmax(0, found.eigenvalue[p->mode]));
     if (!c->range_given) {
         p->low = 0.01 * omega;
         p->high = 100 * omega;
@@ -47,7 +73,7 @@ static void begin_backbone(sp_context *context, const curve_model *m, const curv
     if (c->range_given && (omega < p->low || omega > p->high))
         tool_fail(SP_USAGE, NULL, "the mode %lld at %.6g Hz is outside of --range %g,%g", (long long)c->mode,
                   omega / (2 * M_PI), c->range[0], c->range[1]);
-    sp_harmonic_free(&h);
+    sp_pool_free(&found.pool);
 }
 
 static sp_curve_parameters parameters_of(sp_context *context, const curve_model *m, const curve_choice *c)
@@ -142,6 +168,10 @@ void curve_trace(sp_context *context, const curve_choice *c)
     points.recorded = keep_recording(keep);
     const int status = follow(context, c, &t, keep);
     const sp_curve_report report = sp_curve_reported(t.curve);
+    if (report.points == 0 && status == SP_USAGE && c->backbone)
+        tool_hint(
+            "it starts at a hundredth of --amplitude, or at a ten-thousandth of --energy: name a smaller one, or a "
+            "--probe that moves more in the mode");
     if (report.points == 0 || status == SP_SYSTEM)
         tool_check(status, model.s.mesh.path);
     if (table)

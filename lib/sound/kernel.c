@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { FRACTIONS = 1024, HALF_MOST = 2000 };
+enum { FRACTIONS = 1024, HALF_MOST = 100000 }; /* fractions for a stop band from half of the rate on */
 
 /* The modified Bessel function I0, by its power series: all terms are positive. */
 static double bessel(double x)
@@ -49,10 +49,10 @@ static void correct(int64_t taps, const double *tau, const double *w, double sum
 static void fill(const sp_kernel *kernel, double cutoff, bool derivative, double *tau, double *w)
 {
     const int64_t half = kernel->half, taps = 2 * half;
-    for (int64_t f = 0; f <= FRACTIONS; f++) {
+    for (int64_t f = 0; f <= kernel->fractions; f++) {
         double *t = kernel->table + f * taps;
         for (int64_t j = 0; j < taps; j++) {
-            tau[j] = (double)f / FRACTIONS + (double)(half - 1 - j);
+            tau[j] = (double)f / (double)kernel->fractions + (double)(half - 1 - j);
             w[j] = window(tau[j], (double)half);
             t[j] = w[j] * ideal(tau[j], cutoff, derivative);
         }
@@ -68,7 +68,9 @@ int sp_kernel_new(sp_context *context, double pass, double stop, bool derivative
         return sp_fail(context, SP_USAGE, "a transition from %g to %g cycles per sample is too narrow to filter", pass,
                        stop);
     kernel->half = (int64_t)ceil(half) + 1;
-    kernel->table = sp_pool_new(&kernel->pool, (FRACTIONS + 1) * 2 * kernel->half, sizeof(double));
+    kernel->fractions = (int64_t)fmax(1, ceil(2 * FRACTIONS * fmin(stop, 0.5)));
+    kernel->derivative = derivative;
+    kernel->table = sp_pool_new(&kernel->pool, (kernel->fractions + 1) * 2 * kernel->half, sizeof(double));
     double *tau = sp_pool_new(&kernel->pool, 2 * kernel->half, sizeof *tau),
            *w = sp_pool_new(&kernel->pool, 2 * kernel->half, sizeof *w);
     if (kernel->pool.failed) {
@@ -88,8 +90,20 @@ void sp_kernel_free(sp_kernel *kernel)
 void sp_kernel_taps(const sp_kernel *kernel, double fraction, double *taps)
 {
     const int64_t count = 2 * kernel->half;
-    const double at = fraction * FRACTIONS, part = at - floor(at);
+    const double at = fraction * (double)kernel->fractions, part = at - floor(at);
     const double *low = kernel->table + (int64_t)at * count, *high = low + count;
     for (int64_t j = 0; j < count; j++)
         taps[j] = part > 0 ? low[j] + part * (high[j] - low[j]) : low[j];
+}
+
+double sp_kernel_gain(const sp_kernel *kernel, double frequency)
+{
+    const double *taps = kernel->table; /* of the fraction 0, whose middle is the tap half − 1 */
+    double re = 0, im = 0;
+    for (int64_t j = 0; j < 2 * kernel->half; j++) {
+        const double angle = 2 * M_PI * frequency * (double)(j - kernel->half + 1);
+        re += taps[j] * cos(angle);
+        im += taps[j] * sin(angle);
+    }
+    return hypot(re, im) / (kernel->derivative ? 2 * M_PI * frequency : 1);
 }

@@ -52,11 +52,11 @@ int sp_pressure_new(sp_context *context, int64_t vertex_count, const double *ver
         return sp_fail_memory(context);
     *s = (sp_pressure){.context = context, .p = *parameters, .r = r, .vertex_count = vertex_count};
     const sp_pressure_parameters *p = &s->p;
-    const double nyquist = fmin(p->rate, p->radiation.rate) / 2;
+    const double rate = p->radiation.rate, stop = fmin(1.5 * p->band[1], fmin(p->rate, rate) / 2);
     s->p.radiation.top = p->band[1];
     SP_TRY(check(context, p));
     SP_TRY(sp_radiation_new(context, vertices, triangle_count, triangles, &p->radiation, &s->radiation));
-    SP_TRY(sp_kernel_new(context, p->band[1] / p->radiation.rate, nyquist / p->radiation.rate, true, &s->kernel));
+    SP_TRY(sp_kernel_new(context, p->band[1] / rate, stop / rate, true, &s->kernel));
     SP_TRY(allocate(s));
     *pressure = s;
 done:
@@ -93,6 +93,16 @@ void sp_pressure_column(sp_pressure *s, int64_t j, const double *displacement)
 double sp_pressure_row(const sp_pressure *s, int64_t j, int64_t k)
 {
     return s->row[k * s->r + j];
+}
+
+double sp_pressure_gain(const sp_pressure *s, double frequency)
+{
+    const sp_pressure_parameters *p = &s->p;
+    if (!(frequency > 0 && frequency < fmin(p->rate, p->radiation.rate) / 2))
+        return 0;
+    const double ratio = tan(M_PI * p->band[0] / p->rate) / tan(M_PI * frequency / p->rate), square = ratio * ratio,
+                 high = 1 / sqrt(1 + square * square * square * square);
+    return high * sp_kernel_gain(&s->kernel, frequency / p->radiation.rate);
 }
 
 /* w += the rows of a few frames, the first of which is s->frames. */
@@ -165,9 +175,12 @@ int sp_pressure_finish(sp_pressure *s, sp_pool *pool, int64_t *count, double **s
     const double last = (double)(s->frames - 1 + s->radiation.first - s->kernel.half);
     *count = (int64_t)floor(last / step) + 1;
     if (last < s->radiation.nearest / p->radiation.speed * p->radiation.rate)
-        return sp_fail(s->context, SP_INPUT,
-                       "the motion of %.3g s is too short for its sound, which takes %.3g s to the listener",
-                       (double)s->frames / p->radiation.rate, s->radiation.nearest / p->radiation.speed);
+        return sp_fail(
+            s->context, SP_INPUT,
+            "the motion of %.3g s is too short for its sound, which takes %.3g s to the listener and %.3g s in the "
+            "filter of the upper band limit",
+            (double)s->frames / p->radiation.rate, s->radiation.nearest / p->radiation.speed,
+            (double)s->kernel.half / p->radiation.rate);
     double *x = sp_pool_raw(pool, *count, sizeof *x), *taps = sp_pool_raw(&s->pool, 2 * s->kernel.half, sizeof *taps);
     if (!x || !taps)
         return sp_fail_memory(s->context);

@@ -1,8 +1,9 @@
 /* From the motion of a body, frame by frame, to the pressure at a listener (sound/radiation.h) at the rate of a
  * recording: p = dw/dt of the flux w = Σ_k b_k · q̇(t − k/rate), with a row b_k for each delay. A frame of r coordinates
  * costs 2 r operations for each row, whatever the number of triangles. The derivative, the change of the rate and the
- * upper band limit are one linear-phase filter of finite length; the lower band limit is a Butterworth filter of fourth
- * order, which has no response before its input. */
+ * upper band limit are one linear-phase filter of finite length: up to the limit B its gain is 1 within 1e-4, and from
+ * 1.5 B on, or from half of the lower rate if that is less, it is below 1e-4. The lower band limit is a Butterworth
+ * filter of fourth order, which has no response before its input. */
 #ifndef SP_SOUND_PRESSURE_H
 #define SP_SOUND_PRESSURE_H
 
@@ -31,6 +32,9 @@ void sp_pressure_column(sp_pressure *pressure, int64_t j, const double *displace
 
 /* Row k of coordinate j, Pa s for a unit rate: the part that arrives radiation.first + k samples later. */
 double sp_pressure_row(const sp_pressure *pressure, int64_t j, int64_t k);
+
+/* The gain of both band limits at a frequency in Hz; 0 from half of the lower rate on. */
+double sp_pressure_gain(const sp_pressure *pressure, double frequency);
 
 /* Appends frames: rates q̇ [count, r] of the coordinates, or for r = 0 velocities [count, vertex_count, 3] m/s of the
  * surface. The body rests before the first frame. */

@@ -528,6 +528,49 @@ use_bar() {
     no_faults
 }
 
+# --band HIGH: its filter has the gain 1 up to HIGH, nearly 1/2 at 1.25 HIGH (that of a derivative is a little less), and less than 1e-4 from 1.5 HIGH on.
+@test 'the upper band limit is the same low-pass in a recording and in a program' {
+    use_bar
+    "$PYTHON" -c 'import numpy as np
+f = np.sqrt(np.load("bar/bar-modes.npz")["eigenvalue"]) / (2 * np.pi)
+print("%.17g" % (f[2] / 1.25))' > high
+    high=$(< high)
+    for band in 0,20000 "0,$high"; do
+        name=${band%000}
+        [ "$name" = "$band" ] && name=low || name=whole
+        done_well "${sound[@]}" --full-scale 1 --samples float --band "$band" -q -o $name.wav
+        done_well simsound bar/bar.npz bar/bar-modes.npz --listener 0.1,0.02,0.4 --strike "$(< bar/tip):0,1e-3,2e-3" --damping-times bar/times.csv --full-scale 1 --band "$band" -q -o $name.dsp
+    done
+    "$PYTHON" - > said <<- 'END' || fault "$(< said)"
+	import re, sys
+	import numpy as np
+	from wav import read
+	f = np.sqrt(np.load('bar/bar-modes.npz')['eigenvalue']) / (2 * np.pi)
+	high = float(open('high').read())
+	gain = [1 if x <= high else 0.5 if abs(x / high - 1.25) < 1e-9 else 0 if x >= 1.5 * high else None for x in f]
+	sound = [read(n + '.wav')[1][:, 0] for n in ('whole', 'low')]
+	n = min(map(len, sound))
+	w, t = np.hanning(n), np.arange(n) / 44100
+	peak = [[abs(np.sum(w * s[:n] * np.exp(-2j * np.pi * x * t))) for x in f] for s in sound]
+	partial = [{}, {}]
+	for which, name in zip(partial, ('whole', 'low')):
+	    for line in open(name + '.dsp'):
+	        numbers = re.findall(r'[-+]?\d+\.?\d*(?:e[-+]?\d+)?', line)
+	        for x in f:
+	            if line.lstrip().startswith('partial(') and abs(float(numbers[0]) / x - 1) < 1e-5:
+	                which[x] = float(numbers[2])
+	print(high, f, gain, peak, partial)
+	for i, (x, g) in enumerate(zip(f, gain)):
+	    if g is None or x > 20000:
+	        continue
+	    if abs(peak[1][i] / peak[0][i] - partial[1].get(x, 0) / partial[0][x]) > 3e-3 or abs(peak[1][i] / peak[0][i] - g) > (0.04 if g == 0.5 else 3e-3):
+	        sys.exit('mode %d' % i)
+	if gain.count(0) < 2 or 0.5 not in gain:
+	    sys.exit('too few')
+	END
+    no_faults
+}
+
 # The program against the recording of the same modes: the load of the recording acts for a sample, so that it is later by half of one, and
 # lower by sin(x)/x with x = pi f / rate.
 @test 'the program in Faust has the sound of the recording' {

@@ -64,7 +64,11 @@ static double complex transfer(const sp_pressure *pressure, int64_t mode, double
     return sum;
 }
 
-/* p = Re(z exp(s t)), from q̇ = v exp(−σt) (cos ωt − σ/ω sin ωt) = Re(v (1 + iσ/ω) exp(s t)) with s = −σ + iω. */
+/* Partials below the stop band of the band limits, 80 dB, are left out. */
+static const double LEAST_GAIN = 1e-4;
+
+/* p = Re(z exp(s t)), with the gain of the band limits, from q̇ = v exp(−σt) (cos ωt − σ/ω sin ωt) = Re(v (1 + iσ/ω)
+ * exp(s t)) with s = −σ + iω. */
 static bool make_partial(const sp_pressure *pressure, const sound_choice *choice, int64_t mode, double lambda, double c,
                          double velocity, int64_t delay, sp_partial *partial)
 {
@@ -73,8 +77,9 @@ static bool make_partial(const sp_pressure *pressure, const sound_choice *choice
         return false;
     const double complex s = -sigma + omega * I, z = velocity * (1 + sigma / omega * I) * s *
                                                      transfer(pressure, mode, (double)choice->rate, s, delay);
-    *partial = (sp_partial){omega / (2 * M_PI), 1 / sigma, cabs(z), carg(z)};
-    return omega >= 2 * M_PI * choice->band[0] && omega <= 2 * M_PI * choice->band[1] && cabs(z) != 0; /* or NaN */
+    const double gain = sp_pressure_gain(pressure, omega / (2 * M_PI));
+    *partial = (sp_partial){omega / (2 * M_PI), 1 / sigma, gain * cabs(z), carg(z)};
+    return gain > LEAST_GAIN && partial->amplitude != 0; /* or NaN */
 }
 
 /* Full scale in Pa: that of the option, or 1 dB above the sum of all amplitudes, which no strike of strength 1 exceeds.

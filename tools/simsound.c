@@ -30,6 +30,8 @@ static const tool_option file_options[] = {
     {"band", 0, TOOL_VECTOR, chosen.band, "LOW,HIGH", "20,20000", .count = 2, .help = "band limits, Hz"},
     {"full-scale", 0, TOOL_REAL, &chosen.full_scale, "PA", .low = 1e-300, .high = 1e300,
      .given = &chosen.full_scale_given, .help = "sound pressure of full scale (default: 1 dB above the peak)"},
+    {"fade", 0, TOOL_REAL, &chosen.fade, "S", "0", .low = 0, .high = 1e6, .only = "@trajectory,scene",
+     .help = "lower the level to silence over the last S seconds"},
     {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory,scene",
      .help = "integers of 16 or 24 bits, or floating point"},
     {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .files = "png", .only = "@trajectory,scene",

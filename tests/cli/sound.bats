@@ -528,6 +528,23 @@ use_bar() {
     no_faults
 }
 
+@test 'a fade lowers the last part to silence and leaves the rest' {
+    use_bar
+    done_well "${sound[@]}" --full-scale 1 --samples float -q -o whole.wav
+    done_well "${sound[@]}" --full-scale 1 --samples float --fade 0.1 -q -o faded.wav
+    "$PYTHON" - > said <<- 'END' || fault "$(< said)"
+	import numpy as np
+	from wav import read
+	whole, faded = read('whole.wav')[1][:, 0], read('faded.wav')[1][:, 0]
+	n = 4410
+	assert len(whole) == len(faded) and (whole[:-n] == faded[:-n]).all() and faded[-1] == 0
+	level = 0.5 + 0.5 * np.cos(np.pi * np.arange(1, n + 1) / n)
+	assert abs(faded[-n:] - level * whole[-n:]).max() < 1e-6 * abs(whole).max()
+	END
+    refused 2 '--fade: the recording has 0.33. s, not 9' "${sound[@]}" --fade 9 -o out.wav
+    no_faults
+}
+
 # --band HIGH: its filter has the gain 1 up to HIGH, nearly 1/2 at 1.25 HIGH (that of a derivative is a little less), and less than 1e-4 from 1.5 HIGH on.
 @test 'the upper band limit is the same low-pass in a recording and in a program' {
     use_bar

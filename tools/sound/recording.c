@@ -128,6 +128,18 @@ static void add_block(recorder *r, int64_t first)
         add_frames(r, 1, surface_velocities(r, first + f));
 }
 
+/* Half a period of a cosine from 1 to 0 at the end. */
+static void fade_out(const recorder *r, sound_recording *recording)
+{
+    const double rate = (double)r->choice->rate, length = r->choice->fade * rate;
+    if (length > (double)recording->count)
+        tool_fail(SP_USAGE, NULL, "--fade: the recording has %.3g s, not %g", (double)recording->count / rate,
+                  r->choice->fade);
+    for (int i = 0; i < recording->channels; i++)
+        for (int64_t n = 0; (double)n < length; n++) /* from the end */
+            recording->sample[i][recording->count - 1 - n] *= 0.5 - 0.5 * cos(M_PI * (double)n / length);
+}
+
 static void finish(recorder *r, sound_recording *recording)
 {
     recording->channels = r->surface->listeners;
@@ -145,6 +157,7 @@ static void finish(recorder *r, sound_recording *recording)
         recording->farthest = fmax(recording->farthest, radiation->farthest);
         sp_pressure_free(r->pressure[i]);
     }
+    fade_out(r, recording);
     for (int i = 0; i < recording->channels; i++)
         for (int64_t n = 0; n < recording->count; n++) {
             const double size = fabs(recording->sample[i][n]);

@@ -17,7 +17,7 @@ typedef struct sound_choice {
     double band[2], density, speed, full_scale;
     bool full_scale_given;
     const char *spectrogram, *strike, *damping_times, *body;
-    double range, damping_mass, damping_stiffness;
+    double fade, range, damping_mass, damping_stiffness;
     bool damping_mass_given, damping_stiffness_given;
 } sound_choice;
 

@@ -23,5 +23,16 @@ clean:
 $(OUT):
 	mkdir -p $@
 
+# What a build of Supple can lack: a Makefile names it in NEEDS before it includes this file, and make ends before any work where the
+# programs do not have it. They are asked for a result of files that do not exist.
+sound_asked = simsound none.npz none.npz --listener 0,0,1 -o none.wav
+page_asked = simexport none.npz none.npz none.npz -o none.html
+ifneq ($(filter-out clean,$(or $(MAKECMDGOALS),all)),)
+lacking := $(strip $(foreach need,$(NEEDS),$(shell PATH='$(PATH)' && $($(need)_asked) 2>&1 | grep 'this build')))
+ifneq ($(lacking),)
+$(error $(lacking): scripts/prepare $(NEEDS) installs what is missing; then configure and build again)
+endif
+endif
+
 # The small picture in samples/README.md. scripts/gallery makes it for every sample that has a rule for it.
 thumbnail: $(OUT)/thumbnail.png

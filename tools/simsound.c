@@ -95,6 +95,14 @@ static void check_band(void)
         tool_fail(SP_USAGE, NULL, "--spectrogram %s: the picture is a .png file", chosen.spectrogram);
 }
 
+static void need_sound_files(void)
+{
+    if (sp_wav_supported())
+        return;
+    tool_hint("scripts/prepare sound installs libsndfile; then configure the build again");
+    tool_fail(SP_USAGE, NULL, "this build writes no sound files (meson setup -Dsndfile=enabled)");
+}
+
 static void check_inputs(const tool_trajectory *motion, bool scene)
 {
     const char *path = tool_output_path();
@@ -121,8 +129,7 @@ static void record(sp_context *context, const sound_surface *surface, tool_traje
     sp_pool pool = {0};
     uint8_t *bytes;
     int64_t count;
-    if (!sp_wav_supported())
-        tool_fail(SP_USAGE, NULL, "this build writes no sound files (meson setup -Dsndfile=enabled)");
+    need_sound_files();
     tool_output *output = tool_output_open(tool_output_path()),
                 *picture = chosen.spectrogram ? tool_output_open(chosen.spectrogram) : NULL;
     sound_record(context, &chosen, surface, motion, &recording);
@@ -168,6 +175,9 @@ int main(int argc, char **argv)
     tool_trajectory motion;
     sound_surface surface;
     check_band();
+    const char *dot = strrchr(tool_base_name(tool_output_path()), '.');
+    if (dot && !strcmp(dot, ".wav")) /* before anything is read */
+        need_sound_files();
     const sp_pose pose = open_files(context, &motion);
     sound_surface_open(context, &chosen, &motion.mesh, &pose, &surface);
     if (motion.path)

@@ -239,6 +239,33 @@ markdown() {
     no_faults
 }
 
+@test "samples that need a part of the build end before any work where it is not there, and their pages say so first" {
+    mkdir -p checkout stubs
+    tar -C "$SUPPLE_SOURCE" -cf - --exclude='samples/*/out' samples scripts | tar -xf - -C checkout
+    for name in $(tools); do
+        printf '#!/bin/sh\necho "%s: this build has none" >&2\nexit 2\n' "$name" > "stubs/$name"
+        chmod +x "stubs/$name"
+    done
+    cd checkout/samples || return
+    for sample in 'bowl sound' 'page page' 'wire sound sound'; do
+        read -r name part goal <<< "$sample"
+        rm -rf "$name/out"
+        code=0
+        make -C "$name" TOOLS="$PWD/../../stubs" $goal > log 2>&1 || code=$?
+        [ $code = 2 ] && grep -q "this build has none: scripts/prepare $part installs" log || fault "$name: exit $code: $(< log)"
+        [ ! -e "$name/out" ] || fault "$name: work was done"
+        make -C "$name" TOOLS="$PWD/../../stubs" clean > log 2>&1 || fault "$name: clean: $(< log)"
+        sed '/^make -C/q' "$name/README.md" | grep -q "scripts/prepare $part" || fault "$name/README.md: scripts/prepare $part is not named first"
+    done
+    # whatever writes sound files or pages
+    for makefile in */Makefile; do
+        if grep -Eq '\.wav|\.html' "$makefile"; then
+            grep -q '^NEEDS = ' "$makefile" || fault "$makefile: no NEEDS"
+        fi
+    done
+    no_faults
+}
+
 @test "options in documents are those of a program" {
     for name in $(tools); do
         entries_of "$name"

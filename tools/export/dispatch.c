@@ -128,6 +128,7 @@ static void export_page(const export_files *files)
                                                    .tolerance = files->chosen->tolerance}};
     char kind[SP_KIND_LENGTH];
     bool model = false;
+    tool_export_need_page(choice.target);
     for (int i = 0; i < files->count; i++)
         if (!tool_is_scene(files->paths[i])) {
             tool_peek_any_kind(files->context, files->paths[i], kind);

@@ -18,7 +18,7 @@ static void write_page(sp_context *context, const char *target, const sp_page *p
     tool_output_finish(output, NULL);
 }
 
-static void need_page(const char *target)
+void tool_export_need_page(const char *target)
 {
     if (sp_page_built())
         return;
@@ -76,7 +76,6 @@ void tool_export_page_model(sp_context *context, int count, const char *const *p
     tool_skin skin;
     sp_c_source_tables tables;
     sp_pool pool = {0};
-    need_page(choice->target);
     tool_reduced_model_read(context, "a page that one pulls", count, paths, &model);
     tool_animation_open(context, &model.shape, &(tool_animation_choice){.columns = "1", .every = 1}, &shape);
     tool_skin_open(context, &model.shape.mesh.mesh, false, &skin);
@@ -298,7 +297,6 @@ void tool_export_page_motion(sp_context *context, int count, const char *const *
     sp_page_motion motions[MOTIONS_MOST];
     sp_pool pool = {0};
     bool compressed = false;
-    need_page(choice->target);
     const int shown = share_files(players, count, paths, &pool);
     for (int i = 0; i < shown; i++) {
         open_player(&players[i]);

@@ -4,6 +4,7 @@
 #include "tools/basis/candidates.h"
 #include "tools/basis/scaling.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum method { METHOD_PCA, METHOD_GRAM_SCHMIDT, METHOD_RANDOM };
@@ -81,6 +82,27 @@ static int64_t first_columns(const candidates *set)
     return count;
 }
 
+/* Directions of one singular value, such as the two of a symmetric body, have no order: rounding would choose which of
+ * them a basis keeps that ends between them. */
+static void warn_of_cut(int64_t rank, const double *value)
+{
+    const double tolerance = 1e-4; /* of the singular values of a pair on a mesh that is nearly symmetric */
+    int64_t first = chosen.r - 1, end = chosen.r;
+    if (chosen.r >= rank || !(value[chosen.r - 1] - value[chosen.r] <= tolerance * value[chosen.r - 1]))
+        return;
+    while (first > 0 && value[first - 1] - value[first] <= tolerance * value[first])
+        first--;
+    while (end + 1 < rank && value[end] - value[end + 1] <= tolerance * value[end])
+        end++;
+    char other[60] = "";
+    if (first > 0)
+        snprintf(other, sizeof other, ", -r %lld none of them", (long long)first);
+    tool_warn(NULL,
+              "-r %lld: column %lld has the singular value of column %lld, which is left out, and rounding chooses "
+              "between them: -r %lld keeps all of them%s",
+              (long long)chosen.r, (long long)chosen.r, (long long)chosen.r + 1, (long long)end + 1, other);
+}
+
 /* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
  * parts. */
 static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
@@ -92,9 +114,11 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
         return chosen.r;
     if (chosen.keep_first)
         tool_check(sp_mass_pca_beyond(context, metric, first_columns(set), chosen.r, &set->store, value, &rank), NULL);
-    else if (chosen.method == METHOD_PCA)
+    else if (chosen.method == METHOD_PCA) {
         tool_check(sp_mass_pca(context, metric, chosen.r, &set->store, value, &rank), NULL);
-    else
+        if (chosen.r)
+            warn_of_cut(rank, value);
+    } else
         tool_check(sp_mass_gram_schmidt(context, metric, chosen.r, 1e-10, &set->store, value, &rank), NULL);
     if (rank == 0)
         tool_fail(SP_INPUT, set->files[0].path, "every column is zero: there is nothing to make a basis of");

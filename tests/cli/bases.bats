@@ -416,3 +416,22 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     done
     no_faults
 }
+
+# A square section bends in two directions alike: modes 1 and 2, and the directions of their derivatives, are pairs.
+@test 'modes and masspca say where a basis would be cut between directions of a symmetric body' {
+    "$PYTHON" "$SUPPLE_SOURCE/samples/resonance/model.py" 4 1 0.02 0.02 0 > square.inp
+    simimport -q square.inp -o square.npz
+    done_well modes square.npz -k 1 -o modes.npz
+    [[ $err == *'2 modes are written for --count 1'* ]] || fault "$err"
+    done_well masspca square.npz modes.npz -r 1 -o basis.npz
+    [[ $err == *'-r 1: column 1 has the singular value of column 2'*'-r 2 keeps all of them'* ]] || fault "$err"
+    done_well masspca square.npz modes.npz -r 2 -o basis.npz
+    [[ $err != *rounding* ]] || fault "$err"
+    # another thickness has no pairs
+    "$PYTHON" "$SUPPLE_SOURCE/samples/resonance/model.py" 4 1 0.03 0.02 0 > flat.inp
+    simimport -q flat.inp -o flat.npz
+    modes -q flat.npz -k 2 -o modes.npz
+    done_well masspca flat.npz modes.npz -r 1 -o basis.npz
+    [[ $err != *rounding* ]] || fault "$err"
+    no_faults
+}

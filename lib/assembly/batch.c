@@ -49,10 +49,27 @@ void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data)
         sp_lane_gradients_at(&geometry, g, data->gradient[g], &data->weight[g]);
 }
 
+/* C and the condensation of elements with an assumed strain. */
+static void load_assumed(const sp_fe_space *space, sp_element_lanes *data)
+{
+    data->type = space->classes[data->class[0]].type;
+    data->assumed = sp_element_assumed(data->type);
+    for (int l = 0; l < SP_LANES && data->assumed; l++) {
+        const sp_element_class *class = &space->classes[data->class[l]];
+        for (int k = 0; k < 36; k++)
+            data->C[k][l] = class->C[k];
+        for (int k = 0; k < 9 && class->condensation; k++)
+            data->axis[k / 3][k % 3][l] = class->condensation->axis[k / 3][k % 3];
+        for (int k = 0; k < SP_CONDENSATION && class->condensation; k++)
+            data->factor[k][l] = class->condensation->factor[k];
+    }
+}
+
 static void load_points(const sp_fe_space *space, sp_element_lanes *data)
 {
     sp_element_lanes_geometry(space, data);
     load_laws(space, data);
+    load_assumed(space, data);
 }
 
 void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data)
@@ -110,8 +127,7 @@ void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element
         sp_element_lanes_tension(space, data);
         return;
     }
-    sp_element_lanes_geometry(space, data);
-    load_laws(space, data);
+    load_points(space, data);
     sp_element_lanes_tension(space, data);
 }
 

@@ -46,6 +46,11 @@ typedef struct sp_element_lanes {
     sp_lanes weight[SP_QUADRATURE_MAX]; /* m³ */
     sp_lanes gradient[SP_QUADRATURE_MAX][SP_ELEMENT_NODES][3];
     sp_law_lanes law;
+    bool assumed; /* elements with an assumed strain, all of one type (assembly/assumed.h) */
+    int type;
+    sp_lanes C[36];      /* Pa, of assumed: sp_material_stiffness */
+    sp_lanes axis[3][3]; /* of SP_HEX8I, as the next: sp_condensation */
+    sp_lanes factor[SP_CONDENSATION];
     sp_lanes viscosity[2]; /* φ, ψ, Pa s; only assembly/viscous.c sets them */
 } sp_element_lanes;
 

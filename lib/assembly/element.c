@@ -285,93 +285,112 @@ static void average_traces(const sp_quadrature *quadrature, double strain[][SP_H
     }
 }
 
-/* Solves B x = b for `count` right-hand sides in place, B [9, 9] symmetric positive definite, by its Cholesky factor.
- * Returns false if it is not. */
-static bool solve_nine(double B[9][9], int count, double b[][9])
+bool sp_element_assumed(int type)
 {
-    for (int i = 0; i < 9; i++)
-        for (int j = 0; j <= i; j++) {
+    return type == SP_HEX8B || type == SP_HEX8I;
+}
+
+/* The nine modes at point g. */
+static void enhanced_modes(const sp_quadrature *quadrature, int g, const double axis[3][3], double mode[9][6])
+{
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) {
+            const double unit[3] = {i == 0, i == 1, i == 2};
+            pair_strain(unit, axis[j], mode[3 * j + i]);
+            for (int k = 0; k < 6; k++)
+                mode[3 * j + i][k] *= quadrature->place[g][j] / quadrature->weight[g];
+        }
+}
+
+int sp_element_condensation(sp_context *context, const double *X, const sp_quadrature *quadrature, const double C[36],
+                            sp_condensation *condensation)
+{
+    double B[9][9] = {{0}}, shape[8], slope[8][3], gradient[8][3];
+    const double centre[3] = {0};
+    sp_element_shape_functions(SP_HEX8, centre, shape, slope);
+    const double det = map_gradients(8, X, slope, condensation->axis, gradient);
+    for (int k = 0; k < 9; k++)
+        condensation->axis[k / 3][k % 3] *= det;
+    for (int g = 0; g < quadrature->count; g++) {
+        double mode[9][6], stress[6];
+        enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
+        for (int m = 0; m < 9; m++) {
+            stress_of(C, quadrature->weight[g], mode[m], stress);
+            for (int n = 0; n < 9; n++)
+                for (int k = 0; k < 6; k++)
+                    B[n][m] += mode[n][k] * stress[k];
+        }
+    }
+
+    for (int i = 0, at = 0; i < 9; i++)
+        for (int j = 0; j <= i; j++, at++) {
             double sum = B[i][j];
             for (int k = 0; k < j; k++)
                 sum -= B[i][k] * B[j][k];
             if (i == j && !(sum > 0))
-                return false;
+                return sp_fail(
+                    context, SP_NUMERICAL,
+                    "the incompatible modes of an element cannot be condensed: its material is not positive definite");
             B[i][j] = i == j ? sqrt(sum) : sum / B[j][j];
-        }
-    for (int c = 0; c < count; c++) {
-        for (int i = 0; i < 9; i++) {
-            for (int k = 0; k < i; k++)
-                b[c][i] -= B[i][k] * b[c][k];
-            b[c][i] /= B[i][i];
-        }
-        for (int i = 8; i >= 0; i--) {
-            for (int k = i + 1; k < 9; k++)
-                b[c][i] -= B[k][i] * b[c][k];
-            b[c][i] /= B[i][i];
-        }
-    }
-    return true;
-}
-
-/* The nine modes at point g. */
-static void enhanced_modes(const sp_quadrature *quadrature, int g, const double axis[3][3], double middle,
-                           double mode[9][6])
-{
-    const double det = quadrature->weight[g]; /* the weights of 2³ Gauss points are 1 */
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++) {
-            const double unit[3] = {i == 0, i == 1, i == 2}, factor = quadrature->place[g][j] * middle / det;
-            pair_strain(unit, axis[j], mode[3 * j + i]);
-            for (int k = 0; k < 6; k++)
-                mode[3 * j + i][k] *= factor;
-        }
-}
-
-/* G − A B⁻¹ Aᵀ with the energies A of products and modes, and B of modes. */
-static int condense_modes(sp_context *context, const double *X, const sp_quadrature *quadrature,
-                          double strain[][SP_HEX_PAIRS][6], const double C[36], double *G)
-{
-    double B[9][9] = {{0}}, A[SP_HEX_PAIRS][9] = {{0}}, x[SP_HEX_PAIRS][9];
-    double shape[8], slope[8][3], gradient[8][3], axis[3][3];
-    const double centre[3] = {0};
-    sp_element_shape_functions(SP_HEX8, centre, shape, slope);
-    const double middle = map_gradients(8, X, slope, axis, gradient);
-    for (int g = 0; g < quadrature->count; g++) {
-        double mode[9][6], stress[6];
-        enhanced_modes(quadrature, g, (const double(*)[3])axis, middle, mode);
-        for (int m = 0; m < 9; m++) {
-            stress_of(C, quadrature->weight[g], mode[m], stress);
-            for (int k = 0; k < 6; k++) {
-                for (int n = 0; n < 9; n++)
-                    B[n][m] += mode[n][k] * stress[k];
-                for (int p = 0; p < SP_HEX_PAIRS; p++)
-                    A[p][m] += strain[g][p][k] * stress[k];
-            }
-        }
-    }
-    memcpy(x, A, sizeof x);
-    if (!solve_nine(B, SP_HEX_PAIRS, x))
-        return sp_fail(
-            context, SP_NUMERICAL,
-            "the incompatible modes of an element cannot be condensed: its material is not positive definite");
-    for (int p = 0; p < SP_HEX_PAIRS; p++)
-        for (int q = p; q < SP_HEX_PAIRS; q++) {
-            for (int m = 0; m < 9; m++)
-                G[p * SP_HEX_PAIRS + q] -= A[p][m] * x[q][m];
-            G[q * SP_HEX_PAIRS + p] = G[p * SP_HEX_PAIRS + q];
+            condensation->factor[at] = i == j ? 1 / B[i][j] : B[i][j];
         }
     return SP_OK;
+}
+
+/* x ← B⁻¹ x. */
+static void solve_modes(const double *factor, double x[9])
+{
+    for (int i = 0, at = 0; i < 9; i++, at++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= factor[at++] * x[k];
+        x[i] *= factor[at];
+    }
+    for (int i = 8; i >= 0; i--) {
+        x[i] *= factor[i * (i + 3) / 2];
+        for (int k = 0; k < i; k++)
+            x[k] -= factor[i * (i + 1) / 2 + k] * x[i];
+    }
+}
+
+/* Subtracts the modes from the strains of each product. */
+static void condense_strains(const sp_condensation *condensation, const sp_quadrature *quadrature,
+                             double strain[][SP_HEX_PAIRS][6], const double C[36])
+{
+    for (int p = 0; p < SP_HEX_PAIRS; p++) {
+        double x[9] = {0}, mode[9][6], stress[6];
+        for (int g = 0; g < quadrature->count; g++) {
+            stress_of(C, quadrature->weight[g], strain[g][p], stress);
+            enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
+            for (int m = 0; m < 9; m++)
+                for (int k = 0; k < 6; k++)
+                    x[m] += mode[m][k] * stress[k];
+        }
+        solve_modes(condensation->factor, x);
+        for (int g = 0; g < quadrature->count; g++) {
+            enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
+            for (int m = 0; m < 9; m++)
+                for (int k = 0; k < 6; k++)
+                    strain[g][p][k] -= x[m] * mode[m][k];
+        }
+    }
 }
 
 int sp_element_assumed_gram(sp_context *context, int type, const double *X, const sp_quadrature *quadrature,
                             const int product[][2], int fields, const double *vector, const double C[36], double *G)
 {
     double strain[8][SP_HEX_PAIRS][6];
+    sp_condensation condensation;
     product_strains(SP_HEX_PAIRS, product, quadrature, fields, vector, strain);
     if (type == SP_HEX8B)
         average_traces(quadrature, strain);
+    else {
+        const int status = sp_element_condensation(context, X, quadrature, C, &condensation);
+        if (status != SP_OK)
+            return status;
+        condense_strains(&condensation, quadrature, strain, C);
+    }
     gram_of_strains(quadrature, strain, C, G);
-    return type == SP_HEX8I ? condense_modes(context, X, quadrature, strain, C, G) : SP_OK;
+    return SP_OK;
 }
 
 void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FACE_NODES][3], double size[SP_FACE_NODES])

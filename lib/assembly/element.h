@@ -74,16 +74,34 @@ void sp_element_along(int nodes, const sp_quadrature *quadrature, const double d
 /* The pairs a < b of at most 8 nodes, b fastest. */
 void sp_element_pairs(int nodes, int pair[][2]);
 
-/* G of the 28 products of an 8-node hexahedron with an assumed strain in place of the strain of the displacement. The
- * assumed strain is linear in the products too, so that the energy is still ½ dᵀ G d. X [8, 3] m; the quadrature has 2³
- * points; fields and vector as in sp_element_product_gram.
+/* Returns true for the types with an assumed strain Ē in place of the strain E of the displacement, both at 2³ points
+ * and Ē linear in E, so that the energy is ½ Σ w Ē:C:Ē.
  *
  * SP_HEX8B: the trace of the strain is replaced by its mean over the element, so that the element has one volumetric
  * strain only (Hughes, Int. J. Numer. Meth. Engng 15 (1980), here with the Green–Lagrange strain).
  *
  * SP_HEX8I: nine strains sym(e_i ⊗ ∇ξ_j⁰) ξ_j det J⁰/det J are added and condensed, where ⁰ denotes the centre. They
  * are the strains of the displacements ξ_j² e_i (Taylor, Beresford and Wilson, ibid. 10 (1976); Simo and Rifai, ibid.
- * 29 (1990)). SP_NUMERICAL if they cannot be condensed. */
+ * 29 (1990)). With a_j = det J⁰ ∇ξ_j⁰ and the Gauss weights of 1, mode (j, i) at point g is ξ_j sym(e_i ⊗ a_j)/w_g, and
+ *
+ *     Ē_g = E_g − Σ_j ξ_j sym(α_j ⊗ a_j)/w_g,   B α = Σ_g ξ_j (C E_g) a_j,
+ *
+ * with the energies B of the modes. Strains are condensed, not stiffnesses: a flat element's parasitic shear is 1/h
+ * times its bending strain, and its energy 1/h² times, so that a difference of energies would lose twice the digits. */
+bool sp_element_assumed(int type);
+
+enum { SP_CONDENSATION = 45 };
+typedef struct sp_condensation {
+    double axis[3][3];              /* a_j, m² */
+    double factor[SP_CONDENSATION]; /* lower Cholesky factor of B by rows, with the reciprocals of its diagonal */
+} sp_condensation;
+
+/* X [8, 3] m; the quadrature has 2³ points. SP_NUMERICAL if B is not positive definite. */
+int sp_element_condensation(sp_context *context, const double *X, const sp_quadrature *quadrature, const double C[36],
+                            sp_condensation *condensation) SP_MUST_USE;
+
+/* G of the 28 products of an 8-node hexahedron with an assumed strain; the strain is linear in the products, so that
+ * the energy is still ½ dᵀ G d. Fields and vector as in sp_element_product_gram. SP_NUMERICAL as above. */
 int sp_element_assumed_gram(sp_context *context, int type, const double *X, const sp_quadrature *quadrature,
                             const int product[][2], int fields, const double *vector, const double C[36],
                             double *G) SP_MUST_USE;

@@ -62,7 +62,7 @@ static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, 
     double C[36], full[PAIRS * PAIRS];
     int status;
     SP_TRY(sp_material_stiffness(context, material, C));
-    if (class->type != SP_HEX8) {
+    if (sp_element_assumed(class->type)) {
         int pair[PAIRS][2];
         sp_element_pairs(8, pair);
         SP_TRY(sp_element_assumed_gram(context, class->type, X, quadrature, (const int(*)[2])pair, SP_ELEMENT_NODES,
@@ -78,7 +78,7 @@ done:
     return status;
 }
 
-/* Types with another strain than that of the displacement exist in squared edge lengths only. */
+/* An assumed strain is for energies that are quadratic in it. */
 static int check_law(sp_context *context, int type, const sp_material *material)
 {
     if (sp_material_quadratic(material) && (type != SP_HEX8I || material->fibre == SP_FIBRE_NONE))
@@ -110,6 +110,23 @@ static int allocate_class(sp_context *context, sp_pool *pool, bool by_pairs, int
     return SP_OK;
 }
 
+/* What evaluation at points needs of an element with an assumed strain. */
+static int fill_assumed(sp_context *context, sp_fe_space *space, const double *X, const sp_quadrature *quadrature,
+                        sp_element_class *class)
+{
+    sp_material scaled;
+    int status;
+    class->C = sp_pool_raw(&space->pool, 36, sizeof *class->C);
+    class->condensation = class->type == SP_HEX8I ? sp_pool_raw(&space->pool, 1, sizeof *class->condensation) : NULL;
+    if (space->pool.failed)
+        return sp_fail_memory(context);
+    SP_TRY(sp_material_stiffness(context, sp_mesh_material(space->mesh, class->element, &scaled), class->C));
+    if (class->condensation)
+        SP_TRY(sp_element_condensation(context, X, quadrature, class->C, class->condensation));
+done:
+    return status;
+}
+
 static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, int edge_count, const double *edges,
                       sp_element_class *class)
 {
@@ -119,7 +136,7 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     sp_material scaled;
     const sp_material *material = sp_mesh_material(mesh, element, &scaled);
     const int type = sp_mesh_element_places(mesh, element, X), nodes = sp_element_types[type].nodes;
-    const bool assumed = type == SP_HEX8B || type == SP_HEX8I;
+    const bool assumed = sp_element_assumed(type);
     const sp_reference *references = &space->references[2 * type];
     int status = SP_OK;
     if (!(sp_element_quadrature(references, X[0], &quadrature) > 0))
@@ -129,13 +146,15 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     if (assumed)
         SP_TRY(check_law(context, type, material));
     const bool by_pairs =
-        assumed || (type == SP_HEX8 && sp_material_quadratic(material) && class->stretch <= most_stretch);
+        (type == SP_HEX8 || assumed) && sp_material_quadratic(material) && class->stretch <= most_stretch;
     SP_TRY(allocate_class(context, &space->pool, by_pairs, quadrature.count, material->fibre != SP_FIBRE_NONE,
                           edge_count, class));
     memcpy(class->edges, edges, 3 * (size_t)edge_count * sizeof *edges);
     if (by_pairs)
         SP_TRY(fill_gram(context, mesh, X[0], &quadrature, class));
-    else
+    else if (assumed)
+        SP_TRY(fill_assumed(context, space, X[0], &quadrature, class));
+    if (!by_pairs)
         memcpy(class->weight, quadrature.weight, (size_t) class->points * sizeof *class->weight);
     for (int g = 0; class->gradient && g < class->points; g++)
         memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));

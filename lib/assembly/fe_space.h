@@ -9,8 +9,7 @@
 
 /* Elements of the same shape, size, region, factors and fibre direction share one set of matrices: one for all voxels
  * of a region. The energy is evaluated in one of two ways (assembly/element.h): in squared edge lengths, for 8-node
- * hexahedra of linear materials that are not flat and for those with another strain (SP_HEX8B, SP_HEX8I; gram is not
- * NULL), else at quadrature points. */
+ * hexahedra of linear materials that are not flat (gram is not NULL), else at quadrature points. */
 typedef struct sp_element_class {
     int type, nodes; /* mesh/element_type.h */
     int64_t region;
@@ -23,7 +22,10 @@ typedef struct sp_element_class {
     double *weight; /* [points] m³; NULL with gram */
     double
         *gradient; /* [points, nodes, 3] 1/m; NULL with gram, and for elements of second order (assembly/gradients.h) */
-    double *mass;  /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
+    double *C;     /* [36] Pa: sp_material_stiffness of elements with an assumed strain (SP_HEX8B, SP_HEX8I); else, and
+                      with gram, NULL */
+    struct sp_condensation *condensation; /* of SP_HEX8I with C; else NULL */
+    double *mass;                         /* [nodes, nodes] ρ ∫ N_a N_b dV, kg */
     double *edges; /* X_a − X_b, m: with gram [pairs, 3], else of the pairs with node 0 only [nodes − 1, 3] */
     double volume; /* m³ */
 } sp_element_class;

@@ -1,44 +1,11 @@
 /* Energies summed over quadrature points: displacement gradient H = Σ_a (u_a − u_0) ∇N_aᵀ, f_a = Σ w P ∇N_a, K_ac = Σ w
  * ∇N_a·A·∇N_c (material/law.h). */
+#include "assembly/assumed.h"
 #include "assembly/batch_kinds.h"
+#include "assembly/points_kernel.h"
 
 #include <math.h>
 #include <stddef.h>
-
-SP_INLINE void displacement_gradient(int nodes, sp_lanes gradient[][3], sp_lanes u[][3], sp_lanes H[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            H[3 * i + j] = (u[1][i] - u[0][i]) * gradient[1][j];
-            for (int a = 2; a < nodes; a++)
-                H[3 * i + j] += (u[a][i] - u[0][i]) * gradient[a][j];
-        }
-}
-
-SP_INLINE void clear(int nodes, sp_lanes f[][3])
-{
-    for (int a = 0; a < nodes; a++)
-        for (int i = 0; i < 3; i++)
-            f[a][i] = (sp_lanes){0};
-}
-
-SP_INLINE void clear_blocks(int nodes, sp_lanes block[][9])
-{
-    for (int k = 0; k < nodes * (nodes + 1) / 2; k++)
-        for (int i = 0; i < 9; i++)
-            block[k][i] = (sp_lanes){0};
-}
-
-/* f_a += w P ∇N_a. */
-SP_INLINE void add_stress(int nodes, sp_lanes gradient[][3], const sp_lanes *weight, const sp_lanes P[9],
-                          sp_lanes f[][3])
-{
-    for (int i = 0; i < 3; i++) {
-        sp_lanes p[3] = {*weight * P[3 * i], *weight * P[3 * i + 1], *weight * P[3 * i + 2]};
-        for (int a = 0; a < nodes; a++)
-            f[a][i] += p[0] * gradient[a][0] + p[1] * gradient[a][1] + p[2] * gradient[a][2];
-    }
-}
 
 /* Blocks a ≤ c. */
 SP_INLINE void add_tangent(int nodes, sp_lanes gradient[][3], const sp_lanes *weight,
@@ -96,6 +63,10 @@ SP_CLONES static void tangent_at(int nodes, sp_lanes gradient[][3], const sp_lan
 
 void sp_points_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[][3], sp_lanes *energy)
 {
+    if (data->assumed) {
+        sp_assumed_force(data, u, f, energy);
+        return;
+    }
     *energy = (sp_lanes){0};
     clear(data->nodes, f);
     for (int g = 0; g < data->points; g++) {
@@ -110,6 +81,10 @@ void sp_points_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[]
 void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool definite, sp_lanes f[][3],
                        sp_lanes block[][9], sp_lanes *energy)
 {
+    if (data->assumed) {
+        sp_assumed_tangent(data, u, definite, f, block, energy);
+        return;
+    }
     *energy = (sp_lanes){0};
     clear(data->nodes, f);
     clear_blocks(data->nodes, block);
@@ -125,6 +100,10 @@ void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool defin
 
 void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes y[][3])
 {
+    if (data->assumed) {
+        sp_assumed_tangent_times(data, u, v, y);
+        return;
+    }
     clear(data->nodes, y);
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9], D[9], P[9], A[SP_TANGENT_ENTRIES], W;
@@ -146,24 +125,18 @@ void sp_points_rest_tangent(const sp_element_lanes *data, sp_lanes A[SP_TANGENT_
     sp_law_evaluate(&data->law, rest, false, &W, NULL, A);
 }
 
-/* Adds w ∇N_aᵀ S ∇N_c I to the blocks a ≤ c; S [9] is symmetric. */
-SP_CLONES static void add_stress_blocks(int nodes, sp_lanes gradient[][3], const sp_lanes *weight, const sp_lanes S[9],
-                                        sp_lanes block[][9])
+SP_CLONES static void stress_blocks_at(int nodes, sp_lanes gradient[][3], const sp_lanes *weight, const sp_lanes S[9],
+                                       sp_lanes block[][9])
 {
-    for (int a = 0, at = 0; a < nodes; a++) {
-        sp_lanes s[3];
-        for (int j = 0; j < 3; j++)
-            s[j] = *weight * (S[j] * gradient[a][0] + S[3 + j] * gradient[a][1] + S[6 + j] * gradient[a][2]);
-        for (int c = a; c < nodes; c++, at++) {
-            const sp_lanes sum = s[0] * gradient[c][0] + s[1] * gradient[c][1] + s[2] * gradient[c][2];
-            for (int i = 0; i < 3; i++)
-                block[at][4 * i] += sum;
-        }
-    }
+    add_stress_blocks(nodes, gradient, weight, S, block);
 }
 
 void sp_points_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes block[][9])
 {
+    if (data->assumed) {
+        sp_assumed_stress_stiffness(data, u, block);
+        return;
+    }
     sp_lanes A[SP_TANGENT_ENTRIES];
     sp_points_rest_tangent(data, A);
     clear_blocks(data->nodes, block);
@@ -175,12 +148,12 @@ void sp_points_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], s
             for (int q = 1; q < 9; q++)
                 S[p] += A[sp_packed(9, p, q)] * H[q];
         }
-        add_stress_blocks(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], S, block);
+        stress_blocks_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], S, block);
     }
 }
 
-SP_CLONES void sp_points_rest_energy(const sp_element_lanes *data, const sp_lanes A[SP_TANGENT_ENTRIES],
-                                     sp_lanes u[][3], sp_lanes *energy)
+SP_CLONES static void rest_energy(const sp_element_lanes *data, const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes u[][3],
+                                  sp_lanes *energy)
 {
     *energy = (sp_lanes){0};
     for (int g = 0; g < data->points; g++) {
@@ -194,6 +167,15 @@ SP_CLONES void sp_points_rest_energy(const sp_element_lanes *data, const sp_lane
         }
         *energy += data->weight[g] * sum;
     }
+}
+
+void sp_points_rest_energy(const sp_element_lanes *data, const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes u[][3],
+                           sp_lanes *energy)
+{
+    if (data->assumed)
+        sp_assumed_rest_energy(data, u, energy);
+    else
+        rest_energy(data, A, u, energy);
 }
 
 static void second_exact(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes h[][3])
@@ -241,11 +223,19 @@ static void second_by_differences(const sp_element_lanes *data, sp_lanes u[][3],
 
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes h[][3])
 {
+    if (data->assumed) {
+        sp_assumed_second(data, u, v, h);
+        return;
+    }
     (sp_law_quadratic(&data->law) ? second_exact : second_by_differences)(data, u, v, h);
 }
 
 void sp_points_third(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes v[][3], sp_lanes w[][3], sp_lanes h[][3])
 {
+    if (data->assumed) {
+        sp_assumed_third(data, u, v, w, h);
+        return;
+    }
     clear(data->nodes, h);
     for (int g = 0; g < data->points; g++) {
         sp_lanes U[9], V[9], W[9], P[9];

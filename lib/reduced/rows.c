@@ -90,8 +90,8 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
     const sp_element_class *class = &space->classes[number];
     sp_quadrature quadrature;
     double corner[SP_ELEMENT_NODES][3], X[7][3], g[8][3], size[8];
-    if (class->gram || class->type != SP_HEX8)
-        return !class->gram;
+    if (class->gram || class->type != SP_HEX8) /* an assumed strain is not that of a point alone */
+        return !class->gram && !sp_element_assumed(class->type);
     hexahedron(space, class->element, &quadrature, corner, X);
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
@@ -121,8 +121,14 @@ static int gram_of_sums(sp_context *context, int type, const double *X, const sp
             noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest *
                         pow(size[products[p][0]] * size[products[p][1]], 2);
     }
-    if (type != SP_HEX8)
-        return sp_element_assumed_gram(context, type, X, quadrature, (const int(*)[2])products, 8, g[0][0], C, G);
+    if (sp_element_assumed(type)) {
+        const int status =
+            sp_element_assumed_gram(context, type, X, quadrature, (const int(*)[2])products, 8, g[0][0], C, G);
+        /* the error of Σ w Ē:C:Ē is that of Ē, whose terms have the size of E, times Ē */
+        for (int p = 0; p < SP_HEX_PAIRS; p++)
+            noise[p] = sqrt(32 * DBL_EPSILON * noise[p] * fmax(0, G[p * (SP_HEX_PAIRS + 1)]));
+        return status;
+    }
     sp_element_product_gram(SP_HEX_PAIRS, products, quadrature->count, quadrature->weight, 8, g[0][0], C, G);
     return SP_OK;
 }

@@ -58,19 +58,24 @@ static int flat_shape(int shape, double h, double X[24])
     return corners;
 }
 
-static void one_element(int corners, const double *X, int quadrature, const sp_material *material, sp_mesh *mesh)
+static void one_of_type(int type, const double *X, int quadrature, const sp_material *material, sp_mesh *mesh)
 {
+    const int corners = sp_element_types[type].nodes;
     *mesh = (sp_mesh){.vertex_count = corners, .quadrature = quadrature, .material_count = 1};
-    mesh->block[SP_HEX8].count = corners == 8;
-    mesh->block[SP_TET4].count = corners == 4;
+    mesh->block[type].count = 1;
     mesh->vertices = sp_pool_copy(&mesh->pool, X, 3 * corners, sizeof *X);
     int64_t *corner = sp_pool_new(&mesh->pool, corners, sizeof *corner);
     for (int a = 0; a < corners; a++)
         corner[a] = a;
-    *(corners == 8 ? &mesh->block[SP_HEX8].node : &mesh->block[SP_TET4].node) = corner;
+    mesh->block[type].node = corner;
     mesh->region = sp_pool_new(&mesh->pool, 1, sizeof *mesh->region);
     mesh->materials = sp_pool_copy(&mesh->pool, material, 1, sizeof *material);
     mesh->surface.width = 8;
+}
+
+static void one_element(int corners, const double *X, int quadrature, const sp_material *material, sp_mesh *mesh)
+{
+    one_of_type(corners == 8 ? SP_HEX8 : SP_TET4, X, quadrature, material, mesh);
 }
 
 /* ---- the reference ---- */
@@ -240,6 +245,154 @@ static void exact_forces(const reference *r, const sp_material *m, const double 
     }
 }
 
+/* ---- the reference of assumed strains ---- */
+
+enum { ASSUMED_POINTS = 8, MODES = 9 };
+
+/* B ← B⁻¹ by Gauss and Jordan, B [9, 9] positive definite. */
+static void exact_inverse(exact B[MODES][MODES])
+{
+    for (int k = 0; k < MODES; k++) {
+        const exact pivot = B[k][k];
+        B[k][k] = 1;
+        for (int j = 0; j < MODES; j++)
+            B[k][j] /= pivot;
+        for (int i = 0; i < MODES; i++) {
+            const exact factor = B[i][k];
+            if (i == k)
+                continue;
+            B[i][k] = 0;
+            for (int j = 0; j < MODES; j++)
+                B[i][j] -= factor * B[k][j];
+        }
+    }
+}
+
+/* The nine modes sym(e_i ⊗ ∇ξ_j⁰) ξ_j det J⁰/det J at the points. */
+static void exact_modes(const double *X, exact mode[ASSUMED_POINTS][MODES][STRAIN])
+{
+    const exact root = EXACT(0.577350269189625764509148780501957456);
+    exact slope[8][3], axis[3][3], det, here;
+    for (int g = -1; g < ASSUMED_POINTS; g++) {
+        exact gradient[8][3], xi[3];
+        for (int j = 0; j < 3; j++)
+            xi[j] = g < 0 ? 0 : (g >> j & 1 ? root : -root);
+        for (int a = 0; a < 8; a++)
+            for (int i = 0; i < 3; i++) {
+                const signed char *of = sp_corner_place[SP_HEXAHEDRON][a];
+                slope[a][i] =
+                    of[i] * (1 + of[(i + 1) % 3] * xi[(i + 1) % 3]) * (1 + of[(i + 2) % 3] * xi[(i + 2) % 3]) / 8;
+            }
+        exact_gradients(8, X, slope, g < 0 ? &det : &here, gradient);
+        if (g < 0) { /* ∇ξ_j = Σ_a ∇N_a ξ_j(a) */
+            for (int j = 0; j < 3; j++)
+                for (int i = 0; i < 3; i++) {
+                    axis[j][i] = 0;
+                    for (int a = 0; a < 8; a++)
+                        axis[j][i] += gradient[a][i] * sp_corner_place[SP_HEXAHEDRON][a][j];
+                }
+            continue;
+        }
+        for (int m = 0; m < MODES; m++) {
+            for (int k = 0; k < STRAIN; k++)
+                mode[g][m][k] = 0;
+            for (int i = 0; i < 3; i++)
+                mode[g][m][voigt[m % 3][i]] += xi[m / 3] * det / here * axis[m / 3][i];
+        }
+    }
+}
+
+/* The assumed strains of the strains E [8, 6] at the points. */
+static void exact_assumed(int type, const reference *r, const double C[36], exact mode[][MODES][STRAIN],
+                          exact B[MODES][MODES], exact E[][STRAIN])
+{
+    exact volume = 0, mean = 0, a[MODES] = {0};
+    for (int g = 0; g < r->points; g++) {
+        volume += r->weight[g];
+        mean += r->weight[g] * (E[g][0] + E[g][1] + E[g][2]);
+        for (int m = 0; m < MODES; m++)
+            for (int k = 0; k < 36; k++)
+                a[m] += r->weight[g] * mode[g][m][k / 6] * C[k] * E[g][k % 6];
+    }
+    for (int g = 0; g < r->points; g++) {
+        const exact trace = E[g][0] + E[g][1] + E[g][2];
+        for (int k = 0; k < 3 && type == SP_HEX8B; k++)
+            E[g][k] += (mean / volume - trace) / 3;
+        for (int m = 0; m < MODES * MODES && type == SP_HEX8I; m++)
+            for (int k = 0; k < STRAIN; k++)
+                E[g][k] -= mode[g][m / MODES][k] * B[m / MODES][m % MODES] * a[m % MODES];
+    }
+}
+
+/* f [24] and K [24, 24] of an element with an assumed strain: f = Σ w B̄ᵀ C Ē, K = Σ w B̄ᵀ C B̄ and the geometric part,
+ * whose stress is that of the displacement's strain. */
+static void exact_assumed_forces(int type, const double *X, const reference *r, const double C[36], const double *u,
+                                 exact f[24], exact K[24 * 24])
+{
+    static exact mode[ASSUMED_POINTS][MODES][STRAIN], column[24][ASSUMED_POINTS][STRAIN];
+    exact B[MODES][MODES] = {{0}}, E[ASSUMED_POINTS][STRAIN], stress[ASSUMED_POINTS][STRAIN], volume = 0, mean = 0;
+    exact_modes(X, mode);
+    for (int g = 0; g < r->points; g++)
+        for (int m = 0; m < MODES * MODES; m++)
+            for (int k = 0; k < 36; k++)
+                B[m / MODES][m % MODES] += r->weight[g] * mode[g][m / MODES][k / 6] * C[k] * mode[g][m % MODES][k % 6];
+    exact_inverse(B);
+
+    for (int g = 0; g < r->points; g++) {
+        exact H[9];
+        exact_strain(r, g, u, H);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                exact D = H[3 * i + j] + H[3 * j + i];
+                for (int n = 0; n < 3; n++)
+                    D += H[3 * n + i] * H[3 * n + j];
+                E[g][voigt[i][j]] = i == j ? D / 2 : D;
+            }
+        for (int c = 0; c < 24; c++) {
+            for (int k = 0; k < STRAIN; k++)
+                column[c][g][k] = 0;
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) /* F_ci ∂_j N, symmetrized: twice the shears */
+                    column[c][g][voigt[i][j]] += (H[3 * (c % 3) + i] + (c % 3 == i)) * r->gradient[g][c / 3][j];
+        }
+    }
+    exact_assumed(type, r, C, mode, B, E);
+    for (int c = 0; c < 24; c++)
+        exact_assumed(type, r, C, mode, B, column[c]);
+
+    for (int g = 0; g < r->points; g++) {
+        for (int k = 0; k < STRAIN; k++) {
+            stress[g][k] = 0;
+            for (int m = 0; m < STRAIN; m++)
+                stress[g][k] += C[6 * k + m] * E[g][m];
+        }
+        volume += r->weight[g];
+        mean += r->weight[g] * (stress[g][0] + stress[g][1] + stress[g][2]) / 3;
+    }
+    for (int c = 0; c < 24; c++) {
+        f[c] = 0;
+        for (int g = 0; g < r->points; g++)
+            for (int k = 0; k < STRAIN; k++)
+                f[c] += r->weight[g] * column[c][g][k] * stress[g][k];
+    }
+    for (int g = 0; g < r->points; g++) {
+        const exact third = (stress[g][0] + stress[g][1] + stress[g][2]) / 3;
+        for (int k = 0; k < 3 && type == SP_HEX8B; k++)
+            stress[g][k] += mean / volume - third;
+    }
+    for (int at = 0; at < 24 * 24; at++) {
+        const int c = at / 24, d = at % 24;
+        K[at] = 0;
+        for (int g = 0; g < r->points; g++) {
+            for (int k = 0; k < 36; k++)
+                K[at] += r->weight[g] * column[c][g][k / 6] * C[k] * column[d][g][k % 6];
+            for (int k = 0; k < 9 && c % 3 == d % 3; k++)
+                K[at] += r->weight[g] * r->gradient[g][c / 3][k / 3] * stress[g][voigt[k / 3][k % 3]] *
+                         r->gradient[g][d / 3][k % 3];
+        }
+    }
+}
+
 /* ---- tests ---- */
 
 /* Displacements of the corners: 0 rest; 1 noise of a twentieth of the thickness; 2 a large smooth deformation with a
@@ -255,15 +408,21 @@ static void displace(int corners, const double *X, double h, int kind, double *u
         }
 }
 
-/* Largest differences of force and tangent in units of what rounding can change. */
-static void compare(const sp_fe_space *body, const sp_material *m, const reference *r, const double *u, double *force,
-                    double *tangent)
+/* Largest differences of force and tangent in units of what rounding can change. type: of an assumed strain, else
+ * SP_HEX8 or SP_TET4. */
+static void compare(int type, const double *X, const sp_fe_space *body, const sp_material *m, const reference *r,
+                    const double *u, double *force, double *tangent)
 {
     double f[24], of_force, of_tangent;
     exact expected[24], stiffness[24 * 24];
     sp_sparse K;
     const int rows = 3 * r->corners;
     exact_forces(r, m, u, expected, stiffness, &of_force, &of_tangent);
+    if (sp_element_assumed(type)) {
+        double C[36];
+        CHECK_OK(sp_material_stiffness(&context, m, C));
+        exact_assumed_forces(type, X, r, C, u, expected, stiffness);
+    }
     CHECK_OK(sp_fe_space_matrix(&context, body, &K));
     sp_elastic_tangent(&context, body, u, 1, false, f, &K);
     for (int i = 0; i < rows; i++)
@@ -303,7 +462,7 @@ static void forces_and_tangents(void)
                     CHECK_OK(sp_fe_space_pattern(&context, &body));
                     for (int kind = 0; kind < 3; kind++) {
                         displace(corners, X, thickness[level], kind, u);
-                        compare(&body, &material, &r, u, &here[0], &here[1]);
+                        compare(corners == 8 ? SP_HEX8 : SP_TET4, X, &body, &material, &r, u, &here[0], &here[1]);
                     }
                     CHECK(here[0] <= 20 && here[1] <= 20,
                           "shape %d, thickness %g, %d points, %s, %s fibres: %g and %g roundings", shape,
@@ -317,6 +476,145 @@ static void forces_and_tangents(void)
     for (int level = 0; level < LEVELS; level++)
         NOTE("thickness %g: force off by %.1f, tangent by %.1f roundings", thickness[level], worst[level][0],
              worst[level][1]);
+}
+
+/* Hexahedra with an assumed strain, flat or not: forces and tangents; and at rest the energies, the products with the
+ * tangent and the derivatives of second and third order, which are differences of tangents. */
+static void assumed_strains(void)
+{
+    double worst[2][LEVELS][2] = {{{0}}};
+    for (int level = 0; level < LEVELS; level++)
+        for (int shape = 4; shape < SHAPES; shape++)
+            for (int law = SP_LAW_STVK; law <= SP_LAW_LINEAR; law++)
+                for (int which = 0; which < 2; which++) {
+                    const int type = which ? SP_HEX8I : SP_HEX8B;
+                    double X[24], u[24], here[2] = {0};
+                    sp_mesh mesh;
+                    sp_fe_space body;
+                    reference r;
+                    sp_material material = test_law(law);
+                    material.fibre = SP_FIBRE_NONE;
+                    flat_shape(shape, thickness[level], X);
+                    one_of_type(type, X, 2, &material, &mesh);
+                    exact_element(8, X, 2, &r);
+                    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+                    CHECK_OK(sp_fe_space_pattern(&context, &body));
+                    for (int kind = 0; kind < 3; kind++) {
+                        displace(8, X, thickness[level], kind, u);
+                        compare(type, X, &body, &material, &r, u, &here[0], &here[1]);
+                    }
+                    CHECK(here[0] <= 20 && here[1] <= 20, "%s, shape %d, thickness %g: %g and %g roundings",
+                          sp_element_types[type].name, shape, thickness[level], here[0], here[1]);
+                    for (int k = 0; k < 2; k++)
+                        worst[which][level][k] = fmax(worst[which][level][k], here[k]);
+                    sp_fe_space_free(&body);
+                    sp_mesh_free(&mesh);
+                }
+    for (int level = 0; level < LEVELS; level++)
+        NOTE("thickness %g: hex8b off by %.1f and %.1f, hex8i by %.1f and %.1f roundings", thickness[level],
+             worst[0][level][0], worst[0][level][1], worst[1][level][0], worst[1][level][1]);
+}
+
+/* K(u) − K(0) has a part that is linear and one that is quadratic in u, so that derivatives are exact differences:
+ * ∂²f [u, v] = ½ (K(u) − K(−u)) v and ∂³f [u, u, v] = (K(u) + K(−u) − 2 K(0)) v. The other functions of assumed strains
+ * in a flat body: K v, vᵀK(0)v, polynomials, and for a uniform strain the stress stiffness of plain hexahedra. */
+static void assumed_derivatives(void)
+{
+    for (int t = 0; t < 2; t++) {
+        enum { PLUS, MINUS, REST, SECOND, THIRD, FIELDS };
+        static const int64_t pair[2] = {0, 1}, triple[3] = {0, 0, 1};
+        const int type = t ? SP_HEX8I : SP_HEX8B;
+        sp_mesh mesh, plain;
+        sp_fe_space body, other;
+        sp_sparse K[2];
+        sp_polynomials made;
+        sp_polynomial_report report;
+        make_box(3, 2, 2, 0.3, 0.05, &mesh);
+        make_box(3, 2, 2, 0.3, 0.05, &plain);
+        plain.quadrature = 2;
+        const int64_t rows = 3 * mesh.vertex_count;
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            plain.vertices[3 * v + 2] = mesh.vertices[3 * v + 2] *= 1e-3;
+        mesh.block[type] = mesh.block[SP_HEX8];
+        mesh.block[SP_HEX8] = (sp_element_block){0};
+        sp_pool pool = {0};
+        double *U = sp_pool_new(&pool, 2 * rows, sizeof *U), *y = sp_pool_new(&pool, FIELDS * rows, sizeof *y),
+               *u = sp_pool_new(&pool, rows, sizeof *u), energies[2];
+        for (int64_t i = 0; i < rows; i++) { /* displacements of about the thickness */
+            U[i] = 1e-4 * (2 * sp_random_uniform(31, 0, (uint64_t)i) - 1);
+            U[rows + i] = 1e-4 * (2 * sp_random_uniform(31, 1, (uint64_t)i) - 1);
+        }
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK(body.classes[0].gram == NULL, "not evaluated at points");
+        sp_elastic_tangent_times(&context, &body, U, U + rows, y + PLUS * rows);
+        for (int64_t i = 0; i < rows; i++)
+            u[i] = -U[i];
+        sp_elastic_tangent_times(&context, &body, u, U + rows, y + MINUS * rows);
+        memset(u, 0, (size_t)rows * sizeof *u);
+        sp_elastic_tangent_times(&context, &body, u, U + rows, y + REST * rows);
+        CHECK_OK(sp_elastic_second(&context, &body, 2, U, 1, pair, y + SECOND * rows));
+        CHECK_OK(sp_elastic_third(&context, &body, 2, U, 1, triple, y + THIRD * rows));
+        double size = 0, off[3] = {0}, energy = 0;
+        for (int64_t i = 0; i < rows; i++) {
+            const double plus = y[i], minus = y[rows + i], rest = y[2 * rows + i];
+            size = fmax(size, fabs(plus));
+            energy += rest * U[rows + i];
+            off[0] = fmax(off[0], fabs(y[SECOND * rows + i] - 0.5 * (plus - minus)));
+            off[1] = fmax(off[1], fabs(y[THIRD * rows + i] - (plus + minus - 2 * rest)));
+        }
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &K[0]));
+        sp_elastic_tangent(&context, &body, U, 1, false, NULL, &K[0]);
+        for (int64_t row = 0; row < K[0].order; row++) {
+            double sum = -y[PLUS * rows + body.free[row]];
+            for (int64_t k = K[0].start[row]; k < K[0].start[row + 1]; k++)
+                sum += K[0].value[k] * U[rows + body.free[K[0].index[k]]];
+            off[2] = fmax(off[2], fabs(sum));
+        }
+        sp_sparse_free(&K[0]);
+        for (int k = 0; k < 3; k++)
+            CHECK(off[k] <= 1e-13 * size, "%s: part %d off by %g of %g", sp_element_types[type].name, k, off[k], size);
+        CHECK_OK(sp_elastic_rest_energies(&context, &body, 2, U, energies));
+        CHECK(fabs(energies[1] - energy) <= 1e-13 * energy, "%g J, not %g J", energies[1], energy);
+
+        CHECK_OK(sp_polynomials_new(&context, &body, 2, U, &(sp_polynomial_parameters){0}, &made, &report));
+        for (int trial = 0; trial < 4; trial++) {
+            const double q[2] = {cos(trial), sin(trial)},
+                         P[5] = {q[0], q[1], q[0] * q[0] / 2, q[0] * q[1], q[1] * q[1] / 2};
+            double sum = 0;
+            for (int c = 0; c < 25; c++)
+                sum += 0.5 * made.parts[0].gram[c] * P[c / 5] * P[c % 5];
+            for (int64_t i = 0; i < rows; i++)
+                u[i] = q[0] * U[i] + q[1] * U[rows + i];
+            const double expected = sp_elastic_force(&context, &body, u, NULL);
+            CHECK(fabs(sum - expected) <= 1e-12 * expected, "%g J, not %g J", sum, expected);
+        }
+        sp_polynomials_free(&made);
+
+        CHECK_OK(sp_fe_space_new(&context, &plain, &other));
+        CHECK_OK(sp_fe_space_pattern(&context, &other));
+        static const double gradient[9] = {0.1, 0.2, -0.3, 0.4, -0.2, 0.1, 0.3, 0.2, 0.25};
+        for (int64_t i = 0; i < rows; i++) {
+            u[i] = 0;
+            for (int j = 0; j < 3; j++)
+                u[i] += gradient[3 * (i % 3) + j] * mesh.vertices[i / 3 * 3 + j];
+        }
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &K[0]));
+        CHECK_OK(sp_fe_space_matrix(&context, &other, &K[1]));
+        sp_elastic_stress_stiffness(&context, &body, u, 1, &K[0]);
+        sp_elastic_stress_stiffness(&context, &other, u, 1, &K[1]);
+        double largest = 0, differs = 0;
+        for (int64_t k = 0; k < K[0].start[K[0].order]; k++) {
+            largest = fmax(largest, fabs(K[1].value[k]));
+            differs = fmax(differs, fabs(K[0].value[k] - K[1].value[k]));
+        }
+        /* rounding of u changes its gradient by ε |u|/h, here 1e-13 */
+        CHECK(differs <= 1e-12 * largest, "stress stiffness off by %g of %g", differs, largest);
+        sp_sparse_free(&K[0]), sp_sparse_free(&K[1]);
+        sp_fe_space_free(&body), sp_fe_space_free(&other);
+        sp_mesh_free(&mesh), sp_mesh_free(&plain);
+        sp_pool_free(&pool);
+    }
 }
 
 /* Hessian products at rest, D(u)v and D(u), each for one law: against sums in extended precision. */
@@ -548,6 +846,8 @@ int main(void)
     context = sp_context_default();
     context.threads = 1;
     RUN(forces_and_tangents);
+    RUN(assumed_strains);
+    RUN(assumed_derivatives);
     RUN(products);
     RUN(polynomials);
     RUN(many_classes);

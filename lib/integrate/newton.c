@@ -38,6 +38,12 @@ static int solve(void *self, const double *r, double tolerance, double *dq)
     return status;
 }
 
+/* A static solution has tried smaller increments of the load already, and has no length of step. */
+static const char *advice(const sp_integrator *it)
+{
+    return it->p.kind == SP_STATIC ? "raise the loads by a ramp over more steps" : "take a smaller step";
+}
+
 static int not_converged(void *self, double relative, int64_t iterations)
 {
     const step_problem *step = self;
@@ -45,14 +51,14 @@ static int not_converged(void *self, double relative, int64_t iterations)
     double t = it->t0;
     if (step->inverted >= 0)
         return sp_fail(it->context, SP_NUMERICAL,
-                       "%s did not converge at t = %g s: steps would invert element %lld; take smaller ones, "
-                       "or the law stable-neo-hookean",
-                       step->equations->name, t, (long long)step->inverted);
+                       "%s did not converge at t = %g s: steps would invert element %lld; %s, "
+                       "or take the law stable-neo-hookean",
+                       step->equations->name, t, (long long)step->inverted, advice(it));
     if (!isfinite(relative))
         return sp_fail(it->context, SP_NUMERICAL,
                        "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has "
-                       "grown without bound; take smaller steps",
-                       step->equations->name, t);
+                       "grown without bound; %s",
+                       step->equations->name, t, advice(it));
     const int64_t soft = it->system->softened ? it->system->softened(it->system->self, it->next.q) : -1;
     if (soft >= 0)
         return sp_fail(
@@ -61,8 +67,8 @@ static int not_converged(void *self, double relative, int64_t iterations)
             "than 58 %% of its length or inverted, where its law softens; take another law, such as neo-hookean",
             step->equations->name, t, relative, (long long)iterations, (long long)soft);
     return sp_fail(it->context, SP_NUMERICAL,
-                   "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step",
-                   step->equations->name, t, relative, (long long)iterations);
+                   "%s did not converge at t = %g s: residual %.1e after %lld iterations; %s", step->equations->name, t,
+                   relative, (long long)iterations, advice(it));
 }
 
 static void count(sp_integrator_report *total, const sp_newton_report *report, bool converged)

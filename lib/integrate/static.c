@@ -124,6 +124,18 @@ static int converge(sp_integrator *it)
     return sp_step_solve(it, &equations, w->restart);
 }
 
+/* A failure of Newton's method from an equilibrium: a singular tangent there is the better reason, if it is. */
+static int explain(sp_integrator *it, const double *equilibrium)
+{
+    const sp_system *system = it->system;
+    char message[sizeof it->context->message];
+    memcpy(message, it->context->message, sizeof message);
+    if (system->matrix_regular && system->matrix_regular(system->self, equilibrium, true) != SP_OK)
+        return SP_NUMERICAL;
+    memcpy(it->context->message, message, sizeof message);
+    return SP_NUMERICAL;
+}
+
 int sp_static_find(sp_integrator *it, const double *from_load, const double *load)
 {
     enum { SMALLEST = 1024 }; /* inverse of the smallest fraction of a load increment */
@@ -144,13 +156,13 @@ int sp_static_find(sp_integrator *it, const double *from_load, const double *loa
             continue;
         }
         if (status != SP_OK)
-            return status;
+            return status == SP_NUMERICAL ? explain(it, w->equilibrium) : status;
         it->report.load_steps++;
         done = to;
         part *= 2;
         memcpy(w->equilibrium, it->next.q, bytes);
     }
-    return SP_OK;
+    return it->system->matrix_regular ? it->system->matrix_regular(it->system->self, it->next.q, false) : SP_OK;
 }
 
 void sp_static_reset(sp_integrator *it)

@@ -1,6 +1,7 @@
 #include "assembly/elastic.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
+#include "linear/singular.h"
 #include "model/models.h"
 #include "model/vertex_mass.h"
 
@@ -405,6 +406,71 @@ static int matrix_solve(void *data, const double *b, double *x)
     return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
 }
 
+/* Factors the tangent at q with a small multiple of the identity, by which a pivot that is only rounding is positive; S
+ * itself is left without it. */
+static int factor_tangent(full *self, const double *q)
+{
+    matrix_start(self, 0);
+    matrix_add(self, q, 1, 1, false, NULL);
+    const double shift = 1e-10 * sp_sparse_trace(&self->S) / (double)self->S.order;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        for (int64_t row = 0; row < self->S.order; row++)
+            for (int64_t k = self->S.start[row]; k < self->S.start[row + 1]; k++)
+                self->S.value[k] += self->S.index[k] == row ? sign * shift : 0;
+        if (sign > 0 && sp_cholesky_factor(self->factor, &self->S) != SP_OK)
+            return SP_NUMERICAL;
+    }
+    self->factorizations++;
+    return SP_OK;
+}
+
+static int matrix_regular(void *data, const double *q, bool suspected)
+{
+    full *self = data;
+    const double doubtful = 1e-7; /* the matrix was factored near q, not there */
+    const double weak = 1e-5;     /* worth a remark */
+    const int64_t n = self->body->dof_count;
+    double *x = self->v, relative;
+    int64_t most = 0, moving = 0, last = -1;
+    int status = SP_OK;
+    if (self->solver != SP_SOLVER_DIRECT || (self->linear && !self->factored))
+        return SP_OK;
+    if (self->factored && !(suspected && !self->linear)) {
+        status = sp_cholesky_singular(self->context, self->factor, &self->S, x, &relative);
+        if (status != SP_OK || relative < (self->linear ? 1 : doubtful))
+            return status;
+    }
+    if (!self->linear) {
+        self->factored = false;
+        if (factor_tangent(self, q) != SP_OK)
+            return SP_OK; /* unstable, and not singular */
+        status = sp_cholesky_singular(self->context, self->factor, &self->S, x, &relative);
+        if (status != SP_OK || relative < weak)
+            return status;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t vertex = self->body->free[i] / 3;
+        most = fabs(x[i]) > fabs(x[most]) ? i : most;
+        if (fabs(x[i]) > 0.1 && vertex != last) { /* of the largest entry, which is 1 */
+            moving++;
+            last = vertex;
+        }
+    }
+    if (relative < 1 && !suspected)
+        sp_remark(
+            self->context,
+            "the tangent stiffness is nearly singular: %lld vertices move almost without force, vertex %lld most, "
+            "as about a hinge inside the body; rounding may change their motion by %.0e of it",
+            (long long)moving, (long long)(self->body->free[most] / 3), relative);
+    if (relative < 1)
+        return SP_OK;
+    return sp_fail(
+        self->context, SP_NUMERICAL,
+        "the tangent stiffness is singular, and the equilibrium arbitrary: %lld vertices move without force, "
+        "vertex %lld most (a mechanism inside the body, such as a hinge, or hourglass modes)",
+        (long long)moving, (long long)(self->body->free[most] / 3));
+}
+
 static void matrix_tolerance(void *data, double tolerance)
 {
     ((full *)data)->enough = tolerance;
@@ -538,6 +604,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                           .matrix_add = matrix_add,
                           .matrix_factor = matrix_factor,
                           .matrix_solve = matrix_solve,
+                          .matrix_regular = matrix_regular,
                           .mass_times = mass_times,
                           .mass_solve = mass_solve,
                           .tangent_times = tangent_times,

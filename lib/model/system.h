@@ -127,6 +127,10 @@ struct sp_system {
     /* Sets the relative tolerance of the next iterative solves; 0: that which the system was configured with. NULL:
      * solves are direct. */
     void (*matrix_tolerance)(void *self, double tolerance);
+    /* SP_NUMERICAL, naming vertices, if the tangent at an equilibrium q is singular to rounding (linear/singular.h), so
+     * that the equilibrium is arbitrary. It is factored anew only if the last factor is nearly singular, or if
+     * `suspected` is set. S is undefined afterwards. NULL: not known. */
+    int (*matrix_regular)(void *self, const double *q, bool suspected) SP_MUST_USE;
     void (*mass_times)(void *self, const double *x, double *y);
     int (*mass_solve)(void *self, const double *b, double *x) SP_MUST_USE;
     /* y = K(q) v, without springs, which do not damp. */

@@ -2,9 +2,11 @@
 
 #include "base/random.h"
 #include "basis/lanczos.h"
+#include "linear/singular.h"
 #include "linear/store.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
@@ -315,8 +317,9 @@ static int shifted(sp_context *context, const sp_sparse *K, const sp_sparse *M, 
     return SP_OK;
 }
 
-static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, int64_t rigid,
-                     const double *vector, const double *eigenvalue, double *residual)
+/* beyond: the largest of those that rounding of Kψ does not explain. */
+static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, int64_t zero,
+                     const double *vector, const double *eigenvalue, double *residual, double *beyond)
 {
     int64_t n = K->order;
     sp_pool scratch = {0};
@@ -327,13 +330,21 @@ static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M
     }
     sp_sparse_times(context, K, count, vector, Kv);
     sp_sparse_times(context, M, count, vector, Mv);
-    double scale = rigid < count ? eigenvalue[rigid] : sp_sparse_trace(K) / sp_sparse_trace(M) * 1e-6;
+    double scale = zero < count ? eigenvalue[zero] : sp_sparse_trace(K) / sp_sparse_trace(M) * 1e-6;
+    *beyond = 0;
     for (int64_t c = 0; c < count; c++) {
         const double *k = Kv + c * n, *m = Mv + c * n;
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
+        double sum = 0, rounding = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double terms = 0;
+            for (int64_t at = K->start[i]; at < K->start[i + 1]; at++)
+                terms += fabs(K->value[at] * vector[c * n + K->index[at]]);
+            rounding += terms * terms;
             sum += (k[i] - eigenvalue[c] * m[i]) * (k[i] - eigenvalue[c] * m[i]);
+        }
         residual[c] = sqrt(sum) / ((eigenvalue[c] + scale) * sqrt(sp_dense_dot(n, m, m)));
+        if (!(sqrt(sum) <= 4 * DBL_EPSILON * sqrt(rounding)))
+            *beyond = fmax(*beyond, residual[c]);
     }
     sp_pool_free(&scratch);
     return SP_OK;
@@ -364,6 +375,24 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     return SP_OK;
 }
 
+/* Sets those of the `have` found eigenvalues to 0 that are within rounding of it: zero-energy modes, which are not
+ * rigid motions. SP_NUMERICAL if one is negative beyond rounding. */
+static int clear_zero_energies(const sp_inverted *p, int64_t rigid_count, int64_t have, double *found)
+{
+    for (int64_t i = 0; i < have; i++) {
+        double rounding;
+        sp_quotient(p->K, p->vectors + (rigid_count + i) * p->n, &rounding);
+        if (fabs(found[i]) <= rounding)
+            found[i] = 0;
+        else if (found[i] < 0)
+            return sp_fail(p->context, SP_NUMERICAL,
+                           "the stiffness matrix is not positive definite: its lowest eigenvalue is %.3g rad2/s2, with "
+                           "a rounding error of %.1e",
+                           found[i], rounding);
+    }
+    return SP_OK;
+}
+
 /* Counts the modes beyond `count` that have the eigenvalue of the last one, among `have` elastic ones, and finds the
  * eigenvalue that follows. */
 static void count_group(const double *found, int64_t elastic, int64_t have, int64_t space_left, sp_modes_report *report)
@@ -390,11 +419,25 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
                           found + have)); /* ARPACK fails if the remaining space is small */
         SP_TRY(refine(p, rigid_count, found));
         have = p->known - rigid_count;
+        SP_TRY(clear_zero_energies(p, rigid_count, have, found));
         report->next = p->next;
     }
     count_group(found, elastic, have, parameters->space_left, report);
 done:
     return status;
+}
+
+/* Counts zero-energy modes, and finds what rounding of K may change of the other eigenvalues. */
+static void judge_rounding(const sp_sparse *K, int64_t count, const double *vector, const double *eigenvalue,
+                           sp_modes_report *report)
+{
+    for (int64_t i = report->rigid; i < count; i++) {
+        double rounding;
+        report->zero_energy += eigenvalue[i] == 0;
+        sp_quotient(K, vector + i * K->order, &rounding);
+        if (eigenvalue[i] > 0)
+            report->rounding = fmax(report->rounding, rounding / eigenvalue[i]);
+    }
 }
 
 /* Column-major [order, order]. */
@@ -433,14 +476,67 @@ static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
     memcpy(p->vectors + rigid_count * n, K + rigid_count * n, (size_t)(elastic * n) * sizeof *K);
     sp_inverted_add_known(p, elastic);
     SP_TRY(refine(p, rigid_count, found));
-    if (!(found[0] > 1e-14 * value[n - 1]))
-        status = sp_fail(context, SP_NUMERICAL,
-                         "the stiffness matrix is not positive definite but for the rigid motions: its lowest other "
-                         "eigenvalue is %.1e rad2/s2, the highest %.1e",
-                         found[0], value[n - 1]);
 done:
     sp_pool_free(&scratch);
     return status;
+}
+
+/* Factors K, or K − σM where K is singular: in free bodies, and in bodies with a mechanism or hourglass modes. σ is far
+ * below 0 compared to rounding, and near compared to most eigenvalues: tr K / tr M is of the size of the largest one.
+ */
+static int factor_with_shift(sp_inverted *p, bool singular)
+{
+    sp_context *context = p->context;
+    const double most = 1e-3; /* of the smallest eigenvalue, that rounding may change */
+    sp_sparse A = {0};
+    int status = SP_OK;
+    if (!singular) {
+        double relative;
+        sp_pool scratch = {0};
+        double *x = sp_pool_raw(&scratch, p->n, sizeof *x);
+        status = x ? sp_cholesky_factor(p->factor, p->K) : sp_fail_memory(context);
+        singular = status == SP_NUMERICAL;
+        if (status == SP_OK) {
+            p->solves += SP_SINGULAR_SOLVES;
+            status = sp_cholesky_singular(context, p->factor, p->K, x, &relative);
+            singular = status == SP_OK && !(relative < most);
+        }
+        sp_pool_free(&scratch);
+    }
+    if (!singular)
+        return status;
+    p->shift = -1e-8 * sp_sparse_trace(p->K) / sp_sparse_trace(p->M);
+    SP_TRY(shifted(context, p->K, p->M, p->shift, &A));
+    status = sp_cholesky_factor(p->factor, &A);
+    if (status == SP_NUMERICAL)
+        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
+done:
+    sp_sparse_free(&A);
+    return status;
+}
+
+/* The factor of K − σM multiplies rounding along zero-energy modes by up to 1e8 compared to other ones, and Lanczos
+ * leaves it in these. One more application of the operator, in the complement of the zero-energy modes, removes it. */
+static int polish(sp_inverted *p, int64_t rigid_count, double *found)
+{
+    const int64_t n = p->n, known = p->known;
+    int64_t first = rigid_count;
+    int status = SP_OK;
+    while (first < known && found[first - rigid_count] == 0)
+        first++;
+    if (first == rigid_count || first == known)
+        return SP_OK;
+    p->known = first;
+    for (int64_t c = first; c < known && status == SP_OK; c += SP_INVERTED_WIDTH) {
+        const int64_t width = known - c < SP_INVERTED_WIDTH ? known - c : SP_INVERTED_WIDTH;
+        status = sp_inverted_apply(p, width, p->vectors + c * n, p->mass_vectors + c * n, p->vectors + c * n);
+    }
+    p->known = known;
+    if (status != SP_OK)
+        return status;
+    sp_sparse_times(p->context, p->M, known - first, p->vectors + first * n, p->mass_vectors + first * n);
+    status = refine(p, rigid_count, found);
+    return status == SP_OK ? clear_zero_energies(p, rigid_count, known - rigid_count, found) : status;
 }
 
 /* The lowest `elastic` modes and bounds of the next one, by Lanczos on one factorization. */
@@ -448,46 +544,37 @@ static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_coun
                          const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {
     sp_context *context = p->context;
-    const sp_sparse *K = p->K, *M = p->M;
-    const int64_t n = p->n;
-    sp_sparse A = {0};
     int status = SP_OK;
-    /* Constrained bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above
-     * rounding: tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
-    p->shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
-    if (p->shift != 0)
-        SP_TRY(shifted(context, K, M, p->shift, &A));
-    SP_TRY(sp_cholesky_new(context, K, node, &p->factor));
+    SP_TRY(sp_cholesky_new(context, p->K, node, &p->factor));
     SP_TRY(sp_progress(context, 0.05));
-    status = sp_cholesky_factor(p->factor, p->shift != 0 ? &A : K);
-    if (status == SP_NUMERICAL)
-        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
-    SP_TRY(status);
-    sp_sparse_free(&A);
+    SP_TRY(factor_with_shift(p, rigid_count > 0));
+    report->shift = p->shift;
     report->factor_nonzeros = sp_cholesky_nonzeros(p->factor);
     report->factor_flops = sp_cholesky_flops(p->factor);
     SP_TRY(eigenvectors(p, parameters, elastic, found));
     SP_TRY(refine(p, rigid_count, found));
     for (int round = 0; elastic > 1 || round == 0; round++) {
         SP_TRY(look_for_next(p, &report->next));
-        if (!(report->next < found[elastic - 1] * (1 - 1e-8)))
+        /* next to the shift, eigenvalues of the inverted problem tell those near 0 from each other to its rounding */
+        if (!(report->next < found[elastic - 1] * (1 - 1e-8) - 1e-8 * fabs(p->shift)))
             break;
         if (round == ROUNDS) {
             status = sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
             goto done;
         }
-        int64_t more = n - p->known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
+        int64_t more = p->n - p->known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
         SP_TRY(eigenvectors(p, parameters, more, found + (p->known - rigid_count)));
         for (int64_t i = p->known - rigid_count - more; i < p->known - rigid_count; i++)
             report->missed += found[i] < found[elastic - 1];
         SP_TRY(refine(p, rigid_count, found));
     }
+    SP_TRY(clear_zero_energies(p, rigid_count, p->known - rigid_count, found));
+    SP_TRY(polish(p, rigid_count, found));
     if (parameters->space_left > 0)
         SP_TRY(keep_group(p, rigid_count, elastic, parameters, found, report));
     else
         report->next = fmin(report->next, p->next);
 done:
-    sp_sparse_free(&A);
     return status;
 }
 
@@ -560,6 +647,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     }
     if (elastic > 0 && dense) {
         SP_TRY(dense_modes(&p, rigid_count, found));
+        SP_TRY(clear_zero_energies(&p, rigid_count, elastic, found));
         report->next = INFINITY;
         count_group(found, elastic, n - rigid_count, parameters->space_left, report);
     } else if (elastic > 0)
@@ -569,10 +657,12 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     memcpy(vector, p.vectors, (size_t)(n * count) * sizeof *vector);
     for (int64_t i = 0; i < count; i++)
         eigenvalue[i] = i < rigid_count ? 0 : found[i - rigid_count];
+    judge_rounding(K, count, vector, eigenvalue, report);
     sp_metric metric = {.rows = n, .matrix = M};
     SP_TRY(sp_metric_orthogonality(context, &metric, count, vector, &report->orthogonality));
-    SP_TRY(residuals(context, K, M, count, report->rigid, vector, eigenvalue, residual));
-    if (parameters->certify && elastic > 0)
+    SP_TRY(residuals(context, K, M, count, report->rigid + report->zero_energy, vector, eigenvalue, residual,
+                     &report->beyond));
+    if (parameters->certify && elastic > 0 && eigenvalue[count - 1] > 0)
         SP_TRY(certify(&p, node, count, eigenvalue, report));
 done:
     if (status == SP_OK && parameters->keep)

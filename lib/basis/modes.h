@@ -17,11 +17,15 @@ typedef struct sp_modes_parameters {
 } sp_modes_parameters;
 
 typedef struct sp_modes_report {
-    double shift;   /* rad²/s²; ≤ 0 */
-    int64_t rigid;  /* number of leading rigid motions */
-    int64_t more;   /* number of modes beyond `count` with the eigenvalue of the last one, at most `space_left` */
-    int64_t solves; /* single right-hand sides solved */
-    int64_t missed; /* modes that the first run missed and the check found (they are in the result) */
+    double shift;        /* rad²/s²; ≤ 0 */
+    int64_t rigid;       /* number of leading rigid motions */
+    int64_t zero_energy; /* number of modes after them whose eigenvalue is within rounding of 0, and set to 0:
+                            mechanisms inside the body, and hourglass modes */
+    double rounding;     /* largest relative error that rounding of K may cause in the other eigenvalues */
+    double beyond;       /* largest residual that exceeds what rounding of K causes in it; 0: there is none */
+    int64_t more;        /* number of modes beyond `count` with the eigenvalue of the last one, at most `space_left` */
+    int64_t solves;      /* single right-hand sides solved */
+    int64_t missed;      /* modes that the first run missed and the check found (they are in the result) */
     double
         next; /* rad²/s²: upper bound of the next eigenvalue, from the check and from Lanczos; ≥ the last eigenvalue */
     int64_t certified; /* number of eigenvalues below the last one (by a millionth) from the matrix inertia; −1: not
@@ -55,11 +59,12 @@ int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_spa
  * which become the first modes with λ = 0 exactly (their true quotient shows in `residual`); the rest is computed in
  * their complement. If K resists one of them (an imported matrix), none is used and report->rigid is 0. vector [order,
  * count] M-orthonormal, eigenvalue [count] ascending, residual [count] = ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the
- * first elastic eigenvalue. A multiple eigenvalue (to 1e-6) is not split: report->more columns follow the `count`
+ * first eigenvalue that is not 0. A multiple eigenvalue (to 1e-6) is not split: report->more columns follow the `count`
  * wanted ones. The arrays have space for count + space_left. More than half of all modes are computed together by
  * LAPACK's dense solver (not with `arpack`), in memory of 4 order² numbers; then report->shift, solves and
- * factor_nonzeros are 0. SP_NUMERICAL if Lanczos does not converge or K is not positive semidefinite; SP_USAGE if count
- * exceeds the order (with `arpack`: is not below it), or the order exceeds 30,000 where the dense solver is needed. */
+ * factor_nonzeros are 0. SP_NUMERICAL if Lanczos does not converge or K is not positive semidefinite but for rounding;
+ * SP_USAGE if count exceeds the order (with `arpack`: is not below it), or the order exceeds 30,000 where the dense
+ * solver is needed. */
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count,
              const double *rigid, const sp_modes_parameters *parameters, double *eigenvalue, double *vector,
              double *residual, sp_modes_report *report) SP_MUST_USE;

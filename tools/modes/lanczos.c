@@ -5,10 +5,89 @@
 #include <math.h>
 #include <string.h>
 
+/* The largest ratio of two moduli of the mesh's materials, by the largest constants of their stiffness. */
+static double modulus_contrast(const sp_mesh *mesh)
+{
+    double least = INFINITY, most = 0;
+    for (int64_t r = 0; r < mesh->material_count; r++) {
+        double C[36], largest = 0;
+        sp_context quiet = sp_context_default();
+        if (sp_material_stiffness(&quiet, &mesh->materials[r], C) != SP_OK)
+            largest = mesh->materials[r].young;
+        else
+            for (int k = 0; k < 36; k++)
+                largest = fmax(largest, fabs(C[k]));
+        for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+            if (mesh->region[e] == r) {
+                least = fmin(least, largest);
+                most = fmax(most, largest);
+                break;
+            }
+    }
+    return least > 0 && isfinite(least) && most > 0 ? most / least : 1;
+}
+
+/* What makes K singular, or nearly so, as far as the mesh shows it. */
+static const char *cause_of_softness(const modes_problem *p, char *text, size_t size)
+{
+    const sp_mesh *mesh = &p->mesh.mesh;
+    const double much = 1e6, contrast = modulus_contrast(mesh);
+    double aspect;
+    const int64_t worst = sp_fe_space_worst(&p->body, &aspect);
+    if (mesh->block[SP_HEX20R].count > 0 || mesh->block[SP_WEDGE6].count > 0)
+        snprintf(text, size, "%s elements have hourglass modes where they are not enough side by side",
+                 sp_element_types[mesh->block[SP_HEX20R].count > 0 ? SP_HEX20R : SP_WEDGE6].name);
+    else if (contrast > much)
+        snprintf(text, size, "the moduli of its materials differ by a factor of %.0e", contrast);
+    else if (aspect > 100)
+        snprintf(text, size, "it is thin: element %lld has an aspect ratio of %.2g", (long long)worst, aspect);
+    else
+        snprintf(text, size, "parts of it may be joined at single vertices or edges, as by a hinge, or it is slender");
+    return text;
+}
+
+/* The vertex that moves most in a mode. */
+static int64_t vertex_of(const modes_problem *p, const double *vector)
+{
+    int64_t most = 0;
+    for (int64_t i = 1; i < p->order; i++)
+        most = fabs(vector[i]) > fabs(vector[most]) ? i : most;
+    return p->node[most];
+}
+
+/* Warns of modes whose stiffness is rounding, or that rounding has changed. Refuses outputs that need K to be
+ * regular. */
+static void judge_rounding(const modes_problem *p, const sp_modes_report *report, const double *vector)
+{
+    char cause[160];
+    if (!p->body.mesh)
+        return;
+    cause_of_softness(p, cause, sizeof cause);
+    if (report->zero_energy > 0) {
+        const double *first = vector + report->rigid * p->order;
+        if (p->derivatives || p->map) {
+            tool_hint("%s", cause);
+            tool_fail(SP_NUMERICAL, p->mesh.path,
+                      "the stiffness is singular: zero-energy modes beside the rigid motions: %lld, vertex %lld moves "
+                      "most in the first",
+                      (long long)report->zero_energy, (long long)vertex_of(p, first));
+        }
+        tool_warn(
+            p->mesh.path,
+            "zero-energy modes beside the rigid motions: %lld, 0 Hz to rounding, vertex %lld moves most in the first; "
+            "%s",
+            (long long)report->zero_energy, (long long)vertex_of(p, first), cause);
+    }
+    if (report->rounding > 1e-3)
+        tool_warn(p->mesh.path, "rounding of K may change an eigenvalue by up to %.1g %%: %s", 100 * report->rounding,
+                  cause);
+}
+
 /* Refuses modes that are none or not all; returns the largest residual. */
 static double judge(const modes_problem *p, const modes_lanczos_choice *choice, const sp_modes_report *report,
                     const double *residual)
 {
+    const double loose = 1e-8; /* a tolerance above it may leave a residual that is worth a word */
     int64_t k = choice->count;
     double worst = 0;
     if (report->more)
@@ -18,9 +97,9 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     k += report->more;
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
-    if (!(worst < 1e-3)) {
+    if (!(report->beyond < 1e-3) || !isfinite(worst)) {
         if (p->body.mesh)
-            tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
+            tool_hint_shape(&p->body, choice->tolerance > loose ? "a smaller --tolerance may help" : NULL);
         tool_fail(SP_NUMERICAL, p->mesh.path,
                   "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     }
@@ -41,6 +120,8 @@ static json_t *report_result(const sp_modes_report *report, int64_t k, double wo
     json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
     json_object_set_new(result, "orthogonality", tool_real("orthogonality", report->orthogonality));
     json_object_set_new(result, "rigid", json_integer(report->rigid));
+    json_object_set_new(result, "zero_energy", json_integer(report->zero_energy));
+    json_object_set_new(result, "rounding", tool_real("rounding", report->rounding));
     json_object_set_new(result, "shift", tool_real("shift", report->shift));
     json_object_set_new(result, "solves", json_integer(report->solves));
     json_object_set_new(result, "missed_at_first", json_integer(report->missed));
@@ -59,8 +140,10 @@ json_t *modes_report(const modes_problem *p, const modes_lanczos_choice *choice,
     const double worst = judge(p, choice, report, residual);
     const int64_t k = choice->count + report->more;
     for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
-        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586,
-                 i < report->rigid ? "  rigid" : "");
+        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(fmax(eigenvalue[i], 0)) / 6.283185307179586,
+                 i < report->rigid    ? "  rigid"
+                 : eigenvalue[i] == 0 ? "  zero energy"
+                                      : "");
     return report_result(report, k, worst);
 }
 
@@ -84,6 +167,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         modes_check_stable(p);
     tool_check_solve(status, p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
+    judge_rounding(p, &report, vector);
     json_t *result = modes_report(p, choice, &report, eigenvalue, residual);
     k += report.more;
     if (p->map) {

@@ -1,3 +1,4 @@
+#include "linear/singular.h"
 #include "tools/modes/methods.h"
 
 #include <math.h>
@@ -89,12 +90,20 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
     json_decref(meta);
 }
 
-/* ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the lowest eigenvalue of the space. */
-static void measure_residuals(modes_problem *p, int64_t count, const double *vectors, const double *eigenvalue,
+/* ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the lowest eigenvalue of the space that is not 0. */
+static void measure_residuals(modes_problem *p, int64_t count, const double *vectors, double *eigenvalue,
                               double *residual)
 {
     const int64_t n = p->order;
-    double *k = tool_allocate_raw(&p->pool, n, sizeof *k), *m = tool_allocate_raw(&p->pool, n, sizeof *m);
+    double *k = tool_allocate_raw(&p->pool, n, sizeof *k), *m = tool_allocate_raw(&p->pool, n, sizeof *m), first = 0,
+           rounding;
+    for (int64_t c = 0; c < count; c++)
+        if (sp_quotient(&p->K, vectors + c * n, &rounding) <= rounding)
+            eigenvalue[c] = 0;
+    for (int64_t c = 0; c < count && first == 0; c++)
+        first = eigenvalue[c];
+    if (first == 0)
+        first = 1e-6 * sp_sparse_trace(&p->K) / sp_sparse_trace(&p->M);
     for (int64_t c = 0; c < count; c++) {
         double sum = 0, scale = 0;
         sp_sparse_times(p->context, &p->K, 1, vectors + c * n, k);
@@ -103,7 +112,7 @@ static void measure_residuals(modes_problem *p, int64_t count, const double *vec
             sum += (k[i] - eigenvalue[c] * m[i]) * (k[i] - eigenvalue[c] * m[i]);
             scale += m[i] * m[i];
         }
-        residual[c] = sqrt(sum / scale) / (eigenvalue[c] + eigenvalue[0]);
+        residual[c] = sqrt(sum / scale) / (eigenvalue[c] + first);
     }
 }
 

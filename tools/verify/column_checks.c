@@ -121,11 +121,13 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     return rigid;
 }
 
-/* λ₁ of modes.md; where all modes are rigid, the same scale that the modes' residual has. */
+/* λ₁ of modes.md: the first eigenvalue that is not 0; without one the same scale that the modes' residual has. */
 static double first_elastic(const sp_columns *columns, const sp_sparse *K, const sp_sparse *M)
 {
-    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid]
-                                           : 1e-6 * sp_sparse_trace(K) / sp_sparse_trace(M);
+    for (int64_t i = columns->rigid; i < columns->count; i++)
+        if (columns->eigenvalue[i] != 0)
+            return columns->eigenvalue[i];
+    return 1e-6 * sp_sparse_trace(K) / sp_sparse_trace(M);
 }
 
 typedef struct mode_errors {

@@ -3,6 +3,7 @@
 #include "formats/plain.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ void sp_stream_begin(sp_stream *stream, int descriptor)
 {
     stream->descriptor = descriptor;
     stream->error = 0;
+    stream->not_finite = false;
     stream->total = 0;
     stream->count = 0;
 }
@@ -62,8 +64,8 @@ void sp_stream_print(sp_stream *stream, const char *format, ...)
 void sp_stream_xml(sp_stream *stream, const char *text)
 {
     for (; *text; text++) {
-        static const char special[] = "&<>\"'";
-        static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+        static const char special[] = "&<>\"'\n\r\t";
+        static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#10;", "&#13;", "&#9;"};
         const char *found = strchr(special, *text);
         if (found)
             sp_stream_bytes(stream, entity[found - special], strlen(entity[found - special]));
@@ -90,6 +92,7 @@ void sp_stream_quoted(sp_stream *stream, const char *text)
 
 void sp_stream_number(sp_stream *stream, double value)
 {
+    stream->not_finite |= !isfinite(value);
     sp_stream_print(stream, "%.17g", value);
 }
 
@@ -97,5 +100,7 @@ int sp_stream_end(sp_context *context, sp_stream *stream)
 {
     write_all(stream, stream->buffer, stream->count);
     stream->count = 0;
+    if (stream->not_finite && !stream->error)
+        return sp_fail(context, SP_INPUT, "a value is not finite: it is not written");
     return stream->error ? sp_fail(context, SP_SYSTEM, "cannot write: %s", strerror(stream->error)) : SP_OK;
 }

@@ -2,6 +2,8 @@
 
 #include "formats/export/stream.h"
 
+#include <math.h>
+
 const char *const sp_vtu_tensor[6] = {"XX", "YY", "ZZ", "XY", "YZ", "XZ"};
 
 enum { VTK_VERTEX = 1, VTK_TRIANGLE = 5 };
@@ -119,11 +121,26 @@ static void data_blocks(sp_stream *stream, const sp_vtu *vtu, bool cells)
     }
 }
 
+static int check_finite(sp_context *context, const sp_vtu *vtu)
+{
+    for (int64_t i = 0; i < vtu->array_count; i++) {
+        const sp_vtu_array *array = &vtu->arrays[i];
+        for (int64_t k = 0; array->real && k < value_count(vtu, array); k++)
+            if (!isfinite(array->real[k]))
+                return sp_fail(context, SP_INPUT, "%s: value %lld is not finite: it is not written", array->name,
+                               (long long)k);
+    }
+    return SP_OK;
+}
+
 int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
 {
     cell_list shape[LISTS];
     sp_stream stream;
     int64_t offset = 0, cells = cell_count(vtu), end = 0;
+    const int status = check_finite(context, vtu);
+    if (status != SP_OK)
+        return status;
     list_cells(vtu, shape);
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,

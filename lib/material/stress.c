@@ -26,7 +26,8 @@ static void invariants(double m[3][3], double *mean, double *second, double *thi
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             *second += 0.5 * m[i][j] * m[j][i];
-    *second = fmax(*second, 0);
+    if (*second < 0) /* by rounding; fmax would hide a value that is not a number */
+        *second = 0;
     *third = determinant(m);
 }
 
@@ -34,9 +35,9 @@ static void invariants(double m[3][3], double *mean, double *second, double *thi
 static double largest(double mean, double second, double third)
 {
     const double radius = sqrt(second / 3);
-    if (!(radius > 0))
+    if (radius == 0)
         return mean;
-    const double cosine = fmax(-1, fmin(1, third / (2 * radius * radius * radius)));
+    const double ratio = third / (2 * radius * radius * radius), cosine = ratio > 1 ? 1 : ratio < -1 ? -1 : ratio;
     return mean + 2 * radius * cos(acos(cosine) / 3);
 }
 
@@ -56,7 +57,7 @@ static void cauchy(const double strain[6], const double stress[6], double *mean,
     expand(stress, 1, S);
     for (int i = 0; i < 3; i++)
         C[i][i] += 1;
-    const double square = determinant(C), scale = square > 0 ? 1 / sqrt(square) : 0;
+    const double square = determinant(C), scale = square <= 0 ? 0 : 1 / sqrt(square);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             m[i][j] = scale * (C[i][0] * S[0][j] + C[i][1] * S[1][j] + C[i][2] * S[2][j]);

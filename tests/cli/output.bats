@@ -509,3 +509,20 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     refused 2 '^simexport: standard output: ' simexport mesh.npz basis.npz traj.npz --probe 30 -o -
     no_faults
 }
+
+# A coordinate of 1e100 is finite, as readers require; the strain is not.
+@test "values that are not numbers are not exported" {
+    local ending
+    needs_numpy
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" traj.npz big.npz 'm["q/000000"][-1, 0] = 1e200'
+    for ending in .csv .pvd; do
+        refused 3 '^simexport: .*not finite' simexport mesh.npz basis.npz big.npz $([ $ending = .csv ] && echo --probe 33 --stress || echo --fields) -o out$ending
+    done
+    no_faults
+}
+
+@test "a line feed in the name of a collection is an entity" {
+    done_well simexport mesh.npz basis.npz traj.npz -o $'a\nb.pvd'
+    grep -q 'file="a&#10;b' $'a\nb.pvd' || fault "$(head -n 5 $'a\nb.pvd')"
+    no_faults
+}

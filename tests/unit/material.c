@@ -309,6 +309,10 @@ static void stress_agrees_with_the_full_tensor(void)
     CHECK_NEAR(sp_stress_largest(none, shear), 5, 1e-12);
     const double flat[6] = {-0.5, 0, 0, 0, 0, 0};
     CHECK(sp_stress_mises(flat, tension) == 0 && sp_stress_largest(flat, tension) == 0, "J = 0");
+    const double undefined[6] = {NAN, 0, 0, 0, 0, 0};
+    CHECK(isnan(sp_stress_mises(none, undefined)) && isnan(sp_cauchy_mises(undefined)), "a stress that is no number");
+    CHECK(isnan(sp_stress_largest(none, undefined)) && isnan(sp_tensor_largest(undefined)), "its largest value");
+    CHECK(isnan(sp_stress_mises(undefined, tension)), "a strain that is no number");
 }
 
 int main(void)

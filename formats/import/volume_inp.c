@@ -34,9 +34,9 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
             return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         for (int k = 0; k < 3; k++) {
             more = sp_text_field(&inp->in.text, ',', &field);
-            if (field.length == 0 && !more)
+            if (field.length == 0 && !more && k < 2)
                 return sp_volume_fail_here(&inp->in, "node %lld has %d of 3 coordinates", (long long)node.id, k);
-            /* An empty field between others means 0. */
+            /* An empty field between others means 0, and so does a third coordinate that is left out. */
             if (field.length && !sp_word_number(field, &node.x[k]))
                 return sp_volume_fail_here(&inp->in, "'%s' is no finite coordinate", sp_word_show(field, shown));
         }
@@ -68,40 +68,74 @@ static int type_of(const char *type)
     return UNKNOWN;
 }
 
+/* Reads the nodes of an element: lines are read until it has them all, whether or not they end with a comma. Further
+ * numbers on its only line, or behind a comma, are left out, as CalculiX does. */
+static int parse_corners(struct inp *inp, const struct sp_volume_element *element, int width, int64_t *node)
+{
+    char shown[SP_TEXT_QUOTE];
+    sp_word field;
+    int corners = 0;
+    bool found, comma = true;
+    int status = SP_OK;
+    while (corners < width) {
+        for (bool more = true; more && corners < width;) {
+            more = sp_text_field(&inp->in.text, ',', &field);
+            if (field.length && !sp_word_integer(field, &node[corners++]))
+                return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
+        }
+        if (corners == width)
+            break;
+        comma = field.length == 0;
+        SP_TRY(sp_inp_data_line(inp, &found));
+        if (!found)
+            return sp_volume_fail(&inp->in, element->where, "element %lld has %d of %d nodes", (long long)element->id,
+                                  corners, width);
+    }
+    /* A line too many, without a comma before it, is that of another element. */
+    bool surplus = false;
+    while (sp_text_more(&inp->in.text)) {
+        sp_text_field(&inp->in.text, ',', &field);
+        surplus |= field.length > 0;
+    }
+    if (surplus && !comma)
+        return sp_volume_fail(&inp->in, element->where,
+                              "element %lld has fewer than %d nodes on its lines, and the next line has too many",
+                              (long long)element->id, width);
+    inp->surplus += surplus;
+done:
+    return status;
+}
+
+/* The lines of an element that is skipped: it continues while they end with a comma. */
+static int skip_corners(struct inp *inp, bool more)
+{
+    sp_word field = {0};
+    bool found = true;
+    int status = SP_OK;
+    while (more && found) {
+        while (more)
+            more = sp_text_field(&inp->in.text, ',', &field);
+        if (field.length)
+            break;
+        SP_TRY(sp_inp_data_line(inp, &found));
+        more = true;
+    }
+done:
+    return status;
+}
+
 static int parse_element(struct inp *inp, int type, int64_t set)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word field;
     struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .type = type};
-    const int width = type < 0 ? 0 : sp_element_types[type].nodes;
-    int64_t corners = 0, node[SP_ELEMENT_NODES];
-    bool found, more = sp_text_field(&inp->in.text, ',', &field);
+    int64_t node[SP_ELEMENT_NODES];
     int status;
+    const bool more = sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_integer(field, &element.id) || element.id < 0)
         return sp_volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
-    for (;;) {
-        while (more) {
-            more = sp_text_field(&inp->in.text, ',', &field);
-            if (field.length == 0 || width == 0)
-                continue;
-            if (corners == width)
-                return sp_volume_fail_here(&inp->in, "element %lld has more than %d nodes", (long long)element.id,
-                                           width);
-            if (!sp_word_integer(field, &node[corners++]))
-                return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
-        }
-        /* A comma at the end of a line means that the element continues on the next one. */
-        if (field.length || (width > 0 && corners == width))
-            break;
-        SP_TRY(sp_inp_data_line(inp, &found));
-        if (!found)
-            break;
-        more = true;
-    }
-    if (corners < width)
-        return sp_volume_fail(&inp->in, element.where, "element %lld has %lld of %d nodes", (long long)element.id,
-                              (long long)corners, width);
-    inp->skipped += width == 0;
+    SP_TRY(type < 0 ? skip_corners(inp, more) : parse_corners(inp, &element, sp_element_types[type].nodes, node));
+    inp->skipped += type < 0;
     SP_TRY(sp_volume_add_element(&inp->in, element, node));
     status = number_to_set(inp, &inp->elsets, set, element.id);
 done:
@@ -255,6 +289,9 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     SP_TRY(
         sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
     SP_TRY(sp_inp_assign_materials(inp));
+    if (inp->surplus)
+        sp_volume_note(&inp->in, "%lld elements have more numbers than nodes: the surplus is left out",
+                       (long long)inp->surplus);
     if (inp->skipped)
         sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->skipped);
     SP_TRY(sp_volume_build(&inp->in, true, mesh));

@@ -53,7 +53,7 @@ struct inp {
     sp_list boundaries, loads, materials, sections, orientations, surfaces, surface_lines;
     int step;
     bool part, second_step, boundary_in_step, amplitude;
-    int64_t skipped;
+    int64_t skipped, surplus; /* elements that are no solids; elements with more numbers than nodes */
 };
 
 /* ---- cards (volume_inp_cards.c) ---- */

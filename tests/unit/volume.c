@@ -362,7 +362,6 @@ static void veg_errors(void)
 
 /* ---------------------------------------------------------------- .inp */
 
-#define INP_NODES "*NODE, NSET=ALL\n1, 0, 0, 0\n2, 1., 0\n,0\n"
 #define INP_TET "*Node, nset=ALL\n1, 0, 0, 0\n2, 1., , 0\n30, 0, 1.D0, 0\n4, 0, 0, 1\n"
 #define INP_SOLID                                                                                                      \
     "*MATERIAL, NAME=Iron\n*ELASTIC, TYPE=ISO\n3., .25\n*DENSITY\n5\n*SOLID SECTION, ELSET=body, MATERIAL=IRON\n"
@@ -477,6 +476,30 @@ static void inp_directions(void)
     }
 }
 
+/* As in CalculiX, lines are read until an element has its nodes, numbers behind them are left out with a remark, and a
+ * third coordinate that is missing is 0. */
+static void inp_lines(void)
+{
+    static const char *const elements[] = {"1, 1, 2, 30, 4\n",  "1, 1, 2,\n30, 4\n",    "1, 1, 2\n30, 4\n",
+                                           "1\n1\n2\n30, 4,\n", "1, 1, 2, 30, 4, 17\n", "1, 1, 2,\n30, 4, 17\n"};
+    for (int i = 0; i < 6; i++) {
+        char text[1024];
+        sp_mesh mesh;
+        sp_notes notes;
+        snprintf(text, sizeof text,
+                 "*NODE\n1, 0, 0\n2, 1, 0,\n30, 0, 1\n4, 0, 0, 1\n*ELEMENT, TYPE=C3D4, ELSET=a\n%s2, 1, 2, 30, 4\n",
+                 elements[i]);
+        CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
+        CHECK(sp_mesh_element_count(&mesh) == 2, "%d", i);
+        CHECK_NEAR(sp_mesh_volume(&mesh), 2 / 6., 1e-15);
+        bool seen = false;
+        for (int n = 0; n < notes.count; n++)
+            seen |= strstr(notes.line[n], "1 elements have more numbers than nodes") != NULL;
+        CHECK(seen == (i > 3), "%d: remark", i);
+        sp_mesh_free(&mesh);
+    }
+}
+
 /* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and a message names the
  * omissions. */
 static void inp_remarks(void)
@@ -528,7 +551,7 @@ static void inp_errors(void)
 {
     ERROR('i', "", "0 vertices, but no solid elements");
     ERROR('i', "solid\n", "line 1: a card like *NODE is expected");
-    ERROR('i', INP_NODES, "line 3: node 2 has 2 of 3 coordinates");
+    ERROR('i', "*NODE\n1, 0\n", "line 2: node 1 has 1 of 3 coordinates");
     ERROR('i', "*NODE\n1, 0, nan, 0\n", "line 2: 'nan' is no finite coordinate");
     ERROR('i', "*NODE\nx, 0, 0, 0\n", "line 2: 'x' is no number of a node");
     ERROR('i', INP_BODY "*NODE\n1, 0, 0, 0\n", "line 9: vertex 1 is defined twice");
@@ -536,7 +559,8 @@ static void inp_errors(void)
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 5\n",
           "line 7: element 1 names vertex 5, but there are 4 vertices, numbered from 1 to 30");
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30\n", "line 7: element 1 has 3 of 4 nodes");
-    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4, 5\n", "line 7: element 1 has more than 4 nodes");
+    ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30\n2, 1, 2, 30, 4\n",
+          "line 7: element 1 has fewer than 4 nodes on its lines, and the next line has too many");
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D10M\n1, 1, 2, 30, 4, 5\n",
           "line 6: elements of type C3D10M are not supported");
     ERROR('i', INP_TET "*ELEMENT\n1, 1, 2, 30, 4, 5\n", "line 6: *ELEMENT without TYPE=");
@@ -711,6 +735,7 @@ int main(void)
     RUN(veg_errors);
     RUN(inp_features);
     RUN(inp_directions);
+    RUN(inp_lines);
     RUN(inp_remarks);
     RUN(inp_set_bomb);
     RUN(inp_errors);

@@ -13,9 +13,10 @@ typedef struct sp_includes {
     void *data;
 } sp_includes;
 
-/* Notes that are not errors, such as skipped boundary elements: at most a few, one line each. */
+/* Notes that are not errors, such as skipped boundary elements: one line each, none twice. If there are more than fit,
+ * the last one says so. */
 typedef struct sp_notes {
-    char line[8][160];
+    char line[32][160];
     int count;
     char inverted[160]; /* the first element without positive volume, as named in the file: "element 17 (line 30)"; ""
                            if there is none */

@@ -137,13 +137,22 @@ int sp_volume_fail(const struct sp_volume_reader *reader, int64_t where, const c
 
 void sp_volume_note(struct sp_volume_reader *reader, const char *format, ...)
 {
+    enum { MOST = sizeof reader->notes->line / sizeof reader->notes->line[0] };
     sp_notes *notes = reader->notes;
-    if (!notes || notes->count >= (int)(sizeof notes->line / sizeof notes->line[0]))
-        return;
+    char line[sizeof notes->line[0]];
     va_list list;
+    if (!notes)
+        return;
     va_start(list, format);
-    vsnprintf(notes->line[notes->count++], sizeof notes->line[0], format, list);
+    vsnprintf(line, sizeof line, format, list);
     va_end(list);
+    for (int i = 0; i < notes->count; i++)
+        if (strcmp(notes->line[i], line) == 0)
+            return;
+    if (notes->count == MOST)
+        snprintf(notes->line[MOST - 1], sizeof line, "there are more remarks than these");
+    else
+        memcpy(notes->line[notes->count++], line, sizeof line);
 }
 
 /* ---- words across lines ---- */

@@ -173,41 +173,32 @@ done:
 
 /* ---- the file ---- */
 
-static bool one_of(const char *name, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
-            return true;
-    return false;
-}
-
-/* Cards that are not used: an error if the mesh would be wrong without them, a note if the model would be, otherwise
- * they are skipped silently. */
+/* Cards whose data lines are not used: an error if the mesh would be wrong without them, a remark if the model would
+ * be, whether or not data lines follow; otherwise they are skipped silently. */
 static int parse_other(struct inp *inp, const struct inp_card *card)
 {
-    static const char *const wrong[] = {"*NGEN",   "*NFILL",  "*NCOPY",     "*NMAP",         "*ELGEN",
-                                        "*ELCOPY", "*SYSTEM", "*TRANSFORM", "*SUBSTRUCTURE", NULL};
-    static const char *const material[] = {"*HYPERELASTIC", "*HYPERFOAM",    "*PLASTIC", "*CREEP",
-                                           "*VISCOELASTIC", "*USERMATERIAL", NULL};
-    static const char *const noted[] = {"*DLOAD",     "*DSLOAD",   "*EQUATION",    "*MPC", "*TIE",
-                                        "*RIGIDBODY", "*COUPLING", "*CONTACTPAIR", NULL};
+    const char *shown;
+    const enum inp_use use = sp_inp_use(card->name, &shown);
     bool found;
     int status;
-    if (one_of(card->name, wrong))
-        return sp_volume_fail(&inp->in, card->where, "%s is not supported", card->name);
+    if (use == INP_REFUSED)
+        return sp_volume_fail(&inp->in, card->where, "*%s is not supported", shown);
     if (strcmp(card->name, "*PART") == 0) {
         if (inp->part)
             return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
         inp->part = true;
     }
-    if (one_of(card->name, material) && inp->materials.count)
+    const bool other = use == INP_MATERIAL || strcmp(card->name, "*HYPERELASTIC") == 0;
+    if (other && inp->materials.count)
         ((struct inp_material *)inp->materials.data)[inp->materials.count - 1].other = true;
-    for (int64_t line = 0;; line++) {
+    else if (use == INP_REMARKED || other)
+        sp_volume_note(&inp->in, "*%s is passed over", shown);
+    else if (use == INP_UNKNOWN)
+        sp_volume_note(&inp->in, "the keyword *%s is not known and is passed over", shown);
+    for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
-        if (line == 0 && one_of(card->name, noted))
-            sp_volume_note(&inp->in, "%s is passed over", card->name);
         if (strcmp(card->name, "*INSTANCE") == 0)
             return sp_volume_fail_here(&inp->in, "an *INSTANCE that is moved is not supported");
     }

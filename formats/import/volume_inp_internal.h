@@ -80,6 +80,15 @@ int sp_inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
 /* Advances to the next data line of a card; found = false at the next card or the end. */
 int sp_inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
 
+/* ---- keywords (volume_inp_keywords.c) ---- */
+
+/* What becomes of a card: INP_MATERIAL cards make the last material other than elastic, and INP_UNKNOWN ones are of no
+ * list. */
+enum inp_use { INP_READ, INP_MATERIAL, INP_REMARKED, INP_REFUSED, INP_HARMLESS, INP_UNKNOWN };
+
+/* shown: the name with its blanks, without the asterisk; that of the card if it is unknown. */
+enum inp_use sp_inp_use(const char *card, const char **shown);
+
 /* ---- sets and surfaces (volume_inp_sets.c) ---- */
 
 /* *NSET and *ELSET. */

@@ -88,7 +88,7 @@ int64_t sp_volume_here(const struct sp_volume_reader *reader);
 int sp_volume_fail_here(const struct sp_volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 int sp_volume_fail(const struct sp_volume_reader *reader, int64_t where, const char *format, ...) SP_PRINTF(3, 4);
 
-/* Adds a line to the notes; beyond the eighth they are dropped. */
+/* Adds a line to the notes, unless they have it already. */
 void sp_volume_note(struct sp_volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 
 /* For files in which line breaks have no meaning: advances to the next word, on this line or a later one; returns false

@@ -325,3 +325,16 @@ markdown() {
     [ -z "$(find . -maxdepth 1 -name '.site-*')" ] || fault 'litter'
     no_faults
 }
+
+@test "docs/engineers.md lists the keywords of the importer of .inp" {
+    # list : names, one a line, of the source and of the table
+    awk -F'"' '/^static const char \*const/ { split($0, w, /const /); split(w[3], l, "["); list = l[1] }
+        list { for (i = 2; i < NF; i += 2) print list ":" $i } /NULL};/ { list = "" }' \
+        "$SUPPLE_SOURCE/formats/import/volume_inp_keywords.c" | sort > code
+    awk -F' [|] ' '/^### All keywords/ { on = 1 } /^## / { on = 0 }
+        on && /^[|] .*`[*]/ { list = $1 ~ /because/ ? "harmless" : $1 ~ /on the material/ ? "material" : $1 ~ /remark/ ? "remarked" : $1 ~ /refused/ ? "refused" : "read_ones"
+            while (match($0, /`[*][A-Z -]*`/)) { name = substr($0, RSTART + 2, RLENGTH - 3); $0 = substr($0, RSTART + RLENGTH)
+                if (name != "ELASTIC" || list != "material") print list ":" name } }' "$SUPPLE_SOURCE/docs/engineers.md" | sort > table
+    [ "$(wc -l < code)" -gt 200 ]
+    diff code table
+}

@@ -500,6 +500,60 @@ static void inp_lines(void)
     }
 }
 
+/* Cards that change the model are named, with and without data lines, before and in the step; others are not. */
+static void inp_keywords(void)
+{
+    static const char *const named[] = {"RIGID BODY",
+                                        "COUPLING",
+                                        "KINEMATIC",
+                                        "DISTRIBUTING",
+                                        "TIE",
+                                        "EQUATION",
+                                        "DISTRIBUTING COUPLING",
+                                        "MPC",
+                                        "CYCLIC SYMMETRY MODEL",
+                                        "PRE-TENSION SECTION",
+                                        "FOUNDATION",
+                                        "EMBEDDED ELEMENT",
+                                        "NONSTRUCTURAL MASS",
+                                        "INITIAL CONDITIONS",
+                                        "MODEL CHANGE",
+                                        "DLOAD"};
+    static const char *const silent[] = {"HEADING",  "STATIC",    "NODE FILE",
+                                         "EL PRINT", "AMPLITUDE", "SURFACE INTERACTION"};
+    for (int i = 0; i < 4 * (int)(sizeof named / sizeof *named); i++) {
+        char text[1024], due[100];
+        sp_mesh mesh;
+        sp_notes notes;
+        snprintf(text, sizeof text,
+                 INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID "%s*%s, A=b\n%s",
+                 i % 4 / 2 ? "*STEP\n" : "", named[i / 4], i % 2 ? "1, 2\n1, 3\n" : "");
+        snprintf(due, sizeof due, "*%s is passed over", named[i / 4]);
+        int status =
+            sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes);
+        CHECK(status == SP_OK, "%s", context.message);
+        CHECK(status != SP_OK || (notes.count > 0 && strcmp(notes.line[0], due) == 0), "%s", due);
+        sp_mesh_free(&mesh);
+    }
+    for (int i = 0; i < 2; i++) {
+        char text[2048];
+        int n = snprintf(text, sizeof text, INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID);
+        sp_mesh mesh;
+        sp_notes notes;
+        for (int k = 0; k < 6 && i == 0; k++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "*%s\n1, 2\n", silent[k]);
+        for (int k = 0; k < 40 && i == 1; k++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "*CARD %d\n", k % 36);
+        CHECK_OK(sp_volume_parse_inp(&context, text, n, NULL, &steel, &mesh, NULL, NULL, &notes));
+        CHECK(notes.count == 32 * i, "%d: %d remarks", i, notes.count);
+        if (i == 1)
+            CHECK(strcmp(notes.line[0], "the keyword *CARD0 is not known and is passed over") == 0 &&
+                      strcmp(notes.line[31], "there are more remarks than these") == 0,
+                  "%s; %s", notes.line[0], notes.line[31]);
+        sp_mesh_free(&mesh);
+    }
+}
+
 /* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and a message names the
  * omissions. */
 static void inp_remarks(void)
@@ -736,6 +790,7 @@ int main(void)
     RUN(inp_features);
     RUN(inp_directions);
     RUN(inp_lines);
+    RUN(inp_keywords);
     RUN(inp_remarks);
     RUN(inp_set_bomb);
     RUN(inp_errors);

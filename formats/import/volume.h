@@ -85,14 +85,14 @@ typedef struct sp_nodal_loads {
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D6, C3D8, C3D8I, C3D10, C3D15, C3D20, C3D20R, C3D27; C3D8R is read
  * as C3D8 with a note; other solids are an error, shells, beams and similar ones are skipped), *NSET, *ELSET with
- * GENERATE and named sets, and *SURFACE of faces or nodes, which are kept as sets, *MATERIAL with *ELASTIC (ISO as law
- * "stvk", ORTHO, ANISO and ENGINEERING CONSTANTS as "linear"), *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and
- * *DENSITY, *SOLID SECTION: one region for each material used; `material` supplies missing data (density, damping;
- * everything if there is no *SOLID SECTION). *BOUNDARY before and in the first step gives fixed components, whatever
- * the values are; *CLOAD of the first step gives loads. Reading stops at the second step. Cards that do not affect the
- * mesh are skipped. Nodes that no element uses are dropped. Numbers are not converted: .inp files have no units.
- * node_id [vertex_count], the file's number of each vertex, and the arrays of loads are allocated in mesh->pool; both
- * may be NULL. */
+ * GENERATE and named sets (those of the part and of the assembly apart: "instance.name" is that of the part), and
+ * *SURFACE of faces or nodes, which are kept as sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ORTHO, ANISO and
+ * ENGINEERING CONSTANTS as "linear"), *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION:
+ * one region for each material used; `material` supplies missing data (density, damping; everything if there is no
+ * *SOLID SECTION). *BOUNDARY before and in the first step gives fixed components, whatever the values are; *CLOAD of
+ * the first step gives loads. Reading stops at the second step. Cards that do not affect the mesh are skipped. Nodes
+ * that no element uses are dropped. Numbers are not converted: .inp files have no units. node_id [vertex_count], the
+ * file's number of each vertex, and the arrays of loads are allocated in mesh->pool; both may be NULL. */
 int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
                         const sp_material *material, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads,
                         sp_notes *notes) SP_MUST_USE;

@@ -20,8 +20,9 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
     int status;
     if (sp_inp_parameter(card, "SYSTEM") && !sp_word_is(*sp_inp_parameter(card, "SYSTEM"), "R"))
         return sp_volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
+    inp->nsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "NSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, *sp_inp_parameter(card, "NSET"), &set));
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, inp->level, *sp_inp_parameter(card, "NSET"), &set));
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -30,7 +31,7 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
         bool more;
         struct sp_volume_node node = {.where = sp_volume_here(&inp->in)};
         sp_text_field(&inp->in.text, ',', &field);
-        if (!sp_word_integer(field, &node.id) || node.id < 0)
+        if (!sp_inp_number(inp, &inp->nsets, inp->level, field, &node.id) || node.id < 0)
             return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         for (int k = 0; k < 3; k++) {
             more = sp_text_field(&inp->in.text, ',', &field);
@@ -80,7 +81,7 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
     while (corners < width) {
         for (bool more = true; more && corners < width;) {
             more = sp_text_field(&inp->in.text, ',', &field);
-            if (field.length && !sp_word_integer(field, &node[corners++]))
+            if (field.length && !sp_inp_number(inp, &inp->nsets, inp->level, field, &node[corners++]))
                 return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         }
         if (corners == width)
@@ -88,8 +89,8 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
         comma = field.length == 0;
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
-            return sp_volume_fail(&inp->in, element->where, "element %lld has %d of %d nodes", (long long)element->id,
-                                  corners, width);
+            return sp_volume_fail(&inp->in, element->where, "element %lld has %d of %d nodes",
+                                  (long long)(element->id % INP_OUTSIDE), corners, width);
     }
     /* A line too many, without a comma before it, is that of another element. */
     bool surplus = false;
@@ -132,7 +133,7 @@ static int parse_element(struct inp *inp, int type, int64_t set)
     int64_t node[SP_ELEMENT_NODES];
     int status;
     const bool more = sp_text_field(&inp->in.text, ',', &field);
-    if (!sp_word_integer(field, &element.id) || element.id < 0)
+    if (!sp_inp_number(inp, &inp->elsets, inp->level, field, &element.id) || element.id < 0)
         return sp_volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
     SP_TRY(type < 0 ? skip_corners(inp, more) : parse_corners(inp, &element, sp_element_types[type].nodes, node));
     inp->skipped += type < 0;
@@ -159,8 +160,9 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
                               sp_word_show(name, shown));
     if (strcmp(type, "C3D8R") == 0)
         sp_volume_note(&inp->in, "elements of type C3D8R (one integration point) are read as fully integrated ones");
+    inp->elsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "ELSET"))
-        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, *sp_inp_parameter(card, "ELSET"), &set));
+        SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, inp->level, *sp_inp_parameter(card, "ELSET"), &set));
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -183,11 +185,7 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
     int status;
     if (use == INP_REFUSED)
         return sp_volume_fail(&inp->in, card->where, "*%s is not supported", shown);
-    if (strcmp(card->name, "*PART") == 0) {
-        if (inp->part)
-            return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
-        inp->part = true;
-    }
+    SP_TRY(sp_inp_parse_level(inp, card));
     const bool other = use == INP_MATERIAL || strcmp(card->name, "*HYPERELASTIC") == 0;
     if (other && inp->materials.count)
         ((struct inp_material *)inp->materials.data)[inp->materials.count - 1].other = true;
@@ -297,7 +295,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
         materials[i] = known[i].material;
     for (int64_t i = 0; i < inp->in.nodes.count; i++)
         if (inp->in.vertex[i] >= 0)
-            ids[inp->in.vertex[i]] = node[i].id;
+            ids[inp->in.vertex[i]] = node[i].id % INP_OUTSIDE;
     SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
     SP_TRY(sp_inp_fix_vertices(inp, mesh));
     SP_TRY(sp_inp_add_sets(inp, mesh));
@@ -310,7 +308,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
         const struct sp_volume_sets *sets = i ? &inp->nsets : &inp->elsets;
         if (sets->unknown)
             sp_volume_note(&inp->in, "sets name %s that are not defined, such as %lld: they are passed over",
-                           sets->what, (long long)sets->unknown_first);
+                           sets->what, (long long)(sets->unknown_first % INP_OUTSIDE));
     }
     if (node_id)
         *node_id = ids;

@@ -102,8 +102,8 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     char shown[SP_TEXT_QUOTE];
     int64_t id;
     indices->count = 0;
-    if (!sp_word_integer(condition->target, &id)) {
-        const struct sp_volume_set *set = sp_volume_sets_find(&inp->nsets, condition->target);
+    if (!sp_inp_number(inp, &inp->nsets, INP_MODEL, condition->target, &id)) {
+        const struct sp_volume_set *set = sp_inp_find_set(inp, &inp->nsets, INP_MODEL, condition->target);
         if (!set)
             return sp_volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
                                   sp_word_show(condition->target, shown));
@@ -111,7 +111,7 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     }
     int64_t index = sp_volume_ids_find(&inp->in.node_ids, id);
     if (index < 0)
-        return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)id);
+        return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)(id % INP_OUTSIDE));
     inp->nsets.visit++;
     return sp_volume_sets_add_index(&inp->in, &inp->nsets, index, indices);
 }

@@ -19,6 +19,11 @@ struct inp_card {
     int64_t where;
 };
 
+/* Sets of the part and of the assembly are different sets, and so are their nodes: numbers of the assembly are those of
+ * the file plus INP_OUTSIDE. A file without a part has the level INP_MODEL only. */
+enum { INP_MODEL, INP_PART };
+static const int64_t INP_OUTSIDE = INT64_C(1) << 60;
+
 /* A line of *BOUNDARY or *CLOAD: a node by number or a set of nodes by name. */
 struct inp_condition {
     sp_word target;
@@ -36,6 +41,7 @@ struct inp_material {
 
 struct inp_section {
     sp_word set, material, orientation;
+    int level;
     int64_t where;
 };
 
@@ -52,6 +58,8 @@ struct inp {
     struct sp_volume_sets nsets, elsets;
     sp_list boundaries, loads, materials, sections, orientations, surfaces, surface_lines;
     int step;
+    int level;        /* of the current card */
+    sp_word instance; /* its name; at == NULL: none yet */
     bool part, second_step, boundary_in_step, amplitude;
     int64_t skipped, surplus; /* elements that are no solids; elements with more numbers than nodes */
 };
@@ -90,6 +98,17 @@ enum inp_use { INP_READ, INP_MATERIAL, INP_REMARKED, INP_REFUSED, INP_HARMLESS, 
 enum inp_use sp_inp_use(const char *card, const char **shown);
 
 /* ---- sets and surfaces (volume_inp_sets.c) ---- */
+
+/* *PART, *INSTANCE and their ends set the level of the cards that follow; other cards do nothing. */
+int sp_inp_parse_level(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+
+/* The set that a name means at a level: "set" that of the level, else that of the other one; "instance.set" that of the
+ * part; NULL: none. */
+struct sp_volume_set *sp_inp_find_set(const struct inp *inp, const struct sp_volume_sets *sets, int level,
+                                      sp_word name);
+
+/* The number of a node or an element at a level, also "instance.number"; false if the word is none. */
+bool sp_inp_number(const struct inp *inp, const struct sp_volume_sets *sets, int level, sp_word word, int64_t *number);
 
 /* *NSET and *ELSET. */
 int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_volume_sets *sets,

@@ -223,7 +223,7 @@ done:
 
 int sp_inp_parse_section(struct inp *inp, const struct inp_card *card)
 {
-    struct inp_section section = {.where = card->where};
+    struct inp_section section = {.where = card->where, .level = inp->level};
     const sp_word *orientation = sp_inp_parameter(card, "ORIENTATION");
     int status;
     if (orientation)
@@ -272,7 +272,7 @@ int sp_inp_assign_materials(struct inp *inp)
     sp_list met = {0};
     int status = SP_OK;
     for (int64_t s = 0; s < inp->sections.count; s++) {
-        const struct sp_volume_set *set = sp_volume_sets_find(&inp->elsets, section[s].set);
+        const struct sp_volume_set *set = sp_inp_find_set(inp, &inp->elsets, section[s].level, section[s].set);
         int64_t m = 0;
         while (m < inp->materials.count && !sp_word_same(section[s].material, sp_word_of(material[m].material.name)))
             m++;

@@ -12,13 +12,68 @@ struct surface_line {
 
 struct inp_surface {
     sp_word name;
+    int level;
     bool of_nodes;
     int64_t first, end; /* in inp->surface_lines */
 };
 
+/* ---- levels ---- */
+
+int sp_inp_parse_level(struct inp *inp, const struct inp_card *card)
+{
+    const bool part = strcmp(card->name, "*PART") == 0, instance = strcmp(card->name, "*INSTANCE") == 0;
+    int status = SP_OK;
+    if (part && inp->part)
+        return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
+    if (instance && inp->instance.at)
+        return sp_volume_fail(&inp->in, card->where, "a second *INSTANCE: assemblies are not supported");
+    if (instance)
+        SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &inp->instance));
+    inp->part |= part;
+    if (part || instance)
+        inp->level = INP_PART;
+    else if (strcmp(card->name, "*ENDPART") == 0 || strcmp(card->name, "*ENDINSTANCE") == 0)
+        inp->level = INP_MODEL;
+done:
+    return status;
+}
+
+/* Removes "instance." before a name. */
+static bool of_instance(const struct inp *inp, sp_word *word)
+{
+    const sp_word prefix = {word->at, inp->instance.length};
+    if (!inp->instance.at || word->length <= prefix.length + 1 || word->at[prefix.length] != '.' ||
+        !sp_word_same(prefix, inp->instance))
+        return false;
+    *word = sp_inp_unquote((sp_word){word->at + prefix.length + 1, word->length - prefix.length - 1});
+    return true;
+}
+
+struct sp_volume_set *sp_inp_find_set(const struct inp *inp, const struct sp_volume_sets *sets, int level, sp_word name)
+{
+    struct sp_volume_set *set = sp_volume_sets_find(sets, level, name);
+    if (set)
+        return set;
+    if (of_instance(inp, &name))
+        return sp_volume_sets_find(sets, INP_PART, name);
+    return sp_volume_sets_find(sets, level == INP_PART ? INP_MODEL : INP_PART, name);
+}
+
+bool sp_inp_number(const struct inp *inp, const struct sp_volume_sets *sets, int level, sp_word word, int64_t *number)
+{
+    if (of_instance(inp, &word))
+        level = INP_PART;
+    if (!sp_word_integer(word, number))
+        return false;
+    if (level == INP_MODEL && sets->outside && *number >= 0 && *number < INP_OUTSIDE)
+        *number += INP_OUTSIDE;
+    return true;
+}
+
 /* ---- parsing ---- */
 
-static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int64_t set)
+/* level: of the numbers. */
+static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int level, int64_t set)
 {
     sp_word field;
     char shown[SP_TEXT_QUOTE];
@@ -26,7 +81,8 @@ static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int64_t 
     int n = 0;
     for (bool more = true; n < 3 && more; n++) {
         more = sp_text_field(&inp->in.text, ',', &field);
-        if (field.length && !sp_word_integer(field, &value[n]))
+        if (field.length &&
+            !(n < 2 ? sp_inp_number(inp, sets, level, field, &value[n]) : sp_word_integer(field, &value[n])))
             return sp_volume_fail_here(&inp->in, "'%s' is no number", sp_word_show(field, shown));
     }
     if (n < 2 || value[2] < 1 || value[0] < 0 || value[1] < value[0])
@@ -45,15 +101,17 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
     bool found;
     int status;
     SP_TRY(sp_inp_need_parameter(inp, card, key, &name));
+    /* INSTANCE= names the level of the members. */
+    const int level = sp_inp_parameter(card, "INSTANCE") ? INP_PART : inp->level;
     if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
         return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
-    SP_TRY(sp_volume_sets_need(&inp->in, sets, name, &set));
+    SP_TRY(sp_volume_sets_need(&inp->in, sets, inp->level, name, &set));
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             return SP_OK;
         if (sp_inp_parameter(card, "GENERATE")) {
-            SP_TRY(parse_generate(inp, sets, set));
+            SP_TRY(parse_generate(inp, sets, level, set));
             continue;
         }
         for (bool more = true; more;) {
@@ -61,8 +119,8 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
             struct sp_volume_member member = {.step = 1, .where = sp_volume_here(&inp->in), .set = -1, .listed = true};
             if (field.length == 0)
                 continue;
-            if (!sp_word_integer(field, &member.first)) {
-                const struct sp_volume_set *other = sp_volume_sets_find(sets, sp_inp_unquote(field));
+            if (!sp_inp_number(inp, sets, level, field, &member.first)) {
+                const struct sp_volume_set *other = sp_inp_find_set(inp, sets, level, sp_inp_unquote(field));
                 if (!other)
                     return sp_volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
                                                sp_word_show(field, shown));
@@ -99,7 +157,7 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
 {
     const sp_word *type = sp_inp_parameter(card, "TYPE");
     char packed[INP_KEY] = "ELEMENT", shown[SP_TEXT_QUOTE];
-    struct inp_surface surface = {.first = inp->surface_lines.count};
+    struct inp_surface surface = {.first = inp->surface_lines.count, .level = inp->level};
     bool found = true;
     int status;
     SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &surface.name));
@@ -156,6 +214,22 @@ static int add_set(struct making *m, sp_word word, sp_set_kind kind, const sp_li
     return sp_volume_add_set(&m->inp->in, m->mesh, name, kind, entries, &m->full);
 }
 
+/* The name of a set in the mesh. If both levels have one of this name, that of the part is "instance.name". */
+static int name_of(struct making *m, int level, bool both, sp_word *name)
+{
+    const sp_word instance = m->inp->instance.at ? m->inp->instance : sp_word_of("part");
+    if (level != INP_PART || !both)
+        return SP_OK;
+    char *joined = sp_pool_raw(&m->inp->in.pool, instance.length + 1 + name->length, 1);
+    if (!joined)
+        return sp_fail_memory(m->inp->in.context);
+    memcpy(joined, instance.at, (size_t)instance.length);
+    joined[instance.length] = '.';
+    memcpy(joined + instance.length + 1, name->at, (size_t)name->length);
+    *name = (sp_word){joined, instance.length + 1 + name->length};
+    return SP_OK;
+}
+
 /* What is in the mesh of the nodes or elements m->indices. */
 static int to_mesh(struct making *m, const int64_t *number)
 {
@@ -177,7 +251,9 @@ static int add_plain_sets(struct making *m, struct sp_volume_sets *sets, sp_set_
         const struct sp_volume_set *set = (const struct sp_volume_set *)sets->list.data + i;
         SP_TRY(sp_volume_sets_resolve(&m->inp->in, sets, set, &m->indices));
         SP_TRY(to_mesh(m, kind == SP_SET_VERTICES ? in->vertex : in->element));
-        SP_TRY(add_set(m, set->name, kind, &m->entries));
+        sp_word name = set->name;
+        SP_TRY(name_of(m, set->level, sp_volume_sets_find(sets, INP_MODEL, name) != NULL, &name));
+        SP_TRY(add_set(m, name, kind, &m->entries));
     }
 done:
     return status;
@@ -232,14 +308,14 @@ static int find_target(struct making *m, const struct inp_surface *surface, cons
     int64_t number;
     int status;
     m->indices.count = 0;
-    if (sp_word_integer(line->target, &number)) {
+    if (sp_inp_number(m->inp, sets, surface->level, line->target, &number)) {
         const int64_t index = sp_volume_ids_find(sets->ids, number);
         if (index < 0)
             return sp_volume_fail(in, line->where, "there is no %s %lld", surface->of_nodes ? "node" : "element",
-                                  (long long)number);
+                                  (long long)(number % INP_OUTSIDE));
         SP_TRY(sp_volume_push(in, &m->indices, &index, sizeof index));
     } else {
-        const struct sp_volume_set *set = sp_volume_sets_find(sets, line->target);
+        const struct sp_volume_set *set = sp_inp_find_set(m->inp, sets, surface->level, line->target);
         if (!set)
             return sp_volume_fail(in, line->where, "the set of %s %s is not defined", sets->what,
                                   sp_word_show(line->target, shown));
@@ -250,22 +326,34 @@ done:
     return status;
 }
 
+/* Whether the assembly has a surface of this name, too. */
+static bool surface_of_model(const struct inp *inp, sp_word name)
+{
+    const struct inp_surface *surface = inp->surfaces.data;
+    for (int64_t i = 0; i < inp->surfaces.count; i++)
+        if (surface[i].level == INP_MODEL && sp_word_same(surface[i].name, name))
+            return true;
+    return false;
+}
+
 static int add_surfaces(struct making *m)
 {
     int status = SP_OK;
     for (int64_t i = 0; i < m->inp->surfaces.count && !m->full; i++) {
         const struct inp_surface *surface = (const struct inp_surface *)m->inp->surfaces.data + i;
+        sp_word name = surface->name;
         m->faces.count = 0;
+        SP_TRY(name_of(m, surface->level, surface->level == INP_PART && surface_of_model(m->inp, name), &name));
         for (int64_t k = surface->first; k < surface->end && !m->full; k++) {
             const struct surface_line *line = (const struct surface_line *)m->inp->surface_lines.data + k;
             SP_TRY(find_target(m, surface, line));
             if (surface->of_nodes)
-                SP_TRY(add_set(m, surface->name, SP_SET_VERTICES, &m->entries));
+                SP_TRY(add_set(m, name, SP_SET_VERTICES, &m->entries));
             else
                 SP_TRY(collect_faces(m, line));
         }
         if (!surface->of_nodes && !m->full)
-            SP_TRY(add_set(m, surface->name, SP_SET_FACES, &m->faces));
+            SP_TRY(add_set(m, name, SP_SET_FACES, &m->faces));
     }
 done:
     return status;

@@ -1,20 +1,21 @@
 #include "formats/import/volume_sets.h"
 
-struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name)
+struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, int level, sp_word name)
 {
     struct sp_volume_set *set = sets->list.data;
     for (int64_t i = sets->chain[sp_word_hash(name) % SP_VOLUME_CHAINS]; i > 0; i = set[i - 1].next)
-        if (sp_word_same(set[i - 1].name, name))
+        if (set[i - 1].level == level && sp_word_same(set[i - 1].name, name))
             return &set[i - 1];
     return NULL;
 }
 
-int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, sp_word name, int64_t *number)
+int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int level, sp_word name,
+                        int64_t *number)
 {
-    struct sp_volume_set *set = sp_volume_sets_find(sets, name);
+    struct sp_volume_set *set = sp_volume_sets_find(sets, level, name);
     if (!set) {
         int64_t *first = &sets->chain[sp_word_hash(name) % SP_VOLUME_CHAINS];
-        const struct sp_volume_set new = {.name = name, .next = *first};
+        const struct sp_volume_set new = {.name = name, .level = level, .next = *first};
         const int status = sp_volume_push(reader, &sets->list, &new, sizeof new);
         *number = sets->list.count - 1;
         if (status == SP_OK)

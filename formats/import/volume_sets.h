@@ -15,6 +15,7 @@ enum { SP_VOLUME_CHAINS = 4096 };
 
 struct sp_volume_set {
     sp_word name;
+    int level;           /* sets of different levels are different sets */
     int64_t next;        /* number of the next set of the chain, plus 1; 0: none */
     sp_list members;     /* struct sp_volume_member */
     int64_t visit, done; /* number of members visited by the resolution `visit` */
@@ -29,14 +30,16 @@ struct sp_volume_sets {
     const void *numbers; /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;
     int64_t count, visit, *stamp;   /* [count] the last resolution that contains the record */
+    bool outside;                   /* there are records of the assembly, with numbers of their own */
     int64_t unknown, unknown_first; /* number of listed numbers without a record, and one of them */
 };
 
 /* Names in .inp files are not case-sensitive. */
-struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, sp_word name);
+struct sp_volume_set *sp_volume_sets_find(const struct sp_volume_sets *sets, int level, sp_word name);
 
-/* Gets the number of the set of this name, which is created if there is none yet. */
-int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, sp_word name, int64_t *number);
+/* Gets the number of the set of this level and name, which is created if there is none yet. */
+int sp_volume_sets_need(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int level, sp_word name,
+                        int64_t *number);
 
 int sp_volume_sets_add(struct sp_volume_reader *reader, struct sp_volume_sets *sets, int64_t set,
                        struct sp_volume_member member);

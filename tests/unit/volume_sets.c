@@ -140,6 +140,62 @@ static void abaqus(void)
                  "*SURFACE without NAME=");
 }
 
+/* Sets of the part and of the assembly with the same names, with a reference node that has the number of a node of the
+ * part; a bare name of *BOUNDARY means the set of the assembly, "instance.name" that of the part. */
+static void assembly(void)
+{
+#define PART                                                                                                           \
+    "*PART, NAME=P\n*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n5,1,1,1\n*ELEMENT,TYPE=C3D4,ELSET=E\n1,1,2,3,4\n"       \
+    "2,2,3,4,5\n*NSET,NSET=S\n4,5\n*ELSET,ELSET=S\n1,2\n*SURFACE,NAME=F\nS,S1\n"                                       \
+    "*SOLID SECTION,ELSET=S,MATERIAL=M\n*END PART\n"
+#define ASSEMBLY                                                                                                       \
+    "*ASSEMBLY,NAME=A\n*INSTANCE,NAME=I-1,PART=P\n*END INSTANCE\n*NODE\n1,5,5,5\n*NSET,NSET=R\n1\n"                    \
+    "*NSET,NSET=S,INSTANCE=I-1\n1,2,3\n*NSET,NSET=T\nI-1.2,I-1.S\n*ELSET,ELSET=S,INSTANCE=I-1\n2\n"                    \
+    "*SURFACE,NAME=F\nS,S1\n*END ASSEMBLY\n*MATERIAL,NAME=M\n*ELASTIC\n1e6,0.3\n*DENSITY\n1\n"
+    static const struct {
+        const char *boundary;
+        int64_t fixed;
+        const char *remark;
+    } of[] = {{"S,1,3\n", 3, ""},
+              {"I-1.S,1,3\n", 2, ""},
+              {"i-1.4,1,3\n", 1, ""},
+              {"T,1,3\n", 3, ""},
+              {"E,1,3\n", -1, ""},
+              {"I-1.T,1,3\n", -1, ""},
+              {"J.S,1,3\n", -1, ""},
+              {"R,1,3\n", 0, "nodes without solid elements"},
+              {"1,1,3\n", 0, "nodes without solid elements"}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char text[2048];
+        sp_mesh mesh;
+        sp_notes notes;
+        snprintf(text, sizeof text, PART ASSEMBLY "*BOUNDARY\n%s", of[k].boundary);
+        int status =
+            sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes);
+        CHECK((status == SP_OK) == (of[k].fixed >= 0), "%s: %s", of[k].boundary, context.message);
+        if (status != SP_OK)
+            continue;
+        bool seen = !*of[k].remark;
+        for (int n = 0; n < notes.count; n++)
+            seen |= strstr(notes.line[n], of[k].remark) != NULL;
+        CHECK(mesh.fixed_count == of[k].fixed && seen, "%s: %lld", of[k].boundary, (long long)mesh.fixed_count);
+        SET("S", SP_SET_VERTICES, 3, 0, 1, 2);
+        SET("I-1.S", SP_SET_VERTICES, 2, 3, 4);
+        SET("T", SP_SET_VERTICES, 3, 1, 3, 4);
+        SET("S", SP_SET_ELEMENTS, 1, 1);
+        SET("I-1.S", SP_SET_ELEMENTS, 2, 0, 1);
+        SET("E", SP_SET_ELEMENTS, 2, 0, 1);
+        SET("I-1.F", SP_SET_FACES, 2, 0, 3, 1, 3);
+        SET("F", SP_SET_FACES, 1, 1, 3);
+        sp_mesh_free(&mesh);
+    }
+#define LEVELS(text, words) expect_error('a', text, (int64_t)strlen(text), NULL, words)
+    LEVELS(PART PART, "a second *PART");
+    LEVELS(PART ASSEMBLY "*INSTANCE,NAME=I-2,PART=P\n", "a second *INSTANCE");
+    LEVELS(PART "*INSTANCE,NAME=I-2,PART=P\n1,0,0\n", "that is moved");
+    LEVELS(PART ASSEMBLY "*BOUNDARY\n9,1,3\n", "node 9 is not defined");
+}
+
 /* Names that are too long, and many sets of all nodes in few lines: notes, and the mesh is read. */
 static void too_much(void)
 {
@@ -233,6 +289,7 @@ int main(void)
     RUN(gmsh);
     RUN(faces_of_abaqus);
     RUN(abaqus);
+    RUN(assembly);
     RUN(too_much);
     RUN(medit);
     RUN(turned);

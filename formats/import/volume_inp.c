@@ -48,7 +48,19 @@ done:
     return status;
 }
 
-enum { UNKNOWN = -3 };
+/* PLANE less a number of nodes: a plane element. */
+enum { UNKNOWN = -3, PLANE = -4 };
+
+/* The type of an element of plane stress, plane strain or an axisymmetric problem, by the digit of its name. Gmsh
+ * writes the triangles and quadrilaterals of physical surfaces so. */
+static int plane_type_of(const char *type)
+{
+    static const char *const plane[] = {"CPS", "CPE", "CAX"};
+    for (size_t i = 0; i < sizeof plane / sizeof plane[0]; i++)
+        if (strncmp(type, plane[i], 3) == 0 && type[3] && strchr("3468", type[3]))
+            return PLANE - (type[3] - '0');
+    return UNKNOWN;
+}
 
 /* The type of an element; SP_VOLUME_PASSED for those that are skipped (shells, membranes, beams, trusses, rigid faces,
  * springs, masses, dashpots, connectors), UNKNOWN for unsupported ones. C3D8 is the 8-node hexahedron of full
@@ -66,7 +78,7 @@ static int type_of(const char *type)
     for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
         if (strncmp(type, passed[i], strlen(passed[i])) == 0)
             return SP_VOLUME_PASSED;
-    return UNKNOWN;
+    return plane_type_of(type);
 }
 
 /* Reads the nodes of an element: lines are read until it has them all, whether or not they end with a comma. Further
@@ -135,12 +147,38 @@ static int parse_element(struct inp *inp, int type, int64_t set)
     const bool more = sp_text_field(&inp->in.text, ',', &field);
     if (!sp_inp_number(inp, &inp->elsets, inp->level, field, &element.id) || element.id < 0)
         return sp_volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
-    SP_TRY(type < 0 ? skip_corners(inp, more) : parse_corners(inp, &element, sp_element_types[type].nodes, node));
-    inp->skipped += type < 0;
+    if (type <= PLANE) {
+        const int nodes = PLANE - type;
+        element.type = SP_VOLUME_PASSED;
+        inp->plane.count++;
+        SP_TRY(parse_corners(inp, &element, nodes, node));
+        SP_TRY(sp_volume_add_part(&inp->in, 2, set + 1, nodes, nodes > 4 ? nodes / 2 : nodes, node));
+    } else if (type >= 0) {
+        SP_TRY(parse_corners(inp, &element, sp_element_types[type].nodes, node));
+    } else {
+        SP_TRY(skip_corners(inp, more));
+        inp->skipped++;
+    }
     SP_TRY(sp_volume_add_element(&inp->in, element, node));
     status = number_to_set(inp, &inp->elsets, set, element.id);
 done:
     return status;
+}
+
+/* Plane elements of the set `set` are the set of faces of this name. */
+static int name_faces(struct inp *inp, const struct inp_card *card, int64_t set, sp_word type)
+{
+    struct sp_volume_set_name name = {.dimension = 2, .group = set + 1};
+    if (inp->plane.where == 0) {
+        inp->plane.where = card->where;
+        inp->plane.type = type;
+    }
+    if (set < 0 || !sp_volume_set_name(*sp_inp_parameter(card, "ELSET"), name.name))
+        return SP_OK;
+    for (int64_t i = 0; i < inp->plane.names.count; i++)
+        if (((const struct sp_volume_set_name *)inp->plane.names.data)[i].group == name.group)
+            return SP_OK;
+    return sp_volume_push(&inp->in, &inp->plane.names, &name, sizeof name);
 }
 
 static int parse_elements(struct inp *inp, const struct inp_card *card)
@@ -163,6 +201,8 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     inp->elsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "ELSET"))
         SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, inp->level, *sp_inp_parameter(card, "ELSET"), &set));
+    if (number <= PLANE)
+        SP_TRY(name_faces(inp, card, set, name));
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -263,6 +303,26 @@ done:
     return status;
 }
 
+/* Faces of plane elements as sets, in a file that has solids. */
+static int add_plane_sets(struct inp *inp, sp_mesh *mesh)
+{
+    char shown[SP_TEXT_QUOTE];
+    if (inp->plane.count == 0)
+        return SP_OK;
+    sp_volume_note(&inp->in, "%lld plane elements, the first of type %s, are read as faces of the solids, in sets",
+                   (long long)inp->plane.count, sp_word_show(inp->plane.type, shown));
+    return sp_volume_add_sets(&inp->in, NULL, inp->plane.names.count, inp->plane.names.data, 0, mesh);
+}
+
+static bool has_solids(const struct inp *inp)
+{
+    const struct sp_volume_element *element = inp->in.elements.data;
+    int64_t e = 0;
+    while (e < inp->in.elements.count && element[e].type < 0)
+        e++;
+    return e < inp->in.elements.count;
+}
+
 static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads)
 {
     const struct sp_volume_node *node = inp->in.nodes.data;
@@ -271,6 +331,11 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     struct sp_volume_ids element_ids;
     int64_t twice, count = inp->sections.count ? inp->materials.count : 1;
     int status;
+    char shown[SP_TEXT_QUOTE];
+    if (inp->plane.count && !has_solids(inp))
+        return sp_volume_fail(&inp->in, inp->plane.where,
+                              "elements of type %s are not supported without solids, whose faces they would be",
+                              sp_word_show(inp->plane.type, shown));
     SP_TRY(sp_volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
     if (twice >= 0)
         return sp_volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
@@ -298,6 +363,7 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
             ids[inp->in.vertex[i]] = node[i].id % INP_OUTSIDE;
     SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
     SP_TRY(sp_inp_fix_vertices(inp, mesh));
+    SP_TRY(add_plane_sets(inp, mesh));
     SP_TRY(sp_inp_add_sets(inp, mesh));
     if (loads)
         SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
@@ -332,6 +398,7 @@ int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, c
 done:
     sp_volume_sets_free(&inp.nsets);
     sp_volume_sets_free(&inp.elsets);
+    sp_list_free(&inp.plane.names);
     sp_list_free(&inp.boundaries);
     sp_list_free(&inp.loads);
     sp_list_free(&inp.materials);

@@ -56,6 +56,11 @@ struct inp {
     struct sp_volume_reader in;
     const sp_material *material;
     struct sp_volume_sets nsets, elsets;
+    struct {           /* elements of plane or axisymmetric problems, which name faces of solids */
+        sp_list names; /* struct sp_volume_set_name, of the groups of faces */
+        sp_word type;  /* of the first one */
+        int64_t where, count;
+    } plane;
     sp_list boundaries, loads, materials, sections, orientations, surfaces, surface_lines;
     int step;
     int level;        /* of the current card */

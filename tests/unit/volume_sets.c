@@ -196,6 +196,41 @@ static void assembly(void)
     LEVELS(PART ASSEMBLY "*BOUNDARY\n9,1,3\n", "node 9 is not defined");
 }
 
+/* As Gmsh writes physical surfaces: faces of first and second order become sets, those inside or outside the body too,
+ * or are counted. */
+static void plane_elements(void)
+{
+    const char *text =
+        INP_NODES "*ELEMENT, TYPE=CPS4, ELSET=left\n11,1,4,10,7\n12,2,5,11,8\n*ELEMENT, TYPE=CPS4R, ELSET=left\n"
+                  "13,3,6,12,9\n*ELEMENT, TYPE=CPE4, ELSET=odd\n14,1,2,3,4\n*ELEMENT, TYPE=CAX4\n15,1,4,10,7\n";
+    const char *quadratic =
+        "*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n5,.5,0,0\n6,.5,.5,0\n7,0,.5,0\n8,0,0,.5\n9,.5,0,.5\n10,0,.5,.5\n"
+        "*ELEMENT,TYPE=C3D10\n1,1,2,3,4,5,6,7,8,9,10\n*ELEMENT,TYPE=CPS6,ELSET=base\n2,1,2,3,5,6,7\n";
+    sp_mesh mesh;
+    sp_notes notes;
+    char all[1000] = "";
+    CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
+    SET("left", SP_SET_FACES, 3, 0, 0, 0, 1, 1, 1);
+    for (int n = 0; n < notes.count; n++)
+        strncat(strncat(all, notes.line[n], 160), "\n", 2);
+    CHECK(strstr(all, "5 plane elements, the first of type CPS4, are read as faces of the solids") &&
+              strstr(all, "1 points, lines and faces are in no group") &&
+              strstr(all, "1 points and faces of groups are not of the solid elements"),
+          "%s", all);
+    CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
+    sp_mesh_free(&mesh);
+    CHECK_OK(
+        sp_volume_parse_inp(&context, quadratic, (int64_t)strlen(quadratic), NULL, &steel, &mesh, NULL, NULL, NULL));
+    SET("base", SP_SET_FACES, 1, 0, 3);
+    sp_mesh_free(&mesh);
+#define PLANE(text, words) expect_error('a', text, (int64_t)strlen(text), NULL, words)
+    PLANE("*NODE\n1,0,0\n2,1,0\n3,0,1\n*ELEMENT,TYPE=CPS3\n1,1,2,3\n",
+          "line 5: elements of type CPS3 are not supported without solids");
+    PLANE("*NODE\n1,0,0\n2,1,0\n3,0,1\n*ELEMENT,TYPE=CPS5\n1,1,2,3\n",
+          "line 5: elements of type CPS5 are not supported (");
+    PLANE(INP_NODES "*ELEMENT, TYPE=CPS3\n3,1,2\n", "element 3 has 2 of 3 nodes");
+}
+
 /* Names that are too long, and many sets of all nodes in few lines: notes, and the mesh is read. */
 static void too_much(void)
 {
@@ -290,6 +325,7 @@ int main(void)
     RUN(faces_of_abaqus);
     RUN(abaqus);
     RUN(assembly);
+    RUN(plane_elements);
     RUN(too_much);
     RUN(medit);
     RUN(turned);

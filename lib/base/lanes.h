@@ -14,9 +14,9 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 #define SUPPLE_LANES 2
 #endif
 
-/* The instruction sets of x86-64 with eight and with four lanes in a register. GCC 10 does not know these levels; it
- * has clones of one feature only, and FMA with AVX is what our kernels use of the level with AVX2. */
-#if defined(__clang__) || __GNUC__ > 10
+/* The instruction sets of x86-64 with eight and with four lanes in a register. GCC before version 12 has no clones for
+ * these levels, only for one feature; FMA with AVX is what our kernels use of the level with AVX2. */
+#if defined(__clang__) || __GNUC__ > 11
 #define SP_LEVEL_4 "arch=x86-64-v4"
 #define SP_LEVEL_3 "arch=x86-64-v3"
 #define SP_CLONE_4 SP_LEVEL_4

@@ -272,7 +272,7 @@ markdown() {
     done | cut -d ' ' -f 1 | sort -u > options
     spans=0
     while IFS=: read -r document span; do
-        [[ $span != '`'@(scripts/|bench/|meson|make|bats)* ]] || continue
+        [[ $span != '`'@(scripts/|packaging/|bench/|meson|make|bats)* ]] || continue
         spans=$((spans + 1))
         for word in $(tr -c 'a-z0-9-' ' ' <<< "$span"); do
             [[ $word != --[a-z]*[a-z0-9] ]] || grep -qxF -- "${word#--}" options || fault "$document: no program has $word"

@@ -174,11 +174,12 @@ _Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble
 /* Gets the type and shape of a member from its dictionary: SP_OTHER for a structured type, or for more dimensions than
  * any of our members has. `bytes` receives the size of its values (0 for SP_OTHER). Returns false if header and values
  * together exceed 64 bits. */
-static bool describe(const char *dictionary, int64_t header_length, sp_array *array, int64_t *bytes)
+static bool describe(const char *dictionary, int64_t header_length, sp_array *array, bool *swapped, int64_t *bytes)
 {
     sp_npy_header header;
     int64_t total;
     *array = (sp_array){.type = SP_OTHER};
+    *swapped = false;
     *bytes = 0;
     if (!sp_npy_parse(dictionary, &header))
         return !header.too_large;
@@ -186,6 +187,9 @@ static bool describe(const char *dictionary, int64_t header_length, sp_array *ar
     array->rank = header.rank;
     array->count = header.count;
     memcpy(array->shape, header.shape, sizeof array->shape);
+    *swapped = *header.descriptor == '>';
+    if (*swapped)
+        *header.descriptor = '<';
     for (int type = SP_F8; type <= SP_U1; type++)
         if (!strcmp(header.descriptor, sp_types_of_npy[type].descriptor)) {
             array->type = (enum sp_type)type;
@@ -203,7 +207,9 @@ static bool describe(const char *dictionary, int64_t header_length, sp_array *ar
            !__builtin_add_overflow(*bytes, header_length, &total);
 }
 
-enum { CUT = -1 };
+/* Besides the statuses: the file ends early; a member that is none of ours. */
+enum { CUT = -1, PASSED = -2 };
+enum { SP_PREAMBLE = 65536 + 16 };
 
 /* Checks whether the members in memory may use `capacity` bytes. Stored members have as many bytes as the file.
  * Deflated ones may have up to a thousand times as many, which occurs only in files made for this purpose. */
@@ -251,8 +257,19 @@ done:
     return status;
 }
 
-/* The same, with the values passed on as they are read. */
-static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
+/* Numbers of the other byte order. */
+static void swap_bytes(int64_t count, int size, char *at)
+{
+    for (int64_t i = 0; i < count; i++, at += size)
+        for (int k = 0; k < size / 2; k++) {
+            const char byte = at[k];
+            at[k] = at[size - 1 - k];
+            at[size - 1 - k] = byte;
+        }
+}
+
+/* read_data, with the values passed on as they are read. */
+static int divert_data(sp_reader *reader, bool hashed, bool swapped, const sp_array *array)
 {
     sp_pool scratch = {0};
     int64_t most = READ_BLOCK / array->size;
@@ -265,6 +282,8 @@ static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
         else {
             if (hashed)
                 sha256_update(&reader->hash, (size_t)(count * array->size), (const uint8_t *)buffer);
+            if (swapped)
+                swap_bytes(count, array->size, buffer);
             status = reader->take(reader->take_data, array, first, count, buffer);
         }
     }
@@ -291,20 +310,15 @@ static int skip_member(sp_reader *reader, bool hashed, int64_t *bytes)
     return count == 0 ? SP_OK : CUT;
 }
 
-/* Gets the name of a member without ".npy", which must be plain text. */
-static int member_name(sp_context *context, const char *path, char name[SP_MEMBER_NAME])
+/* Gets the name of a member without ".npy"; false if it cannot be that of an array that is needed. */
+static bool member_name(const char *path, char name[SP_MEMBER_NAME])
 {
-    size_t length = path ? strlen(path) : 0;
-    for (size_t i = 0; i < length; i++)
-        if (path[i] <= ' ' || path[i] > '~')
-            length = 0;
-    if (length == 0)
-        return sp_fail(context, SP_INPUT, "a member's name is not printable ASCII");
-    if (length < 5 || strcmp(path + length - 4, ".npy") || length - 4 >= SP_MEMBER_NAME)
-        return sp_fail(context, SP_INPUT, "member %.120s is not an .npy array", path);
+    const size_t length = path ? strlen(path) : 0;
+    if (!sp_zip_plain(path, length) || length < 5 || strcmp(path + length - 4, ".npy") || length - 4 >= SP_MEMBER_NAME)
+        return false;
     memset(name, 0, SP_MEMBER_NAME);
     memcpy(name, path, length - 4);
-    return SP_OK;
+    return true;
 }
 
 static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64_t found)
@@ -313,25 +327,70 @@ static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64
                    (long long)needed, (long long)found);
 }
 
-/* Reads one member after its zip header. */
+/* Passes over a member of which `count` bytes have been read already. */
+static int pass_member(sp_reader *reader, const char *path, int64_t count, const char *read)
+{
+    const size_t length = path && sp_zip_plain(path, strlen(path)) ? strlen(path) : 0;
+    int64_t bytes;
+    if (reader->hashing) {
+        sha256_update(&reader->hash, length, (const uint8_t *)path);
+        sha256_update(&reader->hash, (size_t)count, (const uint8_t *)read);
+    }
+    const int status = skip_member(reader, reader->hashing, &bytes);
+    sp_zip_list(&reader->listing, length ? path : "", length, (uint64_t)(count + bytes));
+    return status == SP_OK ? PASSED : status;
+}
+
+/* Reads the preamble of an array: magic, version 1.x or 2.x, length and dictionary, which is NUL-terminated. Its length
+ * is that of what was read; *known: it is such a preamble, and of no more than SP_PREAMBLE bytes. */
+static int read_preamble(sp_reader *reader, char preamble[SP_PREAMBLE + 1], int *begin, int *length, bool *known)
+{
+    *length = 10;
+    *known = false;
+    if (read_exactly(reader, preamble, 10))
+        return CUT;
+    const int version = memcmp(preamble, "\x93NUMPY", 6) ? 0 : preamble[6];
+    int64_t more = (unsigned char)preamble[8] + 256 * (int64_t)(unsigned char)preamble[9];
+    if (version != 1 && version != 2)
+        return SP_OK;
+    if (version == 2) {
+        if (read_exactly(reader, preamble + 10, 2))
+            return CUT;
+        *length = 12;
+        more += 65536 * ((unsigned char)preamble[10] + 256 * (int64_t)(unsigned char)preamble[11]);
+    }
+    *begin = *length;
+    if (*length + more > SP_PREAMBLE)
+        return SP_OK;
+    if (read_exactly(reader, preamble + *length, more))
+        return CUT;
+    *length += (int)more;
+    preamble[*length] = 0;
+    *known = true;
+    return SP_OK;
+}
+
+/* Reads one member after its zip header. PASSED: it was none that can be needed. */
 static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool,
                        bool (*wanted)(void *, const char *), void *wanted_data, sp_array *array)
 {
     sp_context *context = reader->context;
-    char name[SP_MEMBER_NAME + 4], header[65536 + 16];
+    const char *path = archive_entry_pathname(entry);
+    char name[SP_MEMBER_NAME + 4], header[SP_PREAMBLE + 1];
     int64_t bytes, needed;
-    int status = member_name(context, archive_entry_pathname(entry), name);
+    int header_length, begin;
+    bool known, swapped;
+    if (!member_name(path, name))
+        return pass_member(reader, path, 0, "");
+    const bool needless = wanted && !wanted(wanted_data, name);
+    int status = read_preamble(reader, header, &begin, &header_length, &known);
     if (status != SP_OK)
         return status;
-    if (read_exactly(reader, header, 10))
-        return CUT;
-    if (memcmp(header, "\x93NUMPY\x01", 7))
-        return sp_fail(context, SP_INPUT, "member %s is not an .npy array of version 1", name);
-    int header_length = 10 + (unsigned char)header[8] + 256 * (unsigned char)header[9];
-    if (read_exactly(reader, header + 10, header_length - 10))
-        return CUT;
-    header[header_length] = 0;
-    if (!describe(header + 10, header_length, array, &needed))
+    if (!known && needless)
+        return pass_member(reader, path, header_length, header);
+    if (!known)
+        return sp_fail(context, SP_INPUT, "member %s is not an .npy array of version 1 or 2", name);
+    if (!describe(header + begin, header_length, array, &swapped, &needed))
         return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have",
                        name);
     bool hashed = reader->hashing && strcmp(name, "result");
@@ -342,21 +401,23 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     bool sized = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
     if (array->type != SP_OTHER && sized && archive_entry_size(entry) != header_length + needed)
         return wrong_size(reader, name, needed, archive_entry_size(entry) - header_length);
-    if (array->type == SP_OTHER || (wanted && !wanted(wanted_data, name))) {
+    const bool diverted = reader->diverted && !strcmp(reader->diverted, name);
+    if (array->type == SP_OTHER || needless) {
         status = skip_member(reader, hashed, &bytes);
         if (status == SP_OK && array->type != SP_OTHER && bytes != needed)
             return wrong_size(reader, name, needed, bytes);
     } else {
         bytes = needed;
-        bool diverted = reader->diverted && !strcmp(reader->diverted, name);
         memcpy(array->name, name, SP_MEMBER_NAME);
-        status = diverted ? divert_data(reader, hashed, array) : read_data(reader, pool, bytes, array);
+        status = diverted ? divert_data(reader, hashed, swapped, array) : read_data(reader, pool, bytes, array);
         if (status == CUT && reader->short_member && !reader->partial)
             return sp_fail(context, SP_INPUT,
                            "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
                            (long long)bytes);
         if (status == SP_OK && hashed && !diverted)
             sha256_update(&reader->hash, (size_t)bytes, array->data);
+        if (status == SP_OK && swapped && !diverted)
+            swap_bytes(array->count, array->size, array->data);
     }
     if (status != SP_OK)
         return status;
@@ -366,8 +427,9 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     return SP_OK;
 }
 
-int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data,
-                   sp_array *array)
+/* sp_reader_next for one member, which may be PASSED. */
+static int next_member(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data,
+                       sp_array *array)
 {
     *array = (sp_array){0};
     if (reader->ended)
@@ -387,14 +449,24 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
     reader->entries++;
     struct sha256_ctx before = reader->hash;
     int status = read_member(reader, entry, pool, wanted, wanted_data, array);
-    if (status == SP_OK) {
+    if (status == SP_OK || status == PASSED) {
         reader->members++;
-        return SP_OK;
+        return status;
     }
     sp_pool_drop(pool, array->data);
     *array = (sp_array){0};
     reader->hash = before; /* an incomplete member is not part of the hash */
     return status == CUT ? cut(reader, array) : status;
+}
+
+int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data,
+                   sp_array *array)
+{
+    int status;
+    do
+        status = next_member(reader, pool, wanted, wanted_data, array);
+    while (status == PASSED);
+    return status;
 }
 
 void sp_reader_divert(sp_reader *reader, const char *name,

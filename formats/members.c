@@ -99,6 +99,9 @@ int sp_members_read(sp_context *context, sp_members *members, const char *name, 
                     int rank, const int64_t *shape, sp_array **result)
 {
     sp_array *array = sp_members_find(members, name);
+    for (int i = 0; array && i < array->rank; i++)
+        if (array->shape[i] == 0 && shape && shape[i] < 0 && !array->data)
+            return sp_fail(context, SP_INPUT, "member %s has no values: dimension %d is 0", name, i);
     if (!array || (array->type != SP_OTHER && !array->data)) /* skipped: not a member of this file type */
         return sp_fail(context, SP_INPUT, "member %s is missing", name);
     int status = sp_array_check(context, array, type, rank, shape);

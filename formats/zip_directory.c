@@ -11,6 +11,14 @@ static uint64_t little(const char *bytes, int count)
     return value;
 }
 
+bool sp_zip_plain(const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (name[i] <= ' ' || name[i] > '~')
+            return false;
+    return length > 0;
+}
+
 /* FNV-1a. */
 void sp_zip_list(uint64_t *listing, const char *name, size_t length, uint64_t size)
 {
@@ -63,7 +71,8 @@ bool sp_zip_directory_agrees(const char *bytes, int64_t count, int64_t first, in
                 comment = (int64_t)little(at + 32, 2);
         if (end - at < ENTRY + name + extra + comment)
             return false;
-        sp_zip_list(&found, at + ENTRY, (size_t)name, directory_size(at, name, extra));
+        const size_t plain = sp_zip_plain(at + ENTRY, (size_t)name) ? (size_t)name : 0;
+        sp_zip_list(&found, at + ENTRY, plain, directory_size(at, name, extra));
         at += ENTRY + name + extra + comment;
     }
     return at == end && found == listing;

@@ -873,12 +873,11 @@ static void foreign_files(void)
     }
     CHECK(read_path("pipe.npz", read_columns, NULL) == SP_OK, "written to a pipe: %s", context.message);
     CHECK(read_path("big.npz", read_columns, NULL) == SP_OK, "highly compressed: %s", context.message);
-    CHECK(read_path("odd.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "another type"), "%s",
+    CHECK(read_path("odd.npz", read_columns, NULL) == SP_OK, "big-endian: %s", context.message);
+    CHECK(read_path("uni.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "member U is missing"), "%s",
           context.message);
-    CHECK(read_path("uni.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "ASCII"), "%s",
+    CHECK(read_path("text.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "member U is missing"), "%s",
           context.message);
-    CHECK(read_path("text.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "a.txt is not an .npy"),
-          "%s", context.message);
 
     /* and ours read there */
     blob ours = write_polynomials(2), ours_sparse = write_sparse();

@@ -9,6 +9,9 @@
 
 enum { MOST_COLUMNS = 1000000 };
 
+/* Squares of entries up to this, times masses and summed, do not overflow. */
+static const double LARGEST = 1e130;
+
 /* ---- memory ---- */
 
 /* Bytes that `count` columns need when none of them is in memory. */
@@ -72,11 +75,15 @@ static int put(candidates *set, candidate_file *file, int64_t column, int64_t ro
 {
     int64_t number = file->first + column;
     int status = SP_OK;
-    for (int64_t i = 0; i < height; i++)
+    for (int64_t i = 0; i < height; i++) {
         if (set->body->dof[row + i] < 0) {
             file->prescribed = fmax(file->prescribed, fabs(values[i]));
             values[i] = 0;
         }
+        if (fabs(values[i]) > LARGEST)
+            return sp_fail(set->context, SP_INPUT, "column %lld has the entry %g, whose square overflows: scale it",
+                           (long long)column, values[i]);
+    }
     if (!set->place)
         return put_at(set, number, row, height, values);
     for (int64_t place = number < set->numbers ? set->place[number] : -1; place >= 0 && status == SP_OK;

@@ -56,7 +56,7 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
                            const sp_includes *includes, const sp_material *material, sp_mesh *mesh,
                            sp_notes *notes) SP_MUST_USE;
 
-/* Legacy VTK, versions 2.0 to 5.1, text and binary: an unstructured grid of solids of first and second order;
+/* Legacy VTK, versions 1.0 to 5.1, text and binary: an unstructured grid of solids of first and second order;
  * cells of fewer dimensions are skipped with a note, others are an error. Cell data named region or material, one
  * integer for each cell, give regions like the references of Medit. Points that no element uses are dropped. */
 int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material,

@@ -140,6 +140,9 @@ static int parse_header(struct medit *medit)
     int status;
     snprintf(medit->section, sizeof medit->section, "MeshVersionFormatted");
     SP_TRY(sp_volume_next_word(&medit->in, medit->section, &word));
+    if (sp_word_is(word, "MFEM"))
+        return sp_fail(medit->in.context, SP_INPUT,
+                       "the file begins with MFEM: it is of MFEM's own format, which is not supported; save it as VTK");
     if (!sp_word_same(word, sp_word_of(medit->section)))
         return sp_fail(medit->in.context, SP_INPUT,
                        "the file does not begin with MeshVersionFormatted: it is no Medit file in text");

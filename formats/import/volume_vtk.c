@@ -122,8 +122,8 @@ static int parse_header(struct vtk *vtk)
                        "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
     strcpy(vtk->section, "the header");
     SP_TRY(next_word(vtk, &word));
-    if (!sp_word_number(word, &version) || !(version >= 2 && version <= 5.1))
-        return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (2.0 to 5.1 are)",
+    if (!sp_word_number(word, &version) || !(version >= 1 && version <= 5.1))
+        return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (1.0 to 5.1 are)",
                                    sp_word_show(word, shown));
     vtk->offsets = version >= 5;
     /* The title may be any text, or empty. */

@@ -80,6 +80,7 @@ static void medit_errors(void)
 {
     ERROR('d', "", "the file ends inside MeshVersionFormatted");
     ERROR('d', "solid\n", "does not begin with MeshVersionFormatted");
+    ERROR('d', "MFEM mesh v1.0\n\ndimension\n3\n", "it is of MFEM's own format, which is not supported");
     ERROR('d', "MeshVersionFormatted 5\n", "line 1: version 5 is not supported");
     ERROR('d', "MeshVersionFormatted 2\nDimension 2\n", "line 2: the dimension is 2 instead of 3");
     ERROR('d', MEDIT, "the file has no Vertices");
@@ -360,6 +361,7 @@ static void vtk_errors(void)
 #define VTK_5 VTK("5.1") VTK_POINTS
     ERROR('k', "", "does not begin with '# vtk DataFile Version'");
     ERROR('k', "<VTKFile>\n", "does not begin with '# vtk DataFile Version'");
+    ERROR('k', "# vtk DataFile Version 0.9\n", "line 1: version '0.9' is not supported (1.0 to 5.1 are)");
     ERROR('k', "# vtk DataFile Version 6.0\n", "line 1: version '6.0' is not supported");
     ERROR('k', "# vtk DataFile Version 2.0\ntitle\nTEXT\n", "line 3: 'TEXT' stands where ASCII or BINARY is due");
     ERROR('k', "# vtk DataFile Version 2.0\n\nASCII\nDATASET POLYDATA\n",

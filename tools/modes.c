@@ -22,8 +22,8 @@ static const tool_option options[] = {
      .only = "method!=inertia !order",
      .help = "number of modes, rigid ones included; with --interface of those with interfaces at rest, 0: none"},
     {"interface", 0, TOOL_TEXTS, &chosen.interface.names, "NAME", .only = "solver!=slepc,amg",
-     .help = "first the constraint modes of this set of vertices (Craig-Bampton), then modes with the set at rest; * "
-             "matches any characters; may be repeated"},
+     .help = "first the constraint modes of this set of vertices or faces (Craig-Bampton), then modes with the set at "
+             "rest; * matches any characters; may be repeated"},
     {"frame", 0, TOOL_CHOICE, &chosen.interface.frame, NULL, "rigid", "rigid|average|none", .only = "interface",
      .help = "an interface has six coordinates as a rigid body, six of its mean translation and rotation, or those of "
              "each vertex"},

@@ -7,25 +7,29 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Returns true if all vertices of the set are fixed. */
-static bool is_at_rest(const sp_fe_space *space, const sp_mesh_set *set)
+/* Returns true if all vertices are fixed. */
+static bool is_at_rest(const sp_fe_space *space, int64_t count, const int64_t *vertex)
 {
     bool rest = true;
-    for (int64_t k = 0; k < set->count; k++)
+    for (int64_t k = 0; k < count; k++)
         for (int c = 0; c < 3; c++)
-            rest &= space->dof[3 * set->index[k] + c] < 0;
+            rest &= space->dof[3 * vertex[k] + c] < 0;
     return rest;
 }
 
-/* Returns true if an option names the set, by its name, or with * if it is not at rest as a whole, as the interface to
- * the parent of a domain is with simpart --fix-parent. Marks the names that are used. */
-static bool is_chosen(const modes_problem *p, const tool_texts *names, const sp_mesh_set *set, bool *used)
+enum { UNUSED, BY_VERTICES, BY_FACES };
+
+/* Returns true if an option names the set of these vertices, by its name, or with * if it is not at rest as a whole, as
+ * the interface to the parent of a domain is with simpart --fix-parent. Marks the names that are used. Of a name with
+ * sets of vertices no set of faces is taken. */
+static bool is_chosen(const modes_problem *p, const tool_texts *names, const char *name, int kind, int64_t count,
+                      const int64_t *vertex, int *used)
 {
     bool chosen = false;
     for (int64_t i = 0; i < names->count; i++)
-        if (fnmatch(names->value[i], set->name, 0) == 0) {
-            used[i] = true;
-            chosen |= !strcmp(names->value[i], set->name) || !is_at_rest(&p->body, set);
+        if ((used[i] == UNUSED || used[i] == kind) && fnmatch(names->value[i], name, 0) == 0) {
+            used[i] = kind;
+            chosen |= !strcmp(names->value[i], name) || !is_at_rest(&p->body, count, vertex);
         }
     return chosen;
 }
@@ -43,29 +47,35 @@ static void mark_rest(modes_problem *p, const tool_texts *names)
     }
 }
 
-/* The sets whose names match, in the order of the mesh. */
+/* The sets whose names match, in the order of the mesh: sets of vertices, then the vertices of sets of faces. */
 static void find_interfaces(modes_problem *p, const modes_interface_choice *choice)
 {
     const sp_mesh *mesh = &p->mesh.mesh;
-    bool used[TOOL_COUNT(choice->names.value)] = {false};
+    int used[TOOL_COUNT(choice->names.value)] = {UNUSED};
     p->interfaces = tool_allocate(&p->pool, mesh->set_count, sizeof *p->interfaces);
-    for (int64_t i = 0; i < mesh->set_count; i++) {
+    for (int64_t i = 0; i < 2 * mesh->set_count; i++) {
+        const sp_mesh_set *set = &mesh->sets[i % mesh->set_count];
+        const int kind = i < mesh->set_count ? BY_VERTICES : BY_FACES;
         sp_interface *interface = &p->interfaces[p->interface_count];
-        if (mesh->sets[i].kind != SP_SET_VERTICES || !is_chosen(p, &choice->names, &mesh->sets[i], used))
+        int64_t count, *vertex;
+        if (set->kind != (kind == BY_FACES ? SP_SET_FACES : SP_SET_VERTICES))
             continue;
-        snprintf(interface->name, sizeof interface->name, "%s", mesh->sets[i].name);
+        tool_check(sp_mesh_set_vertices(p->context, mesh, set, &p->pool, &count, &vertex), p->mesh.path);
+        if (!is_chosen(p, &choice->names, set->name, kind, count, vertex, used))
+            continue;
+        snprintf(interface->name, sizeof interface->name, "%s", set->name);
         interface->frame = (sp_interface_frame)choice->frame;
-        interface->vertex_count = mesh->sets[i].count;
-        interface->vertices = mesh->sets[i].index;
+        interface->vertex_count = count;
+        interface->vertices = vertex;
         interface->share = tool_allocate(&p->pool, interface->vertex_count, sizeof *interface->share);
         p->interface_count++;
     }
     for (int64_t i = 0; i < choice->names.count; i++)
-        if (!used[i]) {
+        if (used[i] == UNUSED) {
             char known[256];
             sp_mesh_list_sets(mesh, known, sizeof known);
-            tool_fail(SP_USAGE, NULL, "--interface: the mesh has no set of vertices \"%s\"%s%s", choice->names.value[i],
-                      *known ? ", only " : ", nor any other set", known);
+            tool_fail(SP_USAGE, NULL, "--interface: the mesh has no set of vertices or faces \"%s\"%s%s",
+                      choice->names.value[i], *known ? ", only " : ", nor any other set", known);
         }
     mark_rest(p, &choice->rest);
 }

@@ -340,9 +340,17 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
 
 @test "refusals of interfaces" {
     local ending=.npz
+    local word text
     needs_numpy
     slices
-    refused 2 '--interface: the mesh has no set of vertices "interface-7", only ' modes domain-1.npz --interface interface-7 -o out.npz
+    refused 2 '--interface: the mesh has no set of vertices or faces "interface-7", only ' modes domain-1.npz --interface interface-7 -o out.npz
+    # a set of faces is as good as the set of its vertices
+    printf '*NODE\n1,0,0,0\n2,1,0,0\n3,1,1,0\n4,0,1,0\n5,0,0,1\n6,1,0,1\n7,1,1,1\n8,0,1,1\n*ELEMENT,TYPE=C3D8,ELSET=E\n1,1,2,3,4,5,6,7,8\n*NSET,NSET=nodes\n1,2,3,4\n*SURFACE,NAME=wall\nE,S1\n' > cube.inp
+    done_well simimport cube.inp -q -o cube.npz
+    done_well modes cube.npz --interface wall -k 3 -q -o wall.npz
+    done_well modes cube.npz --interface nodes -k 3 -q -o nodes.npz
+    cmp <(unzip -p wall.npz U.npy) <(unzip -p nodes.npz U.npy) || fault 'faces and their vertices differ'
+    done_well modes cube.npz --interface 'wa*' -k 3 -q -o wall.npz
     refused 2 '--frame ' modes domain-1.npz --frame rigid -o out.npz
     refused 2 '--derivatives ' modes domain-1.npz --interface 'interface-*' --derivatives d.npz -o out.npz
     refused 2 '--count: 0 is out of range' modes domain-1.npz -k 0 -o out.npz
@@ -363,7 +371,54 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     sed 's/model-mass/..\/model-mass/' model.json > other.json
     refused 3 'is not beside it' simimport other.json -o out.npz
     sed 's/"npy": "[^"]*"/"npy": 3/' model.json > other.json
-    refused 3 'other.json: matrices: mass: "npy" is not the name of a file' simimport other.json -o out.npz
+    refused 3 'other.json: matrices[.]mass[.]npy: a number, expected a name' simimport other.json -o out.npz
+    # a mass that is none, and a stiffness that lets the body run away
+    simimport model.json --mesh domain-2.npz --basis leaf.npz -q -o whole.npz || fault "its own mesh and basis"
+    "$PYTHON" - <<-'END'
+	import struct
+	def change(name, to, change):
+	    d = bytearray(open(name, 'rb').read())
+	    at = 10 + d[8] + 256 * d[9]
+	    r = int(((len(d) - at) // 8) ** 0.5)
+	    for i in range(r * r):
+	        struct.pack_into('<d', d, at + 8 * i, change(i // r, i % r, struct.unpack_from('<d', d, at + 8 * i)[0]))
+	    open(to, 'wb').write(d)
+	change('model-mass.npy', 'negative.npy', lambda i, j, x: -x)
+	change('model-mass.npy', 'zero.npy', lambda i, j, x: 0)
+	change('model-mass.npy', 'singular.npy', lambda i, j, x: 1)
+	change('model-stiffness.npy', 'falls.npy', lambda i, j, x: -x)
+	change('model-stiffness.npy', 'twice.npy', lambda i, j, x: 2 * x)
+	END
+    for word in negative zero singular; do
+        sed "s/model-mass.npy/$word.npy/" model.json > other.json
+        refused 3 '^simimport: other.json: the mass matrix is not positive definite: ' simimport other.json -o out.npz
+    done
+    sed 's/model-stiffness.npy/falls.npy/' model.json > other.json
+    done_well simimport other.json -o falls.npz
+    [[ $err == *'the stiffness is not positive semidefinite: its least eigenvalue is -'* ]] || fault "no word on the stiffness: $err"
+    sed 's/model-stiffness.npy/twice.npy/' model.json > other.json
+    done_well simimport other.json -q -o twice.npz
+    refused 3 "other.json: its linear part is not U'KU of the mesh and the basis: they differ by 1[.]0e[+]00" simimport other.json --mesh domain-2.npz --basis leaf.npz -o out.npz
+    # every key is checked, also those that are not used
+    while IFS='|' read -r word text; do
+        sed -E "$word" model.json > other.json
+        cmp -s model.json other.json && fault "$word changes nothing"
+        refused 3 "^simimport: other.json: .*$text" simimport other.json -o out.npz
+    done <<- 'END'
+	s/"format_version"/"more": 1, "format_version"/|more
+	s/"npy": "model-mass.npy"/"npz": "a", "npy": "model-mass.npy"/|npz
+	s/"interfaces": \[/"interfaces": 3, "x": [/|x
+	s/"frame": "[a-z]*"/"frame": 1/|frame
+	s/"frame": "[a-z]*"/"frame": "fixed"/|frame
+	s/"origin": \[[^,]*/"origin": [1e300/|origin
+	s/"origin": \[[^,]*/"origin": ["z"/|origin
+	s/"vertices": \[[0-9]+/"vertices": [-1/|vertices
+	s/"vertices": \[[0-9]+/"vertices": ["z"/|vertices
+	s/"vertices": \[([0-9]+), ([0-9]+)/"vertices": [\2, \1/|increasing
+	s/"first": 0/"first": 1/|expected from 0 on
+	s/"coordinates": 6/"coordinates": 7/|has 6 coordinates
+	s/"name": "[^"]*"/"name": 3/|name
+	END
     echo '{' > other.json
     refused 3 'other.json: line' simimport other.json -o out.npz
     refused 3 'model.json: it was made from another mesh' simimport model.json --mesh mesh.npz -o out.npz

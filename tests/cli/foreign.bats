@@ -267,6 +267,14 @@ need_numpy() {
 	open('odd.cub', 'wb').write(d[:16] + struct.pack('<%dd' % len(v), *v))
 	END
     refused 3 'are those of no energy' simimport odd.cub -o out.npz
+    "$PYTHON" - <<-'END'
+	d = bytearray(open('p.cub', 'rb').read())
+	import struct
+	for i in range(36): # twice the stiffness
+	    struct.pack_into('<d', d, 16 + 8 * i, 2 * struct.unpack_from('<d', d, 16 + 8 * i)[0])
+	open('stiff.cub', 'wb').write(d)
+	END
+    refused 3 "its linear part is not U'KU of the mesh and the basis: they differ by 1[.]0e[+]00" simimport stiff.cub --mesh mesh.npz --basis basis.npz -o out.npz
     no_faults
 }
 
@@ -317,5 +325,52 @@ need_numpy() {
 	    largest = max(map(abs, a[first:last]))
 	    assert max(abs(x - y) for x, y in zip(a[first:last], b[first:last])) <= 1e-13 * largest, first
 	END
+    no_faults
+}
+
+@test "what an .npz of another program may have" {
+    local file ending=.npz
+    "$PYTHON" - <<-'END'
+	import math, struct, zipfile
+
+	def npy(descr, shape, values, version=1, fortran=False):
+	    head = "{'descr': %r, 'fortran_order': %s, 'shape': %r, }" % (descr, fortran, tuple(shape))
+	    size = 10 if version == 1 else 12
+	    head = head.ljust((size + len(head) + 64) // 64 * 64 - size - 1) + '\n'
+	    pack = struct.pack('<H' if version == 1 else '<I', len(head))
+	    code = (descr[0] if descr[0] in '<>' else '<') + str(len(values)) + {'f8': 'd', 'f4': 'f', 'i4': 'i'}[descr[1:]]
+	    return b'\x93NUMPY' + bytes([version, 0]) + pack + head.encode() + struct.pack(code, *values)
+
+	def write(name, members):
+	    with zipfile.ZipFile(name, 'w') as z:
+	        for member, data in members.items():
+	            z.writestr(member, data)
+
+	head = zipfile.ZipFile('mesh.npz').read('vertices.npy')[:200]
+	n = 3 * int(head[head.index(b'(') + 1:head.index(b',', head.index(b'('))])
+	U = [math.sin(1 + 1.7 * i * i) for i in range(3 * n)]
+	U = [struct.unpack('<f', struct.pack('<f', x))[0] for x in U]
+	plain = npy('<f8', (n, 3), U)
+	write('plain.npz', {'U.npy': plain})
+	write('be.npz', {'U.npy': npy('>f8', (n, 3), U)})
+	write('be4.npz', {'U.npy': npy('>f4', (n, 3), U)})
+	write('v2.npz', {'U.npy': npy('<f8', (n, 3), U, 2)})
+	write('unicode.npz', {'\u03b1.npy': npy('<i4', (), [1]), 'U.npy': plain})
+	write('foreign.npz', {'read me.txt': b'text', 'dir/': b'', 'x.npy': b'no array, but long enough', 'y.npy': b'\x93NUMPY\x03\x00' + b'x' * 40,
+	                      'long.npy': b'\x93NUMPY\x02\x00' + struct.pack('<I', 100000) + b' ' * 100000, 'U.npy': plain, 'a' * 200 + '.npy': plain})
+	write('empty.npz', {'U.npy': npy('<f8', (n, 0), [])})
+	write('huge.npz', {'U.npy': npy('<f8', (n, 3), [1e200 * x for x in U])})
+	write('v3.npz', {'U.npy': npy('<f8', (n, 3), U, 3)})
+	END
+    done_well masspca mesh.npz plain.npz -r 2 -q -o due.npz
+    for file in be be4 v2 unicode foreign; do
+        done_well masspca mesh.npz $file.npz -r 2 -q -o $file-basis.npz
+        same_members due.npz $file-basis.npz U
+        LC_ALL=C masspca mesh.npz - -r 2 -q -o piped.npz < $file.npz || fault "$file: from a pipe"
+        same_members due.npz piped.npz U
+    done
+    refused 3 '^masspca: empty.npz: member U has no values: dimension 1 is 0$' masspca mesh.npz empty.npz -r 2 -o out.npz
+    refused 3 '^masspca: huge.npz: column 0 has the entry .*e[+](199|200), whose square overflows' masspca mesh.npz huge.npz -r 2 -o out.npz
+    refused 3 '^masspca: v3.npz: member U is not an .npy array of version 1 or 2$' masspca mesh.npz v3.npz -r 2 -o out.npz
     no_faults
 }

@@ -3,7 +3,7 @@
 #ifndef TOOLS_IMPORT_IMPORT_H
 #define TOOLS_IMPORT_IMPORT_H
 
-#include "tools/common/tool.h"
+#include "tools/common/inputs.h"
 
 enum import_format {
     IMPORT_AUTO,
@@ -44,6 +44,16 @@ typedef struct import_matrix_choice {
     int kind, lumping; /* enum import_kind, not AUTO for columns; enum import_lumping */
     const char *mesh, *modes, *basis;
 } import_matrix_choice;
+
+/* Refuses a mass [r, r] that is not positive definite, and warns of a stiffness [r, r] that is not semidefinite. */
+void import_check_definite(sp_context *context, const char *path, int64_t r, const double *stiffness,
+                           const double *mass);
+
+/* Compares the stiffness at rest [r, r] with UᵀKU and, unless it is NULL, the mass with UᵀMU, of the first r columns of
+ * the basis, whose fixed rows are set to 0. Refuses matrices of another mesh or basis. The deviations are added to
+ * result. */
+void import_compare(sp_context *context, const char *path, const tool_mesh *mesh, tool_columns *basis, int64_t r,
+                    const double *stiffness, const double *mass, json_t *result);
 
 void import_columns(sp_context *context, const char *path, enum import_format format,
                     const import_matrix_choice *choice);

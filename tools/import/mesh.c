@@ -1,6 +1,7 @@
 /* Volumetric meshes. */
 #include "formats/import/surface.h"
 #include "formats/import/volume.h"
+#include "mesh/element_geometry.h"
 #include "mesh/mesh_sets.h"
 #include "tools/common/anchors.h"
 #include "tools/common/inputs.h"
@@ -75,6 +76,22 @@ static void parse(sp_context *context, const char *path, enum import_format form
     sp_pool_free(&pool);
     for (int i = 0; i < notes->count; i++)
         tool_say("%s: %s", path, notes->line[i]);
+}
+
+/* Names the first inverted and the first folded element of a mesh that was changed after reading. */
+static void name_inverted(const sp_mesh *mesh, sp_notes *notes)
+{
+    notes->inverted[0] = notes->folded[0] = 0;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        if (sp_mesh_element_positive(mesh, e, NULL))
+            continue;
+        if (!notes->inverted[0])
+            snprintf(notes->inverted, sizeof notes->inverted, "element %lld of the mesh, from 0", (long long)e);
+        if (!notes->folded[0] && !sp_mesh_element_turnable(mesh, e))
+            snprintf(notes->folded, sizeof notes->folded,
+                     "element %lld of the mesh, from 0: its Jacobian falls to %g m3", (long long)e,
+                     sp_mesh_worst_jacobian(mesh, e));
+    }
 }
 
 /* Turns elements of negative volume if that is wanted; returns how many there were. */
@@ -181,8 +198,13 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     sp_notes notes = {0};
     sp_pool pool = {0};
     parse(context, path, format, choice, &mesh, &notes);
+    if (choice->linearize) { /* what it drops is not judged */
+        change_types(context, path, choice, &mesh);
+        name_inverted(&mesh, &notes);
+    }
     const int64_t turned = turn(path, choice, &mesh, &notes);
-    change_types(context, path, choice, &mesh);
+    if (!choice->linearize)
+        change_types(context, path, choice, &mesh);
     place(path, format, choice, &mesh);
     mesh.quadrature = (int)choice->quadrature;
     replace_materials(path, choice, &mesh);

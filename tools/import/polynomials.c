@@ -28,6 +28,7 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
     sp_cubic_force force;
     sp_polynomials polynomials;
     double asymmetry[3];
+    json_t *result = tool_result_new();
     int64_t count;
     const char *bytes = tool_read_bytes(path, NULL, &pool, &count);
     tool_check(sp_cubic_parse(context, bytes, count, &force), path);
@@ -40,15 +41,17 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
     if (choice->basis && basis.columns.count < force.r)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, the basis %lld columns", (long long)force.r,
                   (long long)basis.columns.count);
-    if (choice->mesh && choice->basis)
+    if (choice->mesh && choice->basis) {
+        import_compare(context, path, &mesh, &basis, force.r, force.linear, NULL, result);
         add_mass(context, &mesh, &basis, &polynomials);
-    else
+    } else
         tool_warn(
             path,
             "it holds no mass: without --mesh and --basis the reduced mass is taken as 1, and gravity does nothing");
+    import_check_definite(context, path, force.r, force.linear, polynomials.mass);
 
     tool_output *output = tool_output_open(tool_output_path());
-    json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();
+    json_t *meta = tool_meta_new("polynomials");
     json_object_set_new(meta, "mesh", json_string(choice->mesh ? mesh.hash : basis.columns.mesh));
     json_object_set_new(meta, "basis", json_string(basis.hash));
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());

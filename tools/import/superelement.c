@@ -22,17 +22,17 @@ static double *read_named(sp_context *context, const char *path, const sp_supere
     return matrix;
 }
 
-/* The linear force K q as polynomials, with mass and gravity. */
+/* The linear force K q as polynomials, with mass and gravity. K is in the pool. */
 static void make_polynomials(sp_context *context, const char *path, const sp_superelement_description *model,
-                             sp_polynomials *polynomials)
+                             double **K, sp_pool *pool, sp_polynomials *polynomials)
 {
-    sp_pool pool = {0};
     const int64_t r = model->r;
-    double *mass = read_named(context, path, &model->mass, r, r, &pool),
-           *stiffness = read_named(context, path, &model->stiffness, r, r, &pool),
-           *gravity = model->has_gravity ? read_named(context, path, &model->gravity, r, 3, &pool) : NULL;
+    double *mass = read_named(context, path, &model->mass, r, r, pool),
+           *stiffness = read_named(context, path, &model->stiffness, r, r, pool),
+           *gravity = model->has_gravity ? read_named(context, path, &model->gravity, r, 3, pool) : NULL;
     tool_check(sp_superelement_polynomials(context, r, mass, stiffness, gravity, polynomials), path);
-    sp_pool_free(&pool);
+    import_check_definite(context, path, r, stiffness, mass);
+    *K = stiffness;
 }
 
 void import_superelement(sp_context *context, const char *path, const import_matrix_choice *choice)
@@ -42,11 +42,13 @@ void import_superelement(sp_context *context, const char *path, const import_mat
     sp_pool pool = {0};
     sp_polynomials polynomials;
     sp_superelement_description model;
+    json_t *result = tool_result_new();
+    double *stiffness;
     int64_t length;
     const char *text = tool_read_json(path, NULL, &pool, &length);
     tool_check(sp_superelement_describe(context, text, length, &model), path);
     const int64_t r = model.r;
-    make_polynomials(context, path, &model, &polynomials);
+    make_polynomials(context, path, &model, &stiffness, &pool, &polynomials);
     if (choice->mesh)
         tool_read_mesh(choice->mesh, "mesh", &mesh);
     if (choice->basis)
@@ -57,13 +59,15 @@ void import_superelement(sp_context *context, const char *path, const import_mat
     tool_check_hash(path, "mesh", model.mesh, mesh.hash);
     tool_check_hash(path, "basis", model.basis, basis.hash);
     polynomials.lumped = basis.columns.lumped;
+    if (choice->mesh && choice->basis)
+        import_compare(context, path, &mesh, &basis, r, stiffness, polynomials.mass, result);
     tool_say("polynomials: %lld coordinates, linear", (long long)r);
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("polynomials");
     json_object_set_new(meta, "mesh", json_string(model.mesh));
     json_object_set_new(meta, "basis", json_string(model.basis));
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
-    tool_output_finish(output, tool_result_new());
+    tool_output_finish(output, result);
     json_decref(meta);
     sp_superelement_description_free(&model);
     sp_polynomials_free(&polynomials);

@@ -40,12 +40,21 @@ static bool dragged(const simulation *s)
            (c->prescribe.count || c->prescribe_vertices || c->skeleton);
 }
 
-/* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at
- * rest: less than 0 is made of nothing, and none of it is stored. */
+/* Returns true if the model can store less than nothing: fibres with a tension give energy when they shorten. */
+static bool stores_less(const simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    bool tension = s->choice->activation != NULL;
+    for (int64_t m = 0; m < mesh->material_count; m++)
+        tension |= mesh->materials[m].fibre_tension > 0;
+    return tension && !s->model.system.nonconservative;
+}
+
+/* Kinetic and stored energy. All other models store nothing at rest and more than that elsewhere: less than 0 is made
+ * of nothing, and none of it is stored. Where the force has no energy, this is the work against it since the start. */
 static double prescribed_energy(const simulation *s, const double energy[SP_WORK_COUNT])
 {
-    return energy[SP_WORK_KINETIC] +
-           (s->model.system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
+    return energy[SP_WORK_KINETIC] + (stores_less(s) ? energy[SP_WORK_STORED] : fmax(0, energy[SP_WORK_STORED]));
 }
 
 void energy_begin(simulate_energy *energy)
@@ -70,10 +79,9 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
     }
     if (unknown(s))
         return;
-    /* fibres with a tension store less than nothing; that is energy too */
     const double prescribed = prescribed_energy(s, now),
                  gained = prescribed - prescribed_energy(s, first) - now[SP_WORK_EXTERNAL],
-                 below = s->model.system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
+                 below = stores_less(s) ? fmax(0, -now[SP_WORK_STORED]) : 0; /* given by fibres */
     const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below,
                  most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;
     if (gained > most && gained > rounding(s) && gained > energy->gained) {

@@ -837,3 +837,16 @@ every_model() {
     refused 3 '^simfull: loose.npz: nothing fixes the mesh: statics finds no equilibrium; ' simfull loose.npz --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
     no_faults
 }
+
+@test "a cube without friction slides down a slope as g sin(a) t^2 / 2, for every step" {
+    printf '%s\n' '*NODE' 1,0,0,0 2,.1,0,0 3,.1,.1,0 4,0,.1,0 5,0,0,.1 6,.1,0,.1 7,.1,.1,.1 8,0,.1,.1 '*ELEMENT,TYPE=C3D8,ELSET=E' 1,1,2,3,4,5,6,7,8 \
+        '*MATERIAL,NAME=M' '*ELASTIC' 1e6,.3 '*DENSITY' 1000 '*SOLID SECTION,ELSET=E,MATERIAL=M' > cube.inp
+    done_well simimport cube.inp -q -o cube.npz
+    for integrator in newmark euler; do
+        for steps in 500 2000; do # gravity is tilted by 20 degrees: 3.3552 m/s2 along the plane
+            done_well simfull cube.npz -q --ground 0,0,1,0 --gravity 3.3552,0,-9.2184 --integrator $integrator --dt "$(awk "BEGIN {print 1 / $steps}")" --steps $steps --every $steps -o slid.npz
+            done_well simexport slid.npz cube.npz -q --probe 0 --to csv -o slid.csv
+            awk -F, -v what="$integrator $steps" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i ~ /_x$/) at = i} END {if (($at - 3.3552 / 2) ^ 2 > 0.005 ^ 2) {print what ": " $at; exit 1}}' slid.csv
+        done
+    done
+}

@@ -238,14 +238,14 @@ static void describe_grounds(simulation *s, sp_model_description *description)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
     sp_ground *grounds = tool_allocate(&s->pool, c->grounds.count, sizeof *grounds);
+    const double alpha = c->ground_alpha_given ? c->ground_alpha : c->friction > 0 ? 0.1 : 0;
     if (!c->grounds.count)
         return;
     for (int64_t i = 0; i < c->grounds.count; i++) {
         double plane[4];
         if (!vertices_parse_numbers(c->grounds.value[i], 4, plane))
             tool_fail(SP_USAGE, NULL, "--ground: \"%s\" is not NX,NY,NZ,D", c->grounds.value[i]);
-        grounds[i] =
-            (sp_ground){{plane[0], plane[1], plane[2]}, plane[3], c->ground_stiffness, c->ground_alpha, c->friction};
+        grounds[i] = (sp_ground){{plane[0], plane[1], plane[2]}, plane[3], c->ground_stiffness, alpha, c->friction};
         const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
         grounds[i].offset /= length > 0 ? length : 1; /* n.x < D with n as it was given */
     }

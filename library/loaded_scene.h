@@ -4,6 +4,7 @@
 #define SP_LIBRARY_LOADED_SCENE_H
 
 #include "contact/stiffness.h"
+#include "contact/watch.h"
 #include "cubature/cubature.h"
 #include "library/scene_input.h"
 #include "model/models.h"
@@ -97,6 +98,10 @@ void sp_scene_unload(sp_loaded_scene *scene);
 /* ---- what acts on it, from the next step on ---- */
 
 enum { SP_DRIVE_HAND = -1 };
+
+/* The sentences of sp_contact_watch_judge (contact/watch.h). step, semi_implicit: what these options are called. */
+int sp_scene_judge(const sp_loaded_scene *scene, const sp_contact_watch *watch, const char *step,
+                   const char *semi_implicit, char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE]);
 
 /* Why an input was refused; nothing has changed then. */
 enum sp_drive {

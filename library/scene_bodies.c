@@ -226,6 +226,17 @@ static double size_of(const sp_loaded_model *model)
     return model->reach > 0 ? model->reach : 1; /* a plane has no size */
 }
 
+/* Speeds that are chosen: static coupling moves the body by at most 1 % of its size, and 0.01 rad, in a cycle (thesis
+ * §4.6), so that it does not jump where a whole step leads out of contact or far into it. */
+static void limit_speed(sp_coupling_parameters *p, bool dynamic, double step)
+{
+    const double share = dynamic ? INFINITY : 0.01;
+    if (p->speed == 0)
+        p->speed = share * p->length / step;
+    if (p->angular_speed == 0)
+        p->angular_speed = share / step;
+}
+
 static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
 {
     const sp_scene *scene = &run->input.scene;
@@ -258,6 +269,7 @@ static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
                        .length = scene->coupling.length > 0 ? scene->coupling.length : size_of(model),
                        .damping = scene->coupling.damping,
                        .torque_damping = scene->coupling.torque_damping}};
+    limit_speed(&coupling->parameters, coupling->dynamic, run->options.step);
     memcpy(coupling->grasp, scene->coupling.grasp, sizeof coupling->grasp);
     return SP_OK;
 }

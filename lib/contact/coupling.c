@@ -219,40 +219,122 @@ static int displace(sp_context *context, const double displacement[3], const dou
     return SP_OK;
 }
 
-int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
-                       const sp_wrench *contact, sp_pose *body, sp_coupling_step_report *report)
+/* Of the search for the equilibrium: (displacement / L, rotation) that counts as none; the first and the largest
+ * resistance; what remains of it after a cycle in which the manipulandum moved, and when it is dropped. */
+static const double NONE = 1e-9, FIRST = 1, MOST = 8, DECAY = 0.98, LEAST = 0.1;
+
+/* |(L F, T)| */
+static double size_of_wrench(double length, const double force[3], const double torque[3])
 {
+    return hypot(length * length3(force), length3(torque));
+}
+
+/* |(Δx/L, Δω)| */
+static double size_of_step(double length, const double step[6])
+{
+    return hypot(length3(step) / length, length3(step + 3));
+}
+
+static void scale(double factor, double v[6])
+{
+    for (int k = 0; k < 6; k++)
+        v[k] *= factor;
+}
+
+/* The step of eq. 4.1 and 4.2. */
+static int newton_step(sp_context *context, const sp_coupling_parameters *p, stretch stretched[2], sp_wrench *total,
+                       double move[6], int *degenerate)
+{
+    double toward[6];
     int status = SP_OK;
-    sp_wrench total;
-    stretch stretched[2];
-    sp_coupling_step_report made = {0};
-    double toward[6], move[6];
-    memset(report, 0, sizeof *report);
-    springs(p, manipulandum, body, &total, stretched);
-    SP_TRY(add_contact(context, contact, &total));
     for (int k = 0; k < 6; k++)
         toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
     /* To first order a spring that weakens as it stretches would pull far past the manipulandum. Its secant is exact
      * there. */
     for (bool again = true; again;) {
-        SP_TRY(balance(context, p, &total, toward, move, &made.degenerate));
+        SP_TRY(balance(context, p, total, toward, move, degenerate));
         again = false;
         for (int i = 0; i < 2; i++) {
             stretch *s = &stretched[i];
             if (s->secant > (1 + 1e-6) * s->tangent && -sp_dot3(s->way, move + 3 * i) > (1 + 1e-9) * s->extent) {
-                add_symmetric(0, s->tangent - s->secant, s->way, i ? total.torque_w : total.force_x);
+                add_symmetric(0, s->tangent - s->secant, s->way, i ? total->torque_w : total->force_x);
                 s->tangent = s->secant;
                 again = true;
             }
         }
     }
+done:
+    return status;
+}
+
+/* Lets `resistance` times the stiffness of the springs act against the step, in rotation and in translation. */
+static void resist(const sp_coupling_parameters *p, double resistance, sp_wrench *total)
+{
+    static const double none[3] = {0};
+    const double square = p->length * p->length,
+                 against = resistance * fmax(square * p->stiffness, p->torque_stiffness);
+    add_symmetric(-against / square, 0, none, total->force_x);
+    add_symmetric(-against, 0, none, total->torque_w);
+}
+
+/* Whether the manipulandum is where it was in the last cycle. */
+static bool rests(const sp_coupling_parameters *p, const sp_pose *before, const sp_pose *now)
+{
+    double moved[6], turn[4];
+    turn_from(before, now, turn);
     for (int k = 0; k < 3; k++) {
-        made.displacement[k] = (1 - p->static_damping) * move[k];
-        made.rotation[k] = (1 - p->static_damping) * move[k + 3];
+        moved[k] = now->x[k] - before->x[k];
+        moved[3 + k] = 2 * turn[k + 1];
     }
-    made.limited = limit(p->speed * step, made.displacement);
-    made.limited |= limit(p->angular_speed * step, made.rotation);
+    return size_of_step(p->length, moved) <= NONE;
+}
+
+/* A step back over the one before raises the resistance, which decays while the manipulandum moves. */
+static void adapt(const sp_coupling_parameters *p, bool resting, const double move[6], sp_coupling_search *search)
+{
+    const double *last = search->move,
+                 along = sp_dot3(move, last) / (p->length * p->length) + sp_dot3(move + 3, last + 3),
+                 least = fmin(size_of_step(p->length, move), size_of_step(p->length, last));
+    if (along < 0 && least > NONE)
+        search->resistance = fmin(fmax(2 * search->resistance, FIRST), MOST);
+    else if (!resting)
+        search->resistance = search->resistance > LEAST ? DECAY * search->resistance : 0;
+    memcpy(search->move, move, sizeof search->move);
+}
+
+int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
+                       const sp_wrench *contact, sp_coupling_search *search, sp_pose *body,
+                       sp_coupling_step_report *report)
+{
+    int status = SP_OK;
+    sp_wrench total;
+    stretch stretched[2];
+    sp_coupling_step_report made = {0};
+    double move[6];
+    memset(report, 0, sizeof *report);
+    springs(p, manipulandum, body, &total, stretched);
+    const double pull = size_of_wrench(p->length, total.force, total.torque),
+                 push = size_of_wrench(p->length, contact->force, contact->torque);
+    SP_TRY(add_contact(context, contact, &total));
+    const double rest = size_of_wrench(p->length, total.force, total.torque);
+    made.imbalance = rest > 0 ? rest / fmax(pull, push) : 0;
+
+    /* In free space the step is that of the thesis. */
+    if (search && push > 0)
+        resist(p, search->resistance, &total);
+    SP_TRY(newton_step(context, p, stretched, &total, move, &made.degenerate));
+    scale(1 - p->static_damping, move);
+    made.limited = limit(p->speed * step, move);
+    made.limited |= limit(p->angular_speed * step, move + 3);
+    memcpy(made.displacement, move, sizeof made.displacement);
+    memcpy(made.rotation, move + 3, sizeof made.rotation);
     SP_TRY(displace(context, made.displacement, made.rotation, body));
+
+    if (search) {
+        made.resting = rests(p, &search->manipulandum, manipulandum);
+        adapt(p, made.resting, move, search);
+        search->manipulandum = *manipulandum;
+    }
     *report = made;
 done:
     return status;

@@ -40,7 +40,24 @@ typedef struct sp_coupling_step_report {
     double displacement[3], rotation[3]; /* applied, m and rad */
     int degenerate;                      /* number of directions in which neither contact nor springs resist (§4.10) */
     bool limited;                        /* the speed limits were active */
+    double imbalance; /* |(L F, T)| of springs and contact at the pose before the cycle, relative to the larger one of
+                         theirs alone; 0: neither acts. Static coupling only, as the next one */
+    bool resting;     /* the manipulandum is where it was in the last cycle of the search */
 } sp_coupling_step_report;
+
+/* The search for the equilibrium over the cycles of static coupling. {0} at the start.
+ *
+ * Each cycle evaluates contact once and takes the Newton step of eq. 4.1 and 4.2. Where points enter or leave contact,
+ * or where the spring is saturated, so that its derivative nearly vanishes, that step may be far too long, and further
+ * ones circle about the equilibrium. Therefore every step that goes back over the one before raises a resistance λ:
+ * where there is contact, the step solves (λ S − ∂(F, T)/∂(x, ω)) Δ = (F, T) with the larger stiffness of the two
+ * springs, S = diag(s/L², s), s = max(L² k_VC, k_torque). This is an implicit step of a body that moves with a viscous
+ * drag, and leads to the equilibria that are stable for such a body. */
+typedef struct sp_coupling_search {
+    sp_pose manipulandum; /* in the last cycle */
+    double move[6];       /* of the body, in the last cycle: m, rad */
+    double resistance;    /* λ */
+} sp_coupling_search;
 
 /* One cycle of static coupling (eq. 4.1, 4.2): moves `body` to the pose in which, to first order, the forces of springs
  * and contact are in equilibrium. `contact` is the contact wrench on the body at its pose.
@@ -50,9 +67,11 @@ typedef struct sp_coupling_step_report {
  * symmetric, so a small singular value does not prove that nothing resists, and a body in equilibrium must stay there.
  * A spring whose tangent is so weak (saturation, large angles) that it would pull the body past the manipulandum is
  * replaced by its secant f(r)/r. Static damping and the speed limits over the cycle of `step` s are applied last.
- * SP_NUMERICAL if the contact wrench is not finite; the pose never becomes NaN. */
+ * search: shortens steps that go back and forth; NULL: all steps are whole. SP_NUMERICAL if the contact wrench is not
+ * finite; the pose never becomes NaN. */
 int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
-                       const sp_wrench *contact, sp_pose *body, sp_coupling_step_report *report) SP_MUST_USE;
+                       const sp_wrench *contact, sp_coupling_search *search, sp_pose *body,
+                       sp_coupling_step_report *report) SP_MUST_USE;
 
 /* One cycle of dynamic coupling (mass, spring, damper): the velocity and angular velocity [world frame] of the body
  * after one linearly implicit Euler step of `step` s, (A/h − D − h K) Δ = F + h K v. A is the current mass and inertia

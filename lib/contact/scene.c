@@ -267,6 +267,23 @@ static void contact_wrench(const sp_contact_scene *scene, const double about[3],
     }
 }
 
+/* The search for the equilibrium; NULL where bodies that move are near the coupled one: its contact then changes by
+ * itself, and going back and forth may be to follow them. */
+static sp_coupling_search *search_of(sp_contact_scene *scene)
+{
+    const int64_t body = scene->p.coupling.body;
+    const int32_t *near;
+    const int64_t count = sp_contact_scene_near(scene, &near);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t other = near[2 * i] == body ? near[2 * i + 1] : near[2 * i + 1] == body ? near[2 * i] : -1;
+        if (other >= 0 && sp_contact_scene_moves(&scene->contact_bodies[other])) {
+            memset(&scene->search, 0, sizeof scene->search);
+            return NULL;
+        }
+    }
+    return &scene->search;
+}
+
 static int move_coupled(sp_contact_scene *scene)
 {
     const sp_contact_scene_coupling *c = &scene->p.coupling;
@@ -284,7 +301,8 @@ static int move_coupled(sp_contact_scene *scene)
         SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, scene->p.gravity,
                                    &scene->motion, &frame, &report));
     } else
-        SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, &frame, &report));
+        SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, search_of(scene),
+                                  &frame, &report));
     sp_quaternion_matrix(frame.q, R);
     sp_rotate(R, c->grasp, arm);
     for (int k = 0; k < 3; k++) {
@@ -297,6 +315,8 @@ static int move_coupled(sp_contact_scene *scene)
         a->twist[k] = report.displacement[k] / scene->p.step - turn[k];
     scene->report.degenerate = report.degenerate;
     scene->report.limited = report.limited;
+    scene->report.imbalance = report.imbalance;
+    scene->report.resting = report.resting;
     sp_contact_scene_render(scene);
 done:
     return status;
@@ -426,12 +446,14 @@ int sp_contact_scene_step(sp_contact_scene *scene)
                                               .lowest = INFINITY,
                                               .sunk_bodies = {-1, -1},
                                               .inside = {-1, -1},
+                                              .crossed = {-1, -1},
                                               .stiffest = scene->report.stiffest};
     scene->contacts.count = 0;
     scene->sphere_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
         predict(scene, &scene->contact_bodies[i]);
+    sp_contact_scene_cross(scene);
     SP_TRY(sp_contact_scene_pairs_find(scene));
     SP_TRY(sp_contact_scene_pairs_meet(scene));
     if (scene->pulses)

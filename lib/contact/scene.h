@@ -129,10 +129,15 @@ typedef struct sp_contact_scene_report {
                                points' normals: the sum of the lengths of the forces, and of their differences from the
                                same forces along the gradients of the distances; computed in every eighth step, else 0 */
     int64_t
-        inside[2];  /* the first pair whose shell is entirely inside the other body: all points of the visited levels
-                       penetrate, the deepest by more than the radius of the bounding sphere of all points; −1: none */
-    int degenerate; /* degenerate directions of the coupling (contact/coupling.h) */
-    bool limited;   /* the coupling's speed limits were active */
+        inside[2]; /* the first pair whose shell is entirely inside the other body: all points of the visited levels
+                      penetrate, the deepest by more than the radius of the bounding sphere of all points; −1: none */
+    int64_t crossed[2]; /* the first pair of a body whose points have passed through the other one since the last step,
+                           without contact at either time (scene_crossing.c); −1: none */
+    double crossing, crossed_thickness; /* m: how far points moved in that step, and how thick the other body is */
+    int degenerate;                     /* degenerate directions of the coupling (contact/coupling.h) */
+    bool limited;                       /* the coupling's speed limits were active */
+    bool resting;     /* static coupling: the manipulandum rests, and no body that moves is near the coupled one */
+    double imbalance; /* static coupling: of springs and contact before the cycle (contact/coupling.h) */
 } sp_contact_scene_report;
 
 typedef struct sp_contact_scene_contact {

@@ -26,6 +26,9 @@ typedef struct contact_body {
     double wrench[6];            /* force and torque about the origin of the frame */
     contact_stiffness stiffness; /* free bodies */
     double size;                 /* m (contact/stiffness.h); INFINITY: none */
+    double thickness;            /* m (scene_crossing.c); INFINITY: none */
+    sp_pose was;                 /* at.pose of the last step */
+    double way;                  /* m: the most that a point of the body has moved since */
     double moments[3], axes[9];  /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
     sp_pose pose;                /* coupled bodies: current pose */
     double twist[6];             /* coupled bodies: current velocities */
@@ -82,9 +85,11 @@ struct sp_contact_scene {
     sp_pose hand;
     double hand_twist[6], coupling[6], device[6];
     sp_coupled_motion motion;
+    sp_coupling_search search;
     sp_wrench sphere_wrench; /* of sphere contacts of the coupled body, about its grasp */
     int64_t force_count;
     const sp_contact_scene_force *forces; /* [force_count] set by the caller */
+    double thinnest;                      /* m: the least thickness; INFINITY: none */
     sp_contact_scene_report report;
 };
 
@@ -137,6 +142,14 @@ int64_t sp_contact_scene_near(const sp_contact_scene *scene, const int32_t **pai
 
 /* The bounding sphere of all spheres of a body; a radius below 0: it has no spheres. */
 double sp_contact_scene_sphere_bound(const sp_contact_scene *scene, int64_t body, double centre[3]);
+
+/* Returns true if points of a body (−1: of any) are tested against the distance field of the other one when near. */
+bool sp_contact_scene_pairs_tests(const sp_contact_scene *scene, int64_t points, int64_t field);
+
+/* Finds the thickness of bodies; then, once in each step with the predicted poses, the pairs whose points have passed
+ * through the other body since the last step. */
+void sp_contact_scene_crossing_begin(sp_contact_scene *scene);
+void sp_contact_scene_cross(sp_contact_scene *scene);
 
 /* Returns true if the body can ever move or deform. */
 bool sp_contact_scene_moves(const contact_body *a);

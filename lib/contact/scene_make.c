@@ -249,6 +249,7 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     if (spheres || scene->sphere_pair_count > 0)
         SP_TRY(sp_contact_scene_spheres_new(scene));
     SP_TRY(sp_contact_scene_pairs_new(scene, point_count, points));
+    sp_contact_scene_crossing_begin(scene);
     if (parameters->pulse < INFINITY)
         SP_TRY(sp_contact_scene_pulses_new(scene));
     const sp_contact_scene_coupling *c = &parameters->coupling;

@@ -382,6 +382,18 @@ static int64_t listed_order(const sp_contact_scene_pairs *near, int32_t pointshe
     return found ? near->listed[low].order : -1;
 }
 
+bool sp_contact_scene_pairs_tests(const sp_contact_scene *scene, int64_t points, int64_t field)
+{
+    const sp_contact_scene_pairs *near = scene->near;
+    if (!near->as_field[field] || points < 0)
+        return near->as_field[field];
+    if (!near->as_points[points])
+        return false;
+    return scene->p.all ? !(near->still[points] && near->still[field]) &&
+                              !sp_contact_scene_neighbours(scene, (int32_t)points, (int32_t)field)
+                        : listed_order(near, (int32_t)points, (int32_t)field) >= 0;
+}
+
 static bool meets(const sp_contact_scene *scene, int32_t pointshell, int32_t field)
 {
     const sp_contact_scene_pairs *near = scene->near;

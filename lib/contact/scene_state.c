@@ -5,6 +5,7 @@
 static void visit_body(contact_body *a, sp_state *state)
 {
     SP_STATE_VALUE(state, a->pose);
+    SP_STATE_VALUE(state, a->was);
     SP_STATE_VALUE(state, a->twist);
     SP_STATE_VALUE(state, a->wrench);
     if (a->body->frame_inertia)
@@ -23,6 +24,7 @@ void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state)
     SP_STATE_VALUE(state, scene->coupling);
     SP_STATE_VALUE(state, scene->device);
     SP_STATE_VALUE(state, scene->motion);
+    SP_STATE_VALUE(state, scene->search);
     SP_STATE_VALUE(state, scene->report.stiffest);
     for (int64_t i = 0; i < scene->body_count; i++)
         visit_body(&scene->contact_bodies[i], state);

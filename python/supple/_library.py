@@ -174,6 +174,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     'supple_scene_contacts': (_Status, _SCENE, c_int64, _ARRAY, POINTER(c_int64)),
     'supple_scene_energies': (_Status, _SCENE, POINTER(SceneEnergy)),
     'supple_scene_report': (_Status, _SCENE, POINTER(ContactReport)),
+    'supple_scene_warnings': (_Status, _SCENE, c_char_p, POINTER(c_size_t)),
     'supple_scene_save': (_Status, _SCENE, c_char_p, POINTER(c_size_t)),
     'supple_scene_load': (_Status, _SCENE, c_char_p, c_size_t),
 }

@@ -251,6 +251,12 @@ class Scene(Object):
         self._library.supple_scene_report(self._handle, report)
         return ContactReport(*(getattr(report, name) for name in ContactReport._fields))
 
+    def warnings(self) -> Tuple[str, ...]:
+        """What is to be said of the steps so far, in sentences, as simscene does at its end: energy that nothing put
+        in, contact that is too stiff for the step, bodies that sink or pass through each other, a coupling that does
+        not come to rest."""
+        return tuple(self._save(self._library.supple_scene_warnings).rstrip(b'\0').decode().splitlines())
+
     # ---- saving ----
 
     def save(self) -> bytes:

@@ -260,6 +260,65 @@ come_to_rest() {
     no_faults
 }
 
+# cuboid X Y Z HEIGHT: half its sides, and the height of its centre, as a surface
+cuboid() {
+    awk -v a="$1" -v b="$2" -v c="$3" -v s="$4" 'BEGIN {
+        for (k = -1; k < 2; k += 2) for (j = -1; j < 2; j += 2) for (i = -1; i < 2; i += 2) print "v", i * a, j * b, k * c + s
+        print "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6" }'
+}
+
+@test "static coupling comes to rest in equilibrium for every direction, derivative and saturation" {
+    cuboid .1 .07 .05 0 > b.obj
+    cuboid 1 .5 .2 -.2 > big.obj
+    done_well pointshell b.obj -q --points 400 -o b-shell.npz
+    done_well distfield big.obj -q -n 64 -o big.npz
+    printf '%s\n' 0,0,0,0.06,1,0,0,0 0.5,0,0,0.06,1,0,0,0 1,0,0,0.03,0.95,0.2,0.1,0 > near.csv
+    printf '%s\n' 0,0,0,0.06,1,0,0,0 0.5,0,0,0.06,1,0,0,0 1,0,0,-0.2,0.95,0.2,0.1,0 > deep.csv
+    press() { # press OBSTACLE DIRECTION HAND KEYS
+        scene "\"stiffness\": 2000, \"direction\": \"$2\"" "\"g\": {\"kind\": \"rigid\", $1}, \"b\": {\"kind\": \"rigid\", \"surface\": \"b.obj\", \"density\": 800, \"pointshell\": \"b-shell.npz\"}" \
+            '{"name": "g", "model": "g"}, {"name": "b", "model": "b", "motion": "coupled", "position": [0, 0, 0.06]}' \
+            ", \"coupling\": {\"kind\": \"static\", \"body\": \"b\", \"path\": \"$3.csv\", \"stiffness\": 400, \"torque_stiffness\": 3$4}"
+        done_well simscene scene.json --dt 0.001 --steps 2500 -o s.npz
+        done_well simexport scene.json s.npz --coordinates --to csv -o s.csv
+        # at most 1 % of the size, 0.132 m, in a cycle; contact and spring balance to a thousandth of the 2 N of the weakest spring
+        awk -F, -v what="$*" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
+            NR > 2 {move = sqrt(($at["b.x"] - x) ^ 2 + ($at["b.y"] - y) ^ 2 + ($at["b.z"] - z) ^ 2); if (move > most) most = move}
+            {x = $at["b.x"]; y = $at["b.y"]; z = $at["b.z"]}
+            END {
+                left = sqrt(($at["b.fx"] + $at["coupling_fx"]) ^ 2 + ($at["b.fy"] + $at["coupling_fy"]) ^ 2 + ($at["b.fz"] + $at["coupling_fz"]) ^ 2)
+                if (most > 0.00134 || move > 1e-6 || left > 2e-3) { print what ": moves by " most " m, at last " move " m, " left " N are left"; exit 1 }
+            }' s.csv
+    }
+    for direction in normal gradient; do
+        for gradient in normal field; do
+            for keys in '"saturation_depth": 0.001' '"saturation": 2' '"torque_saturation": 0.2' '"saturation_depth": 0.001, "torque_saturation": 0.05' '"saturation_depth": 0.005' '"length": 0'; do
+                press '"field": "big.npz"' $direction near ", \"gradient\": \"$gradient\", $keys"
+            done
+            for obstacle in '"plane": {"normal": [0, 0, 1]}' '"field": "big.npz"'; do
+                press "$obstacle" $direction deep ", \"gradient\": \"$gradient\", \"saturation_depth\": 0.002, \"torque_saturation\": 0.2"
+            done
+        done
+    done
+}
+
+@test "a body that passes through a thin one in a step is reported, with a step in which it does not" {
+    cuboid .5 .5 .5 0 > cube.obj
+    done_well pointshell cube.obj -q --points 60 -o cube-shell.npz
+    through() { # through SPEED STEP STEPS
+        scene '"stiffness": 20000' '"cube": {"kind": "rigid", "surface": "cube.obj", "density": 100, "pointshell": "cube-shell.npz"}, "plate": {"kind": "rigid", "box": {"half": [50, 50, 0.002]}}' \
+            "{\"name\": \"b\", \"model\": \"cube\", \"motion\": \"free\", \"position\": [0, 0, 3], \"velocity\": [0, 0, $1]}, {\"name\": \"f\", \"model\": \"plate\"}"
+        sed -i 's/-9.81/0/' scene.json
+        done_well simscene scene.json --dt "$2" --steps "$3" --every 100 -o t.npz
+    }
+    through -20 0.01 200
+    [[ $err == *'b passed through f without contact in '*'points moved by 0.2 m in a step through a body that is 0.004 m thick: shorten --dt to 0.0001'* ]] || fault "$err"
+    holds t.npz "r['steps_passed_through'] > 0"
+    through -20 0.0001 1300 # 2.6 m: contact begins after 2.5 m, and points are seen on their way
+    [[ $err != *'passed through'* ]] || fault "$err"
+    through 20 0.01 200 # away from it
+    holds t.npz "r['steps_passed_through'] == 0"
+}
+
 @test "a voxmap lets a fast ball through unless pulses brake it; a field does not" {
     ball
     distfield ball.obj -q -n 64 -o ball-field.npz

@@ -108,7 +108,7 @@ static sp_coupling_parameters stiff(void)
 static int go(const sp_coupling_parameters *p, const sp_pose *hand, const sp_wrench *contact, sp_pose *body,
               sp_coupling_step_report *report)
 {
-    return sp_coupling_static(&context, p, 1e-3, hand, contact, body, report);
+    return sp_coupling_static(&context, p, 1e-3, hand, contact, NULL, body, report);
 }
 
 /* Points of a body pressed against planes from either side: F = −k d n at ρ with d = n·(x + R ρ₀ − place). */

@@ -207,7 +207,7 @@ static void defaults(void)
     CHECK(isinf(s.coupling.saturation) && isinf(s.coupling.torque_saturation) && s.coupling.static_damping == 0.5 &&
               s.coupling.damping == 0 && s.coupling.torque_damping == 0,
           "coupling");
-    CHECK(isinf(s.coupling.speed) && isinf(s.coupling.angular_speed) && s.coupling.threshold == 0.001 &&
+    CHECK(s.coupling.speed == 0 && s.coupling.angular_speed == 0 && s.coupling.threshold == 0.001 &&
               s.coupling.length == 0 && s.coupling.device_scale == 1,
           "coupling");
     CHECK(isinf(s.coupling.device_force) && isinf(s.coupling.device_torque) && s.coupling.gradient == SP_SCENE_NORMAL,

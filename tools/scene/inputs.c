@@ -1,5 +1,7 @@
 #include "tools/scene/inputs.h"
 
+#include "tools/common/tool.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -107,4 +109,12 @@ int64_t scene_most_coordinates(const sp_loaded_scene *scene)
     for (int64_t i = 0; i < scene->input.scene.body_count; i++)
         most = scene->bodies[i].r > most ? scene->bodies[i].r : most;
     return most;
+}
+
+void scene_warn(const sp_loaded_scene *scene, const char *path, const sp_contact_watch *watch)
+{
+    char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE];
+    const int count = sp_scene_judge(scene, watch, "--dt", "--semi-implicit", warning);
+    for (int i = 0; i < count; i++)
+        tool_warn(path, "%s", warning[i]);
 }

@@ -3,6 +3,7 @@
 #include "tools/common/durations.h"
 #include "tools/common/inputs.h"
 #include "tools/common/memory_left.h"
+#include "tools/scene/inputs.h"
 #include "tools/scene/replay.h"
 #include "tools/scene/scene.h"
 #include "tools/simulate/keep.h"
@@ -203,135 +204,7 @@ static void say_timings(const timings *t)
 
 /* ---- all of it ---- */
 
-typedef struct totals {
-    int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
-    int64_t cut_in_contact,
-        steps_inside;       /* steps in contact that were cut short; in which a body was wholly in another one */
-    int64_t inside[2];      /* the first bodies of the latter */
-    int64_t sunk_bodies[2]; /* of the deepest penetration relative to the size of a body (sp_contact_scene_report) */
-    double sunk, sunk_depth, sunk_at; /* of it: relative, m, s */
-    double inside_since;              /* s */
-    int deepest;
-    double pushed, leant; /* N, over all steps (sp_contact_scene_report) */
-    double lowest, stiffest;
-    double path_work;          /* J, of bodies on paths */
-    double rise, made, motion; /* J, over the recorded frames: most that all energy is above that at the start; the same
-                                  less the work of paths until then; most kinetic and strain energy */
-} totals;
-
-static void add_up(totals *sum, const sp_contact_scene_report *report, double time)
-{
-    if (report->inside[0] >= 0 && sum->steps_inside++ == 0) {
-        memcpy(sum->inside, report->inside, sizeof sum->inside);
-        sum->inside_since = time;
-    }
-    if (report->sunk > sum->sunk) {
-        sum->sunk = report->sunk;
-        sum->sunk_depth = report->sunk_depth;
-        sum->sunk_at = time;
-        memcpy(sum->sunk_bodies, report->sunk_bodies, sizeof sum->sunk_bodies);
-    }
-    sum->cut_in_contact += report->touching > 0 && !report->complete;
-    sum->touching = report->touching > sum->touching ? report->touching : sum->touching;
-    sum->visited = report->visited > sum->visited ? report->visited : sum->visited;
-    sum->deepest = report->deepest > sum->deepest ? report->deepest : sum->deepest;
-    sum->steps_in_contact += report->touching > 0;
-    sum->incomplete += !report->complete;
-    sum->limited += report->limited;
-    sum->degenerate += report->degenerate > 0;
-    sum->path_work += report->path_work;
-    sum->pushed += report->pushed;
-    sum->leant += report->leant;
-    sum->lowest = fmin(sum->lowest, report->lowest);
-    sum->stiffest = fmax(sum->stiffest, report->stiffest);
-}
-
-/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without
- * an energy. The work against these may be negative, which no body that stores energy can be: then they have given what
- * was never put in, and it counts as nothing. */
-static void watch_energy(totals *sum, const double first[SP_SCENE_TRAJECTORY_ENERGIES],
-                         const double now[SP_SCENE_TRAJECTORY_ENERGIES])
-{
-    double rise = 0;
-    for (int i = 0; i < SP_SCENE_TRAJECTORY_ENERGIES; i++)
-        rise += (i == SP_SCENE_TRAJECTORY_STRAIN ? fmax(now[i], 0) : now[i]) - first[i];
-    sum->rise = fmax(sum->rise, rise);
-    sum->made = fmax(sum->made, rise - sum->path_work);
-    sum->motion = fmax(sum->motion, now[SP_SCENE_TRAJECTORY_KINETIC] + now[SP_SCENE_TRAJECTORY_STRAIN]);
-}
-
-static void warn_of_energy(const sp_loaded_scene *run, const char *path, const totals *sum)
-{
-    const sp_scene *scene = &run->input.scene;
-    bool by_coordinate = false, paths = false;
-    for (int64_t i = 0; i < scene->body_count; i++) {
-        if (scene->bodies[i].motion == SP_SCENE_COUPLED) /* the work of the hand is not known */
-            return;
-        paths |= scene->bodies[i].motion == SP_SCENE_PATH;
-    }
-    for (int64_t i = 0; i < scene->model_count; i++)
-        by_coordinate |= run->models[i].cubature.modal;
-    const double rounding = 1e-24; /* J, far below the thermal energy of one molecule: bodies at rest have this much */
-    if (sum->made <= 0.1 * sum->motion || sum->made < rounding)
-        return;
-    const char *advice =
-        by_coordinate ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"
-        : tool_option_given("semi-implicit")
-            ? "shorten --dt, or leave out --semi-implicit, or, where that does not help, give contact.damping"
-            : "shorten --dt, or, where that does not help, give contact.damping";
-    tool_warn(path,
-              "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s",
-              sum->made, paths ? " and the work of paths" : "", sum->motion, advice);
-}
-
-static void warn_of_sinking(const sp_loaded_scene *run, const char *path, const totals *sum)
-{
-    const sp_scene *scene = &run->input.scene;
-    char advice[100];
-    if (scene->contact.stiffness > 0)
-        snprintf(advice, sizeof advice, "raise contact.stiffness%s, or leave it out",
-                 scene->contact.limit < INFINITY ? " or contact.limit" : "");
-    else
-        snprintf(advice, sizeof advice, "%sstate a contact.stiffness above %.3g N/m",
-                 scene->contact.limit < INFINITY ? "leave out contact.limit, or " : "", run->stiffness);
-    tool_warn(path, "%s sinks %.3g m deep into %s at %g s, %.0f %% of the size of the smaller one: %s",
-              scene->bodies[sum->sunk_bodies[0]].name, sum->sunk_depth, scene->bodies[sum->sunk_bodies[1]].name,
-              sum->sunk_at, 100 * sum->sunk, advice);
-}
-
-static void warn_of_contact(const sp_loaded_scene *run, const char *path, const totals *sum)
-{
-    const sp_scene *scene = &run->input.scene;
-    if (sum->cut_in_contact > 0 && !(scene->contact.limit < INFINITY))
-        tool_warn(path,
-                  "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the "
-                  "force changes with the number of points: give contact.limit",
-                  (long long)sum->cut_in_contact, (long long)sum->steps_in_contact);
-    if (sum->steps_inside > 0)
-        tool_warn(path,
-                  "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong "
-                  "side or not at all: raise contact.stiffness or shorten --dt",
-                  scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside,
-                  sum->inside_since);
-    else if (sum->sunk > SP_CONTACT_SINKS)
-        warn_of_sinking(run, path, sum);
-}
-
-/* The step that would have been stable for the same contacts: their eigenvalue is h² λ + 2 h μ with the springs' λ and
- * the dampers' μ, whose parts are not known. */
-static double stable_step(double step, const sp_scene *scene, double stiffest)
-{
-    return step * (scene->contact.damping > 0 ? 4 / stiffest : sqrt(4 / stiffest));
-}
-
-/* 0: along gradients, or no contact. */
-static double lean(const totals *sum)
-{
-    return sum->pushed > 0 ? sum->leant / sum->pushed : 0;
-}
-
-static json_t *make_result(const sp_loaded_scene *run, const totals *sum,
-                           const double first[SP_SCENE_TRAJECTORY_ENERGIES],
+static json_t *make_result(const sp_loaded_scene *run, const sp_contact_watch *sum,
                            const double last[SP_SCENE_TRAJECTORY_ENERGIES])
 {
     json_t *result = tool_result_new();
@@ -344,6 +217,8 @@ static json_t *make_result(const sp_loaded_scene *run, const totals *sum,
     json_object_set_new(result, "steps_cut_short", json_integer(sum->incomplete));
     json_object_set_new(result, "steps_in_contact_cut_short", json_integer(sum->cut_in_contact));
     json_object_set_new(result, "steps_wholly_inside", json_integer(sum->steps_inside));
+    json_object_set_new(result, "steps_passed_through", json_integer(sum->steps_crossed));
+    json_object_set_new(result, "cycles_out_of_balance", json_integer(sum->restless));
     json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
     json_object_set_new(result, "lowest_distance",
@@ -351,10 +226,10 @@ static json_t *make_result(const sp_loaded_scene *run, const totals *sum,
     json_object_set_new(result, "penetration_by_size", tool_real("penetration_by_size", sum->sunk));
     json_object_set_new(result, "contact_stiffness", tool_real("contact_stiffness", run->stiffness));
     json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
-    json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
+    json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", sp_contact_watch_lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
-    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, first));
+    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, sum->first));
     json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, last));
     return result;
 }
@@ -364,7 +239,7 @@ static json_t *make_result(const sp_loaded_scene *run, const totals *sum,
 typedef struct kept_scene {
     sp_loaded_scene *run;
     recorder *record;
-    totals *sum;
+    sp_contact_watch *sum;
     timings *times;
     const char *path; /* of the checkpoint */
 } kept_scene;
@@ -452,8 +327,8 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
 {
     sp_loaded_scene run;
     recorder record = {.contacts = scene_choice->contacts};
-    totals sum = {.lowest = INFINITY};
-    double first[SP_SCENE_TRAJECTORY_ENERGIES], last[SP_SCENE_TRAJECTORY_ENERGIES];
+    sp_contact_watch sum;
+    double last[SP_SCENE_TRAJECTORY_ENERGIES];
     scene_replay *replay = scene_replay_open(context, scene_choice->replay, choice);
     load(path, choice, &run);
     scene_replay_begin(replay, &run);
@@ -466,7 +341,7 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
         times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
     json_t *meta = tool_meta_new("scene_trajectory");
     begin_record(&run, &record, meta, tool_output_writer(output));
-    sp_contact_scene_energies(run.contact, first);
+    sp_contact_watch_begin(&sum, run.contact);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
     simulate_keep *keep = keep_open(choice->checkpoint, choice->partial,
@@ -479,34 +354,23 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
         tool_check(sp_contact_scene_step(run.contact), path);
         add_timing(times, tool_seconds() - start, recording);
         scene_replay_check(replay, step);
-        add_up(&sum, sp_contact_scene_reported(run.contact), sp_contact_scene_time(run.contact));
+        sp_contact_watch_step(&sum, run.contact);
         count_step(&record, sp_contact_scene_reported(run.contact));
         if (step % choice->every == 0 || step == choice->steps) {
             record_frame(&run, &record, recording);
-            watch_energy(&sum, first, record.frame.energy);
+            sp_contact_watch_energies(&sum, record.frame.energy);
         }
         keep_step(keep, step);
         tool_check(sp_progress(context, keep_fraction(keep, step, choice->steps)), path);
     }
     memcpy(last, record.frame.energy, sizeof last);
-    warn_of_energy(&run, path, &sum);
-    warn_of_contact(&run, path, &sum);
-    if (lean(&sum) > 0.1 && scene->contact.direction == SP_SCENE_BY_GEOMETRY)
-        tool_warn(path,
-                  "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, "
-                  "as if that were rough: state contact.direction, gradient for a smooth surface, or normal",
-                  100 * lean(&sum));
-    if (sum.stiffest >= 4)
-        tool_warn(
-            path,
-            "contact was too stiff for the step (%.3g of at most 4): shorten --dt to %.2g or lower contact.stiffness",
-            sum.stiffest, stable_step(choice->step, scene, sum.stiffest));
+    scene_warn(&run, path, &sum);
     tool_say(
         "%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
         (long long)scene->body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
         (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_scene_trajectory_finish(record.writer), tool_output_path());
-    json_t *result = make_result(&run, &sum, first, last);
+    json_t *result = make_result(&run, &sum, last);
     keep_report(keep, result);
     tool_output_finish(output, result);
     if (times->output) {

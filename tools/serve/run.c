@@ -53,6 +53,17 @@ static void collect(server *s)
     }
 }
 
+/* Energies are looked at in some cycles only, since they cost time. */
+static void watch(server *s)
+{
+    double energy[3];
+    sp_contact_watch_step(&s->watch, s->scene.contact);
+    if (s->clock.cycles % SP_CONTACT_WATCH_EVERY != 0)
+        return;
+    sp_contact_scene_energies(s->scene.contact, energy);
+    sp_contact_watch_energies(&s->watch, energy);
+}
+
 /* ---- inputs ---- */
 
 void server_take(server *s, const sp_scene_log_input *input)
@@ -82,11 +93,36 @@ void server_load(server *s, const char *path, const simulate_choice *integration
     s->now_size = (int64_t)sizeof(supple_shared_output) + bodies * (int64_t)sizeof(supple_shared_state) +
                   2 * s->scene.r * (int64_t)sizeof(double);
     s->now = tool_allocate(&s->pool, s->now_size, 1);
+    sp_contact_watch_begin(&s->watch, s->scene.contact);
     s->clock.period = llround(1e9 / choice->rate);
     collect(s);
     s->recorder = serve_record_open(s, choice->record);
     s->udp = serve_udp_open(s, choice->port_given, choice->address, choice->port);
     s->shared = serve_shared_open(s, choice->shared);
+}
+
+static void close_log(server *s, const char *failure)
+{
+    if (!s->recorder)
+        return;
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "steps", json_integer(s->clock.cycles));
+    json_object_set_new(result, "inputs", json_integer(s->refused[SCENE_ACCEPTED]));
+    json_object_set_new(result, "missed_deadlines", json_integer(s->clock.missed));
+    json_object_set_new(result, "failure", failure ? json_string(failure) : json_null());
+    serve_record_close(s->recorder, result);
+    s->recorder = NULL;
+}
+
+/* A step that fails ends the log, with what acted in it: replaying it fails in the same way. */
+static noreturn void end_failed(server *s, int status, double time)
+{
+    char message[sizeof s->context->message];
+    memcpy(message, s->context->message, sizeof message);
+    scene_warn(&s->scene, s->path, &s->watch);
+    serve_record_step(s->recorder, time, 0);
+    close_log(s, message);
+    tool_fail(status, s->path, "%s", message);
 }
 
 static void cycle(server *s)
@@ -95,7 +131,10 @@ static void cycle(server *s)
     serve_udp_receive(s->udp, s);
     serve_shared_receive(s->shared, s);
     const double time = sp_contact_scene_time(s->scene.contact);
-    tool_check(sp_contact_scene_step(s->scene.contact), s->path);
+    const int status = sp_contact_scene_step(s->scene.contact);
+    if (status != SP_OK)
+        end_failed(s, status, time);
+    watch(s);
     collect(s);
     serve_shared_publish(s->shared, s);
     serve_udp_send(s->udp, s);
@@ -147,19 +186,14 @@ void server_report(const server *s)
              (long long)s->clock.cycles, (long long)s->clock.missed, 1e6 * tool_durations_quantile(compute, 0.999),
              1e6 * compute->worst, 1e6 * tool_durations_quantile(latency, 0.999), 1e6 * latency->worst);
     report_inputs(s);
+    scene_warn(&s->scene, s->path, &s->watch);
 }
 
 void server_close(server *s)
 {
     serve_shared_close(s->shared);
     serve_udp_close(s->udp);
-    if (s->recorder) {
-        json_t *result = tool_result_new();
-        json_object_set_new(result, "steps", json_integer(s->clock.cycles));
-        json_object_set_new(result, "inputs", json_integer(s->refused[SCENE_ACCEPTED]));
-        json_object_set_new(result, "missed_deadlines", json_integer(s->clock.missed));
-        serve_record_close(s->recorder, result);
-    }
+    close_log(s, NULL);
     sp_scene_unload(&s->scene);
     sp_pool_free(&s->pool);
 }

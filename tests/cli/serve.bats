@@ -189,6 +189,17 @@ listing() {
     sed -n '/^## A real-time server/,$p' "$SUPPLE_SOURCE/docs/embedding.md" | sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" | sed '1d;$d'
 }
 
+@test "steps are judged at the end, and the log of a step that fails is kept and replayed to the failure" {
+    printf '{"models": {"f": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}}, "b": {"kind": "rigid", "sphere": {"radius": 1}, "mass": 1, "inertia": [1, 1, 1]}},
+        "bodies": [{"name": "f", "model": "f"}, {"name": "b", "model": "b", "motion": "free", "position": [0, 0, 3], "velocity": [1e300, 0, 0]}],
+        "contact": {"stiffness": 1000}}' > fast.json
+    refused 5 '^simserve: fast.json: body 1 \(b\) could not take the step from 0 s on' simserve fast.json --dt 1e9 --steps 3 --priority 0 --shared "/supple-test-$$"
+    try simserve fast.json --dt 1e9 --steps 3 --priority 0 --shared "/supple-test-$$" --record failed.npz
+    [ "$code" = 5 ] && [ -s failed.npz ] || fault "exit $code: $err"
+    holds failed.npz "'could not take the step' in r['failure']"
+    refused 5 '^simscene: fast.json: body 1 \(b\) could not take the step from 0 s on' simscene fast.json --replay failed.npz -o out.npz
+}
+
 @test "the programs of docs/embedding.md" {
     listing c > loop.c
     cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror -I "$SUPPLE_SOURCE/include" loop.c -o loop || fault "it does not compile"

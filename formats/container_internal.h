@@ -20,7 +20,8 @@ void sp_hash_text(const struct sha256_ctx *state, char hash[SP_HASH_LENGTH]);
 /* Whether a name is not empty and printable ASCII without blanks, as the names of needed members are. */
 bool sp_zip_plain(const char *name, size_t length);
 
-/* Adds name (with ".npy"; other names than plain ones are "") and size of a member to the hash of the list of members, which starts at 0. */
+/* Adds name (with ".npy"; other names than plain ones are "") and size of a member to the hash of the list of members,
+ * which starts at 0. */
 void sp_zip_list(uint64_t *listing, const char *name, size_t length, uint64_t size);
 
 /* Returns true if the last bytes of the archive, from byte `first` on, are its directory and end record, and the

@@ -638,6 +638,34 @@ static int print_run(char **word)
     return 0;
 }
 
+/* A bar falls on a plate that it crosses in one step, and one that lies still. */
+static void what_simscene_would_say(void)
+{
+    static const char *const words[] = {"bar passed through plate without contact", ""};
+    char text[2000];
+    for (int i = 0; i < 2; i++) {
+        size_t size = 0;
+        char scene_text[700];
+        snprintf(scene_text, sizeof scene_text,
+                 "{\"gravity\": [0, 0, 0], \"contact\": {\"stiffness\": 3000}, \"models\": {\n"
+                 "\"bar\": {\"kind\": \"rigid\", \"mesh\": \"bar.npz\", \"pointshell\": \"bar-shell.npz\"},\n"
+                 "\"plate\": {\"kind\": \"rigid\", \"box\": {\"half\": [50, 50, 0.002]}}}, \"bodies\": [\n"
+                 "{\"name\": \"bar\", \"model\": \"bar\", \"motion\": \"free\", \"position\": [0, 0, 3],"
+                 " \"velocity\": [0, 0, %d]},\n"
+                 "{\"name\": \"plate\", \"model\": \"plate\"}]}",
+                 i == 0 ? -20 : 0);
+        write_file("thin.json", scene_text);
+        supple_scene *scene = opened("thin.json", 0.01);
+        steps(scene, 100);
+        REFUSED(supple_scene_warnings(scene, NULL, NULL), SUPPLE_USAGE, "size is NULL");
+        GOOD(supple_scene_warnings(scene, NULL, &size));
+        CHECK(size > 0 && size <= sizeof text, "%zu bytes", size);
+        GOOD(supple_scene_warnings(scene, text, &size));
+        CHECK(size == strlen(text) + 1 && (*words[i] ? strstr(text, words[i]) != NULL : size == 1), "\"%s\"", text);
+        supple_scene_close(scene);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && !strcmp(argv[1], "run"))
@@ -655,6 +683,7 @@ int main(int argc, char **argv)
     RUN(reading_changes_nothing);
     RUN(threads_change_nothing);
     RUN(two_threads_as_one);
+    RUN(what_simscene_would_say);
     RUN(memory);
     RUN(memory_that_is_missing);
     return test_end();

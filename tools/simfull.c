@@ -60,7 +60,8 @@ static const tool_option ground_options[] = {
      .high = 1e300, .only = "ground", .help = "penalty stiffness of each vertex, normal to the plane"},
     {"ground-alpha", 0, TOOL_REAL, FULL(ground_alpha), .argument = "A", .low = 0, .high = 1, .only = "ground",
      .given = &vertices.ground_alpha_given,
-     .help = "tangential stiffness, as a fraction of --ground-stiffness (default: 0.1 with --friction, else 0)"},
+     .help =
+         "tangential stiffness, as a fraction of --ground-stiffness (default: 0.1 with --friction or static, else 0)"},
     {"friction", 0, TOOL_REAL, FULL(friction), .argument = "MU", .standard = "0", .low = 0, .high = 1e300,
      .only = "ground integrator!=static", .help = "coefficient of Coulomb friction on the plane"},
 };

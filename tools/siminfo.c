@@ -59,7 +59,8 @@ static const tool_spec spec = {
     .name = "siminfo",
     .arguments = "FILE [INPUT...]",
     .files = "npz json",
-    .least = 0,
+    .least = 1,
+    .alone = &chosen.self_test,
     .most = -1,
     .summary = "What is in a file, and how it was made.",
     .options = options,
@@ -104,8 +105,6 @@ int main(int argc, char **argv)
         return test_libraries(context);
     if (chosen.self_test)
         tool_fail(SP_USAGE, NULL, "--self-test takes no file");
-    if (tool_argument_count() == 0)
-        tool_fail(SP_USAGE, NULL, "nothing to do: no input was named");
 
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};

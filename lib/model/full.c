@@ -433,7 +433,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
     double *x = self->v, relative;
     int64_t most = 0, moving = 0, last = -1;
     int status = SP_OK;
-    if (self->solver != SP_SOLVER_DIRECT || (self->linear && !self->factored))
+    if (n == 0 || self->solver != SP_SOLVER_DIRECT || (self->linear && !self->factored))
         return SP_OK;
     if (self->factored && !(suspected && !self->linear)) {
         status = sp_cholesky_singular(self->context, self->factor, &self->S, x, &relative);

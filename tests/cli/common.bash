@@ -105,7 +105,7 @@ command_of() {
     simvalidate) line=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 10) ending= ;;
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
     simsound)
-        line=(simsound mesh.npz basis.npz traj.npz --listener 0,5,0 --rate 1000 --band 1,20) ending=.wav
+        line=(simsound mesh.npz basis.npz tone.npz --listener 0,5,0 --rate 1000 --band 1,150) ending=.wav
         has sound || line=(simsound mesh.npz modes.npz --listener 0,5,0) ending=.dsp
         ;;
     simmerge) line=(simmerge training.npz) ;;

@@ -332,6 +332,7 @@ make_pipeline() {
         cubature mesh.npz basis.npz --linear exact --poses 40 --nested -q -o cub.npz &&
         cubature mesh.npz basis.npz --poses 70 --training-only -q -o training.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&
+        simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.002 --steps 100 -o tone.npz &&
         simfull mesh.npz -q --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz
 }
 

@@ -63,7 +63,7 @@ commands() {
 	simexport scene.json motion.npz --color speed -q -o out.usda
 	simrender scene.json motion.npz --frames 1-2 --size 160x120 --samples 1 -q -o out-%d.png
 	simrender field.npz --slice y=0.5 --size 160x120 -q -o out.png
-	simsound mesh.npz basis.npz traj.npz --listener 0,5,0 --rate 1000 --band 1,20 --spectrogram out.png -q -o out.wav
+	simsound mesh.npz basis.npz tone.npz --listener 0,5,0 --rate 1000 --band 1,150 --spectrogram out.png -q -o out.wav
 	simsound mesh.npz modes.npz --listener 0,5,0 --band 0,20000 --strike 3:0,0,1 -q -o out.dsp
 	siminfo --script cub.npz
 	siminfo motion.npz

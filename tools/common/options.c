@@ -339,7 +339,7 @@ static bool parse_option(const char *word, const char *next)
 static void check_arguments(void)
 {
     const tool_spec *spec = tool.spec;
-    if (tool.argument_count < spec->least) {
+    if (tool.argument_count < spec->least && !(spec->alone && *spec->alone)) {
         tool_hint_usage();
         tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
     }

@@ -106,6 +106,7 @@ typedef struct tool_spec {
     const char *name;
     const char *arguments;      /* "MESH BASIS" in the usage line */
     int least, most;            /* number of arguments; most −1: any */
+    const bool *alone;          /* an option with which a command line may have fewer than `least`; NULL: none */
     const char *summary;        /* one line, as in the man page's NAME */
     const tool_option *options; /* under the heading "Options"; or NULL, and */
     int option_count;

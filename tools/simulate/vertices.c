@@ -238,7 +238,9 @@ static void describe_grounds(simulation *s, sp_model_description *description)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
     sp_ground *grounds = tool_allocate(&s->pool, c->grounds.count, sizeof *grounds);
-    const double alpha = c->ground_alpha_given ? c->ground_alpha : c->friction > 0 ? 0.1 : 0;
+    /* At rest it only says where on the plane, which nothing else does. */
+    const bool tangential = c->friction > 0 || s->choice->integrator == SP_STATIC;
+    const double alpha = c->ground_alpha_given ? c->ground_alpha : tangential ? 0.1 : 0;
     if (!c->grounds.count)
         return;
     for (int64_t i = 0; i < c->grounds.count; i++) {

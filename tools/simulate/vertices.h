@@ -20,7 +20,7 @@ typedef struct simulate_vertices_choice {
     const char *prescribe_vertices, *skeleton, *joints;
     tool_texts grounds; /* NX,NY,NZ,D each */
     double ground_stiffness, ground_alpha, friction;
-    bool ground_alpha_given; /* else 0.1 with friction, and 0 without, where it would be a drag */
+    bool ground_alpha_given; /* else 0.1 with friction and in statics, and else 0, where it would be a drag */
     int warp, rotation;
     bool network, corrected;
     double stretch[2]; /* strain limit, factor */

@@ -447,7 +447,8 @@ has_members() {
 @test "the record of how a file was made" {
     local ending=.npz file
     for file in mesh modes deriv basis poly cub training traj full; do
-        holds $file.npz 'len(r["sha256"]) == 64 and all("which is left out" in w for w in r["warnings"]) and m["format_version"] == "1.0"'
+        # the basis may cut a pair of equal singular values, and says so
+        holds $file.npz 'len(r["sha256"]) == 64 and [w for w in r["warnings"] if m["kind"] != "basis" or "which is left out" not in w] == [] and m["format_version"] == "1.0"'
         # as whole words
         holds $file.npz 'not any(__import__("re").search(r"(?<!\w)" + __import__("re").escape(x) + r"(?!\w)", json.dumps([m, r])) for x in ("'"$BATS_SUITE_TMPDIR"'", "'"$HOSTNAME"'"))'
     done

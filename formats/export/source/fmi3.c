@@ -521,6 +521,7 @@ FMI3_API fmi3Status FMI3(DoStep)(fmi3Instance instance, fmi3Float64 from, fmi3Fl
     (void)no_earlier_state;
     if (!model_may(it, call, COSIMULATION, STEP))
         return fmi3Error;
+
     if (!(communication > 0) || !model_is_number(communication) || !model_is_number(from))
         return model_say(it, fmi3Error, call, "the communication step %g is not a positive number", communication);
     const double rounding = 1e-6 * communication + 1e-14 * (from < 0 ? -from : from), end = from + communication;
@@ -528,12 +529,14 @@ FMI3_API fmi3Status FMI3(DoStep)(fmi3Instance instance, fmi3Float64 from, fmi3Fl
         return model_say(it, fmi3Error, call, "the step begins at %g s, but the model is at %g s", from, it->time);
     if (it->stop_defined && end > it->stop + rounding)
         return model_say(it, fmi3Error, call, "the step ends at %g s, after the stop time %g s", end, it->stop);
+
     const long count = model_divide(communication, it->step, &dt);
     memcpy(before, &it->body, sizeof before);
     if (count == 0 || model_set_step(&it->body, dt) != MODEL_OK)
         return model_say(it, fmi3Error, call, "the internal step %g s is too short for a communication step of %g s",
                          it->step, communication);
     model_gather(it->force, total);
+
     /* Inputs hold from the start of the step on: the acceleration there is that of the new ones. */
     if (it->jumped && model_start(&it->body, total) != MODEL_OK) {
         memcpy(&it->body, before, sizeof before);
@@ -546,6 +549,7 @@ FMI3_API fmi3Status FMI3(DoStep)(fmi3Instance instance, fmi3Float64 from, fmi3Fl
                              "an internal step of %g s at %g s does not converge: make it shorter", dt,
                              from + (double)i * dt);
         }
+
     it->time = end;
     it->jumped = 0;
     if (event)

@@ -183,10 +183,13 @@ static bool describe(const char *dictionary, int64_t header_length, sp_array *ar
     *bytes = 0;
     if (!sp_npy_parse(dictionary, &header))
         return !header.too_large;
+
     array->fortran = header.fortran;
     array->rank = header.rank;
     array->count = header.count;
     memcpy(array->shape, header.shape, sizeof array->shape);
+
+    /* the descriptor of the same type in our byte order */
     *swapped = *header.descriptor == '>';
     if (*swapped)
         *header.descriptor = '<';
@@ -353,6 +356,8 @@ static int read_preamble(sp_reader *reader, char preamble[SP_PREAMBLE + 1], int 
     int64_t more = (unsigned char)preamble[8] + 256 * (int64_t)(unsigned char)preamble[9];
     if (version != 1 && version != 2)
         return SP_OK;
+
+    /* version 2 has two more bytes of the length */
     if (version == 2) {
         if (read_exactly(reader, preamble + 10, 2))
             return CUT;
@@ -360,6 +365,7 @@ static int read_preamble(sp_reader *reader, char preamble[SP_PREAMBLE + 1], int 
         more += 65536 * ((unsigned char)preamble[10] + 256 * (int64_t)(unsigned char)preamble[11]);
     }
     *begin = *length;
+
     if (*length + more > SP_PREAMBLE)
         return SP_OK;
     if (read_exactly(reader, preamble + *length, more))
@@ -380,6 +386,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     int64_t bytes, needed;
     int header_length, begin;
     bool known, swapped;
+
     if (!member_name(path, name))
         return pass_member(reader, path, 0, "");
     const bool needless = wanted && !wanted(wanted_data, name);
@@ -393,6 +400,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     if (!describe(header + begin, header_length, array, &swapped, &needed))
         return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have",
                        name);
+
     bool hashed = reader->hashing && strcmp(name, "result");
     if (hashed) {
         sha256_update(&reader->hash, strlen(name) + 1, (const uint8_t *)name);
@@ -401,6 +409,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     bool sized = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
     if (array->type != SP_OTHER && sized && archive_entry_size(entry) != header_length + needed)
         return wrong_size(reader, name, needed, archive_entry_size(entry) - header_length);
+
     const bool diverted = reader->diverted && !strcmp(reader->diverted, name);
     if (array->type == SP_OTHER || needless) {
         status = skip_member(reader, hashed, &bytes);

@@ -86,12 +86,14 @@ static int check_interfaces(sp_key_reader *reader, json_t *interfaces, int64_t r
     const size_t up = sp_keys_down(reader, ".interfaces");
     if (interfaces && !json_is_array(interfaces))
         return sp_keys_fail(reader, "it is %s, expected an array of interfaces", sp_keys_what(interfaces));
+
     for (size_t i = 0; i < json_array_size(interfaces); i++) {
         struct interface_read interface;
         json_t *object = json_array_get(interfaces, i);
         const json_t *vertices = json_object_get(object, "vertices");
         const size_t entry = sp_keys_down(reader, "[%zu]", i);
         SP_TRY(sp_keys_read(reader, object, &interface_table, &interface));
+
         if (interface.frame != FRAME_NONE && interface.coordinates != 6)
             return sp_keys_fail(reader, "an interface with a frame has 6 coordinates, not %lld",
                                 (long long)interface.coordinates);
@@ -100,6 +102,7 @@ static int check_interfaces(sp_key_reader *reader, json_t *interfaces, int64_t r
                                 (long long)interface.first, (long long)(interface.first + interface.coordinates - 1),
                                 (long long)next, (long long)r);
         next += interface.coordinates;
+
         const size_t list = sp_keys_down(reader, ".vertices");
         if (vertices)
             SP_TRY(check_vertices(reader, vertices, &interface));

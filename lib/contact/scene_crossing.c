@@ -114,6 +114,7 @@ static bool crossed(const contact_body *a, const contact_body *b, const sp_pose 
         const double begin = distance_of(distance, from, x), end = distance_of(distance, to, x);
         if (begin < 0 || end < 0 || fmin(begin, end) > moved)
             continue;
+
         for (int s = 1; s < samples; s++) {
             const sp_pose pose = between(from, to, (double)s / samples);
             if (distance_of(distance, &pose, x) < 0)

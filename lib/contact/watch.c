@@ -67,6 +67,7 @@ void sp_contact_watch_step(sp_contact_watch *watch, const sp_contact_scene *scen
     watch_penetration(watch, report, sp_contact_scene_time(scene));
     if (scene->p.coupling.body >= 0 && !scene->p.coupling.dynamic)
         watch_coupling(watch, scene);
+
     watch->driven |= scene->force_count > 0 || memcmp(watch->gravity, scene->p.gravity, sizeof watch->gravity) != 0;
     watch->cut_in_contact += report->touching > 0 && !report->complete;
     watch->touching = report->touching > watch->touching ? report->touching : watch->touching;
@@ -83,15 +84,15 @@ void sp_contact_watch_step(sp_contact_watch *watch, const sp_contact_scene *scen
     watch->stiffest = fmax(watch->stiffest, report->stiffest);
 }
 
-/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without
- * an energy. The work against these may be negative, which no body that stores energy can be: then they have given what
- * was never put in, and it counts as nothing. */
+/* Only a device and prescribed paths supply energy. If the energy rises without them, the steps or forces without an
+ * energy are in error. Strain energy below zero is impossible for an elastic body and counts as zero. */
 void sp_contact_watch_energies(sp_contact_watch *watch, const double energy[3])
 {
     double rise = 0;
     for (int i = 0; i < 3; i++)
         rise += (i == 1 ? fmax(energy[i], 0) : energy[i]) - watch->first[i];
     watch->rise = fmax(watch->rise, rise);
+
     if (watch->driven)
         return;
     watch->made = fmax(watch->made, rise - watch->path_work);
@@ -141,6 +142,7 @@ static void judge_energy(judging *j)
     }
     if (w->made <= MOST_MADE * w->motion || w->made < ROUNDING)
         return;
+
     if (j->advice->by_coordinate)
         snprintf(advice, sizeof advice,
                  "train weights by coordinate on poses as far as this motion goes, or take weights by element");
@@ -205,14 +207,17 @@ int sp_contact_watch_judge(const sp_contact_watch *watch, const sp_contact_scene
     const double lean = sp_contact_watch_lean(watch);
     judge_energy(&j);
     judge_penetration(&j);
+
     if (lean > MOST_LEAN && !advice->direction_stated)
         say(&j,
             "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, as if "
             "that were rough: state contact.direction, gradient for a smooth surface, or normal",
             100 * lean);
+
     if (watch->stiffest >= 4)
         say(&j, "contact was too stiff for the step (%.3g of at most 4): shorten %s to %.2g or lower contact.stiffness",
             watch->stiffest, advice->step, stable_step(scene, watch->stiffest));
+
     if (watch->restless > 0)
         say(&j,
             "%s did not come to rest in %lld cycles in which the device had long rested: %.2g of the forces are not "

@@ -435,11 +435,14 @@ static int matrix_regular(void *data, const double *q, bool suspected)
     int status = SP_OK;
     if (n == 0 || self->solver != SP_SOLVER_DIRECT || (self->linear && !self->factored))
         return SP_OK;
+
+    /* with the factor at hand, which costs three solves */
     if (self->factored && !(suspected && !self->linear)) {
         status = sp_cholesky_singular(self->context, self->factor, &self->S, x, &relative);
         if (status != SP_OK || relative < (self->linear ? 1 : doubtful))
             return status;
     }
+
     if (!self->linear) {
         self->factored = false;
         if (factor_tangent(self, q) != SP_OK)
@@ -448,6 +451,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
         if (status != SP_OK || relative < weak)
             return status;
     }
+
     for (int64_t i = 0; i < n; i++) {
         const int64_t vertex = self->body->free[i] / 3;
         most = fabs(x[i]) > fabs(x[most]) ? i : most;
@@ -456,6 +460,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
             last = vertex;
         }
     }
+
     if (relative < 1 && !suspected)
         sp_remark(
             self->context,

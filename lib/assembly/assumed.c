@@ -232,6 +232,17 @@ SP_CLONES static void add_column(const sp_element_lanes *data, gradients H, int 
             block[sp_packed(NODES, a, c)][3 * k + i] += f[a][k];
 }
 
+/* The stiffness of the stresses S alone. */
+static void set_stress_stiffness(const sp_element_lanes *data, tensors S, bool definite, sp_lanes block[][9])
+{
+    clear_blocks(NODES, block);
+    for (int g = 0; g < POINTS; g++) {
+        sp_lanes matrix[9];
+        stress_matrix(S[g], definite, matrix);
+        add_stress_blocks(NODES, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], matrix, block);
+    }
+}
+
 void sp_assumed_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
                         sp_lanes block[][9], sp_lanes *energy)
 {
@@ -240,12 +251,7 @@ void sp_assumed_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool def
     gradients_of(data, u, H);
     stress_at(data, H, S, energy);
     forces(data, H, S, f);
-    clear_blocks(NODES, block);
-    for (int g = 0; g < POINTS; g++) {
-        sp_lanes matrix[9];
-        stress_matrix(S[g], definite, matrix);
-        add_stress_blocks(NODES, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], matrix, block);
-    }
+    set_stress_stiffness(data, S, definite, block);
     for (int c = 0; c < NODES; c++)
         for (int i = 0; i < 3; i++)
             add_column(data, H, c, i, block);
@@ -288,12 +294,7 @@ void sp_assumed_stress_stiffness(const sp_element_lanes *data, sp_lanes u[8][3],
     sp_lanes unused;
     gradients_of(data, u, H);
     linear_stress(data, H, S, &unused);
-    clear_blocks(NODES, block);
-    for (int g = 0; g < POINTS; g++) {
-        sp_lanes matrix[9];
-        stress_matrix(S[g], false, matrix);
-        add_stress_blocks(NODES, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], matrix, block);
-    }
+    set_stress_stiffness(data, S, false, block);
 }
 
 void sp_assumed_rest_energy(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes *energy)

@@ -2,6 +2,7 @@
 #include "library/body_internal.h"
 #include "library/saved.h"
 #include "linear/blas.h"
+#include "run/steps_watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,6 +124,76 @@ static supple_status find_damping(const supple_body *body, const supple_integrat
     return SUPPLE_OK;
 }
 
+/* ---- the run ---- */
+
+/* Tells the integrator of forces that were set since the last step. */
+static int change_loads(supple_body *body)
+{
+    bool changed = false;
+    for (int64_t j = 0; j < body->r; j++) {
+        const double force = body->vertex_force[j] + body->generalized_force[j];
+        body->product[j] = force - body->acting_force[j];
+        changed |= force != body->acting_force[j];
+    }
+    if (!changed)
+        return SP_OK;
+    sp_body_forces_act(body);
+    return sp_integrator_change_loads(body->integrator, body->product);
+}
+
+static int take_step(void *data, int64_t number)
+{
+    supple_body *body = data;
+    (void)number;
+    const int status = change_loads(body);
+    return status == SP_OK ? sp_integrator_step(body->integrator) : status;
+}
+
+static sp_energy_rules energy_rules(const supple_body *body)
+{
+    const double time = sp_integrator_time(body->integrator);
+    const sp_mesh *mesh = &body->mesh.mesh;
+    const bool nonconservative = body->now->model.system.nonconservative;
+    return (sp_energy_rules){.rounding = time > 0 ? sp_energy_rounding(mesh, time) : INFINITY,
+                             .unknown = body->parameters.kind == SP_STATIC,
+                             .stores_less = sp_energy_has_tension(mesh) && !nonconservative,
+                             .semi_implicit = body->parameters.semi_implicit};
+}
+
+/* Energies cost an evaluation of the force, so that they are looked at from time to time only. */
+static int watch_energy(void *data, int64_t number)
+{
+    supple_body *body = data;
+    double energy[SP_WORK_COUNT];
+    (void)number;
+    sp_integrator_energies(body->integrator, energy);
+    const sp_energy_rules rules = energy_rules(body);
+    sp_energy_watch_add(&body->energy, &rules, energy, 0, sp_integrator_time(body->integrator));
+    return SP_OK;
+}
+
+static void judge(void *data, sp_remarks *remarks)
+{
+    const supple_body *body = data;
+    const sp_energy_rules rules = energy_rules(body);
+    sp_energy_watch_judge(&body->energy, &rules, "semi_implicit", remarks);
+    sp_steps_judge(sp_integrator_reported(body->integrator), remarks);
+}
+
+enum { WATCH_EVERY = 16 };
+
+static void begin_run(supple_body *body)
+{
+    double energy[SP_WORK_COUNT];
+    body->energy = (sp_energy_watch){0};
+    body->run = (sp_run){.motion = {.self = body, .step = take_step}, .steps = -1, .every = WATCH_EVERY};
+    sp_run_watch(&body->run, (sp_observer){.self = body, .frame = watch_energy, .warn = judge});
+    const int threads = sp_blas_alone_begin();
+    sp_integrator_energies(body->integrator, energy);
+    sp_blas_alone_end(threads);
+    sp_energy_watch_begin(&body->energy, energy);
+}
+
 supple_status supple_body_start(supple_body *body, const supple_integration *integration, const double *q,
                                 const double *qdot)
 {
@@ -165,6 +236,7 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
     sp_body_forces_act(body);
     body->parameters = parameters;
     sp_body_show(body);
+    begin_run(body);
     return SUPPLE_OK;
 }
 
@@ -176,28 +248,11 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
             return sp_error(SUPPLE_USAGE, "%s: the body has no motion: call supple_body_start first", __func__);       \
     } while (0)
 
-/* Tells the integrator of forces that were set since the last step. */
-static int change_loads(supple_body *body)
-{
-    bool changed = false;
-    for (int64_t j = 0; j < body->r; j++) {
-        const double force = body->vertex_force[j] + body->generalized_force[j];
-        body->product[j] = force - body->acting_force[j];
-        changed |= force != body->acting_force[j];
-    }
-    if (!changed)
-        return SP_OK;
-    sp_body_forces_act(body);
-    return sp_integrator_change_loads(body->integrator, body->product);
-}
-
 supple_status supple_body_step(supple_body *body)
 {
     REQUIRE_MOTION(body);
     const int threads = sp_blas_alone_begin();
-    int status = change_loads(body);
-    if (status == SP_OK)
-        status = sp_integrator_step(body->integrator);
+    const int status = sp_run_to(&body->run, body->run.done + 1);
     sp_blas_alone_end(threads);
     sp_body_show(body);
     return sp_error_of(&body->context, NULL, status);
@@ -365,6 +420,15 @@ supple_status supple_body_report(const supple_body *body, supple_step_report *re
     return SUPPLE_OK;
 }
 
+supple_status supple_body_warnings(const supple_body *body, char *text, size_t *size)
+{
+    sp_remarks remarks = {0};
+    REQUIRE_MOTION(body);
+    SP_REQUIRE(size);
+    sp_run_warn(&body->run, &remarks);
+    return sp_error_remarks(__func__, &remarks, text, size);
+}
+
 /* ---- the parts of the equation of motion ---- */
 
 supple_status supple_body_evaluate(supple_body *body, const double *q, double *force, double *stiffness, double *energy)
@@ -414,6 +478,8 @@ void sp_body_visit(supple_body *body, sp_state *state)
     sp_load_set_visit(&body->now->model.loads, state);
     sp_body_visit_springs(body, state);
     sp_integrator_visit(body->integrator, state);
+    SP_STATE_VALUE(state, body->run.done);
+    SP_STATE_VALUE(state, body->energy);
 }
 
 bool sp_body_keep(supple_body *body, sp_state *kept)

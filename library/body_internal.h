@@ -6,6 +6,8 @@
 #include "library/error.h"
 #include "library/inputs.h"
 #include "model/model.h"
+#include "run/energy_watch.h"
+#include "run/run.h"
 
 #include <supple/body.h>
 
@@ -49,6 +51,8 @@ struct supple_body {
     double damping[2];          /* of the motion */
     sp_integrator_parameters parameters;
     sp_integrator *integrator; /* NULL: not started */
+    sp_run run;                /* its steps */
+    sp_energy_watch energy;    /* looked at in every 16th step */
     double *q, *qdot;          /* [r] of the integrator, at addresses that stay the same */
     double *unit, *product;    /* [r] scratch */
 };

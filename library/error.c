@@ -45,3 +45,21 @@ bool sp_all_finite(int64_t count, const double *numbers)
         finite &= isfinite(numbers[i]) != 0;
     return finite;
 }
+
+supple_status sp_error_remarks(const char *function, const sp_remarks *remarks, char *text, size_t *size)
+{
+    const size_t given = *size;
+    size_t at = 0;
+    *size = 1;
+    for (int i = 0; i < remarks->count; i++)
+        *size += strlen(remarks->text[i]) + 1;
+    if (!text)
+        return SUPPLE_OK;
+    if (given < *size)
+        return sp_error(SUPPLE_USAGE, "%s: the text needs %zu bytes, and there are %zu", function, *size, given);
+
+    *text = 0;
+    for (int i = 0; i < remarks->count; i++)
+        at += (size_t)snprintf(text + at, *size - at, "%s\n", remarks->text[i]);
+    return SUPPLE_OK;
+}

@@ -3,6 +3,7 @@
 #define SP_LIBRARY_ERROR_H
 
 #include "base/context.h"
+#include "base/remarks.h"
 #include "library/source.h"
 
 #include <supple/status.h>
@@ -13,6 +14,10 @@ supple_status sp_error(supple_status status, const char *format, ...) SP_PRINTF(
 /* The status of an internal call; a failure takes the message of the context, behind the path of a file if there is
  * one (NULL: none). */
 supple_status sp_error_of(const sp_context *context, const char *path, int status);
+
+/* Copies remarks, each with a line feed behind it, and a zero to `text` of *size bytes (NULL: not), and sets *size to
+ * what is needed. SUPPLE_USAGE if that is more. */
+supple_status sp_error_remarks(const char *function, const sp_remarks *remarks, char *text, size_t *size);
 
 /* Returns SUPPLE_USAGE from the calling function if a pointer is NULL or a number is not finite. */
 #define SP_REQUIRE(pointer)                                                                                            \

@@ -8,6 +8,7 @@
 #include "cubature/cubature.h"
 #include "library/scene_input.h"
 #include "model/models.h"
+#include "run/run.h"
 
 /* Data shared by the bodies of one model. */
 typedef struct sp_loaded_model {
@@ -87,6 +88,11 @@ typedef struct sp_loaded_scene {
     sp_contact_choice choice; /* where the scene has none; else its stiffness is 0 */
     sp_pool pool, body_pool;  /* of the models; of the bodies */
     sp_contact_scene *contact;
+
+    /* its steps; callers add observers, and may set run.steps and run.every before the first one */
+    sp_run run;
+    sp_contact_watch watch;
+    double energy[3]; /* J, of sp_contact_scene_energies at the last frame */
 } sp_loaded_scene;
 
 /* Reads the scene, which receives zeros first, and all that its bodies use, and creates the contact scene. After a
@@ -99,9 +105,11 @@ void sp_scene_unload(sp_loaded_scene *scene);
 
 enum { SP_DRIVE_HAND = -1 };
 
-/* The sentences of sp_contact_watch_judge (contact/watch.h). step, semi_implicit: what these options are called. */
-int sp_scene_judge(const sp_loaded_scene *scene, const sp_contact_watch *watch, const char *step,
-                   const char *semi_implicit, char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE]);
+/* The remarks of sp_contact_watch_judge (contact/watch.h). step, semi_implicit: what these options are called. */
+void sp_scene_judge(const sp_loaded_scene *scene, const char *step, const char *semi_implicit, sp_remarks *remarks);
+
+/* Makes the run of a scene whose bodies are new: a frame every 16 steps, at which energies are looked at. */
+void sp_scene_begin_run(sp_loaded_scene *scene);
 
 /* Why an input was refused; nothing has changed then. */
 enum sp_drive {

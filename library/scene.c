@@ -20,8 +20,6 @@ struct supple_scene {
     bool stepped; /* since the bodies were created */
     bool broken;  /* a step or a load has failed */
     double gravity[3];
-    sp_contact_watch watch;
-    int64_t steps;         /* since the last look at energies */
     sp_list given, forces; /* that were set: of supple_point_force; the same as sp_contact_scene_force */
 };
 
@@ -76,7 +74,6 @@ supple_status supple_scene_open(const char *path, const supple_scene_options *op
     sp_blas_alone_end(threads);
     said = sp_error_of(&opened->context, opened->source.failed, status);
     if (status == SP_OK) {
-        sp_contact_watch_begin(&opened->watch, opened->loaded.contact);
         memcpy(opened->gravity, opened->loaded.input.scene.gravity, sizeof opened->gravity);
         *scene = opened;
     } else
@@ -105,22 +102,11 @@ void supple_scene_close(supple_scene *scene)
             return sp_error(SUPPLE_USAGE, "%s: a call has failed before, and the scene cannot go on", __func__);       \
     } while (0)
 
-static void watch_step(supple_scene *scene)
-{
-    double energy[3];
-    sp_contact_watch_step(&scene->watch, scene->loaded.contact);
-    if (++scene->steps % SP_CONTACT_WATCH_EVERY != 0)
-        return;
-    sp_contact_scene_energies(scene->loaded.contact, energy);
-    sp_contact_watch_energies(&scene->watch, energy);
-}
-
 supple_status supple_scene_step(supple_scene *scene)
 {
     REQUIRE_SCENE(scene);
-    const int threads = sp_blas_alone_begin(), status = sp_contact_scene_step(scene->loaded.contact);
-    if (status == SP_OK)
-        watch_step(scene);
+    sp_run *run = &scene->loaded.run;
+    const int threads = sp_blas_alone_begin(), status = sp_run_to(run, run->done + 1);
     sp_blas_alone_end(threads);
     scene->stepped = true;
     scene->broken = status != SP_OK;
@@ -459,24 +445,10 @@ supple_status supple_scene_warnings(const supple_scene *scene, char *text, size_
 {
     SP_REQUIRE(scene);
     SP_REQUIRE(size);
-    char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE];
-    size_t needed = 1, at = 0;
-    const int count =
-        scene->loaded.contact ? sp_scene_judge(&scene->loaded, &scene->watch, "the step", "semi_implicit", warning) : 0;
-    for (int i = 0; i < count; i++)
-        needed += strlen(warning[i]) + 1;
-    if (text && *size < needed) {
-        const size_t given = *size;
-        *size = needed;
-        return sp_error(SUPPLE_USAGE, "%s: the text needs %zu bytes, and there are %zu", __func__, needed, given);
-    }
-    *size = needed;
-    if (!text)
-        return SUPPLE_OK;
-    *text = 0;
-    for (int i = 0; i < count; i++)
-        at += (size_t)snprintf(text + at, needed - at, "%s\n", warning[i]);
-    return SUPPLE_OK;
+    sp_remarks remarks = {0};
+    if (scene->loaded.contact)
+        sp_scene_judge(&scene->loaded, "the step", "semi_implicit", &remarks);
+    return sp_error_remarks(__func__, &remarks, text, size);
 }
 
 /* ---- saving ---- */
@@ -497,10 +469,9 @@ static void visit(supple_scene *scene, sp_state *state)
     for (int64_t i = 0; i < supple_scene_bodies(scene); i++)
         visit_pose(&scene->loaded.paths[i], state);
     SP_STATE_VALUE(state, scene->gravity);
-    SP_STATE_VALUE(state, scene->watch);
-    SP_STATE_VALUE(state, scene->steps);
     sp_state_list(state, &scene->given, sizeof(supple_point_force));
-    sp_contact_scene_visit(scene->loaded.contact, state);
+    SP_STATE_VALUE(state, scene->loaded.run.done);
+    sp_run_visit(&scene->loaded.run, scene->loaded.run.done, state);
 }
 
 /* What a scene must have in common with the one that was saved. */

@@ -557,11 +557,14 @@ int sp_scene_load(sp_source *source, const char *path, const sp_scene_options *o
         status = sp_scene_load_models(run);
     if (status == SP_OK)
         status = sp_scene_load_bodies(run);
+    if (status == SP_OK)
+        sp_scene_begin_run(run);
     return status;
 }
 
 void sp_scene_unload(sp_loaded_scene *run)
 {
+    sp_run_free(&run->run);
     sp_scene_unload_bodies(run);
     sp_scene_unload_models(run);
     sp_pool_free(&run->body_pool);

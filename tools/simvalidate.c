@@ -102,6 +102,7 @@ int main(int argc, char **argv)
         for (int64_t i = 0; i < v.run_count; i++)
             validation_follow(&v, &v.runs[i]);
     }
+    validation_warn(&v);
     bool within = validation_report(&v, tool_quiet() ? NULL : tool_stdout(), &table);
     if (chosen.table)
         tool_write_bytes(chosen.table, table.data, table.count);

@@ -184,6 +184,13 @@ typedef struct supple_step_report {
 } supple_step_report;
 supple_status supple_body_report(const supple_body *body, supple_step_report *report) SUPPLE_MUST_USE;
 
+/* What is to be said of the steps so far, as simulate says at its end: energy that nothing put in, steps that did not
+ * converge, semi-implicit steps that are far from the energy balance. Sentences in English, each with a line feed at
+ * its end; an empty text if there is nothing. Copies them, with a zero behind the last, to `text` of *size bytes (NULL:
+ * not), and sets *size to what is needed. Energies are looked at in every 16th step. It is allowed after a step has
+ * failed. */
+supple_status supple_body_warnings(const supple_body *body, char *text, size_t *size) SUPPLE_MUST_USE;
+
 /* The parts of the equation of motion, for an integrator of one's own: internal force f(q) [r], stiffness K(q) [r, r,
  * column major], both without springs, stored energy in J, and mass UᵀMU [r, r]. Each pointer behind q may be NULL. The
  * motion is not affected. The first call, and the first one after another material was set, allocates. */

@@ -4,7 +4,6 @@
 #include "contact/stiffness.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,17 +109,8 @@ typedef struct judging {
     const sp_contact_watch *w;
     const sp_contact_scene *scene;
     const sp_contact_advice *advice;
-    char (*warning)[SP_CONTACT_WARNING_SIZE];
-    int count;
+    sp_remarks *remarks;
 } judging;
-
-static void __attribute__((format(printf, 2, 3))) say(judging *j, const char *format, ...)
-{
-    va_list rest;
-    va_start(rest, format);
-    vsnprintf(j->warning[j->count++], SP_CONTACT_WARNING_SIZE, format, rest);
-    va_end(rest);
-}
 
 static const char *name(const judging *j, int64_t body)
 {
@@ -152,8 +142,9 @@ static void judge_energy(judging *j)
                  j->advice->semi_implicit);
     else
         snprintf(advice, sizeof advice, "shorten %s, or, where that does not help, give contact.damping", step);
-    say(j, "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s",
-        w->made, paths ? " and the work of paths" : "", w->motion, advice);
+    sp_remarks_add(j->remarks,
+                   "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s",
+                   w->made, paths ? " and the work of paths" : "", w->motion, advice);
 }
 
 static void judge_sinking(judging *j)
@@ -166,26 +157,30 @@ static void judge_sinking(judging *j)
     else
         snprintf(advice, sizeof advice, "%sstate a contact.stiffness above %.3g N/m",
                  limit ? "leave out contact.limit, or " : "", j->scene->p.penalty.stiffness);
-    say(j, "%s sinks %.3g m deep into %s at %g s, %.0f %% of the size of the smaller one: %s",
-        name(j, w->sunk_bodies[0]), w->sunk_depth, name(j, w->sunk_bodies[1]), w->sunk_at, 100 * w->sunk, advice);
+    sp_remarks_add(j->remarks, "%s sinks %.3g m deep into %s at %g s, %.0f %% of the size of the smaller one: %s",
+                   name(j, w->sunk_bodies[0]), w->sunk_depth, name(j, w->sunk_bodies[1]), w->sunk_at, 100 * w->sunk,
+                   advice);
 }
 
 static void judge_penetration(judging *j)
 {
     const sp_contact_watch *w = j->w;
     if (w->cut_in_contact > 0 && !(j->scene->p.penalty.limit < INFINITY))
-        say(j,
+        sp_remarks_add(
+            j->remarks,
             "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the force "
             "changes with the number of points: give contact.limit",
             (long long)w->cut_in_contact, (long long)w->steps_in_contact);
     if (w->steps_crossed > 0)
-        say(j,
+        sp_remarks_add(
+            j->remarks,
             "%s passed through %s without contact in %lld steps, first at %.6g s: points moved by %.3g m in a step "
             "through a body that is %.3g m thick: shorten %s to %.2g",
             name(j, w->crossed[0]), name(j, w->crossed[1]), (long long)w->steps_crossed, w->crossed_since,
             w->crossed_way, w->crossed_thickness, j->advice->step, 0.5 * j->scene->p.step / w->crossed_by);
     if (w->steps_inside > 0)
-        say(j,
+        sp_remarks_add(
+            j->remarks,
             "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong side "
             "or not at all: raise contact.stiffness or shorten %s",
             name(j, w->inside[0]), name(j, w->inside[1]), (long long)w->steps_inside, w->inside_since, j->advice->step);
@@ -200,28 +195,31 @@ static double stable_step(const sp_contact_scene *scene, double stiffest)
     return scene->p.step * (scene->p.penalty.damping > 0 ? 4 / stiffest : sqrt(4 / stiffest));
 }
 
-int sp_contact_watch_judge(const sp_contact_watch *watch, const sp_contact_scene *scene,
-                           const sp_contact_advice *advice, char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE])
+void sp_contact_watch_judge(const sp_contact_watch *watch, const sp_contact_scene *scene,
+                            const sp_contact_advice *advice, sp_remarks *remarks)
 {
-    judging j = {watch, scene, advice, warning, 0};
+    judging j = {watch, scene, advice, remarks};
     const double lean = sp_contact_watch_lean(watch);
     judge_energy(&j);
     judge_penetration(&j);
 
     if (lean > MOST_LEAN && !advice->direction_stated)
-        say(&j,
+        sp_remarks_add(
+            remarks,
             "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, as if "
             "that were rough: state contact.direction, gradient for a smooth surface, or normal",
             100 * lean);
 
     if (watch->stiffest >= 4)
-        say(&j, "contact was too stiff for the step (%.3g of at most 4): shorten %s to %.2g or lower contact.stiffness",
+        sp_remarks_add(
+            remarks,
+            "contact was too stiff for the step (%.3g of at most 4): shorten %s to %.2g or lower contact.stiffness",
             watch->stiffest, advice->step, stable_step(scene, watch->stiffest));
 
     if (watch->restless > 0)
-        say(&j,
+        sp_remarks_add(
+            remarks,
             "%s did not come to rest in %lld cycles in which the device had long rested: %.2g of the forces are not "
             "balanced: state contact.direction gradient, or lower coupling.speed",
             name(&j, scene->p.coupling.body), (long long)watch->restless, watch->imbalance);
-    return j.count;
 }

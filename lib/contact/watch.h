@@ -4,6 +4,7 @@
 #ifndef SP_CONTACT_WATCH_H
 #define SP_CONTACT_WATCH_H
 
+#include "base/remarks.h"
 #include "contact/scene.h"
 
 /* {0} before sp_contact_watch_begin. Plain numbers, which a checkpoint saves as bytes. */
@@ -41,8 +42,6 @@ typedef struct sp_contact_advice {
 /* Steps from one look at energies to the next, where nothing else computes them. */
 enum { SP_CONTACT_WATCH_EVERY = 16 };
 
-enum { SP_CONTACT_WARNINGS = 8, SP_CONTACT_WARNING_SIZE = 600 };
-
 /* Before the first step. */
 void sp_contact_watch_begin(sp_contact_watch *watch, sp_contact_scene *scene);
 
@@ -52,9 +51,9 @@ void sp_contact_watch_step(sp_contact_watch *watch, const sp_contact_scene *scen
 /* From time to time: energy [3] of sp_contact_scene_energies. */
 void sp_contact_watch_energies(sp_contact_watch *watch, const double energy[3]);
 
-/* Writes a sentence for each fault so far, and returns their number. */
-int sp_contact_watch_judge(const sp_contact_watch *watch, const sp_contact_scene *scene,
-                           const sp_contact_advice *advice, char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE]);
+/* Adds a remark for each fault so far. */
+void sp_contact_watch_judge(const sp_contact_watch *watch, const sp_contact_scene *scene,
+                            const sp_contact_advice *advice, sp_remarks *remarks);
 
 /* How far forces along normals lean away from gradients, by their size; 0: along gradients, or no contact. */
 double sp_contact_watch_lean(const sp_contact_watch *watch);

@@ -148,6 +148,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     'supple_body_surface_displacements': (_Status, _BODY, c_int64, _ARRAY, _ARRAY),
     'supple_body_energies': (_Status, _BODY, POINTER(Energies)),
     'supple_body_report': (_Status, _BODY, POINTER(StepReport)),
+    'supple_body_warnings': (_Status, _BODY, c_char_p, POINTER(c_size_t)),
     'supple_body_evaluate': (_Status, _BODY, _ARRAY, _ARRAY, _ARRAY, POINTER(c_double)),
     'supple_body_mass': (_Status, _BODY, _ARRAY),
     'supple_body_save': (_Status, _BODY, c_char_p, POINTER(c_size_t)),

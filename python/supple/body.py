@@ -294,6 +294,11 @@ class Body(Object):
         self._library.supple_body_report(self._handle, report)
         return StepReport(*(getattr(report, name) for name in StepReport._fields))
 
+    def warnings(self) -> Tuple[str, ...]:
+        """What is to be said of the steps so far, in sentences, as simulate does at its end: energy that nothing put in,
+        steps that did not converge, semi-implicit steps that are far from the energy balance."""
+        return tuple(self._save(self._library.supple_body_warnings).rstrip(b'\0').decode().splitlines())
+
     def evaluate(self, q: ArrayLike) -> Evaluation:
         """Internal force, stiffness and stored energy at coordinates q [r], without springs, for an integrator of one's
         own. The motion is not affected."""

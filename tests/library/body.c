@@ -182,6 +182,32 @@ static void set_as_from_a_file(void)
     supple_body_close(file);
 }
 
+/* With gamma below 1/2 Newmark's method gains energy in every step; with 1/2 it does not. */
+static void energy_from_nothing_is_said(void)
+{
+    for (int wrong = 0; wrong < 2; wrong++) {
+        supple_body *body = opened(&polynomials);
+        supple_integration how = supple_integration_default();
+        char text[700];
+        size_t size = 0;
+        how.gamma = wrong ? 0.3 : 0.5;
+        GOOD(supple_body_start(body, &how, NULL, NULL));
+        GOOD(supple_body_set_force(body, 20, (double[3]){0, 5, -3}));
+        steps(body, 1);
+        GOOD(supple_body_set_forces(body, 0, NULL, NULL));
+        steps(body, 159);
+        GOOD(supple_body_warnings(body, NULL, &size));
+        GOOD(supple_body_warnings(body, text, &size));
+        CHECK(size == strlen(text) + 1 && (wrong ? strstr(text, "the energy exceeds the work") != NULL : size == 1),
+              "gamma %g: \"%s\"", how.gamma, text);
+        if (wrong) {
+            size--;
+            REFUSED(supple_body_warnings(body, text, &size), SUPPLE_USAGE, "the text needs");
+        }
+        supple_body_close(body);
+    }
+}
+
 /* A spring that is set after the start acts from the next step on, and its energy counts as work. */
 static void springs_act_at_once(void)
 {
@@ -859,6 +885,7 @@ int main(int argc, char **argv)
     RUN(wrong_calls);
     RUN(cannot_fall);
     RUN(set_as_from_a_file);
+    RUN(energy_from_nothing_is_said);
     RUN(springs_act_at_once);
     RUN(many_springs);
     RUN(gravity_by_mass);

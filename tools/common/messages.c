@@ -334,6 +334,12 @@ void tool_warn(const char *file, const char *format, ...)
         tool_print(file, text);
 }
 
+void tool_warn_remarks(const char *file, const sp_remarks *remarks)
+{
+    for (int i = 0; i < remarks->count; i++)
+        tool_warn(file, "%s", remarks->text[i]);
+}
+
 void tool_say(const char *format, ...)
 {
     if (tool.quiet)

@@ -17,6 +17,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/remarks.h"
 #include "formats/file.h"
 
 #include <stdio.h>
@@ -166,6 +167,7 @@ void tool_check(int status, const char *file);
 
 /* One line on stderr unless --quiet; also recorded in the result (tool_result_new puts warnings under "warnings"). */
 void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
+void tool_warn_remarks(const char *file, const sp_remarks *remarks); /* a line for each */
 
 /* One line on stderr unless --quiet: results and counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);

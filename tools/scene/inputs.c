@@ -111,10 +111,9 @@ int64_t scene_most_coordinates(const sp_loaded_scene *scene)
     return most;
 }
 
-void scene_warn(const sp_loaded_scene *scene, const char *path, const sp_contact_watch *watch)
+void scene_warn(const sp_loaded_scene *scene, const char *path)
 {
-    char warning[SP_CONTACT_WARNINGS][SP_CONTACT_WARNING_SIZE];
-    const int count = sp_scene_judge(scene, watch, "--dt", "--semi-implicit", warning);
-    for (int i = 0; i < count; i++)
-        tool_warn(path, "%s", warning[i]);
+    sp_remarks remarks = {0};
+    sp_scene_judge(scene, "--dt", "--semi-implicit", &remarks);
+    tool_warn_remarks(path, &remarks);
 }

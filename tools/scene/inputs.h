@@ -36,6 +36,6 @@ int64_t scene_checksum(const sp_loaded_scene *scene, double *q);
 int64_t scene_most_coordinates(const sp_loaded_scene *scene);
 
 /* Warns of all that the watch has seen, with a line for each fault. */
-void scene_warn(const sp_loaded_scene *scene, const char *path, const sp_contact_watch *watch);
+void scene_warn(const sp_loaded_scene *scene, const char *path);
 
 #endif

@@ -139,7 +139,7 @@ static void record_frame(const sp_loaded_scene *run, recorder *r, sp_state *kept
                                   r->qdot + r->bodies[i].offset);
         memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->contact, i), 6 * sizeof(double));
     }
-    sp_contact_scene_energies(run->contact, frame->energy);
+    memcpy(frame->energy, run->energy, sizeof frame->energy);
     sp_contact_scene_coupled(run->contact, &frame->hand, frame->coupling, frame->device);
     if (r->contacts)
         list_contacts(run, r);
@@ -204,9 +204,9 @@ static void say_timings(const timings *t)
 
 /* ---- all of it ---- */
 
-static json_t *make_result(const sp_loaded_scene *run, const sp_contact_watch *sum,
-                           const double last[SP_SCENE_TRAJECTORY_ENERGIES])
+static json_t *make_result(const sp_loaded_scene *run)
 {
+    const sp_contact_watch *sum = &run->watch;
     json_t *result = tool_result_new();
     json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
     json_object_set_new(result, "pairs_by_normal", json_integer(run->pairs_by_normal));
@@ -230,23 +230,24 @@ static json_t *make_result(const sp_loaded_scene *run, const sp_contact_watch *s
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
     json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, sum->first));
-    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, last));
+    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, run->energy));
     return result;
 }
 
 /* ---- the checkpoint ---- */
 
-typedef struct kept_scene {
+typedef struct recorded_scene {
     sp_loaded_scene *run;
+    const simulate_choice *choice;
     recorder *record;
-    sp_contact_watch *sum;
     timings *times;
-    const char *path; /* of the checkpoint */
-} kept_scene;
+    scene_replay *replay; /* NULL: none */
+    simulate_keep *keep;  /* NULL: no checkpoint */
+} recorded_scene;
 
-static void visit_timings(const kept_scene *kept, sp_state *state)
+static void visit_timings(const recorded_scene *scene, sp_state *state)
 {
-    timings *t = kept->times;
+    timings *t = scene->times;
     bool written = t->output != NULL;
     SP_STATE_VALUE(state, t->all.count);
     SP_STATE_VALUE(state, t->all.bin);
@@ -254,40 +255,101 @@ static void visit_timings(const kept_scene *kept, sp_state *state)
     SP_STATE_VALUE(state, t->all.worst);
     SP_STATE_VALUE(state, written);
     if (state->loading && t->output && !written)
-        tool_fail(SP_USAGE, kept->path,
+        tool_fail(SP_USAGE, scene->choice->checkpoint,
                   "--timings: the run was begun without it, and how long its first steps took is not known");
+}
+
+static void visit_record(void *data, sp_state *state)
+{
+    recorded_scene *scene = data;
+    SP_STATE_VALUE(state, scene->record->frame.counts);
+    visit_timings(scene, state);
 }
 
 static void visit(void *data, int64_t done, sp_state *state)
 {
-    kept_scene *kept = data;
-    (void)done;
-    sp_contact_scene_visit(kept->run->contact, state);
-    SP_STATE_VALUE(state, *kept->sum);
-    SP_STATE_VALUE(state, kept->record->frame.counts);
-    visit_timings(kept, state);
+    recorded_scene *scene = data;
+    sp_run_visit(&scene->run->run, done, state);
 }
 
 static void record_again(void *data, sp_state *state)
 {
-    kept_scene *kept = data;
+    recorded_scene *scene = data;
     int64_t kind = -1;
     double seconds;
     SP_STATE_VALUE(state, kind);
     switch (kind) {
     case ITEM_FRAME:
-        visit_frame(kept->run, kept->record, state);
+        visit_frame(scene->run, scene->record, state);
         if (!state->failed)
-            append_frame(kept->record);
+            append_frame(scene->record);
         break;
     case ITEM_TIMING:
         SP_STATE_VALUE(state, seconds);
         if (!state->failed)
-            write_timing(kept->times, ++kept->times->again, seconds);
+            write_timing(scene->times, ++scene->times->again, seconds);
         break;
     default:
         state->failed = true;
     }
+}
+
+/* ---- the steps ---- */
+
+/* A step of the scene, with the inputs of a log if one is replayed, and the wall time that it takes. */
+static int take_step(void *data, int64_t number)
+{
+    recorded_scene *scene = data;
+    scene_replay_apply(scene->replay, number);
+
+    const double start = tool_seconds();
+    const int status = sp_contact_scene_step(scene->run->contact);
+    if (status != SP_OK)
+        return status;
+    add_timing(scene->times, tool_seconds() - start, keep_recording(scene->keep));
+
+    scene_replay_check(scene->replay, number);
+    return SP_OK;
+}
+
+static void visit_scene(void *data, sp_state *state)
+{
+    recorded_scene *scene = data;
+    sp_contact_scene_visit(scene->run->contact, state);
+}
+
+static int record_step(void *data, int64_t number)
+{
+    recorded_scene *scene = data;
+    (void)number;
+    count_step(scene->record, sp_contact_scene_reported(scene->run->contact));
+    return SP_OK;
+}
+
+static int record(void *data, int64_t number)
+{
+    recorded_scene *scene = data;
+    (void)number;
+    record_frame(scene->run, scene->record, keep_recording(scene->keep));
+    return SP_OK;
+}
+
+/* The checkpoint, when all others have seen the step. */
+static int keep_and_report(void *data, int64_t number)
+{
+    recorded_scene *scene = data;
+    keep_step(scene->keep, number);
+    return sp_progress(scene->run->context, keep_fraction(scene->keep, number, scene->choice->steps));
+}
+
+static void watch(recorded_scene *scene)
+{
+    sp_run *run = &scene->run->run;
+    run->steps = scene->choice->steps;
+    run->every = scene->choice->every;
+    run->motion = (sp_motion){.self = scene, .step = take_step, .visit = visit_scene};
+    sp_run_watch(run, (sp_observer){.self = scene, .step = record_step, .frame = record, .visit = visit_record});
+    sp_run_watch(run, (sp_observer){.self = scene, .step = keep_and_report});
 }
 
 /* A remark on the stiffness that was chosen. */
@@ -327,13 +389,11 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
 {
     sp_loaded_scene run;
     recorder record = {.contacts = scene_choice->contacts};
-    sp_contact_watch sum;
-    double last[SP_SCENE_TRAJECTORY_ENERGIES];
     scene_replay *replay = scene_replay_open(context, scene_choice->replay, choice);
     load(path, choice, &run);
     scene_replay_begin(replay, &run);
-    const sp_scene *scene = &run.input.scene;
 
+    /* the outputs */
     timings *times = tool_allocate(&run.pool, 1, sizeof *times);
     tool_output *output = tool_output_open(tool_output_path());
     times->output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
@@ -341,44 +401,34 @@ void simulate_scene(sp_context *context, const char *path, simulate_choice *choi
         times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
     json_t *meta = tool_meta_new("scene_trajectory");
     begin_record(&run, &record, meta, tool_output_writer(output));
-    sp_contact_watch_begin(&sum, run.contact);
-    record_frame(&run, &record, NULL);
-    kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
-    simulate_keep *keep = keep_open(choice->checkpoint, choice->partial,
-                                    &(simulate_kept_run){&kept, choice->steps, "steps", visit, record_again});
-    sp_state *recording = keep_recording(keep);
-    const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
-    for (int64_t step = done + 1; step <= end; step++) {
-        scene_replay_apply(replay, step);
-        const double start = tool_seconds();
-        tool_check(sp_contact_scene_step(run.contact), path);
-        add_timing(times, tool_seconds() - start, recording);
-        scene_replay_check(replay, step);
-        sp_contact_watch_step(&sum, run.contact);
-        count_step(&record, sp_contact_scene_reported(run.contact));
-        if (step % choice->every == 0 || step == choice->steps) {
-            record_frame(&run, &record, recording);
-            sp_contact_watch_energies(&sum, record.frame.energy);
-        }
-        keep_step(keep, step);
-        tool_check(sp_progress(context, keep_fraction(keep, step, choice->steps)), path);
-    }
-    memcpy(last, record.frame.energy, sizeof last);
-    scene_warn(&run, path, &sum);
+
+    /* the steps, perhaps after those of an interrupted run */
+    recorded_scene scene = {.run = &run, .choice = choice, .record = &record, .times = times, .replay = replay};
+    watch(&scene);
+    tool_check(sp_run_begin(&run.run), path);
+    scene.keep = keep_open(choice->checkpoint, choice->partial,
+                           &(simulate_kept_run){&scene, choice->steps, "steps", visit, record_again});
+    keep_resume(scene.keep);
+    const int64_t end = keep_end(scene.keep, choice->steps);
+    tool_check(sp_run_to(&run.run, end), path);
+
+    const sp_contact_watch *sum = &run.watch;
+    scene_warn(&run, path);
     tool_say(
         "%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
-        (long long)scene->body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
-        (long long)sum.touching, (long long)sum.visited, sum.deepest);
+        (long long)run.input.scene.body_count, (long long)run.r, (long long)end, (long long)sum->steps_in_contact,
+        (long long)sum->touching, (long long)sum->visited, sum->deepest);
     tool_check(sp_scene_trajectory_finish(record.writer), tool_output_path());
-    json_t *result = make_result(&run, &sum, last);
-    keep_report(keep, result);
+    json_t *result = make_result(&run);
+    keep_report(scene.keep, result);
     tool_output_finish(output, result);
     if (times->output) {
         flush_timings(times);
         tool_output_finish(times->output, NULL);
     }
-    keep_finish(keep);
+    keep_finish(scene.keep);
     say_timings(times);
+
     json_decref(meta);
     sp_list_free(&record.contact_bodies);
     sp_list_free(&record.contact_points);

@@ -53,17 +53,6 @@ static void collect(server *s)
     }
 }
 
-/* Energies are looked at in some cycles only, since they cost time. */
-static void watch(server *s)
-{
-    double energy[3];
-    sp_contact_watch_step(&s->watch, s->scene.contact);
-    if (s->clock.cycles % SP_CONTACT_WATCH_EVERY != 0)
-        return;
-    sp_contact_scene_energies(s->scene.contact, energy);
-    sp_contact_watch_energies(&s->watch, energy);
-}
-
 /* ---- inputs ---- */
 
 void server_take(server *s, const sp_scene_log_input *input)
@@ -93,7 +82,6 @@ void server_load(server *s, const char *path, const simulate_choice *integration
     s->now_size = (int64_t)sizeof(supple_shared_output) + bodies * (int64_t)sizeof(supple_shared_state) +
                   2 * s->scene.r * (int64_t)sizeof(double);
     s->now = tool_allocate(&s->pool, s->now_size, 1);
-    sp_contact_watch_begin(&s->watch, s->scene.contact);
     s->clock.period = llround(1e9 / choice->rate);
     collect(s);
     s->recorder = serve_record_open(s, choice->record);
@@ -119,7 +107,7 @@ static noreturn void end_failed(server *s, int status, double time)
 {
     char message[sizeof s->context->message];
     memcpy(message, s->context->message, sizeof message);
-    scene_warn(&s->scene, s->path, &s->watch);
+    scene_warn(&s->scene, s->path);
     serve_record_step(s->recorder, time, 0);
     close_log(s, message);
     tool_fail(status, s->path, "%s", message);
@@ -130,11 +118,12 @@ static void cycle(server *s)
     serve_clock_wait(&s->clock);
     serve_udp_receive(s->udp, s);
     serve_shared_receive(s->shared, s);
+
     const double time = sp_contact_scene_time(s->scene.contact);
-    const int status = sp_contact_scene_step(s->scene.contact);
+    const int status = sp_run_to(&s->scene.run, s->scene.run.done + 1);
     if (status != SP_OK)
         end_failed(s, status, time);
-    watch(s);
+
     collect(s);
     serve_shared_publish(s->shared, s);
     serve_udp_send(s->udp, s);
@@ -186,7 +175,7 @@ void server_report(const server *s)
              (long long)s->clock.cycles, (long long)s->clock.missed, 1e6 * tool_durations_quantile(compute, 0.999),
              1e6 * compute->worst, 1e6 * tool_durations_quantile(latency, 0.999), 1e6 * latency->worst);
     report_inputs(s);
-    scene_warn(&s->scene, s->path, &s->watch);
+    scene_warn(&s->scene, s->path);
 }
 
 void server_close(server *s)

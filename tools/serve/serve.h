@@ -36,7 +36,6 @@ typedef struct server {
     const char *path;
     sp_loaded_scene scene;
     scene_inputs inputs;
-    sp_contact_watch watch;
     int64_t refused[SCENE_TOO_MANY + 1], packets, dropped[DROP_COUNT];
     uint32_t lost; /* packets for which the socket had no room */
     serve_clock clock;

@@ -322,6 +322,28 @@ sp_integrator_parameters simulation_parameters(const simulation *s)
     return simulate_integration(s->choice, s->damping_mass, s->damping_stiffness, s->vertices.skeleton);
 }
 
+/* Returns true if damping forces act on fixed vertices with prescribed motion. */
+static bool dragged(const simulation *s)
+{
+    const simulate_vertices_choice *c = s->vertices.choice;
+    return (s->damping_stiffness > 0 || s->viscosity) && c &&
+           (c->prescribe.count || c->prescribe_vertices || c->skeleton);
+}
+
+sp_energy_rules simulation_energy_rules(const simulation *s)
+{
+    const simulate_choice *c = s->choice;
+    const sp_mesh *mesh = &s->mesh.mesh;
+    const bool nonconservative = s->model.system.nonconservative;
+    return (sp_energy_rules){
+        .rounding = sp_energy_rounding(mesh, c->step * (double)c->steps),
+        .unknown = c->integrator == SP_STATIC || (nonconservative && c->activation),
+        .dragged = dragged(s),
+        .stores_less = (c->activation || sp_energy_has_tension(mesh)) && !nonconservative,
+        .semi_implicit = c->semi_implicit,
+    };
+}
+
 void simulation_check_step(const simulation *s, int status)
 {
     const bool in_basis = simulate_in_basis(s->choice);

@@ -1,7 +1,9 @@
 #include "tools/simulate/run.h"
 
 #include "assembly/elastic.h"
-#include "tools/simulate/energy.h"
+#include "run/energy_watch.h"
+#include "run/run.h"
+#include "run/steps_watch.h"
 #include "tools/simulate/frame.h"
 #include "tools/simulate/keep.h"
 #include "tools/simulate/reactions.h"
@@ -17,19 +19,27 @@
 typedef struct run {
     sp_context *context;
     const simulate_choice *choice;
+    sp_run course; /* its steps and observers */
+
+    /* the motion */
     int64_t stage_count;
     simulation *stages; /* [stage_count] */
     int64_t *from;      /* [stage_count] the step before which each begins */
     int64_t now;        /* the stage */
     sp_integrator *integrator;
     sp_external_loads external_loads;
-    simulate_energy energy;
+    int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
+
+    /* what observers have seen */
+    sp_energy_rules rules; /* of the present stage */
+    sp_energy_watch energy;
     double turn; /* rad: largest rotation of a bone in a step */
     double estimate[SP_NORMS];
-    double ghost[2];                          /* warp: largest ghost force and torque of recorded frames, N and N m */
-    int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
-    double *external;                         /* conjac: forces of the last step */
-    double *joints;                           /* [2 bones] of a frame that is recorded again */
+    double ghost[2]; /* warp: largest ghost force and torque of recorded frames, N and N m */
+
+    /* the record */
+    double *external; /* conjac: forces of the last step */
+    double *joints;   /* [2 bones] of a frame that is recorded again */
     sp_trajectory_writer *trajectory;
     simulate_keep *keep; /* NULL: no checkpoint */
 } run;
@@ -117,6 +127,7 @@ static void begin_stage(run *r, int64_t stage)
     simulation_make(s);
     certify_begin(s);
     correct_begin(s);
+    r->rules = simulation_energy_rules(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = s->skin ? skin_loads(s) : frame_loads(s);
     if (!stage) {
@@ -178,19 +189,110 @@ static void list_prescribed(run *r, sp_trajectory_layout *shape)
 
 /* ---- the motion ---- */
 
-/* A frame of where the motion is, with its bones. */
-static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state *kept)
+/* Stages that have begun before this step. */
+static void reach_stage(void *data, int64_t number)
 {
+    run *r = data;
+    while (r->now + 1 < r->stage_count && r->from[r->now + 1] < number)
+        begin_stage(r, ++r->now);
+}
+
+static int take_step(void *data, int64_t number)
+{
+    run *r = data;
+    reach_stage(r, number);
+    simulation_check_step(&r->stages[r->now], sp_integrator_step(r->integrator));
+    return SP_OK;
+}
+
+static void visit_motion(void *data, sp_state *state)
+{
+    run *r = data;
+    sp_load_set_visit(&r->stages[r->now].model.loads, state);
+    sp_integrator_visit(r->integrator, state);
+    SP_STATE_VALUE(state, r->solves);
+    SP_STATE_VALUE(state, r->products);
+    SP_STATE_VALUE(state, r->factorizations);
+}
+
+/* ---- observers ---- */
+
+/* Estimates of the error of a cubature: the largest since the last frame, and of all. */
+static int watch_estimates(void *data, int64_t number)
+{
+    run *r = data;
+    simulation *s = &r->stages[r->now];
+    (void)number;
+    simulation_estimate(s, r->integrator);
+    for (int norm = 0; norm < SP_NORMS; norm++)
+        r->estimate[norm] = fmax(r->estimate[norm], s->estimate[norm]);
+    return SP_OK;
+}
+
+static void visit_estimates(void *data, sp_state *state)
+{
+    run *r = data;
+    SP_STATE_VALUE(state, r->stages[r->now].estimate);
+    SP_STATE_VALUE(state, r->estimate);
+}
+
+/* rad that bones may turn in a step: a linear step takes the vertices around along tangents, with a strain of half the
+ * square of that. Measured with flesh of 0.01 to 100 kg/m3 and 10 kPa on bones of 5 and 500 kg, and the same without a
+ * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
+static const double MOST_TURN = 0.2;
+
+static int watch_turn(void *data, int64_t number)
+{
+    run *r = data;
+    (void)number;
+    r->turn = fmax(r->turn, r->choice->step * sp_skeleton_spin(r->stages[r->now].vertices.skeleton));
+    return SP_OK;
+}
+
+static void visit_turn(void *data, sp_state *state)
+{
+    run *r = data;
+    SP_STATE_VALUE(state, r->turn);
+}
+
+static void judge_turn(void *data, sp_remarks *remarks)
+{
+    const run *r = data;
+    if (r->turn > MOST_TURN)
+        sp_remarks_add(
+            remarks,
+            "a bone turned %.2g rad in a step: beyond %g the one linear solve of a step loses light flesh on it; "
+            "take steps of %.2g s",
+            r->turn, MOST_TURN, r->choice->step * MOST_TURN / r->turn);
+}
+
+/* A frame of where the motion is, with its bones, saved for the checkpoint too. */
+static int record(void *data, int64_t number)
+{
+    run *r = data;
+    simulation *s = &r->stages[r->now];
     sp_skeleton *bones = s->vertices.skeleton;
+    sp_state *kept = keep_recording(r->keep);
+    double energy[SP_WORK_COUNT];
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
-    if (!bones)
-        return;
-    const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
-    vertices_record_joints(s, sp_integrator_time(r->integrator), coordinates, rates);
-    if (kept) {
-        sp_state_reals(kept, (double *)coordinates, s->vertices.bones.bone_count);
-        sp_state_reals(kept, (double *)rates, s->vertices.bones.bone_count);
+    if (bones) {
+        const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
+        vertices_record_joints(s, sp_integrator_time(r->integrator), coordinates, rates);
+        if (kept) {
+            sp_state_reals(kept, (double *)coordinates, s->vertices.bones.bone_count);
+            sp_state_reals(kept, (double *)rates, s->vertices.bones.bone_count);
+        }
     }
+
+    double kinetic = 0;
+    if (number == 0)
+        sp_energy_watch_begin(&r->energy, energy);
+    else {
+        if (bones)
+            sp_skeleton_energies(bones, sp_integrator_time(r->integrator), &kinetic, NULL);
+        sp_energy_watch_add(&r->energy, &r->rules, energy, kinetic, sp_integrator_time(r->integrator));
+    }
+    return SP_OK;
 }
 
 /* The same from what was saved then; all stages record alike, and bones are of meshes that are not cut. */
@@ -211,52 +313,100 @@ static void record_again(void *data, sp_state *kept)
         vertices_record_joints(s, time, r->joints, r->joints + bones);
 }
 
-/* Stages that have begun before this step. */
-static void reach_stage(run *r, int64_t number)
-{
-    while (r->now + 1 < r->stage_count && r->from[r->now + 1] < number)
-        begin_stage(r, ++r->now);
-}
-
-static void visit(void *data, int64_t done, sp_state *state)
+static void visit_record(void *data, sp_state *state)
 {
     run *r = data;
-    if (state->loading)
-        reach_stage(r, done);
     simulation *s = &r->stages[r->now];
-    sp_load_set_visit(&s->model.loads, state);
-    sp_integrator_visit(r->integrator, state);
-    SP_STATE_VALUE(state, s->estimate);
     SP_STATE_VALUE(state, s->certified);
     SP_STATE_VALUE(state, s->correction_energy);
     reactions_visit(s, state);
     SP_STATE_VALUE(state, r->energy);
-    SP_STATE_VALUE(state, r->turn);
-    SP_STATE_VALUE(state, r->estimate);
-    SP_STATE_VALUE(state, r->ghost);
-    int64_t *counts[] = {&r->solves, &r->products, &r->factorizations};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        SP_STATE_VALUE(state, *counts[i]);
 }
 
-static void step(run *r, simulation *s, int64_t number)
+static void judge_energy(void *data, sp_remarks *remarks)
 {
-    simulation_check_step(s, sp_integrator_step(r->integrator));
-    simulation_estimate(s, r->integrator);
-    if (s->vertices.skeleton)
-        r->turn = fmax(r->turn, r->choice->step * sp_skeleton_spin(s->vertices.skeleton));
-    for (int norm = 0; norm < SP_NORMS; norm++)
-        r->estimate[norm] = fmax(r->estimate[norm], s->estimate[norm]);
-    if (number % r->choice->every == 0 || number == r->choice->steps) {
-        record(r, s, r->energy.last, keep_recording(r->keep));
-        energy_watch(s, &r->energy, sp_integrator_time(r->integrator));
-        const sp_system_report report = report_model(r, s, sp_integrator_q(r->integrator), NULL);
-        r->ghost[0] = fmax(r->ghost[0], report.ghost_force);
-        r->ghost[1] = fmax(r->ghost[1], report.ghost_torque);
-    }
-    keep_step(r->keep, number);
-    tool_check(sp_progress(r->context, keep_fraction(r->keep, number, r->choice->steps)), s->mesh.path);
+    const run *r = data;
+    sp_energy_watch_judge(&r->energy, &r->rules, "--semi-implicit", remarks);
 }
+
+/* Forces that stiffness warping makes from nothing. */
+static int watch_ghosts(void *data, int64_t number)
+{
+    run *r = data;
+    if (number == 0)
+        return SP_OK;
+    const sp_system_report report = report_model(r, &r->stages[r->now], sp_integrator_q(r->integrator), NULL);
+    r->ghost[0] = fmax(r->ghost[0], report.ghost_force);
+    r->ghost[1] = fmax(r->ghost[1], report.ghost_torque);
+    return SP_OK;
+}
+
+static void visit_ghosts(void *data, sp_state *state)
+{
+    run *r = data;
+    SP_STATE_VALUE(state, r->ghost);
+}
+
+static void judge_steps(void *data, sp_remarks *remarks)
+{
+    const run *r = data;
+    sp_steps_judge(sp_integrator_reported(r->integrator), remarks);
+}
+
+/* Laws that are quadratic in the strain soften under large compression. */
+static void judge_softening(void *data, sp_remarks *remarks)
+{
+    const run *r = data;
+    const simulation *s = &r->stages[r->now];
+    sp_pool scratch = {0};
+    int64_t first;
+    if (s->choice->model != SP_MODEL_NONLINEAR)
+        return;
+    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
+    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
+                         s->mesh.mesh.vertex_count, NULL, u);
+    const int64_t count = sp_elastic_softened(s->body, u, &first);
+    if (count > 0)
+        sp_remarks_add(
+            remarks,
+            "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
+            "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
+            "neo-hookean",
+            (long long)count, (long long)first, sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
+    sp_pool_free(&scratch);
+}
+
+/* The checkpoint, when all others have seen the step. */
+static int keep_and_report(void *data, int64_t number)
+{
+    run *r = data;
+    keep_step(r->keep, number);
+    tool_check(sp_progress(r->context, keep_fraction(r->keep, number, r->choice->steps)), r->stages[r->now].mesh.path);
+    return SP_OK;
+}
+
+static void visit_course(void *data, int64_t done, sp_state *state)
+{
+    run *r = data;
+    sp_run_visit(&r->course, done, state);
+}
+
+static void watch(run *r)
+{
+    const simulation *first = &r->stages[0];
+    r->course = (sp_run){
+        .motion = {r, take_step, reach_stage, visit_motion}, .steps = r->choice->steps, .every = r->choice->every};
+    sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_estimates, .visit = visit_estimates});
+    if (first->vertices.skeleton)
+        sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_turn, .visit = visit_turn, .warn = judge_turn});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .frame = record, .visit = visit_record, .warn = judge_energy});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .frame = watch_ghosts, .visit = visit_ghosts});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .warn = judge_steps});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .warn = judge_softening});
+    sp_run_watch(&r->course, (sp_observer){.self = r, .step = keep_and_report});
+}
+
+/* ---- the result ---- */
 
 static void add_model_report(const run *r, const simulation *s, json_t *result)
 {
@@ -353,32 +503,6 @@ static json_t *trajectory_meta(const run *r)
     return meta;
 }
 
-/* rad that bones may turn in a step: a linear step takes the vertices around along tangents, with a strain of half the
- * square of that. Measured with flesh of 0.01 to 100 kg/m3 and 10 kPa on bones of 5 and 500 kg, and the same without a
- * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
-static const double MOST_TURN = 0.2;
-
-/* Laws that are quadratic in the strain soften under large compression. */
-static void warn_softened(const run *r, const simulation *s)
-{
-    sp_pool scratch = {0};
-    int64_t first;
-    if (s->choice->model != SP_MODEL_NONLINEAR)
-        return;
-    double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
-    sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
-                         s->mesh.mesh.vertex_count, NULL, u);
-    const int64_t count = sp_elastic_softened(s->body, u, &first);
-    if (count > 0)
-        tool_warn(s->mesh.path,
-                  "at the end %lld elements (element %lld first) are compressed to less than 58 %% of their length or "
-                  "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
-                  "neo-hookean",
-                  (long long)count, (long long)first,
-                  sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
-    sp_pool_free(&scratch);
-}
-
 static void say(const run *r)
 {
     static const char *const integrators[] = {"Newmark",
@@ -392,23 +516,10 @@ static void say(const run *r)
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     const simulation *s = &r->stages[r->now];
     const double iterations = (double)report->newton_iterations / (double)report->steps;
-    if (report->stagnated && report->worst_residual > 1e-8)
-        tool_warn(s->mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated,
-                  report->worst_residual);
-    if (r->turn > MOST_TURN)
-        tool_warn(s->vertices.choice->skeleton,
-                  "a bone turned %.2g rad in a step: beyond %g the one linear solve of a step loses light flesh on it; "
-                  "take steps of %.2g s",
-                  r->turn, MOST_TURN, r->choice->step * MOST_TURN / r->turn);
-    if (report->indefinite)
-        tool_warn(s->mesh.path,
-                  "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a "
-                  "definite one",
-                  (long long)report->indefinite);
-    warn_softened(r, s);
-    if (report->parted)
-        tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
-                  (long long)report->parted, 1 / report->smallest_part);
+    sp_remarks remarks = {0};
+    sp_run_warn(&r->course, &remarks);
+    tool_warn_remarks(s->mesh.path, &remarks);
+
     if (r->choice->integrator == SP_STATIC) /* work along a path of equilibria: no balance to keep */
         tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->model.system.n,
                  (long long)report->steps, iterations);
@@ -467,22 +578,19 @@ bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const sim
     json_t *meta = trajectory_meta(&r);
     tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),
                tool_output_path());
-    record(&r, &stage[0], r.energy.first, NULL);
-    energy_begin(&r.energy);
+    watch(&r);
+    tool_check(sp_run_begin(&r.course), NULL);
     r.keep = keep_open(choice->checkpoint, choice->partial,
-                       &(simulate_kept_run){&r, choice->steps, "steps", visit, record_again});
-    const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
-    for (int64_t number = done + 1; number <= end; number++) {
-        reach_stage(&r, number);
-        step(&r, &stage[r.now], number);
-    }
+                       &(simulate_kept_run){&r, choice->steps, "steps", visit_course, record_again});
+    keep_resume(r.keep);
+    const int64_t end = keep_end(r.keep, choice->steps);
+    tool_check(sp_run_to(&r.course, end), stage[0].mesh.path);
     const int64_t now = r.now;
     if (choice->model == SP_MODEL_CONJAC) {
         r.external = tool_allocate(&stage[0].pool, stage[now].model.system.n, sizeof *r.external);
         r.external_loads.mean(r.external_loads.self, (double)(end - 1) * choice->step, (double)end * choice->step,
                               r.external);
     }
-    energy_judge(&stage[now], &r.energy);
     say(&r);
     const bool within = certify_say(&stage[now]);
     tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());

@@ -9,6 +9,7 @@
 #include "formats/trajectory.h"
 #include "integrate/integrate.h"
 #include "model/model.h"
+#include "run/energy_watch.h"
 #include "tools/common/inputs.h"
 #include "tools/simulate/certify.h"
 #include "tools/simulate/correct.h"
@@ -72,6 +73,9 @@ double simulation_gravity_share(const simulation *s, double time);
 
 /* The part of a load that acts at a time; in statics that of the step that ends then (sp_load_set_at_ends). */
 double simulation_load_share(const simulation *s, const sp_load *load, double time);
+
+/* What is known of its energy before it moves. */
+sp_energy_rules simulation_energy_rules(const simulation *s);
 
 /* Ends the program if a step failed: statics reports an under-constrained body or piece, other solvers name the worst
  * element. */

@@ -1,6 +1,7 @@
 #include "tools/validate/validate.h"
 
 #include "model/models.h"
+#include "run/steps_watch.h"
 #include "tools/common/series.h"
 
 #include <math.h>
@@ -135,6 +136,68 @@ void validation_keep_probes(const validation *v, const double *u, sp_list *value
 
 /* ---- opening ---- */
 
+static int take_step(void *data, int64_t number)
+{
+    validate_run *run = data;
+    const double start = tool_seconds();
+    (void)number;
+    const int status = sp_integrator_step(run->integrator);
+    run->seconds += tool_seconds() - start;
+    return status;
+}
+
+/* Estimates of the error of a cubature, which are not part of its time. */
+static int watch_estimate(void *data, int64_t number)
+{
+    validate_run *run = data;
+    double error[SP_NORMS];
+    (void)number;
+    sp_reduced_system_estimate(&run->s.model.system, sp_integrator_q(run->integrator), error);
+    run->estimate = fmax(run->estimate, error[SP_NORM_ENERGY]);
+    return SP_OK;
+}
+
+static void judge(void *data, sp_remarks *remarks)
+{
+    const validate_run *run = data;
+    sp_energy_watch_judge(&run->energy, &run->rules, "--semi-implicit", remarks);
+    sp_steps_judge(sp_integrator_reported(run->integrator), remarks);
+}
+
+/* The energies of a frame, which the run's judgement sees too; returns their sum, J. */
+static double look_at_energy(validate_run *run)
+{
+    double energy[SP_WORK_COUNT];
+    sp_integrator_energies(run->integrator, energy);
+    if (run->course.done == 0)
+        sp_energy_watch_begin(&run->energy, energy);
+    else
+        sp_energy_watch_add(&run->energy, &run->rules, energy, 0, sp_integrator_time(run->integrator));
+    return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
+}
+
+static void begin_course(validate_run *run)
+{
+    run->rules = simulation_energy_rules(&run->s);
+    run->course = (sp_run){.motion = {.self = run, .step = take_step}, .steps = -1};
+    sp_run_watch(&run->course,
+                 (sp_observer){.self = run, .step = run->s.cubature.nested ? watch_estimate : NULL, .warn = judge});
+}
+
+void validation_warn(const validation *v)
+{
+    for (int64_t i = -1; i < v->run_count; i++) {
+        const validate_run *run = i < 0 ? &v->full : &v->runs[i];
+        sp_remarks remarks = {0};
+        if (!run->integrator)
+            continue;
+        sp_run_warn(&run->course, &remarks);
+        for (int k = 0; k < remarks.count; k++)
+            tool_warn(run->s.mesh.path, "%s, %lld coordinates: %s", run->name, (long long)run->s.model.system.n,
+                      remarks.text[k]);
+    }
+}
+
 static void make_run(validation *v, validate_run *run)
 {
     sp_integrator_parameters parameters;
@@ -153,6 +216,7 @@ static void make_run(validation *v, validate_run *run)
     tool_check(sp_integrator_new(v->context, &run->s.model.system, &run->external_loads, &parameters, NULL, NULL,
                                  &run->integrator),
                run->s.mesh.path);
+    begin_course(run);
     run->value = tool_allocate(&v->pool, v->probe_count, sizeof *run->value);
     if (run != &v->full)
         tool_check(sp_trajectory_error_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
@@ -253,32 +317,6 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
     sp_fe_space_gather(run->s.body, v->rows, values);
 }
 
-static double total_energy(validate_run *run)
-{
-    double energy[SP_WORK_COUNT];
-    sp_integrator_energies(run->integrator, energy);
-    return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
-}
-
-/* Steps until `step` of them were taken. */
-static int advance(validate_run *run, int64_t step)
-{
-    int status = SP_OK;
-    double start = tool_seconds();
-    while (status == SP_OK && sp_integrator_reported(run->integrator)->steps < step) {
-        status = sp_integrator_step(run->integrator);
-        if (status == SP_OK && run->s.cubature.nested) {
-            run->seconds += tool_seconds() - start;
-            double error[SP_NORMS];
-            sp_reduced_system_estimate(&run->s.model.system, sp_integrator_q(run->integrator), error);
-            run->estimate = fmax(run->estimate, error[SP_NORM_ENERGY]);
-            start = tool_seconds();
-        }
-    }
-    run->seconds += tool_seconds() - start;
-    return status;
-}
-
 bool validation_bring(validation *v)
 {
     validate_frames *f = &v->frames;
@@ -286,16 +324,16 @@ bool validation_bring(validation *v)
     int64_t n = v->full.s.body->dof_count, step;
     if (v->choice->reference)
         return reference_bring(v);
-    const sp_integrator_report *report = sp_integrator_reported(v->full.integrator);
+    sp_run *course = &v->full.course;
     for (f->count = 0; f->count < f->capacity && v->frame >= 0; f->count++) {
         step = v->frame * c->every < c->steps ? v->frame * c->every : c->steps;
-        while (report->steps < step) {
-            simulation_check_step(&v->full.s, advance(&v->full, report->steps + 1));
-            tool_check(sp_progress(v->context, (double)report->steps / (double)c->steps), NULL);
+        while (course->done < step) {
+            simulation_check_step(&v->full.s, sp_run_to(course, course->done + 1));
+            tool_check(sp_progress(v->context, (double)course->done / (double)c->steps), NULL);
         }
         f->step[f->count] = step;
         f->time[f->count] = sp_integrator_time(v->full.integrator);
-        f->energy[f->count] = total_energy(&v->full);
+        f->energy[f->count] = look_at_energy(&v->full);
         memcpy(f->u + f->count * n, sp_integrator_q(v->full.integrator), (size_t)n * sizeof *f->u);
         memcpy(f->v + f->count * n, sp_integrator_v(v->full.integrator), (size_t)n * sizeof *f->v);
         v->frame = step < c->steps ? v->frame + 1 : -1;
@@ -308,7 +346,7 @@ void validation_follow(validation *v, validate_run *run)
     const validate_frames *f = &v->frames;
     int64_t n = v->full.s.body->dof_count;
     for (int64_t k = 0; k < f->count && !run->failed; k++) {
-        int status = advance(run, f->step[k]);
+        int status = sp_run_to(&run->course, f->step[k]);
         if (status == SP_NUMERICAL) {
             run->failed = true;
             run->failed_at = sp_integrator_time(run->integrator);
@@ -321,7 +359,7 @@ void validation_follow(validation *v, validate_run *run)
         validation_values(v, run, sp_integrator_v(run->integrator), v->v);
         sp_trajectory_error_sums_add(&run->sums,
                                      &(sp_scene_trajectory_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
-                                     &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, total_energy(run)});
+                                     &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, look_at_energy(run)});
         certified_add(v, run, k);
         stress_add(v, run, k);
         validation_keep_probes(v, v->u, run->value);

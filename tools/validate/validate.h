@@ -2,6 +2,7 @@
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
+#include "run/run.h"
 #include "tools/common/places.h"
 #include "tools/compare/probe.h"
 #include "tools/simulate/simulation.h"
@@ -38,6 +39,9 @@ typedef struct validate_run {
     simulation s;
     sp_external_loads external_loads;
     sp_integrator *integrator;
+    sp_run course;
+    sp_energy_rules rules;
+    sp_energy_watch energy;
     int64_t elements; /* number evaluated by its force; −1: polynomials */
     double seconds;   /* of the steps alone */
     double estimate;  /* the largest estimate of the force's relative error in the energy norm */
@@ -94,6 +98,9 @@ bool validation_bring(validation *v);
 
 /* Takes the steps of a run up to the last of these frames, and measures it at each. */
 void validation_follow(validation *v, validate_run *run);
+
+/* Warns of the steps of all runs. */
+void validation_warn(const validation *v);
 
 /* With --certificate: reads it for all runs; measures a run that is at a frame, whose displacements over the free
  * degrees of freedom are v->u; prints the true errors beside their estimates. */

@@ -177,6 +177,16 @@ listings() {
     no_faults
 }
 
+@test "functions that docs/design.md names are in the files that it names" {
+    local name file count=0
+    while read -r name file; do
+        grep -qE "^[a-z].*[ *]$name\\(" "$SUPPLE_SOURCE/$file" || fault "$name is not in $file"
+        count=$((count + 1))
+    done < <(grep -oE '`[a-z_]+` \([a-z_/]+\.c\)' "$SUPPLE_SOURCE/docs/design.md" | tr -d '`()')
+    [ $count -gt 30 ] || fault "only $count functions"
+    no_faults
+}
+
 @test "README.md is short" {
     [ "$(wc -l < "$SUPPLE_SOURCE/README.md")" -le 150 ]
 }

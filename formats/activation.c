@@ -28,10 +28,12 @@ int sp_activations_parse(sp_context *context, const char *bytes, int64_t count, 
                                  .key = find_region,
                                  .check = check_tension,
                                  .data = (void *)mesh};
+
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, activation_count, &series);
     if (status != SP_OK)
         return status;
+
     *activations = sp_pool_raw(pool, *activation_count, sizeof **activations);
     if (!*activations)
         return sp_fail_memory(context);

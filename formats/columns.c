@@ -208,21 +208,26 @@ static int read_interface(sp_context *context, const json_t *object, int64_t fir
     const char *name, *frame;
     int kind = 0, status;
     *interface = (sp_interface){.first = first};
+
     SP_TRY(sp_json_text(context, object, "name", &name));
     SP_TRY(sp_json_text(context, object, "frame", &frame));
     SP_TRY(sp_json_integer(context, object, "coordinates", 0, columns - first, &interface->count));
     SP_TRY(sp_json_integer(context, object, "vertices", 1, INT64_C(1) << 40, &interface->vertex_count));
     while (kind < SP_FRAMES && strcmp(frame, sp_interface_frame_name((sp_interface_frame)kind)) != 0)
         kind++;
+
+    /* An interface without coordinates stays at rest. */
     interface->at_rest = interface->count == 0;
     if (kind == SP_FRAMES || (kind != SP_FRAME_NONE && !interface->at_rest && interface->count != 6))
         return sp_fail(context, SP_INPUT, "meta: an interface has the frame \"%.20s\" with %lld coordinates", frame,
                        (long long)interface->count);
     interface->frame = (sp_interface_frame)kind;
+
     if (strlen(name) >= sizeof interface->name)
         return sp_fail(context, SP_INPUT, "meta: the name of an interface has %zu bytes, more than %zu", strlen(name),
                        sizeof interface->name - 1);
     strcpy(interface->name, name);
+
     const json_t *origin = json_object_get(object, "origin");
     for (size_t c = 0; c < 3; c++) {
         interface->origin[c] = json_number_value(json_array_get(origin, c));
@@ -241,12 +246,14 @@ static int read_interfaces(sp_context *context, const json_t *meta, sp_pool *poo
     int status = SP_OK;
     if (!list)
         return SP_OK;
+
     if (count == 0 || count > (size_t)columns->rows)
         return sp_fail(context, SP_INPUT, "meta: \"interfaces\" is not an array of 1 to %lld objects",
                        (long long)columns->rows);
     columns->interfaces = sp_pool_new(pool, (int64_t)count, sizeof *columns->interfaces);
     if (!columns->interfaces)
         return sp_fail_memory(context);
+
     for (size_t i = 0; i < count; i++) {
         SP_TRY(read_interface(context, json_array_get(list, i), first, columns->count, &columns->interfaces[i]));
         first += columns->interfaces[i].count;
@@ -279,18 +286,22 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     int64_t order = 0;
     int status;
     *columns = (sp_columns){.rows = rows};
+
     if (!kind)
         return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, snapshots or basis",
                        sp_file_kind(file));
     SP_TRY(sp_kind_read(context, file, kind, columns));
+
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
     if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         SP_TRY(sp_json_mass(context, file->meta, true, &columns->lumped));
+
     if (kind == &sp_kind_modes) {
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
         SP_TRY(sp_json_hash(context, file->meta, "about", columns->about));
         columns->ritz = json_is_true(json_object_get(file->meta, "ritz"));
     }
+
     if (kind == &sp_kind_derivatives) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
         columns->order = (int)order;
@@ -300,6 +311,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
             status = sp_fail(context, SP_INPUT, "member pair is missing, which derivatives of order 1 have");
         SP_TRY(status);
     }
+
     if (kind == &sp_kind_derivatives || kind == &sp_kind_snapshots)
         SP_TRY(read_shard(context, file->meta, kind, columns));
     if (kind == &sp_kind_snapshots || kind == &sp_kind_derivatives)
@@ -309,6 +321,8 @@ done:
         *columns = (sp_columns){0};
         return status;
     }
+
+    /* The columns take over the members' memory. */
     columns->pool = file->members.pool;
     file->members = (sp_members){0};
     return SP_OK;
@@ -319,22 +333,27 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
     const char *name = json_string_value(json_object_get(meta, "kind"));
     const sp_kind *kind = kind_of(name ? name : "snapshots");
     bool failed = columns->mesh[0] && json_object_set_new(meta, "mesh", json_string(columns->mesh));
+
     if (kind == &sp_kind_modes || kind == &sp_kind_basis)
         failed |= sp_json_set_mass(meta, columns->lumped);
+
     if (kind == &sp_kind_modes)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
     if (kind == &sp_kind_modes && columns->ritz)
         failed |= json_object_set_new(meta, "ritz", json_true()) != 0;
     if (kind == &sp_kind_modes && columns->about[0])
         failed |= json_object_set_new(meta, "about", json_string(columns->about)) != 0;
+
     if (kind == &sp_kind_derivatives)
         failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
     if (kind == &sp_kind_derivatives && columns->source)
         failed |= json_object_set_new(meta, "source", json_integer(columns->source)) != 0;
+
     if (columns->total)
         failed |= json_object_set_new(meta, "first", json_integer(columns->first)) ||
                   json_object_set_new(meta, "end", json_integer(columns->end)) ||
                   json_object_set_new(meta, "total", json_integer(columns->total));
+
     if (failed)
         return sp_fail_memory(context);
     const int status = write_interfaces(context, meta, columns);

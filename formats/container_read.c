@@ -40,19 +40,24 @@ static la_ssize_t read_block(struct archive *archive, void *data, const void **b
 {
     sp_reader *reader = data;
     ssize_t count;
+
+    /* The end of the previous block is kept before the new one: the directory may lie in both. */
     if (reader->block_length) {
         memmove(reader->buffer, reader->buffer + reader->block_length, HISTORY);
         reader->before_block += reader->block_length;
         reader->block_length = 0;
     }
+
     do
         count = read(reader->descriptor, reader->buffer + HISTORY, READ_BLOCK);
     while (count < 0 && errno == EINTR);
+
     if (count < 0) {
         reader->read_error = errno;
         archive_set_error(archive, errno, "%s", strerror(errno));
         return -1;
     }
+
     if (count == 0 && !reader->padded) {
         /* libarchive requires 24 bytes before it reads the 16 bytes that end a member. Without padding, the last block
          * of a trajectory would be lost if its writer was killed between two blocks. */
@@ -60,6 +65,7 @@ static la_ssize_t read_block(struct archive *archive, void *data, const void **b
         memset(reader->buffer + HISTORY, 255, PADDING);
         count = PADDING;
     }
+
     reader->block_length = count;
     *block = reader->buffer + HISTORY;
     return count;
@@ -70,14 +76,17 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
     sp_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return sp_fail_memory(context);
+
     memset(reader, 0, offsetof(sp_reader, buffer));
     reader->context = context;
     reader->descriptor = descriptor;
     reader->partial = partial;
     reader->hashing = true;
+
     struct stat about;
     reader->file_size = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) ? about.st_size : -1;
     sha256_init(&reader->hash);
+
     reader->archive = archive_read_new();
     if (!reader->archive || archive_read_support_format_zip_streamable(reader->archive) != ARCHIVE_OK ||
         archive_read_open(reader->archive, reader, NULL, read_block, NULL) != ARCHIVE_OK) {
@@ -107,10 +116,14 @@ static int check_end(sp_reader *reader, bool *whole)
     int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0),
             most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
     int status = SP_OK;
-    if (first + count == reader->file_size) { /* the directory is completely in the block */
+
+    /* The directory is completely in the block. */
+    if (first + count == reader->file_size) {
         *whole = sp_zip_directory_agrees(from, count, first, reader->members, reader->listing);
         return SP_OK;
     }
+
+    /* Otherwise the rest of the file is read, unless it is longer than a directory of these members can be. */
     *whole = false;
     reader->padded = true;
     for (;;) {
@@ -130,6 +143,7 @@ static int check_end(sp_reader *reader, bool *whole)
         from = block;
         count = more;
     }
+
     *whole = sp_zip_directory_agrees(list.data, list.count, first, reader->members, reader->listing);
 done:
     sp_list_free(&list);
@@ -232,10 +246,12 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
 {
     const char *name = array->name;
     int status;
+
     int64_t capacity = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
     array->data = sp_pool_raw(pool, capacity, 1);
     if (!array->data)
         return sp_fail_memory(reader->context);
+
     for (;;) {
         if (read_exactly(reader, (char *)array->data + have, capacity - have))
             return CUT;
@@ -243,6 +259,8 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
         SP_TRY(check_inflation(reader, name, have));
         if (have == bytes)
             break;
+
+        /* Memory at most doubles beyond what was read, so that a false size in a header costs no more than the file. */
         capacity = bytes / 2 > capacity ? 2 * capacity : bytes;
         void *larger = sp_pool_raw(pool, capacity, 1);
         if (!larger)
@@ -251,9 +269,11 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
         sp_pool_drop(pool, array->data);
         array->data = larger;
     }
+
+    /* Reading to the very end makes libarchive check the CRC. A byte that is left does not fit the shape. */
     char more;
     la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
-    reader->short_member = rest > 0; /* or too long: the number of bytes does not match its shape */
+    reader->short_member = rest > 0;
     reader->kept += bytes;
     status = rest == 0 ? SP_OK : CUT;
 done:
@@ -278,6 +298,7 @@ static int divert_data(sp_reader *reader, bool hashed, bool swapped, const sp_ar
     int64_t most = READ_BLOCK / array->size;
     char *buffer = sp_pool_raw(&scratch, most, (size_t)array->size), more;
     int status = buffer ? SP_OK : sp_fail_memory(reader->context);
+
     for (int64_t first = 0, count; status == SP_OK && first < array->count; first += count) {
         count = array->count - first < most ? array->count - first : most;
         if (read_exactly(reader, buffer, count * array->size))
@@ -290,11 +311,14 @@ static int divert_data(sp_reader *reader, bool hashed, bool swapped, const sp_ar
             status = reader->take(reader->take_data, array, first, count, buffer);
         }
     }
-    if (status == SP_OK) { /* reading to the very end makes libarchive check the CRC */
+
+    /* Reading to the very end makes libarchive check the CRC. */
+    if (status == SP_OK) {
         la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
         reader->short_member = rest > 0;
         status = rest == 0 ? SP_OK : CUT;
     }
+
     sp_pool_free(&scratch);
     return status;
 }
@@ -443,8 +467,10 @@ static int next_member(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, 
     *array = (sp_array){0};
     if (reader->ended)
         return SP_OK;
+
     struct archive_entry *entry;
     int code = archive_read_next_header(reader->archive, &entry);
+
     if (code == ARCHIVE_EOF) {
         bool whole;
         int status = check_end(reader, &whole);
@@ -453,8 +479,10 @@ static int next_member(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, 
         reader->ended = true;
         return whole ? SP_OK : cut(reader, array);
     }
+
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) /* a warning: the name is not valid in this locale */
         return cut(reader, array);
+
     reader->entries++;
     struct sha256_ctx before = reader->hash;
     int status = read_member(reader, entry, pool, wanted, wanted_data, array);
@@ -462,9 +490,11 @@ static int next_member(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, 
         reader->members++;
         return status;
     }
+
+    /* An incomplete member is not part of the hash. */
     sp_pool_drop(pool, array->data);
     *array = (sp_array){0};
-    reader->hash = before; /* an incomplete member is not part of the hash */
+    reader->hash = before;
     return status == CUT ? cut(reader, array) : status;
 }
 

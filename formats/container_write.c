@@ -54,9 +54,12 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
     sp_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return sp_fail_memory(context);
+
     writer->context = context;
     writer->descriptor = descriptor;
     sha256_init(&writer->hash);
+
+    /* Stored without compression and without padding at the end. */
     writer->archive = archive_write_new();
     if (!writer->archive || archive_write_set_format_zip(writer->archive) != ARCHIVE_OK ||
         archive_write_zip_set_compression_store(writer->archive) != ARCHIVE_OK ||
@@ -68,6 +71,7 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
         sp_writer_abandon(writer);
         return status;
     }
+
     *result = writer;
     return SP_OK;
 }

@@ -114,14 +114,19 @@ static int parse_sample(void *data, sp_context *context, const sp_text *text, co
     const sp_series_kind *kind = parser->kind;
     sample *now = item, *first = now - index;
     int status;
+
     if (count != 2 + kind->width)
         return sp_text_fail(context, text, "%d fields, expected %s", count, kind->fields);
+
     SP_TRY(sp_text_field_number(context, text, kind->names[0], field[0], &now->time));
     SP_TRY(kind->key(kind->data, context, text, field[1], &now->key));
     for (int k = 0; k < kind->width; k++)
         SP_TRY(sp_text_field_number(context, text, kind->names[2 + k], field[2 + k], &now->value[k]));
+
     if (kind->check)
         SP_TRY(kind->check(kind->data, context, text, now->key, now->value));
+
+    /* Lines of one key follow each other in time; `last` is the number of its last line plus 1. */
     if (parser->last[now->key] > 0)
         SP_TRY(follow(context, text, kind, &first[parser->last[now->key] - 1], now));
     parser->last[now->key] = index + 1;
@@ -137,6 +142,8 @@ static int sort_samples(sp_context *context, series_parser *parser, const sp_lis
 {
     const sp_series_kind *kind = parser->kind;
     int64_t used = 0, at = 0;
+
+    /* One array holds the samples of all keys; each series is a part of it. */
     for (int64_t key = 0; key < kind->keys; key++)
         used += parser->lines[key] > 0;
     *series = sp_pool_new(pool, used, sizeof **series);
@@ -144,6 +151,7 @@ static int sort_samples(sp_context *context, series_parser *parser, const sp_lis
            *value = sp_pool_raw(pool, list->count * kind->width, sizeof *value);
     if (pool->failed)
         return sp_fail_memory(context);
+
     *series_count = 0;
     for (int64_t key = 0; key < kind->keys; key++) {
         if (parser->lines[key] == 0)
@@ -152,6 +160,7 @@ static int sort_samples(sp_context *context, series_parser *parser, const sp_lis
         (*series)[(*series_count)++] = (sp_series){.key = key, .time = time + at, .value = value + at * kind->width};
         at += parser->lines[key];
     }
+
     for (int64_t i = 0; i < list->count; i++) {
         const sample *from = (const sample *)list->data + i;
         sp_series *to = &(*series)[parser->last[from->key]];

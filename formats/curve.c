@@ -63,17 +63,20 @@ int sp_curve_read(sp_context *context, sp_file *file, sp_curve_file *curve)
     int64_t harmonics;
     int status;
     *curve = (sp_curve_file){0};
+
     SP_TRY(read_kind(context, file->meta, &curve->kind));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", curve->mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", curve->basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, 1 << 14, &curve->r));
     SP_TRY(sp_json_integer(context, file->meta, "harmonics", 1, 10000, &harmonics));
     curve->columns = 2 * harmonics + 1;
+
     SP_TRY(sp_kind_read(context, file, &sp_kind_curve, curve));
     if (curve->n < 1) {
         status = sp_fail(context, SP_INPUT, "it has no point");
         goto done;
     }
+
     curve->pool = file->members.pool;
     file->members = (sp_members){0};
 done:

@@ -33,17 +33,20 @@ int sp_damping_parse(sp_context *context, const char *bytes, int64_t count, sp_p
     const sp_csv csv = {.header = "frequency", .size = sizeof(line), .line = parse_line};
     sp_list list = {0};
     int status;
+
     SP_TRY(sp_csv_parse(context, bytes, count, &csv, &list));
     if (list.count == 0) {
         status = sp_fail(context, SP_INPUT, "it has no line with a frequency and a time");
         goto done;
     }
+
     double *frequency = sp_pool_raw(pool, list.count, sizeof *frequency),
            *time = sp_pool_raw(pool, list.count, sizeof *time);
     if (!frequency || !time) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < list.count; i++) {
         frequency[i] = ((line *)list.data)[i].frequency;
         time[i] = ((line *)list.data)[i].time;

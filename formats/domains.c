@@ -83,11 +83,13 @@ static int check_tree(sp_context *context, const sp_domains *domains)
     int status = mark ? SP_OK : sp_fail_memory(context);
     bool cycle = false;
     SP_TRY(status);
+
     if (domains->parents != domains->count || domains->interface_count != domains->count - 1) {
         status = sp_fail(context, SP_INPUT, "parent: it has %lld values for %lld domains with %lld interfaces",
                          (long long)domains->parents, (long long)domains->count, (long long)domains->interface_count);
         goto done;
     }
+
     for (int64_t d = 0; d < domains->count; d++) {
         const int64_t parent = domains->parent[d];
         roots += parent < 0;
@@ -97,6 +99,8 @@ static int check_tree(sp_context *context, const sp_domains *domains)
             goto done;
         }
     }
+
+    /* Walk up from each domain and stop at the first marked one. If this walk marked it, it closes a cycle. */
     for (int64_t d = 0; d < domains->count; d++)
         for (int64_t at = d; at >= 0; at = domains->parent[at]) {
             if (mark[at]) {
@@ -105,6 +109,7 @@ static int check_tree(sp_context *context, const sp_domains *domains)
             }
             mark[at] = d + 1;
         }
+
     if (roots != 1 || cycle)
         status = sp_fail(context, SP_INPUT, "parent: the domains are not one tree");
 done:
@@ -117,17 +122,21 @@ int sp_domains_read(sp_context *context, sp_file *file, sp_domains *domains, cha
     sp_domains in = {.elements = -1, .interface_count = -1, .vertex_entries = -1, .parents = -1};
     int status;
     *domains = (sp_domains){0};
+
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_integer(context, file->meta, "domains", 1, INT32_MAX, &in.count));
     SP_TRY(sp_kind_read(context, file, &sp_kind_domains, &in));
     SP_TRY(check_vertices(context, &in));
     if (in.parent)
         SP_TRY(check_tree(context, &in));
+
+    /* `same` points to the lowest domain of a kind, so that following it once is enough. */
     for (int64_t d = 0; d < in.count; d++)
         if (in.same[d] > d || in.same[in.same[d]] != in.same[d])
             return sp_fail(context, SP_INPUT,
                            "same: domain %lld names domain %lld, which is not the lowest of its kind", (long long)d,
                            (long long)in.same[d]);
+
     *domains = in;
     domains->pool = file->members.pool;
     file->members = (sp_members){0};
@@ -140,6 +149,7 @@ int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t ele
     if (domains->elements != elements)
         return sp_fail(context, SP_INPUT, "domain: it has %lld values, the mesh has %lld elements",
                        (long long)domains->elements, (long long)elements);
+
     sp_pool scratch = {0};
     bool *used = sp_pool_new(&scratch, domains->count, sizeof *used);
     int64_t empty = -1;
@@ -147,11 +157,13 @@ int sp_domains_match(sp_context *context, const sp_domains *domains, int64_t ele
         return sp_fail_memory(context);
     for (int64_t e = 0; e < elements; e++)
         used[domains->domain[e]] = true;
+
     for (int64_t d = 0; d < domains->count; d++)
         empty = used[d] ? empty : d;
     sp_pool_free(&scratch);
     if (empty >= 0)
         return sp_fail(context, SP_INPUT, "domain: domain %lld has no element", (long long)empty);
+
     for (int64_t k = 0; k < domains->vertex_entries; k++)
         if (domains->vertices[k] >= vertices)
             return sp_fail(context, SP_INPUT, "interface_vertices: entry %lld is vertex %lld of %lld", (long long)k,

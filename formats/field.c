@@ -53,10 +53,13 @@ int sp_field_read(sp_context *context, sp_file *file, sp_field *field)
     field_file in = {0};
     int status;
     *field = (sp_field){0};
+
     SP_TRY(sp_kind_read(context, file, &sp_kind_field, &in));
     memcpy(field->origin, in.origin, sizeof field->origin);
     field->spacing = *in.spacing;
     field->distance = in.distance;
+
+    /* The box has one grid point more than cells along each axis. */
     for (int k = 0; k < 3; k++) {
         field->cells[k] = in.extent[k] - 1;
         if (!isfinite(field->origin[k] + field->spacing * (double)field->cells[k])) {
@@ -66,6 +69,7 @@ int sp_field_read(sp_context *context, sp_file *file, sp_field *field)
         }
     }
     SP_TRY(check_cells(context, file->meta, field));
+
     field->pool = file->members.pool;
     file->members = (sp_members){0};
 done:

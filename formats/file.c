@@ -15,14 +15,18 @@ static const char *excess(const char *text, int64_t count, int *line, int *colum
     int64_t values = 1;
     int depth = 0;
     bool quoted = false;
+
     *line = 1;
     *column = 0;
     if (count > SP_JSON_BYTES)
         return "the text is longer than 64 MiB";
+
     for (int64_t i = 0; i < count; i++) {
         const char c = text[i];
         *line += c == '\n';
         *column = c == '\n' ? 0 : *column + 1;
+
+        /* A backslash also passes over the next character, which may be a quote. */
         if (quoted && c == '\\') {
             i++;
             ++*column;
@@ -203,12 +207,14 @@ static int rest(sp_context *context, sp_reader *reader, const sp_array *first, b
     sp_list list = {0};
     sp_array array = *first;
     int status = SP_OK;
+
     for (; array.name[0] && status == SP_OK;
          status = sp_reader_next(reader, &file->members.pool, wanted, file, &array)) {
         if (file->result) {
             status = sp_fail(context, SP_INPUT, "member %s follows result, which must be the last", array.name);
             goto done;
         }
+
         sp_array *to = sp_list_add(&list, 1, sizeof array);
         if (!to) {
             status = sp_fail_memory(context);
@@ -220,11 +226,13 @@ static int rest(sp_context *context, sp_reader *reader, const sp_array *first, b
     }
     if (status != SP_OK)
         goto done;
+
     if (!file->meta && !foreign) {
         status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
         goto done;
     }
     SP_TRY(check_names(context, &list));
+
     file->truncated = sp_reader_truncated(reader);
     file->members.count = list.count;
     file->members.arrays = sp_pool_copy(&file->members.pool, list.data, list.count, sizeof(sp_array));

@@ -213,11 +213,13 @@ static int check_range(sp_context *context, const sp_kind *kind, const sp_member
     double low = rule->ranged ? rule->low : rule->below ? 0 : -INFINITY, high = rule->ranged ? rule->high : INFINITY;
     if (rule->below)
         high = (double)symbol_value(find_symbol(kind, rule->below, strlen(rule->below)), object) - 1;
+
     for (int64_t i = 0; i < array->count; i++) {
         const double value = value_of(array, i);
         const double least = rule->increasing && i > 0 ? fmax(low, value_of(array, i - 1) + 1) : low;
         if (value >= least && value <= high && !(rule->above && value == low))
             continue;
+
         char place[100], number[32], range[100];
         print_place(array, i, place);
         print_range(rule, least, high, range);
@@ -252,16 +254,24 @@ int sp_rule_read(sp_context *context, sp_members *members, const sp_kind *kind, 
     int64_t shape[SP_RANK_MAX];
     sp_array *array = sp_members_find(members, name);
     int status;
+
+    /* A symmetric matrix has the same bytes in either storage order. */
     if (array && rule->symmetric)
-        array->fortran = rule->fortran; /* the same bytes in either storage order */
+        array->fortran = rule->fortran;
+
+    /* Of two shapes that the rule allows, the rank of the member decides; the object stores which one it is. */
     if (array && rule->other && !rule->optional)
         *(bool *)((char *)object + rule->other_at) = array->rank == sp_rule_shape(kind, rule->other, object, shape);
+
     const char *text = shape_text(rule, object);
     const int rank = sp_rule_shape(kind, text, object, shape);
+
+    /* A member whose values are diverted to a writer has no data: only its type and shape are checked. */
     if (array && rule->write && !array->data && array->count)
         SP_TRY(sp_array_check(context, array, rule->type, rank, shape));
     else
         SP_TRY(sp_members_read(context, members, name, rule->type, rule->fortran, rank, shape, &array));
+
     set_extents(kind, text, array->shape, object);
     *result = array;
     status = check_values(context, kind, rule, array, object);
@@ -310,14 +320,20 @@ done:
 int sp_kind_read(sp_context *context, sp_file *file, const sp_kind *kind, void *object)
 {
     int status = SP_OK;
+
+    /* Extents that no earlier member or meta gives are unknown until a member sets them. */
     for (const sp_symbol *symbol = kind->symbols; symbol->name; symbol++)
         if (!symbol->given && !symbol->follows)
             *extent_of(symbol, object) = -1;
+
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
-        if (!rule->each)
+        if (!rule->each) {
             SP_TRY(read_member(context, file, kind, rule, object));
+            continue;
+        }
+
         void **place;
-        for (int64_t i = 0; rule->each && (place = rule->each(object, i)); i++) {
+        for (int64_t i = 0; (place = rule->each(object, i)); i++) {
             char name[SP_MEMBER_NAME];
             sp_array *array;
             sp_rule_member(rule, i, name);
@@ -375,14 +391,18 @@ int sp_kind_write(sp_context *context, sp_writer *writer, const sp_kind *kind, c
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
     for (const sp_member_rule *rule = kind->rules; rule->name; rule++) {
+        if (!rule->each) {
+            if (!sp_rule_numbered(rule) && is_written(kind, rule, object, meta))
+                SP_TRY(sp_rule_write(context, writer, kind, rule, rule->name, object, pointer_of(rule, object)));
+            continue;
+        }
+
         void **place;
-        for (int64_t i = 0; rule->each && (place = rule->each((void *)object, i)); i++) {
+        for (int64_t i = 0; (place = rule->each((void *)object, i)); i++) {
             char name[SP_MEMBER_NAME];
             sp_rule_member(rule, i, name);
             SP_TRY(sp_rule_write(context, writer, kind, rule, name, object, *place));
         }
-        if (!rule->each && !sp_rule_numbered(rule) && is_written(kind, rule, object, meta))
-            SP_TRY(sp_rule_write(context, writer, kind, rule, rule->name, object, pointer_of(rule, object)));
     }
 done:
     return status;

@@ -53,6 +53,7 @@ static int target(sp_context *context, const sp_text *text, sp_word id, sp_place
     char shown[SP_TEXT_QUOTE];
     const bool none = id.length == 0 || sp_word_is(id, "-"),
                set = id.length > 4 && memcmp(id.at, SP_SET_PREFIX, sizeof SP_SET_PREFIX - 1) == 0;
+
     load->id = -1;
     switch (load->kind) {
     case SP_LOAD_ALL:
@@ -110,28 +111,35 @@ static int parse_table(sp_context *context, const sp_text *text, sp_word field, 
     int status = SP_OK;
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* A second reader over the bytes of this field. */
     sp_text pairs = *text;
     pairs.at = field.at;
     pairs.stop = field.at + field.length;
+
     for (bool more = true; more; course->count++) {
         sp_word pair, part[2] = {{0}};
         more = sp_text_field(&pairs, ';', &pair);
         sp_text words = pairs;
         words.at = pair.at;
         words.stop = pair.at + pair.length;
+
         for (int i = 0; i < 2; i++)
             if (!sp_text_word(&words, &part[i]))
                 return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
                                     (long long)course->count + 1);
+
         SP_TRY(sp_text_field_number(context, text, "course: time", part[0], &time[course->count]));
         SP_TRY(sp_text_field_number(context, text, "course: factor", part[1], &factor[course->count]));
         if (sp_text_more(&words))
             return sp_text_fail(context, text, "course: pair %lld of the table is not TIME FACTOR",
                                 (long long)course->count + 1);
+
         if (course->count > 0 && !(time[course->count] > time[course->count - 1]))
             return sp_text_fail(context, text, "course: the times of the table do not increase at %g s",
                                 time[course->count]);
     }
+
     course->time = time;
     course->factor = factor;
 done:
@@ -199,9 +207,12 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
     sp_load *load = item;
     int status;
     (void)index;
+
     if (count < 3)
         return sp_text_fail(context, text, "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
     SP_TRY(parse_kind(context, text, field[2], load));
+
+    /* A course is one field more than the kind needs; three more of a spring are the end of its anchor's motion. */
     const bool spring = load->kind == SP_LOAD_SPRING;
     const int due = ID + 1 + kinds[load->kind].values;
     load->moving = spring && count == due + 3;
@@ -209,20 +220,26 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
     if (count != due && !load->moving && !course)
         return sp_text_fail(context, text, "%d fields, expected t0,t1,%s,%s%s", count, kinds[load->kind].name,
                             kinds[load->kind].fields, spring ? ", or x1,y1,z1 too where its anchor moves" : "");
+
     SP_TRY(parse_times(context, text, field, load));
     SP_TRY(target(context, text, field[ID], &parser->places, load));
+
     const sp_word *value = field + ID + 1;
     for (int i = 0; i < (load->kind == SP_LOAD_PRESSURE ? 1 : 3); i++)
         SP_TRY(sp_text_field_number(context, text, force_names[i], value[i], &load->force[i]));
-    for (int i = 0; load->kind == SP_LOAD_ROTATION && i < 3; i++)
-        SP_TRY(sp_text_field_number(context, text, point_names[i], value[3 + i], &load->point[i]));
+    if (load->kind == SP_LOAD_ROTATION)
+        for (int i = 0; i < 3; i++)
+            SP_TRY(sp_text_field_number(context, text, point_names[i], value[3 + i], &load->point[i]));
+
     if (spring) {
         SP_TRY(sp_text_field_number(context, text, spring_names[0], value[3], &load->stiffness));
         if (load->stiffness < 0)
             return sp_text_fail(context, text, "stiffness: %g N/m is negative", load->stiffness);
     }
-    for (int i = 0; load->moving && i < 3; i++)
-        SP_TRY(sp_text_field_number(context, text, spring_names[1 + i], value[4 + i], &load->anchor_end[i]));
+    if (load->moving)
+        for (int i = 0; i < 3; i++)
+            SP_TRY(sp_text_field_number(context, text, spring_names[1 + i], value[4 + i], &load->anchor_end[i]));
+
     if (course)
         SP_TRY(parse_course(context, text, field[due], parser->pool, load));
 done:

@@ -63,7 +63,8 @@ static void transpose(char *to, const char *from, int64_t rows, int64_t columns,
 static int reorder(sp_context *context, sp_members *members, sp_array *array)
 {
     int64_t slab = array->count; /* number of values in the part that is still to be transposed */
-    for (int axis = 0; axis + 1 < array->rank && array->count; axis++) {
+    const int axes = array->count ? array->rank - 1 : 0; /* nothing moves without values */
+    for (int axis = 0; axis < axes; axis++) {
         char *turned = sp_pool_raw(&members->pool, array->count, (size_t)array->size);
         if (!turned)
             return sp_fail_memory(context);
@@ -99,11 +100,13 @@ int sp_members_read(sp_context *context, sp_members *members, const char *name, 
                     int rank, const int64_t *shape, sp_array **result)
 {
     sp_array *array = sp_members_find(members, name);
-    for (int i = 0; array && i < array->rank; i++)
-        if (array->shape[i] == 0 && shape && shape[i] < 0 && !array->data)
-            return sp_fail(context, SP_INPUT, "member %s has no values: dimension %d is 0", name, i);
+    if (array && shape && !array->data)
+        for (int i = 0; i < array->rank; i++)
+            if (array->shape[i] == 0 && shape[i] < 0)
+                return sp_fail(context, SP_INPUT, "member %s has no values: dimension %d is 0", name, i);
     if (!array || (array->type != SP_OTHER && !array->data)) /* skipped: not a member of this file type */
         return sp_fail(context, SP_INPUT, "member %s is missing", name);
+
     int status = sp_array_check(context, array, type, rank, shape);
     if (status != SP_OK)
         return status;
@@ -117,22 +120,26 @@ int sp_members_read(sp_context *context, sp_members *members, const char *name, 
         if (status != SP_OK)
             return status;
     }
+
     if (type == SP_F4) {
         const float *values = array->data;
         for (int64_t i = 0; i < array->count; i++)
             if (!isfinite(values[i]))
                 return sp_fail(context, SP_INPUT, "%s: value %lld is not finite", name, (long long)i);
     }
+
     if (type == SP_F8) {
         const double *values = array->data;
-        double sum =
-            0; /* infinite or NaN as soon as one value is: one vectorized pass, followed by a search for the place */
+        /* The sum is NaN as soon as one value is infinite or NaN: one vectorized pass, then a search for the place. */
+        double sum = 0;
         for (int64_t i = 0; i < array->count; i++)
             sum += values[i] - values[i];
-        for (int64_t i = 0; sum != 0 && i < array->count; i++)
-            if (!isfinite(values[i]))
-                return sp_fail(context, SP_INPUT, "%s: value %lld is not finite", name, (long long)i);
+        if (sum != 0)
+            for (int64_t i = 0; i < array->count; i++)
+                if (!isfinite(values[i]))
+                    return sp_fail(context, SP_INPUT, "%s: value %lld is not finite", name, (long long)i);
     }
+
     *result = array;
     return SP_OK;
 }

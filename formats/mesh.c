@@ -47,13 +47,16 @@ static int helix_from_json(sp_context *context, const json_t *rule, sp_helix *he
     static const char *const outer[] = {"helix"}, *const inner[] = {"axis", "centre", "angle"};
     const json_t *object = json_object_get(rule, "helix");
     int status;
+
     SP_TRY(check_keys(context, rule, "rule of directions", 1, outer));
     if (!json_is_object(object))
         return sp_fail(context, SP_INPUT, "meta: \"helix\" is not a JSON object");
     SP_TRY(check_keys(context, object, "helix", 3, inner));
+
     SP_TRY(sp_json_numbers(context, object, "axis", 3, helix->axis));
     SP_TRY(sp_json_numbers(context, object, "centre", 3, helix->centre));
     SP_TRY(sp_json_number(context, object, "angle", &helix->angle));
+
     const double *a = helix->axis;
     double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     if (!(length > 0 && isfinite(length)))
@@ -78,14 +81,19 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         {"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
     const char *name = NULL, *law = NULL;
     int status;
+
     SP_TRY(check_keys(context, object, "material", sizeof known / sizeof *known, known));
     SP_TRY(name_from_json(context, object, &name));
+
+    /* Values that are not in the file come from the standard material. */
     *material = standard ? *standard : (sp_material){0};
     strcpy(material->name, name);
+
     if (!standard || json_object_get(object, "law")) {
         SP_TRY(sp_json_text(context, object, "law", &law));
         SP_TRY(sp_law_from_name(context, law, &material->law));
     }
+
     bool required = !standard, isotropic = sp_law_isotropic(material->law),
          of_law = standard && standard->law == material->law;
     SP_TRY(number_or(context, object, "density", required, &material->density));
@@ -93,6 +101,8 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
     SP_TRY(number_or(context, object, "damping_mass", false, &material->damping_mass));
     SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
+
+    /* Constants of the standard material apply only under the same law. */
     if (material->law == SP_LAW_LINEAR &&
         !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
         double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -103,16 +113,19 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     }
     if (material->law == SP_LAW_MOONEY_RIVLIN && !(of_law && !json_object_get(object, "mooney")))
         SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
+
     if (json_object_get(object, "fibre")) {
         SP_TRY(sp_json_text(context, object, "fibre", &law));
         SP_TRY(sp_fibre_from_name(context, law, &material->fibre));
     }
+
     for (size_t i = 0; i < sizeof of_fibres / sizeof *of_fibres; i++)
         if (json_object_get(object, of_fibres[i].key) && material->fibre < of_fibres[i].least) {
             status = sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name,
                              of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
             goto done;
         }
+
     if (material->fibre != SP_FIBRE_NONE) {
         SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
         SP_TRY(
@@ -123,6 +136,7 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         else
             SP_TRY(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
     }
+
     status = sp_material_check(context, material);
 done:
     return status;
@@ -155,18 +169,22 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
     int64_t edits = one ? 1 : (int64_t)json_array_size(json);
     sp_pool pool = {0};
     int status = SP_OK;
+
     if (edits < 1)
         return sp_fail(context, SP_INPUT, "there is no material in it");
     char *seen = sp_pool_new(&pool, count, 1);
     if (!seen)
         return sp_fail_memory(context);
+
     memset(helices, 0, (size_t)count * sizeof *helices);
+
     for (int64_t i = 0; i < edits; i++) {
         const json_t *object = one ? json : json_array_get(json, (size_t)i);
         const char *name;
         sp_material edited;
         SP_TRY(name_from_json(context, object, &name));
         char known_names[SP_MATERIAL_LIST];
+
         const int64_t m = sp_material_find(count, materials, name, strlen(name));
         if (m < 0 || seen[m]) {
             status = m < 0 ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\", only %s", name,
@@ -174,6 +192,7 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
                            : sp_fail(context, SP_INPUT, "material name \"%s\" occurs twice", name);
             goto done;
         }
+
         SP_TRY(material_from_json(context, object, &materials[m], &helices[m], &edited));
         materials[m] = edited;
         seen[m] = 1;
@@ -189,6 +208,7 @@ static json_t *material_to_json(const sp_material *material)
     json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density",
                                material->density);
     bool failed = false;
+
     if (sp_law_isotropic(material->law)) {
         failed |= json_object_set_new(object, "young", json_real(material->young)) != 0;
         failed |= json_object_set_new(object, "poisson", json_real(material->poisson)) != 0;
@@ -197,6 +217,7 @@ static json_t *material_to_json(const sp_material *material)
         failed |= json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame)) != 0;
     } else
         failed |= json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney)) != 0;
+
     if (material->fibre != SP_FIBRE_NONE) {
         failed |= json_object_set_new(object, "fibre", json_string(sp_fibre_name(material->fibre))) != 0;
         failed |= json_object_set_new(object, "fibre_stiffness", json_real(material->fibre_stiffness)) != 0;
@@ -205,8 +226,10 @@ static json_t *material_to_json(const sp_material *material)
         failed |=
             json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction)) != 0;
     }
+
     failed |= json_object_set_new(object, "damping_mass", json_real(material->damping_mass)) != 0;
     failed |= json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness)) != 0;
+
     if (failed) { /* also if there is no object */
         json_decref(object);
         return NULL;
@@ -329,36 +352,45 @@ static int sets_from_json(sp_context *context, const json_t *meta, sp_pool *pool
     const int64_t count = (int64_t)json_array_size(list);
     int64_t used[SP_SET_KINDS] = {0};
     int status = SP_OK;
+
     if (list && (!json_is_array(list) || count > SP_SETS_MAX))
         return sp_fail(context, SP_INPUT, "meta: \"sets\" is not an array of at most %d objects", SP_SETS_MAX);
     sp_mesh_set *set = in->mesh.sets = sp_pool_new(pool, count, sizeof *set);
     if (!set)
         return sp_fail_memory(context);
     in->mesh.set_count = count;
+
     for (int64_t i = 0; i < count; i++, set++) {
         const json_t *object = json_array_get(list, (size_t)i);
         const char *name, *of;
         int kind = 0;
+
         SP_TRY(check_keys(context, object, "set", 3, (const char *const[]){"name", "of", "count"}));
         SP_TRY(sp_json_text(context, object, "name", &name));
         SP_TRY(sp_json_text(context, object, "of", &of));
         SP_TRY(sp_json_integer(context, object, "count", 1, INT64_MAX, &set->count));
+
+        /* The index in the table of names is the kind. */
         while (kind < SP_SET_KINDS && strcmp(of, sp_set_kind_names[kind]) != 0)
             kind++;
         if (kind == SP_SET_KINDS)
             return sp_fail(context, SP_INPUT, "meta: a set is of \"%.20s\", it must be of vertices, elements or faces",
                            of);
+
         if (strlen(name) >= sizeof set->name)
             return sp_fail(context, SP_INPUT, "meta: the name of a set has %zu bytes, more than %zu", strlen(name),
                            sizeof set->name - 1);
         if (set->count > in->set_entries[kind] - used[kind])
             return sp_fail(context, SP_INPUT, "sets/%s: the sets have more entries than the %lld that are there", of,
                            (long long)in->set_entries[kind]);
+
+        /* The entries of sets of one kind follow each other in one member. */
         strcpy(set->name, name);
         set->kind = (sp_set_kind)kind;
         set->index = in->set_index[kind] + sp_set_width(set->kind) * used[kind];
         used[kind] += set->count;
     }
+
     for (int k = 0; k < SP_SET_KINDS; k++)
         if (used[k] != in->set_entries[k])
             return sp_fail(context, SP_INPUT, "sets/%s: there are %lld entries, the sets have %lld",
@@ -374,6 +406,7 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
     char hash[SP_HASH_LENGTH];
     mesh_file in = {0};
     *mesh = (sp_mesh){0};
+
     SP_TRY(sp_json_hash(context, file->meta, "cut_from", hash));
     SP_TRY(sp_json_hash(context, file->meta, "kept_from", hash));
     int64_t elements_there = 0;
@@ -381,6 +414,7 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         elements_there |= rows_of(file, sp_element_types[t].name);
     if (elements_there == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
+
     SP_TRY(sp_kind_read(context, file, &sp_kind_mesh, &in));
     in.mesh.surface.width = (int)weight_count(&in);
     SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
@@ -388,16 +422,21 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         return sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
     in.mesh.quadrature = (int)quadrature;
     SP_TRY(up_from_json(context, file->meta, &in.mesh.up));
+
     SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
                                   &in.mesh.material_count, &in.mesh.materials));
+
+    /* Without the member every fixed vertex is fixed along all three axes (bits 0 to 2). */
     if (!in.mesh.fixed_axes) {
         in.mesh.fixed_axes = sp_pool_raw(&file->members.pool, in.mesh.fixed_count, 1);
         if (!in.mesh.fixed_axes)
             return sp_fail_memory(context);
         memset(in.mesh.fixed_axes, 7, (size_t)in.mesh.fixed_count);
     }
+
     SP_TRY(sets_from_json(context, file->meta, &file->members.pool, &in));
     SP_TRY(sp_mesh_check(context, &in.mesh, SURFACE_TOLERANCE));
+
     *mesh = in.mesh;
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
@@ -413,10 +452,13 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
     int status;
     *count = 0;
     *origin = NULL;
+
     SP_TRY(sp_json_hash(context, file->meta, "cut_from", cut_from));
     if (!*cut_from)
         return SP_OK;
     SP_TRY(sp_kind_take(context, &file->members, &sp_kind_mesh, "origin", &array));
+
+    /* Original vertices, which name themselves, come first; the copies follow in the order of their originals. */
     const int64_t *from = array->data;
     *count = array->count;
     while (old < *count && from[old] == old)
@@ -431,6 +473,7 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
                 "origin: vertex %lld is a copy of vertex %lld, the one before of %lld: they must not decrease",
                 (long long)v, (long long)from[v], (long long)from[v - 1]);
     }
+
     *origin = sp_pool_copy(pool, from, *count, sizeof *from);
     if (!*origin)
         return sp_fail_memory(context);
@@ -446,23 +489,29 @@ static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_f
     const sp_mesh *mesh = &out->mesh;
     json_t *list = json_array();
     bool failed = !list;
+
     for (int64_t i = 0; i < mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
         failed |=
             json_array_append_new(list, json_pack("{sssssI}", "name", set->name, "of", sp_set_kind_names[set->kind],
                                                   "count", (json_int_t)set->count)) != 0;
         out->set_entries[set->kind] += set->count;
+
+        /* The entries of all sets of a kind, one after the other. */
     }
     for (int k = 0; k < SP_SET_KINDS; k++) {
         const size_t size = (size_t)sp_set_width((sp_set_kind)k) * sizeof(int64_t);
         char *to = sp_pool_raw(pool, out->set_entries[k], size);
         out->set_index[k] = out->set_entries[k] ? (int64_t *)(void *)to : NULL;
-        for (int64_t i = 0; i < mesh->set_count && to; i++)
+        if (!to)
+            continue;
+        for (int64_t i = 0; i < mesh->set_count; i++)
             if ((int)mesh->sets[i].kind == k) {
                 memcpy(to, mesh->sets[i].index, (size_t)mesh->sets[i].count * size);
                 to += (size_t)mesh->sets[i].count * size;
             }
     }
+
     if (mesh->set_count > 0)
         failed |= json_object_set(meta, "sets", list) != 0;
     json_decref(list);
@@ -472,9 +521,12 @@ static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_f
 static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, const mesh_file *file)
 {
     const sp_mesh *mesh = &file->mesh;
+
+    /* The member fixed_axes is written only where a vertex is fixed along some axes alone. */
     bool partly_fixed = false;
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         partly_fixed |= mesh->fixed_axes[i] != 7;
+
     json_t *materials = json_array();
     bool failed = json_object_set_new(meta, "quadrature", json_integer(mesh->quadrature)) != 0;
     for (int64_t i = 0; i < mesh->material_count; i++)
@@ -482,8 +534,10 @@ static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, cons
     failed |= json_object_set_new(meta, "materials", materials) != 0;
     if (mesh->up)
         failed |= json_object_set_new(meta, "up", json_stringn((const char[]){(char)mesh->up}, 1)) != 0;
+
     if (failed)
         return sp_fail_memory(context);
+
     mesh_file out = *file;
     sp_pool pool = {0};
     int status = sets_to_json(context, meta, &pool, &out);

@@ -36,20 +36,25 @@ static const char *parse_shape(const char *at, sp_npy_header *header)
 {
     if (*at++ != '(')
         return NULL;
-    int64_t bytes = 8; /* computed as if no extent were 0, so that every product of extents is in range */
+
+    /* The number of bytes is computed as if no extent were 0, so that every product of extents is in range. */
+    int64_t bytes = 8;
     header->rank = 0;
     header->count = 1;
+
     for (at = skip_spaces(at); *at != ')'; at = skip_spaces(at)) {
         char *end;
         errno = 0;
         long long extent = strtoll(at, &end, 10);
         if (end == at || extent < 0 || header->rank == SP_NPY_RANK)
             return NULL;
+
         header->too_large = errno || __builtin_mul_overflow(bytes, extent ? extent : 1, &bytes);
         if (header->too_large)
             return NULL;
         header->shape[header->rank++] = extent;
         header->count *= extent;
+
         at = skip_spaces(end);
         if (*at == ',')
             at++;
@@ -84,10 +89,13 @@ bool sp_npy_parse(const char *dictionary, sp_npy_header *header)
         const char *(*parse)(const char *at, sp_npy_header *header);
     } keys[] = {{"'descr':", parse_descriptor}, {"'fortran_order':", parse_order}, {"'shape':", parse_shape}};
     int seen = 0;
+
     *header = (sp_npy_header){0};
     const char *at = skip_spaces(dictionary);
     if (*at++ != '{')
         return false;
+
+    /* The three keys in any order, each exactly once. */
     for (at = skip_spaces(at); *at != '}'; at = skip_spaces(at)) {
         int key = 0;
         while (key < 3 && strncmp(at, keys[key].name, strlen(keys[key].name)))
@@ -95,14 +103,17 @@ bool sp_npy_parse(const char *dictionary, sp_npy_header *header)
         if (key == 3 || seen >> key & 1)
             return false;
         seen |= 1 << key;
+
         at = keys[key].parse(skip_spaces(at + strlen(keys[key].name)), header);
         if (!at)
             return false;
+
         at = skip_spaces(at);
         if (*at == ',')
             at++;
         else if (*at != '}')
             return false;
     }
+
     return seen == 7 && !*skip_spaces(at + 1);
 }

@@ -70,17 +70,21 @@ int sp_places_find(sp_context *context, sp_places *places, const sp_text *text, 
     sp_word numbers = without_prefix(word);
     found_place place = {.surface = surface};
     double distance;
+
     if (numbers.length > 0 && *word.at == '"')
         numbers.length -= numbers.at[numbers.length - 1] == '"' ? 1 : numbers.length; /* a quote that is not closed */
     if (!numbers.at || numbers.length == 0 || sp_place_numbers(numbers, place.point) != numbers.length)
         return sp_text_fail(context, text, "%s: \"%s\" is not near:X,Y,Z with three numbers", name,
                             sp_word_show(word, shown));
+
+    /* A place that was found before gives the same vertex without a second search and a second remark. */
     const found_place *known = places->found.data;
     for (int64_t i = 0; i < places->found.count; i++)
         if (known[i].surface == surface && !memcmp(known[i].point, place.point, sizeof place.point)) {
             *vertex = known[i].vertex;
             return SP_OK;
         }
+
     const int status = sp_mesh_nearest(context, places->mesh, surface, place.point, &place.vertex, &distance);
     if (status == SP_INPUT)
         return sp_text_fail(context, text, "%s: %s", name,
@@ -88,9 +92,11 @@ int sp_places_find(sp_context *context, sp_places *places, const sp_text *text, 
                                     : "the mesh has no vertex that an element uses");
     if (status != SP_OK)
         return status;
+
     sp_place_distance(places->mesh, distance, away);
     sp_remark(context, "%s, line %lld: near:%g,%g,%g is %s %lld, %s", places->text, (long long)sp_text_place(text),
               place.point[0], place.point[1], place.point[2], what, (long long)place.vertex, away);
+
     found_place *to = sp_list_add(&places->found, 1, sizeof *to);
     if (!to)
         return sp_fail_memory(context);

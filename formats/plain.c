@@ -4,17 +4,24 @@
  * point. */
 static int decode(const unsigned char *at, unsigned *code)
 {
-    const int count = *at < 0x80                  ? 1
-                      : *at >= 0xc2 && *at < 0xe0 ? 2
-                      : *at >= 0xe0 && *at < 0xf0 ? 3
-                      : *at >= 0xf0 && *at < 0xf5 ? 4
-                                                  : 0;
+    int count = 0;
+    if (*at < 0x80)
+        count = 1;
+    else if (*at >= 0xc2 && *at < 0xe0)
+        count = 2;
+    else if (*at >= 0xe0 && *at < 0xf0)
+        count = 3;
+    else if (*at >= 0xf0 && *at < 0xf5)
+        count = 4;
+
     *code = count < 2 ? *at : *at & (0x7fu >> count);
     for (int i = 1; i < count; i++) {
         if ((at[i] & 0xc0) != 0x80)
             return 0;
         *code = *code << 6 | (at[i] & 0x3f);
     }
+
+    /* A code point in more bytes than it needs, beyond Unicode, or half of a surrogate pair, is not valid. */
     const bool overlong = (count == 3 && *code < 0x800) || (count == 4 && *code < 0x10000);
     return overlong || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : count;
 }

@@ -116,15 +116,18 @@ static int part_from_json(sp_context *context, const json_t *json, sp_polynomial
 {
     const char *group, *constant;
     int status;
+
     if (!json_is_object(json))
         return sp_fail(context, SP_INPUT, "meta: an entry of \"parts\" is not a JSON object");
     SP_TRY(sp_json_text(context, json, "group", &group));
     SP_TRY(sp_json_text(context, json, "constant", &constant));
     SP_TRY(sp_json_number(context, json, "value", &part->value));
+
     if (!*group || strlen(group) >= SP_NAME_LENGTH)
         return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", group,
                        SP_NAME_LENGTH - 1);
     strcpy(part->group, group);
+
     for (int i = 0; i < SP_CONSTANT_COUNT; i++)
         if (!strcmp(constant, constant_name[i])) {
             part->constant = (enum sp_constant)i;
@@ -140,12 +143,15 @@ static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polyno
     const json_t *list = json_object_get(file->meta, "parts");
     int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
     int status = SP_OK;
+
     if (count < 1 || count > MOST_PARTS)
         return sp_fail(context, SP_INPUT, "meta: \"parts\" is missing, empty or too long");
+
     polynomials->part_count = count;
     polynomials->parts = sp_pool_new(&file->members.pool, count, sizeof *polynomials->parts);
     if (!polynomials->parts)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < count; i++) {
         sp_polynomial_part *part = &polynomials->parts[i];
         SP_TRY(part_from_json(context, json_array_get(list, (size_t)i), part));
@@ -183,13 +189,16 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
     const json_t *list = json_object_get(file->meta, "groups");
     int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
     int status = SP_OK;
+
     if (!list)
         return SP_OK;
+
     if (count < 1 || count > MOST_GROUPS)
         return sp_fail(context, SP_INPUT, "meta: \"groups\" is no array, empty or too long");
     polynomials->groups = sp_pool_new(&file->members.pool, count, sizeof *polynomials->groups);
     if (!polynomials->groups)
         return sp_fail_memory(context);
+
     for (int64_t g = 0; g < count; g++) {
         sp_polynomial_group *group = &polynomials->groups[g];
         SP_TRY(group_from_json(context, json_array_get(list, (size_t)g), group));
@@ -211,6 +220,7 @@ static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, po
     if (strcmp(sp_file_kind(file), kind->name))
         return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s",
                        file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind->name);
+
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &p->r));
@@ -218,17 +228,22 @@ static int read_file(sp_context *context, sp_file *file, const sp_kind *kind, po
     SP_TRY(sp_json_mass(context, file->meta, false, &p->lumped));
     if (!(p->density > 0))
         return sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", p->density);
+
     const json_t *symmetrized = json_object_get(file->meta, "symmetrized");
     if (symmetrized && !json_is_boolean(symmetrized))
         return sp_fail(context, SP_INPUT, "meta: \"symmetrized\" is neither true nor false");
     p->symmetrized = json_is_true(symmetrized);
+
     SP_TRY(read_parts(context, file, p));
     SP_TRY(read_groups(context, file, p));
     SP_TRY(sp_kind_read(context, file, kind, in));
+
+    /* One member holds the matrices of all groups: mass [groups, r, r] and gravity [groups, 3, r]. */
     for (int64_t g = 0; g < p->group_count; g++) {
         p->groups[g].mass = in->group_mass + g * p->r * p->r;
         p->groups[g].gravity = in->group_gravity + g * 3 * p->r;
     }
+
     p->pool = file->members.pool;
     file->members = (sp_members){0};
 done:
@@ -286,22 +301,27 @@ static int write_file(sp_context *context, sp_writer *writer, json_t *meta, cons
     polynomials_file out = {*polynomials, sp_pool_raw(&scratch, groups * r * r, sizeof *out.group_mass),
                             sp_pool_raw(&scratch, groups * 3 * r, sizeof *out.group_gravity),
                             polynomials->end_sum - polynomials->first_sum};
+
     bool failed = json_object_set_new(meta, "r", json_integer(r)) ||
                   json_object_set_new(meta, "density", json_real(polynomials->density));
     failed |= json_object_set_new(meta, "parts", parts_to_json(polynomials)) != 0;
     failed |= sp_json_set_mass(meta, polynomials->lumped);
     if (polynomials->symmetrized)
         failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
+
     json_t *list = groups ? json_array() : NULL;
-    for (int64_t g = 0; g < groups && !scratch.failed; g++) {
+    const int64_t listed = scratch.failed ? 0 : groups;
+    for (int64_t g = 0; g < listed; g++) {
         const sp_polynomial_group *group = &polynomials->groups[g];
         failed |=
             json_array_append_new(list, json_pack("{s:s, s:f}", "group", group->name, "density", group->density)) != 0;
         memcpy(out.group_mass + g * r * r, group->mass, (size_t)(r * r) * sizeof *group->mass);
         memcpy(out.group_gravity + g * 3 * r, group->gravity, (size_t)(3 * r) * sizeof *group->gravity);
     }
+
     if (list)
         failed |= json_object_set_new(meta, "groups", list) != 0;
+
     int status = failed || scratch.failed ? sp_fail_memory(context) : sp_kind_write(context, writer, kind, meta, &out);
     sp_pool_free(&scratch);
     return status;

@@ -46,11 +46,13 @@ int sp_prescribed_motion_parse(sp_context *context, const char *bytes, int64_t c
                                  .key = find_vertex,
                                  .check = check_axes,
                                  .data = &places};
+
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, move_count, &series);
     sp_places_free(&places);
     if (status != SP_OK)
         return status;
+
     *moves = sp_pool_raw(pool, *move_count, sizeof **moves);
     if (!*moves)
         return sp_fail_memory(context);

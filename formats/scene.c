@@ -37,11 +37,13 @@ static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
     int status = SP_OK;
     const int64_t count = (int64_t)json_array_size(list);
     const size_t json_path = sp_keys_down(&r->at, ".domains");
+
     model->domain_count = count;
     model->domain_fields = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_fields);
     model->domain_proxies = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_proxies);
     if (r->scene->pool.failed)
         return sp_fail_memory(r->at.context);
+
     for (int64_t i = 0; i < count; i++) {
         sp_scene_domain_read domain;
         const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
@@ -88,18 +90,25 @@ done:
 static int check_rigid(reading *r, const json_t *object, sp_scene_model *model)
 {
     int status;
+
     SP_TRY(sp_keys_among(&r->at, object, anything, false, true));
     SP_TRY(sp_keys_among(&r->at, object, distances, true, false));
     SP_TRY(sp_keys_among(&r->at, object, looks, true, false));
     SP_TRY(sp_keys_among(&r->at, object, densities, true, false));
+
     if (model->mass > 0 && !is_inertia(model->inertia)) {
         sp_keys_down(&r->at, ".inertia");
         return sp_keys_fail(&r->at, "it is not positive definite");
     }
-    model->shape = json_object_get(object, "plane")    ? SP_SCENE_PLANE
-                   : json_object_get(object, "sphere") ? SP_SCENE_SPHERE
-                   : json_object_get(object, "box")    ? SP_SCENE_BOX
-                                                       : SP_SCENE_NO_GEOMETRY;
+
+    model->shape = SP_SCENE_NO_GEOMETRY;
+    if (json_object_get(object, "plane"))
+        model->shape = SP_SCENE_PLANE;
+    else if (json_object_get(object, "sphere"))
+        model->shape = SP_SCENE_SPHERE;
+    else if (json_object_get(object, "box"))
+        model->shape = SP_SCENE_BOX;
+
     if (model->shape == SP_SCENE_PLANE && !sp_unit_vector(3, model->normal)) {
         sp_keys_down(&r->at, ".plane.normal");
         return sp_keys_fail(&r->at, "it is zero");
@@ -115,19 +124,23 @@ static int read_models(reading *r, json_t *object)
     json_t *value;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".models");
+
     scene->models = sp_pool_new(&scene->pool, (int64_t)json_object_size(object), sizeof *scene->models);
     if (!scene->models)
         return sp_fail_memory(r->at.context);
+
     json_object_foreach(object, name, value)
     {
         sp_scene_model *model = &scene->models[scene->model_count];
         SP_TRY(sp_keys_check_name(&r->at, name));
         strcpy(model->name, name);
+
         const size_t model_path = sp_keys_down(&r->at, ".%s", name);
         SP_TRY(sp_keys_read(&r->at, value, &sp_scene_model_keys, model));
         SP_TRY(model->kind == SP_SCENE_RIGID ? check_rigid(r, value, model) : check_soft(r, value, model));
         if (json_object_get(value, "domains"))
             SP_TRY(read_domains(r, json_object_get(value, "domains"), model));
+
         if (json_object_set_new(r->models, name, json_integer(scene->model_count++))) {
             status = sp_fail_memory(r->at.context);
             goto done;
@@ -146,12 +159,16 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
     int status = SP_OK;
     const sp_scene *scene = r->scene;
     const sp_scene_model *model = &scene->models[body->model];
+
     if (body->motion == SP_SCENE_PATH)
         SP_TRY(sp_keys_need(&r->at, object, "path", "the motion is path"));
+
     if (body->inertial && model->kind == SP_SCENE_RIGID) {
         sp_keys_down(&r->at, ".inertial");
         return sp_keys_fail(&r->at, "true, but model %s is rigid: inertial forces act on a deformation", model->name);
     }
+
+    /* A scene has one coupling, and therefore at most one coupled body. */
     sp_keys_down(&r->at, ".motion");
     if (body->motion == SP_SCENE_COUPLED) {
         if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
@@ -162,8 +179,10 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
                 return sp_keys_fail(&r->at, "coupled, as %s is already; expected at most one such body",
                                     others[i].name);
     }
+
     const bool dynamic =
         body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
+
     if (body->motion == SP_SCENE_FREE && model->shape == SP_SCENE_PLANE)
         return sp_keys_fail(&r->at, "free, but model %s is a plane, which has no inertia", model->name);
     if (dynamic && model->kind == SP_SCENE_RIGID && !model->mesh && model->density == 0 && model->mass == 0)
@@ -196,6 +215,7 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
     if (count > MOST_BODIES - r->bodies_read.count)
         return sp_keys_fail(&r->at, "%lld bodies with those before, expected at most %d in all",
                             (long long)(r->bodies_read.count + count), MOST_BODIES);
+
     entry *added = sp_list_add(&r->entries, 1, sizeof *added);
     if (!added)
         return sp_fail_memory(r->at.context);
@@ -203,16 +223,19 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
     sp_scene_body *bodies = sp_list_add(&r->bodies_read, count, sizeof *bodies);
     if (!bodies)
         return sp_fail_memory(r->at.context);
+
     for (int64_t i = 0; i < count; i++) {
         bodies[i] = read->body;
         const int64_t place[3] = {copied ? i % grid[0] : 0, copied ? i / grid[0] % grid[1] : 0,
                                   copied ? i / grid[0] / grid[1] : 0};
+
         for (int k = 0; k < 3; k++)
             bodies[i].pose.x[k] += (double)place[k] * read->spacing[k];
         if (!isfinite(bodies[i].pose.x[0] + bodies[i].pose.x[1] + bodies[i].pose.x[2])) {
             sp_keys_down(&r->at, ".copies.spacing");
             return sp_keys_fail(&r->at, "copy %lld is infinitely far away", (long long)i);
         }
+
         const int length = copied ? snprintf(bodies[i].name, SP_SCENE_NAME, "%s[%lld]", name, (long long)i)
                                   : snprintf(bodies[i].name, SP_SCENE_NAME, "%s", name);
         if (length >= SP_SCENE_NAME) {
@@ -228,27 +251,34 @@ static int read_body(reading *r, json_t *object)
 {
     int status;
     sp_scene_body_read read = {0};
+
     SP_TRY(sp_keys_read(&r->at, object, &sp_scene_body_keys, &read));
     const char *name = sp_keys_word(object, "name");
     size_t json_path = sp_keys_down(&r->at, ".name");
     SP_TRY(sp_keys_check_name(&r->at, name));
+
     if (json_object_get(r->bodies, name)) {
         status = sp_keys_fail(&r->at, "\"%s\" occurs twice", name);
         goto done;
     }
     sp_keys_up(&r->at, json_path);
+
     json_path = sp_keys_down(&r->at, ".model");
     SP_TRY(sp_keys_look_up(&r->at, r->models, sp_keys_word(object, "model"), "model", &read.body.model));
     sp_keys_up(&r->at, json_path);
+
+    /* On a path the poses come from its file. */
     if (read.body.motion != SP_SCENE_PATH && !sp_unit_vector(4, read.body.pose.q)) {
         sp_keys_down(&r->at, ".orientation");
         status = sp_keys_fail(&r->at, "it is zero");
         goto done;
     }
+
     SP_TRY(check_motion(r, object, &read.body));
     sp_keys_up(&r->at, json_path);
     if (read.body.loads)
         SP_TRY(check_loads(r, &read.body));
+
     if (json_object_set_new(r->bodies, name, json_integer(r->entries.count))) {
         status = sp_fail_memory(r->at.context);
         goto done;
@@ -282,6 +312,8 @@ static int find_bodies(const reading *r, const char *name, entry *found)
 {
     char base[SP_SCENE_NAME];
     int64_t number = 0, copy;
+
+    /* The base name before the bracket is that of an entry; the number selects one of its copies. */
     const char *bracket = strchr(name, '[');
     const size_t length = bracket ? (size_t)(bracket - name) : strlen(name);
     if (bracket && length < sizeof base) {
@@ -295,6 +327,7 @@ static int find_bodies(const reading *r, const char *name, entry *found)
             return SP_OK;
         }
     }
+
     int status = sp_keys_look_up(&r->at, r->bodies, name, "body", &number);
     if (status == SP_OK)
         *found = ((const entry *)r->entries.data)[number];
@@ -331,11 +364,13 @@ static int list_neighbours(reading *r)
 {
     sp_scene *scene = r->scene;
     int64_t count = 0;
+
     if (scene->joint_count == 0)
         return SP_OK;
     scene->neighbours = sp_pool_raw(&scene->pool, 2 * scene->joint_count, sizeof *scene->neighbours);
     if (scene->pool.failed)
         return sp_fail_memory(r->at.context);
+
     for (int64_t k = 0; k < scene->joint_count; k++) {
         const int64_t a = scene->joints[k].parent, b = scene->joints[k].child;
         if (a < 0)
@@ -343,8 +378,10 @@ static int list_neighbours(reading *r)
         scene->neighbours[2 * count] = (int32_t)(a < b ? a : b);
         scene->neighbours[2 * count++ + 1] = (int32_t)(a < b ? b : a);
     }
+
+    /* Two joints may connect the same bodies: of equal pairs only the first is kept. */
     qsort(scene->neighbours, (size_t)count, 2 * sizeof *scene->neighbours, by_numbers);
-    for (int64_t k = 0; k < count; k++) /* two joints may connect the same bodies */
+    for (int64_t k = 0; k < count; k++)
         if (k == 0 || by_numbers(scene->neighbours + 2 * k, scene->neighbours + 2 * k - 2) != 0)
             memmove(scene->neighbours + 2 * scene->neighbour_count++, scene->neighbours + 2 * k,
                     2 * sizeof *scene->neighbours);
@@ -363,9 +400,11 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     int status;
     entry side[2];
     const sp_scene *scene = r->scene;
+
     if (json_array_size(value) != 2) /* 0 if it is not an array */
         return sp_keys_fail(&r->at, "%s, expected an array of two names",
                             json_is_array(value) ? "another count" : sp_keys_what(value));
+
     for (int k = 0; k < 2; k++) {
         const json_t *name = json_array_get(value, (size_t)k);
         const size_t json_path = sp_keys_down(&r->at, "[%d]", k);
@@ -376,9 +415,12 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
         SP_TRY(find_bodies(r, json_string_value(name), &side[k]));
         sp_keys_up(&r->at, json_path);
     }
+
+    /* The first body gives points, the second a distance; two point shells with thickness collide as spheres. */
     const sp_scene_model *pointshell = &scene->models[scene->bodies[side[0].first].model],
                          *field = &scene->models[scene->bodies[side[1].first].model];
     const bool distance = field->field || field->voxmap || field->shape != SP_SCENE_NO_GEOMETRY;
+
     if (!pointshell->pointshell)
         return sp_keys_fail(&r->at, "model %s has no pointshell", pointshell->name);
     if (!distance && !(field->pointshell && pointshell->thickness > 0 && field->thickness > 0))
@@ -386,15 +428,19 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
             &r->at,
             "model %s has neither field, voxmap nor plane, sphere or box, nor do both have a pointshell with thickness",
             field->name);
+
     if (side[0].first == side[1].first && side[0].count == 1 && side[1].count == 1)
         return sp_keys_fail(&r->at, "both are %s, expected two bodies", scene->bodies[side[0].first].name);
+
     const int64_t count = side[0].count * side[1].count; /* at most 1e10 */
     if (count > MOST_PAIRS - r->pairs.count)
         return sp_keys_fail(&r->at, "%lld pairs of bodies with those before, expected at most %d",
                             (long long)(r->pairs.count + count), MOST_PAIRS);
+
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
     if (!pairs)
         return sp_fail_memory(r->at.context);
+
     /* A copy forms no pair with itself, nor with a body that a joint connects to it: such a pair is listed by the names
      * of both bodies alone. Pairs of spheres are the same in both orders: the lower number comes first, and
      * pairs among copies are listed once. */
@@ -431,11 +477,13 @@ static int read_pairs(reading *r, const json_t *list)
     int status = SP_OK;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".pairs");
+
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_pair(r, json_array_get(list, i), (int64_t)i));
         sp_keys_up(&r->at, list_path);
     }
+
     scene->pairs_given = true;
     scene->pair_count = r->pairs.count;
     scene->pairs = sp_pool_raw(&scene->pool, r->pairs.count, sizeof *scene->pairs);
@@ -443,6 +491,7 @@ static int read_pairs(reading *r, const json_t *list)
         return sp_fail_memory(r->at.context);
     for (int64_t i = 0; i < r->pairs.count; i++)
         scene->pairs[i] = ((const pair *)r->pairs.data)[i].bodies;
+
     if (r->pairs.count > 1)
         SP_TRY(check_repeated(r));
     sp_keys_up(&r->at, json_path);
@@ -458,9 +507,11 @@ static int find_joined(reading *r, const char *name, const char *key, int64_t *n
     entry found;
     int status;
     const size_t json_path = sp_keys_down(&r->at, ".%s", key);
+
     SP_TRY(find_bodies(r, name, &found));
     const sp_scene_body *body = &r->scene->bodies[found.first];
     const sp_scene_model *model = &r->scene->models[body->model];
+
     if (found.count != 1)
         return sp_keys_fail(&r->at, "%lld bodies have this name, expected one, such as %s", (long long)found.count,
                             body->name);
@@ -471,6 +522,7 @@ static int find_joined(reading *r, const char *name, const char *key, int64_t *n
         return sp_keys_fail(&r->at, "model %s has no mesh, and so no interface", model->name);
     if (model->decoupled)
         return sp_keys_fail(&r->at, "model %s is decoupled, and such bodies cannot be joined", model->name);
+
     *number = found.first;
     sp_keys_up(&r->at, json_path);
 done:
@@ -571,10 +623,12 @@ int sp_scene_parse(sp_context *context, const char *text, int64_t count, const c
     int status = sp_keys_load(context, text, count, &root);
     if (status != SP_OK)
         return status;
+
     reading r = {.at = {.context = context, .pool = &scene->pool, .folder = folder},
                  .scene = scene,
                  .models = json_object(),
                  .bodies = json_object()};
+
     status = r.models && r.bodies ? read_scene(&r, root) : sp_fail_memory(context);
     sp_list_free(&r.bodies_read);
     sp_list_free(&r.entries);
@@ -582,6 +636,7 @@ int sp_scene_parse(sp_context *context, const char *text, int64_t count, const c
     json_decref(r.models);
     json_decref(r.bodies);
     json_decref(root);
+
     if (status != SP_OK)
         sp_scene_free(scene);
     return status;

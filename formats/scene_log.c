@@ -123,6 +123,7 @@ static int check_block(sp_series_stream *stream, void *object)
     const sp_scene_log *log = object;
     const long long block = (long long)stream->blocks;
     int64_t left = log->input_count;
+
     for (int64_t i = 0; i < log->step_count; i++) {
         if (log->count[i] > left)
             return sp_fail(stream->context, SP_INPUT,
@@ -130,9 +131,11 @@ static int check_block(sp_series_stream *stream, void *object)
                            (long long)log->count[i], (long long)left);
         left -= log->count[i];
     }
+
     if (left)
         return sp_fail(stream->context, SP_INPUT, "count/%06lld: its steps have %lld inputs, the block has %lld", block,
                        (long long)(log->input_count - left), (long long)log->input_count);
+
     for (int64_t i = 0; i < log->input_count; i++)
         if (log->body[i] >= log->body_count || (log->kind[i] == SP_SCENE_LOG_FORCE && log->body[i] < 0))
             return sp_fail(stream->context, SP_INPUT, "input/body/%06lld: input %lld is for body %d of %lld", block,
@@ -148,11 +151,14 @@ int sp_scene_log_read(sp_context *context, int descriptor, sp_scene_log *log)
     int status = sp_series_open(context, descriptor, false, &sp_kind_scene_log, &stream);
     if (status != SP_OK)
         return status;
+
+    /* The checker runs after each block. */
     stream.check = check_block;
     SP_TRY(read_run(context, stream.meta, &log->run));
     SP_TRY(read_bodies(context, stream.meta, &log->body_count));
     SP_TRY(sp_json_hash(context, stream.meta, "scene", scene));
     SP_TRY(sp_series_read(&stream, log, log->owned));
+
     log->meta = stream.meta;
     log->result = stream.result;
     memcpy(log->hash, stream.hash, sizeof log->hash);

@@ -28,11 +28,14 @@ static int follow(sp_context *context, const sp_text *text, const line *before, 
         if (!isfinite((now->pose.x[k] - before->pose.x[k]) / step))
             return sp_text_fail(context, text, "%s: from %g to %g m in %g s, which has no finite velocity",
                                 field_names[k + 1], before->pose.x[k], now->pose.x[k], step);
+
+    /* q and −q are the same rotation. Of both, the one nearer to the previous pose gives the shorter way. */
     double cosine = 0;
     for (int k = 0; k < 4; k++)
         cosine += before->pose.q[k] * now->pose.q[k];
-    for (int k = 0; k < 4 && cosine < 0; k++)
-        now->pose.q[k] = -now->pose.q[k];
+    if (cosine < 0)
+        for (int k = 0; k < 4; k++)
+            now->pose.q[k] = -now->pose.q[k];
     return SP_OK;
 }
 
@@ -64,11 +67,13 @@ int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path 
     sp_list list = {0};
     int status;
     *path = (sp_path){0};
+
     SP_TRY(sp_csv_parse(context, text, count, &csv, &list));
     if (list.count == 0) {
         status = sp_fail(context, SP_INPUT, "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
         goto done;
     }
+
     path->count = list.count;
     path->time = sp_pool_raw(&path->pool, list.count, sizeof *path->time);
     path->pose = sp_pool_raw(&path->pool, list.count, sizeof *path->pose);
@@ -76,6 +81,7 @@ int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path 
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < list.count; i++) {
         path->time[i] = ((const line *)list.data)[i].time;
         path->pose[i] = ((const line *)list.data)[i].pose;
@@ -96,12 +102,18 @@ void sp_path_free(sp_path *path)
 sp_pose sp_path_at(const sp_path *path, double t, double velocity[6])
 {
     const int64_t last = path->count - 1, low = sp_time_piece(path->count, path->time, t);
+
     if (velocity)
         memset(velocity, 0, 6 * sizeof *velocity);
+
+    /* Before the first and after the last time the pose is constant. */
     if (low < 0 || low == last)
         return path->pose[low < 0 ? 0 : last];
+
     const sp_pose *a = &path->pose[low], *b = a + 1;
     const double step = path->time[low + 1] - path->time[low];
+
+    /* The angular velocity is constant between the poses: the rotation vector of q_b q_a⁻¹ over the step. */
     if (velocity) {
         const double inverse[4] = {a->q[0], -a->q[1], -a->q[2], -a->q[3]};
         double turn[4], angle[3];
@@ -112,5 +124,6 @@ sp_pose sp_path_at(const sp_path *path, double t, double velocity[6])
             velocity[3 + k] = angle[k] / step;
         }
     }
+
     return sp_pose_between(a, b, (t - path->time[low]) / step);
 }

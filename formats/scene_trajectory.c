@@ -187,16 +187,19 @@ static int read_meta(sp_context *context, const json_t *meta, sp_scene_trajector
     char hash[SP_HASH_LENGTH];
     json_t *names = json_object();
     int status;
+
     motion->body_count = (int64_t)json_array_size(bodies);
     if (motion->body_count < 1 || motion->body_count > MOST_BODIES) {
         status = sp_fail(context, SP_INPUT, "meta: \"bodies\" is missing or not an array of bodies");
         goto done;
     }
+
     motion->bodies = sp_pool_new(&motion->pool, motion->body_count, sizeof *motion->bodies);
     if (!motion->bodies) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t b = 0; b < motion->body_count; b++)
         SP_TRY(read_body(context, json_array_get(bodies, (size_t)b), b, names, &motion->bodies[b]));
     motion->r = place_bodies(motion->body_count, motion->bodies);
@@ -204,6 +207,7 @@ static int read_meta(sp_context *context, const json_t *meta, sp_scene_trajector
         status = sp_fail(context, SP_INPUT, "meta: \"bodies\": they have more than %lld coordinates", (long long)MOST);
         goto done;
     }
+
     SP_TRY(read_bool(context, meta, "coupled", &motion->coupled));
     SP_TRY(read_bool(context, meta, "contacts", &motion->with_contacts));
     SP_TRY(sp_json_hash(context, meta, "scene", hash));
@@ -219,6 +223,7 @@ static int check_contacts(const sp_series_stream *stream, const sp_scene_traject
     const long long block = (long long)stream->blocks;
     const int64_t *count = motion->contact_begin;
     int64_t left = motion->contact_count;
+
     for (int64_t f = 0; f < motion->frame_count; f++) {
         if (count[f] < 0 || count[f] > left)
             return sp_fail(context, SP_INPUT,
@@ -226,9 +231,11 @@ static int check_contacts(const sp_series_stream *stream, const sp_scene_traject
                            (long long)f, (long long)count[f], (long long)motion->contact_count);
         left -= count[f];
     }
+
     if (left)
         return sp_fail(context, SP_INPUT, "contact/count/%06lld: its frames have %lld contacts, the block has %lld",
                        block, (long long)(motion->contact_count - left), (long long)motion->contact_count);
+
     for (int64_t c = 0; c < motion->contact_count; c++)
         if (motion->contact_body[2 * c] == motion->contact_body[2 * c + 1])
             return sp_fail(context, SP_INPUT, "contact/body/%06lld: contact %lld is of body %d with itself", block,
@@ -272,12 +279,17 @@ int sp_scene_trajectory_read(sp_context *context, int descriptor, bool partial, 
     int status = sp_series_open(context, descriptor, partial, &sp_kind_scene_trajectory, &stream);
     if (status != SP_OK)
         return status;
+
     stream.check = check_block;
     SP_TRY(read_meta(context, stream.meta, motion));
     SP_TRY(sp_series_read(&stream, motion, motion->owned));
-    for (int i = 0; i < SP_SERIES_MOST && motion->with_contacts; i++)
-        if (motion->owned[i].data == motion->contact_begin)
-            SP_TRY(begin_contacts(context, &motion->owned[i], motion));
+
+    /* The series of counts becomes an index: where the contacts of each frame begin. */
+    if (motion->with_contacts)
+        for (int i = 0; i < SP_SERIES_MOST; i++)
+            if (motion->owned[i].data == motion->contact_begin)
+                SP_TRY(begin_contacts(context, &motion->owned[i], motion));
+
     motion->meta = stream.meta;
     motion->result = stream.result;
     motion->truncated = stream.truncated;

@@ -79,9 +79,11 @@ int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind,
     const sp_member_rule *rule;
     int64_t bytes = 0;
     int status;
+
     if (!series)
         return sp_fail_memory(context);
     *series = (sp_series_writer){.context = context, .writer = writer, .kind = kind, .object = object};
+
     for (int i = 0; (rule = series_of(kind, i)); i++) {
         series->width[i] = width_of(kind, rule, object, meta);
         bytes += rule->apart ? 0 : series->width[i] * (int64_t)size_of(rule);
@@ -89,6 +91,7 @@ int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind,
     /* From the size of a frame alone, so that the same frames give the same bytes. */
     const int64_t fit = BLOCK_BYTES / bytes;
     series->capacity = fit < 1 ? 1 : fit > BLOCK_FRAMES ? BLOCK_FRAMES : fit;
+
     for (int i = 0; (rule = series_of(kind, i)); i++) {
         if (by_frames(rule) && !sp_list_add(&series->rows[i], series->capacity * series->width[i], size_of(rule))) {
             free_writer(series);
@@ -96,6 +99,7 @@ int sp_series_begin(sp_context *context, sp_writer *writer, const sp_kind *kind,
         }
         series->rows[i].count = 0;
     }
+
     SP_TRY(sp_kind_write(context, writer, kind, meta, object));
     *result = series;
     return SP_OK;
@@ -294,17 +298,24 @@ int sp_series_next(sp_series_stream *stream, void *object)
     const sp_member_rule *time = series_of(stream->kind, 0);
     asking by = {stream, object};
     int status = SP_OK;
+
     if (stream->ended)
         return SP_OK;
+
+    /* Until every series of the block was read; members before the first block and those that are not known may lie
+     * between. */
     for (int missing = begin_block(stream, object, -1); missing;) {
         sp_array array;
         SP_TRY(sp_reader_next(stream->reader, &stream->block.pool, wanted, &by, &array));
+
         if (!array.name[0])
             return end(stream, object);
         if (stream->result)
             return sp_fail(stream->context, SP_INPUT, "member %s follows result, which must be the last", array.name);
+
         if (!wanted(&by, array.name))
             continue;
+
         const sp_member_rule *rule = sp_kind_rule(stream->kind, array.name);
         if (!rule) {
             SP_TRY(sp_json_from_member(stream->context, &array, &stream->result));
@@ -315,12 +326,15 @@ int sp_series_next(sp_series_stream *stream, void *object)
             missing--;
         }
     }
+
     if (stream->blocks == 0)
         SP_TRY(check_head(stream, object));
+
     const int64_t frames = *length_of(stream->kind, time, object);
     SP_TRY(check_times(stream, *pointer_of(time, object), frames));
     if (stream->check)
         SP_TRY(stream->check(stream, object));
+
     stream->frames += frames;
     stream->blocks++;
 done:
@@ -343,8 +357,10 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
 {
     const sp_member_rule *rule;
     int status;
+
     do {
         SP_TRY(sp_series_next(stream, object));
+
         for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
             const void *from = *pointer_of(rule, object);
             const int64_t values =
@@ -356,6 +372,7 @@ int sp_series_read(sp_series_stream *stream, void *object, sp_list *owned)
                 return sp_fail_memory(stream->context);
         }
     } while (!stream->ended);
+
     for (int i = 0; (rule = series_of(stream->kind, i)); i++) {
         const int64_t width = width_of(stream->kind, rule, object, stream->meta);
         *pointer_of(rule, object) = owned[i].data;

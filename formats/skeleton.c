@@ -208,7 +208,9 @@ static int attach_segments(reading *r)
     sp_pool scratch = {0};
     int64_t *found = sp_pool_new(&scratch, bones, sizeof *found);
     status = found ? SP_OK : sp_fail_memory(r->at.context);
-    for (int64_t v = 0; v < r->mesh->vertex_count && found; v++) {
+
+    const int64_t vertices = found ? r->mesh->vertex_count : 0;
+    for (int64_t v = 0; v < vertices; v++) {
         double least = INFINITY;
         int64_t nearest = -1;
         for (int64_t b = 0; b < bones && r->owner[v] == 0; b++) {
@@ -219,11 +221,13 @@ static int attach_segments(reading *r)
                 nearest = b;
             }
         }
+
         if (nearest >= 0) {
             r->owner[v] = nearest + 1;
             found[nearest]++;
         }
     }
+
     for (int64_t b = 0; b < bones && status == SP_OK; b++)
         if (r->segment[7 * b + 6] > 0 && found[b] == 0) {
             sp_keys_down(&r->at, ".bones[%lld].segment", (long long)b);
@@ -298,22 +302,28 @@ static int read_bone(reading *r, json_t *object, int64_t number)
     const char *parent = sp_keys_word(object, "parent");
     SP_TRY(sp_keys_read(&r->at, object, &bone_table, &read));
     *bone = read.bone;
+
     SP_TRY(read_name(r, object, number));
     bone->parent = -1;
+
     size_t json_path = sp_keys_down(&r->at, ".parent");
     if (parent)
         SP_TRY(sp_keys_look_up(&r->at, r->names, parent, "bone before this one", &bone->parent));
     sp_keys_up(&r->at, json_path);
+
     if (bone->kind == SP_JOINT_REVOLUTE)
         SP_TRY(sp_keys_need(&r->at, object, "at", "a joint that turns has a place"));
     SP_TRY(read_direction(r, object, bone));
+
     r->file->bone_paths[number] = read.path;
     memcpy(r->segment + 7 * number, read.segment, sizeof read.segment);
     r->segment[7 * number + 6] = read.radius;
+
     json_path = sp_keys_down(&r->at, ".inertia");
     if (!sp_bone_inertia_valid(bone->inertia))
         return sp_keys_fail(&r->at, "it is not positive semidefinite");
     sp_keys_up(&r->at, json_path);
+
     SP_TRY(name_vertices(r, object, number, read.box));
     if (json_object_set_new(r->names, r->file->names[number], json_integer(number)))
         status = sp_fail_memory(r->at.context);
@@ -331,15 +341,20 @@ static int read_spring(reading *r, json_t *object, int64_t number)
     spring_read read = {0};
     sp_bone_spring *spring = &r->file->springs[number];
     sp_pool *pool = &r->file->pool;
+
     SP_TRY(sp_keys_read(&r->at, object, &spring_table, &read));
     *spring = read.spring;
+
     const size_t json_path = sp_keys_down(&r->at, ".bone");
     SP_TRY(sp_keys_look_up(&r->at, r->names, sp_keys_word(object, "bone"), "bone", &spring->bone));
     sp_keys_up(&r->at, json_path);
+
     SP_TRY(sp_keys_among(&r->at, object, ends, true, true));
     r->file->paths[number] = read.path;
     if (read.path)
         return SP_OK;
+
+    /* Without a path the anchor stands still: one time and one place. */
     spring->count = 1;
     spring->time = sp_pool_copy(pool, &always, 1, sizeof always);
     spring->anchor = sp_pool_copy(pool, read.anchor, 3, sizeof *read.anchor);
@@ -370,13 +385,16 @@ static int read_skeleton(reading *r, json_t *root)
 {
     int status;
     sp_skeleton_file *file = r->file;
+
     SP_TRY(sp_keys_read(&r->at, root, &sp_skeleton_keys, file));
     const int64_t bones = (int64_t)json_array_size(json_object_get(root, "bones")),
                   springs = (int64_t)json_array_size(json_object_get(root, "springs"));
+
     if (bones > SP_SKELETON_BONES) {
         sp_keys_down(&r->at, ".bones");
         return sp_keys_fail(&r->at, "%lld bones, expected at most %d", (long long)bones, SP_SKELETON_BONES);
     }
+
     file->bones = sp_pool_new(&file->pool, bones, sizeof *file->bones);
     file->names = sp_pool_new(&file->pool, bones, sizeof *file->names);
     file->bone_paths = sp_pool_new(&file->pool, bones, sizeof *file->bone_paths);
@@ -385,8 +403,12 @@ static int read_skeleton(reading *r, json_t *root)
     file->paths = sp_pool_new(&file->pool, springs, sizeof *file->paths);
     if (file->pool.failed)
         return sp_fail_memory(r->at.context);
+
     file->bone_count = bones;
     file->spring_count = springs;
+
+    /* Bones before springs, which name them. Vertices that a bone names come before those that the nearest segment
+     * receives. */
     SP_TRY(read_list(r, root, "bones", read_bone));
     SP_TRY(attach_segments(r));
     SP_TRY(list_vertices(r));
@@ -404,15 +426,18 @@ int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count,
     int status = sp_keys_load(context, text, count, &root);
     if (status != SP_OK)
         return status;
+
     reading r = {.at = {.context = context, .pool = &file->pool, .folder = folder},
                  .mesh = mesh,
                  .file = file,
                  .names = json_object()};
+
     r.owner = sp_pool_new(&scratch, mesh->vertex_count, sizeof *r.owner);
     status = r.names && r.owner ? read_skeleton(&r, root) : sp_fail_memory(context);
     sp_pool_free(&scratch);
     json_decref(r.names);
     json_decref(root);
+
     if (status != SP_OK)
         sp_skeleton_file_free(file);
     return status;

@@ -27,7 +27,10 @@ static int read_names(sp_context *context, const json_t *meta, sp_pool *pool, sp
         return sp_fail(context, SP_INPUT, "meta: \"bones\" is not an array of names");
     skin->skin.bone_count = (int64_t)count;
     skin->names = sp_pool_new(pool, (int64_t)count, sizeof *skin->names);
-    for (size_t i = 0; i < count && skin->names; i++) {
+    if (!skin->names)
+        return sp_fail_memory(context);
+
+    for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(names, i));
         if (!name || !*name)
             return sp_fail(context, SP_INPUT, "meta: \"bones\" is not an array of names");
@@ -43,14 +46,17 @@ static int check_weights(sp_context *context, const sp_skin *skin)
         const double *weight = skin->weight + v * skin->influences;
         const int64_t attached = skin->attached[v];
         double sum = 0;
+
         for (int64_t k = 0; k < skin->influences; k++) {
             sum += weight[k];
             if (k > 0 && weight[k] > weight[k - 1])
                 return sp_fail(context, SP_INPUT, "weight: those of vertex %lld do not decrease", (long long)v);
         }
+
         if (!(sum >= 1 - 1e-6 && sum <= 1 + 1e-6))
             return sp_fail(context, SP_INPUT, "weight: those of vertex %lld sum to %.9g, expected 1", (long long)v,
                            sum);
+
         if (attached >= skin->bone_count)
             return sp_fail(context, SP_INPUT, "attached: vertex %lld names bone %lld of %lld", (long long)v,
                            (long long)attached, (long long)skin->bone_count);

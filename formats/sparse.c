@@ -78,6 +78,7 @@ int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_
     int status;
     *matrix = (sp_sparse){0};
     *dof = NULL;
+
     if (*kind && strcmp(kind, "sparse"))
         return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected sparse", kind);
     if (file->meta) {
@@ -88,13 +89,16 @@ int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_
         }
     }
     strcpy(which, name);
+
     SP_TRY(sp_kind_read(context, file, &sp_kind_sparse, &in));
     matrix->order = row_count(&in);
     matrix->start = in.start;
     matrix->index = in.index;
     matrix->value = in.value;
     *dof = in.dof;
+
     SP_TRY(sp_sparse_check(context, matrix, SYMMETRY));
+
     matrix->pool = file->members.pool;
     file->members = (sp_members){0};
 done:

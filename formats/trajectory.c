@@ -116,6 +116,7 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         return sp_fail(context, SP_USAGE,
                        "a trajectory of %lld points without their numbers, where the mesh has %lld vertices",
                        (long long)shape->point_count, (long long)shape->vertex_count);
+
     if (json_object_set_new(meta, "r", json_integer(shape->r)) ||
         json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
         json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) ||
@@ -124,17 +125,20 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         (shape->residuals && json_object_set_new(meta, "residuals", json_true())) ||
         (shape->frame && json_object_set_new(meta, "frame", json_true())))
         return sp_fail_memory(context);
+
     sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
     int status = trajectory ? set_reactions(context, shape, meta) : sp_fail_memory(context);
     if (status != SP_OK) {
         free(trajectory);
         return status;
     }
+
     trajectory->file.t = (sp_trajectory){.r = shape->r,
                                          .point_count = shape->point_count,
                                          .vertex_count = shape->vertex_count,
                                          .vertex = (int64_t *)shape->vertex,
                                          .reaction_count = shape->reaction_count};
+
     SP_TRY(list_prescribed(context, shape, &trajectory->pool, &trajectory->file));
     SP_TRY(sp_series_begin(context, writer, &sp_kind_trajectory, meta, &trajectory->file, &trajectory->series));
     *result = trajectory;
@@ -243,22 +247,26 @@ static int read_meta(sp_context *context, const json_t *meta, sp_trajectory *t)
     double ignored[2];
     char hash[SP_HASH_LENGTH];
     int status;
+
     SP_TRY(sp_json_integer(context, meta, "r", 0, (int64_t)MOST, &t->r));
     SP_TRY(sp_json_integer(context, meta, "points", 0, (int64_t)MOST, &t->point_count));
     SP_TRY(sp_json_integer(context, meta, "vertices", 1, (int64_t)MOST, &t->vertex_count));
     SP_TRY(sp_json_hash(context, meta, "mesh", hash));
     SP_TRY(sp_json_hash(context, meta, "basis", hash));
+
     if (json_object_get(meta, "load_end"))
         SP_TRY(sp_json_number(context, meta, "load_end", ignored));
     if (json_object_get(meta, "damping"))
         SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
     if (json_object_get(meta, "dynamic"))
         SP_TRY(check_dynamic(context, json_object_get(meta, "dynamic"), t->vertex_count));
+
     SP_TRY(read_reactions(context, meta, t));
     t->estimates = json_is_true(json_object_get(meta, "estimates"));
     t->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
     t->residuals = json_is_true(json_object_get(meta, "residuals"));
     t->frame = json_is_true(json_object_get(meta, "frame"));
+
     t->prescribed_count = -1;
     if (t->r == 0 && t->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");

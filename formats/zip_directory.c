@@ -47,10 +47,15 @@ static uint64_t directory_size(const char *entry, int64_t name, int64_t extra)
 bool sp_zip_directory_agrees(const char *bytes, int64_t count, int64_t first, int64_t members, uint64_t listing)
 {
     enum { END = 22, LOCATOR = 20, WIDE_END = 56, ENTRY = 46 };
+
+    /* The archive ends with the end record: no comment follows it. */
     const char *end = bytes + count - END;
     if (count < END || memcmp(end, "PK\5\6", 4) || little(end + 20, 2))
         return false;
+
     uint64_t entries = little(end + 10, 2), offset = little(end + 16, 4);
+
+    /* A Zip64 record replaces its numbers where a locator precedes the end record. */
     if (count >= END + LOCATOR && !memcmp(end - LOCATOR, "PK\6\7", 4)) {
         int64_t wide = (int64_t)little(end - LOCATOR + 8, 8) - first;
         if (wide < 0 || wide > count - END - LOCATOR - WIDE_END || memcmp(bytes + wide, "PK\6\6", 4))
@@ -59,21 +64,26 @@ bool sp_zip_directory_agrees(const char *bytes, int64_t count, int64_t first, in
         offset = little(bytes + wide + 48, 8);
         end = bytes + wide;
     }
+
     if (entries != (uint64_t)members || offset > INT64_MAX || (int64_t)offset < first ||
         (int64_t)offset - first > end - bytes)
         return false;
+
     const char *at = bytes + ((int64_t)offset - first);
     uint64_t found = 0;
     for (uint64_t i = 0; i < entries; i++) {
         if (end - at < ENTRY || memcmp(at, "PK\1\2", 4))
             return false;
+
         int64_t name = (int64_t)little(at + 28, 2), extra = (int64_t)little(at + 30, 2),
                 comment = (int64_t)little(at + 32, 2);
         if (end - at < ENTRY + name + extra + comment)
             return false;
+
         const size_t plain = sp_zip_plain(at + ENTRY, (size_t)name) ? (size_t)name : 0;
         sp_zip_list(&found, at + ENTRY, plain, directory_size(at, name, extra));
         at += ENTRY + name + extra + comment;
     }
+
     return at == end && found == listing;
 }

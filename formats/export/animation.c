@@ -8,9 +8,10 @@ void sp_animated_positions(const sp_animated_mesh *mesh, const double *weights, 
 {
     const int64_t rows = 3 * mesh->vertex_count;
     memcpy(positions, mesh->rest, (size_t)rows * sizeof *positions);
-    for (int64_t i = 0; weights && i < mesh->target_count; i++)
-        for (int64_t k = 0; k < rows; k++)
-            positions[k] += weights[i] * mesh->targets[i * rows + k];
+    if (weights)
+        for (int64_t i = 0; i < mesh->target_count; i++)
+            for (int64_t k = 0; k < rows; k++)
+                positions[k] += weights[i] * mesh->targets[i * rows + k];
 }
 
 void sp_animation_positions(const sp_animation *animation, int64_t number, int64_t frame, double *positions)

@@ -203,22 +203,26 @@ static void put_variable(sp_stream *stream, const sp_c_source *source, enum grou
 {
     char name[NAME];
     const enum role role = groups[g].role;
+
     name_of(source, g, i, name);
     sp_stream_print(stream, "    <Float64 name=\"");
     sp_stream_xml(stream, name);
     sp_stream_print(stream, "\" valueReference=\"%lld\" %s", (long long)(first_of(source, g) + i),
                     role_attributes[role]);
+
     if (groups[g].unit)
         sp_stream_print(stream, " unit=\"%s\"", groups[g].unit);
     if (g == V || g == A)
         sp_stream_print(stream, " derivative=\"%lld\"", (long long)(first_of(source, (enum group)(g - 1)) + i));
     if (g == ALPHA || g == BETA)
         sp_stream_print(stream, " min=\"0\"");
+
     if (role == PARAMETER || role == INPUT || role == STATE) {
         sp_stream_print(stream, " start=\"");
         sp_stream_number(stream, start_of(source, g));
         sp_stream_print(stream, "\"");
     }
+
     sp_stream_print(stream, " description=\"");
     sp_stream_xml(stream, groups[g].about);
     sp_stream_print(stream, "\"/>\n");
@@ -260,11 +264,13 @@ static void put_unknowns(sp_stream *stream, const sp_c_source *source, const cha
             for (int64_t n = 0; n < count_of(source, by.on[k]); n++, total++, between = " ")
                 sp_stream_print(stream, "%s%lld", between, (long long)(first_of(source, by.on[k]) + n));
         sp_stream_print(stream, "\"");
-        if (by.constant)
+        if (by.constant) {
             sp_stream_print(stream, " dependenciesKind=\"");
-        for (int64_t n = 0; n < total && by.constant; n++)
-            sp_stream_print(stream, n ? " constant" : "constant");
-        sp_stream_print(stream, by.constant ? "\"/>\n" : "/>\n");
+            for (int64_t n = 0; n < total; n++)
+                sp_stream_print(stream, n ? " constant" : "constant");
+            sp_stream_print(stream, "\"");
+        }
+        sp_stream_print(stream, "/>\n");
     }
 }
 
@@ -291,27 +297,33 @@ static void put_description(sp_stream *stream, const sp_fmu *fmu)
     const sp_c_source *source = fmu->source;
     static const char flags[] = "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" "
                                 "providesDirectionalDerivatives=\"true\"";
+
     sp_stream_print(stream,
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"3.0\" "
                     "modelName=\"%s\" instantiationToken=\"%s\"\n    description=\"reduced-order deformable body with "
                     "%lld coordinates\" generationTool=\"Supple %s\" variableNamingConvention=\"structured\">\n",
                     source->name, fmu->token, (long long)source->polynomials->r, SUPPLE_VERSION);
+
     sp_stream_print(stream, "  <ModelExchange modelIdentifier=\"%s\" %s/>\n", source->name, flags);
     sp_stream_print(stream,
                     "  <CoSimulation modelIdentifier=\"%s\" %s canHandleVariableCommunicationStepSize=\"true\"/>\n"
                     "  <UnitDefinitions>\n",
                     source->name, flags);
+
     for (size_t u = 0; u < sizeof units / sizeof *units; u++)
         sp_stream_print(stream, "    <Unit name=\"%s\"><BaseUnit%s/></Unit>\n", units[u].name, units[u].base);
+
     sp_stream_print(stream, "  </UnitDefinitions>\n  <LogCategories>\n    <Category name=\"logStatusError\" "
                             "description=\"calls that failed\"/>\n    <Category name=\"logStatusDiscard\" "
                             "description=\"steps and evaluations that can be tried again\"/>\n  </LogCategories>\n"
                             "  <DefaultExperiment startTime=\"0\" stopTime=\"1\" stepSize=\"");
     sp_stream_number(stream, default_step);
     sp_stream_print(stream, "\"/>\n  <ModelVariables>\n");
+
     for (int g = 0; g < GROUPS; g++)
         for (int64_t i = 0; i < count_of(source, (enum group)g); i++)
             put_variable(stream, source, (enum group)g, i);
+
     sp_stream_print(stream, "  </ModelVariables>\n");
     put_structure(stream, source);
     sp_stream_print(stream, "</fmiModelDescription>\n");
@@ -344,6 +356,7 @@ static void put_page(sp_stream *stream, const sp_fmu *fmu)
     sp_stream_print(stream, "The states of model exchange are <code>q</code> and its derivative <code>v</code>, whose "
                             "units depend on the basis.</p>\n<table>\n<tr><th>variable</th><th>kind</th><th>unit</th>"
                             "<th>meaning</th></tr>\n");
+
     for (int g = 0; g < GROUPS; g++)
         for (int64_t i = 0; i < count_of(source, (enum group)g); i++) {
             char name[NAME];
@@ -353,6 +366,7 @@ static void put_page(sp_stream *stream, const sp_fmu *fmu)
             sp_stream_print(stream, "</code></td><td>%s</td><td>%s</td><td>%s</td></tr>\n", role_words[groups[g].role],
                             groups[g].unit ? groups[g].unit : "", groups[g].about);
         }
+
     sp_stream_print(stream, "</table>\n<h2>Origin</h2>\n<pre>");
     put_plain(stream, source->origin);
     sp_stream_print(stream, "</pre>\n</body>\n</html>\n");

@@ -78,7 +78,11 @@ static int type_size(enum type type)
 /* The integer that stands for 1; 0: numbers are stored as they are. */
 static int type_unit(const array *a)
 {
-    return a->whole || a->type == FLOAT ? 0 : a->type == BYTE ? 127 : a->type == SHORT ? 32767 : 65535;
+    if (a->whole || a->type == FLOAT)
+        return 0;
+    if (a->type == BYTE)
+        return 127;
+    return a->type == SHORT ? 32767 : 65535;
 }
 
 /* Bytes from tuple to tuple; those of vertices begin at multiples of four. */
@@ -129,6 +133,7 @@ static void write_array(sp_stream *stream, const array *a)
     static const unsigned char zero[4] = {0};
     const int size = type_size(a->type);
     const int64_t padding = tuple_bytes(a) - a->components * size;
+
     for (int64_t i = 0; i < a->count; i++) {
         unsigned char bytes[16];
         for (int c = 0; c < a->components; c++) {
@@ -139,12 +144,15 @@ static void write_array(sp_stream *stream, const array *a)
                 memcpy(&bits, &single, sizeof bits);
             else
                 bits = (uint32_t)(int64_t)kept;
+
             for (int b = 0; b < size; b++)
                 bytes[c * size + b] = (unsigned char)(bits >> 8 * b);
         }
+
         sp_stream_bytes(stream, bytes, (size_t)(a->components * size));
         sp_stream_bytes(stream, zero, (size_t)padding);
     }
+
     sp_stream_bytes(stream, zero, (size_t)(-a->count * tuple_bytes(a) & 3));
 }
 
@@ -180,6 +188,7 @@ static double largest(int64_t count, const double *values)
 static void place(document *d, const sp_animated_mesh *mesh, mesh_plan *plan)
 {
     double low[3], high[3], side = 0, far = 0, half = 0;
+
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = mesh->rest[k];
         for (int64_t v = 1; v < mesh->vertex_count; v++) {
@@ -189,14 +198,17 @@ static void place(document *d, const sp_animated_mesh *mesh, mesh_plan *plan)
         side = fmax(side, high[k] - low[k]);
         far = fmax(far, fmax(fabs(low[k]), fabs(high[k])));
     }
+
     plan->scale = 1;
     plan->placed = d->quantize || (far > 2 * side && !d->animation->bodies[0].skin);
-    for (int k = 0; k < 3 && plan->placed; k++) {
-        plan->offset[k] = (float)(low[k] + (high[k] - low[k]) / 2);
-        half = fmax(half, fmax(high[k] - plan->offset[k], plan->offset[k] - low[k]));
-    }
+    if (plan->placed)
+        for (int k = 0; k < 3; k++) {
+            plan->offset[k] = (float)(low[k] + (high[k] - low[k]) / 2);
+            half = fmax(half, fmax(high[k] - plan->offset[k], plan->offset[k] - low[k]));
+        }
     if (!d->quantize)
         return;
+
     half = fmax(half, largest(3 * mesh->target_count * mesh->vertex_count, mesh->targets));
     plan->scale = half > 0 ? nextafterf((float)half, INFINITY) : 1;
 }
@@ -206,11 +218,13 @@ static void plan_mesh(document *d, const sp_animated_mesh *mesh, mesh_plan *plan
     const int64_t count = mesh->vertex_count;
     const enum type fine = d->quantize ? SHORT : FLOAT;
     place(d, mesh, plan);
+
     array positions = vectors(mesh->rest, count, fine);
     positions.bounded = true;
     positions.scale = plan->scale;
     memcpy(positions.offset, plan->offset, sizeof plan->offset);
     plan->first = add(d, positions);
+
     add(d, vectors(mesh->normals, count, fine));
     add(d, (array){.whole = mesh->triangles,
                    .count = 3 * mesh->triangle_count,
@@ -218,6 +232,7 @@ static void plan_mesh(document *d, const sp_animated_mesh *mesh, mesh_plan *plan
                    .components = 1,
                    .type = count < 65536 ? UNSIGNED_SHORT : UNSIGNED_INT,
                    .use = INDICES});
+
     if (mesh->colors)
         add(d, (array){.single = mesh->colors,
                        .count = count,
@@ -225,7 +240,11 @@ static void plan_mesh(document *d, const sp_animated_mesh *mesh, mesh_plan *plan
                        .from = {0, 1, 2},
                        .components = 3,
                        .type = UNSIGNED_SHORT});
+
     memset(positions.offset, 0, sizeof positions.offset);
+
+    /* The gain divides a target whose normals change by more than 1, so that they fit into bytes; its weights are
+     * multiplied by it. */
     for (int64_t i = 0; i < mesh->target_count; i++) {
         const double *change = mesh->normal_targets + 3 * i * count, most = largest(3 * count, change);
         const bool fraction = d->quantize && most <= GAIN_MOST;
@@ -233,6 +252,7 @@ static void plan_mesh(document *d, const sp_animated_mesh *mesh, mesh_plan *plan
         positions.real = mesh->targets + 3 * i * count;
         positions.scale = plan->scale * plan->gain[i];
         add(d, positions);
+
         array normals = vectors(change, count, fraction ? BYTE : FLOAT);
         normals.scale = plan->gain[i];
         add(d, normals);
@@ -248,9 +268,10 @@ static array samples(const double *real, int64_t count, int64_t stride, int comp
 /* Whether rows of numbers differ from the first. */
 static bool changes(const double *rows, int64_t count, int64_t width)
 {
-    for (int64_t i = 1; rows && i < count; i++)
-        if (memcmp(rows + i * width, rows, (size_t)width * sizeof *rows))
-            return true;
+    if (rows)
+        for (int64_t i = 1; i < count; i++)
+            if (memcmp(rows + i * width, rows, (size_t)width * sizeof *rows))
+                return true;
     return false;
 }
 
@@ -259,7 +280,10 @@ static void plan_skin(document *d, const sp_animated_body *body, body_plan *plan
 {
     const sp_animated_skin *skin = body->skin;
     const int64_t vertices = d->animation->meshes[body->mesh].vertex_count, joints = skin->joint_count;
+
     plan->first = d->array_count;
+
+    /* An attribute of glTF holds four joints and weights of a vertex. */
     for (int i = 0; i < skin->influences; i += 4) {
         const array four = {
             .count = vertices, .stride = skin->influences, .from = {i, i + 1, i + 2, i + 3}, .components = 4};
@@ -271,9 +295,11 @@ static void plan_skin(document *d, const sp_animated_body *body, body_plan *plan
         add(d, joint);
         add(d, weight);
     }
+
     for (int64_t j = 0; j < joints; j++)
         for (int k = 0; k < 16; k++)
             plan->inverse[16 * j + k] = k >= 12 && k < 15 ? -skin->at[3 * j + k - 12] : k % 5 == 0;
+
     array matrices = {.real = plan->inverse, .count = 16 * joints, .stride = 1, .components = 1, .type = FLOAT};
     matrices.use = SAMPLES;
     matrices.matrices = true;
@@ -351,13 +377,19 @@ static int allocate(document *d)
 {
     const sp_animation *animation = d->animation;
     int64_t most = 1 + 3 * animation->body_count;
+
     d->meshes = sp_pool_new(&d->pool, animation->mesh_count, sizeof *d->meshes);
     d->bodies = sp_pool_new(&d->pool, animation->body_count, sizeof *d->bodies);
-    for (int64_t m = 0; m < animation->mesh_count && d->meshes; m++) {
+
+    if (d->pool.failed)
+        return sp_fail_memory(d->context);
+
+    for (int64_t m = 0; m < animation->mesh_count; m++) {
         most += 4 + 2 * animation->meshes[m].target_count;
         d->meshes[m].gain = sp_pool_new(&d->pool, animation->meshes[m].target_count, sizeof *d->meshes[m].gain);
     }
-    for (int64_t b = 0; b < animation->body_count && d->bodies; b++) {
+
+    for (int64_t b = 0; b < animation->body_count; b++) {
         const sp_animated_skin *skin = animation->bodies[b].skin;
         if (skin) {
             most += skin->influences / 2 + 1 + 2 * skin->joint_count;
@@ -368,6 +400,7 @@ static int allocate(document *d)
                                            (size_t)animation->meshes[animation->bodies[b].mesh].target_count *
                                                sizeof *d->bodies[b].weights);
     }
+
     d->arrays = sp_pool_new(&d->pool, most, sizeof *d->arrays);
     return d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
 }
@@ -378,24 +411,29 @@ static int plan(document *d)
     const sp_animation *animation = d->animation;
     int64_t with_pose = 0;
     int status = allocate(d);
+
     for (int64_t m = 0; m < animation->mesh_count && status == SP_OK; m++) {
         if (animation->meshes[m].triangle_count == 0)
             return sp_fail(d->context, SP_INPUT, "%s has no triangles", animation->meshes[m].name);
         plan_mesh(d, &animation->meshes[m], &d->meshes[m]);
     }
+
     for (int64_t b = 0; b < animation->body_count && status == SP_OK; b++)
         if (animation->bodies[b].skin)
             plan_skin(d, &animation->bodies[b], &d->bodies[b]);
+
     for (int64_t b = 0; b < animation->body_count && status == SP_OK; b++) {
         const sp_animated_body *body = &animation->bodies[b];
         plan_body(d, body, &d->bodies[b]);
         const bool below = body->poses && d->meshes[body->mesh].placed;
         d->bodies[b].node = below ? 1 + animation->body_count + with_pose++ : 1 + b;
     }
+
     for (int64_t b = 0, node = 1 + animation->body_count + with_pose; b < animation->body_count; b++) {
         d->bodies[b].joint = node;
         node += animation->bodies[b].skin ? animation->bodies[b].skin->joint_count : 0;
     }
+
     if (status == SP_OK && d->animated)
         status = plan_times(d);
     return status == SP_OK ? check_range(d) : status;
@@ -416,22 +454,27 @@ static double skin_error(const document *d, int64_t b, double error, double leng
     const body_plan *plan = &d->bodies[b];
     const array *matrices = &d->arrays[plan->first + skin->influences / 2];
     double weights = 0, joints = 0;
+
     length += matrices->most * sqrt(3);
+
     for (int64_t j = 0; j < skin->joint_count; j++) {
         double farthest = 0;
         for (int64_t f = 0; f < d->animation->frame_count; f++)
             farthest = fmax(farthest, sp_norm3(skin->poses + 7 * (d->animation->frame_count * j + f)));
         length += farthest;
     }
+
     for (int i = 0; i < skin->influences / 4; i++)
         weights +=
             2 * d->arrays[plan->first + 2 * i + 1].error; /* the sum of four errors is twice their norm at most */
+
     for (int64_t j = 0; j < skin->joint_count; j++) {
         const double rounding = FLT_EPSILON * (length + 1); /* of poses that do not move, at least */
         joints += plan->moving[j] < 0
                       ? rounding
                       : d->arrays[plan->moving[j]].error + 2 * d->arrays[plan->moving[j] + 1].error * length;
     }
+
     return error + matrices->error * sqrt(3) + joints + weights * length;
 }
 
@@ -442,17 +485,20 @@ static double body_error(const document *d, int64_t b)
     const body_plan *plan = &d->bodies[b];
     const array *positions = &d->arrays[d->meshes[body->mesh].first], *target = positions + (mesh->colors ? 4 : 3);
     double error = 0, reach = 0;
-    for (int64_t f = 0; f < d->animation->frame_count && body->weights; f++) {
-        double sum = 0, length = 0;
-        for (int64_t i = 0; i < mesh->target_count; i++) {
-            const double gain = d->meshes[body->mesh].gain[i], w = body->weights[f * mesh->target_count + i],
-                         rounded = (float)plan->weights[f * mesh->target_count + i] / gain;
-            sum += fabs(rounded) * target[2 * i].error + fabs(rounded - w) * target[2 * i].length;
-            length += fabs(w) * target[2 * i].length;
+
+    if (body->weights)
+        for (int64_t f = 0; f < d->animation->frame_count; f++) {
+            double sum = 0, length = 0;
+            for (int64_t i = 0; i < mesh->target_count; i++) {
+                const double gain = d->meshes[body->mesh].gain[i], w = body->weights[f * mesh->target_count + i],
+                             rounded = (float)plan->weights[f * mesh->target_count + i] / gain;
+                sum += fabs(rounded) * target[2 * i].error + fabs(rounded - w) * target[2 * i].length;
+                length += fabs(w) * target[2 * i].length;
+            }
+            error = fmax(error, sum);
+            reach = fmax(reach, length);
         }
-        error = fmax(error, sum);
-        reach = fmax(reach, length);
-    }
+
     error += positions->error;
     if (body->skin)
         return skin_error(d, b, error, positions->length + reach);
@@ -561,6 +607,7 @@ static void print_nodes(sp_stream *stream, const document *d)
         if (d->animation->bodies[b].skin)
             sp_stream_print(stream, ",%lld", (long long)b + 1);
     sp_stream_print(stream, "]}],\"nodes\":[");
+
     print_root(stream, d);
     for (int64_t b = 0; b < count; b++) {
         const sp_animated_body *body = &d->animation->bodies[b];
@@ -577,16 +624,21 @@ static void print_nodes(sp_stream *stream, const document *d)
         else
             sp_stream_print(stream, "\"children\":[%lld]}", (long long)d->bodies[b].node);
     }
+
     for (int64_t b = 0; b < count; b++)
         if (d->bodies[b].node != 1 + b) {
             sp_stream_print(stream, ",\n{");
             print_shape(stream, d, b);
         }
-    for (int64_t b = 0; b < count; b++)
-        for (int64_t j = 0; d->animation->bodies[b].skin && j < d->animation->bodies[b].skin->joint_count; j++) {
+
+    for (int64_t b = 0; b < count; b++) {
+        const sp_animated_skin *skin = d->animation->bodies[b].skin;
+        const int64_t joints = skin ? skin->joint_count : 0;
+        for (int64_t j = 0; j < joints; j++) {
             sp_stream_print(stream, ",\n");
             print_joint(stream, d, b, j);
         }
+    }
     sp_stream_print(stream, "]");
 }
 
@@ -594,22 +646,27 @@ static void print_mesh(sp_stream *stream, const document *d, int64_t m, int64_t 
 {
     const sp_animated_mesh *mesh = &d->animation->meshes[m];
     const long long first = d->meshes[m].first, target = first + (mesh->colors ? 4 : 3);
+
     print_named(stream, mesh->name);
     sp_stream_print(stream, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld,\"NORMAL\":%lld", first, first + 1);
     if (mesh->colors)
         sp_stream_print(stream, ",\"COLOR_0\":%lld", first + 3);
+
     for (int64_t b = 0; b < d->animation->body_count; b++) {
         const sp_animated_skin *skin = d->animation->bodies[b].skin;
-        for (int64_t i = 0; skin && d->animation->bodies[b].mesh == m && i < skin->influences / 4; i++)
-            sp_stream_print(stream, ",\"JOINTS_%d\":%lld,\"WEIGHTS_%d\":%lld", (int)i,
-                            (long long)(d->bodies[b].first + 2 * i), (int)i,
-                            (long long)(d->bodies[b].first + 2 * i + 1));
+        if (skin && d->animation->bodies[b].mesh == m)
+            for (int64_t i = 0; i < skin->influences / 4; i++)
+                sp_stream_print(stream, ",\"JOINTS_%d\":%lld,\"WEIGHTS_%d\":%lld", (int)i,
+                                (long long)(d->bodies[b].first + 2 * i), (int)i,
+                                (long long)(d->bodies[b].first + 2 * i + 1));
     }
+
     sp_stream_print(stream, "},\"indices\":%lld,\"material\":%lld", first + 2, (long long)(mesh->colors ? 0 : plain));
     for (long long i = 0; i < mesh->target_count; i++)
         sp_stream_print(stream, "%s{\"POSITION\":%lld,\"NORMAL\":%lld}", i ? "," : ",\"targets\":[", target + 2 * i,
                         target + 2 * i + 1);
     sp_stream_print(stream, mesh->target_count ? "]}]" : "}]");
+
     for (long long i = 0; i < mesh->target_count; i++)
         sp_stream_print(stream, "%s\"target %lld\"", i ? "," : ",\"extras\":{\"targetNames\":[", i);
     sp_stream_print(stream, mesh->target_count ? "]}}" : "}");
@@ -645,21 +702,24 @@ static void print_channel(sp_stream *stream, long long sampler, int64_t node, co
 static void print_animation(sp_stream *stream, const document *d)
 {
     long long sampler = 0;
+
     sp_stream_print(stream, ",\"animations\":[{\"name\":\"motion\",\"channels\":[");
     for (int64_t b = 0; b < d->animation->body_count; b++) {
         if (d->bodies[b].deforms)
             print_channel(stream, sampler++, d->bodies[b].node, "weights");
         const sp_animated_skin *skin = d->animation->bodies[b].skin;
-        for (int64_t j = 0; skin && j < skin->joint_count; j++)
-            if (d->bodies[b].moving[j] >= 0) {
-                print_channel(stream, sampler++, d->bodies[b].joint + j, "translation");
-                print_channel(stream, sampler++, d->bodies[b].joint + j, "rotation");
-            }
+        if (skin)
+            for (int64_t j = 0; j < skin->joint_count; j++)
+                if (d->bodies[b].moving[j] >= 0) {
+                    print_channel(stream, sampler++, d->bodies[b].joint + j, "translation");
+                    print_channel(stream, sampler++, d->bodies[b].joint + j, "rotation");
+                }
         if (d->bodies[b].moves) {
             print_channel(stream, sampler++, 1 + b, "translation");
             print_channel(stream, sampler++, 1 + b, "rotation");
         }
     }
+
     sp_stream_print(stream, "],\"samplers\":[");
     /* their numbers follow each other in the order of the channels, and the times are the last array */
     for (long long s = 0; s < sampler; s++)
@@ -697,20 +757,25 @@ static void print_json(sp_stream *stream, const document *d)
                             "\",\"extras\":{\"title\":");
     sp_stream_quoted(stream, d->animation->title);
     sp_stream_print(stream, "}}");
+
     if (d->quantize)
         sp_stream_print(stream, ",\"extensionsUsed\":[\"KHR_mesh_quantization\"],"
                                 "\"extensionsRequired\":[\"KHR_mesh_quantization\"]");
+
     print_nodes(stream, d);
     print_meshes(stream, d);
     print_skins(stream, d);
     if (d->animated)
         print_animation(stream, d);
+
     sp_stream_print(stream, ",\"accessors\":[");
     for (int64_t i = 0; i < d->array_count; i++)
         print_accessor(stream, &d->arrays[i], i);
+
     sp_stream_print(stream, "],\"bufferViews\":[");
     for (int64_t i = 0; i < d->array_count; i++)
         print_view(stream, &d->arrays[i], i);
+
     sp_stream_print(stream, "],\"buffers\":[{\"byteLength\":%lld}]}", (long long)d->bytes);
     for (int64_t past = stream->total; past & 3; past++)
         sp_stream_print(stream, " ");
@@ -733,8 +798,11 @@ int sp_gltf_write(sp_context *context, int descriptor, const sp_animation *anima
     sp_stream stream;
     int status;
     assert(animation->body_count > 0 && animation->frame_count > 0);
+
     *report = (sp_gltf_report){0};
     SP_TRY(plan(&d));
+
+    /* The JSON is written twice: first to learn its length, which stands before it. */
     sp_stream_begin(&stream, -1);
     print_json(&stream, &d);
     const int64_t json = stream.total, total = 12 + 8 + json + 8 + d.bytes;
@@ -743,6 +811,7 @@ int sp_gltf_write(sp_context *context, int descriptor, const sp_animation *anima
             sp_fail(context, SP_INPUT, "it would be %.1f GiB, and a .glb holds at most 4", ldexp((double)total, -30));
         goto done;
     }
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, "glTF", 4);
     write_word(&stream, 2);
@@ -753,8 +822,10 @@ int sp_gltf_write(sp_context *context, int descriptor, const sp_animation *anima
     print_json(&stream, &d);
     write_word(&stream, d.bytes);
     sp_stream_bytes(&stream, "BIN\0", 4);
+
     for (int64_t i = 0; i < d.array_count; i++)
         write_array(&stream, &d.arrays[i]);
+
     SP_TRY(sp_stream_end(context, &stream));
     report->bytes = total;
     for (int64_t b = 0; b < animation->body_count; b++)

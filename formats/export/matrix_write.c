@@ -27,12 +27,13 @@ int sp_vega_matrix_write(sp_context *context, int descriptor, bool narrow, int64
                        (long long)columns);
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, (int32_t[]){(int32_t)rows, (int32_t)columns}, 8);
-    for (int64_t i = 0; narrow && i < rows * columns; i++) {
-        float value = (float)matrix[i];
-        if (!isfinite(value))
-            return sp_fail(context, SP_INPUT, "value %lld is %g, beyond what f4 can hold", (long long)i, matrix[i]);
-        sp_stream_bytes(&stream, &value, sizeof value);
-    }
+    if (narrow)
+        for (int64_t i = 0; i < rows * columns; i++) {
+            float value = (float)matrix[i];
+            if (!isfinite(value))
+                return sp_fail(context, SP_INPUT, "value %lld is %g, beyond what f4 can hold", (long long)i, matrix[i]);
+            sp_stream_bytes(&stream, &value, sizeof value);
+        }
     if (!narrow)
         sp_stream_bytes(&stream, matrix, (size_t)(rows * columns) * sizeof *matrix);
     return sp_stream_end(context, &stream);

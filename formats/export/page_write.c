@@ -21,7 +21,15 @@ bool sp_page_built(void)
 static int sequence(const unsigned char *text, uint32_t *code)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    const int length = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
+    int length = 1;
+    if (text[0] >= 0xf0)
+        length = 4;
+    else if (text[0] >= 0xe0)
+        length = 3;
+    else if (text[0] >= 0xc2)
+        length = 2;
+    else if (text[0] >= 0x80)
+        length = 0;
     if (length == 0 || text[0] > 0xf4)
         return 0;
     *code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
@@ -199,17 +207,21 @@ static void write_bits(sp_stream *stream, const char *key, const sp_animated_mes
 static void write_mesh(sp_stream *stream, const sp_animated_mesh *mesh, bool exact)
 {
     double center[3];
+
     find_center(mesh, center);
     sp_stream_print(stream, "{\"skin_count\":%lld,", (long long)mesh->skin_count);
     write_text(stream, "name", mesh->name ? mesh->name : "");
     sp_stream_bytes(stream, ",", 1);
     write_numbers(stream, "center", 3, center);
     sp_stream_bytes(stream, ",", 1);
+
+    /* Relative to the centre, positions keep more digits in single precision. */
     base64 rest = begin_array(stream, "rest");
     for (int64_t k = 0; k < 3 * mesh->vertex_count; k++)
         put_float(&rest, mesh->rest[k] - center[k % 3]);
     end_array(&rest);
     sp_stream_bytes(stream, ",", 1);
+
     write_floats(stream, "normals", 3 * mesh->vertex_count, mesh->normals);
     sp_stream_bytes(stream, ",", 1);
     write_integers(stream, "triangles", 3 * mesh->triangle_count, mesh->triangles);
@@ -217,18 +229,21 @@ static void write_mesh(sp_stream *stream, const sp_animated_mesh *mesh, bool exa
         sp_stream_bytes(stream, ",", 1);
         write_integers(stream, "origin", mesh->vertex_count, mesh->origin);
     }
+
     sp_stream_print(stream, ",\"targets\":{\"scales\":[");
     for (int64_t i = 0; i < mesh->target_count; i++) {
         if (i > 0)
             sp_stream_bytes(stream, ",", 1);
         sp_stream_number(stream, unit_of(mesh, i));
     }
+
     sp_stream_print(stream, "],");
     write_bits(stream, "high", mesh, true);
     if (exact) {
         sp_stream_bytes(stream, ",", 1);
         write_bits(stream, "low", mesh, false);
     }
+
     sp_stream_print(stream, "}}");
 }
 
@@ -255,16 +270,19 @@ static void write_motion(sp_stream *stream, const sp_page_motion *motion, int64_
 {
     const sp_animation *animation = motion->animation;
     const int64_t frames = animation->frame_count;
+
     sp_stream_bytes(stream, "{", 1);
     write_text(stream, "title", animation->title);
     sp_stream_bytes(stream, ",", 1);
     write_doubles(stream, "times", frames, animation->times);
+
     sp_stream_print(stream, ",\"bodies\":[");
     for (int64_t b = 0; b < animation->body_count; b++) {
         if (b > 0)
             sp_stream_bytes(stream, ",", 1);
         write_body(stream, animation, &animation->bodies[b], first);
     }
+
     sp_stream_print(stream, "],\"probes\":[");
     for (int64_t i = 0; i < motion->curve_count; i++) {
         sp_stream_print(stream, i > 0 ? ",{" : "{");
@@ -274,6 +292,7 @@ static void write_motion(sp_stream *stream, const sp_page_motion *motion, int64_
         sp_stream_bytes(stream, "}", 1);
     }
     sp_stream_bytes(stream, "]", 1);
+
     if (motion->contact_first) {
         const int64_t count = motion->contact_first[frames];
         sp_stream_print(stream, ",\"contacts\":{");
@@ -284,6 +303,7 @@ static void write_motion(sp_stream *stream, const sp_page_motion *motion, int64_
         write_floats(stream, "forces", 3 * count, motion->contact_forces);
         sp_stream_bytes(stream, "}", 1);
     }
+
     sp_stream_bytes(stream, "}", 1);
 }
 
@@ -300,9 +320,11 @@ static void write_model(sp_stream *stream, const sp_page_model *model)
                   {"quartic", &tables->quartic},
                   {"mass", &tables->mass},
                   {"gravity", &tables->gravity}};
+
     sp_stream_print(stream, "{\"r\":%lld,\"point\":\"%s\",", (long long)tables->r,
                     model->vertices ? "vertex" : "surface");
     write_numbers(stream, "damping", 2, model->damping);
+
     sp_stream_print(stream, ",\"regions\":[");
     for (int64_t i = 0; i < model->region_count; i++) {
         sp_stream_print(stream, i > 0 ? ",{" : "{");
@@ -314,20 +336,24 @@ static void write_model(sp_stream *stream, const sp_page_model *model)
         sp_stream_bytes(stream, "}", 1);
     }
     sp_stream_bytes(stream, "]", 1);
+
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         sp_stream_bytes(stream, ",", 1);
         write_doubles(stream, arrays[i].key, arrays[i].table->count, arrays[i].table->values);
     }
+
     if (model->vertices) {
         sp_stream_bytes(stream, ",", 1);
         write_integers(stream, "vertices", model->mesh->skin_count, model->vertices);
     }
+
     sp_stream_print(stream, ",\"files\":{");
     write_text(stream, "mesh", model->mesh_file);
     sp_stream_bytes(stream, ",", 1);
     write_text(stream, "basis", model->basis_file);
     sp_stream_bytes(stream, ",", 1);
     write_text(stream, "polynomials", model->polynomials_file);
+
     sp_stream_print(stream, "},\"probes\":[");
     for (int64_t i = 0; i < model->point_count; i++) {
         sp_stream_print(stream, "%s{\"vertex\":%lld,", i > 0 ? "," : "", (long long)model->points[i].vertex);
@@ -342,8 +368,10 @@ static void write_model(sp_stream *stream, const sp_page_model *model)
 static void write_data(sp_stream *stream, const sp_page *page)
 {
     bool some = false;
+
     sp_stream_print(stream, "{\"version\":\"%s\",\"up\":%d,", SUPPLE_VERSION, page->up);
     write_text(stream, "title", page->title);
+
     sp_stream_print(stream, ",\"meshes\":[");
     if (page->model) {
         write_mesh(stream, page->model->mesh, true);
@@ -356,6 +384,7 @@ static void write_data(sp_stream *stream, const sp_page *page)
             write_mesh(stream, &page->motions[i].animation->meshes[m], false);
             some = true;
         }
+
     sp_stream_print(stream, "],\"motions\":[");
     for (int64_t i = 0, first = page->model ? 1 : 0; i < page->motion_count; i++) {
         if (i > 0)
@@ -363,11 +392,13 @@ static void write_data(sp_stream *stream, const sp_page *page)
         write_motion(stream, &page->motions[i], first);
         first += page->motions[i].animation->mesh_count;
     }
+
     sp_stream_print(stream, "],\"model\":");
     if (page->model)
         write_model(stream, page->model);
     else
         sp_stream_print(stream, "null");
+
     sp_stream_print(stream, "}");
 }
 

@@ -64,18 +64,21 @@ int sp_png_encode(sp_context *context, const sp_image *image, sp_pool *pool, uin
     memory_writer writer = {0};
     *bytes = NULL;
     *count = 0;
+
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     png_set_write_fn(png, &writer, on_write, on_flush);
     if (!write_picture(png, info, image)) {
         status = writer.memory_out ? sp_fail_memory(context)
                                    : sp_fail(context, SP_SYSTEM, "the PNG encoder: %s", writer.message);
         goto done;
     }
+
     *bytes = sp_pool_copy(pool, writer.list.data, writer.list.count, 1);
     if (!*bytes) {
         status = sp_fail_memory(context);

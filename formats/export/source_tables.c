@@ -68,19 +68,23 @@ int sp_c_source_tables_new(sp_context *context, const sp_polynomials *polynomial
     const int64_t r = polynomials->r;
     sp_cubic_force force;
     *tables = (sp_c_source_tables){.r = r};
+
     int status = sp_cubic_from_polynomials(context, polynomials, &force);
     if (status != SP_OK)
         return status;
+
     tables->quadratic.count = row_length(r, 0) + LANES; /* the last ones are read, with the factor 0 */
     for (int64_t j = 0; j < r; j++) {
         tables->cubic.count += row_length(r, j);
         tables->quartic.count += (j + 1) * row_length(r, j);
     }
+
     tables->mass.count = r * rounded(r);
     tables->gravity.count = 3 * r;
     sp_c_source_table *all[] = {&tables->quadratic, &tables->cubic, &tables->quartic, &tables->mass, &tables->gravity};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         all[i]->values = sp_pool_new(&tables->pool, all[i]->count, sizeof(double));
+
     if (tables->pool.failed) {
         status = sp_fail_memory(context);
         sp_c_source_tables_free(tables);
@@ -90,6 +94,7 @@ int sp_c_source_tables_new(sp_context *context, const sp_polynomials *polynomial
         fill_quartic(&force, tables->quartic.values);
         fill_mass(polynomials, tables->mass.values, tables->gravity.values);
     }
+
     sp_cubic_free(&force);
     return status;
 }

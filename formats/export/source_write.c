@@ -130,8 +130,10 @@ static void put_probes(writer *w)
 {
     char size[40];
     const sp_c_source *source = w->source;
+
     if (source->probe_count == 0)
         return;
+
     snprintf(size, sizeof size, "[][3]");
     begin_table(w, "probe_places", size);
     for (int64_t p = 0; p < source->probe_count; p++) {
@@ -142,6 +144,7 @@ static void put_probes(writer *w)
         w->column = 0;
     }
     end_table(w);
+
     snprintf(size, sizeof size, "[][3][%lld]", (long long)source->polynomials->r);
     begin_table(w, "probe_rows", size);
     for (int64_t p = 0; p < source->probe_count; p++) {
@@ -186,20 +189,24 @@ static void put_sizes(writer *w)
 {
     const sp_c_source *source = w->source;
     sp_stream_print(&w->stream, "typedef %s %s_real;\n", source->single ? "float" : "double", source->name);
+
     const struct {
         const char *name, *meaning;
         long long value;
     } sizes[] = {{"R", "coordinates", source->polynomials->r},
                  {"PROBES", "", source->probe_count},
                  {"SINGLE", "numbers are: 0 double, 1 float", source->single}};
+
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         sp_stream_print(&w->stream, "#define ");
         put_capitals(w, source->name);
         sp_stream_print(&w->stream, "_%s %lld", sizes[i].name, sizes[i].value);
         sp_stream_print(&w->stream, *sizes[i].meaning ? " /* %s */\n" : "\n", sizes[i].meaning);
     }
+
     if (source->probe_count == 0)
         return;
+
     sp_stream_print(&w->stream, "\nenum {\n");
     for (int64_t p = 0; p < source->probe_count; p++) {
         sp_stream_print(&w->stream, "    ");
@@ -233,22 +240,28 @@ static size_t put_replacement(writer *w, const char *text, const char *at, const
 {
     static const char origin[] = "/*< origin >*/\n", sizes[] = "/*< sizes >*/\n", table_mark[] = "/*< tables >*/\n",
                       variables[] = "/*< variables >*/\n";
+
     if (!strncmp(at, origin, sizeof origin - 1)) {
         put_comment(w);
         return sizeof origin - 1;
     }
+
     if (!strncmp(at, sizes, sizeof sizes - 1)) {
         put_sizes(w);
         return sizeof sizes - 1;
     }
+
     if (tables && !strncmp(at, table_mark, sizeof table_mark - 1)) {
         put_tables(w, tables);
         return sizeof table_mark - 1;
     }
+
     if (w->variables && !strncmp(at, variables, sizeof variables - 1)) {
         put_text(w, w->variables, NULL);
         return sizeof variables - 1;
     }
+
+    /* Only at the beginning of a name. */
     if (at > text && is_part(at[-1]))
         return 0;
     if (!strncmp(at, "MODEL_", 6))

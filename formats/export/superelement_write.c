@@ -80,6 +80,7 @@ int sp_extptfm_write(sp_context *context, int descriptor, const sp_superelement 
 {
     const int64_t r = model->r;
     sp_stream stream;
+
     if (model->interface_count != 1 || model->interfaces[0].count != 6)
         return sp_fail(context, SP_INPUT,
                        "OpenFAST's external superelement has one interface of 6 coordinates, the basis has %lld of "
@@ -88,15 +89,19 @@ int sp_extptfm_write(sp_context *context, int descriptor, const sp_superelement 
                        (long long)(model->interface_count ? model->interfaces[model->interface_count - 1].first +
                                                                 model->interfaces[model->interface_count - 1].count
                                                           : 0));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,
                     "!Superelement written by Supple %s: 6 interface coordinates, %lld modes\n!Flex 5 Format\n",
                     SUPPLE_VERSION, (long long)r - 6);
     sp_stream_print(&stream, "!Dimension: %lld\n!Time increment in simulation: 1.0\n", (long long)r);
     sp_stream_print(&stream, "!Total simulation time in file: 1.0\n");
+
     write_rows(&stream, "Mass Matrix (Units (kg,m))", r, model->mass);
     write_rows(&stream, "Stiffness Matrix (Units (N,m))", r, model->stiffness);
     write_rows(&stream, "Damping Matrix (Units (N,m,kg))", r, model->damping);
+
+    /* Two times with the same force, that of gravity, which is therefore constant in time. */
     sp_stream_print(&stream, "!Loading and Wave Elevation (Units (N,m))\n");
     sp_stream_print(&stream, "!Dimension: 1 time column - %lld force columns - 1 wave elevation column\n",
                     (long long)r);
@@ -110,5 +115,6 @@ int sp_extptfm_write(sp_context *context, int descriptor, const sp_superelement 
         }
         sp_stream_print(&stream, " %.16E\n", 0.0);
     }
+
     return sp_stream_end(context, &stream);
 }

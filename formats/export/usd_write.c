@@ -122,8 +122,9 @@ static void deform(document *d, const sp_animated_body *body, int64_t frame)
     sp_animated_positions(&turned, weights, d->normals);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double *n = d->normals + 3 * v, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        for (int k = 0; k < 3 && length > 0; k++)
-            n[k] /= length;
+        if (length > 0)
+            for (int k = 0; k < 3; k++)
+                n[k] /= length;
     }
 }
 
@@ -370,14 +371,17 @@ static void print_surface(document *d, const sp_animated_body *body, const char 
     const sp_animated_mesh *mesh = &d->animation->meshes[body->mesh];
     const bool shapes = has_blend_shapes(d, body->mesh), shared = is_shared(d, body->mesh);
     char path[NAME + 20];
+
     sp_stream_print(d->stream, "\n        def Mesh \"Surface\"%s", shapes || shared ? " (\n" : "\n");
     if (shapes)
         sp_stream_print(d->stream, "            prepend apiSchemas = [\"SkelBindingAPI\"]\n");
     if (shared)
         sp_stream_print(d->stream, "            prepend references = </Meshes/%s>\n", d->mesh_name[body->mesh]);
     sp_stream_print(d->stream, shapes || shared ? "        )\n        {\n" : "        {\n");
+
     if (shapes)
         sp_stream_print(d->stream, "            rel skel:skeleton = </World/%s/Skeleton>\n", name);
+
     snprintf(path, sizeof path, "/World/%s/Surface", name);
     if (!has_points(d, body->mesh) && !shared)
         print_mesh(d, body->mesh, path);
@@ -393,6 +397,7 @@ static void print_surface(document *d, const sp_animated_body *body, const char 
             print_samples(d, body, "normal3f[] normals", put_normals);
         }
     }
+
     sp_stream_print(d->stream, "        }\n");
 }
 
@@ -438,22 +443,27 @@ static int prepare(sp_context *context, document *d)
 {
     const sp_animation *animation = d->animation;
     int64_t largest = 0;
+
     for (int64_t m = 0; m < animation->mesh_count; m++)
         largest = animation->meshes[m].vertex_count > largest ? animation->meshes[m].vertex_count : largest;
+
     d->mesh_name = sp_pool_new(&d->pool, animation->mesh_count, sizeof *d->mesh_name);
     d->body_name = sp_pool_new(&d->pool, animation->body_count, sizeof *d->body_name);
     d->users = sp_pool_new(&d->pool, animation->mesh_count, sizeof *d->users);
     d->codes = sp_pool_new(&d->pool, animation->frame_count, sizeof *d->codes);
     d->positions = sp_pool_raw(&d->pool, 3 * largest, sizeof *d->positions);
     d->normals = sp_pool_raw(&d->pool, 3 * largest, sizeof *d->normals);
+
     if (d->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t m = 0; m < animation->mesh_count; m++)
         identifier(animation->meshes[m].name, m, d->mesh_name, d->mesh_name[m]);
     for (int64_t b = 0; b < animation->body_count; b++) {
         identifier(animation->bodies[b].name, b, d->body_name, d->body_name[b]);
         d->users[animation->bodies[b].mesh]++;
     }
+
     make_codes(d);
     return SP_OK;
 }

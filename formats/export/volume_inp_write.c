@@ -113,9 +113,10 @@ static void write_conditions(sp_stream *stream, const sp_mesh *mesh, bool condit
         }
         if (count > 0 && !conditions)
             sp_stream_print(stream, "\n");
-        for (int k = 0; count > 0 && conditions && k < 3; k++)
-            if (axes & 1 << k)
-                sp_stream_print(stream, "FIXED_%s, %d, %d\n", name[axes], k + 1, k + 1);
+        if (count > 0 && conditions)
+            for (int k = 0; k < 3; k++)
+                if (axes & 1 << k)
+                    sp_stream_print(stream, "FIXED_%s, %d, %d\n", name[axes], k + 1, k + 1);
     }
 }
 
@@ -166,31 +167,38 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     char(*name)[SP_NAME_LENGTH], (*of_set)[SP_NAME_LENGTH];
     bool *used;
     int status;
+
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (mesh->block[t].count > 0 && !sp_element_types[t].abaqus)
             return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, which Abaqus does not have",
                            (long long)mesh->block[t].count, sp_element_types[t].name);
+
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
     SP_TRY(sp_plain_set_names(context, mesh, name, &pool, &of_set));
     SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "*NODE, NSET=NALL\n");
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_stream_print(&stream, "%lld, ", (long long)v + 1);
         write_fields(&stream, 3, mesh->vertices + 3 * v);
     }
+
     write_elements(&stream, mesh, name);
     write_named_sets(&stream, mesh, of_set);
     write_conditions(&stream, mesh, false);
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (used[m])
             SP_TRY(write_material(context, &stream, &mesh->materials[m], name[m]));
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (used[m])
             sp_stream_print(&stream, "*SOLID SECTION, ELSET=%s, MATERIAL=%s\n", name[m], name[m]);
+
     if (mesh->fixed_count > 0)
         sp_stream_print(&stream, "*BOUNDARY\n");
     write_conditions(&stream, mesh, true);
+
     status = sp_stream_end(context, &stream);
 done:
     sp_pool_free(&pool);

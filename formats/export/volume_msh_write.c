@@ -68,8 +68,9 @@ static void count_parts(const sp_mesh *mesh, int64_t *parts, int64_t *runs)
     *parts = *runs = 0;
     for (int64_t s = 0; s < mesh->set_count; s++) {
         const sp_mesh_set *set = &mesh->sets[s];
-        for (int64_t i = 0; set->kind != SP_SET_ELEMENTS && i < set->count; i = part_end(mesh, set, i))
-            ++*runs;
+        if (set->kind != SP_SET_ELEMENTS)
+            for (int64_t i = 0; i < set->count; i = part_end(mesh, set, i))
+                ++*runs;
         *parts += set->kind != SP_SET_ELEMENTS ? set->count : 0;
     }
 }
@@ -105,13 +106,14 @@ static void write_parts_2(sp_stream *stream, const sp_mesh *mesh)
     for (int64_t s = 0; s < mesh->set_count; s++) {
         const sp_mesh_set *set = &mesh->sets[s];
         const long long group = (long long)group_of(mesh, s, 2);
-        for (int64_t i = 0; set->kind != SP_SET_ELEMENTS && i < set->count; i++) {
-            int64_t node[SP_ELEMENT_NODES];
-            int count;
-            const int type = part_of(mesh, set, i, &count, node);
-            sp_stream_print(stream, "%lld %d 2 %lld %lld", ++number, type, group, group);
-            write_part_nodes(stream, count, node);
-        }
+        if (set->kind != SP_SET_ELEMENTS)
+            for (int64_t i = 0; i < set->count; i++) {
+                int64_t node[SP_ELEMENT_NODES];
+                int count;
+                const int type = part_of(mesh, set, i, &count, node);
+                sp_stream_print(stream, "%lld %d 2 %lld %lld", ++number, type, group, group);
+                write_part_nodes(stream, count, node);
+            }
     }
 }
 
@@ -149,9 +151,11 @@ static int find_volumes(sp_context *context, const sp_mesh *mesh, sp_pool *pool,
 {
     const int64_t elements = sp_mesh_element_count(mesh);
     int64_t most = mesh->material_count;
+
     for (int64_t s = 0; s < mesh->set_count; s++)
         most += dimension_of(mesh, &mesh->sets[s], 4) == 3 ? mesh->sets[s].count : 0;
     *v = (volumes){.count = mesh->material_count};
+
     int64_t *next = sp_pool_raw(pool, most, sizeof *next);
     v->of = sp_pool_copy(pool, mesh->region, elements, sizeof *v->of);
     v->region = sp_pool_raw(pool, most, sizeof *v->region);
@@ -159,15 +163,19 @@ static int find_volumes(sp_context *context, const sp_mesh *mesh, sp_pool *pool,
     v->set = sp_pool_raw(pool, most, sizeof *v->set);
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* First a volume for each region, then one for each part that a set cuts from an earlier volume. */
     for (int64_t m = 0; m < mesh->material_count; m++) {
         v->region[m] = m;
         v->previous[m] = -1;
     }
+
     for (int64_t s = 0; s < mesh->set_count; s++) {
         const sp_mesh_set *set = &mesh->sets[s];
         const int64_t before = v->count;
         if (dimension_of(mesh, set, 4) != 3) /* which may look at all elements */
             continue;
+
         memset(next, 0xff, (size_t)before * sizeof *next); /* −1: this volume has no part in the set yet */
         for (int64_t i = 0; i < set->count; i++) {
             int64_t *to = &v->of[set->index[i]];
@@ -208,24 +216,28 @@ static int64_t count_sets(const sp_mesh *mesh, sp_set_kind kind)
 static void write_entities(sp_stream *stream, const sp_mesh *mesh, const volumes *v)
 {
     double low[3], high[3];
+
     sp_mesh_box(mesh, low, high);
     sp_stream_print(stream, "$Entities\n%lld 0 %lld %lld\n", (long long)count_sets(mesh, SP_SET_VERTICES),
                     (long long)count_sets(mesh, SP_SET_FACES), (long long)v->count);
+
     for (int kind = 0; kind < SP_SET_KINDS; kind++) {
         const bool faces = kind == SP_SET_FACES, elements = kind == SP_SET_ELEMENTS;
-        for (int64_t i = 0; i < mesh->set_count && !elements; i++) {
-            if ((int)mesh->sets[i].kind != kind)
-                continue;
-            const long long group = (long long)group_of(mesh, i, 4);
-            sp_stream_print(stream, "%lld ", group);
-            sp_volume_write_point(stream, faces ? low : mesh->vertices + 3 * mesh->sets[i].index[0], " ");
-            if (faces) {
-                sp_stream_print(stream, " ");
-                sp_volume_write_point(stream, high, " ");
+        if (!elements)
+            for (int64_t i = 0; i < mesh->set_count; i++) {
+                if ((int)mesh->sets[i].kind != kind)
+                    continue;
+                const long long group = (long long)group_of(mesh, i, 4);
+                sp_stream_print(stream, "%lld ", group);
+                sp_volume_write_point(stream, faces ? low : mesh->vertices + 3 * mesh->sets[i].index[0], " ");
+                if (faces) {
+                    sp_stream_print(stream, " ");
+                    sp_volume_write_point(stream, high, " ");
+                }
+                sp_stream_print(stream, " 1 %lld%s\n", group, faces ? " 0" : "");
             }
-            sp_stream_print(stream, " 1 %lld%s\n", group, faces ? " 0" : "");
-        }
     }
+
     for (int64_t m = 0; m < v->count; m++) {
         sp_stream_print(stream, "%lld ", (long long)m + 1);
         sp_volume_write_point(stream, low, " ");
@@ -233,6 +245,7 @@ static void write_entities(sp_stream *stream, const sp_mesh *mesh, const volumes
         sp_volume_write_point(stream, high, " ");
         write_volume(stream, mesh, v, m);
     }
+
     sp_stream_print(stream, "$EndEntities\n");
 }
 
@@ -251,18 +264,20 @@ static void write_parts_4(sp_stream *stream, const sp_mesh *mesh)
     long long number = (long long)sp_mesh_element_count(mesh);
     for (int64_t s = 0; s < mesh->set_count; s++) {
         const sp_mesh_set *set = &mesh->sets[s];
-        for (int64_t first = 0, end; set->kind != SP_SET_ELEMENTS && first < set->count; first = end) {
-            int64_t node[SP_ELEMENT_NODES];
-            int count;
-            end = part_end(mesh, set, first);
-            sp_stream_print(stream, "%d %lld %d %lld\n", dimension_of(mesh, set, 4), (long long)group_of(mesh, s, 4),
-                            part_of(mesh, set, first, &count, node), (long long)(end - first));
-            for (int64_t i = first; i < end; i++) {
-                part_of(mesh, set, i, &count, node);
-                sp_stream_print(stream, "%lld", ++number);
-                write_part_nodes(stream, count, node);
+        if (set->kind != SP_SET_ELEMENTS)
+            for (int64_t first = 0, end; first < set->count; first = end) {
+                int64_t node[SP_ELEMENT_NODES];
+                int count;
+                end = part_end(mesh, set, first);
+                sp_stream_print(stream, "%d %lld %d %lld\n", dimension_of(mesh, set, 4),
+                                (long long)group_of(mesh, s, 4), part_of(mesh, set, first, &count, node),
+                                (long long)(end - first));
+                for (int64_t i = first; i < end; i++) {
+                    part_of(mesh, set, i, &count, node);
+                    sp_stream_print(stream, "%lld", ++number);
+                    write_part_nodes(stream, count, node);
+                }
             }
-        }
     }
 }
 
@@ -271,6 +286,7 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh, const volumes *v)
 {
     long long nodes = (long long)mesh->vertex_count, elements = (long long)sp_mesh_element_count(mesh);
     int64_t parts, runs;
+
     write_entities(stream, mesh, v);
     sp_stream_print(stream, "$Nodes\n1 %lld 1 %lld\n3 1 0 %lld\n", nodes, nodes, nodes);
     for (int64_t i = 0; i < mesh->vertex_count; i++)
@@ -283,8 +299,10 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh, const volumes *v)
     count_parts(mesh, &parts, &runs);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e = run_end(mesh, v, e))
         runs++;
+
     sp_stream_print(stream, "$EndNodes\n$Elements\n%lld %lld 1 %lld\n", (long long)runs, elements + (long long)parts,
                     elements + (long long)parts);
+
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
         end = run_end(mesh, v, e);
         sp_stream_print(stream, "3 %lld %d %lld\n", (long long)v->of[e] + 1, type_of(mesh, e), (long long)(end - e));
@@ -294,6 +312,7 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh, const volumes *v)
             sp_stream_print(stream, "\n");
         }
     }
+
     write_parts_4(stream, mesh);
     sp_stream_print(stream, "$EndElements\n");
 }

@@ -92,6 +92,7 @@ static int write_regions(sp_context *context, sp_stream *stream, const sp_mesh *
                          char (*name)[SP_NAME_LENGTH])
 {
     int64_t regions = 0, elements = sp_mesh_element_count(mesh);
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         regions += used[m];
     /* The elements of region m start at list[first[m]], in increasing order. */
@@ -99,22 +100,27 @@ static int write_regions(sp_context *context, sp_stream *stream, const sp_mesh *
             *list = sp_pool_raw(pool, elements, sizeof *list);
     if (!first || !list)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++)
         first[mesh->region[e]]++;
     for (int64_t m = 0, sum = 0; m <= mesh->material_count; m++) {
         sum += first[m];
         first[m] = sum;
     }
+
     for (int64_t e = elements - 1; e >= 0; e--)
         list[--first[mesh->region[e]]] = e;
-    for (int64_t m = 0; m < mesh->material_count && regions > 1; m++) {
-        if (!used[m])
-            continue;
-        sp_stream_print(stream, "\n*SET region-%lld\n", (long long)m);
-        for (int64_t i = first[m]; i < first[m + 1]; i++)
-            write_number(stream, i - first[m], list[i] + 1);
-        sp_stream_print(stream, "\n");
-    }
+
+    if (regions > 1)
+        for (int64_t m = 0; m < mesh->material_count; m++) {
+            if (!used[m])
+                continue;
+            sp_stream_print(stream, "\n*SET region-%lld\n", (long long)m);
+            for (int64_t i = first[m]; i < first[m + 1]; i++)
+                write_number(stream, i - first[m], list[i] + 1);
+            sp_stream_print(stream, "\n");
+        }
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (used[m] && regions > 1)
             sp_stream_print(stream, "\n*REGION\nregion-%lld, %s\n", (long long)m, name[m]);
@@ -130,14 +136,17 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     char(*name)[SP_NAME_LENGTH];
     bool *used;
     int status;
+
     SP_TRY(sp_mesh_need_linear(context, mesh, "a .veg file"));
     if (mesh->block[SP_HEX8].count > 0 && mesh->block[SP_TET4].count > 0)
         return sp_fail(context, SP_INPUT,
                        "the mesh has %lld hexahedra and %lld tetrahedra, and a .veg file holds one type of element",
                        (long long)mesh->block[SP_HEX8].count, (long long)mesh->block[SP_TET4].count);
+
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
     SP_TRY(sp_volume_used_regions(context, mesh, &pool, &used));
     SP_TRY(check_materials(context, mesh, used));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "*VERTICES\n%lld 3 0 0\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
@@ -145,6 +154,7 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
+
     sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->block[SP_HEX8].count ? "CUBIC" : "TET",
                     (long long)sp_mesh_element_count(mesh), mesh->block[SP_HEX8].count ? 8 : 4);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -152,9 +162,11 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         sp_volume_write_corners(&stream, mesh, e, 1, " ");
         sp_stream_print(&stream, "\n");
     }
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (used[m])
             write_material(&stream, &mesh->materials[m], name[m]);
+
     SP_TRY(write_regions(context, &stream, mesh, &pool, used, name));
     status = sp_stream_end(context, &stream);
 done:

@@ -147,15 +147,17 @@ static void medit_faces(sp_stream *stream, const sp_mesh *mesh, const char *sect
         if (writing && count > 0)
             sp_stream_print(stream, "%s\n%lld\n", section, (long long)count);
         for (int64_t s = 0; s < mesh->set_count; s++)
-            for (int64_t i = 0; mesh->sets[s].kind == SP_SET_FACES && i < mesh->sets[s].count; i++) {
-                if (sp_mesh_set_nodes(mesh, &mesh->sets[s], i, node) != nodes)
-                    continue;
-                count++;
-                for (int a = 0; a < nodes && writing; a++)
-                    sp_stream_print(stream, "%lld ", (long long)node[a] + 1);
-                if (writing)
+            if (mesh->sets[s].kind == SP_SET_FACES)
+                for (int64_t i = 0; i < mesh->sets[s].count; i++) {
+                    if (sp_mesh_set_nodes(mesh, &mesh->sets[s], i, node) != nodes)
+                        continue;
+                    count++;
+                    if (!writing)
+                        continue;
+                    for (int a = 0; a < nodes; a++)
+                        sp_stream_print(stream, "%lld ", (long long)node[a] + 1);
                     sp_stream_print(stream, "%lld\n", (long long)sp_medit_reference(mesh, s));
-            }
+                }
     }
 }
 
@@ -190,10 +192,12 @@ static void vtk_sets(sp_stream *stream, const sp_mesh *mesh, char (*names)[SP_NA
 {
     const int64_t count = cells ? sp_mesh_element_count(mesh) : mesh->vertex_count;
     bool first = !cells;
+
     for (int64_t i = 0; i < mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
         if (!*names[i] || cells != (set->kind == SP_SET_ELEMENTS))
             continue;
+
         memset(within, 0, (size_t)count * sizeof *within);
         for (int64_t k = 0; k < set->count; k++) {
             int64_t node[SP_ELEMENT_NODES];
@@ -203,10 +207,12 @@ static void vtk_sets(sp_stream *stream, const sp_mesh *mesh, char (*names)[SP_NA
             if (cells)
                 within[set->index[k]] = true;
         }
+
         if (first)
             sp_stream_print(stream, "POINT_DATA %lld\n", (long long)count);
         first = false;
         sp_stream_print(stream, "SCALARS set_%s int 1\nLOOKUP_TABLE default\n", names[i]);
+
         for (int64_t k = 0; k < count; k++)
             sp_stream_print(stream, "%d\n", within[k]);
     }
@@ -219,18 +225,22 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     char(*regions)[SP_NAME_LENGTH], (*names)[SP_NAME_LENGTH];
     int64_t cells = sp_mesh_element_count(mesh), within;
     int status;
+
     bool *of_set = sp_pool_new(&pool, cells > mesh->vertex_count ? cells : mesh->vertex_count, sizeof *of_set);
     SP_TRY(of_set ? SP_OK : sp_fail_memory(context));
     SP_TRY(sp_plain_names(context, mesh, &pool, &regions));
     SP_TRY(sp_plain_set_names(context, mesh, regions, &pool, &names));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream,
                     "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
                     (long long)mesh->vertex_count);
+
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
+
     sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells, (long long)(cells + sp_mesh_node_count(mesh)));
     for (int64_t e = 0; e < cells; e++) {
         int nodes;
@@ -239,14 +249,18 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         sp_volume_write_corners(&stream, mesh, e, 0, " ");
         sp_stream_print(&stream, "\n");
     }
+
     sp_stream_print(&stream, "CELL_TYPES %lld\n", (long long)cells);
     for (int64_t e = 0; e < cells; e++)
         sp_stream_print(&stream, "%d\n", sp_element_types[sp_mesh_type(mesh, e, &within)].vtk);
+
     sp_stream_print(&stream, "CELL_DATA %lld\nSCALARS region int 1\nLOOKUP_TABLE default\n", (long long)cells);
     for (int64_t e = 0; e < cells; e++)
         sp_stream_print(&stream, "%lld\n", (long long)mesh->region[e]);
+
     vtk_sets(&stream, mesh, names, true, of_set);
     vtk_sets(&stream, mesh, names, false, of_set);
+
     status = sp_stream_end(context, &stream);
 done:
     sp_pool_free(&pool);

@@ -77,11 +77,12 @@ static void describe(sp_stream *stream, const char *type, const char *name, int 
     sp_stream_print(stream, "<DataArray type=\"%s\" Name=\"", type);
     sp_stream_xml(stream, name);
     sp_stream_print(stream, "\" NumberOfComponents=\"%d\" ", components);
-    for (int i = 0; named && i < components; i++) {
-        sp_stream_print(stream, "ComponentName%d=\"", i);
-        sp_stream_xml(stream, named[i]);
-        sp_stream_print(stream, "\" ");
-    }
+    if (named)
+        for (int i = 0; i < components; i++) {
+            sp_stream_print(stream, "ComponentName%d=\"", i);
+            sp_stream_xml(stream, named[i]);
+            sp_stream_print(stream, "\" ");
+        }
     if (tuples >= 0)
         sp_stream_print(stream, "NumberOfTuples=\"%lld\" ", (long long)tuples);
     sp_stream_print(stream, "format=\"appended\" offset=\"%lld\"/>\n", (long long)*offset);
@@ -125,10 +126,11 @@ static int check_finite(sp_context *context, const sp_vtu *vtu)
 {
     for (int64_t i = 0; i < vtu->array_count; i++) {
         const sp_vtu_array *array = &vtu->arrays[i];
-        for (int64_t k = 0; array->real && k < value_count(vtu, array); k++)
-            if (!isfinite(array->real[k]))
-                return sp_fail(context, SP_INPUT, "%s: value %lld is not finite: it is not written", array->name,
-                               (long long)k);
+        if (array->real)
+            for (int64_t k = 0; k < value_count(vtu, array); k++)
+                if (!isfinite(array->real[k]))
+                    return sp_fail(context, SP_INPUT, "%s: value %lld is not finite: it is not written", array->name,
+                                   (long long)k);
     }
     return SP_OK;
 }

@@ -112,18 +112,22 @@ int sp_wav_encode(sp_context *context, const sp_wav *wav, sp_pool *pool, uint8_t
     SF_VIRTUAL_IO calls = {get_length, seek, read_bytes, write_bytes, tell};
     SF_INFO info = {
         .samplerate = wav->rate, .channels = wav->channels, .format = SF_FORMAT_WAV | subtype[wav->samples]};
+
     int status = check(context, wav);
     if (status != SP_OK)
         return status;
+
     SNDFILE *file = sf_open_virtual(&calls, SFM_WRITE, &info, &memory);
     if (!file) {
         sp_list_free(&memory.bytes);
         return sp_fail(context, SP_SYSTEM, "libsndfile: %s", sf_strerror(NULL));
     }
     sf_command(file, SFC_SET_ADD_PEAK_CHUNK, NULL, SF_FALSE); /* it has the time of day */
+
     const bool written = sf_set_string(file, SF_STR_COMMENT, wav->comment) == 0 && write_samples(file, wav);
     if (sf_close(file) != 0 || !written)
         status = sp_fail(context, SP_SYSTEM, "libsndfile could not write the samples");
+
     *count = memory.bytes.count;
     *bytes = status == SP_OK ? sp_pool_copy(pool, memory.bytes.data, *count, 1) : NULL;
     sp_list_free(&memory.bytes);

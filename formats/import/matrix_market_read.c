@@ -52,8 +52,12 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
 {
     int64_t count = matrix->rows * matrix->columns, row, column;
     int status = SP_OK;
+
+    /* Entries that are not listed are zero. NaN marks a place without an entry, so that one that occurs twice is
+     * found. */
     for (int64_t i = 0; i < count; i++)
-        matrix->value[i] = NAN; /* not yet set */
+        matrix->value[i] = NAN;
+
     for (int64_t i = 0; i < entries; i++) {
         double value;
         if (!next(text))
@@ -61,14 +65,17 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
         SP_TRY(sp_text_need_integer(context, text, "row", &row));
         SP_TRY(sp_text_need_integer(context, text, "column", &column));
         SP_TRY(sp_text_need_number(context, text, "value", &value));
+
         if (row < 1 || row > matrix->rows || column < 1 || column > matrix->columns)
             return sp_text_fail(context, text, "entry (%lld, %lld) of a matrix of %lld rows and %lld columns",
                                 (long long)row, (long long)column, (long long)matrix->rows, (long long)matrix->columns);
+
         double *to = &matrix->value[(column - 1) * matrix->rows + row - 1];
         if (!isnan(*to))
             return sp_text_fail(context, text, "entry (%lld, %lld) occurs twice", (long long)row, (long long)column);
         *to = value;
     }
+
     for (int64_t i = 0; i < count; i++)
         matrix->value[i] = isnan(matrix->value[i]) ? 0 : matrix->value[i];
 done:
@@ -83,8 +90,10 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     int64_t rows, columns, values, entries;
     char quote[SP_TEXT_QUOTE];
     int status;
+
     SP_TRY(parse_banner(context, bytes, count, &coordinate));
     sp_text_open(&text, bytes, count, "%", "", false); /* the banner counts as a comment now */
+
     if (!sp_text_line(&text))
         return sp_text_fail(context, &text, "the line of sizes is missing");
     SP_TRY(sp_text_need_integer(context, &text, "rows", &rows));
@@ -92,6 +101,7 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     if (rows < 1 || columns < 1 || __builtin_mul_overflow(rows, columns, &values) || values > INT64_MAX / 16)
         return sp_text_fail(context, &text, "%lld rows and %lld columns make no matrix", (long long)rows,
                             (long long)columns);
+
     entries = values;
     if (coordinate)
         SP_TRY(sp_text_need_integer(context, &text, "entries", &entries));
@@ -101,13 +111,17 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     if (entries < 0 || entries > values || entries > count / 2 + 1)
         return sp_text_fail(context, &text, "%lld entries of %lld values in a file of %lld bytes", (long long)entries,
                             (long long)values, (long long)count);
+
+    /* A dense matrix of so few entries would need far more memory than the file has bytes. */
     if (8 * values > UNBACKED && 8 * values / DILUTION > count)
         return sp_text_fail(context, &text, "%lld entries of %lld values: too sparse for a dense matrix",
                             (long long)entries, (long long)values);
+
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
     if (!matrix->value)
         return sp_fail_memory(context);
     SP_TRY(coordinate ? parse_coordinates(context, &text, entries, matrix) : parse_array(context, &text, matrix));
+
     if (next(&text))
         return sp_text_fail(context, &text, "expected the end of the file, found %s", sp_text_quote(&text, quote));
 done:

@@ -40,31 +40,37 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
     sp_npy_header header;
     sp_pool scratch = {0};
     int status;
+
     SP_TRY(find_dictionary(context, bytes, count, &begin, &end));
     char *dictionary = sp_pool_new(&scratch, end - begin + 1, 1);
     if (!dictionary) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     memcpy(dictionary, bytes + begin, (size_t)(end - begin));
     if ((int64_t)strlen(dictionary) != end - begin || !sp_npy_parse(dictionary, &header)) {
         status = sp_fail(context, SP_INPUT, "its .npy header is not that of an array of numbers");
         goto done;
     }
+
     const char *type = header.descriptor;
     if ((*type != '<' && *type != '>') || (strcmp(type + 1, "f8") && strcmp(type + 1, "f4"))) {
         status = sp_fail(context, SP_INPUT, "its values are of type %s, expected f8 or f4", type);
         goto done;
     }
+
     if (column && header.rank == 1) {
         header.rank = 2;
         header.shape[1] = 1;
     }
+
     if (header.rank != 2 || header.count < 1) {
         status = sp_fail(context, SP_INPUT,
                          header.rank == 2 ? "it is an empty matrix" : "it has %d dimensions, expected 2", header.rank);
         goto done;
     }
+
     int size = type[2] - '0';
     if (header.count * size != count - end) {
         status = sp_fail(context, SP_INPUT, "it has %lld bytes behind its header, its shape (%lld, %lld) needs %lld",
@@ -72,6 +78,8 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
                          (long long)header.count * size);
         goto done;
     }
+
+    /* Fortran order is the order of the result; C order is read into scratch memory and transposed. */
     double *values = sp_pool_raw(header.fortran ? pool : &scratch, header.count, sizeof *values);
     *matrix = (sp_matrix){header.shape[0], header.shape[1],
                           header.fortran ? values : sp_pool_raw(pool, header.count, sizeof *values)};
@@ -79,6 +87,7 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_matrix_numbers(context, bytes + end, size, *type == '>', header.count, values));
     if (!header.fortran)
         transpose(matrix->rows, matrix->columns, values, matrix->value);

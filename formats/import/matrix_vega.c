@@ -37,10 +37,13 @@ int sp_matrix_parse_vega(sp_context *context, const char *bytes, int64_t count, 
     if (count < HEADER)
         return sp_fail(context, SP_INPUT, "it has %lld bytes, a matrix of VegaFEM begins with two 32-bit integers",
                        (long long)count);
+
     int64_t rows = matrix_integer(bytes), columns = matrix_integer(bytes + 4);
     if (rows < 1 || columns < 1)
         return sp_fail(context, SP_INPUT, "it begins with %lld rows and %lld columns, no matrix of VegaFEM",
                        (long long)rows, (long long)columns);
+
+    /* Values are in double or in single precision; the length of the file decides. */
     int64_t values = rows * columns, body = count - HEADER; /* below 2⁶² */
     int size = body % 8 == 0 && body / 8 == values ? 8 : 4;
     if (body % size || body / size != values)
@@ -48,6 +51,7 @@ int sp_matrix_parse_vega(sp_context *context, const char *bytes, int64_t count, 
             context, SP_INPUT,
             "it has %lld bytes behind its header, %lld rows and %lld columns need 8 or 4 for each of %lld values",
             (long long)body, (long long)rows, (long long)columns, (long long)values);
+
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
     return matrix->value ? sp_matrix_numbers(context, bytes + HEADER, size, false, values, matrix->value)
                          : sp_fail_memory(context);
@@ -60,21 +64,26 @@ int sp_cubic_parse(sp_context *context, const char *bytes, int64_t count, sp_cub
     if (count < HEADER)
         return sp_fail(context, SP_INPUT, "it has %lld bytes, a .cub file begins with four 32-bit integers",
                        (long long)count);
+
     int64_t stated[4], r = matrix_integer(bytes);
     for (int i = 0; i < 4; i++)
         stated[i] = matrix_integer(bytes + 4 * i);
     if (r < 1 || r > MOST)
         return sp_fail(context, SP_INPUT, "it begins with %lld coordinates, polynomials take 1 to %d", (long long)r,
                        MOST);
+
+    /* A .cub file has r (linear), r(r + 1)/2 (quadratic) and r(r + 1)(r + 2)/6 (cubic) coefficients a coordinate. */
     int64_t columns[3] = {r, r * (r + 1) / 2, sp_cubic_triples(r)}, values = r * (columns[0] + columns[1] + columns[2]);
     for (int i = 0; i < 3; i++)
         if (stated[i + 1] != columns[i])
             return sp_fail(context, SP_INPUT,
                            "it states %lld coefficients of degree %d for each of %lld coordinates, not %lld",
                            (long long)stated[i + 1], i + 1, (long long)r, (long long)columns[i]);
+
     if (count - HEADER != 8 * values)
         return sp_fail(context, SP_INPUT, "it has %lld bytes behind its header, %lld coordinates need %lld",
                        (long long)count - HEADER, (long long)r, (long long)(8 * values));
+
     int status;
     SP_TRY(sp_cubic_new(context, r, force));
     double *block[3] = {force->linear, force->quadratic, force->cubic};

@@ -60,12 +60,14 @@ static int check_vertices(sp_key_reader *reader, const json_t *vertices, const s
     static const sp_key vertex = {"vertices", INTEGER, REQUIRED, FROM(0)};
     int64_t number, last = -1;
     int status = SP_OK;
+
     if (!json_is_array(vertices))
         return sp_keys_fail(reader, "it is %s, expected an array of vertices", sp_keys_what(vertices));
     if (interface->frame == FRAME_NONE && 3 * (int64_t)json_array_size(vertices) != interface->coordinates)
         return sp_keys_fail(reader, "%lld vertices without a frame have %lld coordinates, not %lld",
                             (long long)json_array_size(vertices), 3 * (long long)json_array_size(vertices),
                             (long long)interface->coordinates);
+
     for (size_t i = 0; i < json_array_size(vertices); i++, last = number) {
         const size_t up = sp_keys_down(reader, "[%zu]", i);
         SP_TRY(sp_keys_integer(reader, json_array_get(vertices, i), &vertex, &number));
@@ -123,8 +125,10 @@ static int check_keys(sp_context *context, json_t *root)
     json_t *matrices = json_object_get(root, "matrices");
     int64_t r, none; /* the tables whose values others read have no place for them */
     int status;
+
     SP_TRY(sp_json_integer(context, root, "coordinates", 1, 2000, &r));
     SP_TRY(sp_keys_read(&reader, root, &root_table, &r));
+
     const size_t up = sp_keys_down(&reader, ".matrices");
     SP_TRY(sp_keys_read(&reader, matrices, &matrices_table, &none));
     for (int i = 0; i < 4; i++) {
@@ -135,6 +139,7 @@ static int check_keys(sp_context *context, json_t *root)
         sp_keys_up(&reader, entry);
     }
     sp_keys_up(&reader, up);
+
     status = check_interfaces(&reader, json_object_get(root, "interfaces"), r);
 done:
     sp_pool_free(&pool);
@@ -187,14 +192,17 @@ int sp_superelement_describe(sp_context *context, const char *text, int64_t coun
     sp_superelement_file damping; /* only checked */
     int status;
     *d = (sp_superelement_description){.root = sp_json_load(text, count, &error)};
+
     if (!json_is_object(d->root)) {
         status = sp_fail(context, SP_INPUT, "line %d: %s", d->root ? 1 : error.line,
                          d->root ? "it is no JSON object" : error.text);
         goto done;
     }
+
     SP_TRY(check_format(context, d->root));
     SP_TRY(check_keys(context, d->root));
     SP_TRY(sp_json_integer(context, d->root, "coordinates", 1, 2000, &d->r));
+
     const json_t *matrices = json_object_get(d->root, "matrices");
     SP_TRY(read_files(context, matrices, "mass", &d->mass));
     SP_TRY(read_files(context, matrices, "stiffness", &d->stiffness));
@@ -203,6 +211,7 @@ int sp_superelement_describe(sp_context *context, const char *text, int64_t coun
     d->has_gravity = json_object_get(matrices, "gravity") != NULL;
     if (d->has_gravity)
         SP_TRY(read_files(context, matrices, "gravity", &d->gravity));
+
     SP_TRY(sp_json_hash(context, d->root, "mesh", d->mesh));
     SP_TRY(sp_json_hash(context, d->root, "basis", d->basis));
 done:
@@ -262,8 +271,9 @@ int sp_superelement_polynomials(sp_context *context, int64_t r, double *mass, do
     memcpy(force.linear, stiffness, (size_t)(r * r) * sizeof *stiffness);
     SP_TRY(sp_polynomials_from_cubic(context, &force, polynomials, asymmetry));
     memcpy(polynomials->mass, mass, (size_t)(r * r) * sizeof *mass);
-    for (int64_t i = 0; i < 3 * r && gravity; i++)
-        polynomials->gravity[i] = gravity[i % 3 * r + i / 3];
+    if (gravity)
+        for (int64_t i = 0; i < 3 * r; i++)
+            polynomials->gravity[i] = gravity[i % 3 * r + i / 3];
 done:
     sp_cubic_free(&force);
     return status;

@@ -19,14 +19,17 @@ static enum kind kind_by_word(const char *name, const char *bytes, int64_t count
     sp_text text;
     sp_word word = {0};
     bool homogeneous, any_dimension;
+
     sp_text_open(&text, bytes, count, "#", "", false);
     if (sp_text_line(&text))
         sp_text_word(&text, &word);
     if (sp_surface_off_key(word, &homogeneous, &any_dimension) > 0)
         return OFF;
+
     if (sp_word_same(word, sp_word_of("solid")))
         /* The header of a binary STL may begin with this word too, but is then usually filled with zeros. */
         return memchr(bytes, 0, count < 84 ? (size_t)count : 84) ? STL_BINARY : STL_TEXT;
+
     if (name_ends(name, ".obj"))
         return OBJ;
     if (name_ends(name, ".ply"))
@@ -35,6 +38,7 @@ static enum kind kind_by_word(const char *name, const char *bytes, int64_t count
         return STL_BINARY;
     if (name_ends(name, ".off"))
         return OFF;
+
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         if (sp_word_same(word, sp_word_of(statements[i])))
             return OBJ;

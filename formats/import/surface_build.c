@@ -16,6 +16,8 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
 {
     if (builder->corners == 0)
         builder->first = vertex;
+
+    /* A polygon becomes a fan of triangles about its first corner. */
     if (builder->corners >= 2) {
         int64_t *triangle = sp_list_add(&builder->triangles, 1, 3 * sizeof *triangle);
         if (!triangle)
@@ -30,6 +32,8 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
             *group = builder->group_now;
         }
     }
+
+    /* A quadrilateral is listed by its first triangle, until a fifth corner shows that it is a larger polygon. */
     if (builder->corners == 3) {
         int64_t *quad = sp_list_add(&builder->quads, 1, sizeof *quad);
         if (!quad)
@@ -37,6 +41,7 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
         *quad = builder->triangles.count - 2;
     } else if (builder->corners == 4)
         builder->quads.count--;
+
     builder->previous = vertex;
     builder->corners++;
     return SP_OK;
@@ -72,6 +77,8 @@ static int match_diagonals(const sp_list *list, sp_surface *surface)
     quad *quads = sp_pool_raw(&scratch, list->count, sizeof *quads);
     if (!quads)
         return SP_SYSTEM;
+
+    /* Equal polygons become neighbours: sort the corners of each, then the polygons. */
     for (int64_t i = 0; i < list->count; i++) {
         const int64_t *t = surface->triangles + 3 * first[i], corner[4] = {t[0], t[1], t[2], t[5]};
         quads[i].triangle = first[i];
@@ -80,11 +87,14 @@ static int match_diagonals(const sp_list *list, sp_surface *surface)
         qsort(quads[i].corner, 4, sizeof *quads[i].corner, sp_compare3);
     }
     qsort(quads, (size_t)list->count, sizeof *quads, compare_quads);
+
     for (int64_t i = 1; i < list->count; i++) {
         if (compare_corners(&quads[i], &quads[i - 1]) != 0)
             continue;
         const int64_t *other = surface->triangles + 3 * quads[i - 1].triangle;
         int64_t *t = surface->triangles + 3 * quads[i].triangle, corner[4] = {t[0], t[1], t[2], t[5]};
+
+        /* Start at the corner where the diagonal of the first polygon ends. */
         const double *end = surface->vertices + 3 * other[0], *opposite = surface->vertices + 3 * other[2];
         for (int k = 1; k < 4; k += 2)
             if (sp_compare3(surface->vertices + 3 * corner[k], end) == 0 &&
@@ -96,6 +106,7 @@ static int match_diagonals(const sp_list *list, sp_surface *surface)
                 break;
             }
     }
+
     sp_pool_free(&scratch);
     return SP_OK;
 }
@@ -106,6 +117,7 @@ int sp_surface_finish(sp_surface_builder *builder, sp_surface *surface)
     int64_t triangle_count = builder->triangles.count;
     if (triangle_count == 0)
         return sp_fail(builder->context, SP_INPUT, "the model has no triangles");
+
     sp_pool *pool = &builder->pool;
     surface->vertex_count = builder->vertices.count;
     surface->vertices = sp_pool_copy(pool, builder->vertices.data, builder->vertices.count, 3 * sizeof(double));
@@ -113,6 +125,7 @@ int sp_surface_finish(sp_surface_builder *builder, sp_surface *surface)
     surface->triangle_count = triangle_count;
     surface->triangles = sp_pool_copy(pool, builder->triangles.data, triangle_count, 3 * sizeof(int64_t));
     sp_list_free(&builder->triangles);
+
     surface->group_count = builder->names.count > 0 ? builder->names.count : 1;
     if (builder->names.count > 0) {
         surface->group = sp_pool_copy(pool, builder->group.data, triangle_count, sizeof(int64_t));
@@ -123,10 +136,12 @@ int sp_surface_finish(sp_surface_builder *builder, sp_surface *surface)
         if (surface->groups)
             surface->groups[0] = sp_pool_copy(pool, only, sizeof only, 1);
     }
+
     if (pool->failed || match_diagonals(&builder->quads, surface) != SP_OK) {
         *surface = (sp_surface){0};
         return sp_fail_memory(builder->context);
     }
+
     surface->pool = *pool;
     *pool = (sp_pool){0};
     return SP_OK;

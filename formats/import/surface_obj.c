@@ -30,15 +30,18 @@ static int copy_name(obj_reader *obj, char **name)
     if (!to)
         return sp_fail_memory(builder->context);
     *name = to;
+
     for (int64_t i = 0; i < obj->group.length; i++) {
         unsigned char byte = (unsigned char)obj->group.at[i];
         if (byte == '\t')
             byte = ' ';
+
         if (byte < ' ' || byte == 127) {
             sp_pool_drop(&builder->pool, *name);
             return sp_text_fail(builder->context, &obj->text,
                                 "the name of the group of this face has a control character (%d)", byte);
         }
+
         if (recode && byte >= 0x80) {
             *to++ = (char)(0xc0 | byte >> 6);
             *to++ = (char)(0x80 | (byte & 0x3f));
@@ -82,12 +85,15 @@ static int enter_group(obj_reader *obj)
     sp_surface_builder *builder = obj->builder;
     char *name = NULL;
     int status = SP_OK;
+
     if (obj->group_known)
         return SP_OK;
     if (2 * builder->names.count >= obj->capacity)
         SP_TRY(grow(obj));
+
     SP_TRY(copy_name(obj, &name));
     int64_t *slot = find_slot(obj, name);
+
     if (*slot) {
         sp_pool_drop(&builder->pool, name);
     } else {
@@ -97,6 +103,7 @@ static int enter_group(obj_reader *obj)
         *added = name;
         *slot = builder->names.count;
     }
+
     builder->group_now = *slot - 1;
     obj->group_known = true;
 done:
@@ -143,22 +150,29 @@ static int parse_corner(obj_reader *obj)
     int64_t index, count = obj->builder->vertices.count;
     char quote[SP_TEXT_QUOTE];
     int status;
+
     SP_TRY(sp_text_need_integer(context, text, "corner of a face", &index));
+
     for (int i = 0; i < 2 && sp_text_consume(text, '/'); i++)
         if (!skip_index(text))
             return sp_text_fail(context, text, "corner of a face: expected an integer behind the slash, found %s",
                                 sp_text_quote(text, quote));
+
     if (!sp_text_ended(text) && *text->at != '#')
         return sp_text_fail(context, text, "corner of a face: expected a blank, found %s", sp_text_quote(text, quote));
+
     if (index == 0)
         return sp_text_fail(context, text, "the face names vertex 0, but vertices count from 1");
     if (index < 0 && index + count < 0)
         return sp_text_fail(context, text, "the face names vertex %lld, but only %lld vertices stand before it",
                             (long long)index, (long long)count);
+
+    /* A face may name vertices that follow it; whether they do is checked at the end. */
     if (index > count && index > obj->later) {
         obj->later = index;
         obj->later_line = text->line;
     }
+
     SP_TRY(sp_surface_corner(obj->builder, index < 0 ? index + count : index - 1));
 done:
     return status;
@@ -184,10 +198,12 @@ static int parse_statement(obj_reader *obj, enum sp_surface_groups groups)
     sp_word word = {0};
     sp_text at = obj->text;
     sp_text_word(&obj->text, &word);
+
     if (sp_word_is(word, "v"))
         return parse_vertex(obj);
     if (sp_word_is(word, "f") || sp_word_is(word, "fo"))
         return parse_face(obj, groups);
+
     if (sp_word_is(word, "g") || sp_word_is(word, "o") || sp_word_is(word, "usemtl")) {
         if (groups == (*word.at == 'u' ? SP_GROUPS_MATERIAL : SP_GROUPS_GROUP))
             set_group(obj);

@@ -18,6 +18,7 @@ int64_t sp_surface_off_key(sp_word word, bool *homogeneous, bool *any_dimension)
 {
     int64_t used = 0;
     bool four = false, any = false;
+
     *homogeneous = *any_dimension = false;
     if (!pass(word, &used, "off")) {
         pass(word, &used, "ST");
@@ -28,9 +29,11 @@ int64_t sp_surface_off_key(sp_word word, bool *homogeneous, bool *any_dimension)
         if (!pass(word, &used, "OFF"))
             return 0;
     }
+
     for (int64_t i = used; i < word.length; i++)
         if (word.at[i] < '0' || word.at[i] > '9')
             return 0;
+
     *homogeneous = four;
     *any_dimension = any;
     return used;
@@ -43,16 +46,20 @@ static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homoge
     sp_context *context = builder->context;
     bool any_dimension = false;
     *homogeneous = false;
+
     if (!sp_text_line(text))
         return sp_fail(context, SP_INPUT, "the file has no content but comments");
+
     sp_text behind = *text;
     sp_word word = {0};
     sp_text_word(&behind, &word);
     text->at += sp_surface_off_key(word, homogeneous, &any_dimension);
+
     if (any_dimension)
         return sp_text_fail(context, text, "OFF of any dimension (nOFF) is not read");
     if (sp_text_match(text, "BINARY"))
         return sp_text_fail(context, text, "binary OFF is not read");
+
     if (!sp_text_more(text) && !sp_text_line(text))
         return sp_text_fail(context, text, "the file ends before the counts of vertices and faces");
     int status;
@@ -76,11 +83,12 @@ static int parse_vertex(sp_context *context, sp_text *text, bool homogeneous, do
         SP_TRY(sp_text_need_number(context, text, axis[i], &vertex[i]));
     if (homogeneous)
         SP_TRY(sp_text_need_number(context, text, "w", &weight));
-    for (int i = 0; i < 3 && homogeneous; i++) {
-        vertex[i] /= weight;
-        if (!__builtin_isfinite(vertex[i]))
-            return sp_text_fail(context, text, "%s divided by w = %g is not finite", axis[i], weight);
-    }
+    if (homogeneous)
+        for (int i = 0; i < 3; i++) {
+            vertex[i] /= weight;
+            if (!__builtin_isfinite(vertex[i]))
+                return sp_text_fail(context, text, "%s divided by w = %g is not finite", axis[i], weight);
+        }
 done:
     return status;
 }
@@ -90,11 +98,13 @@ static int parse_face(sp_surface_builder *builder, sp_text *text, int64_t face)
     sp_context *context = builder->context;
     int64_t corners, vertex;
     int status;
+
     SP_TRY(sp_text_need_integer(context, text, "count of corners", &corners));
     if (corners < 3)
         return sp_text_fail(context, text, "face %lld has %lld corners, fewer than 3", (long long)face,
                             (long long)corners);
     sp_surface_polygon(builder);
+
     for (int64_t i = 0; i < corners; i++) {
         if (!sp_text_more(text) && !sp_text_line(text))
             return sp_text_fail(context, text, "the file ends after %lld of %lld corners of face %lld", (long long)i,
@@ -116,23 +126,27 @@ int sp_surface_parse_off(sp_surface_builder *builder, const char *bytes, int64_t
     bool homogeneous;
     int64_t vertex_count, face_count;
     int status;
+
     sp_text_open(&text, bytes, count, "#", "", false);
     SP_TRY(parse_header(builder, &text, &homogeneous, &vertex_count, &face_count));
     double *vertices = sp_list_add(&builder->vertices, vertex_count, 3 * sizeof *vertices);
     if (!vertices)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < vertex_count; i++) {
         if (!sp_text_line(&text))
             return sp_text_fail(context, &text, "the file ends after %lld of %lld vertices", (long long)i,
                                 (long long)vertex_count);
         SP_TRY(parse_vertex(context, &text, homogeneous, vertices + 3 * i));
     }
+
     for (int64_t i = 0; i < face_count; i++) {
         if (!sp_text_line(&text))
             return sp_text_fail(context, &text, "the file ends after %lld of %lld faces", (long long)i,
                                 (long long)face_count);
         SP_TRY(parse_face(builder, &text, i));
     }
+
     if (sp_text_line(&text))
         return sp_text_fail(context, &text, "something follows the last of %lld faces", (long long)face_count);
 done:

@@ -72,21 +72,27 @@ static int parse_element(ply_reader *ply)
     ply_element *element = sp_list_add(&ply->elements, 1, sizeof *element);
     if (!element)
         return sp_fail_memory(ply->context);
+
     *element = (ply_element){.kind = ELEMENT_OTHER, .first_property = ply->properties.count};
     sp_text_quote(text, element->name);
     if (!sp_text_word(text, &name))
         return sp_text_fail(ply->context, &ply->text, "the element has no name");
+
     SP_TRY(sp_text_need_integer(ply->context, text, "count of the element", &element->count));
     if (element->count < 0)
         return sp_text_fail(ply->context, &ply->text, "element %s has a count of %lld", element->name,
                             (long long)element->count);
+
     if (sp_word_is(name, "vertex"))
         element->kind = ELEMENT_VERTEX;
     if (sp_word_is(name, "face"))
         element->kind = ELEMENT_FACE;
-    for (int64_t i = 0; i + 1 < ply->elements.count && element->kind != ELEMENT_OTHER; i++)
-        if (((ply_element *)ply->elements.data)[i].kind == element->kind)
-            return sp_text_fail(ply->context, &ply->text, "element %s for the second time", element->name);
+
+    if (element->kind != ELEMENT_OTHER)
+        for (int64_t i = 0; i + 1 < ply->elements.count; i++)
+            if (((ply_element *)ply->elements.data)[i].kind == element->kind)
+                return sp_text_fail(ply->context, &ply->text, "element %s for the second time", element->name);
+
     if (element->kind == ELEMENT_VERTEX)
         ply->vertex_count = element->count;
 done:
@@ -96,9 +102,10 @@ done:
 static enum role find_role(sp_text *text, const ply_element *element, bool list)
 {
     static const char *const axis[] = {"x", "y", "z"};
-    for (int i = 0; i < 3 && element->kind == ELEMENT_VERTEX && !list; i++)
-        if (sp_text_match(text, axis[i]))
-            return (enum role)(X + i);
+    if (element->kind == ELEMENT_VERTEX && !list)
+        for (int i = 0; i < 3; i++)
+            if (sp_text_match(text, axis[i]))
+                return (enum role)(X + i);
     if (element->kind == ELEMENT_FACE && list &&
         (sp_text_match(text, "vertex_indices") || sp_text_match(text, "vertex_index")))
         return CORNERS;
@@ -114,18 +121,23 @@ static int parse_property(ply_reader *ply)
     ply_property *property = sp_list_add(&ply->properties, 1, sizeof *property);
     if (!property)
         return sp_fail_memory(ply->context);
+
     *property = (ply_property){.count_type = NO_TYPE};
     bool list = sp_text_match(&ply->text, "list");
     if ((list && !parse_type(&ply->text, &property->count_type)) || !parse_type(&ply->text, &property->type))
         return sp_text_fail(ply->context, &ply->text, "expected a type, found %s", sp_text_quote(&ply->text, quote));
+
     if (!sp_text_more(&ply->text))
         return sp_text_fail(ply->context, &ply->text, "the property has no name");
     sp_text_quote(&ply->text, quote);
     property->role = find_role(&ply->text, element, list);
+
     const ply_property *others = properties_of(ply, element);
-    for (int64_t i = 0; i < element->property_count && property->role != OTHER; i++)
-        if (others[i].role == property->role)
-            return sp_text_fail(ply->context, &ply->text, "property %s for the second time", quote);
+    if (property->role != OTHER)
+        for (int64_t i = 0; i < element->property_count; i++)
+            if (others[i].role == property->role)
+                return sp_text_fail(ply->context, &ply->text, "property %s for the second time", quote);
+
     element->property_count++;
     element->has_lists |= list;
     return SP_OK;
@@ -155,9 +167,10 @@ static int check_role(const ply_reader *ply, int kind, const char *element_name,
     const ply_element *elements = ply->elements.data;
     for (int64_t i = 0; i < ply->elements.count; i++) {
         const ply_property *properties = properties_of(ply, &elements[i]);
-        for (int64_t j = 0; j < elements[i].property_count && elements[i].kind == kind; j++)
-            if (properties[j].role == role)
-                return SP_OK;
+        if (elements[i].kind == kind)
+            for (int64_t j = 0; j < elements[i].property_count; j++)
+                if (properties[j].role == role)
+                    return SP_OK;
     }
     return sp_text_fail(ply->context, &ply->text, "the header has no element %s with a property %s", element_name,
                         name);
@@ -170,11 +183,13 @@ static int parse_header(ply_reader *ply)
     char quote[SP_TEXT_QUOTE];
     int status = SP_OK;
     bool ended = false;
+
     if (!sp_text_line(text) || !sp_text_match(text, "ply"))
         return sp_text_fail(ply->context, text, "a PLY file must begin with \"ply\"");
     /* Lines of some old files end with a lone CR; an LF after end_header is then part of a value. */
     bool lone_carriage = text->stop < text->end && *text->stop == '\r' && text->next == text->stop + 1;
     SP_TRY(parse_format(ply));
+
     while (!ended && sp_text_line(text)) {
         if (sp_text_match(text, "element"))
             SP_TRY(parse_element(ply));
@@ -187,10 +202,12 @@ static int parse_header(ply_reader *ply)
     }
     if (!ended)
         return sp_text_fail(ply->context, &ply->text, "the file ends before end_header");
+
     SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", X, "x"));
     SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", Y, "y"));
     SP_TRY(check_role(ply, ELEMENT_VERTEX, "vertex", Z, "z"));
     SP_TRY(check_role(ply, ELEMENT_FACE, "face", CORNERS, "list vertex_indices"));
+
     if (!ply->ascii) {
         sp_text_seek(text, lone_carriage && text->stop < text->end ? text->stop + 1 : text->next);
         text->binary = true; /* until here messages name the line */
@@ -206,11 +223,13 @@ static double decode(const char *bytes, enum type type, bool big_endian)
     const unsigned char *byte = (const unsigned char *)bytes;
     int size = (int)size_of[type];
     uint64_t bits = 0;
+
     for (int i = 0; i < size; i++)
         bits = bits << 8 | byte[big_endian ? i : size - 1 - i];
     uint32_t half = (uint32_t)bits;
     float single;
     double number;
+
     switch (type) {
     case I1:
         return (int8_t)bits;
@@ -265,9 +284,10 @@ static int skip_values(ply_reader *ply, enum type type, int64_t count)
     if (!ply->ascii &&
         ((ply->text.end - ply->text.at) / size_of[type] < count || !sp_text_bytes(&ply->text, count * size_of[type])))
         return sp_text_fail(ply->context, &ply->text, "the file ends in row %lld", (long long)ply->row);
-    for (int64_t i = 0; i < count && ply->ascii; i++)
-        if (!sp_text_word(&ply->text, &word))
-            return sp_text_fail(ply->context, &ply->text, "the line ends before the last property of its element");
+    if (ply->ascii)
+        for (int64_t i = 0; i < count; i++)
+            if (!sp_text_word(&ply->text, &word))
+                return sp_text_fail(ply->context, &ply->text, "the line ends before the last property of its element");
     return SP_OK;
 }
 
@@ -334,18 +354,23 @@ static int read_element(ply_reader *ply, const ply_element *element)
     double *vertices = NULL;
     int64_t row_size;
     int status = SP_OK;
+
     if (element->property_count == 0)
         return SP_OK;
     SP_TRY(check_space(ply, element, &row_size));
+
+    /* Binary rows of an element that is not used have one size and are passed over at once. */
     if (!ply->ascii && element->kind == ELEMENT_OTHER && !element->has_lists) {
         sp_text_bytes(&ply->text, row_size * element->count);
         return SP_OK;
     }
+
     if (element->kind == ELEMENT_VERTEX) {
         vertices = sp_list_add(&ply->builder->vertices, element->count, 3 * sizeof *vertices);
         if (!vertices)
             return sp_fail_memory(ply->context);
     }
+
     for (ply->row = 0; ply->row < element->count; ply->row++) {
         if (ply->ascii && !sp_text_line(&ply->text))
             return sp_text_fail(ply->context, &ply->text, "the file ends after %lld of %lld elements %s",

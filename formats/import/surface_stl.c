@@ -95,18 +95,22 @@ bool sp_surface_is_stl_binary(const char *bytes, int64_t count)
 int sp_surface_parse_stl_binary(sp_surface_builder *builder, const char *bytes, int64_t count)
 {
     sp_context *context = builder->context;
+
     if (count < HEADER)
         return sp_fail(context, SP_INPUT,
                        "neither text nor binary STL: it does not begin with \"solid\" and has only %lld bytes",
                        (long long)count);
+
     int64_t triangles = load_u4(bytes + HEADER - 4);
     if (!sp_surface_is_stl_binary(bytes, count))
         return sp_fail(context, SP_INPUT,
                        "byte 80: binary STL of %lld triangles takes %lld bytes, but the file has %lld",
                        (long long)triangles, (long long)(HEADER + RECORD * triangles), (long long)count);
+
     sp_pool scratch = {0};
     weld_table table = {0};
     int status = SP_OK;
+
     for (int64_t i = 0; i < triangles; i++) {
         sp_surface_polygon(builder);
         for (int corner = 0; corner < 3; corner++) {
@@ -147,8 +151,10 @@ static int parse_facet(sp_surface_builder *builder, sp_pool *scratch, weld_table
     static const char *const axis[] = {"x", "y", "z"};
     sp_context *context = builder->context;
     int status;
+
     SP_TRY(need_line(context, text, "outer"));
     sp_surface_polygon(builder);
+
     for (int corner = 0; corner < 3; corner++) {
         double position[3];
         int64_t vertex;
@@ -158,6 +164,7 @@ static int parse_facet(sp_surface_builder *builder, sp_pool *scratch, weld_table
         SP_TRY(weld_vertex(builder, scratch, table, position, &vertex));
         SP_TRY(sp_surface_corner(builder, vertex));
     }
+
     SP_TRY(need_line(context, text, "endloop"));
     SP_TRY(need_line(context, text, "endfacet"));
 done:
@@ -173,6 +180,7 @@ int sp_surface_parse_stl_text(sp_surface_builder *builder, const char *bytes, in
     weld_table table = {0};
     bool inside = false;
     int status = SP_OK;
+
     sp_text_open(&text, bytes, count, "", "", false);
     while (sp_text_line(&text)) {
         if (inside && sp_text_match(&text, "facet")) {
@@ -185,6 +193,7 @@ int sp_surface_parse_stl_text(sp_surface_builder *builder, const char *bytes, in
             goto done;
         }
     }
+
     if (inside)
         status = sp_text_fail(context, &text, "the file ends where \"endsolid\" should follow");
 done:

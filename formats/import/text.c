@@ -276,16 +276,20 @@ static const char *scan_number(const char *at, const char *stop, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
     bool negative = at < stop && *at == '-';
     if (at < stop && (*at == '-' || *at == '+'))
         at++;
     const char *begin = at;
+
+    /* The digits before and behind the point form one integer: x = mantissa · 10^exponent. */
     uint64_t mantissa = 0; /* wraps beyond 19 digits, and is then not used */
     int64_t significant = 0, exponent = 0;
     for (; digit(at, stop); at++) {
         mantissa = mantissa * 10 + (uint64_t)(*at - '0');
         significant += significant || *at != '0';
     }
+
     bool any = at > begin;
     if (at < stop && *at == '.') {
         const char *fraction = ++at;
@@ -296,8 +300,10 @@ static const char *scan_number(const char *at, const char *stop, double *value)
         exponent = fraction - at;
         any = any || at > fraction;
     }
+
     if (!any)
         return NULL;
+
     if (at < stop && (lower(*at) == 'e' || lower(*at) == 'd')) {
         at++;
         bool down = at < stop && *at == '-';
@@ -310,6 +316,7 @@ static const char *scan_number(const char *at, const char *stop, double *value)
             written = written < 1000000 ? written * 10 + (*at - '0') : written;
         exponent += down ? -written : written;
     }
+
     double magnitude;
     if (significant == 0)
         magnitude = 0;
@@ -320,6 +327,7 @@ static const char *scan_number(const char *at, const char *stop, double *value)
         magnitude = scale(mantissa, (int)exponent);
     else if (!convert_slowly(begin, at, &magnitude))
         return NULL;
+
     *value = negative ? -magnitude : magnitude;
     return at;
 }
@@ -445,8 +453,10 @@ bool sp_word_utf8(sp_word word)
             more = 2;
         else if (byte[i] >= 0xf0 && byte[i] < 0xf5)
             more = 3;
+
         if (more < 0 || more >= word.length - i)
             return false;
+
         for (int j = 1; j <= more; j++)
             if ((byte[i + j] & 0xc0) != 0x80)
                 return false;

@@ -78,24 +78,30 @@ int sp_volume_include(struct sp_volume_reader *reader, sp_word name)
     const char *bytes;
     int64_t count;
     int status;
+
     if (name.length < 1 || name.length >= (int64_t)sizeof file || memchr(name.at, 0, (size_t)name.length))
         return sp_volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes",
                                    (int)sizeof file - 1);
     snprintf(file, sizeof file, "%.*s", (int)name.length, name.at);
     sp_word_show(name, shown);
+
     if (!reader->includes || !reader->includes->open)
         return sp_volume_fail_here(reader, "the file %s is included, but there is no way to open it", shown);
     if (reader->depth == VOLUME_DEPTH - 1)
         return sp_volume_fail_here(reader, "includes are nested more than %d deep", VOLUME_DEPTH - 1);
     if (reader->names.count == MOST_FILES)
         return sp_volume_fail_here(reader, "more than %d includes", MOST_FILES);
+
     SP_TRY(reader->includes->open(reader->includes->data, context, file, &bytes, &count));
     if (count < 0 || count >> FILE_BIT)
         return sp_volume_fail_here(reader, "%s has %lld bytes", shown, (long long)count);
+
     char *kept = sp_pool_copy(&reader->pool, shown, sizeof shown, 1);
     if (!kept)
         return sp_fail_memory(context);
     SP_TRY(sp_volume_push(reader, &reader->names, &kept, sizeof kept));
+
+    /* The text that includes this one goes on where it stopped. */
     reader->outer[reader->depth].text = reader->text;
     reader->outer[reader->depth++].file = reader->file;
     reader->file = reader->names.count;
@@ -245,10 +251,13 @@ bool sp_volume_orthotropic(const double p[9], double stiffness[21])
 {
     double a = 1 / p[0], b = 1 / p[1], c = 1 / p[2];
     double ab = -p[3] / p[0], bc = -p[4] / p[1], ca = -p[5] / p[2];
+
+    /* The compliance of the normal components is symmetric; its inverse has the adjugate over the determinant. */
     double minor_c = a * b - ab * ab;
     double det = a * (b * c - bc * bc) - ab * (ab * c - bc * ca) + ca * (ab * bc - b * ca);
     if (!(a > 0 && minor_c > 0 && det > 0 && p[6] > 0 && p[7] > 0 && p[8] > 0))
         return false;
+
     memset(stiffness, 0, 21 * sizeof *stiffness);
     stiffness[0] = (b * c - bc * bc) / det;
     stiffness[1] = (bc * ca - ab * c) / det;
@@ -256,9 +265,11 @@ bool sp_volume_orthotropic(const double p[9], double stiffness[21])
     stiffness[6] = (a * c - ca * ca) / det;
     stiffness[7] = (ab * ca - a * bc) / det;
     stiffness[11] = minor_c / det;
+
     stiffness[15] = p[7]; /* yz */
     stiffness[18] = p[8]; /* zx */
     stiffness[20] = p[6]; /* xy */
+
     for (int i = 0; i < 21; i++)
         if (!isfinite(stiffness[i]))
             return false;
@@ -292,11 +303,14 @@ int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const vo
     *ids = (struct sp_volume_ids){.count = count};
     *twice = -1;
 #define NUMBER(i) (*(const int64_t *)(const void *)((const char *)first + (size_t)(i)*stride))
+
+    /* A table by number where numbers are dense, otherwise a sorted list. */
     int64_t low = INT64_MAX, high = INT64_MIN, span = 0;
     for (int64_t i = 0; i < count; i++) {
         low = NUMBER(i) < low ? NUMBER(i) : low;
         high = NUMBER(i) > high ? NUMBER(i) : high;
     }
+
     if (count > 0 && !__builtin_sub_overflow(high, low, &span) && span < 4 * count + 1024) {
         ids->low = low;
         ids->span = span + 1;
@@ -311,6 +325,7 @@ int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const vo
         }
         return SP_OK;
     }
+
     ids->sorted = sp_pool_raw(&reader->pool, count, sizeof *ids->sorted);
     if (!ids->sorted)
         return sp_fail_memory(reader->context);
@@ -320,6 +335,7 @@ int sp_volume_ids_build(struct sp_volume_reader *reader, int64_t count, const vo
         ascending = ascending && (i == 0 || ids->sorted[i - 1].id < ids->sorted[i].id);
     }
 #undef NUMBER
+
     if (!ascending)
         qsort(ids->sorted, (size_t)count, sizeof *ids->sorted, compare_ids);
     for (int64_t i = 1; i < count && *twice < 0; i++)
@@ -376,14 +392,17 @@ static void explain_folded(struct sp_volume_reader *reader, const struct sp_volu
     const int nodes = sp_element_types[element->type].nodes;
     char *text = reader->notes->folded;
     size_t size = sizeof reader->notes->folded;
+
     name_element(reader, element, text, size);
     size_t used = strlen(text);
+
     for (int a = 0; a < nodes; a++)
         for (int b = 0; b < a; b++)
             if (index[a] == index[b]) {
                 snprintf(text + used, size - used, ": it has vertex %lld twice", (long long)node[index[a]].id);
                 return;
             }
+
     double jacobian = sp_mesh_worst_jacobian(mesh, number), volume = sp_mesh_element_volume(mesh, number);
     if (nodes == 4)
         snprintf(text + used, size - used, ": its volume is %g m3", volume);
@@ -438,14 +457,18 @@ static void order_by_place(const struct sp_volume_reader *reader, int type, int6
 {
     const struct sp_volume_node *node = reader->nodes.data;
     const int corners = sp_element_types[type].corners, nodes = sp_element_types[type].nodes;
+
     for (int k = corners; k < nodes; k++) {
         double xi[3], middle[3] = {0}, best = INFINITY;
         int found = k;
         sp_element_node(type, k, xi);
+
+        /* The edge of the two corners whose barycentric coordinates are 1/2 at this node. */
         const double L[4] = {1 - xi[0] - xi[1] - xi[2], xi[0], xi[1], xi[2]};
         for (int a = 0; a < 4; a++)
             for (int i = 0; i < 3; i++)
                 middle[i] += L[a] * node[index[a]].x[i];
+
         for (int m = k; m < nodes; m++) {
             const double away = sp_distance_squared3(node[index[m]].x, middle);
             if (away < best) {
@@ -453,6 +476,7 @@ static void order_by_place(const struct sp_volume_reader *reader, int type, int6
                 found = m;
             }
         }
+
         const int64_t swapped = index[k];
         index[k] = index[found];
         index[found] = swapped;
@@ -485,18 +509,23 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     struct sp_volume_node *node = reader->nodes.data;
     struct sp_volume_element *element = reader->elements.data;
     int64_t nodes = reader->nodes.count, low = INT64_MAX, high = INT64_MIN;
+
     int status = number_nodes(reader);
     if (status != SP_OK)
         return status;
+
     reader->vertex = sp_pool_raw(&reader->pool, nodes, sizeof *reader->vertex);
     reader->element = sp_pool_raw(&reader->pool, reader->elements.count, sizeof *reader->element);
     if (reader->pool.failed)
         return sp_fail_memory(reader->context);
+
+    /* Unused vertices are dropped where −1 stays; find_nodes sets 0 at those that elements use. */
     for (int64_t i = 0; i < nodes; i++) {
         reader->vertex[i] = drop ? -1 : 0;
         low = node[i].id < low ? node[i].id : low;
         high = node[i].id > high ? node[i].id : high;
     }
+
     for (int64_t e = 0; e < reader->elements.count; e++) {
         if (element[e].type < 0)
             continue;
@@ -505,18 +534,21 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         if (status != SP_OK)
             return status;
     }
+
     const int64_t count = sp_mesh_element_count(mesh);
     if (count == 0)
         return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no solid elements",
                        (long long)nodes);
     if (reader->pyramids > 0)
         sp_volume_note(reader, "%lld pyramids are split into two tetrahedra each", (long long)reader->pyramids);
+
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] == 0)
             reader->vertex[i] = mesh->vertex_count++;
     if (mesh->vertex_count < nodes)
         sp_volume_note(reader, "%lld of %lld vertices belong to no element and are dropped",
                        (long long)(nodes - mesh->vertex_count), (long long)nodes);
+
     mesh->vertices = sp_pool_raw(&mesh->pool, mesh->vertex_count, 3 * sizeof *mesh->vertices);
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         mesh->block[t].node =
@@ -526,9 +558,11 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
     mesh->fixed_axes = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed_axes);
     if (mesh->pool.failed)
         return sp_fail_memory(reader->context);
+
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] >= 0)
             memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
+
     int64_t made[SP_ELEMENT_TYPES] = {0};
     mesh->quadrature = 2;
     for (int64_t e = 0; e < reader->elements.count; e++) {
@@ -546,6 +580,7 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         mesh->region[number] = element[e].group;
         note_shape(reader, &element[e], mesh, number);
     }
+
     mesh->surface.width = sp_mesh_width(mesh);
     return SP_OK;
 }
@@ -555,13 +590,16 @@ static void name_group(const char *prefix, int64_t tag, int64_t name_count, cons
                        const sp_material *others, int64_t count, sp_material *material)
 {
     char wanted[SP_NAME_LENGTH];
+
     memcpy(wanted, material->name, sizeof wanted);
     if (tag != 0)
         snprintf(wanted, sizeof wanted, "%s-%lld", prefix, (long long)tag);
+
     for (int64_t i = 0; i < name_count; i++)
         if (name[i].tag == tag && tag != 0)
             memcpy(wanted, name[i].name, sizeof wanted);
     memcpy(material->name, wanted, sizeof wanted);
+
     for (int64_t i = 0; i < count; i++)
         if (strcmp(others[i].name, wanted) == 0) {
             char ending[32];
@@ -584,20 +622,25 @@ static int number_groups(struct sp_volume_reader *reader, const char *prefix, co
     struct sp_volume_element *element = reader->elements.data;
     int64_t elements = reader->elements.count, count = 0;
     int status;
+
     int64_t *tag = sp_pool_raw(&reader->pool, elements, sizeof *tag);
     if (!tag)
         return sp_fail_memory(reader->context);
+
     for (int64_t e = 0; e < elements; e++)
         if (count == 0 || tag[count - 1] != element[e].group)
             tag[count++] = element[e].group;
+
     int64_t twice, distinct = sp_volume_distinct(tag, count);
     struct sp_volume_ids ids;
     if (distinct > MOST)
         return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d",
                        (long long)distinct, prefix, MOST);
+
     SP_TRY(sp_volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
     for (int64_t e = 0; e < elements; e++)
         element[e].group = sp_volume_ids_find(&ids, element[e].group);
+
     sp_material *list = sp_list_add(materials, distinct, sizeof *list);
     if (!list)
         return sp_fail_memory(reader->context);

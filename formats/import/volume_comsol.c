@@ -74,18 +74,23 @@ static int parse_header(struct comsol *comsol)
     sp_word word = {0};
     char shown[SP_TEXT_QUOTE];
     int status;
+
     SP_TRY(integer(comsol, &major));
     SP_TRY(integer(comsol, &minor));
+
+    /* Two lists of texts, tags and types of the objects, are not used. */
     for (int list = 0; list < 2; list++) {
         SP_TRY(counted(comsol, "tags", 3, &count));
         for (int64_t i = 0; i < count; i++)
             SP_TRY(text(comsol, &word));
     }
+
     SP_TRY(skip(comsol, 3));
     SP_TRY(text(comsol, &word));
     if (!sp_word_is(word, "Mesh"))
         return sp_volume_fail_here(&comsol->in, "the first object is of class '%s', not Mesh",
                                    sp_word_show(word, shown));
+
     SP_TRY(integer(comsol, &comsol->version));
     if (comsol->version < 1 || comsol->version > 4)
         return sp_volume_fail_here(&comsol->in, "version %lld of the class Mesh is not supported (1 to 4 are)",
@@ -98,14 +103,17 @@ static int parse_vertices(struct comsol *comsol, int64_t *lowest)
 {
     int64_t dimension, count;
     int status;
+
     SP_TRY(integer(comsol, &dimension));
     if (dimension != 3)
         return sp_volume_fail_here(&comsol->in, "the dimension is %lld instead of 3", (long long)dimension);
+
     SP_TRY(counted(comsol, "vertices", 6, &count));
     SP_TRY(integer(comsol, lowest));
     struct sp_volume_node *node = sp_list_add(&comsol->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(comsol->in.context);
+
     for (int64_t i = 0; i < count; i++) {
         sp_volume_more(&comsol->in);
         node[i].id = *lowest + i;
@@ -199,15 +207,18 @@ static int parse_entities(struct comsol *comsol, int64_t count, const struct com
     const int64_t pieces = solid ? (of->type == SP_VOLUME_PYRAMID ? 2 : 1) : of->dimension == 2 ? 1 : of->nodes;
     int64_t entities, entity;
     int status;
+
     SP_TRY(counted(comsol, "geometric entities", 2, &entities));
     if (!solid && entities == 0)
         return SP_OK;
     if (entities != count)
         return sp_volume_fail_here(&comsol->in, "%lld elements have %lld geometric entities", (long long)count,
                                    (long long)entities);
+
     struct sp_volume_element *element = comsol->in.elements.data;
     struct sp_volume_part *part = comsol->in.parts.data;
     const int64_t first = (solid ? comsol->in.elements.count : comsol->in.parts.count) - pieces * count;
+
     for (int64_t i = 0; i < entities; i++) {
         SP_TRY(integer(comsol, &entity));
         if (!solid && (entity < 0 || entity == INT64_MAX))
@@ -248,12 +259,14 @@ static int parse_type(struct comsol *comsol)
     char shown[SP_TEXT_QUOTE];
     int64_t nodes;
     int status;
+
     SP_TRY(text(comsol, &name));
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (sp_word_is(name, types[i].name))
             of = &types[i];
     if (!of)
         return sp_volume_fail_here(&comsol->in, "elements of type %s are not supported", sp_word_show(name, shown));
+
     SP_TRY(integer(comsol, &nodes));
     if (nodes != nodes_of(of))
         return sp_volume_fail_here(&comsol->in, "elements of type %s have %lld nodes instead of %lld",
@@ -269,10 +282,12 @@ int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count
     struct comsol comsol = {0};
     int64_t lowest, kinds;
     int status;
+
     SP_TRY(sp_volume_start(&comsol.in, context, bytes, count, "", NULL, mesh, notes));
     sp_text_open(&comsol.in.text, bytes, count, "#", "", false);
     SP_TRY(parse_header(&comsol));
     SP_TRY(parse_vertices(&comsol, &lowest));
+
     SP_TRY(integer(&comsol, &kinds));
     if (kinds < 0 || kinds > MOST_TYPES) {
         status = sp_volume_fail_here(&comsol.in, "%lld types of elements", (long long)kinds);
@@ -280,6 +295,7 @@ int sp_volume_parse_comsol(sp_context *context, const char *bytes, int64_t count
     }
     for (int64_t i = 0; i < kinds; i++)
         SP_TRY(parse_type(&comsol));
+
     SP_TRY(sp_volume_build_groups(&comsol.in, "domain", material, 0, NULL, mesh));
     SP_TRY(sp_volume_add_sets(&comsol.in, (const char *const[]){"point", "edge", "boundary"}, 0, NULL, 0, mesh));
 done:

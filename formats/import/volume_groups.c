@@ -76,11 +76,12 @@ static void half_of_base(const int64_t node[4], int half, int64_t triangle[3])
 static int keys_of(const struct sp_volume_reader *reader, const struct sp_volume_part *part, int64_t key[3][4])
 {
     int count = face_key(reader, part->corners, part->node, key[0]);
-    for (int half = 1; half < 3 && part->corners == 4 && reader->pyramids > 0; half++) {
-        int64_t triangle[3];
-        half_of_base(part->node, half, triangle);
-        count += face_key(reader, 3, triangle, key[count]);
-    }
+    if (part->corners == 4 && reader->pyramids > 0)
+        for (int half = 1; half < 3; half++) {
+            int64_t triangle[3];
+            half_of_base(part->node, half, triangle);
+            count += face_key(reader, 3, triangle, key[count]);
+        }
     return count;
 }
 
@@ -89,23 +90,32 @@ static int find_faces(struct sp_volume_reader *reader, const sp_mesh *mesh, stru
 {
     const struct sp_volume_part *part = reader->parts.data;
     int64_t faces = 0, all, key[3][4];
+
     for (int64_t i = 0; i < reader->parts.count; i++)
         faces += part[i].dimension == 2 ? (reader->pyramids > 0 ? 3 : 1) : 0;
+
     *table = (struct table){.size = 16};
     while (table->size < 2 * faces)
         table->size *= 2;
     table->entry = sp_pool_raw(&reader->pool, table->size, sizeof *table->entry);
     if (!table->entry)
         return sp_fail_memory(reader->context);
+
     for (int64_t i = 0; i < table->size; i++)
         table->entry[i] = (struct entry){.key = {-2}, .face = -1};
+
+    /* The faces of groups that are searched, then those of elements that are among them. */
     for (int64_t i = 0; i < reader->parts.count; i++) {
         const int count = part[i].dimension == 2 ? keys_of(reader, &part[i], key) : 0;
         for (int k = 0; k < count; k++)
             memcpy(find(table, key[k])->key, key[k], sizeof key[k]);
     }
+
     int status = sp_face_count(reader->context, mesh, &all);
-    for (int64_t f = 0; f < all && faces > 0 && status == SP_OK; f++) {
+    if (status != SP_OK || faces == 0)
+        return status;
+
+    for (int64_t f = 0; f < all; f++) {
         const sp_face face = sp_face_at(mesh, f);
         sp_face_key(face.corner, key[0]);
         struct entry *entry = find(table, key[0]);
@@ -188,30 +198,36 @@ int sp_volume_add_sets(struct sp_volume_reader *reader, const char *const prefix
     int64_t lost = 0, next = 0;
     bool full = false;
     int status = SP_OK;
+
     SP_TRY(find_faces(reader, mesh, &table));
     if (reader->parts.count > 0)
         qsort(part, (size_t)reader->parts.count, sizeof *part, compare_parts);
     if (name_count > 0)
         qsort(names, (size_t)name_count, sizeof *names, sp_volume_compare_set_names);
+
     for (int64_t first = 0, end; first < reader->parts.count && !full; first = end) {
         const int dimension = part[first].dimension;
         const struct sp_volume_set_name here = {.dimension = dimension, .group = part[first].group};
         const sp_set_kind kind = dimension == 2 ? SP_SET_FACES : SP_SET_VERTICES;
         for (end = first; end < reader->parts.count && compare_parts(&part[first], &part[end]) == 0; end++)
             ;
+
         while (next < name_count && sp_volume_compare_set_names(&names[next], &here) < 0)
             next++;
         char name[SP_NAME_LENGTH];
         const bool named = next < name_count && sp_volume_compare_set_names(&names[next], &here) == 0;
+
         if (!named && (!prefix || here.group == 0)) {
             for (int64_t i = first; i < end; i++)
                 skipped += !part[i].further;
             continue;
         }
+
         sp_list *index = &lists[dimension == 2];
         index->count = 0;
         for (int64_t i = first; i < end; i++)
             SP_TRY(collect(reader, &table, &part[i], index, &lost));
+
         if (!named) {
             snprintf(name, sizeof name, "%s-%lld", prefix[dimension], (long long)here.group);
             SP_TRY(sp_volume_add_set(reader, mesh, name, kind, index, &full));
@@ -219,6 +235,7 @@ int sp_volume_add_sets(struct sp_volume_reader *reader, const char *const prefix
         for (; next < name_count && sp_volume_compare_set_names(&names[next], &here) == 0 && !full; next++)
             SP_TRY(sp_volume_add_set(reader, mesh, names[next].name, kind, index, &full));
     }
+
     if (skipped > 0)
         sp_volume_note(reader, "%lld points, lines and faces are in no group and are passed over", (long long)skipped);
     if (lost > 0)

@@ -18,11 +18,13 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
+
     if (sp_inp_parameter(card, "SYSTEM") && !sp_word_is(*sp_inp_parameter(card, "SYSTEM"), "R"))
         return sp_volume_fail(&inp->in, card->where, "*NODE with a cylindrical or spherical SYSTEM is not supported");
     inp->nsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "NSET"))
         SP_TRY(sp_volume_sets_need(&inp->in, &inp->nsets, inp->level, *sp_inp_parameter(card, "NSET"), &set));
+
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -30,9 +32,11 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
         sp_word field;
         bool more;
         struct sp_volume_node node = {.where = sp_volume_here(&inp->in)};
+
         sp_text_field(&inp->in.text, ',', &field);
         if (!sp_inp_number(inp, &inp->nsets, inp->level, field, &node.id) || node.id < 0)
             return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
+
         for (int k = 0; k < 3; k++) {
             more = sp_text_field(&inp->in.text, ',', &field);
             if (field.length == 0 && !more && k < 2)
@@ -41,6 +45,7 @@ static int parse_nodes(struct inp *inp, const struct inp_card *card)
             if (field.length && !sp_word_number(field, &node.x[k]))
                 return sp_volume_fail_here(&inp->in, "'%s' is no finite coordinate", sp_word_show(field, shown));
         }
+
         SP_TRY(sp_volume_push(&inp->in, &inp->in.nodes, &node, sizeof node));
         SP_TRY(number_to_set(inp, &inp->nsets, set, node.id));
     }
@@ -90,12 +95,14 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
     int corners = 0;
     bool found, comma = true;
     int status = SP_OK;
+
     while (corners < width) {
         for (bool more = true; more && corners < width;) {
             more = sp_text_field(&inp->in.text, ',', &field);
             if (field.length && !sp_inp_number(inp, &inp->nsets, inp->level, field, &node[corners++]))
                 return sp_volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         }
+
         if (corners == width)
             break;
         comma = field.length == 0;
@@ -110,10 +117,12 @@ static int parse_corners(struct inp *inp, const struct sp_volume_element *elemen
         sp_text_field(&inp->in.text, ',', &field);
         surplus |= field.length > 0;
     }
+
     if (surplus && !comma)
         return sp_volume_fail(&inp->in, element->where,
                               "element %lld has fewer than %d nodes on its lines, and the next line has too many",
                               (long long)element->id, width);
+
     inp->surplus += surplus;
 done:
     return status;
@@ -144,9 +153,12 @@ static int parse_element(struct inp *inp, int type, int64_t set)
     struct sp_volume_element element = {.where = sp_volume_here(&inp->in), .group = -1, .type = type};
     int64_t node[SP_ELEMENT_NODES];
     int status;
+
     const bool more = sp_text_field(&inp->in.text, ',', &field);
     if (!sp_inp_number(inp, &inp->elsets, inp->level, field, &element.id) || element.id < 0)
         return sp_volume_fail_here(&inp->in, "'%s' is no number of an element", sp_word_show(field, shown));
+
+    /* Elements of a plane are faces of solids, of which they form a set. */
     if (type <= PLANE) {
         const int nodes = PLANE - type;
         element.type = SP_VOLUME_PASSED;
@@ -159,6 +171,7 @@ static int parse_element(struct inp *inp, int type, int64_t set)
         SP_TRY(skip_corners(inp, more));
         inp->skipped++;
     }
+
     SP_TRY(sp_volume_add_element(&inp->in, element, node));
     status = number_to_set(inp, &inp->elsets, set, element.id);
 done:
@@ -188,6 +201,7 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     int64_t set = -1;
     bool found;
     int status;
+
     SP_TRY(sp_inp_need_parameter(inp, card, "TYPE", &name));
     sp_inp_pack(name, type, sizeof type);
     const int number = type_of(type);
@@ -196,13 +210,16 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
                               "elements of type %s are not supported (C3D4, C3D6, C3D8, C3D8I, C3D8R, C3D10, C3D15, "
                               "C3D20, C3D20R and C3D27 are)",
                               sp_word_show(name, shown));
+
     if (strcmp(type, "C3D8R") == 0)
         sp_volume_note(&inp->in, "elements of type C3D8R (one integration point) are read as fully integrated ones");
+
     inp->elsets.outside |= inp->part && inp->level == INP_MODEL;
     if (sp_inp_parameter(card, "ELSET"))
         SP_TRY(sp_volume_sets_need(&inp->in, &inp->elsets, inp->level, *sp_inp_parameter(card, "ELSET"), &set));
     if (number <= PLANE)
         SP_TRY(name_faces(inp, card, set, name));
+
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -223,9 +240,11 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
     const enum inp_use use = sp_inp_use(card->name, &shown);
     bool found;
     int status;
+
     if (use == INP_REFUSED)
         return sp_volume_fail(&inp->in, card->where, "*%s is not supported", shown);
     SP_TRY(sp_inp_parse_level(inp, card));
+
     const bool other = use == INP_MATERIAL || strcmp(card->name, "*HYPERELASTIC") == 0;
     if (other && inp->materials.count)
         ((struct inp_material *)inp->materials.data)[inp->materials.count - 1].other = true;
@@ -233,6 +252,7 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
         sp_volume_note(&inp->in, "*%s is passed over", shown);
     else if (use == INP_UNKNOWN)
         sp_volume_note(&inp->in, "the keyword *%s is not known and is passed over", shown);
+
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -255,15 +275,18 @@ static int parse_cards(struct inp *inp)
         SP_TRY(sp_inp_next_line(inp, &found));
         if (!found)
             return SP_OK;
+
         if (*inp->in.line != '*') {
             sp_text_rest(&inp->in.text, &rest);
             return sp_volume_fail_here(&inp->in, "a card like *NODE is expected, not '%s'", sp_word_show(rest, shown));
         }
         SP_TRY(sp_inp_read_card(inp, &card));
+
         if (strcmp(card.name, "*STEP") == 0 && ++inp->step == 2) {
             sp_volume_note(&inp->in, "only the first step is read");
             return SP_OK;
         }
+
         if (strcmp(card.name, "*NODE") == 0)
             status = parse_nodes(inp, &card);
         else if (strcmp(card.name, "*ELEMENT") == 0)
@@ -296,6 +319,7 @@ static int parse_cards(struct inp *inp)
             status = sp_inp_parse_conditions(inp, &card, strcmp(card.name, "*CLOAD") == 0);
         else
             status = parse_other(inp, &card);
+
         if (status != SP_OK)
             return status;
     }
@@ -332,10 +356,12 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     int64_t twice, count = inp->sections.count ? inp->materials.count : 1;
     int status;
     char shown[SP_TEXT_QUOTE];
+
     if (inp->plane.count && !has_solids(inp))
         return sp_volume_fail(&inp->in, inp->plane.where,
                               "elements of type %s are not supported without solids, whose faces they would be",
                               sp_word_show(inp->plane.type, shown));
+
     SP_TRY(sp_volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
     if (twice >= 0)
         return sp_volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
@@ -343,33 +369,41 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     SP_TRY(
         sp_volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
     SP_TRY(sp_inp_assign_materials(inp));
+
     if (inp->surplus)
         sp_volume_note(&inp->in, "%lld elements have more numbers than nodes: the surplus is left out",
                        (long long)inp->surplus);
     if (inp->skipped)
         sp_volume_note(&inp->in, "%lld elements that are no solids are passed over", (long long)inp->skipped);
+
     SP_TRY(sp_volume_build(&inp->in, true, mesh));
     SP_TRY(sp_volume_sets_index(&inp->in, &inp->nsets, &inp->in.node_ids, inp->in.nodes.count, node, sizeof *node));
+
     sp_material *materials = sp_pool_copy(&inp->in.pool, inp->material, 1, sizeof *materials);
     if (inp->sections.count)
         materials = sp_pool_new(&inp->in.pool, count, sizeof *materials);
     int64_t *ids = sp_pool_raw(&mesh->pool, mesh->vertex_count, sizeof *ids);
     if (inp->in.pool.failed || mesh->pool.failed)
         return sp_fail_memory(inp->in.context);
-    for (int64_t i = 0; inp->sections.count && i < count; i++)
-        materials[i] = known[i].material;
+
+    if (inp->sections.count)
+        for (int64_t i = 0; i < count; i++)
+            materials[i] = known[i].material;
     for (int64_t i = 0; i < inp->in.nodes.count; i++)
         if (inp->in.vertex[i] >= 0)
             ids[inp->in.vertex[i]] = node[i].id % INP_OUTSIDE;
+
     SP_TRY(sp_volume_regions(&inp->in, mesh, count, materials));
     SP_TRY(sp_inp_fix_vertices(inp, mesh));
     SP_TRY(add_plane_sets(inp, mesh));
     SP_TRY(sp_inp_add_sets(inp, mesh));
+
     if (loads)
         SP_TRY(sp_inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
         sp_volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
                        (long long)inp->loads.count);
+
     for (int i = 0; i < 2; i++) {
         const struct sp_volume_sets *sets = i ? &inp->nsets : &inp->elsets;
         if (sets->unknown)
@@ -388,14 +422,17 @@ int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, c
 {
     struct inp inp = {.material = material, .nsets.what = "nodes", .elsets.what = "elements"};
     int status;
+
     if (node_id)
         *node_id = NULL;
     if (loads)
         *loads = (sp_nodal_loads){0};
+
     SP_TRY(sp_volume_start(&inp.in, context, bytes, count, "**", includes, mesh, notes));
     SP_TRY(parse_cards(&inp));
     SP_TRY(make_mesh(&inp, mesh, node_id, loads));
 done:
+
     sp_volume_sets_free(&inp.nsets);
     sp_volume_sets_free(&inp.elsets);
     sp_list_free(&inp.plane.names);
@@ -406,6 +443,7 @@ done:
     sp_list_free(&inp.orientations);
     sp_list_free(&inp.surfaces);
     sp_list_free(&inp.surface_lines);
+
     if (status != SP_OK && loads)
         *loads = (sp_nodal_loads){0};
     return sp_volume_finish(&inp.in, status, mesh);

@@ -26,12 +26,14 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     int64_t first, last;
     sp_text_field(&inp->in.text, ',', &condition->target);
     condition->target = sp_inp_unquote(condition->target);
+
     sp_text_field(&inp->in.text, ',', &field);
     int named = named_condition(field);
     if (named >= 0) {
         condition->components = named;
         return SP_OK;
     }
+
     if (!sp_word_integer(field, &first) || first < 1)
         return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
     last = first;
@@ -39,8 +41,11 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     if (field.length && (!sp_word_integer(field, &last) || last < first))
         return sp_volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
                                    (long long)first);
+
+    /* Further degrees of freedom are rotations and the like, which solids do not have. */
     for (int64_t d = first; d <= last && d <= 3; d++)
         condition->components |= 1 << (d - 1);
+
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && !sp_word_number(field, &condition->value))
         return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
@@ -79,10 +84,12 @@ int sp_inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool l
             inp->boundaries.count = 0;
         inp->boundary_in_step = true;
     }
+
     if (load && sp_inp_parameter(card, "AMPLITUDE") && !inp->amplitude) {
         inp->amplitude = true;
         sp_volume_note(&inp->in, "the amplitude of *CLOAD is passed over");
     }
+
     for (;;) {
         struct inp_condition condition = {0};
         SP_TRY(sp_inp_data_line(inp, &found));
@@ -122,9 +129,11 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
     sp_list indices = {0};
     int64_t moved = 0, missing = 0;
     int status = SP_OK;
+
     uint8_t *axes = sp_pool_new(&inp->in.pool, mesh->vertex_count, sizeof *axes);
     if (!axes)
         return sp_fail_memory(inp->in.context);
+
     for (int64_t i = 0; i < inp->boundaries.count; i++) {
         SP_TRY(find_target(inp, &condition[i], &indices));
         for (int64_t j = 0; j < indices.count; j++) {
@@ -135,6 +144,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         }
         moved += condition[i].components && condition[i].value != 0;
     }
+
     if (moved)
         sp_volume_note(
             &inp->in,
@@ -143,6 +153,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
     if (missing)
         sp_volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
                        (long long)missing);
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
@@ -151,6 +162,7 @@ int sp_inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         status = sp_fail_memory(inp->in.context);
         goto done;
     }
+
     for (int64_t v = 0, n = 0; v < mesh->vertex_count; v++)
         if (axes[v]) {
             mesh->fixed[n] = v;
@@ -172,6 +184,7 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
     sp_list indices = {0}, entries = {0};
     int64_t missing = 0;
     int status = SP_OK;
+
     for (int64_t i = 0; i < inp->loads.count; i++) {
         SP_TRY(find_target(inp, &condition[i], &indices));
         for (int64_t j = 0; j < indices.count; j++) {
@@ -184,10 +197,12 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
             SP_TRY(sp_volume_push(&inp->in, &entries, &entry, sizeof entry));
         }
     }
+
     if (missing)
         sp_volume_note(&inp->in,
                        "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
                        (long long)missing);
+
     loads->count = entries.count;
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);
@@ -196,6 +211,7 @@ int sp_inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
         status = sp_fail_memory(inp->in.context);
         goto done;
     }
+
     for (int64_t i = 0; i < loads->count; i++) {
         const struct entry *entry = (struct entry *)entries.data + i;
         loads->vertex[i] = entry->vertex;

@@ -38,6 +38,7 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
     sp_word field;
     bool found;
     int status;
+
     for (int i = 0; i < count; i++) {
         if (i % PER_LINE == 0) {
             SP_TRY(sp_inp_data_line(inp, &found));
@@ -48,10 +49,12 @@ static int read_constants(struct inp *inp, const struct inp_card *card, int coun
             if (i == 0)
                 *where = sp_volume_here(&inp->in);
         }
+
         sp_text_field(&inp->in.text, ',', &field);
         if (!sp_word_number(field, &value[i]))
             return sp_volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     }
+
     SP_TRY(sp_inp_data_line(inp, &found));
     if (found)
         return sp_volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
@@ -93,16 +96,21 @@ static int parse_directed(struct inp *inp, const struct inp_card *card, const st
     double value[21];
     bool definite = true;
     int status;
+
     SP_TRY(read_constants(inp, card, type->count, value, &where));
     material->law = SP_LAW_LINEAR;
     memcpy(material->frame, identity, sizeof identity);
     memset(material->stiffness, 0, sizeof material->stiffness);
-    if (*type->type == 'E') /* E1 E2 E3, nu12 nu13 nu23, G12 G13 G23 */
+
+    /* E1 E2 E3, nu12 nu13 nu23, G12 G13 G23; nu31 = nu13 E3/E1 for the order of sp_volume_orthotropic. */
+    if (*type->type == 'E')
         definite = sp_volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5],
                                                     value[4] * value[2] / value[0], value[6], value[8], value[7]},
                                          material->stiffness);
-    for (int i = 0; i < type->count && *type->type != 'E'; i++)
-        material->stiffness[type->to[i]] = value[i];
+    if (*type->type != 'E')
+        for (int i = 0; i < type->count; i++)
+            material->stiffness[type->to[i]] = value[i];
+
     if (!definite || sp_material_check(inp->in.context, material) != SP_OK)
         status = sp_volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
                                 type->count);
@@ -118,20 +126,25 @@ int sp_inp_parse_elastic(struct inp *inp, const struct inp_card *card)
     int64_t where = 0;
     double value[2];
     int status;
+
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
                               material->material.name);
+
     if (type)
         sp_inp_pack(*type, packed, sizeof packed);
     material->elastic = true;
+
     for (size_t i = 0; i < sizeof directed_types / sizeof directed_types[0]; i++)
         if (strncmp(packed, directed_types[i].type, strlen(directed_types[i].type)) == 0)
             return parse_directed(inp, card, &directed_types[i], &material->material);
+
     if (strncmp(packed, "ISO", 3))
         return sp_volume_fail(&inp->in, card->where,
                               "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
                               sp_word_show(*type, shown));
+
     SP_TRY(read_constants(inp, card, 2, value, &where));
     SP_TRY(sp_volume_check_isotropic(&inp->in, where, value[0], value[1]));
     material->material.law = SP_LAW_STVK;
@@ -149,16 +162,20 @@ int sp_inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
     int64_t where = 0;
     double value[3] = {0};
     int count = sp_inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
+
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
         return sp_volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
                               material->material.name);
+
     SP_TRY(read_constants(inp, card, count, value, &where));
     double d1 = value[count - 1], c01 = count == 3 ? value[1] : 0;
     if (!(d1 > 0 && isfinite(1 / d1)))
         return sp_volume_fail(&inp->in, where, "D1 = %g is not positive (a default for it is not supported)", d1);
     if (!(value[0] + c01 > 0))
         return sp_volume_fail(&inp->in, where, "C10 + C01 = %g is not positive", value[0] + c01);
+
+    /* mooney is c01, c10 and the bulk coefficient 1/D1 of (J − 1)². */
     material->elastic = true;
     material->material.law = SP_LAW_MOONEY_RIVLIN;
     material->material.mooney[0] = c01;
@@ -199,23 +216,29 @@ int sp_inp_parse_orientation(struct inp *inp, const struct inp_card *card)
     double point[6] = {0};
     bool found;
     int status;
+
     SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &orientation.name));
+
     for (int line = 0;; line++) {
         sp_word field;
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
             break;
-        for (int i = 0; line == 0 && i < 6; i++) {
-            sp_text_field(&inp->in.text, ',', &field);
-            orientation.known = orientation.known && sp_word_number(field, &point[i]);
-        }
+        if (line == 0)
+            for (int i = 0; i < 6; i++) {
+                sp_text_field(&inp->in.text, ',', &field);
+                orientation.known = orientation.known && sp_word_number(field, &point[i]);
+            }
         orientation.known = orientation.known && line == 0 && !sp_text_more(&inp->in.text);
     }
+
+    /* x towards a, z normal to the plane of a and b, y completes the frame. */
     memcpy(orientation.frame, point, 3 * sizeof *point);
     sp_cross3(point, point + 3, orientation.frame + 6);
     sp_cross3(orientation.frame + 6, point, orientation.frame + 3);
     for (int i = 0; i < 3; i++)
         orientation.known = sp_normalize3(orientation.frame + 3 * i) && orientation.known;
+
     status = sp_volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
 done:
     return status;
@@ -241,8 +264,10 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     const struct inp_orientation *orientation = inp->orientations.data;
     char shown[SP_TEXT_QUOTE];
     int64_t o = inp->orientations.count - 1;
+
     if (material->material.law != SP_LAW_LINEAR)
         return SP_OK;
+
     if (material->orientation.at && !sp_word_same(material->orientation, section->orientation))
         return sp_volume_fail(&inp->in, section->where,
                               "the material %s has sections of different orientations: give each a material of its own",
@@ -250,6 +275,7 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     material->orientation = section->orientation.length ? section->orientation : sp_word_of("");
     if (section->orientation.length == 0)
         return SP_OK;
+
     while (o >= 0 && !sp_word_same(orientation[o].name, section->orientation))
         o--;
     if (o < 0)
@@ -259,6 +285,7 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
         return sp_volume_fail(&inp->in, section->where,
                               "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
                               sp_word_show(section->orientation, shown));
+
     memcpy(material->material.frame, orientation[o].frame, sizeof orientation[o].frame);
     return SP_OK;
 }
@@ -271,11 +298,13 @@ int sp_inp_assign_materials(struct inp *inp)
     char shown[SP_TEXT_QUOTE];
     sp_list met = {0};
     int status = SP_OK;
+
     for (int64_t s = 0; s < inp->sections.count; s++) {
         const struct sp_volume_set *set = sp_inp_find_set(inp, &inp->elsets, section[s].level, section[s].set);
         int64_t m = 0;
         while (m < inp->materials.count && !sp_word_same(section[s].material, sp_word_of(material[m].material.name)))
             m++;
+
         if (!set)
             status = sp_volume_fail(&inp->in, section[s].where, "the set of elements %s is not defined",
                                     sp_word_show(section[s].set, shown));
@@ -289,6 +318,7 @@ int sp_inp_assign_materials(struct inp *inp)
                                material[m].material.name);
         else if ((status = orient_material(inp, &section[s], &material[m])) == SP_OK)
             status = sp_volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
+
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
             int64_t e = ((int64_t *)met.data)[i];
             if (element[e].group >= 0 && element[e].group != m)
@@ -296,8 +326,10 @@ int sp_inp_assign_materials(struct inp *inp)
                                         (long long)element[e].id, material[element[e].group].material.name);
             element[e].group = m;
         }
+
         if (status != SP_OK)
             break;
+
         if (!material[m].density)
             sp_volume_note(&inp->in, "the material %s has no *DENSITY: %g is taken", material[m].material.name,
                            inp->material->density);
@@ -305,9 +337,11 @@ int sp_inp_assign_materials(struct inp *inp)
             sp_volume_note(&inp->in, "the material %s is not only elastic: the rest is passed over",
                            material[m].material.name);
     }
+
     if (inp->sections.count == 0)
         sp_volume_note(&inp->in, "the file has no *SOLID SECTION: all elements take the material %s",
                        inp->material->name);
+
     for (int64_t e = 0; status == SP_OK && e < inp->in.elements.count; e++) {
         if (inp->sections.count == 0)
             element[e].group = 0;
@@ -315,6 +349,7 @@ int sp_inp_assign_materials(struct inp *inp)
             status = sp_volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION",
                                     (long long)element[e].id);
     }
+
     sp_list_free(&met);
     return status;
 }

@@ -106,6 +106,7 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
     if (sets == &inp->nsets && sp_inp_parameter(card, "ELSET"))
         return sp_volume_fail(&inp->in, card->where, "*NSET with ELSET= is not supported");
     SP_TRY(sp_volume_sets_need(&inp->in, sets, inp->level, name, &set));
+
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -114,11 +115,13 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
             SP_TRY(parse_generate(inp, sets, level, set));
             continue;
         }
+
         for (bool more = true; more;) {
             more = sp_text_field(&inp->in.text, ',', &field);
             struct sp_volume_member member = {.step = 1, .where = sp_volume_here(&inp->in), .set = -1, .listed = true};
             if (field.length == 0)
                 continue;
+
             if (!sp_inp_number(inp, sets, level, field, &member.first)) {
                 const struct sp_volume_set *other = sp_inp_find_set(inp, sets, level, sp_inp_unquote(field));
                 if (!other)
@@ -127,6 +130,7 @@ int sp_inp_parse_set(struct inp *inp, const struct inp_card *card, struct sp_vol
                 member.set = other - (const struct sp_volume_set *)sets->list.data;
                 member.upto = other->members.count;
             }
+
             member.last = member.first;
             SP_TRY(sp_volume_sets_add(&inp->in, sets, set, member));
         }
@@ -160,6 +164,7 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
     struct inp_surface surface = {.first = inp->surface_lines.count, .level = inp->level};
     bool found = true;
     int status;
+
     SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &surface.name));
     if (type)
         sp_inp_pack(*type, packed, sizeof packed);
@@ -168,6 +173,7 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
     if (!known)
         sp_volume_note(&inp->in, "the surface %s is passed over: it is not of faces or nodes",
                        sp_word_show(surface.name, shown));
+
     for (;;) {
         SP_TRY(sp_inp_data_line(inp, &found));
         if (!found)
@@ -175,6 +181,7 @@ int sp_inp_parse_surface(struct inp *inp, const struct inp_card *card)
         if (known)
             SP_TRY(parse_surface_line(inp, &surface));
     }
+
     surface.end = inp->surface_lines.count;
     if (known)
         SP_TRY(sp_volume_push(&inp->in, &inp->surfaces, &surface, sizeof surface));
@@ -307,7 +314,9 @@ static int find_target(struct making *m, const struct inp_surface *surface, cons
     char shown[SP_TEXT_QUOTE];
     int64_t number;
     int status;
+
     m->indices.count = 0;
+
     if (sp_inp_number(m->inp, sets, surface->level, line->target, &number)) {
         const int64_t index = sp_volume_ids_find(sets->ids, number);
         if (index < 0)
@@ -321,6 +330,7 @@ static int find_target(struct making *m, const struct inp_surface *surface, cons
                                   sp_word_show(line->target, shown));
         SP_TRY(sp_volume_sets_resolve(in, sets, set, &m->indices));
     }
+
     status = to_mesh(m, surface->of_nodes ? in->vertex : in->element);
 done:
     return status;

@@ -10,6 +10,7 @@ int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, s
     char shown[SP_TEXT_QUOTE];
     sp_list list = {0};
     int status = SP_OK;
+
     sp_text_open(&text, bytes, count, "", "", false);
     sp_text_blanks(&text, ",;");
     while (sp_text_line(&text))
@@ -24,12 +25,15 @@ int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, s
                 goto done;
             --*number;
         }
+
+    /* Repeated numbers are one vertex. */
     int64_t distinct = sp_volume_distinct(list.data, list.count);
     int64_t *kept = sp_pool_copy(pool, list.data, distinct, sizeof *kept);
     if (!kept) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     *fixed = kept;
     *fixed_count = distinct;
 done:
@@ -46,10 +50,12 @@ static int find_around(sp_context *context, sp_pool *scratch, const sp_mesh *mes
 {
     int64_t elements = sp_mesh_element_count(mesh);
     int nodes;
+
     around->first = sp_pool_new(scratch, mesh->vertex_count + 1, sizeof *around->first);
     around->element = sp_pool_raw(scratch, sp_mesh_node_count(mesh), sizeof *around->element);
     if (scratch->failed)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
@@ -61,6 +67,7 @@ static int find_around(sp_context *context, sp_pool *scratch, const sp_mesh *mes
         sum += v < mesh->vertex_count ? around->first[v] : 0;
         around->first[v] = sum;
     }
+
     for (int64_t e = elements - 1; e >= 0; e--) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
@@ -77,13 +84,14 @@ static int64_t find_element(const sp_mesh *mesh, const struct around *around, in
     for (int64_t i = around->first[vertex[0]]; i < around->first[vertex[0] + 1]; i++) {
         int nodes, matched = 0;
         const int64_t *node = sp_mesh_nodes(mesh, around->element[i], &nodes);
-        for (int a = 0; nodes == n && a < n; a++)
-            for (int b = 0; b < n; b++)
-                if (node[a] == vertex[b]) {
-                    weights[a] = given[b];
-                    matched++;
-                    break;
-                }
+        if (nodes == n)
+            for (int a = 0; a < n; a++)
+                for (int b = 0; b < n; b++)
+                    if (node[a] == vertex[b]) {
+                        weights[a] = given[b];
+                        matched++;
+                        break;
+                    }
         if (matched == n)
             return around->element[i];
     }
@@ -99,6 +107,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
     int64_t number, vertex[8];
     double given[8], sum = 0;
     int n = 0, status = SP_OK;
+
     sp_text_word(text, &word);
     if (!sp_word_integer(word, &number) || number < 0 || number >= surface->vertex_count)
         return sp_text_fail(context, text, "'%s' is no number of one of the %lld surface vertices, counted from 0",
@@ -106,6 +115,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
     if (seen[number])
         return sp_text_fail(context, text, "surface vertex %lld occurs twice", (long long)number);
     seen[number] = true;
+
     for (; sp_text_word(text, &word); n++) {
         if (n == 8)
             return sp_text_fail(context, text, "surface vertex %lld has more than 8 weights", (long long)number);
@@ -121,6 +131,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         SP_TRY(sp_text_need_number(context, text, "weight", &given[n]));
         sum += given[n];
     }
+
     if (n != 4 && n != 8)
         return sp_text_fail(context, text, "surface vertex %lld has %d weights, neither 4 nor 8", (long long)number, n);
     if (!(fabs(sum - 1) <= 1e-4))
@@ -128,6 +139,7 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
     /* The file has few digits: the sum is scaled to 1, so that the weights remain those of an affine combination. */
     for (int b = 0; b < n; b++)
         given[b] /= sum;
+
     int64_t element = find_element(mesh, around, n, vertex, given, surface->weights + number * surface->width);
     if (element < 0)
         return sp_text_fail(context, text, "no element has the %d corners of surface vertex %lld", n,
@@ -170,6 +182,7 @@ int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count
         .vertex_count = surface_vertex_count, .triangle_count = triangle_count, .width = sp_mesh_width(mesh)};
     int64_t lines = 0;
     int status;
+
     SP_TRY(sp_mesh_need_linear(context, mesh, "a .interp file"));
     SP_TRY(check_surface(context, surface_vertex_count, surface_vertices, triangle_count, triangles));
     SP_TRY(find_around(context, &scratch, mesh, &around));
@@ -182,10 +195,12 @@ int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_text_open(&text, bytes, count, "#", "", false);
     sp_text_blanks(&text, ",");
     for (; sp_text_line(&text); lines++)
         SP_TRY(parse_line(context, &text, mesh, &around, &surface, seen));
+
     if (lines != surface_vertex_count)
         status = sp_fail(context, SP_INPUT, "the file has weights for %lld of %lld surface vertices", (long long)lines,
                          (long long)surface_vertex_count);

@@ -159,14 +159,17 @@ static int parse_section(struct medit *medit)
     int64_t dimension;
     sp_word word;
     int status;
+
     SP_TRY(sp_volume_next_word(&medit->in, "the file", &word));
     sp_word_show(word, shown);
     if (!is_keyword(word))
         return sp_volume_fail_here(&medit->in, "a section like Vertices is expected, not '%s'", shown);
     snprintf(medit->section, sizeof medit->section, "%s", shown);
+
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if (sp_word_same(word, sp_word_of(refused[i])))
             return sp_volume_fail_here(&medit->in, "%s are not supported", medit->section);
+
     if (sp_word_same(word, sp_word_of("Vertices")))
         return parse_vertices(medit);
     for (size_t i = 0; i < sizeof solids / sizeof solids[0]; i++)
@@ -175,11 +178,13 @@ static int parse_section(struct medit *medit)
     for (int k = 0; k < (int)(sizeof parts / sizeof parts[0]); k++)
         if (sp_word_same(word, sp_word_of(parts[k].section)))
             return parse_parts(medit, k);
+
     medit->ended = sp_word_same(word, sp_word_of("End"));
     if (medit->ended)
         return SP_OK;
     if (!sp_word_same(word, sp_word_of("Dimension")))
         return skip_section(medit);
+
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &dimension));
     if (dimension != 3)
         return sp_volume_fail_here(&medit->in, "the dimension is %lld instead of 3", (long long)dimension);

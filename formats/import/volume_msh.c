@@ -127,6 +127,7 @@ static int parse_format(struct msh *msh)
     double version;
     int64_t type, bytes, one = 0;
     int status;
+
     msh->section = "$MeshFormat";
     SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
     if (sp_word_is(word, "$NOD") || sp_word_is(word, "$PARA"))
@@ -134,15 +135,18 @@ static int parse_format(struct msh *msh)
                        "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it "
                        "as version 2 or 4",
                        sp_word_is(word, "$NOD") ? "$NOD" : "$PARA");
+
     if (!sp_word_is(word, "$MeshFormat"))
         return sp_fail(msh->in.context, SP_INPUT,
                        "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
+
     SP_TRY(sp_volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
         return sp_volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)",
                                    sp_word_show(word, shown));
     msh->major = (int)version;
     msh->minor = (int)lround(10 * (version - msh->major));
+
     SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &type));
     SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &bytes));
     if (type != 0 && type != 1)
@@ -150,6 +154,8 @@ static int parse_format(struct msh *msh)
     if (bytes != 8 && !(msh->major == 4 && bytes == 4))
         return sp_volume_fail_here(&msh->in, "data size %lld is not supported", (long long)bytes);
     msh->size_bytes = (int)bytes;
+
+    /* A binary file marks its byte order by the integer 1. */
     if (type == 1) {
         sp_text_seek(text, text->next);
         text->binary = true;
@@ -159,6 +165,7 @@ static int parse_format(struct msh *msh)
         if (one != 1 && one != 0x01000000)
             return sp_volume_fail(&msh->in, where, "the mark of the byte order is %lld instead of 1", (long long)one);
     }
+
     SP_TRY(end_section(msh));
 done:
     return status;
@@ -181,8 +188,10 @@ static int parse_names(struct msh *msh)
 {
     int64_t count, dimension;
     int status;
+
     SP_TRY(sp_volume_next_integer(&msh->in, msh->section, &count));
     SP_TRY(sp_volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
+
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_group_name name = {0};
         sp_word word;
@@ -192,14 +201,17 @@ static int parse_names(struct msh *msh)
         if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
             return sp_volume_fail_here(&msh->in, "a name in quotes is missing");
         word = (sp_word){word.at + 1, word.length - 2};
+
         if (dimension != 3) {
             if (dimension >= 0 && dimension < 3)
                 SP_TRY(add_set_name(msh, dimension, name.tag, word));
             continue;
         }
+
         SP_TRY(sp_volume_name(&msh->in, sp_volume_here(&msh->in), word, "physical volume", name.name));
         SP_TRY(sp_volume_push(&msh->in, &msh->names, &name, sizeof name));
     }
+
     SP_TRY(end_section(msh));
 done:
     return status;
@@ -243,28 +255,35 @@ static int parse_entities(struct msh *msh)
 {
     int64_t counts[4], bounding;
     int status;
+
     if (msh->major != 4)
         return sp_volume_fail_here(&msh->in, "$Entities in a file of version 2");
     for (int d = 0; d < 4; d++)
         SP_TRY(count_of(msh, msh->size_bytes, "entities", ASCII_RECORD, 4, &counts[d]));
+
     for (int d = 0; d < 4; d++)
         for (int64_t i = 0; i < counts[d]; i++) {
             struct msh_entity entity;
             double unused;
             int64_t ignored;
+
             SP_TRY(integer(msh, 4, &entity.tag));
             /* A bounding box; version 4.1 has only the coordinates of points instead. */
-            for (int k = 0; k < (d == 0 && msh->minor == 1 ? 3 : 6); k++)
+            const int reals = d == 0 && msh->minor == 1 ? 3 : 6;
+            for (int k = 0; k < reals; k++)
                 SP_TRY(real(msh, &unused));
+
             const int64_t before = msh->members.count;
             SP_TRY(group_list(msh, d, entity.tag));
             entity.physical = 0;
             if (d == 3 && msh->members.count > before) /* the first gives the region */
                 entity.physical = ((const struct msh_member *)msh->members.data)[before].physical;
+
             if (d > 0)
                 SP_TRY(tag_list(msh, &ignored, &bounding));
             if (d < 3)
                 continue;
+
             if (msh->members.count > before + 1)
                 sp_volume_note(
                     &msh->in,
@@ -273,6 +292,7 @@ static int parse_entities(struct msh *msh)
                     (long long)entity.tag, (long long)(msh->members.count - before), (long long)entity.physical);
             SP_TRY(sp_volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
         }
+
     SP_TRY(end_section(msh));
 done:
     return status;
@@ -314,10 +334,11 @@ static int read_node_block(struct msh *msh, struct sp_volume_node *node, int64_t
 {
     double unused;
     int status = SP_OK;
-    for (int64_t i = 0; msh->minor == 1 && i < count; i++) {
-        node[i].where = next_place(msh);
-        SP_TRY(integer(msh, msh->size_bytes, &node[i].id));
-    }
+    if (msh->minor == 1)
+        for (int64_t i = 0; i < count; i++) {
+            node[i].where = next_place(msh);
+            SP_TRY(integer(msh, msh->size_bytes, &node[i].id));
+        }
     for (int64_t i = 0; i < count; i++) {
         if (msh->minor == 0) {
             node[i].where = next_place(msh);
@@ -340,8 +361,9 @@ static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int
     int status;
     SP_TRY(count_of(msh, msh->size_bytes, "blocks", ASCII_RECORD, 12 + msh->size_bytes, blocks));
     SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, total));
-    for (int i = 0; msh->minor == 1 && i < 2; i++)
-        SP_TRY(integer(msh, msh->size_bytes, &unused));
+    if (msh->minor == 1)
+        for (int i = 0; i < 2; i++)
+            SP_TRY(integer(msh, msh->size_bytes, &unused));
 done:
     return status;
 }
@@ -458,7 +480,9 @@ static int read_elements_2(struct msh *msh)
     int64_t count, id = 0, type, tags, follow = 1, physical;
     const struct msh_type *of = NULL;
     int status, found = SP_VOLUME_PASSED;
+
     SP_TRY(head_2(msh, "elements", ASCII_RECORD, &count));
+
     for (int64_t i = 0; i < count; i += follow) {
         int64_t where = next_place(msh);
         if (!binary)
@@ -467,12 +491,14 @@ static int read_elements_2(struct msh *msh)
         if (binary)
             SP_TRY(integer(msh, 4, &follow));
         SP_TRY(integer(msh, 4, &tags));
+
         if (tags < 0 || tags > 100000)
             return sp_volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
         SP_TRY(find_type(msh, where, type, &found, &of));
         if (follow < 1 || follow > count - i)
             return sp_volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
                                   (long long)(count - i));
+
         for (int64_t j = 0; j < follow; j++) {
             if (binary) {
                 where = sp_volume_here(&msh->in);
@@ -540,28 +566,37 @@ static int parse_section(struct msh *msh)
     char shown[SP_TEXT_QUOTE];
     int64_t where = sp_volume_here(&msh->in);
     int status;
+
     SP_TRY(sp_volume_next_word(&msh->in, msh->section, &name));
     bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
     if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
         return sp_volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
                               sp_word_show(name, shown));
+
     if ((nodes && msh->nodes_seen) || (elements && msh->elements_seen))
         return sp_volume_fail(&msh->in, where, "%s occurs twice", nodes ? "$Nodes" : "$Elements");
+
     bool entities = sp_word_is(name, "$Entities"), names = sp_word_is(name, "$PhysicalNames");
     if (!nodes && !elements && !entities && !names)
         return skip_section(msh, where, name);
     sp_text_seek(text, text->next);
-    msh->section = nodes ? "$Nodes" : elements ? "$Elements" : entities ? "$Entities" : "$PhysicalNames";
-    if (entities)
+    if (entities) {
+        msh->section = "$Entities";
         return parse_entities(msh);
-    if (names)
+    }
+    if (names) {
+        msh->section = "$PhysicalNames";
         return parse_names(msh);
+    }
+
+    msh->section = nodes ? "$Nodes" : "$Elements";
     msh->nodes_seen |= nodes;
     msh->elements_seen |= elements;
     if (nodes)
         SP_TRY(msh->major == 2 ? read_nodes_2(msh) : read_nodes_4(msh));
     else
         SP_TRY(msh->major == 2 ? read_elements_2(msh) : read_elements_4(msh));
+
     SP_TRY(end_section(msh));
 done:
     return status;
@@ -667,10 +702,14 @@ static int add_element_sets(struct msh *msh, sp_mesh *mesh)
     sp_list placed = {0}, index = {0};
     bool full = false;
     int status = SP_OK;
+
     SP_TRY(place_elements(msh, &placed));
+
     for (int64_t i = 1; i < msh->members.count && !full; i++) {
         if (member[i].dimension != 3 || member[i - 1].dimension != 3 || member[i].tag != member[i - 1].tag)
             continue;
+
+        /* The elements of this volume are a run of the sorted list. */
         const struct placed *all = placed.data;
         int64_t low = 0, high = placed.count;
         char name[SP_NAME_LENGTH];
@@ -681,6 +720,7 @@ static int add_element_sets(struct msh *msh, sp_mesh *mesh)
             else
                 high = middle;
         }
+
         index.count = 0;
         for (; low < placed.count && all[low].volume == member[i].tag; low++)
             SP_TRY(sp_volume_push(&msh->in, &index, &all[low].element, sizeof(int64_t)));

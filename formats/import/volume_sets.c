@@ -88,18 +88,23 @@ int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_set
     sp_list work = {0};
     struct sp_volume_set *set = sets->list.data;
     int status = SP_OK;
+
     indices->count = 0;
     sets->visit++;
     struct sp_volume_member task = {.set = wanted - set, .upto = wanted->members.count};
     SP_TRY(sp_volume_push(reader, &work, &task, sizeof task));
+
     while (work.count > 0) {
         struct sp_volume_member next = ((struct sp_volume_member *)work.data)[--work.count];
         struct sp_volume_set *s = &set[next.set];
         int64_t from = s->visit == sets->visit ? s->done : 0;
         if (next.upto <= from)
             continue;
+
+        /* Of the members that this visit has passed already, nothing is repeated. */
         s->visit = sets->visit;
         s->done = next.upto;
+
         for (int64_t i = from; i < next.upto; i++) {
             const struct sp_volume_member *member = (struct sp_volume_member *)s->members.data + i;
             if (member->set >= 0) {

@@ -123,24 +123,30 @@ static int parse_elements(struct tetgen *tetgen)
     static const char *const what[] = {"count of elements", "corners of an element", "count of attributes"};
     int64_t head[3], base = 1, file = tetgen->in.file;
     int status;
+
     SP_TRY(parse_header(tetgen, what, 2, 3, head));
     int64_t header = sp_volume_here(&tetgen->in);
+
     if (head[1] != 4 && head[1] != 10)
         return sp_volume_fail_here(&tetgen->in, "elements of %lld nodes are not supported (tetrahedra of 4 and 10 are)",
                                    (long long)head[1]);
     tetgen->attributes = head[2];
+
     for (int64_t i = 0; i < head[0]; i++) {
         struct sp_volume_element element = {.type = head[1] == 4 ? SP_TET4 : SP_TET10, .by_place = true};
         int64_t node[10];
+
         SP_TRY(next_record(tetgen, "element", i, head[0], header, &base, &element.id));
         element.where = sp_volume_here(&tetgen->in);
         for (int64_t a = 0; a < head[1]; a++)
             SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, "node", &node[a]));
+
         if (head[2] > 0)
             SP_TRY(parse_region(tetgen, &element));
         SP_TRY(end_record(tetgen, "element", element.id, head[2] > 0 ? head[2] - 1 : 0));
         SP_TRY(sp_volume_add_element(&tetgen->in, element, node));
     }
+
     SP_TRY(end_file(tetgen, "element", head[0], file));
 done:
     return status;

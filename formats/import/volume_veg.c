@@ -134,21 +134,25 @@ static int parse_vertices(struct veg *veg)
     sp_text *text = &veg->in.text;
     int64_t count, fields, base = 1;
     int status;
+
     if (veg->vertices_seen)
         return sp_volume_fail_here(&veg->in, "*VERTICES occurs twice");
     veg->vertices_seen = true;
     SP_TRY(parse_header(veg, "vertices", 3, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
+
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_node node;
         SP_TRY(next_record(veg, "vertices", i, count, header));
         node.where = sp_volume_here(&veg->in);
         SP_TRY(parse_number(veg, "vertex", i, &base, &node.id));
+
         for (int k = 0; k < 3; k++) {
             if (!sp_text_more(text))
                 return sp_volume_fail_here(&veg->in, "vertex %lld has %d of 3 coordinates", (long long)node.id, k);
             SP_TRY(sp_text_need_number(context, text, axis[k], &node.x[k]));
         }
+
         SP_TRY(end_record(veg, 4, fields));
         SP_TRY(sp_volume_push(&veg->in, &veg->in.nodes, &node, sizeof node));
     }
@@ -169,9 +173,11 @@ static int parse_elements(struct veg *veg)
     char shown[SP_TEXT_QUOTE];
     sp_word type = {0};
     int status;
+
     if (veg->elements_seen)
         return sp_volume_fail_here(&veg->in, "*ELEMENTS occurs twice");
     veg->elements_seen = true;
+
     SP_TRY(need_line(veg, "the type of the elements"));
     sp_text_word(text, &type);
     if (begins(type, "TET"))
@@ -181,20 +187,24 @@ static int parse_elements(struct veg *veg)
     else
         return sp_volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)",
                                    sp_word_show(type, shown));
+
     SP_TRY(parse_header(veg, "elements", width, &count, &fields));
     int64_t header = sp_volume_here(&veg->in);
+
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_element element = {.type = width == 4 ? SP_TET4 : SP_HEX8, .group = -1};
         int64_t node[8];
         SP_TRY(next_record(veg, "elements", i, count, header));
         element.where = sp_volume_here(&veg->in);
         SP_TRY(parse_number(veg, "element", i, &base, &element.id));
+
         for (int64_t a = 0; a < width; a++) {
             if (!sp_text_more(text))
                 return sp_volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
                                            (long long)a, (long long)width);
             SP_TRY(sp_text_need_integer(context, text, "corner", &node[a]));
         }
+
         SP_TRY(end_record(veg, 1 + width, fields));
         SP_TRY(sp_volume_add_element(&veg->in, element, node));
     }
@@ -271,16 +281,20 @@ static int parse_material(struct veg *veg)
     sp_word word;
     double value[MOST + 1] = {0};
     int count = 0, due = -1, orthotropic = -1, status;
+
     memcpy(material.frame, identity, sizeof identity);
     sp_text_rest(&in->text, &word);
     SP_TRY(blank_free_name(veg, word, "material", material.name));
+
     for (int64_t i = 0; i < veg->materials.count; i++)
         if (strcmp(((sp_material *)veg->materials.data)[i].name, material.name) == 0)
             return sp_volume_fail_here(in, "material %s is defined twice", sp_word_show(word, shown));
+
     SP_TRY(need_line(veg, "the line with the material's type and parameters"));
     sp_text_word(&in->text, &word);
     for (; count <= MOST && sp_text_more(&in->text); count++)
         SP_TRY(sp_text_need_number(in->context, &in->text, "parameter", &value[count]));
+
     if (sp_word_is(word, "ENU"))
         due = 3;
     else if (sp_word_is(word, "MOONEYRIVLIN"))
@@ -290,11 +304,13 @@ static int parse_material(struct veg *veg)
             orthotropic = i;
             due = 4 + orthotropic_type[i].ratios + orthotropic_type[i].shears + (orthotropic_type[i].rotation ? 9 : 0);
         }
+
     if (due < 0)
         return sp_volume_fail_here(in, "unknown type of material '%s' (ENU, MOONEYRIVLIN and ORTHOTROPIC are known)",
                                    sp_word_show(word, shown));
     if (count != due)
         return sp_volume_fail_here(in, "%s takes %d numbers, not %d", sp_word_show(word, shown), due, count);
+
     material.density = value[0];
     SP_TRY(sp_volume_check_density(in, sp_volume_here(in), material.density));
     if (orthotropic >= 0)
@@ -308,6 +324,7 @@ static int parse_material(struct veg *veg)
         material.law = SP_LAW_MOONEY_RIVLIN;
         memcpy(material.mooney, value + 1, sizeof material.mooney);
     }
+
     SP_TRY(sp_volume_push(in, &veg->materials, &material, sizeof material));
 done:
     return status;
@@ -321,13 +338,16 @@ static int parse_set(struct veg *veg)
     sp_word name;
     bool found;
     int status;
+
     sp_text_rest(&in->text, &name);
     SP_TRY(blank_free_name(veg, name, "set", set.name));
     if (strcmp(set.name, "allElements") == 0)
         return sp_volume_fail_here(in, "the set allElements always means all elements");
+
     for (int64_t i = 0; i < veg->sets.count; i++)
         if (strcmp(((struct veg_set *)veg->sets.data)[i].name, set.name) == 0)
             return sp_volume_fail_here(in, "set %s is defined twice", sp_word_show(name, shown));
+
     for (;;) {
         SP_TRY(data_line(veg, &found));
         if (!found)
@@ -338,6 +358,7 @@ static int parse_set(struct veg *veg)
             SP_TRY(sp_volume_push(in, &veg->members, &member, sizeof member));
         }
     }
+
     set.end = veg->members.count;
     SP_TRY(sp_volume_push(in, &veg->sets, &set, sizeof set));
 done:
@@ -387,6 +408,7 @@ static int parse_sections(struct veg *veg)
         SP_TRY(next_line(veg, &found));
         if (!found)
             return SP_OK;
+
         while (i < SECTIONS && !sp_text_match(&veg->in.text, sections[i].keyword))
             i++;
         if (i == SECTIONS) {
@@ -394,6 +416,7 @@ static int parse_sections(struct veg *veg)
             return sp_volume_fail_here(&veg->in, "a keyword like *SET is expected, not '%s'",
                                        sp_word_show(rest, shown));
         }
+
         SP_TRY(sections[i].parse(veg));
     }
 done:
@@ -411,11 +434,14 @@ static int assign_region(struct veg *veg, const struct sp_volume_ids *ids, int64
     const struct veg_member *member = veg->members.data;
     int64_t material = 0;
     const sp_material *materials = veg->materials.data;
+
     while (material < veg->materials.count && strcmp(materials[material].name, region->material))
         material++;
     if (material == veg->materials.count)
         return sp_volume_fail(&veg->in, region->where, "the region names the material %s, which is not defined",
                               region->material);
+
+    /* Sets come first, so that allElements receives what is left. */
     if (strcmp(region->set, "allElements") == 0) {
         for (int64_t e = 0; e < veg->in.elements.count; e++)
             if (owner[e] < 0) {
@@ -424,12 +450,14 @@ static int assign_region(struct veg *veg, const struct sp_volume_ids *ids, int64
             }
         return SP_OK;
     }
+
     for (int64_t i = 0; i < veg->sets.count && !set; i++)
         if (strcmp(((struct veg_set *)veg->sets.data)[i].name, region->set) == 0)
             set = (struct veg_set *)veg->sets.data + i;
     if (!set)
         return sp_volume_fail(&veg->in, region->where, "the region names the set %s, which is not defined",
                               region->set);
+
     for (int64_t i = set->first; i < set->end; i++) {
         int64_t e = sp_volume_ids_find(ids, member[i].number);
         if (e < 0)
@@ -452,11 +480,13 @@ static int assign_regions(struct veg *veg)
     const struct veg_region *region = veg->regions.data;
     int64_t twice, count = veg->in.elements.count, whole = -1;
     int status;
+
     SP_TRY(sp_volume_ids_build(&veg->in, count, element, sizeof *element, &ids, &twice));
     int64_t *owner = sp_pool_raw(&veg->in.pool, count, sizeof *owner);
     if (!owner)
         return sp_fail_memory(veg->in.context);
     memset(owner, 0xff, (size_t)count * sizeof *owner);
+
     for (int64_t i = 0; i < veg->regions.count; i++) {
         if (strcmp(region[i].set, "allElements") != 0)
             SP_TRY(assign_region(veg, &ids, i, owner));
@@ -465,8 +495,10 @@ static int assign_regions(struct veg *veg)
         else
             whole = i;
     }
+
     if (whole >= 0)
         SP_TRY(assign_region(veg, &ids, whole, owner));
+
     for (int64_t e = 0; e < count; e++)
         if (owner[e] < 0)
             return sp_volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions",

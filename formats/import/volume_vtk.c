@@ -116,11 +116,13 @@ static int parse_header(struct vtk *vtk)
     double version;
     sp_word word;
     int status;
+
     if (!sp_volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") ||
         !sp_text_match(text, "DataFile") || !sp_text_match(text, "Version"))
         return sp_fail(vtk->in.context, SP_INPUT,
                        "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
     strcpy(vtk->section, "the header");
+
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_number(word, &version) || !(version >= 1 && version <= 5.1))
         return sp_volume_fail_here(&vtk->in, "version '%s' is not supported (1.0 to 5.1 are)",
@@ -132,6 +134,7 @@ static int parse_header(struct vtk *vtk)
         return sp_volume_fail_end(&vtk->in, vtk->section);
     sp_text_seek(text, end + 1);
     text->line++;
+
     SP_TRY(next_word(vtk, &word));
     bool binary = sp_word_same(word, sp_word_of("BINARY"));
     if (!binary && !sp_word_same(word, sp_word_of("ASCII")))
@@ -198,24 +201,29 @@ static int parse_cells(struct vtk *vtk)
     const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, size, values, used = 0, corners;
     int status;
+
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_count(vtk, &size));
     if (count > size)
         return sp_volume_fail_here(&vtk->in, "%lld cells do not fit into %lld numbers", (long long)count,
                                    (long long)size);
+
     SP_TRY(begin_values(vtk, "numbers", size, 1, type->bytes, &values));
     SP_TRY(make_cells(vtk, count, size - count));
+
     for (int64_t i = 0; i < count; i++) {
         vtk->cells.where[i] = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &corners));
         if (corners < 0 || corners > size - count - used)
             return sp_volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left",
                                   (long long)i, (long long)corners, (long long)(size - count - used));
+
         for (int64_t a = 0; a < corners; a++)
             SP_TRY(read_integer(vtk, type, &vtk->cells.corner[used + a]));
         used += corners;
         vtk->cells.end[i] = used;
     }
+
     if (used < size - count)
         return sp_volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces",
                                    (long long)(size - count - used));
@@ -249,23 +257,28 @@ static int parse_offsets(struct vtk *vtk)
     const struct sp_volume_vtk_type *type;
     int64_t count, corners, offset, before = 0;
     int status;
+
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_count(vtk, &corners));
     if (count < 1)
         return sp_volume_fail_here(&vtk->in, "CELLS has no offsets");
+
     SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
     SP_TRY(parse_array_head(vtk, "OFFSETS", count, &type));
     SP_TRY(make_cells(vtk, count - 1, corners));
+
     for (int64_t i = 0; i < count; i++) {
         int64_t where = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &offset));
         if (offset < before || offset > corners || (i == 0 && offset != 0) || (i == count - 1 && offset != corners))
             return sp_volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld",
                                   (long long)offset, (long long)i, (long long)before, (long long)corners);
+
         if (i > 0)
             vtk->cells.end[i - 1] = offset;
         before = offset;
     }
+
     SP_TRY(parse_array_head(vtk, "CONNECTIVITY", corners, &type));
     for (int64_t i = 0, a = 0; i < count - 1; i++) {
         vtk->cells.where[i] = next_place(vtk);
@@ -456,16 +469,22 @@ static int parse_section(struct vtk *vtk)
 {
     sp_word word;
     int status;
+
     strcpy(vtk->section, "the file");
     SP_TRY(next_word(vtk, &word));
     sp_word_show(word, vtk->section);
     bool dataset = sp_word_same(word, sp_word_of("DATASET")), points = sp_word_same(word, sp_word_of("POINTS"));
     bool cells = sp_word_same(word, sp_word_of("CELLS")), types = sp_word_same(word, sp_word_of("CELL_TYPES"));
-    if (dataset || points || cells || types)
-        SP_TRY(once(vtk, dataset  ? &vtk->dataset_seen
-                         : points ? &vtk->points_seen
-                         : cells  ? &vtk->cells_seen
-                                  : &vtk->types_seen));
+
+    if (dataset)
+        SP_TRY(once(vtk, &vtk->dataset_seen));
+    if (points)
+        SP_TRY(once(vtk, &vtk->points_seen));
+    if (cells)
+        SP_TRY(once(vtk, &vtk->cells_seen));
+    if (types)
+        SP_TRY(once(vtk, &vtk->types_seen));
+
     if (sp_word_same(word, sp_word_of("METADATA")))
         skip_metadata(vtk);
     else if (dataset)

@@ -131,6 +131,7 @@ int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_
 {
     int64_t skipped = 0;
     int status;
+
     for (int64_t i = 0; i < cells->count; i++) {
         int64_t type = cells->type[i], first = i > 0 ? cells->end[i - 1] : 0, corners = cells->end[i] - first;
         const struct lower_type *lower = find_lower(type);
@@ -138,6 +139,7 @@ int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_
             status = fail_corners(reader, cells, i, corners, lower->corners);
             goto done;
         }
+
         if (lower)
             skipped++;
         else if (find_solid(type) >= 0 || type == VTK_PYRAMID)
@@ -150,6 +152,7 @@ int sp_volume_vtk_build(struct sp_volume_reader *reader, const struct sp_volume_
             goto done;
         }
     }
+
     if (skipped)
         sp_volume_note(reader, "%lld points, lines and faces are passed over", (long long)skipped);
     SP_TRY(sp_volume_build_groups(reader, "region", material, 0, NULL, mesh));

@@ -99,6 +99,7 @@ static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
 {
     sp_text *text = &vtu->in.text;
     int status = SP_OK;
+
     tag->count = 0;
     text->at++;
     tag->closes = text->at < text->end && *text->at == '/';
@@ -106,6 +107,7 @@ static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
     tag->name = scan_name(text);
     if (tag->name.length < 1)
         return fail_tag(vtu);
+
     for (;;) {
         skip_blanks(text);
         if (text->at == text->end)
@@ -114,6 +116,7 @@ static int scan_tag(struct vtu *vtu, struct vtu_tag *tag)
             break;
         SP_TRY(scan_attribute(vtu, tag));
     }
+
     tag->empty = *text->at == '/';
     text->at += tag->empty;
     if (text->at == text->end || *text->at != '>' || (tag->closes && (tag->empty || tag->count)))
@@ -222,9 +225,11 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
     char shown[SP_TEXT_QUOTE];
     int role = find_role(vtu, tag, type), status = SP_OK;
     vtu->inside = NULL;
+
     if (role < 0)
         return SP_OK;
     struct vtu_array *array = &vtu->array[role];
+
     if (array->type)
         return sp_volume_fail_here(&vtu->in, "the array %s occurs twice", array_names[role]);
     if (!type || (role != POINTS && type->kind == 'f'))
@@ -232,12 +237,14 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
                                    sp_word_show(attribute(tag, "type"), shown));
     if (role == POINTS && !sp_word_is(attribute(tag, "NumberOfComponents"), "3"))
         return sp_volume_fail_here(&vtu->in, "the array Points has not 3 components");
+
     array->type = type;
     array->text = format.length == 0 || sp_word_is(format, "ascii");
     array->appended = sp_word_is(format, "appended");
     if (!array->text && !array->appended && !sp_word_is(format, "binary"))
         return sp_volume_fail_here(&vtu->in, "the array %s has format '%s'", array_names[role],
                                    sp_word_show(format, shown));
+
     if (array->appended)
         SP_TRY(attribute_count(vtu, tag, "offset", &array->offset));
     array->at = array->end = vtu->in.text.at;
@@ -265,6 +272,7 @@ static int open_appended(struct vtu *vtu, const struct vtu_tag *tag)
 static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
 {
     int status = SP_OK;
+
     if (tag->closes) {
         if (vtu->depth == 0 || vtu->open[vtu->depth - 1].length != tag->name.length ||
             memcmp(vtu->open[vtu->depth - 1].at, tag->name.at, (size_t)tag->name.length) != 0)
@@ -273,6 +281,7 @@ static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
         vtu->inside = sp_word_is(tag->name, "DataArray") ? NULL : vtu->inside;
         return SP_OK;
     }
+
     if (vtu->depth == 0)
         SP_TRY(open_file(vtu, tag));
     else if (sp_word_is(tag->name, "Piece"))
@@ -281,6 +290,7 @@ static int use_tag(struct vtu *vtu, const struct vtu_tag *tag)
         SP_TRY(open_array(vtu, tag));
     else if (sp_word_is(tag->name, "AppendedData"))
         return open_appended(vtu, tag);
+
     if (tag->empty)
         return SP_OK;
     if (vtu->depth == MOST_DEPTH)
@@ -297,8 +307,10 @@ static int scan_file(struct vtu *vtu)
     struct vtu_tag tag = {0};
     int status;
     bool skipped;
+
     text->binary = true; /* from here on messages name the byte */
     text->stop = text->next = text->end;
+
     do {
         const char *begin = text->at;
         const char *next = memchr(begin, '<', (size_t)(text->end - begin));
@@ -309,6 +321,7 @@ static int scan_file(struct vtu *vtu)
                                  "the file does not begin with <VTKFile>: it is no .vtu file")
                        : sp_volume_fail_here(&vtu->in, "the file ends before </VTKFile>");
         }
+
         text->at = next;
         /* The first text of an array that is used; VTK writes notes in elements next to it. */
         while (begin < next && is_blank(*begin))
@@ -318,6 +331,7 @@ static int scan_file(struct vtu *vtu)
             vtu->inside->at = begin;
             vtu->inside->end = next;
         }
+
         SP_TRY(skip_comment(vtu, &skipped));
         if (skipped)
             continue;
@@ -340,11 +354,13 @@ static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const ch
                                           .base64 = !array->appended || vtu->appended_base64,
                                           .big_endian = vtu->big_endian,
                                           .compressed = vtu->compressor.length > 0};
+
     if (stream.compressed && !sp_word_is(vtu->compressor, "vtkZLibDataCompressor"))
         return sp_volume_fail_here(
             &vtu->in,
             "the array %s is compressed with %s: save the file with zlib (vtkZLibDataCompressor) or uncompressed", name,
             sp_word_show(vtu->compressor, shown));
+
     if (array->appended && !vtu->appended)
         return sp_volume_fail_here(&vtu->in, "the array %s is appended, but there are no appended data", name);
     if (array->appended) {
@@ -356,6 +372,7 @@ static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const ch
                                        (long long)array->offset, (long long)(stream.end - stream.at));
         stream.at += array->offset;
     }
+
     vtu->in.text.at = stream.at;
     return sp_volume_vtu_values(&vtu->in, &stream, name, count, array->type->bytes, &vtu->values);
 }
@@ -447,6 +464,7 @@ static int read_cells(struct vtu *vtu)
     struct sp_volume_vtk_cells *cells = &vtu->cells;
     int64_t where = vtu->array[CONNECTIVITY].at - vtu->in.text.begin;
     int status;
+
     SP_TRY(read_integers(vtu, OFFSETS, vtu->cell_count, &cells->end));
     for (int64_t i = 0; i < vtu->cell_count; i++) {
         int64_t before = i > 0 ? cells->end[i - 1] : 0;
@@ -454,12 +472,14 @@ static int read_cells(struct vtu *vtu)
             return sp_volume_fail_here(&vtu->in, "offset %lld of cell %lld is less than %lld", (long long)cells->end[i],
                                        (long long)i, (long long)before);
     }
+
     cells->count = vtu->cell_count;
     cells->corner_count = cells->count > 0 ? cells->end[cells->count - 1] : 0;
     SP_TRY(read_integers(vtu, CONNECTIVITY, cells->corner_count, &cells->corner));
     SP_TRY(read_integers(vtu, TYPES, cells->count, &cells->type));
     if (vtu->array[REGIONS].type)
         SP_TRY(read_integers(vtu, REGIONS, cells->count, &cells->region));
+
     cells->where = sp_pool_raw(&vtu->in.pool, cells->count, sizeof *cells->where);
     if (!cells->where)
         return sp_fail_memory(vtu->in.context);

@@ -18,10 +18,12 @@ static int base64_digit(char byte)
 static bool decode_base64(const char *at, const char *end, int64_t need, char *out)
 {
     int64_t got = 0;
+
     while (got < need && end - at >= 4) {
         int digit[4], bytes = 3;
         for (int i = 0; i < 4; i++)
             digit[i] = base64_digit(at[i]);
+
         if (at[3] == '=') {
             digit[3] = 0;
             bytes = 2;
@@ -30,8 +32,10 @@ static bool decode_base64(const char *at, const char *end, int64_t need, char *o
                 bytes = 1;
             }
         }
+
         if (digit[0] < 0 || digit[1] < 0 || digit[2] < 0 || digit[3] < 0)
             return false;
+
         uint32_t bits =
             (uint32_t)digit[0] << 18 | (uint32_t)digit[1] << 12 | (uint32_t)digit[2] << 6 | (uint32_t)digit[3];
         for (int i = 0; i < bytes && got < need; i++)

@@ -350,11 +350,14 @@ FMI3_API fmi3Status FMI3(SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
 {
     static const char call[] = "fmi3SetFloat64";
     model_instance *it = instance;
+
     if (!model_may(it, call, ALL_KINDS, INSTANTIATED | RUNNING))
         return fmi3Error;
     if (count != value_count || (count && (!references || !values)))
         return model_say(it, fmi3Error, call, "%lu variables and %lu values", (unsigned long)count,
                          (unsigned long)value_count);
+
+    /* All are checked before the first is set, so that a call that fails changes nothing. */
     for (size_t i = 0; i < count; i++) {
         const unsigned long reference = references[i];
         if (!model_place(it, references[i]))
@@ -367,11 +370,13 @@ FMI3_API fmi3Status FMI3(SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
             return model_say(it, fmi3Error, call, "the value %g of the variable %lu %s", values[i], reference,
                              model_fault(references[i], values[i]));
     }
+
     for (size_t i = 0; i < count; i++) {
         double *place = model_place(it, references[i]);
         it->jumped |= *place != values[i];
         *place = values[i];
     }
+
     return fmi3OK;
 }
 
@@ -758,6 +763,8 @@ static int model_differentiate(model_instance *it, const model_change *by, doubl
                  stiffer = by->stiffness / body->stiffness_factor, denser = by->density / body->density_factor;
     const double rest[MODEL_R] = {0};
     double matrix[MODEL_R * MODEL_R], moved[MODEL_R], load[MODEL_R], f[MODEL_R], total[MODEL_R], gravity[3];
+
+    /* Both energies along the direction: W' = f q' + W stiffness'/stiffness, T' = v M v' + T density'/density. */
     model_force(body, NULL, f);
     *strain = model_product(f, by->q) + stiffer * model_energy(body, NULL);
     model_mass(body, matrix);
@@ -765,18 +772,22 @@ static int model_differentiate(model_instance *it, const model_change *by, doubl
     for (int i = 0; i < MODEL_R; i++)
         *kinetic += by->v[i] * model_product(matrix + i * MODEL_R, body->v);
     model_gather(it->force, load);
+
     model_gather(by->force, total);
     for (int i = 0; i < MODEL_R; i++) {
         total[i] += (denser - stiffer) * f[i] - denser * load[i];
         moved[i] = by->q[i] + beta * by->v[i] + (by->beta + beta * (stiffer - denser)) * body->v[i];
     }
+
     model_add_stiff(it, body->q, moved, -1, matrix, total);
     if (beta > 0)
         model_add_bent(it, by->q, body->v, -beta, matrix, total);
+
     memcpy(gravity, body->gravity, sizeof gravity); /* at rest, and with the change of gravity, a is linear */
     memcpy(body->gravity, by->gravity, sizeof gravity);
     const int status = model_acceleration(body, rest, rest, total, da);
     memcpy(body->gravity, gravity, sizeof gravity);
+
     for (int i = 0; i < MODEL_R; i++)
         da[i] -= alpha * by->v[i] + by->alpha * body->v[i];
     return status == MODEL_OK;
@@ -833,6 +844,7 @@ FMI3_API fmi3Status FMI3(GetDirectionalDerivative)(fmi3Instance instance, const 
     model_instance *it = instance;
     model_change by = {0};
     double da[MODEL_R], strain, kinetic;
+
     if (!model_may(it, call, ALL_KINDS, RUNNING))
         return fmi3Error;
     if (seed_count != known_count || sensitivity_count != unknown_count || (known_count && (!knowns || !seed)) ||
@@ -840,17 +852,21 @@ FMI3_API fmi3Status FMI3(GetDirectionalDerivative)(fmi3Instance instance, const 
         return model_say(it, fmi3Error, call, "%lu knowns and %lu seeds, %lu unknowns and %lu sensitivities",
                          (unsigned long)known_count, (unsigned long)seed_count, (unsigned long)unknown_count,
                          (unsigned long)sensitivity_count);
+
     for (size_t i = 0; i < known_count; i++) {
         double *place = model_known(&by, knowns[i]);
         if (!place)
             return model_say(it, fmi3Error, call, "the variable %lu is not a known", (unsigned long)knowns[i]);
         *place += seed[i];
     }
+
     for (size_t i = 0; i < unknown_count; i++)
         if (!model_is_unknown(unknowns[i]))
             return model_say(it, fmi3Error, call, "the variable %lu is not an unknown", (unsigned long)unknowns[i]);
+
     if (!model_differentiate(it, &by, da, &strain, &kinetic))
         return model_say(it, fmi3Discard, call, "the derivative is not a finite number");
+
     for (size_t i = 0; i < unknown_count; i++) {
         const fmi3ValueReference u = unknowns[i];
         if (u == MODEL_VR_STRAIN || u == MODEL_VR_KINETIC)

@@ -236,27 +236,35 @@ static void model_evaluate(model_state *state, const model_real *q)
 {
     model_scratch *w = &state->scratch;
     model_real *s = w->pairs[0], *K = w->pairs[1], *rows = w->rows, linear[MODEL_PADDED], quadratic[MODEL_PADDED];
+
+    /* Values at the same q with the same stiffness are kept. */
     int same = w->known && w->factor == state->stiffness_factor;
     for (int i = 0; i < MODEL_R && same; i++)
         same = w->place[i] == q[i];
     if (same)
         return;
+
     model_copy(q, w->place);
     w->known = 1;
     w->factor = state->stiffness_factor;
     q = w->place; /* has zeros at its end */
+
     model_fill_products(q, s);
     model_add_cubic(q, s, K, rows, quadratic);
     model_add_quartic(q, s, w->pairs[2], K, rows);
     model_add_rows(q, rows, K);
     model_finish_stiffness(K, w->factor, w->K);
+
     for (int i = 0; i < MODEL_PADDED; i++)
         linear[i] = 0;
     model_add_product(0, model_quadratic + model_at(0), q, linear);
+
     for (int i = 0; i < MODEL_R; i++) /* the diagonal came twice */
         linear[i] = w->factor * (linear[i] - model_quadratic[model_at(i)] * q[i]);
+
     model_times(w->K, q, w->force);
     w->energy = 0;
+
     for (int i = 0; i < MODEL_R; i++) {
         const model_real second = w->factor * quadratic[i];
         w->force[i] = (w->force[i] + 2 * linear[i] + second) / 3;
@@ -432,22 +440,28 @@ static int model_decompose(model_scratch *w)
 {
     const model_real rounding = MODEL_NUMBER(MODEL_SINGLE ? 5e-7 : 1e-15) * MODEL_R;
     model_real largest = 0, smallest;
+
     for (int i = 0; i < MODEL_R; i++)
         for (int j = i; j < MODEL_R; j++) {
             w->A[i * MODEL_WIDTH + j] = w->A[j * MODEL_WIDTH + i] = w->S[i * MODEL_WIDTH + j];
             w->V[i * MODEL_WIDTH + j] = w->V[j * MODEL_WIDTH + i] = i == j;
         }
+
     if (!model_finite(model_size_of(w->A)))
         return 0;
     model_diagonalize(w->A, w->V);
+
+    /* Diagonal entries of A are the eigenvalues then. */
     smallest = model_magnitude(w->A[0]);
     for (int i = 0; i < MODEL_R; i++) {
         w->inverse[i] = model_magnitude(w->A[i * MODEL_WIDTH + i]);
         largest = model_larger(largest, w->inverse[i]);
         smallest = w->inverse[i] < smallest ? w->inverse[i] : smallest;
     }
+
     if (!(smallest > rounding * largest))
         return 0;
+
     for (int i = 0; i < MODEL_R; i++)
         w->inverse[i] = 1 / model_larger(w->inverse[i], MODEL_NUMBER(1e-8) * largest);
     return 1;
@@ -512,14 +526,18 @@ static model_size model_residual(model_state *state, const model_real *q1)
     model_scratch *w = &state->scratch;
     model_size size;
     model_real scale;
+
     model_follow(state, q1);
     model_mass_times(state, w->a, w->inertia);
     model_evaluate(state, q1);
+
     scale = model_larger(model_norm(w->force), model_norm(w->external));
     scale = model_larger(scale, model_norm(w->inertia));
     size.potential = w->energy + model_dot(w->a, w->inertia) / (2 * w->second_rate) - model_dot(w->external, q1);
+
     for (int i = 0; i < MODEL_R; i++)
         w->residual[i] = w->inertia[i] + (w->force[i] - w->external[i]);
+
     if (model_damped(state)) {
         model_damp(state, q1, w->v);
         scale = model_larger(scale, model_norm(w->damping));
@@ -528,6 +546,7 @@ static model_size model_residual(model_state *state, const model_real *q1)
         for (int i = 0; i < MODEL_R; i++)
             w->residual[i] += w->damping[i];
     }
+
     size.norm = model_norm(w->residual);
     size.relative = scale > 0 ? size.norm / scale : size.norm;
     return size;
@@ -621,10 +640,12 @@ static model_size model_move(model_state *state, model_size before, int whole)
     model_real s = 1;
     for (int halvings = 0;; halvings++, s /= 2) {
         const model_real part = MODEL_NUMBER(1e-4) * s;
+
         for (int i = 0; i < MODEL_R; i++)
             w->trial[i] = w->q[i] - s * w->correction[i];
         const model_size size = model_residual(state, w->trial);
         const int value = model_finite(size.norm);
+
         if (whole || size.relative <= state->tolerance ||
             (potential && size.potential <= before.potential - part * slope) ||
             size.norm <= (potential ? MODEL_NUMBER(0.5) : 1 - part) * before.norm ||
@@ -655,30 +676,36 @@ static int model_converge(model_state *state)
 {
     enum { WHOLE_STEPS = 8 };
     model_scratch *w = &state->scratch;
+
     model_size size = model_predict(state);
     int whole = 1, lost = 0, stagnated = 0, taken = 0;
     while (!stagnated && !(size.relative <= state->tolerance && !lost)) {
         const int failed = lost || !model_finite(size.relative);
+
         if (whole && (failed || taken >= WHOLE_STEPS) && taken < state->iterations) {
             whole = lost = 0;
             model_copy(w->restart, w->q);
             size = model_residual(state, w->q);
             continue;
         }
+
         if (failed || taken >= state->iterations)
             return MODEL_NOT_CONVERGED;
         taken++;
         lost = !model_factor_step(state, w->q);
         if (lost)
             continue;
+
         if (w->decomposed)
             model_solve_decomposed(w, w->residual, w->correction);
         else
             model_solve(w->S, w->inverse, w->residual, w->correction);
+
         const model_size before = size;
         size = model_move(state, before, whole);
         stagnated = model_stagnates(state, before, size);
     }
+
     state->iterations_taken = taken;
     state->relative = size.relative;
     return MODEL_OK;
@@ -689,22 +716,27 @@ static int model_iterate_once(model_state *state)
 {
     model_scratch *w = &state->scratch;
     const model_real alpha = state->damping_mass, beta = state->damping_stiffness;
+
     model_build_step(state, state->q);
     if (!model_factor(w->S, w->inverse))
         return MODEL_NOT_DEFINITE;
+
     for (int i = 0; i < MODEL_R; i++)
         w->product[i] = w->a_base[i] + alpha * w->v_base[i];
     model_mass_times(state, w->product, w->residual);
     for (int i = 0; i < MODEL_R; i++)
         w->residual[i] += w->force[i] - w->external[i];
+
     if (beta > 0) {
         model_times(w->K, w->v_base, w->product);
         for (int i = 0; i < MODEL_R; i++)
             w->residual[i] += beta * w->product[i];
     }
+
     model_solve(w->S, w->inverse, w->residual, w->correction);
     for (int i = 0; i < MODEL_R; i++)
         w->q[i] = state->q[i] - w->correction[i];
+
     state->iterations_taken = 1;
     state->relative = 0;
     return MODEL_OK;

@@ -199,17 +199,20 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
 {
     double damping[2];
     sp_integrator *integrator;
+
     SP_REQUIRE(body);
     SP_REQUIRE(integration);
     if (q)
         SP_REQUIRE_FINITE(body->r, q);
     if (qdot)
         SP_REQUIRE_FINITE(body->r, qdot);
+
     supple_status said = check_scheme(body, integration);
     if (said == SUPPLE_OK)
         said = find_damping(body, integration, damping);
     if (said != SUPPLE_OK)
         return said;
+
     const sp_integrator_parameters parameters = {.kind = kind_of(integration->scheme),
                                                  .step = integration->step,
                                                  .beta = integration->beta,
@@ -219,18 +222,23 @@ supple_status supple_body_start(supple_body *body, const supple_integration *int
                                                  .semi_implicit = integration->semi_implicit,
                                                  .tolerance = integration->tolerance,
                                                  .iterations = integration->iterations};
+
+    /* A state that is kept before restores the body where the new integrator cannot be made. */
     sp_state kept;
     if (!sp_body_keep(body, &kept))
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
     sp_load_set_at_ends(&body->now->model.loads, parameters.kind == SP_STATIC);
+
     const int threads = sp_blas_alone_begin();
     body->springs_changed = true;
     const int status =
         sp_integrator_new(&body->context, &body->now->model.system, &body->external, &parameters, q, qdot, &integrator);
     sp_body_settle(body, status != SP_OK, &kept);
     sp_blas_alone_end(threads);
+
     if (status != SP_OK)
         return sp_error_of(&body->context, NULL, status);
+
     sp_integrator_free(body->integrator);
     body->integrator = integrator;
     sp_body_forces_act(body);
@@ -269,11 +277,14 @@ supple_status supple_body_set_forces(supple_body *body, int64_t count, const int
         SP_REQUIRE(force);
         SP_REQUIRE_FINITE(3 * count, force);
     }
+
     const sp_columns *basis = &body->basis.columns;
     for (int64_t i = 0; i < count; i++)
         if (vertex[i] < 0 || vertex[i] >= body->mesh.mesh.vertex_count)
             return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", __func__, (long long)vertex[i],
                             (long long)body->mesh.mesh.vertex_count);
+
+    /* Generalized forces f_r = Uᵀ f of the given vertices. */
     for (int64_t j = 0; j < body->r; j++) {
         double sum = 0;
         for (int64_t i = 0; i < count; i++)
@@ -281,6 +292,7 @@ supple_status supple_body_set_forces(supple_body *body, int64_t count, const int
                 sum += basis->U[j * basis->rows + 3 * vertex[i] + c] * force[3 * i + c];
         body->vertex_force[j] = sum;
     }
+
     return SUPPLE_OK;
 }
 
@@ -322,10 +334,11 @@ static supple_status check_vertices(const char *function, int64_t available, int
     if (!sp_count_possible(count, 3 * sizeof(double)) || (!vertex && count > available))
         return sp_error(SUPPLE_USAGE, "%s: count is %lld, and there are %lld vertices", function, (long long)count,
                         (long long)available);
-    for (int64_t i = 0; vertex && i < count; i++)
-        if (vertex[i] < 0 || vertex[i] >= available)
-            return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
-                            (long long)available);
+    if (vertex)
+        for (int64_t i = 0; i < count; i++)
+            if (vertex[i] < 0 || vertex[i] >= available)
+                return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
+                                (long long)available);
     return SUPPLE_OK;
 }
 
@@ -380,11 +393,14 @@ supple_status supple_body_surface_displacements(const supple_body *body, int64_t
 {
     REQUIRE_MOTION(body);
     SP_REQUIRE(u);
+
     const sp_mesh *mesh = &body->mesh.mesh;
     const supple_status status = check_vertices(__func__, mesh->surface.vertex_count, count, vertex);
     for (int64_t i = 0; status == SUPPLE_OK && i < count; i++) {
         const int64_t v = vertex ? vertex[i] : i;
         int nodes;
+
+        /* u = Σ w_a u_a over the nodes of the element in which the vertex is embedded. */
         const int64_t *node = sp_mesh_nodes(mesh, mesh->surface.element[v], &nodes);
         double sum[3] = {0}, value[3];
         for (int a = 0; a < nodes; a++) {
@@ -392,6 +408,7 @@ supple_status supple_body_surface_displacements(const supple_body *body, int64_t
             for (int c = 0; c < 3; c++)
                 sum[c] += mesh->surface.weights[v * mesh->surface.width + a] * value[c];
         }
+
         for (int c = 0; c < 3; c++)
             u[3 * i + c] = (float)sum[c];
     }
@@ -436,19 +453,23 @@ supple_status supple_body_evaluate(supple_body *body, const double *q, double *f
     SP_REQUIRE(body);
     SP_REQUIRE(q);
     SP_REQUIRE_FINITE(body->r, q);
+
     const int threads = sp_blas_alone_begin();
     const int status = body->unloaded ? SP_OK : sp_body_make_model(body, false, &body->unloaded);
+
     if (status == SP_OK) {
         const sp_system *system = &body->unloaded->model.system;
         const double stored = system->force(system->self, q, force ? force : body->product);
         if (energy)
             *energy = stored;
-        for (int64_t j = 0; stiffness && j < body->r; j++) {
-            memset(body->unit, 0, (size_t)body->r * sizeof *body->unit);
-            body->unit[j] = 1;
-            system->tangent_times(system->self, q, body->unit, stiffness + j * body->r);
-        }
+        if (stiffness)
+            for (int64_t j = 0; j < body->r; j++) {
+                memset(body->unit, 0, (size_t)body->r * sizeof *body->unit);
+                body->unit[j] = 1;
+                system->tangent_times(system->self, q, body->unit, stiffness + j * body->r);
+            }
     }
+
     sp_blas_alone_end(threads);
     return sp_error_of(&body->context, body->source.failed, status);
 }
@@ -506,6 +527,7 @@ static uint64_t identity(const supple_body *body)
 {
     const sp_integrator_parameters *p = &body->parameters;
     const sp_mesh *mesh = &body->mesh.mesh;
+
     const double numbers[] = {body->kind,
                               (double)body->r,
                               p->kind,
@@ -520,11 +542,13 @@ static uint64_t identity(const supple_body *body)
                               body->gravity[0],
                               body->gravity[1],
                               body->gravity[2]};
+
     uint64_t sum = sp_saved_sum(0, "body " SUPPLE_VERSION, sizeof "body " SUPPLE_VERSION);
     sum = sp_saved_sum(sum, body->mesh.hash, sizeof body->mesh.hash);
     sum = sp_saved_sum(sum, body->basis.hash, sizeof body->basis.hash);
     sum = sp_saved_sum(sum, &body->loads_sum, sizeof body->loads_sum);
     sum = sp_saved_sum(sum, numbers, sizeof numbers);
+
     for (int64_t m = 0; m < mesh->material_count; m++) {
         const sp_material *of = &mesh->materials[m];
         const double values[] = {of->young, of->poisson, of->density};
@@ -549,15 +573,19 @@ supple_status supple_body_load(supple_body *body, const void *state, size_t size
     sp_state saved;
     REQUIRE_MOTION(body);
     SP_REQUIRE(state);
+
     if (!sp_saved_read(state, size, identity(body), &saved))
         return sp_error(SUPPLE_INPUT,
                         "%s: these bytes are no state of such a body: with the same files, materials, loads of a file, "
                         "gravity and integration",
                         __func__);
+
     const int threads = sp_blas_alone_begin();
     sp_body_visit(body, &saved);
     sp_blas_alone_end(threads);
     sp_body_show(body);
+
+    /* A state that was read in part leaves the body without a motion. */
     if (!saved.failed && saved.at == saved.data.count)
         return SUPPLE_OK;
     sp_integrator_free(body->integrator);

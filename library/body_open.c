@@ -25,6 +25,7 @@ void sp_body_model_free(body_model *model)
 static sp_model_description describe(const supple_body *body, sp_fe_space *space, bool loads)
 {
     const sp_columns *basis = &body->basis.columns;
+
     sp_model_description d = {.kind = body->kind,
                               .space = space,
                               .r = body->r,
@@ -35,6 +36,7 @@ static sp_model_description describe(const supple_body *body, sp_fe_space *space
                               .polynomials = &body->polynomials,
                               .cubature = &body->cubature,
                               .jacobian = SP_JACOBIAN_EXACT};
+
     if (loads) {
         d.load_count = body->load_count;
         d.loads = body->loads;
@@ -65,14 +67,17 @@ int sp_body_make_model(supple_body *body, bool loads, body_model **result)
     body_model *model = calloc(1, sizeof *model);
     if (!model)
         return sp_source_fail(&body->source, SP_SYSTEM, NULL, "out of memory");
+
     body->source.failed = body->mesh.path;
     SP_TRY(sp_fe_space_new(&body->context, &body->mesh.mesh, &model->space));
     model->has_space = true;
+
     const sp_model_description description = describe(body, &model->space, loads);
     status = sp_reduced_model_new(&body->context, &description, &model->model);
     if (status != SP_OK)
         body->source.failed = path_of(body, model->model.part);
     SP_TRY(status);
+
     model->loads = sp_model_external(&model->model);
     *result = model;
     return SP_OK;
@@ -105,6 +110,7 @@ int sp_body_remake(supple_body *body)
     body_model *const before = body->now, *next;
     sp_integrator *integrator = NULL;
     sp_state kept;
+
     int status = sp_body_make_model(body, true, &next);
     if (status != SP_OK)
         return status;
@@ -112,13 +118,17 @@ int sp_body_remake(supple_body *body)
         sp_body_model_free(next);
         return sp_source_fail(&body->source, SP_SYSTEM, NULL, "out of memory");
     }
+
     status = sp_body_reserve_springs(body, next->model.loads.spring_count + body->springs.count);
     body->now = next;
     body->springs_changed = true;
+
+    /* The motion continues with the new model; the old one serves until nothing can fail any more. */
     if (status == SP_OK && body->integrator) {
         body->source.failed = NULL;
         status = continue_motion(body, &integrator);
     }
+
     if (status != SP_OK) {
         body->now = before;
         sp_body_model_free(next);
@@ -126,10 +136,12 @@ int sp_body_remake(supple_body *body)
     sp_body_settle(body, status != SP_OK, &kept);
     if (status != SP_OK)
         return status;
+
     sp_integrator_free(body->integrator);
     body->integrator = integrator;
     sp_body_forces_act(body);
     sp_body_show(body);
+
     sp_body_model_free(before);
     sp_body_model_free(body->unloaded);
     body->unloaded = NULL;
@@ -162,10 +174,12 @@ static int read_files(supple_body *body, int64_t r)
     sp_source *source = &body->source;
     int64_t available;
     int status;
+
     SP_TRY(sp_input_mesh(source, body->paths[0], NULL, &body->mesh));
     SP_TRY(sp_input_columns(source, body->paths[1], "basis", body->kind == SP_MODEL_MODAL ? modes : any, &body->mesh,
                             &body->basis));
     sp_input_fix_rows(source, &body->mesh.mesh, &body->basis);
+
     available = body->basis.columns.count;
     if (body->kind == SP_MODEL_POLYNOMIALS) {
         SP_TRY(sp_input_polynomials(source, body->paths[2], "poly", &body->mesh, &body->basis, &body->polynomials));
@@ -177,6 +191,7 @@ static int read_files(supple_body *body, int64_t r)
         return sp_source_fail(
             source, SP_INPUT, body->basis.path,
             "it is not a file of modes, which mode superposition needs; give polynomials or a cubature");
+
     SP_TRY(choose_rank(body, r, available,
                        body->paths[body->kind == SP_MODEL_POLYNOMIALS ? 2
                                    : body->kind == SP_MODEL_CUBATURE  ? 3
@@ -189,11 +204,13 @@ static int open_body(supple_body *body, const supple_body_files *files)
 {
     const char *const paths[] = {files->mesh, files->basis, files->polynomials, files->cubature};
     int status;
+
     for (int i = 0; i < 4; i++)
         body->paths[i] = copy_path(body, paths[i]);
     if (body->pool.failed)
         return sp_source_fail(&body->source, SP_SYSTEM, NULL, "out of memory");
     SP_TRY(read_files(body, files->r));
+
     double **vectors[] = {
         &body->vertex_force, &body->generalized_force, &body->acting_force, &body->q, &body->qdot, &body->unit,
         &body->product};
@@ -201,6 +218,7 @@ static int open_body(supple_body *body, const supple_body_files *files)
         *vectors[i] = sp_pool_new(&body->pool, body->r, sizeof(double));
     if (body->pool.failed)
         return sp_source_fail(&body->source, SP_SYSTEM, NULL, "out of memory");
+
     sp_body_connect(body);
     SP_TRY(sp_body_remake(body));
 done:
@@ -214,18 +232,22 @@ supple_status supple_body_open(const supple_body_files *files, supple_body **bod
     SP_REQUIRE(files);
     SP_REQUIRE(files->mesh);
     SP_REQUIRE(files->basis);
+
     if (files->polynomials && files->cubature)
         return sp_error(SUPPLE_USAGE, "%s: give polynomials or a cubature, not both", __func__);
     if (files->r < 0)
         return sp_error(SUPPLE_USAGE, "%s: r is %lld", __func__, (long long)files->r);
+
     supple_body *opened = calloc(1, sizeof *opened);
     if (!opened)
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
+
     opened->context = sp_context_default();
     opened->kind = files->polynomials ? SP_MODEL_POLYNOMIALS : files->cubature ? SP_MODEL_CUBATURE : SP_MODEL_MODAL;
     sp_source_plain(&opened->context, &opened->source);
     const int threads = sp_blas_alone_begin(), status = open_body(opened, files);
     sp_blas_alone_end(threads);
+
     const supple_status said = sp_error_of(&opened->context, opened->source.failed, status);
     if (status == SP_OK)
         *body = opened;
@@ -289,6 +311,8 @@ supple_status supple_body_load_file(supple_body *body, const char *path)
     SP_REQUIRE(body);
     if (body->integrator)
         return sp_error(SUPPLE_USAGE, "%s: the motion has started; call it before supple_body_start", __func__);
+
+    /* The loads before are kept, and restored where the file or the model with its loads fails. */
     sp_pool pool = {0};
     const int64_t count = body->load_count;
     sp_load *const loads = body->loads;
@@ -297,6 +321,7 @@ supple_status supple_body_load_file(supple_body *body, const char *path)
     body->load_count = 0;
     body->loads = NULL;
     body->loads_sum = 0;
+
     const int threads = sp_blas_alone_begin();
     if (path)
         status = read_loads(body, path, &pool);
@@ -306,6 +331,7 @@ supple_status supple_body_load_file(supple_body *body, const char *path)
             body->source.failed = path;
     }
     sp_blas_alone_end(threads);
+
     const supple_status said = sp_error_of(&body->context, body->source.failed, status);
     sp_pool_free(status == SP_OK ? &body->load_pool : &pool);
     if (status == SP_OK)
@@ -327,12 +353,15 @@ static int edit_materials(supple_body *body, const char *region, const double va
         if (region && strcmp(region, material->name))
             continue;
         found = true;
+
         if ((value[0] >= 0 || value[1] >= -1) && !sp_law_isotropic(material->law))
             return sp_source_fail(&body->source, SP_USAGE, NULL, "region %s has the law %s", material->name,
                                   sp_law_name(material->law));
+
         material->young = value[0] >= 0 ? value[0] : material->young;
         material->poisson = value[1] >= -1 ? value[1] : material->poisson;
         material->density = value[2] >= 0 ? value[2] : material->density;
+
         if (sp_material_check(&body->context, material) != SP_OK)
             return SP_USAGE;
     }
@@ -406,6 +435,7 @@ supple_status supple_body_set_material(supple_body *body, const char *region, do
                                        double density)
 {
     const double value[3] = {young, poisson, density};
+
     SP_REQUIRE(body);
     if (!sp_all_finite(3, value))
         return sp_error(SUPPLE_USAGE, "%s: young is %g, poisson %g and density %g", __func__, young, poisson, density);
@@ -414,6 +444,7 @@ supple_status supple_body_set_material(supple_body *body, const char *region, do
     if (body->cubature.stiffness)
         return sp_error(SUPPLE_USAGE,
                         "%s: this cubature holds the linear stiffness of the materials that it was made for", __func__);
+
     sp_mesh *mesh = &body->mesh.mesh;
     sp_material *const before = mesh->materials,
                        *next = sp_pool_copy(&mesh->pool, before, mesh->material_count, sizeof *next);
@@ -422,9 +453,11 @@ supple_status supple_body_set_material(supple_body *body, const char *region, do
         sp_pool_drop(&mesh->pool, next);
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
     }
+
     const int threads = sp_blas_alone_begin();
     body->source.failed = NULL;
     int status = edit_materials(body, region, value, next);
+
     if (status == SP_OK) {
         mesh->materials = next;
         status = change_materials(body, before);
@@ -433,6 +466,7 @@ supple_status supple_body_set_material(supple_body *body, const char *region, do
             restore_polynomials(&body->polynomials, &kept);
         }
     }
+
     sp_blas_alone_end(threads);
     sp_pool_drop(&mesh->pool, status == SP_OK ? before : next);
     sp_pool_free(&kept.pool);

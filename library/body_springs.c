@@ -20,10 +20,13 @@ static bool act(void *data, double t0, double t1)
     const sp_system *system = &body->now->model.system;
     const int64_t before = file->stiffened;
     const bool changed = body->now->loads.springs(body->now->loads.self, t0, t1);
+
     body->stiffened += (file->stiffened != before) + body->springs_changed;
     if (!changed && !body->springs_changed)
         return false;
     body->springs_changed = false;
+
+    /* Springs of the file come before those that were set. */
     sp_spring *all = body->acting.data;
     if (file->acting_count > 0)
         memcpy(all, file->acting, (size_t)file->acting_count * sizeof *all);
@@ -87,14 +90,17 @@ supple_status supple_body_set_springs(supple_body *body, int64_t count, const su
         SP_REQUIRE(spring);
     if (count > 0 && body->kind == SP_MODEL_MODAL)
         return sp_error(SUPPLE_USAGE, "%s: springs would couple the modes of mode superposition", __func__);
+
     for (int64_t i = 0; i < count; i++) {
         const supple_status status = check(body, i, &spring[i]);
         if (status != SUPPLE_OK)
             return status;
     }
+
     if (!sp_list_reserve(&body->springs, count, sizeof(sp_spring)) ||
         sp_body_reserve_springs(body, count + body->now->model.loads.spring_count) != SP_OK)
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
+
     sp_spring *to = body->springs.data;
     for (int64_t i = 0; i < count; i++)
         to[i] = (sp_spring){.vertex = spring[i].vertex,

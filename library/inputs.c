@@ -46,12 +46,15 @@ int sp_input_columns(sp_source *source, const char *path, const char *key, const
     static const char *const all[] = {"modes", "derivatives", "snapshots", "basis", NULL};
     sp_file file;
     int status;
+
     SP_TRY(source->file(source, path, key, kinds ? kinds : all, true, &file));
     columns->path = path;
     snprintf(columns->kind, sizeof columns->kind, "%s", *sp_file_kind(&file) ? sp_file_kind(&file) : "snapshots");
     memcpy(columns->hash, file.hash, sizeof columns->hash);
+
+    /* The origin is compared before the sizes, since it is the reason where they differ. */
     const char *made_from = mesh ? json_string_value(json_object_get(file.meta, "mesh")) : NULL;
-    if (made_from) /* before the sizes, of which this is the reason where they differ */
+    if (made_from)
         status = sp_input_made_from(source, path, "mesh", made_from, mesh->hash);
     if (status == SP_OK) {
         status = sp_columns_read(source->context, &file, mesh ? 3 * mesh->mesh.vertex_count : -1, &columns->columns);
@@ -59,6 +62,7 @@ int sp_input_columns(sp_source *source, const char *path, const char *key, const
             status = sp_columns_whole(source->context, &columns->columns);
         status = sp_source_about(source, path, status);
     }
+
     sp_file_free(&file);
     if (status == SP_OK && mesh && !*columns->columns.mesh)
         sp_source_warn(source, path, "it does not say which mesh it belongs to");

@@ -54,14 +54,17 @@ supple_status supple_scene_open(const char *path, const supple_scene_options *op
     supple_status said = check_options(options);
     if (said != SUPPLE_OK)
         return said;
+
     supple_scene *opened = calloc(1, sizeof *opened);
     if (!opened || !(opened->path = strdup(path))) {
         free(opened);
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
     }
+
     opened->context = sp_context_default();
     opened->context.threads = options->threads;
     sp_source_plain(&opened->context, &opened->source);
+
     const sp_scene_options how = {.step = options->step,
                                   .integrator = options->energy ? SP_ENERGY : SP_NEWMARK,
                                   .beta = options->beta,
@@ -69,9 +72,11 @@ supple_status supple_scene_open(const char *path, const supple_scene_options *op
                                   .semi_implicit = options->semi_implicit,
                                   .tolerance = options->tolerance,
                                   .iterations = options->iterations};
+
     const int threads = sp_blas_alone_begin(),
               status = sp_scene_load(&opened->source, opened->path, &how, &opened->loaded);
     sp_blas_alone_end(threads);
+
     said = sp_error_of(&opened->context, opened->source.failed, status);
     if (status == SP_OK) {
         memcpy(opened->gravity, opened->loaded.input.scene.gravity, sizeof opened->gravity);
@@ -210,10 +215,11 @@ static supple_status place(const char *function, const supple_scene *scene, int6
     if (!sp_count_possible(count, 3 * sizeof(double)) || (!vertex && count > vertices))
         return sp_error(SUPPLE_USAGE, "%s: count is %lld, and there are %lld vertices", function, (long long)count,
                         (long long)vertices);
-    for (int64_t i = 0; vertex && i < count; i++)
-        if (vertex[i] < 0 || vertex[i] >= vertices)
-            return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
-                            (long long)vertices);
+    if (vertex)
+        for (int64_t i = 0; i < count; i++)
+            if (vertex[i] < 0 || vertex[i] >= vertices)
+                return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
+                                (long long)vertices);
     p->model = model_of(scene, body);
     sp_contact_scene_body_now(scene->loaded.contact, body, &p->pose, twist, NULL, NULL);
     p->q = sp_contact_scene_q(scene->loaded.contact, body);
@@ -226,9 +232,10 @@ static void position(const placement *p, int64_t vertex, double x[3])
     const sp_columns *basis = &p->model->basis.columns;
     double local[3];
     memcpy(local, p->model->mesh.mesh.vertices + 3 * vertex, sizeof local);
-    for (int64_t j = 0; p->q && j < p->model->r; j++)
-        for (int k = 0; k < 3; k++)
-            local[k] += basis->U[j * basis->rows + 3 * vertex + k] * p->q[j];
+    if (p->q)
+        for (int64_t j = 0; j < p->model->r; j++)
+            for (int k = 0; k < 3; k++)
+                local[k] += basis->U[j * basis->rows + 3 * vertex + k] * p->q[j];
     sp_rotate(p->R, local, x);
     for (int k = 0; k < 3; k++)
         x[k] += p->pose.x[k];
@@ -321,18 +328,22 @@ supple_status supple_scene_set_forces(supple_scene *scene, int64_t count, const 
     SP_REQUIRE_COUNT(count, sizeof(sp_contact_scene_force));
     if (count > 0)
         SP_REQUIRE(force);
+
     for (int64_t i = 0; i < count; i++) {
         sp_contact_scene_force unused;
         const supple_status status = convert_force(scene, i, &force[i], &unused);
         if (status != SUPPLE_OK)
             return status;
     }
+
     if (!sp_list_reserve(&scene->given, count, sizeof *force) ||
         !sp_list_reserve(&scene->forces, count, sizeof(sp_contact_scene_force)))
         return sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__);
+
     scene->given.count = count;
     if (count > 0 && force != scene->given.data)
         memcpy(scene->given.data, force, (size_t)count * sizeof *force);
+
     return apply_given(scene);
 }
 
@@ -521,18 +532,23 @@ static bool restore_given(supple_scene *scene)
 supple_status supple_scene_load(supple_scene *scene, const void *state, size_t size)
 {
     sp_state saved;
+
     SP_REQUIRE(scene);
     SP_REQUIRE(state);
     if (!sp_saved_read(state, size, identity(scene), &saved))
         return sp_error(SUPPLE_INPUT, "%s: these bytes are no state of such a scene: with the same files and options",
                         __func__);
+
     const int threads = sp_blas_alone_begin();
     const int status = scene->stepped || scene->broken ? restart(scene) : SP_OK;
     if (status == SP_OK)
         visit(scene, &saved);
     sp_blas_alone_end(threads);
+
+    /* A state that was read in part leaves a scene that cannot be stepped. */
     scene->broken = status != SP_OK || saved.failed || saved.at != saved.data.count || !restore_given(scene);
     scene->stepped = true;
+
     if (status != SP_OK)
         return sp_error_of(&scene->context, scene->source.failed, status);
     return scene->broken ? sp_error(SUPPLE_SYSTEM, "%s: out of memory", __func__) : SUPPLE_OK;

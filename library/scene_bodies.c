@@ -77,18 +77,22 @@ static int make_free(sp_loaded_scene *run, const sp_loaded_model *model, int64_t
     sp_contact_scene_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     int status = SP_OK;
+
     if (model->m->most_acceleration > 0)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "body %s is free: most_acceleration of model %s belongs to others", from->name,
                               model->m->name);
+
     if (model->r)
         status = sp_scene_model_force(run, model, &run->contexts[number], force);
     if (status != SP_OK)
         return status;
+
     status =
         sp_free_body_new(&run->contexts[number], &model->inertia, model->r ? force : NULL, &parameters, &body->free);
     if (status != SP_OK)
         return fail_body(run, number, status);
+
     sp_free_body_place(body->free, &from->pose, from->velocity, from->angular_velocity, NULL, NULL);
     body->inertia = &model->inertia;
     body->context = &run->contexts[number];
@@ -101,15 +105,18 @@ static int make_system(sp_loaded_scene *run, const sp_loaded_model *model, int64
     sp_contact_scene_body *body = &run->bodies[number];
     sp_system *system = &run->systems[number];
     sp_reduced_force force;
+
     if (model->m->most_acceleration > 0 && run->options.integrator != SP_NEWMARK)
         return sp_source_fail(run->source, SP_USAGE, run->input.path,
                               "most_acceleration of model %s belongs to --integrator newmark", model->m->name);
+
     int status = sp_scene_model_force(run, model, &run->contexts[number], &force);
     if (status != SP_OK)
         return status;
     status = sp_reduced_system_new(&run->contexts[number], &force, model->mass, NULL, 0, NULL, system);
     if (status != SP_OK)
         return fail_body(run, number, status);
+
     body->system = system;
     body->gravity = model->gravity;
     memcpy(body->damping, model->damping, sizeof body->damping);
@@ -120,19 +127,24 @@ static int make_system(sp_loaded_scene *run, const sp_loaded_model *model, int64
 static int make_distance(sp_loaded_scene *run, sp_loaded_model *model, int64_t number)
 {
     sp_contact_scene_body *body = &run->bodies[number];
+
     if (!model->has_distance)
         return SP_OK;
     body->distance = &model->distance;
     if (model->distance.kind != SP_DISTANCE_DEFORMED)
         return SP_OK;
+
+    /* Bodies of one model share what does not depend on their deformation. */
     const sp_deformed_field *first = model->deformed;
     const int status =
         first ? sp_deformed_field_share(run->source->context, first, &body->deformed)
               : sp_deformed_field_new(run->source->context, &model->mesh.mesh, model->r, model->basis.columns.U,
                                       model->domain_count, model->domains, (int)model->m->nearest, &body->deformed);
+
     if (status != SP_OK)
         return sp_source_about(run->source, run->input.path, status);
     model->deformed = first ? first : body->deformed;
+
     run->distances[number] = (sp_distance){
         .kind = SP_DISTANCE_DEFORMED, .deformed = body->deformed, .slack = sqrt(3) * model->domains[0].field->spacing};
     body->distance = &run->distances[number];
@@ -169,23 +181,28 @@ static int make_body(sp_loaded_scene *run, int64_t number)
     const sp_scene_body *from = &run->input.scene.bodies[number];
     sp_loaded_model *model = &run->models[from->model];
     sp_contact_scene_body *body = &run->bodies[number];
+
     int status;
     run->contexts[number] = *run->source->context;
     run->contexts[number].threads = 1;
     run->contexts[number].progress = NULL;
+
     *body = (sp_contact_scene_body){.name = from->name,
                                     .motion = motions[from->motion],
                                     .pose = from->pose,
                                     .thickness = model->m->thickness,
                                     .r = model->r,
                                     .pointshell = model->has_pointshell ? &model->pointshell : NULL};
+
     SP_TRY(make_distance(run, model, number));
     if (from->motion == SP_SCENE_FREE)
         SP_TRY(make_free(run, model, number));
     else if (model->r)
         SP_TRY(make_system(run, model, number));
+
     if (from->motion == SP_SCENE_PATH)
         SP_TRY(read_path(run, number));
+
     if (from->inertial)
         feel_frame(model, body);
     else if (model->has_inertia)
@@ -208,8 +225,9 @@ static int list_pairs(sp_loaded_scene *run)
     const sp_scene *scene = &run->input.scene;
     run->pair_count = scene->pairs_given ? scene->pair_count : 0;
     run->pairs = sp_pool_new(&run->body_pool, run->pair_count, sizeof *run->pairs);
-    for (int64_t i = 0; run->pairs && i < run->pair_count; i++)
-        run->pairs[i] = (sp_contact_scene_pair){scene->pairs[i].pointshell, scene->pairs[i].field};
+    if (run->pairs)
+        for (int64_t i = 0; i < run->pair_count; i++)
+            run->pairs[i] = (sp_contact_scene_pair){scene->pairs[i].pointshell, scene->pairs[i].field};
     return sp_scene_allocated(run);
 }
 
@@ -243,13 +261,16 @@ static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
     *coupling = (sp_contact_scene_coupling){.body = -1};
     if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
         return SP_OK;
+
     const sp_loaded_model *model = &run->models[scene->bodies[scene->coupling.body].model];
-    /* what one point pushes at the permitted depth (thesis §4.9) */
+    /* What one point pushes at the permitted depth (thesis §4.9). */
     const double saturation = fmin(scene->coupling.saturation, run->stiffness * scene->coupling.saturation_depth);
+
     run->hand.scale = scene->coupling.device_scale;
     const int status = sp_scene_input_path(run->source, &run->input, "coupling", scene->coupling.path, &run->hand.path);
     if (status != SP_OK)
         return status;
+
     *coupling = (sp_contact_scene_coupling){
         .body = scene->coupling.body,
         .dynamic = scene->coupling.kind == SP_SCENE_DYNAMIC,
@@ -269,6 +290,7 @@ static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
                        .length = scene->coupling.length > 0 ? scene->coupling.length : size_of(model),
                        .damping = scene->coupling.damping,
                        .torque_damping = scene->coupling.torque_damping}};
+
     limit_speed(&coupling->parameters, coupling->dynamic, run->options.step);
     memcpy(coupling->grasp, scene->coupling.grasp, sizeof coupling->grasp);
     return SP_OK;
@@ -278,22 +300,27 @@ static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
 static int make_batch(sp_loaded_scene *run, int64_t number)
 {
     enum { FEWEST = 8 };
+
     const sp_scene *scene = &run->input.scene;
     const sp_loaded_model *model = &run->models[number];
     sp_contact_scene_batch *batch = &run->batches[run->batch_count];
     int64_t *body = sp_pool_new(&run->body_pool, scene->body_count, sizeof *body), count = 0;
     sp_reduced_force *forces = sp_pool_new(&run->body_pool, scene->body_count, sizeof *forces);
     int status = sp_scene_allocated(run);
+
     for (int64_t i = 0; status == SP_OK && i < scene->body_count; i++)
         if (scene->bodies[i].model == number && run->bodies[i].free && !run->is_joined[i]) {
             forces[count] = run->forces[i];
             body[count++] = i;
         }
+
     if (status != SP_OK || count < FEWEST)
         return status;
+
     status = sp_polynomial_batch_new(run->source->context, model->polynomial_force, count, forces, &batch->batch);
     if (status != SP_OK)
         return sp_source_about(run->source, NULL, status);
+
     batch->count = count;
     batch->body = body;
     run->batch_count++;
@@ -305,7 +332,10 @@ static int make_batches(sp_loaded_scene *run)
     const int64_t models = run->input.scene.model_count;
     run->batches = sp_pool_new(&run->body_pool, models, sizeof *run->batches);
     int status = sp_scene_allocated(run);
-    for (int64_t m = 0; status == SP_OK && m < models && run->options.semi_implicit; m++)
+    if (!run->options.semi_implicit)
+        return status;
+
+    for (int64_t m = 0; status == SP_OK && m < models; m++)
         if (run->models[m].free && run->models[m].polynomial_force && !run->models[m].stiffness)
             status = make_batch(run, m);
     return status;
@@ -316,8 +346,10 @@ static sp_contact_scene_parameters contact_parameters(const sp_loaded_scene *run
     static const enum sp_penalty_direction directions[] = {[SP_SCENE_BY_GEOMETRY] = SP_PENALTY_BY_GEOMETRY,
                                                            [SP_SCENE_BY_NORMAL] = SP_PENALTY_NORMAL,
                                                            [SP_SCENE_BY_GRADIENT] = SP_PENALTY_GRADIENT};
+
     const sp_scene *scene = &run->input.scene;
     const sp_scene_options *options = &run->options;
+
     sp_contact_scene_parameters p = {
         .step = options->step,
         .penalty = {.stiffness = scene->contact.stiffness,
@@ -342,6 +374,7 @@ static sp_contact_scene_parameters contact_parameters(const sp_loaded_scene *run
                        .semi_implicit = options->semi_implicit,
                        .tolerance = options->tolerance,
                        .iterations = options->iterations}};
+
     memcpy(p.gravity, scene->gravity, sizeof p.gravity);
     return p;
 }
@@ -393,19 +426,24 @@ static int check_pairs(sp_loaded_scene *run, const sp_contact_scene_pair *pair, 
     const sp_scene *scene = &run->input.scene;
     const sp_contact_scene_body *a = &run->bodies[pair->pointshell], *b = &run->bodies[pair->field];
     const char *const points = scene->bodies[pair->pointshell].name, *const other = scene->bodies[pair->field].name;
+
     if (!b->distance)
         return SP_OK;
+
     run->pairs_by_gradient += sp_penalty_by_gradient(penalty, b->distance) ? count : 0;
     run->pairs_by_normal += sp_penalty_by_gradient(penalty, b->distance) ? 0 : count;
     if (b->distance->kind != SP_DISTANCE_VOXMAP)
         return SP_OK;
+
     run->pairs_by_voxmap += count;
+
     if (scene->contact.direction == SP_SCENE_BY_GRADIENT)
         return sp_source_fail(
             run->source, SP_INPUT, run->input.path,
             "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or "
             "normal, or a field",
             other);
+
     if (scene->contact.pulse < INFINITY && !a->inertia && !b->inertia)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "contact.pulse: neither %s nor %s has a mass to brake", points, other);
@@ -437,6 +475,7 @@ static int check_all(sp_loaded_scene *run, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->input.scene;
     alike *fields = sp_pool_new(&run->body_pool, 2 * scene->model_count, sizeof *fields);
+
     int status = sp_scene_allocated(run);
     for (int64_t i = 0; status == SP_OK && i < scene->body_count; i++) {
         alike *a = &fields[2 * scene->bodies[i].model + moves(&run->bodies[i])];
@@ -445,14 +484,18 @@ static int check_all(sp_loaded_scene *run, const sp_penalty *penalty)
         a->first = a->count++ ? a->first : i;
         a->last = i;
     }
-    for (int64_t i = 0; i < scene->body_count; i++)
-        for (int64_t f = 0; status == SP_OK && f < 2 * scene->model_count && run->bodies[i].pointshell; f++) {
+
+    /* Of the bodies that are alike one other than i stands for all of them. */
+    for (int64_t i = 0; i < scene->body_count; i++) {
+        const int64_t groups = run->bodies[i].pointshell ? 2 * scene->model_count : 0;
+        for (int64_t f = 0; status == SP_OK && f < groups; f++) {
             const alike *a = &fields[f];
             const bool own = run->bodies[i].distance && f == 2 * scene->bodies[i].model + moves(&run->bodies[i]);
             if (a->count - own > 0 && (f % 2 || moves(&run->bodies[i])))
                 status = check_pairs(run, &(sp_contact_scene_pair){i, a->first == i ? a->last : a->first},
                                      a->count - own, penalty);
         }
+    }
     return status;
 }
 
@@ -466,9 +509,14 @@ static int allocate_bodies(sp_loaded_scene *run)
     run->contexts = sp_pool_new(&run->body_pool, n, sizeof *run->contexts);
     run->forces = sp_pool_new(&run->body_pool, n, sizeof *run->forces);
     run->is_joined = sp_pool_new(&run->body_pool, n, sizeof *run->is_joined);
-    if (run->body_pool.failed)
-        run->bodies = NULL; /* no body has anything to be freed */
-    for (int64_t k = 0; run->bodies && k < run->input.scene.joint_count; k++) {
+
+    /* Without bodies there is nothing to be freed. */
+    if (run->body_pool.failed) {
+        run->bodies = NULL;
+        return sp_scene_allocated(run);
+    }
+
+    for (int64_t k = 0; k < run->input.scene.joint_count; k++) {
         const sp_scene_joint *joint = &run->input.scene.joints[k];
         run->is_joined[joint->child] = true;
         if (joint->parent >= 0)
@@ -499,23 +547,29 @@ done:
 int sp_scene_load_bodies(sp_loaded_scene *run)
 {
     const sp_scene *scene = &run->input.scene;
+
     int status;
     SP_TRY(allocate_bodies(run));
     SP_TRY(make_workspaces(run));
     for (int64_t i = 0; i < scene->body_count; i++)
         SP_TRY(make_body(run, i));
+
     SP_TRY(sp_scene_load_loads(run));
     SP_TRY(sp_scene_load_joints(run));
+
     sp_contact_scene_parameters parameters = contact_parameters(run);
     parameters.joined = run->joined;
     SP_TRY(list_and_check_pairs(run, &parameters.penalty));
+
     SP_TRY(make_batches(run));
     SP_TRY(find_stiffness(run, &parameters));
     SP_TRY(couple(run, &parameters.coupling));
+
     parameters.batch_count = run->batch_count;
     parameters.batches = run->batches;
     parameters.all = !scene->pairs_given;
     parameters.memory = run->options.memory;
+
     SP_TRY(sp_source_about(run->source, run->input.path,
                            sp_contact_scene_new(run->context, &parameters, scene->body_count, run->bodies,
                                                 run->pair_count, run->pairs, !scene->pairs_given, &run->contact)));
@@ -529,18 +583,23 @@ void sp_scene_unload_bodies(sp_loaded_scene *run)
     run->contact = NULL;
     sp_scene_unload_joints(run);
     sp_scene_unload_loads(run);
+
     for (int64_t i = 0; i < run->batch_count; i++)
         sp_polynomial_batch_free(run->batches[i].batch);
     run->batch_count = 0;
-    for (int64_t i = 0; run->bodies && run->forces && i < run->input.scene.body_count; i++) {
-        sp_free_body_free(run->bodies[i].free);
-        if (run->bodies[i].system)
-            sp_reduced_system_free(&run->systems[i]);
-        sp_deformed_field_free(run->bodies[i].deformed);
-        sp_path_free(&run->paths[i].path);
-    }
-    for (int64_t m = 0; run->models && m < run->input.scene.model_count; m++)
-        run->models[m].deformed = NULL;
+
+    if (run->bodies && run->forces)
+        for (int64_t i = 0; i < run->input.scene.body_count; i++) {
+            sp_free_body_free(run->bodies[i].free);
+            if (run->bodies[i].system)
+                sp_reduced_system_free(&run->systems[i]);
+            sp_deformed_field_free(run->bodies[i].deformed);
+            sp_path_free(&run->paths[i].path);
+        }
+    if (run->models)
+        for (int64_t m = 0; m < run->input.scene.model_count; m++)
+            run->models[m].deformed = NULL;
+
     run->bodies = NULL;
     run->forces = NULL;
     run->r = run->pairs_by_gradient = run->pairs_by_voxmap = run->pairs_by_normal = 0;

@@ -17,6 +17,7 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
 {
     const sp_scene *text = &scene->input.scene;
     sp_pose next;
+
     if (body != SP_DRIVE_HAND && !is_body(scene, body))
         return SP_DRIVE_NO_BODY;
     if (body == SP_DRIVE_HAND ? text->coupling.kind == SP_SCENE_NO_COUPLING
@@ -24,20 +25,26 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
         return SP_DRIVE_NOT_DRIVEN;
     if (!sp_all_finite(7, pose) || (twist && !sp_all_finite(6, twist)))
         return SP_DRIVE_NOT_FINITE;
+
     memcpy(next.x, pose, sizeof next.x);
     memcpy(next.q, pose + 3, sizeof next.q);
     if (!sp_unit_vector(4, next.q))
         return SP_DRIVE_NO_ROTATION;
+
+    /* Of several poses before one step the last one counts: the velocity is taken once. */
     sp_driven_pose *driven = body == SP_DRIVE_HAND ? &scene->hand : &scene->paths[body];
     const double now = sp_contact_scene_time(scene->contact);
-    if (!(driven->set && driven->since == now)) /* of several poses before one step the last one counts */
+    if (!(driven->set && driven->since == now))
         sp_scene_driven_velocity(driven, now, driven->before);
+
     driven->pose = next;
     driven->set = true;
     driven->since = now;
+
     /* Loads of the next step are means over an interval that begins up to 1 - γ steps after `now`, where that of the
      * last step ended (integrate/impulse.c). */
     driven->felt = now + (1 - 0.5 * scene->options.gamma) * scene->options.step;
+
     for (int k = 0; k < 6; k++)
         driven->twist[k] = twist ? twist[k] : 0;
     return SP_DRIVE_DONE;
@@ -55,6 +62,7 @@ enum sp_drive sp_scene_force(const sp_loaded_scene *scene, int64_t body, int64_t
         return SP_DRIVE_NOT_FINITE;
     if (scene->input.scene.bodies[body].motion != SP_SCENE_FREE && (model->r == 0 || vertex < 0))
         return SP_DRIVE_NOT_DRIVEN;
+
     *force = (sp_contact_scene_force){.body = body, .stride = model->basis.columns.rows};
     memcpy(force->force, value, sizeof force->force);
     if (vertex >= 0) {

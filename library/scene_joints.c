@@ -22,14 +22,18 @@ static int read_loads(sp_loaded_scene *run, int64_t number)
     sp_load *loads;
     char *text;
     int status;
+
     SP_TRY(source->text(source, from->loads, sp_scene_input_key(&run->input, from->name, "loads"), false,
                         &run->body_pool, &length, &text));
+
     SP_TRY(sp_source_about(
         source, from->loads,
         sp_loads_parse(source->context, text, length, &model->mesh.mesh, &run->body_pool, &count, &loads)));
+
     SP_TRY(sp_source_about(source, from->loads,
                            sp_body_loads_new(source->context, &model->body, model->r, model->basis.columns.U, count,
                                              loads, &run->loads[number])));
+
     run->bodies[number].loads = &run->loads[number];
 done:
     return status;
@@ -50,8 +54,9 @@ done:
 
 void sp_scene_unload_loads(sp_loaded_scene *run)
 {
-    for (int64_t i = 0; run->loads && i < run->input.scene.body_count; i++)
-        sp_body_loads_free(&run->loads[i]);
+    if (run->loads)
+        for (int64_t i = 0; i < run->input.scene.body_count; i++)
+            sp_body_loads_free(&run->loads[i]);
     run->loads = NULL;
 }
 
@@ -76,16 +81,19 @@ static int find_interface(sp_loaded_scene *run, int64_t number, int64_t body, co
     const char *const of = run->input.scene.bodies[body].name;
     char sets[200];
     int64_t *vertices;
+
     if (set) {
         const int status =
             sp_mesh_set_vertices(run->source->context, mesh, set, &run->body_pool, &side->count, &vertices);
         side->vertices = vertices;
         return status == SP_OK ? find_shares(run, mesh, side) : sp_source_about(run->source, run->input.path, status);
     }
+
     side->count = mesh->fixed_count;
     side->vertices = mesh->fixed;
     if (!*name && mesh->fixed_count > 0)
         return find_shares(run, mesh, side);
+
     sp_mesh_list_sets(mesh, sets, sizeof sets);
     if (*name)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
@@ -100,6 +108,7 @@ static int find_interface(sp_loaded_scene *run, int64_t number, int64_t body, co
 static int list_bodies(sp_loaded_scene *run, int64_t **place, int64_t *count, sp_joined_body **bodies)
 {
     const sp_scene *scene = &run->input.scene;
+
     int64_t *list = sp_pool_new(&run->body_pool, scene->body_count, sizeof *list);
     *place = sp_pool_new(&run->body_pool, scene->body_count, sizeof **place);
     *bodies = sp_pool_new(&run->body_pool, scene->body_count, sizeof **bodies);
@@ -107,6 +116,7 @@ static int list_bodies(sp_loaded_scene *run, int64_t **place, int64_t *count, sp
     const int status = sp_scene_allocated(run);
     if (status != SP_OK)
         return status;
+
     for (int64_t i = 0; i < scene->body_count; i++) {
         const sp_loaded_model *model = model_of(run, i);
         if (!run->is_joined[i])
@@ -120,6 +130,7 @@ static int list_bodies(sp_loaded_scene *run, int64_t **place, int64_t *count, sp
         list[*count] = i;
         (*place)[i] = (*count)++;
     }
+
     run->joined.body = list;
     return SP_OK;
 }
@@ -134,14 +145,17 @@ int sp_scene_load_joints(sp_loaded_scene *run)
     sp_joined_body *bodies;
     int64_t *place, count;
     int status = SP_OK;
+
     if (scene->joint_count == 0)
         return SP_OK;
     if (scene->contact.pulse < INFINITY)
         return sp_source_fail(
             run->source, SP_INPUT, run->input.path,
             "contact.pulse: it brakes bodies by their own masses, which are not those of joined bodies");
+
     sp_joint *joints = sp_pool_new(&run->body_pool, scene->joint_count, sizeof *joints);
     SP_TRY(list_bodies(run, &place, &count, &bodies));
+
     for (int64_t k = 0; k < scene->joint_count; k++) {
         const sp_scene_joint *from = &scene->joints[k];
         joints[k].child.body = place[from->child];
@@ -150,9 +164,11 @@ int sp_scene_load_joints(sp_loaded_scene *run)
         if (from->parent >= 0)
             SP_TRY(find_interface(run, k, from->parent, from->interface, &joints[k].parent));
     }
+
     SP_TRY(sp_source_about(
         run->source, run->input.path,
         sp_joined_new(run->context, &parameters, count, bodies, scene->joint_count, joints, &run->joined.joined)));
+
     run->joined.count = count;
     run->joined.neighbour_count = scene->neighbour_count;
     run->joined.neighbours = scene->neighbours;

@@ -45,6 +45,7 @@ static int read_field(sp_loaded_scene *run, sp_loaded_model *model, const char *
 {
     sp_file file;
     int status;
+
     SP_TRY(read_kind(run, model, path, key, "field", &file));
     const char *sign = json_string_value(json_object_get(file.meta, "sign"));
     if (sign && !strcmp(sign, "none"))
@@ -55,8 +56,11 @@ static int read_field(sp_loaded_scene *run, sp_loaded_model *model, const char *
                                 "it is an approximation, whose values are no bounds of distances");
     else
         status = sp_source_about(run->source, path, sp_field_read(run->source->context, &file, field));
+
     sp_file_free(&file);
     SP_TRY(status);
+
+    /* Half of the box's diagonal. */
     double square = 0;
     for (int k = 0; k < 3; k++)
         square += pow(0.5 * field->spacing * (double)field->cells[k], 2);
@@ -154,15 +158,18 @@ static int read_polynomials(sp_loaded_scene *run, sp_loaded_model *model)
     sp_polynomials *p = &model->polynomials;
     const int64_t r = model->r;
     int status;
+
     SP_TRY(sp_input_polynomials(run->source, path, key_of(run, model, "polynomials"), &model->mesh, &model->basis, p));
     model->lumped = p->lumped;
     SP_TRY(check_rank(run, model, path, p->r));
     SP_TRY(allocate_mass(run, model));
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < r; i++)
             model->mass[j * r + i] = p->density * p->mass[j * p->r + i];
     for (int64_t i = 0; i < 3 * r; i++)
         model->gravity[i] = p->density * p->gravity[i];
+
     TRY_FILE(path, sp_polynomial_force_new(run->source->context, p, r, &model->polynomial_force));
     if (model->m->kind == SP_SCENE_LINEAR)
         SP_TRY(linearize(run, model));
@@ -174,15 +181,18 @@ static int read_cubature(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const char *path = model->m->cubature;
     int status;
+
     SP_TRY(sp_input_cubature(run->source, path, key_of(run, model, "cubature"), &model->mesh, &model->basis,
                              &model->cubature));
     model->lumped = model->basis.columns.lumped;
     SP_TRY(check_rank(run, model, path, model->cubature.r));
+
     if (model->cubature.modal && model->free)
         sp_source_warn(run->source, path,
                        "modal cubature forces are not conservative: free bodies of model %s conserve their momenta, "
                        "not their energy",
                        model->m->name);
+
     SP_TRY(allocate_mass(run, model));
     TRY_FILE(path, sp_reduced_mass(run->source->context, &model->body, model->lumped, model->r, model->basis.columns.U,
                                    model->mass, model->gravity));
@@ -250,6 +260,7 @@ static int find_inertia(sp_loaded_scene *run, sp_loaded_model *model)
     const sp_scene_model *m = model->m;
     sp_context *context = run->source->context;
     int status;
+
     if (m->mass > 0)
         TRY_FILE(run->input.path, sp_inertia_of_numbers(context, m->mass, m->mass_centre, m->inertia, &model->inertia));
     else if (m->mesh)
@@ -260,6 +271,7 @@ static int find_inertia(sp_loaded_scene *run, sp_loaded_model *model)
     else
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "model %s has no mass, which a body of it needs to move by forces", m->name);
+
     model->has_inertia = true;
 done:
     return status;
@@ -286,14 +298,17 @@ static int read_domains(sp_loaded_scene *run, sp_loaded_model *model)
     const sp_scene_model *m = model->m;
     const int64_t count = m->domain_count + (m->proxies != NULL);
     int status;
+
     model->domains = sp_pool_new(&run->pool, count, sizeof *model->domains);
     model->domain_fields = sp_pool_new(&run->pool, count, sizeof *model->domain_fields);
     SP_TRY(sp_scene_allocated(run));
+
     if (m->proxies) {
         model->domains[0].field = &model->field;
         SP_TRY(read_proxies(run, model, m->proxies, "proxies", &model->domains[0]));
         model->domain_count = 1;
     }
+
     for (int64_t i = 0; i < m->domain_count; i++) {
         const int64_t d = model->domain_count++;
         SP_TRY(read_field(run, model, m->domain_fields[i], "domains", &model->domain_fields[d]));
@@ -339,8 +354,10 @@ static int read_distances(sp_loaded_scene *run, sp_loaded_model *model)
 {
     const sp_scene_model *m = model->m;
     int status = SP_OK;
+
     if (m->field)
         SP_TRY(read_field(run, model, m->field, "field", &model->field));
+
     if (model->r && (m->proxies || m->domain_count)) {
         SP_TRY(read_domains(run, model));
         model->distance.kind = SP_DISTANCE_DEFORMED;
@@ -355,6 +372,7 @@ static int read_distances(sp_loaded_scene *run, sp_loaded_model *model)
         take_shape(m, &model->distance);
     else
         return SP_OK;
+
     model->has_distance = true;
 done:
     return status;
@@ -381,18 +399,22 @@ static int load_model(sp_loaded_scene *run, int64_t number)
     sp_loaded_model *model = &run->models[number];
     const sp_scene_model *m = model->m;
     int status;
+
     if (model->free && model->guided && m->kind != SP_SCENE_RIGID)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "model %s has free bodies and others: a basis for the ones does not suit the others",
                               m->name);
+
     if (m->mesh) {
         SP_TRY(sp_scene_input_mesh(run->source, &run->input, number, &model->mesh));
         TRY_FILE(m->mesh, sp_fe_space_new(run->source->context, &model->mesh.mesh, &model->body));
     }
+
     if (m->kind != SP_SCENE_RIGID)
         SP_TRY(read_deformation(run, model, number));
     if (model->free || model->inertial || (model->grasped && run->input.scene.coupling.kind == SP_SCENE_DYNAMIC))
         SP_TRY(find_inertia(run, model));
+
     SP_TRY(read_points(run, model));
     SP_TRY(read_distances(run, model));
 done:
@@ -413,21 +435,25 @@ done:
 
 void sp_scene_unload_models(sp_loaded_scene *run)
 {
-    for (int64_t i = 0; run->models && i < run->input.scene.model_count; i++) {
-        sp_loaded_model *model = &run->models[i];
-        sp_contact_pointshell_free(&model->pointshell);
-        sp_field_free(&model->field);
-        for (int64_t d = 0; d < model->domain_count; d++)
-            sp_field_free(&model->domain_fields[d]);
-        sp_voxmap_free(model->voxmap);
-        sp_inertia_free(&model->inertia);
-        sp_polynomial_force_free(model->polynomial_force);
-        sp_polynomials_free(&model->polynomials);
-        sp_cubature_free(&model->cubature);
-        sp_columns_free(&model->basis.columns);
-        sp_fe_space_free(&model->body);
-        sp_mesh_free(&model->mesh.mesh);
-    }
+    if (run->models)
+        for (int64_t i = 0; i < run->input.scene.model_count; i++) {
+            sp_loaded_model *model = &run->models[i];
+            sp_contact_pointshell_free(&model->pointshell);
+            sp_field_free(&model->field);
+            for (int64_t d = 0; d < model->domain_count; d++)
+                sp_field_free(&model->domain_fields[d]);
+
+            sp_voxmap_free(model->voxmap);
+            sp_inertia_free(&model->inertia);
+            sp_polynomial_force_free(model->polynomial_force);
+            sp_polynomials_free(&model->polynomials);
+            sp_cubature_free(&model->cubature);
+
+            sp_columns_free(&model->basis.columns);
+            sp_fe_space_free(&model->body);
+            sp_mesh_free(&model->mesh.mesh);
+        }
+
     run->models = NULL;
     sp_pool_free(&run->pool);
 }

@@ -71,15 +71,19 @@ static int read_file(sp_source *source, const char *path, const char *key, const
 static int read_list(sp_source *source, const char *path, int descriptor, int64_t most, sp_list *list)
 {
     enum { STEP = 1 << 16 };
+
     for (ssize_t got = 1; got > 0;) {
         char *to = sp_list_add(list, STEP, 1);
         if (!to)
             return sp_source_fail(source, SP_SYSTEM, path, "out of memory");
+
         do
             got = read(descriptor, to, STEP);
         while (got < 0 && errno == EINTR);
+
         if (got < 0)
             return sp_source_fail(source, SP_SYSTEM, path, "cannot read: %s", strerror(errno));
+
         list->count -= STEP - got;
         if (list->count > most)
             return sp_source_fail(source, SP_INPUT, path, "it has more than %lld MiB, the most that is read",
@@ -94,12 +98,15 @@ static int read_text(sp_source *source, const char *path, const char *key, bool 
     enum { TEXT_MOST = 1 << 30 };
     sp_list list = {0};
     int descriptor;
+
     (void)key;
     int status = open_plain(source, path, &descriptor);
     if (status != SP_OK)
         return status;
+
     status = read_list(source, path, descriptor, json ? SP_JSON_BYTES : TEXT_MOST, &list);
     close(descriptor);
+
     if (status == SP_OK) {
         *text = sp_pool_raw(pool, list.count + 1, 1);
         *count = list.count;
@@ -110,6 +117,7 @@ static int read_text(sp_source *source, const char *path, const char *key, bool 
             (*text)[list.count] = 0;
         }
     }
+
     sp_list_free(&list);
     return status;
 }

@@ -49,9 +49,10 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
 {
     const double *first = trajectory->energy;
     const char *integrator = parameter(file, "integrator");
-    bool any_sign = stores_work(file) ||
-                    tool_meta_has_input(
-                        file->meta, "activation"); /* the energy of active fibres is less than 0 where they are short */
+
+    /* The energy of active fibres is less than 0 where they are short. */
+    bool any_sign = stores_work(file) || tool_meta_has_input(file->meta, "activation");
+
     double worst = 0, least = 0;
     for (int64_t f = 0; f < trajectory->frame_count; f++) {
         const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
@@ -62,10 +63,12 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
         least =
             fmin(least, (any_sign ? e[SP_ENERGY_KINETIC] : fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN])) / scale);
     }
+
     verify_number(v, file, "work and dissipation in frame 0",
                   fmax(fabs(first[SP_ENERGY_WORK]), fabs(first[SP_ENERGY_DISSIPATED])) / scale, 0);
     verify_fact(v, file, any_sign ? "kinetic energy not negative" : "kinetic and strain energy not negative",
                 least >= -1e-10, "%.2e (-1.0e-10)", least);
+
     bool conserving = !strcmp(integrator, "energy");
     if (v->balance >= 0 || conserving)
         verify_number(v, file, "energy balance", worst, v->balance >= 0 ? v->balance : 1e-8);
@@ -156,18 +159,20 @@ static void full_energies(const energies *e, int64_t frame, energy_sum *kinetic,
 {
     int64_t rows = 3 * e->trajectory->vertex_count;
     const double *u = e->trajectory->u + frame * rows;
+
     memcpy(e->u, e->trajectory->udot + frame * rows, (size_t)rows * sizeof *e->u);
     drop_prescribed(e, frame, e->u);
     verify_mass_times(e->body, e->lumped, e->u, e->w);
     add_products(rows, e->u, e->w, kinetic);
+
     if (e->linear) {
         memset(e->u, 0, (size_t)rows * sizeof *e->u);
         sp_elastic_tangent_times(e->v->context, e->body, e->u, u, e->w);
         add_products(rows, u, e->w, strain);
     } else {
+        /* Rounded displacements change the energy by their products with the forces. */
         const double energy = sp_elastic_force(e->v->context, e->body, u, e->w);
-        add_products(rows, u, e->w,
-                     strain); /* rounded displacements change the energy by their products with the forces */
+        add_products(rows, u, e->w, strain);
         strain->value = energy;
     }
 }
@@ -211,30 +216,36 @@ static void check_energies(energies *e, void (*compute)(const energies *, int64_
 {
     const sp_trajectory *trajectory = e->trajectory;
     bool reduced = compute == reduced_energies;
+
     int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
     int64_t most = e->v->sample > cheap ? e->v->sample : cheap,
             sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
     bool springs = tool_meta_has_input(e->file->meta, "loads") ||
                    json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
+
     double kinetic_error = 0, kinetic_limit = 0, strain_error = 0, strain_limit = 0;
     bool above = false;
+
     for (int64_t s = 0; s < sampled; s++) {
         int64_t frame =
             sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
         const double *stated = trajectory->energy + SP_ENERGY_COUNT * frame;
         energy_sum kinetic = {0}, strain = {0};
         compute(e, frame, &kinetic, &strain);
+
         const double limit = ENERGY + ENERGY_ROUNDING * strain.terms / scale;
         verify_keep_worst(fabs(kinetic.value - stated[SP_ENERGY_KINETIC]) / scale,
                           ENERGY + ENERGY_ROUNDING * kinetic.terms / scale, &kinetic_error, &kinetic_limit);
         verify_keep_worst(fabs(strain.value - stated[SP_ENERGY_STRAIN]) / scale, limit, &strain_error, &strain_limit);
         above |= !((strain.value - stated[SP_ENERGY_STRAIN]) / scale <= limit);
     }
+
     char name[100];
     snprintf(name, sizeof name, "kinetic energy of %lld frames", (long long)sampled);
     verify_number(e->v, e->file, name, kinetic_error, kinetic_limit);
     snprintf(name, sizeof name, "strain energy of %lld frames", (long long)sampled);
+
     if (other_energy(e->file))
         verify_note(e->v, e->file, name, "%.2e from what is stated, %s", strain_error, other_energy(e->file));
     else if (!strcmp(parameter(e->file, "model"), "cubature") && (compute != weighted_energies || stores_work(e->file)))
@@ -256,6 +267,7 @@ static void check_points(energies *e)
     const sp_columns *basis = e->basis;
     const bool warps = json_is_true(json_object_get(e->file->meta, "warp"));
     const char *name = warps ? "displacements are U q, warped" : "displacements are U q";
+
     if (is_corrected(e->file)) {
         verify_skip(e->v, e->file, name, "they have a static correction");
         return;
@@ -263,6 +275,7 @@ static void check_points(energies *e)
     const artefact *mesh = warps ? verify_mesh(e->v, e->file, name, false) : NULL;
     if (warps && (!mesh || mesh->mesh.vertex_count != trajectory->vertex_count))
         return;
+
     double worst = 0, largest = 0;
     int64_t points = trajectory->point_count;
     int64_t sampled = trajectory->frame_count < e->v->sample ? trajectory->frame_count : e->v->sample;
@@ -270,17 +283,20 @@ static void check_points(energies *e)
     sp_modal_warp warp = {0};
     double *u = tool_allocate_raw(&pool, basis->rows, sizeof *u),
            *work = tool_allocate_raw(&pool, 2 * basis->rows, sizeof *work);
+
     if (warps)
         tool_check(sp_modal_warp_new(e->v->context, &mesh->mesh, &warp), mesh->path);
     for (int64_t s = 0; s < sampled; s++) {
         int64_t frame =
             sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+
         memset(u, 0, (size_t)basis->rows * sizeof *u);
         for (int64_t c = 0; c < trajectory->r; c++)
             for (int64_t i = 0; i < basis->rows; i++)
                 u[i] += basis->U[c * basis->rows + i] * trajectory->q[frame * trajectory->r + c];
         if (warps)
             sp_modal_warp_apply(&warp, u, NULL, work);
+
         for (int64_t i = 0; i < 3 * points; i++) {
             const int64_t row = 3 * (trajectory->vertex ? trajectory->vertex[i / 3] : i / 3) + i % 3;
             const double stated = trajectory->u[frame * 3 * points + i];
@@ -288,6 +304,7 @@ static void check_points(energies *e)
             largest = fmax(largest, fabs(stated));
         }
     }
+
     verify_number(e->v, e->file, name, largest > 0 ? worst / largest : worst, 1e-11);
     sp_modal_warp_free(&warp);
     sp_pool_free(&pool);
@@ -334,26 +351,34 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     const sp_trajectory *trajectory = e->trajectory;
     const sp_context *context = e->v->context;
     int64_t rows = 3 * e->body->mesh->vertex_count;
+
     bool fits = e->basis && e->basis->rows == rows && cubature->cubature.r >= trajectory->r &&
                 e->basis->count >= cubature->cubature.r &&
                 sp_cubature_check(e->v->context, &cubature->cubature, sp_mesh_element_count(e->body->mesh)) == SP_OK;
     verify_fact(e->v, e->file, "cubature and basis fit", fits, "%s", fits ? "yes" : context->message);
     if (!fits)
         return;
+
     e->U = verify_fixed_columns(e->basis, e->body, pool);
     e->u = tool_allocate_raw(pool, rows, sizeof *e->u);
     e->w = tool_allocate_raw(pool, rows, sizeof *e->w);
+
     sp_cubature own = cubature->cubature;
-    if (own.stiffness) { /* of the materials as they are now */
+
+    /* Its linear part is of the materials as they are now. */
+    if (own.stiffness) {
         own.stiffness = tool_allocate_raw(pool, own.r * own.r, sizeof *own.stiffness);
         tool_check(sp_reduced_stiffness(e->v->context, e->body, own.r, e->U, own.stiffness), path);
     }
+
     tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, &force), path);
     e->weighted = &force;
     check_energies(e, weighted_energies, scale);
+
     if (is_static(e->file))
         verify_equilibrium(&(verify_statics){
             .v = e->v, .file = e->file, .trajectory = trajectory, .body = e->body, .U = e->U, .weighted = &force});
+
     force.destroy(force.self);
 }
 
@@ -378,27 +403,34 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
                         const sp_trajectory *trajectory)
 {
     const json_t *names = json_object_get(json_object_get(file->meta, "parameters"), "prescribe");
+
     for (size_t g = 0; g < json_array_size(names); g++) {
         const char *name = json_string_value(json_array_get(names, g));
         bool fixed = name && !strcmp(name, "fixed"), any = false;
-        for (int64_t i = 0; fixed && i < mesh->fixed_count; i++) {
-            const int64_t k = entry[mesh->fixed[i]];
-            any = true;
-            if (k < 0 || trajectory->prescribed[k].group != (int64_t)g ||
-                trajectory->prescribed[k].frames < trajectory->frame_count)
-                return false;
-        }
-        for (int64_t e = 0; !fixed && name && e < sp_mesh_element_count(mesh); e++) {
-            int nodes;
-            const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-            for (int a = 0; a < nodes && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
-                const int64_t k = entry[node[a]];
+        if (fixed)
+            for (int64_t i = 0; i < mesh->fixed_count; i++) {
+                const int64_t k = entry[mesh->fixed[i]];
                 any = true;
-                if (k < 0 || trajectory->prescribed[k].group != (int64_t)g || trajectory->prescribed[k].axes != 7 ||
+                if (k < 0 || trajectory->prescribed[k].group != (int64_t)g ||
                     trajectory->prescribed[k].frames < trajectory->frame_count)
                     return false;
             }
-        }
+
+        if (!fixed && name)
+            for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+                int nodes;
+                const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+                if (strcmp(mesh->materials[mesh->region[e]].name, name) != 0)
+                    continue;
+                for (int a = 0; a < nodes; a++) {
+                    const int64_t k = entry[node[a]];
+                    any = true;
+                    if (k < 0 || trajectory->prescribed[k].group != (int64_t)g || trajectory->prescribed[k].axes != 7 ||
+                        trajectory->prescribed[k].frames < trajectory->frame_count)
+                        return false;
+                }
+            }
+
         if (!any)
             return false;
     }
@@ -412,16 +444,20 @@ static double spread_of(int count, const double *const *point)
     double a[3], b[3], c[3], n[3];
     if (count < 2)
         return 1;
+
     for (int i = 0; i < 3; i++)
         a[i] = point[1][i] - point[0][i];
     if (count == 2)
         return sp_dense_dot(3, a, a);
+
     for (int i = 0; i < 3; i++)
         b[i] = point[2][i] - point[0][i];
     for (int i = 0; i < 3; i++)
         n[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+
     if (count == 3)
         return sp_dense_dot(3, n, n);
+
     for (int i = 0; i < 3; i++)
         c[i] = point[3][i] - point[0][i];
     return fabs(sp_dense_dot(3, n, c));
@@ -435,7 +471,10 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
     const double *rest[BASES];
     int64_t base[BASES];
     double worst = 0, size = 0;
+
     int bases = 0;
+
+    /* Each base spans the most with those before it. */
     for (; bases < BASES; bases++) {
         double best = 0;
         for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
@@ -453,13 +492,18 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
             break;
         rest[bases] = mesh->vertices + 3 * base[bases];
     }
-    for (int64_t k = 0; bases > 0 && k < trajectory->prescribed_count; k++) {
+
+    if (bases == 0)
+        return 0;
+
+    for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
         const sp_prescribed_record *prescribed = &trajectory->prescribed[k];
         if (prescribed->group != group || prescribed->axes != 7 || prescribed->frames < frames)
             continue;
         for (int b = 0; b < bases; b++) {
             const double *X = mesh->vertices + 3 * prescribed->vertex, before = sp_distance_squared3(X, rest[b]);
             size = fmax(size, before);
+
             for (int64_t f = 0; f < frames; f++) {
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f;
                 double x[3], y[3];
@@ -481,6 +525,7 @@ static void check_prescribed(verify *v, artefact *file, const sp_trajectory *tra
     const bool moved = parameter_count(file, "prescribe") > 0 ||
                        tool_meta_has_input(file->meta, "prescribe-vertices") ||
                        (tool_meta_has_input(file->meta, "skeleton") && !tool_meta_has_input(file->meta, "skin"));
+
     int64_t *entry = tool_allocate_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
     for (int64_t i = 0; i < trajectory->vertex_count; i++)
@@ -489,17 +534,24 @@ static void check_prescribed(verify *v, artefact *file, const sp_trajectory *tra
         entry[trajectory->prescribed[k].vertex] = k;
         groups = trajectory->prescribed[k].group >= groups ? trajectory->prescribed[k].group + 1 : groups;
     }
-    for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
-        for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
+
+    for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++) {
+        if (!(fixed[i / 3] >> i % 3 & 1) || entry[i / 3] >= 0)
+            continue;
+        for (int64_t f = 0; f < trajectory->frame_count; f++)
             worst = verify_worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
                                       fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
                                  worst);
+    }
+
     verify_number(v, file, moved ? "fixed vertices without prescribed motion" : "fixed vertices", worst, 0);
     if (!moved && trajectory->prescribed_count == 0)
         return;
+
     verify_fact(v, file, "what is moved",
                 moved == (trajectory->prescribed_count > 0) && names_agree(file, mesh, entry, trajectory),
                 "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->prescribed_count);
+
     for (int64_t g = 0; g < groups && g < trajectory->prescribed_count; g++)
         rigid = verify_worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
     if (groups > 0) {
@@ -516,6 +568,7 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
                  *input;
     const double step = json_number_value(json_object_get(parameters, "dt"));
     const char *last = "";
+
     size_t i, cuts = 0;
     json_array_foreach(json_object_get(file->meta, "inputs"), i, input)
     {
@@ -526,10 +579,12 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
             cuts++;
         }
     }
+
     if (!cuts && !json_array_size(times))
         return;
     verify_fact(v, file, "cuts", cuts == json_array_size(times) && !strcmp(last, file->mesh_hash),
                 "%zu at %zu times, the last one into its mesh", cuts, json_array_size(times));
+
     const artefact *mesh = verify_find(v, file->mesh_hash);
     for (size_t cut = cuts; cut-- > 0;) {
         const char *time = json_string_value(json_array_get(times, cut));
@@ -541,6 +596,7 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
                         "the meshes that were cut are not all among the files, or not all vertices are recorded");
             return;
         }
+
         const double from = step * (round((time ? atof(time) : 0) / step) + 0.5);
         double worst = 0;
         for (int64_t f = 0; f < trajectory->frame_count && trajectory->time[f] < from; f++)
@@ -550,6 +606,7 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
                 const int64_t there = 3 * mesh->origin[k / 3] + k % 3;
                 worst = verify_worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
             }
+
         verify_number(v, file, name, worst, 0);
         mesh = verify_find(v, mesh->cut_from);
     }
@@ -559,19 +616,23 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
 static void check_reduced_statics(energies *e, artefact *mesh, const sp_mesh *edited, sp_pool *pool)
 {
     sp_fe_space body = {0};
+
     if (!is_static(e->file))
         return;
     if (!mesh)
         mesh = verify_mesh(e->v, e->file, "equilibrium", !edited);
     if (!mesh)
         return;
+
     if (!e->basis) {
         verify_skip(e->v, e->file, "equilibrium", "its basis is not among the files");
         return;
     }
+
     if (edited)
         tool_check(sp_fe_space_new_prescribed(e->v->context, edited, &body), mesh->path);
     const sp_fe_space *own = edited ? &body : &mesh->body;
+
     verify_equilibrium(&(verify_statics){.v = e->v,
                                          .file = e->file,
                                          .trajectory = e->trajectory,
@@ -582,84 +643,170 @@ static void check_reduced_statics(energies *e, artefact *mesh, const sp_mesh *ed
     sp_fe_space_free(&body);
 }
 
+/* ---- one function for each source of energies ---- */
+
+/* What the energies of a motion are computed from, and the mesh where one is needed. */
+typedef struct motion_source {
+    artefact *polynomials, *cubature, *mesh;
+    const sp_mesh *edited; /* the mesh with other materials; NULL: those of its file */
+    double scale;          /* of the energies */
+} motion_source;
+
+/* The body of the mesh, or of the mesh with other materials, which `own` receives. */
+static const sp_fe_space *body_of(const energies *e, const motion_source *source, sp_fe_space *own)
+{
+    if (!source->edited)
+        return &source->mesh->body;
+    tool_check(sp_fe_space_new_prescribed(e->v->context, source->edited, own), source->mesh->path);
+    return own;
+}
+
+static void check_by_polynomials(energies *e, const motion_source *source, sp_pool *pool)
+{
+    const int64_t N = sp_polynomial_order(e->polynomials->r);
+    e->gram = verify_gram_sum(e->polynomials, pool);
+    e->z = tool_allocate_raw(pool, N, sizeof *e->z);
+    e->y = tool_allocate_raw(pool, N, sizeof *e->y);
+    check_energies(e, reduced_energies, source->scale);
+    check_reduced_statics(e, source->mesh, source->edited, pool);
+}
+
+static void check_by_vertices(energies *e, const motion_source *source, sp_pool *pool)
+{
+    const sp_trajectory *trajectory = e->trajectory;
+    artefact *mesh = source->mesh;
+    const bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
+    verify_fact(e->v, e->file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
+                (long long)mesh->mesh.vertex_count);
+    if (!fits)
+        return;
+
+    sp_fe_space own = {0};
+    e->body = body_of(e, source, &own);
+    e->u = tool_allocate_raw(pool, 3 * trajectory->vertex_count, sizeof *e->u);
+    e->w = tool_allocate_raw(pool, 3 * trajectory->vertex_count, sizeof *e->w);
+    e->fixed = fixed_bits(&mesh->mesh, pool);
+
+    /* Only models of all vertices have prescribed vertices. */
+    if (!trajectory->r)
+        check_prescribed(e->v, e->file, trajectory, &mesh->mesh, e->fixed, pool);
+    check_energies(e, full_energies, source->scale);
+    if (is_static(e->file) && !trajectory->r)
+        verify_equilibrium(&(verify_statics){.v = e->v,
+                                             .file = e->file,
+                                             .trajectory = trajectory,
+                                             .body = e->body,
+                                             .linear = e->linear,
+                                             .stiffness = &mesh->stiffness,
+                                             .fixed = e->fixed});
+    sp_fe_space_free(&own);
+}
+
+static void check_by_cubature(energies *e, const motion_source *source, sp_pool *pool)
+{
+    sp_fe_space own = {0};
+    e->body = body_of(e, source, &own);
+    check_weighted(e, source->cubature, e->file->path, source->scale, pool);
+    sp_fe_space_free(&own);
+}
+
+static void check_by_modes(energies *e, const motion_source *source, sp_pool *pool)
+{
+    (void)pool;
+    check_energies(e, modal_energies, source->scale);
+}
+
+/* Says which file is missing. The displacements of some vertices alone have no energy. */
+static void skip_energies(energies *e, const motion_source *source, sp_pool *pool)
+{
+    static const struct {
+        const char *model, *missing;
+    } files[] = {{"modal", "its modes are not among the files"},
+                 {"cubature", "its cubature and its basis are not both among the files"},
+                 {"", "its polynomials are not among the files"}};
+    (void)source;
+    (void)pool;
+    if (!e->trajectory->r)
+        return;
+
+    int k = 0;
+    while (*files[k].model && strcmp(parameter(e->file, "model"), files[k].model) != 0)
+        k++;
+    verify_skip(e->v, e->file, "energies of the frames", "%s", files[k].missing);
+}
+
+enum source_kind { BY_POLYNOMIALS, BY_VERTICES, BY_CUBATURE, BY_MODES, BY_NOTHING };
+
+static enum source_kind find_source(const energies *e, const motion_source *source)
+{
+    const sp_trajectory *trajectory = e->trajectory;
+    const char *model = parameter(e->file, "model");
+    if (trajectory->r && source->polynomials && source->polynomials->polynomials.r >= trajectory->r)
+        return BY_POLYNOMIALS;
+    if (!strcmp(model, "cubature"))
+        return trajectory->r && source->cubature && e->basis ? BY_CUBATURE : BY_NOTHING;
+    if (trajectory->r && !strcmp(model, "modal"))
+        return e->basis && e->basis->eigenvalue ? BY_MODES : BY_NOTHING;
+    return trajectory->u && !trajectory->vertex ? BY_VERTICES : BY_NOTHING;
+}
+
+/* What a motion says about its basis and mass. */
+static energies read_energies(verify *v, artefact *file, const sp_trajectory *trajectory)
+{
+    const char *model = parameter(file, "model");
+    const artefact *basis = verify_find(v, file->basis_hash);
+    energies e = {.v = v, .file = file, .trajectory = trajectory, .linear = !strcmp(model, "linear")};
+    if (basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r)
+        e.basis = &basis->columns;
+
+    /* In a basis the mass is that of the basis. */
+    e.lumped = !strcmp(parameter(file, "lumping"), "lumped") && trajectory->r == 0 && strcmp(model, "reduced") != 0;
+    if (trajectory->r && e.basis)
+        e.lumped = e.basis->lumped;
+    return e;
+}
+
 static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
-    sp_pool pool = {0};
-    energies e = {.v = v, .file = file, .trajectory = trajectory};
-    artefact *basis = verify_find(v, file->basis_hash);
-    e.linear = !strcmp(parameter(file, "model"), "linear");
-    e.lumped = !strcmp(parameter(file, "lumping"), "lumped") && trajectory->r == 0 &&
-               strcmp(parameter(file, "model"), "reduced");
-    e.basis = basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r
-                  ? &basis->columns
-                  : NULL;
-    if (trajectory->r && e.basis) /* in a basis the mass is that of the basis */
-        e.lumped = e.basis->lumped;
+    static const struct {
+        bool needs_mesh;
+        void (*check)(energies *e, const motion_source *source, sp_pool *pool);
+    } ways[] = {[BY_POLYNOMIALS] = {false, check_by_polynomials},
+                [BY_VERTICES] = {true, check_by_vertices},
+                [BY_CUBATURE] = {true, check_by_cubature},
+                [BY_MODES] = {false, check_by_modes},
+                [BY_NOTHING] = {false, skip_energies}};
+    energies e = read_energies(v, file, trajectory);
     if (trajectory->r && trajectory->u && e.basis)
         check_points(&e);
-    artefact *polynomials = verify_input(v, file, "polynomials", NULL), *mesh = NULL;
-    artefact *cubature = verify_input(v, file, "cubature", NULL);
-    bool by_elements = !strcmp(parameter(file, "model"), "cubature"),
-         weighted = by_elements && trajectory->r && cubature && e.basis;
-    bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r;
-    bool modal = trajectory->r && !strcmp(parameter(file, "model"), "modal");
-    bool full = !reduced && !by_elements && !modal && trajectory->u && !trajectory->vertex, usable = true;
+
+    motion_source source = {.polynomials = verify_input(v, file, "polynomials", NULL),
+                            .cubature = verify_input(v, file, "cubature", NULL),
+                            .scale = scale};
+    const enum source_kind kind = find_source(&e, &source);
+    if (kind == BY_POLYNOMIALS)
+        e.polynomials = &source.polynomials->polynomials;
+
+    /* Edited materials change the energies, and with them the polynomials by region. */
     tool_material_edits edits;
-    sp_mesh edited = {0};
-    sp_fe_space body = {0};
     tool_check(tool_material_edits_recorded(v->context, file->meta, &edits), file->path);
-    bool other = tool_material_edits_given(&edits);
-    if (full || weighted || (reduced && other))
-        usable = (mesh = verify_mesh(v, file, "energies of the frames", (full || weighted) && !other)) != NULL;
-    if (reduced)
-        e.polynomials = &polynomials->polynomials;
-    if (usable && mesh && other)
-        usable = edit_materials(&e, &edits, mesh, reduced ? polynomials : NULL, &edited, &pool);
-    if (usable && reduced) {
-        int64_t N = sp_polynomial_order(e.polynomials->r);
-        e.gram = verify_gram_sum(e.polynomials, &pool);
-        e.z = tool_allocate_raw(&pool, N, sizeof *e.z);
-        e.y = tool_allocate_raw(&pool, N, sizeof *e.y);
-        check_energies(&e, reduced_energies, scale);
-        check_reduced_statics(&e, mesh, other ? &edited : NULL, &pool);
-    } else if (usable && full) {
-        bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
-        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
-                    (long long)mesh->mesh.vertex_count);
-        e.u = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
-        e.w = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
-        if (fits && other)
-            tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
-        e.body = other ? &body : &mesh->body;
-        if (fits) {
-            e.fixed = fixed_bits(&mesh->mesh, &pool);
-            if (!trajectory->r)
-                check_prescribed(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
-            check_energies(&e, full_energies, scale);
-        }
-        if (fits && is_static(file) && !trajectory->r)
-            verify_equilibrium(&(verify_statics){.v = v,
-                                                 .file = file,
-                                                 .trajectory = trajectory,
-                                                 .body = e.body,
-                                                 .linear = e.linear,
-                                                 .stiffness = &mesh->stiffness,
-                                                 .fixed = e.fixed});
-        sp_fe_space_free(&body);
-    } else if (usable && weighted) {
-        if (other)
-            tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
-        e.body = other ? &body : &mesh->body;
-        check_weighted(&e, cubature, file->path, scale, &pool);
-        sp_fe_space_free(&body);
-    } else if (modal && e.basis && e.basis->eigenvalue)
-        check_energies(&e, modal_energies, scale);
-    else if (usable && modal)
-        verify_skip(v, file, "energies of the frames", "its modes are not among the files");
-    else if (usable && trajectory->r)
-        verify_skip(v, file, "energies of the frames",
-                    by_elements ? "its cubature and its basis are not both among the files"
-                                : "its polynomials are not among the files");
+    const bool other = tool_material_edits_given(&edits), needs_mesh = ways[kind].needs_mesh;
+    if (needs_mesh || (kind == BY_POLYNOMIALS && other)) {
+        source.mesh = verify_mesh(v, file, "energies of the frames", needs_mesh && !other);
+        if (!source.mesh)
+            return;
+    }
+
+    sp_pool pool = {0};
+    sp_mesh edited = {0};
+    bool usable = true;
+    if (source.mesh && other) {
+        usable =
+            edit_materials(&e, &edits, source.mesh, kind == BY_POLYNOMIALS ? source.polynomials : NULL, &edited, &pool);
+        source.edited = &edited;
+    }
+    if (usable)
+        ways[kind].check(&e, &source, &pool);
     sp_pool_free(&edited.pool);
     sp_pool_free(&pool);
 }

@@ -139,9 +139,11 @@ void verify_certificate(verify *v, artefact *file)
     artefact *mesh, *basis;
     if (!verify_mesh_and_basis(v, file, "norms", certificate->r, &mesh, &basis))
         return;
+
     const int64_t rows = basis->columns.rows, r = certificate->r, loads = certificate->loads.count;
     if (!loads_fit(v, file, rows))
         return;
+
     sp_pool pool = {0};
     model m = {.v = v, .file = file, .mesh = mesh, .certificate = certificate, .r = r, .rows = rows};
     m.order = mesh->stiffness.order;
@@ -160,10 +162,13 @@ void verify_certificate(verify *v, artefact *file)
                   {&m.load, 3 + loads},
                   {&m.part, r},
                   {&m.work, sp_certificate_columns(r, loads)}};
+
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i].to = tool_allocate_raw(&pool, arrays[i].count, sizeof(double));
+
     if (factor_stiffness(&m))
         check_norms(&m);
+
     sp_cholesky_free(m.factor);
     sp_pool_free(&pool);
 }

@@ -47,9 +47,11 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
     const sp_columns *columns = &file->columns;
     int64_t k = columns->count, at = 0, rank = 0;
     sp_pool pool = {0};
+
     double *gram = tool_allocate_raw(&pool, k * k, sizeof *gram),
            *eigenvalue = tool_allocate_raw(&pool, k, sizeof *eigenvalue);
     verify_reduced_matrix(v, columns, &mesh->body, mass, gram);
+
     double error = orthonormality(k, gram, &at);
     verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass",
                   error, 1e-12);
@@ -58,10 +60,15 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
         for (int64_t i = 0; i < k; i++)
             rank += eigenvalue[i] > 1e-6 * eigenvalue[k - 1];
     }
+
+    /* Gram eigenvalues are squared singular values: the rank counts columns down to 1e-3 of the largest, the
+     * condition is a square root. */
     verify_fact(v, file, "rank", rank == k, "%lld (%lld)", (long long)rank, (long long)k);
     if (rank == k)
         verify_note(v, file, "condition", "%.6g", sqrt(eigenvalue[k - 1] / eigenvalue[0]));
-    if (!(error <= 1e-12)) { /* what is wrong, to whom it may help */
+
+    /* What is wrong, for those who look for the cause. */
+    if (!(error <= 1e-12)) {
         sp_sparse other;
         int64_t unused;
         verify_note(v, file, "orthonormality", "worst of columns %lld and %lld", (long long)(at / k) + 1,
@@ -96,27 +103,35 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     sp_pool pool = {0};
     int64_t components, rigid = 0;
     const int64_t *vertex_label = verify_piece_labels(v, mesh, &pool, &components);
+
     double *gram = tool_allocate(&pool, 36 * components, sizeof *gram), low[3], high[3], size = 0;
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++)
         size = fmax(size, high[c] - low[c]);
+
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         if (vertex_label[mesh->fixed[i]] < 0)
             continue;
         double x[3], *to = gram + 36 * vertex_label[mesh->fixed[i]];
         for (int c = 0; c < 3; c++)
             x[c] = (mesh->vertices[3 * mesh->fixed[i] + c] - (low[c] + high[c]) / 2) / size;
+
+        /* Rows of the motions 1 to 3 (translations) and 4 to 6 (rotations about the centre, in units of the size). */
         const double motion[3][6] = {{1, 0, 0, 0, x[2], -x[1]}, {0, 1, 0, -x[2], 0, x[0]}, {0, 0, 1, x[1], -x[0], 0}};
         for (int c = 0; c < 3; c++)
-            for (int a = 0; (mesh->fixed_axes ? mesh->fixed_axes[i] : 7) >> c & 1 && a < 36; a++)
-                to[a] += motion[c][a / 6] * motion[c][a % 6];
+            if ((mesh->fixed_axes ? mesh->fixed_axes[i] : 7) >> c & 1)
+                for (int a = 0; a < 36; a++)
+                    to[a] += motion[c][a / 6] * motion[c][a % 6];
     }
+
+    /* Each direction of the null space of the Gram matrix is a motion that no fixed degree of freedom prevents. */
     for (int64_t k = 0; k < components; k++) {
         double eigenvalue[6];
         verify_eigenvalues(v, 6, gram + 36 * k, eigenvalue);
         for (int a = 0; a < 6; a++)
             rigid += !(eigenvalue[a] > 1e-12 * eigenvalue[5]);
     }
+
     sp_pool_free(&pool);
     return rigid;
 }
@@ -143,10 +158,13 @@ static void measure_mode(const sp_columns *columns, const sp_fe_space *body, con
     int64_t n = body->dof_count;
     double *psi = work, *k = work + n, *m = work + 2 * n, *absolute = work + 3 * n, lambda = columns->eigenvalue[mode],
            sum = 0;
+
     sp_fe_space_gather(body, columns->U + mode * columns->rows, psi);
     sp_sparse_times(context, K, 1, psi, k);
     sp_sparse_times(context, M, 1, psi, m);
     absolute_times(K, psi, absolute);
+
+    /* ‖Kψ − λMψ‖ / ((λ + λ₁) ‖Mψ‖), which is defined for rigid modes too. */
     for (int64_t i = 0; i < n; i++)
         sum += (k[i] - lambda * m[i]) * (k[i] - lambda * m[i]);
     double scale = (lambda + lambda1) * norm(n, m), residual = sqrt(sum) / scale,
@@ -154,6 +172,7 @@ static void measure_mode(const sp_columns *columns, const sp_fe_space *body, con
     verify_keep_worst(residual, 1e-8 + rounding, &errors->residual, &errors->residual_limit);
     verify_keep_worst(fabs(residual - columns->residual[mode]), 1e-12 + rounding, &errors->stated,
                       &errors->stated_limit);
+
     double mass = sp_dense_dot(n, psi, m), energy = 0;
     for (int64_t i = 0; i < n; i++)
         energy += fabs(psi[i]) * absolute[i];
@@ -200,17 +219,22 @@ static void check_modes(verify *v, artefact *file, artefact *mesh)
     const sp_columns *columns = &file->columns;
     const sp_sparse *K, *M;
     sp_sparse mass;
+
     if (!check_rows(v, file, mesh))
         return;
     int64_t descents = 0, rigid = count_rigid(v, &mesh->mesh);
+
     for (int64_t i = 1; i < columns->count; i++)
         descents += columns->eigenvalue[i] < columns->eigenvalue[i - 1];
     verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
+
+    /* Ritz modes are of a subspace: the mesh does not tell how many of its rigid motions they contain. */
     rigid = rigid < columns->count ? rigid : columns->count;
     if (columns->ritz)
         rigid = columns->rigid; /* of a subspace */
     verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)",
                 (long long)columns->rigid, (long long)rigid);
+
     if (columns->ordering) {
         sp_pool pool = {0};
         int64_t *permutation = tool_allocate_raw(&pool, mesh->body.dof_count, sizeof *permutation);
@@ -220,23 +244,28 @@ static void check_modes(verify *v, artefact *file, artefact *mesh)
                     fits ? "every vertex that is not fixed, once" : v->context->message);
         sp_pool_free(&pool);
     }
+
     if (columns->rigid > 0)
         verify_number(v, file, "rigid modes are rigid motions",
                       verify_rigid_columns(v, &mesh->mesh, columns, columns->rigid), 1e-10);
     check_stated_modes(v, file);
+
     verify_mass_matrix(v, mesh, columns->lumped, &mass);
     if (find_matrix(v, file, mesh, "stiffness", &mesh->stiffness, &K) &&
         find_matrix(v, file, mesh, "mass", &mass, &M)) {
         sp_pool pool = {0};
         double lambda1 = first_elastic(columns, K, M),
                *work = tool_allocate_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
+
         mode_errors errors = {0};
         for (int64_t i = 0; i < columns->count; i++)
             measure_mode(columns, &mesh->body, K, M, v->context, lambda1, i, work, &errors);
+
         if (!columns->ritz)
             verify_number(v, file, "residual", errors.residual, errors.residual_limit);
         verify_number(v, file, "residual as stated", errors.stated, errors.stated_limit);
         verify_number(v, file, "Rayleigh quotient", errors.quotient, errors.quotient_limit);
+
         check_orthonormality(v, file, mesh, M);
         sp_pool_free(&pool);
     }
@@ -356,21 +385,25 @@ static double free_distance(const sp_fe_space *body, const double *a, const doub
 static void extrapolate(const sp_fe_space *body, int level, const derivative_work *w, double *estimate)
 {
     const int64_t rows = 3 * body->mesh->vertex_count;
+
     for (int j = 0; j < level; j++) {
         double *above = w->row + j * rows;
         const double factor = 1 / (ldexp(1, 2 * (j + 1)) - 1);
+
         for (int64_t i = 0; i < rows; i++) {
             const double here = w->level[i], next = here + factor * (here - above[i]);
             w->minus[i] = above[i];
             above[i] = here;
             w->level[i] = next;
         }
+
         const double error = fmax(free_distance(body, w->level, w->minus), free_distance(body, w->level, above));
         if (error < *estimate) {
             *estimate = error;
             memcpy(w->plus, w->level, (size_t)rows * sizeof *w->plus);
         }
     }
+
     memcpy(w->row + level * rows, w->level, (size_t)rows * sizeof *w->row);
 }
 
@@ -432,22 +465,28 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
 {
     const sp_fe_space *body = &mesh->body;
     int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
+
     const double estimate = second_derivative(v, mesh, psi_i, psi_j, w);
     memset(w->u, 0, (size_t)rows * sizeof *w->u);
     sp_elastic_tangent_times(v->context, body, w->u, phi, w->product);
+
+    /* r = (K − λM)Φ + h over the free degrees of freedom, h = (H:ψⱼ)ψᵢ. */
     double sum = 0, scale = 0;
     if (span->count)
         project_free(body, span, lambda, phi, w->plus, w);
     remove_reactions(w, rows, w->product);
     remove_reactions(w, rows, w->plus);
+
     for (int64_t i = 0; i < n; i++) {
         int64_t row = body->free[i];
         double h = w->rest[row] ? 0 : w->plus[row], r = w->rest[row] ? phi[row] : w->product[row] + h;
         sum += r * r;
         scale += h * h;
     }
+
     if (!(estimate <= DECISIVE * sqrt(scale)))
         return false;
+
     sum += scale * mean_motion(w, rows, phi);
     verify_keep_worst(sqrt(sum / scale), 1e-8 + (estimate + rounding_of(mesh, phi, w)) / sqrt(scale), error, limit);
     return true;
@@ -473,10 +512,13 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
 static void fill_reactions(verify *v, const artefact *mesh, const sp_mesh_set *set, int64_t rows, double *to)
 {
     sp_pool pool = {0};
+
     double *share = tool_allocate(&pool, set->count, sizeof *share), origin[3] = {0}, r[3], force[3];
     tool_check(sp_interface_shares(v->context, &mesh->mesh, set->count, set->index, share), mesh->path);
     for (int64_t k = 0; k < 3 * set->count; k++)
         origin[k % 3] += share[k / 3] * mesh->mesh.vertices[3 * set->index[k / 3] + k % 3];
+
+    /* A unit translation e_c, or the rotation e_c × (X − X₀), by the share of each vertex. */
     for (int64_t k = 0; k < set->count; k++)
         for (int c = 0; c < 6; c++) {
             const double unit[3] = {c % 3 == 0, c % 3 == 1, c % 3 == 2};
@@ -485,6 +527,8 @@ static void fill_reactions(verify *v, const artefact *mesh, const sp_mesh_set *s
             for (int i = 0; i < 3; i++)
                 to[c * rows + 3 * set->index[k] + i] = share[k] * (c < 3 ? unit[i] : force[i]);
         }
+
+    /* Gram-Schmidt, twice against rounding. */
     for (int pass = 0; pass < 2; pass++)
         for (int c = 0; c < 6; c++) {
             remove_reactions(&(derivative_work){.reaction_count = c, .reactions = to}, rows, to + c * rows);
@@ -492,6 +536,7 @@ static void fill_reactions(verify *v, const artefact *mesh, const sp_mesh_set *s
             for (int64_t i = 0; i < rows; i++)
                 to[c * rows + i] /= length;
         }
+
     sp_pool_free(&pool);
 }
 
@@ -509,8 +554,9 @@ static void find_interfaces(verify *v, const artefact *mesh, const sp_columns *m
             w->reaction_count += 6;
             continue;
         }
-        for (int64_t k = 0; set && k < 3 * set->count; k++)
-            w->rest[3 * set->index[k / 3] + k % 3] = true;
+        if (set)
+            for (int64_t k = 0; k < 3 * set->count; k++)
+                w->rest[3 * set->index[k / 3] + k % 3] = true;
     }
 }
 
@@ -522,9 +568,11 @@ void verify_derivatives(verify *v, artefact *file)
     artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
     if (!modes)
         modes = verify_input(v, file, "snapshots", NULL);
+
     if (!mesh || !check_rows(v, file, mesh))
         return;
     verify_rank(v, file, mesh);
+
     if (!columns->pair || (columns->order != 1 && !inertia)) {
         verify_skip(v, file, "residual", "derivatives of order %d", columns->order);
         return;
@@ -533,12 +581,15 @@ void verify_derivatives(verify *v, artefact *file)
         verify_skip(v, file, "residual", "its modes are not among the files");
         return;
     }
+
+    /* Pairs name modes; derivatives of inertia modes are made of earlier derivatives too. */
     int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
     int64_t used = columns->source ? columns->source : modes->columns.count;
-    for (int64_t c = 0; c < columns->count; c++) /* derivatives of higher order are made of those before them */
+    for (int64_t c = 0; c < columns->count; c++)
         beyond += used > modes->columns.count || columns->pair[2 * c] >= used ||
                   columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
     verify_fact(v, file, "pairs", beyond == 0, "%lld beyond the modes (0)", (long long)beyond);
+
     sp_pool pool = {0};
     double error = 0, limit = 0;
     int64_t undecided = 0;
@@ -547,26 +598,33 @@ void verify_derivatives(verify *v, artefact *file)
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         *each[i] = tool_allocate_raw(&pool, rows, sizeof(double));
     w.row = tool_allocate_raw(&pool, LEVELS * rows, sizeof(double));
+
     derivative_span span = {modes->columns.U, modes->columns.rigid ? used : 0};
     find_interfaces(v, mesh, &modes->columns, &pool, &w);
     if (inertia && modes->columns.interface_count == 0)
         span = rigid_span(v, mesh, &pool);
-    for (int64_t s = 0; s < sampled && beyond == 0; s++) {
-        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s,
-                j = columns->pair[2 * c + 1];
-        double lambda = inertia || !modes->columns.rigid ? 0 : modes->columns.eigenvalue[columns->pair[2 * c]];
-        undecided += !measure_derivative(v, mesh, &span, lambda, modes->columns.U + columns->pair[2 * c] * rows,
-                                         j < used ? modes->columns.U + j * rows : columns->U + (j - used) * rows,
-                                         columns->U + c * rows, &w, &error, &limit);
-    }
+
+    /* Samples are spread evenly over all columns. */
+    if (beyond == 0)
+        for (int64_t s = 0; s < sampled; s++) {
+            int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s,
+                    j = columns->pair[2 * c + 1];
+            double lambda = inertia || !modes->columns.rigid ? 0 : modes->columns.eigenvalue[columns->pair[2 * c]];
+            undecided += !measure_derivative(v, mesh, &span, lambda, modes->columns.U + columns->pair[2 * c] * rows,
+                                             j < used ? modes->columns.U + j * rows : columns->U + (j - used) * rows,
+                                             columns->U + c * rows, &w, &error, &limit);
+        }
+
     char name[80];
     snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)(sampled - undecided),
              (long long)columns->count);
+
     if (beyond == 0 && undecided < sampled)
         verify_number(v, file, name, error, limit);
     if (undecided > 0)
         verify_skip(v, file, "residual", "differences of the stiffness are not good to %g for %lld derivatives",
                     DECISIVE, (long long)undecided);
+
     sp_pool_free(&pool);
 }
 
@@ -579,15 +637,17 @@ static void check_singular_values(verify *v, artefact *file)
     const json_t *rank = json_object_get(file->result, "rank"),
                  *values = json_object_get(file->result, "singular_values");
     int64_t ascents = 0, others = 0;
-    for (int64_t i = 1; columns->singular_value && i < columns->count; i++)
-        ascents += !(columns->singular_value[i] <= columns->singular_value[i - 1]);
+    if (columns->singular_value)
+        for (int64_t i = 1; i < columns->count; i++)
+            ascents += !(columns->singular_value[i] <= columns->singular_value[i - 1]);
     if (columns->singular_value)
         verify_fact(v, file, "singular values descending", ascents == 0, "%lld ascents (0)", (long long)ascents);
     if (json_is_integer(rank))
         verify_fact(v, file, "columns within the stated rank", columns->count <= json_integer_value(rank),
                     "%lld (%lld)", (long long)columns->count, (long long)json_integer_value(rank));
-    for (int64_t i = 0; columns->singular_value && json_is_array(values) && i < columns->count; i++)
-        others += json_number_value(json_array_get(values, (size_t)i)) != columns->singular_value[i];
+    if (columns->singular_value && json_is_array(values))
+        for (int64_t i = 0; i < columns->count; i++)
+            others += json_number_value(json_array_get(values, (size_t)i)) != columns->singular_value[i];
     if (columns->singular_value && json_is_array(values))
         verify_fact(v, file, "singular values as stated", others == 0, "%lld differ (0)", (long long)others);
 }
@@ -617,9 +677,11 @@ void verify_snapshots(verify *v, artefact *file)
             i++;
         resting += i == columns->rows;
     }
+
     verify_fact(v, file, "values", true, "all finite"); /* else it would not have been read */
     if (resting > 0)
         verify_note(v, file, "columns at rest", "%lld of %lld", (long long)resting, (long long)columns->count);
+
     artefact *mesh = verify_mesh(v, file, "rows", false);
     if (!mesh)
         return;
@@ -627,14 +689,17 @@ void verify_snapshots(verify *v, artefact *file)
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)columns->rows, 3 * (long long)mesh->mesh.vertex_count);
     if (!rows)
         return;
-    double prescribed = tool_fixed_rows(&mesh->mesh, columns);
-    if (prescribed > 0) /* snapshots may come from anywhere: they promise nothing of it */
-        verify_note(v, file, "fixed rows", "fixed vertices move by up to %.3g m", prescribed);
+
+    double displacement = tool_fixed_rows(&mesh->mesh, columns);
+    if (displacement > 0) /* snapshots may come from anywhere: they promise nothing of it */
+        verify_note(v, file, "fixed rows", "fixed vertices move by up to %.3g m", displacement);
     else
-        verify_number(v, file, "fixed rows", prescribed, 0);
+        verify_number(v, file, "fixed rows", displacement, 0);
+
     if (!verify_mesh(v, file, "rank", true))
         return;
     verify_rank(v, file, mesh);
+
     if (columns->factor)
         verify_buckling(v, file, mesh);
 }

@@ -34,13 +34,16 @@ static void check_multipliers(verify *v, artefact *file)
 {
     const sp_curve_file *c = &file->curve;
     const bool is_free = c->kind == SP_PERIODIC_BACKBONE;
+
     const double margin = is_free ? 1e-3 : 1e-6;
     double pairs = 0, growth = 0, reciprocal = 0;
     bool ordered = true, marked = true;
+
     for (int64_t i = 0; i < c->n; i++) {
         const double *m = c->multiplier + i * 4 * c->r, first = hypot(m[0], m[1]);
         double product = 0, imaginary = 0, before = INFINITY;
         int64_t count = 0;
+
         for (int64_t k = 0; k < 2 * c->r; k++) {
             const double modulus = hypot(m[2 * k], m[2 * k + 1]);
             ordered &= modulus <= before * (1 + 1e-12);
@@ -49,14 +52,19 @@ static void check_multipliers(verify *v, artefact *file)
             product += modulus > 0 ? log(modulus) : 0;
             imaginary += m[2 * k + 1];
         }
-        for (int64_t k = 0; k < count && is_free; k++)
-            reciprocal = verify_worse(
-                fabs(hypot(m[2 * k], m[2 * k + 1]) * hypot(m[2 * (count - 1 - k)], m[2 * (count - 1 - k) + 1]) - 1),
-                reciprocal);
+
+        /* μ_k μ_(n-1-k) = 1 where multipliers are sorted by modulus. */
+        if (is_free)
+            for (int64_t k = 0; k < count; k++)
+                reciprocal = verify_worse(
+                    fabs(hypot(m[2 * k], m[2 * k + 1]) * hypot(m[2 * (count - 1 - k)], m[2 * (count - 1 - k) + 1]) - 1),
+                    reciprocal);
+
         pairs = verify_worse(fabs(imaginary) / first, pairs);
         growth = verify_worse(product, growth);
         marked &= (first <= 1 + margin) == (c->stable[i] == 1);
     }
+
     verify_fact(v, file, "multipliers by decreasing modulus", ordered, "%lld points", (long long)c->n);
     verify_number(v, file, "sum of the imaginary parts of multipliers", pairs, 1e-10);
     verify_fact(v, file, "stable where no multiplier exceeds 1", marked, "margin %.0e", margin);
@@ -91,20 +99,26 @@ static void check_events(verify *v, artefact *file)
     const double *parameter = sweep ? c->factor : c->frequency;
     double error[SP_CURVE_EVENTS] = {0}, beyond = 0;
     int64_t count[SP_CURVE_EVENTS] = {0};
+
     for (int64_t i = 0; i < c->n; i++) {
         const int event = c->event[i];
         count[event]++;
         if (event == SP_CURVE_REGULAR || event == SP_CURVE_BRANCH)
             continue;
+
         error[event] = verify_worse(event_error(c->multiplier + i * 4 * c->r, 2 * c->r, event), error[event]);
         if (event != SP_CURVE_FOLD || i == 0 || i + 1 == c->n)
             continue;
+
+        /* A fold is an extremum of the parameter: it lies outside of the interval of its neighbours. */
         const double low = fmin(parameter[i - 1], parameter[i + 1]), high = fmax(parameter[i - 1], parameter[i + 1]);
         beyond = verify_worse(fmin(parameter[i] - low, high - parameter[i]) / fmax(fabs(high), 1e-300), beyond);
     }
-    for (int event = SP_CURVE_FOLD; event < SP_CURVE_EVENTS && c->kind != SP_PERIODIC_BACKBONE; event++)
-        if (count[event] && names[event])
-            verify_number(v, file, names[event], error[event], 1e-4);
+
+    if (c->kind != SP_PERIODIC_BACKBONE)
+        for (int event = SP_CURVE_FOLD; event < SP_CURVE_EVENTS; event++)
+            if (count[event] && names[event])
+                verify_number(v, file, names[event], error[event], 1e-4);
     if (count[SP_CURVE_FOLD])
         verify_number(v, file, sweep ? "factors beyond folds, relative" : "frequencies beyond folds, relative", beyond,
                       1e-8);
@@ -141,24 +155,29 @@ static void check_amplitudes(verify *v, artefact *file)
     const int64_t vertex = json_integer_value(json_array_get(probe, 0)),
                   axis = json_integer_value(json_array_get(probe, 1));
     const int64_t phases = PHASES_PER_HARMONIC * c->columns;
+
     artefact *basis = verify_find(v, file->basis_hash);
     if (json_is_true(json_object_get(file->meta, "probe_surface"))) {
         verify_note(v, file, "amplitudes", "the probe is on the embedded surface");
         return;
     }
+
     if (!basis || !basis->columns.U) {
         verify_skip(v, file, "amplitudes", "its basis is not among the files (%.12s)", file->basis_hash);
         return;
     }
+
     const int64_t row = 3 * vertex + axis;
     if (vertex < 0 || axis < 0 || axis > 2 || row >= basis->columns.rows || basis->columns.count < c->r) {
         verify_fact(v, file, "probe", false, "the basis has %lld rows and %lld columns", (long long)basis->columns.rows,
                     (long long)basis->columns.count);
         return;
     }
+
     sp_pool pool = {0};
     double *q = tool_allocate_raw(&pool, c->r, sizeof *q), *second = tool_allocate_raw(&pool, c->r, sizeof *second);
     double error = 0;
+
     for (int64_t i = 0; i < c->n; i++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t phase = 0; phase < phases; phase++) {
@@ -171,6 +190,7 @@ static void check_amplitudes(verify *v, artefact *file)
         }
         error = verify_worse(fabs(c->amplitude[i] - 0.5 * (high - low)) / fmax(c->amplitude[i], 1e-300), error);
     }
+
     verify_number(v, file, "amplitudes", error, 1e-3);
     sp_pool_free(&pool);
 }
@@ -193,13 +213,17 @@ static void harmonic_residual(const sp_curve_file *c, const sp_polynomials *p, c
     const double omega = 2 * M_PI * c->frequency[point];
     double *q = work, *second = q + r, *f = second + r, *z = f + r, *Az = z + N, *R = Az + N, *F = R + c->columns * r;
     memset(R, 0, (size_t)(2 * c->columns * r) * sizeof *R);
+
     for (int64_t phase = 0; phase < phases; phase++) {
         const double theta = angle(phase, phases);
         motion_at(c, c->coefficient + point * c->columns * r, theta, q, second);
+
+        /* z: monomials up to degree 2; f = ∂/∂q of zᵀ A z / 2. */
         verify_monomials(r, q, z);
         for (int64_t i = 0; i < N; i++)
             Az[i] = sp_dense_dot(N, gram + i * N, z);
         verify_gram_force(r, q, Az, f);
+
         for (int64_t i = 0; i < r; i++) {
             double balance = f[i];
             for (int64_t j = 0; j < r; j++)
@@ -213,6 +237,7 @@ static void harmonic_residual(const sp_curve_file *c, const sp_polynomials *p, c
             }
         }
     }
+
     *residual = *force = 0;
     for (int64_t k = 0; k < c->columns * r; k++) {
         *residual += R[k] * R[k];
@@ -228,21 +253,25 @@ static void check_balance(verify *v, artefact *file)
 {
     const sp_curve_file *c = &file->curve;
     artefact *polynomials = polynomials_of(v, file);
+
     if (c->kind != SP_PERIODIC_BACKBONE)
         return;
     if (!polynomials) {
         verify_skip(v, file, "harmonic balance", "polynomials of its basis and coordinates are not among the files");
         return;
     }
+
     const int64_t N = sp_polynomial_order(c->r);
     sp_pool pool = {0};
     const double *gram = verify_gram_sum(&polynomials->polynomials, &pool);
     double *work = tool_allocate_raw(&pool, 3 * c->r + 2 * N + 2 * c->columns * c->r, sizeof *work), worst = 0;
+
     for (int64_t i = 0; i < c->n; i++) {
         double residual, force;
         harmonic_residual(c, &polynomials->polynomials, gram, i, work, &residual, &force);
         worst = verify_worse(residual / force, worst);
     }
+
     verify_number(v, file, "harmonic balance, of the force", worst, 1e-8);
     sp_pool_free(&pool);
 }

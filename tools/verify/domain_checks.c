@@ -30,8 +30,9 @@ static int64_t wrong_interfaces(const sp_mesh *mesh, const sp_domains *domains, 
         const int64_t i = sp_domains_interface(domains, one, d);
         bool differs = false;
         memset(listed, 0, (size_t)mesh->vertex_count * sizeof *listed);
-        for (int64_t k = i < 0 ? 0 : domains->start[i]; i >= 0 && k < domains->start[i + 1]; k++)
-            listed[domains->vertices[k]] = true;
+        if (i >= 0)
+            for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
+                listed[domains->vertices[k]] = true;
         mark_nodes(mesh, domains, d, other);
         for (int64_t v = 0; v < mesh->vertex_count; v++)
             differs |= listed[v] != (mark[v] && other[v]);
@@ -61,27 +62,33 @@ void verify_domains(verify *v, artefact *file)
     artefact *mesh = verify_mesh(v, file, "all of it", false);
     if (!mesh)
         return;
+
     sp_pool pool = {0};
     const int64_t count = mesh->mesh.vertex_count, sampled = domains->count < v->sample ? domains->count : v->sample;
     int64_t wrong = 0, split = 0, empty = 0;
+
     if (domains->elements != sp_mesh_element_count(&mesh->mesh)) {
         verify_fact(v, file, "elements", false, "%lld (%lld elements)", (long long)domains->elements,
                     (long long)sp_mesh_element_count(&mesh->mesh));
         return;
     }
+
     bool *mark[3];
     for (int k = 0; k < 3; k++)
         mark[k] = tool_allocate(&pool, count, sizeof *mark[k]);
     tool_check(sp_domains_match(v->context, domains, domains->elements, count), file->path);
+
     for (int64_t s = 0; s < sampled; s++) {
         const int64_t d = s * (domains->count - 1) / (sampled > 1 ? sampled - 1 : 1);
         wrong += wrong_interfaces(&mesh->mesh, domains, d, mark[0], mark[1], mark[2]);
+
         bool any = false;
         for (int64_t e = 0; e < domains->elements && !any; e++)
             any = domains->domain[e] == d;
         empty += !any;
         split += any && components(v, mesh, domains, d, &pool) != 1;
     }
+
     verify_fact(v, file, "domains without elements", empty == 0, "%lld of %lld (0)", (long long)empty,
                 (long long)sampled);
     verify_fact(v, file, "domains in several pieces", split == 0, "%lld of %lld (0)", (long long)split,

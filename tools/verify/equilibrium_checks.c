@@ -46,12 +46,14 @@ static bool read_loads(balance *b)
     const verify *v = b->s->v;
     const json_t *input;
     size_t i;
+
     json_array_foreach(json_object_get(b->s->file->meta, "inputs"), i, input)
     {
         const char *option = json_string_value(json_object_get(input, "option")),
                    *hash = json_string_value(json_object_get(input, "sha256"));
         if (!option || strcmp(option, "loads") || !hash)
             continue;
+
         for (int64_t k = 0; k < v->loads->count; k++) {
             char own[SP_HASH_LENGTH];
             int64_t count;
@@ -63,6 +65,7 @@ static bool read_loads(balance *b)
                        v->loads->value[k]);
             return true;
         }
+
         verify_skip(b->s->v, b->s->file, "equilibrium", "its loads, %.40s, are not named by --loads",
                     json_string_value(json_object_get(input, "name")));
         return false;
@@ -131,8 +134,8 @@ static void sum_external(balance *b, double t)
         const double part = part_of(b, load, t);
         if (load->kind == SP_LOAD_SPRING)
             add_spring(b, load, t - b->step / 2);
-        else
-            for (int64_t i = 0; i < b->rows && part != 0; i++)
+        else if (part != 0)
+            for (int64_t i = 0; i < b->rows; i++)
                 b->external[i] += part * b->load_force[k * b->rows + i];
     }
 }
@@ -146,6 +149,7 @@ static void polynomial_force(balance *b, const double *q)
     double *all = tool_allocate(&pool, r, sizeof *all), *f = tool_allocate(&pool, r, sizeof *f),
            *z = tool_allocate_raw(&pool, N, sizeof *z), *Az = tool_allocate(&pool, N, sizeof *Az),
            *sizes = tool_allocate(&pool, N, sizeof *sizes);
+
     memcpy(all, q, (size_t)b->n * sizeof *all);
     verify_monomials(r, all, z);
     for (int64_t i = 0; i < N; i++)
@@ -153,12 +157,15 @@ static void polynomial_force(balance *b, const double *q)
             Az[i] += s->gram[i * N + j] * z[j];
             sizes[i] += fabs(s->gram[i * N + j] * z[j]);
         }
+
     verify_gram_force(r, all, Az, f);
     memcpy(b->force, f, (size_t)b->n * sizeof *f);
+
     for (int64_t i = 0; i < r; i++)
         all[i] = fabs(all[i]);
     verify_gram_force(r, all, sizes, f);
     memcpy(b->terms, f, (size_t)b->n * sizeof *f);
+
     sp_pool_free(&pool);
 }
 
@@ -167,13 +174,16 @@ static void vertex_force(balance *b)
 {
     const verify_statics *s = b->s;
     const sp_sparse *K = s->stiffness;
+
     if (s->linear)
         sp_elastic_tangent_times(s->v->context, s->body, b->rest, b->u, b->force);
     else
         sp_elastic_force(s->v->context, s->body, b->u, b->force);
+
     memset(b->terms, 0, (size_t)b->rows * sizeof *b->terms);
     if (!K || K->order != s->body->dof_count)
         return;
+
     sp_pool pool = {0};
     double *sum = tool_allocate(&pool, K->order, sizeof *sum);
     sp_fe_space_gather(s->body, b->u, b->free);
@@ -191,9 +201,10 @@ static void find_held(balance *b, int64_t frame)
     for (int64_t i = 0; i < b->rows; i++)
         b->held[i] = b->s->fixed[i / 3] >> i % 3 & 1;
     for (int64_t k = 0; k < t->prescribed_count; k++)
-        for (int c = 0; c < 3 && frame < t->prescribed[k].frames; c++)
-            if (t->prescribed[k].axes >> c & 1)
-                b->held[3 * t->prescribed[k].vertex + c] = true;
+        if (frame < t->prescribed[k].frames)
+            for (int c = 0; c < 3; c++)
+                if (t->prescribed[k].axes >> c & 1)
+                    b->held[3 * t->prescribed[k].vertex + c] = true;
 }
 
 static double norm(int64_t n, const double *x)
@@ -207,6 +218,7 @@ static double residual(balance *b, int64_t frame, double *terms, double *scale)
 {
     const verify_statics *s = b->s;
     const double *q = s->U ? s->trajectory->q + frame * b->n : NULL;
+
     place(b, frame);
     sum_external(b, s->trajectory->time[frame]);
     if (!q)
@@ -215,24 +227,31 @@ static double residual(balance *b, int64_t frame, double *terms, double *scale)
         polynomial_force(b, q);
     else
         s->weighted->evaluate(s->weighted->self, q, false, b->force, NULL);
-    for (int64_t c = 0; q && c < b->n; c++)
-        b->free[c] = sp_dense_dot(b->rows, s->U + c * b->rows, b->external);
+
+    /* f_ext of a reduced model is Uᵀ f_ext; of all vertices the prescribed and fixed ones are no equations. */
+    if (q)
+        for (int64_t c = 0; c < b->n; c++)
+            b->free[c] = sp_dense_dot(b->rows, s->U + c * b->rows, b->external);
     double *external = q ? b->free : b->external;
     const double all = norm(b->n, b->force);
-    if (!q)
+    if (!q) {
         find_held(b, frame);
-    for (int64_t i = 0; i < b->n && !q; i++)
-        if (b->held[i])
-            b->force[i] = external[i] = b->terms[i] = 0;
+        for (int64_t i = 0; i < b->n; i++)
+            if (b->held[i])
+                b->force[i] = external[i] = b->terms[i] = 0;
+    }
+
     const double loads = norm(b->n, external);
     /* Where nothing loads the free coordinates, as in a motion of the whole body that its prescribed vertices lead, the
      * solver measures its residual by the forces of iterates that are not in equilibrium. A hundredth of the terms is
      * below those. */
     *scale = loads > 0 ? fmax(norm(b->n, b->force), loads) : fmax(fmax(*scale, all), 0.01 * norm(b->n, b->terms));
+
     for (int64_t i = 0; i < b->n; i++) {
         b->force[i] -= external[i];
         b->terms[i] += fabs(external[i]);
     }
+
     *terms = norm(b->n, b->terms);
     return norm(b->n, b->force);
 }
@@ -258,17 +277,21 @@ static void check_frames(balance *b)
     const bool stagnated = has_stagnated(s);
     const double tolerance = allowed(s);
     const int64_t frames = s->trajectory->frame_count, sampled = frames < s->v->sample ? frames : s->v->sample;
+
     double worst = 0, limit = 0, scale = 0;
     char name[100];
+
     for (int64_t k = 0; k < sampled; k++) {
         const int64_t frame = sampled < frames ? k * (frames - 1) / (sampled > 1 ? sampled - 1 : 1) : k;
         double terms;
         if (frame == 0 && frames > 1) /* the start, which nothing loads yet */
             continue;
+
         const double r = residual(b, frame, &terms, &scale);
         if (scale > 0)
             verify_keep_worst(r / scale, tolerance + ROUNDING * terms / scale, &worst, &limit);
     }
+
     snprintf(name, sizeof name, "equilibrium of %lld frames%s", (long long)(sampled > 1 ? sampled - 1 : 1),
              stagnated ? ", some of which rounding ended early" : "");
     verify_number(s->v, s->file, name, worst, limit > 0 ? limit : tolerance);
@@ -280,6 +303,7 @@ static void total_load(balance *b, int64_t frame, double sum[3], double *terms)
 {
     const double t = b->s->trajectory->time[frame];
     memcpy(b->external, b->weight, (size_t)b->rows * sizeof *b->external);
+
     for (int64_t k = 0; k < b->load_count; k++) {
         const sp_load *load = &b->loads[k];
         const double part = part_of(b, load, t);
@@ -287,11 +311,13 @@ static void total_load(balance *b, int64_t frame, double sum[3], double *terms)
             add_spring(b, load, t - b->step / 2);
             continue;
         }
+
         memset(b->force, 0, (size_t)b->rows * sizeof *b->force);
         tool_check(sp_load_distribute(b->s->v->context, b->s->body, load, b->force), b->s->file->path);
         for (int64_t i = 0; i < b->rows; i++)
             b->external[i] += part * b->force[i];
     }
+
     memset(sum, 0, 3 * sizeof *sum);
     *terms = 0;
     for (int64_t i = 0; i < b->rows; i++) {
@@ -315,8 +341,9 @@ static void check_reactions(balance *b)
         double sum[3], terms;
         place(b, frame);
         total_load(b, frame, sum, &terms);
-        for (int c = 0; c < 3 && terms > 0; c++)
-            worst = verify_worse(fabs(sum[c] + t->reaction[6 * frame * t->reaction_count + c]) / terms, worst);
+        if (terms > 0)
+            for (int c = 0; c < 3; c++)
+                worst = verify_worse(fabs(sum[c] + t->reaction[6 * frame * t->reaction_count + c]) / terms, worst);
     }
     verify_number(s->v, s->file, "reactions and loads in balance", worst, fmax(1e-8, limit));
 }
@@ -330,17 +357,20 @@ static bool read_numbers(const char *text, double numbers[3])
 void verify_equilibrium(const verify_statics *s)
 {
     balance b = {.s = s, .rows = 3 * s->body->mesh->vertex_count};
+
     const char *more = unsupported(s);
     if (more) {
         verify_skip(s->v, s->file, "equilibrium", "it does not follow --%s", more);
         return;
     }
+
     b.n = s->U ? s->trajectory->r : b.rows;
     b.step = json_number_value(parameter(s, "dt"));
     double **vectors[] = {&b.weight, &b.u, &b.free, &b.external, &b.force, &b.terms, &b.rest};
     for (int i = 0; i < TOOL_COUNT(vectors); i++)
         *vectors[i] = tool_allocate(&b.pool, b.rows > b.n ? b.rows : b.n, sizeof(double));
     b.held = tool_allocate(&b.pool, b.rows, sizeof *b.held);
+
     if (!(b.step > 0) || !read_numbers(json_string_value(parameter(s, "gravity")), b.gravity))
         verify_skip(s->v, s->file, "equilibrium", "it does not say its time step and gravity");
     else if (read_loads(&b)) {
@@ -348,5 +378,6 @@ void verify_equilibrium(const verify_statics *s)
         check_frames(&b);
         check_reactions(&b);
     }
+
     sp_pool_free(&b.pool);
 }

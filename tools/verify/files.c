@@ -70,6 +70,7 @@ static int read_hash(sp_context *context, artefact *file)
     sp_pool pool = {0};
     bool first = true;
     int status;
+
     SP_TRY(sp_reader_open(context, file->descriptor, false, &reader));
     for (;; first = false) {
         sp_array array;
@@ -81,6 +82,7 @@ static int read_hash(sp_context *context, artefact *file)
         else if (file->meta && !file->result && !strcmp(array.name, "result"))
             SP_TRY(sp_json_from_member(context, &array, &file->result));
     }
+
     sp_reader_hash(reader, file->hash);
     if (file->result)
         SP_TRY(sp_json_hash(context, file->result, "sha256", file->stated));
@@ -98,9 +100,11 @@ static int read_content(sp_context *context, artefact *file)
 {
     sp_file content;
     char which[8], mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+
     int status = sp_file_read(context, file->descriptor, NULL, true, false, &content);
     if (status != SP_OK)
         return status;
+
     const char *kind = file->kind;
     if (!strcmp(kind, "mesh")) {
         status = sp_mesh_read_origin(context, &content, &content.members.pool, file->cut_from, &file->origin_count,
@@ -132,6 +136,7 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_domains_read(context, &content, &file->domains, mesh);
     else if (!strcmp(kind, "skin"))
         status = sp_skin_read(context, &content, &file->skin);
+
     sp_file_free(&content);
     return status;
 }
@@ -164,10 +169,12 @@ void verify_free(artefact *file)
 {
     if (file->descriptor >= 0)
         tool_close_input(file->descriptor);
+
     if (file->body_tried && file->body_status == SP_OK) {
         sp_sparse_free(&file->stiffness);
         sp_fe_space_free(&file->body);
     }
+
     sp_mesh_free(&file->mesh);
     sp_columns_free(&file->columns);
     sp_polynomials_free(&file->polynomials);
@@ -180,6 +187,7 @@ void verify_free(artefact *file)
     sp_domains_free(&file->domains);
     sp_skin_free(&file->skin.skin);
     sp_sparse_free(&file->matrix);
+
     json_decref(file->meta);
     json_decref(file->result);
 }
@@ -188,9 +196,10 @@ void verify_free(artefact *file)
 
 artefact *verify_find(const verify *v, const char *hash)
 {
-    for (int64_t i = 0; i < v->count && hash && *hash; i++)
-        if (!strcmp(v->files[i].hash, hash))
-            return &v->files[i];
+    if (hash && *hash)
+        for (int64_t i = 0; i < v->count; i++)
+            if (!strcmp(v->files[i].hash, hash))
+                return &v->files[i];
     return NULL;
 }
 
@@ -242,6 +251,7 @@ artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_b
             verify_skip(v, file, checks, "it records no mesh");
         return NULL;
     }
+
     if (!with_body)
         return mesh;
     if (!mesh->body_tried) {
@@ -249,6 +259,7 @@ artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_b
         mesh->body_status = make_body(v->context, mesh);
         snprintf(mesh->body_message, sizeof mesh->body_message, "%.299s", v->context->message);
     }
+
     if (mesh->body_status == SP_SYSTEM)
         tool_fail(SP_SYSTEM, mesh->path, "%s", mesh->body_message);
     if (mesh->body_status != SP_OK) {

@@ -50,12 +50,15 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
     int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool pool = {0};
     double *Mu = tool_allocate_raw(&pool, rows, sizeof *Mu);
+
     for (int64_t j = 0; j < r; j++) {
         verify_mass_times(body, lumped, U + j * rows, Mu);
         for (int64_t i = 0; i < r; i++) {
             error = verify_worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
             largest = verify_worse(fabs(mass[j * r + i]), largest);
         }
+
+        /* Gravity along an axis is Uᵀ M e; its terms are the entries of M u at this axis. */
         for (int axis = 0; axis < 3; axis++) {
             double sum = 0, absolute = 0;
             for (int64_t i = axis; i < rows; i += 3) {
@@ -66,6 +69,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
             gravity_scale = fmax(gravity_scale, absolute);
         }
     }
+
     verify_number(v, file, "mass", error / largest, 1e-11);
     verify_number(v, file, "gravity, of the sum of terms", gravity_error / gravity_scale, 1e-11);
     sp_pool_free(&pool);
@@ -120,17 +124,21 @@ void verify_random_coordinates(const sp_mesh *mesh, const double *U, int64_t r, 
 {
     const int64_t rows = 3 * mesh->vertex_count;
     double low[3], high[3], largest = 0;
+
     memset(u, 0, (size_t)rows * sizeof *u);
     for (int64_t j = 0; j < r; j++) {
         q[j] = sp_random_normal(1, stream, (uint64_t)j);
         for (int64_t i = 0; i < rows; i++)
             u[i] += q[j] * U[j * rows + i];
     }
+
+    /* The largest displacement becomes a tenth of the mesh's size. */
     for (int64_t i = 0; i < rows; i++)
         largest = fmax(largest, fabs(u[i]));
     sp_mesh_box(mesh, low, high);
     const double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
     const double scale = largest > 0 ? 0.1 * size / largest : 0;
+
     for (int64_t j = 0; j < r; j++)
         q[j] *= scale;
     for (int64_t i = 0; i < rows; i++)

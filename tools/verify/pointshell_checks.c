@@ -38,21 +38,29 @@ static double worst_excess(const sp_pointshell *s, const double *q)
     const int64_t inner = sp_pointshell_inner(s);
     double *at = tool_allocate_copy(&pool, s->points, 3 * s->count, sizeof *at),
            *radius = tool_allocate_copy(&pool, s->radius, inner, sizeof *radius);
+
     double worst = 0, extent = 0;
-    for (int64_t i = 0; i < 3 * s->count && q; i++)
-        for (int64_t j = 0; j < s->modes; j++)
-            at[i] += s->U[i * s->modes + j] * q[j];
-    for (int64_t i = 0; i < inner && q; i++)
-        for (int64_t j = 0; j < s->modes; j++)
-            radius[i] += s->a[i * s->modes + j] * fabs(q[j]);
+    /* Spheres grow by at most a_j |q_j| for each coordinate. */
+    if (q) {
+        for (int64_t i = 0; i < 3 * s->count; i++)
+            for (int64_t j = 0; j < s->modes; j++)
+                at[i] += s->U[i * s->modes + j] * q[j];
+        for (int64_t i = 0; i < inner; i++)
+            for (int64_t j = 0; j < s->modes; j++)
+                radius[i] += s->a[i * s->modes + j] * fabs(q[j]);
+    }
+
+    /* Every point lies in the spheres of all its ancestors. */
     for (int64_t p = 0; p < s->count; p++) {
         int64_t c = p;
         for (int k = s->levels - 1; k >= 1; k--) {
             c = c < s->cumulative[k - 1] ? c : s->parent[c];
             worst = fmax(worst, sp_distance3(at + 3 * p, at + 3 * c) - radius[sp_pointshell_node(s, k, c)]);
         }
+
         extent = fmax(extent, sp_distance3(at + 3 * p, at));
     }
+
     sp_pool_free(&pool);
     return extent > 0 ? worst / extent : worst;
 }
@@ -63,8 +71,10 @@ static void check_bounds(verify *v, artefact *file)
     const sp_pointshell *s = &file->pointshell;
     sp_pool pool = {0};
     double *q = tool_allocate_raw(&pool, s->modes, sizeof *q), worst = 0, size = 0;
+
     for (int64_t p = 0; p < s->count; p++)
         size = fmax(size, sp_distance3(s->points + 3 * p, s->points));
+
     for (int m = 0; m < MOTIONS; m++) {
         for (int64_t j = 0; j < s->modes; j++) {
             double largest = 0;
@@ -74,6 +84,7 @@ static void check_bounds(verify *v, artefact *file)
         }
         worst = fmax(worst, worst_excess(s, q));
     }
+
     verify_number(v, file, "moved points beyond their spheres, relative", worst, 1e-13);
     sp_pool_free(&pool);
 }
@@ -102,6 +113,7 @@ static void check_rows(verify *v, artefact *file)
     const int64_t r = s->modes, count = v->sample < s->count ? v->sample : s->count;
     artefact *mesh = verify_mesh(v, file, "rows of points anew", false), *basis = verify_find(v, file->basis_hash);
     double low[3], high[3], apart[3] = {0};
+
     if (!mesh)
         return;
     if (!basis || !basis->columns.U || basis->columns.rows != 3 * mesh->mesh.vertex_count ||
@@ -109,13 +121,17 @@ static void check_rows(verify *v, artefact *file)
         verify_skip(v, file, "rows of points anew", "its basis is not among the files (%.12s)", file->basis_hash);
         return;
     }
+
     sp_mesh_box(&mesh->mesh, low, high);
     const double step = 1e-8 * sp_distance3(low, high);
+
+    /* Each sampled point, and places beside it at the corners of a small cube. */
     sp_pointshell anew = {.count = PLACES * count, .levels = 1, .cumulative = {PLACES * count}};
     anew.points = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
     anew.normals = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
     double *U = tool_allocate_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
     sp_mesh_fix(&mesh->mesh, r, U); /* as pointshell does */
+
     for (int64_t i = 0; i < anew.count; i++) {
         const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count),
                       place = i % PLACES;
@@ -124,8 +140,10 @@ static void check_rows(verify *v, artefact *file)
             anew.normals[3 * i + k] = s->normals[3 * p + k];
         }
     }
+
     sp_pointshell_motion_report report;
     tool_check(sp_pointshell_transfer(v->context, &mesh->mesh, r, U, s->dT != NULL, &anew, &report), file->path);
+
     for (int64_t i = 0; i < count; i++) {
         const int64_t p = (int64_t)(((double)i + 0.5) / (double)count * (double)s->count);
         double turned = INFINITY, tangents = INFINITY;
@@ -138,6 +156,7 @@ static void check_rows(verify *v, artefact *file)
         apart[1] = fmax(apart[1], turned);
         apart[2] = fmax(apart[2], s->dT ? tangents : 0);
     }
+
     const double largest[3] = {largest_of(3 * r * s->count, s->U), largest_of(3 * r * s->count, s->dN),
                                s->dT ? largest_of(6 * r * s->count, s->dT) : 0};
     verify_number(v, file, "displacements of points anew, relative", largest[0] > 0 ? apart[0] / largest[0] : apart[0],
@@ -147,6 +166,7 @@ static void check_rows(verify *v, artefact *file)
     if (s->dT)
         verify_number(v, file, "changes of tangents anew, relative", largest[2] > 0 ? apart[2] / largest[2] : apart[2],
                       1e-5);
+
     sp_pointshell_free(&anew);
 }
 
@@ -165,11 +185,13 @@ static void check_surface(verify *v, artefact *file, bool offset)
     const double value = offset ? json_number_value(stated) : 0;
     double low[3], high[3], worst = 0, turned = 0;
     int64_t wrong = 0;
+
     if (!verify_find_surface(v, file, "points on the surface", &surface))
         return;
     tool_check(sp_surface_orient(v->context, &surface, &oriented, &report), file->path);
     tool_check(sp_closest_new(v->context, &surface, &closest), file->path);
     tool_check(sp_winding_new(v->context, &oriented, &winding), file->path);
+
     sp_surface_box(&surface, low, high);
     const double size = sp_distance3(low, high) + value;
     for (int64_t i = 0; i < count; i++) {
@@ -177,28 +199,35 @@ static void check_surface(verify *v, artefact *file, bool offset)
         const double *x = s->points + 3 * p, *n = s->normals + 3 * p;
         double in[3], out[3];
         sp_nearest nearest;
+
         sp_closest_find(closest, x, &nearest);
         worst = fmax(worst, fabs(nearest.distance - value));
+
+        /* A step inwards and a step outwards along the normal. */
         for (int k = 0; k < 3; k++) {
             in[k] = x[k] + 1e-6 * size * n[k];
             out[k] = x[k] - 1e-6 * size * n[k];
         }
+
         if (offset) /* the way to the model */
             turned = fmax(turned, 1 + (n[0] * nearest.offset[0] + n[1] * nearest.offset[1] + n[2] * nearest.offset[2]) /
                                           nearest.distance);
         else
             wrong += !(sp_winding_number(winding, in, 0) >= 0.5) || sp_winding_number(winding, out, 0) >= 0.5;
     }
-    /* what the tool itself reached at creases */
+
+    /* What the tool itself reached at creases. */
     const double off = json_number_value(json_object_get(file->result, "off_surface"));
     if (!method || strcmp(method, "voxels"))
         verify_number(v, file, "points off the surface, relative", worst / size, fmax(1e-9, 2 * off / size));
     if (offset && (!method || strcmp(method, "voxels")) && off <= 1e-9 * size)
         verify_number(v, file, "normals to the model, 1 - cosine", turned, 1e-6);
+
     if (!offset && (!method || strcmp(method, "voxels")) &&
         !json_is_true(json_object_get(file->result, "meets_itself")))
         verify_fact(v, file, "normals inward by the winding number", wrong == 0, "%lld of %lld are not (0)",
                     (long long)wrong, (long long)count);
+
     sp_winding_free(winding);
     sp_closest_free(closest);
     sp_surface_free(&oriented);
@@ -211,6 +240,7 @@ void verify_pointshell(verify *v, artefact *file)
     const json_t *stated = json_object_get(file->result, "level_points"), *area = json_object_get(file->result, "area");
     const char *surface = json_string_value(json_object_get(file->meta, "surface"));
     double total = 0;
+
     for (int64_t i = 0; i < s->count; i++)
         total += s->area[i];
     if (json_is_number(area))
@@ -221,6 +251,7 @@ void verify_pointshell(verify *v, artefact *file)
             same = json_integer_value(json_array_get(stated, (size_t)k)) == s->cumulative[k];
         verify_fact(v, file, "points of levels as stated", same, "%d levels", s->levels);
     }
+
     if (s->levels > 1)
         check_parents(v, file);
     verify_number(v, file, "points beyond their spheres, relative", worst_excess(s, NULL), 0);
@@ -228,10 +259,12 @@ void verify_pointshell(verify *v, artefact *file)
         check_bounds(v, file);
         check_rows(v, file);
     }
+
     sp_pointshell_level_report report = {0};
     tool_check(sp_pointshell_spacing(v->context, s->count, s->points, s->normals, &report), file->path);
     verify_note(v, file, "nearest neighbours", "%.4g m, spread %.4f (random points: 0.523)", report.spacing,
                 report.spread);
+
     if (surface && !strcmp(surface, "field"))
         verify_skip(v, file, "points on the surface", "it is a level of a field");
     else if (surface)

@@ -28,15 +28,19 @@ static void gram_force(model *m, const double *q, double *f, double *terms)
         const double *row = m->gram + i * m->N; /* symmetric */
         m->Az[i] = sp_dense_dot(m->N, row, m->z);
         double sum = 0;
-        for (int64_t j = 0; terms && j < m->N; j++)
-            sum += fabs(row[j] * m->z[j]);
+        if (terms)
+            for (int64_t j = 0; j < m->N; j++)
+                sum += fabs(row[j] * m->z[j]);
         m->absolute[i] = sum;
     }
+
     verify_gram_force(m->r, q, m->Az, f);
     if (!terms)
         return;
+
     for (int64_t i = 0; i < m->r; i++)
         terms[i] = m->absolute[i];
+
     const double *pair = m->absolute + m->r;
     for (int64_t i = 0; i < m->r; i++)
         for (int64_t j = i; j < m->r; j++, pair++) {
@@ -88,26 +92,33 @@ static void check_forces(model *m)
     sp_polynomial_force *force;
     double projected = 0, run_time = 0, tangent = 0, *K, *plus, *minus, *terms, *sum;
     sp_pool pool = {0};
+
     K = tool_allocate_raw(&pool, m->r * m->r, sizeof *K);
     plus = tool_allocate_raw(&pool, m->r, sizeof *plus);
     minus = tool_allocate_raw(&pool, m->r, sizeof *minus);
     terms = tool_allocate_raw(&pool, m->r, sizeof *terms);
     sum = tool_allocate_raw(&pool, m->r, sizeof *sum);
+
     tool_check(sp_polynomial_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
     for (int trial = 0; trial < TRIALS; trial++) {
         verify_random_coordinates(&m->mesh->mesh, m->basis->U, m->r, 2 * (uint64_t)trial, m->u, m->q);
         verify_random_coordinates(&m->mesh->mesh, m->basis->U, m->r, 2 * (uint64_t)trial + 1, m->u, m->line);
+
         gram_force(m, m->q, m->reduced, terms);
         double scale = largest_of(m->r, terms);
+
         expand(m, m->q, m->u);
         sp_elastic_force(v->context, &m->mesh->body, m->u, m->f);
         for (int64_t i = 0; i < m->r; i++)
             m->other[i] = sp_dense_dot(m->rows, m->basis->U + i * m->rows, m->f);
         projected = verify_worse(distance(m->r, m->reduced, m->other) / scale, projected);
+
         sp_polynomial_force_evaluate(force, m->q, m->other, K);
         run_time = verify_worse(distance(m->r, m->reduced, m->other) / scale, run_time);
-        /* of a cubic, central differences of two widths give the exact derivative: (4 D(½) − D(1)) / 3 */
+
+        /* Of a cubic, central differences of two widths give the exact derivative: (4 D(½) − D(1)) / 3. */
         memset(sum, 0, (size_t)m->r * sizeof *sum);
+
         for (int half = 0; half < 2; half++) {
             double h = half ? 0.5 : 1, weight = half ? 4.0 / 3 : -1.0 / 3;
             for (int64_t i = 0; i < m->r; i++)
@@ -119,12 +130,15 @@ static void check_forces(model *m)
             for (int64_t i = 0; i < m->r; i++)
                 sum[i] += weight * (plus[i] - minus[i]) / (2 * h);
         }
+
         symmetric_times(m->r, K, m->line, m->other);
         tangent = verify_worse(distance(m->r, sum, m->other) / scale, tangent);
     }
+
     verify_number(v, m->file, "force is the projected one, of the sum of terms", projected, 1e-11);
     verify_number(v, m->file, "force at run time, of the sum of terms", run_time, 1e-11);
     verify_number(v, m->file, "tangent by central differences, of the sum of terms", tangent, 1e-10);
+
     sp_polynomial_force_free(force);
     sp_pool_free(&pool);
 }
@@ -183,14 +197,17 @@ void verify_polynomials(verify *v, artefact *file)
 {
     sp_pool pool = {0};
     int64_t r = file->polynomials.r, N = sp_polynomial_order(r);
+
     const double *gram = verify_gram_sum(&file->polynomials, &pool);
     check_gram(v, file, gram, N);
     check_groups(v, file);
     artefact *mesh, *basis;
+
     if (verify_mesh_and_basis(v, file, "mass and forces", r, &mesh, &basis)) {
         int64_t rows = basis->columns.rows;
         model m = {
             .v = v, .file = file, .mesh = mesh, .basis = &basis->columns, .r = r, .rows = rows, .N = N, .gram = gram};
+
         double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f},
                **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
         for (int i = 0; i < 3; i++)
@@ -199,10 +216,12 @@ void verify_polynomials(verify *v, artefact *file)
             *of_rows[i] = tool_allocate_raw(&pool, rows, sizeof(double));
         for (int i = 0; i < 4; i++)
             *of_r[i] = tool_allocate_raw(&pool, r, sizeof(double));
+
         double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U,
                                            file->polynomials.mass, file->polynomials.gravity);
         check_group_gravities(v, file, terms);
         check_forces(&m);
     }
+
     sp_pool_free(&pool);
 }

@@ -37,6 +37,7 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
     sp_pool pool = {0};
     double worst = 0;
     double *sum = tool_allocate(&pool, 4 * b, sizeof *sum); /* force, and lengths */
+
     for (int64_t f = 0; f < motion->frame_count; f++) {
         memset(sum, 0, (size_t)(4 * b) * sizeof *sum);
         for (int64_t c = motion->contact_begin[f]; c < motion->contact_begin[f + 1]; c++) {
@@ -48,13 +49,16 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
                 to[3] += sp_norm3(force);
             }
         }
+
         for (int64_t i = 0; i < b; i++) {
             const double *stated = motion->wrench + 6 * (f * b + i), *found = sum + 4 * i;
             const double scale = fmax(found[3], sp_norm3(stated));
-            for (int k = 0; k < 3 && scale > 0; k++)
-                worst = fmax(worst, fabs(stated[k] - found[k]) / scale);
+            if (scale > 0)
+                for (int k = 0; k < 3; k++)
+                    worst = fmax(worst, fabs(stated[k] - found[k]) / scale);
         }
     }
+
     verify_number(v, file, "forces of contacts are those of wrenches", worst, 1e-9);
     sp_pool_free(&pool);
 }

@@ -21,9 +21,11 @@ static bool add_fluxes(const sp_mesh *mesh, const double *weight, int64_t bones,
         double X[SP_ELEMENT_NODES][3], gradient[SP_ELEMENT_NODES][3];
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+
         const int type = sp_mesh_element_places(mesh, e, X);
         if (type != SP_TET4)
             return false;
+
         const double volume = sp_element_centre_gradients(type, X[0], gradient) / 6;
         for (int a = 0; a < 4; a++)
             for (int c = 0; c < 4; c++) {
@@ -46,13 +48,16 @@ static void check_diffusion(verify *v, artefact *file, const sp_mesh *mesh)
     const double dropped = json_number_value(json_object_get(file->result, "largest_dropped")),
                  lowest = json_number_value(json_object_get(file->result, "lowest_weight"));
     sp_pool pool = {0};
+
     if (dropped > 1e-12 || lowest < -1e-12) {
         verify_skip(v, file, "diffusion", "weights were dropped (%.2g) or set to 0 (%.2g)", dropped, lowest);
         return;
     }
+
     const double *weight = spread(skin, &pool);
     double *flux = tool_allocate(&pool, count, sizeof *flux), *size = tool_allocate(&pool, count, sizeof *size),
            worst = 0;
+
     if (!add_fluxes(mesh, weight, bones, flux, size))
         verify_skip(v, file, "diffusion", "it is checked for 4-node tetrahedra");
     else {
@@ -65,6 +70,7 @@ static void check_diffusion(verify *v, artefact *file, const sp_mesh *mesh)
         }
         verify_number(v, file, "diffusion", worst, 1e-9);
     }
+
     sp_pool_free(&pool);
 }
 
@@ -73,15 +79,18 @@ void verify_skin(verify *v, artefact *file)
     const sp_skin *skin = &file->skin.skin;
     double worst = 0;
     artefact *mesh = verify_mesh(v, file, "all of it", false);
+
     for (int64_t i = 0; i < skin->vertex_count; i++) {
         double sum = 0;
         for (int64_t k = 0; k < skin->influences; k++)
             sum += skin->weight[i * skin->influences + k];
         worst = verify_worse(worst, fabs(sum - 1));
     }
+
     verify_number(v, file, "partition of unity", worst, 1e-12);
     if (!mesh)
         return;
+
     verify_fact(v, file, "vertices", skin->vertex_count == mesh->mesh.vertex_count, "%lld (%lld)",
                 (long long)skin->vertex_count, (long long)mesh->mesh.vertex_count);
     if (skin->vertex_count == mesh->mesh.vertex_count)

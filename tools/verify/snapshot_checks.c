@@ -31,10 +31,12 @@ void verify_mesh_file(verify *v, artefact *file)
     sp_mesh *mesh = &file->mesh;
     int64_t elements = sp_mesh_element_count(mesh), components, *label = tool_allocate(&pool, elements, sizeof *label);
     uint8_t *used = tool_allocate(&pool, mesh->vertex_count, 1);
+
     int status = sp_mesh_check(v->context, mesh, 1e-3);
     verify_fact(v, file, "structure", status == SP_OK, "%s", status == SP_OK ? "as mesh.md says" : v->context->message);
     int64_t inverted = sp_mesh_inverted(mesh, false), unused = mesh->vertex_count;
     verify_fact(v, file, "inverted elements", inverted == 0, "%lld (0)", (long long)inverted);
+
     double volume = 0;
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
@@ -46,12 +48,15 @@ void verify_mesh_file(verify *v, artefact *file)
                 unused--;
             }
     }
+
     verify_fact(v, file, "vertices without element", unused == 0, "%lld (0)", (long long)unused);
     tool_check(sp_mesh_components(v->context, mesh, label, &components), file->path);
     verify_note(v, file, "components", "%lld", (long long)components);
+
     const json_t *stated = json_object_get(file->result, "volume");
     if (json_is_number(stated))
         verify_number(v, file, "volume as stated", fabs(volume - json_number_value(stated)) / volume, 1e-12);
+
     check_cut(v, file);
     sp_pool_free(&pool);
 }
@@ -74,21 +79,26 @@ static void check_entries(verify *v, artefact *file, const artefact *mesh, char 
 {
     const sp_fe_space *body = &mesh->body;
     bool rows = file->matrix.order == body->dof_count, same = rows;
-    for (int64_t i = 0; rows && i < body->dof_count; i++)
-        same &= (file->dof ? file->dof[i] : i) == body->free[i];
+    if (rows)
+        for (int64_t i = 0; i < body->dof_count; i++)
+            same &= (file->dof ? file->dof[i] : i) == body->free[i];
+
     verify_fact(v, file, "rows", same, "%lld, the free degrees of freedom are %lld", (long long)file->matrix.order,
                 (long long)body->dof_count);
     if (!same)
         return;
+
     sp_sparse mass = {0};
     const sp_sparse *expected = &mesh->stiffness;
     if (which == 'M') {
         verify_mass_matrix(v, mesh, lumped, &mass);
         expected = &mass;
     }
+
     double largest = 0, worst = difference(expected, &file->matrix, &largest);
     worst = fmax(worst, difference(&file->matrix, expected, &(double){0}));
     verify_number(v, file, which == 'M' ? "entries of M" : "entries of K", worst / largest, 1e-12);
+
     sp_sparse_free(&mass);
 }
 

@@ -16,9 +16,11 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
     int64_t k = columns->count, rank = 0, unused;
     sp_pool pool = {0};
     sp_sparse mass;
+
     double *U = tool_allocate_copy(&pool, columns->U, columns->rows * k, sizeof *U),
            *singular = tool_allocate_raw(&pool, k, sizeof *singular);
     verify_mass_matrix(v, mesh, false, &mass);
+
     sp_metric metric = {.rows = columns->rows, .matrix = &mass, .dof = mesh->body.dof};
     sp_store store;
     int status = sp_store_over(v->context, columns->rows, k, U, &store);
@@ -26,8 +28,10 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
         status = sp_mass_pca(v->context, &metric, 0, &store, singular, &unused);
     if (status == SP_OK && !isfinite(singular[0]))
         status = sp_fail(v->context, SP_NUMERICAL, "its norms are beyond what doubles hold");
+
     while (status == SP_OK && rank < k && singular[rank] > 1e-12 * singular[0])
         rank++;
+
     if (status == SP_NUMERICAL)
         verify_note(v, file, "rank", "not to be told: %s", v->context->message);
     else if (status != SP_OK)
@@ -37,6 +41,7 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
                     (long long)k, singular[0] / singular[rank - 1]);
     else
         verify_note(v, file, "rank", "0 of %lld columns: all are at rest", (long long)k);
+
     sp_store_free(&store);
     sp_sparse_free(&mass);
     sp_pool_free(&pool);
@@ -66,25 +71,31 @@ static void rigid_fields(const sp_mesh *mesh, int64_t count, const int64_t *vert
 double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *columns, int64_t count)
 {
     sp_pool pool = {0};
+
     int64_t pieces, rows = columns->rows, *vertex = tool_allocate_raw(&pool, mesh->vertex_count, sizeof *vertex);
     double *left = tool_allocate(&pool, 2 * count, sizeof *left), *size = left + count, worst = 0; /* sums of squares */
     double *field = tool_allocate_raw(&pool, 6 * rows, sizeof *field),
            *part = tool_allocate_raw(&pool, rows * count, sizeof *part);
     const int64_t *label = verify_piece_labels(v, mesh, &pool, &pieces);
     tool_check(sp_dense_fits(v->context, rows, count), NULL);
-    for (int64_t piece = 0; piece < pieces && count > 0; piece++) {
+
+    const int64_t measured = count > 0 ? pieces : 0;
+    for (int64_t piece = 0; piece < measured; piece++) {
         int64_t n = 0;
         for (int64_t i = 0; i < mesh->vertex_count; i++)
             if (label[i] == piece)
                 vertex[n++] = i;
+
         rigid_fields(mesh, n, vertex, field);
+
         for (int64_t c = 0; c < count; c++)
             for (int64_t i = 0; i < 3 * n; i++) {
                 double u = columns->U[c * rows + 3 * vertex[i / 3] + i % 3];
                 part[3 * n * c + i] = u;
                 size[c] += u * u;
             }
-        /* afterwards the rows below the sixth hold what no rigid motion explains */
+
+        /* Afterwards the rows below the sixth hold what no rigid motion explains. */
         if (LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', (lapack_int)(3 * n), 6, (lapack_int)count, field, (lapack_int)(3 * n),
                           part, (lapack_int)(3 * n)) != 0)
             tool_fail(SP_NUMERICAL, NULL, "the rigid motions of a piece are not independent");
@@ -92,10 +103,12 @@ double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *co
             for (int64_t i = 6; i < 3 * n; i++)
                 left[c] += part[3 * n * c + i] * part[3 * n * c + i];
     }
+
     for (int64_t c = 0; c < count; c++) {
         double error = sqrt(left[c] / size[c]);
         worst = isnan(error) || error > worst ? error : worst;
     }
+
     sp_pool_free(&pool);
     return worst;
 }
@@ -107,8 +120,10 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
     int64_t n = mesh->body.dof_count, r = columns->count, left = 0, angles = 0, found = 0;
     sp_pool pool = {0};
     double *R = tool_allocate_raw(&pool, 6 * n, sizeof *R), *U = tool_allocate_raw(&pool, n * r, sizeof *U), angle[6];
+
     for (int64_t c = 0; c < r; c++)
         sp_fe_space_gather(&mesh->body, columns->U + c * columns->rows, U + c * n);
+
     sp_metric metric = {.rows = n, .matrix = mass};
     if (sp_rigid_motions(v->context, &mesh->body, mass, R, &left) != SP_OK)
         verify_note(v, file, "rigid motions", "%s", v->context->message);
@@ -118,6 +133,7 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
         verify_note(v, file, "rigid motions", "%lld of the %lld that the fixed vertices leave are in its span",
                     (long long)found, (long long)left);
     }
+
     sp_pool_free(&pool);
     return found;
 }
@@ -127,10 +143,13 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
     const sp_columns *columns = &file->columns;
     int64_t r = columns->count, rigid = count_in_span(v, file, mesh, mass);
     sp_pool pool = {0};
+
     double *K = tool_allocate_raw(&pool, r * r, sizeof *K), *M = tool_allocate_raw(&pool, r * r, sizeof *M),
            *eigenvalue = tool_allocate_raw(&pool, r, sizeof *eigenvalue);
+
     verify_reduced_matrix(v, columns, &mesh->body, &mesh->stiffness, K);
     verify_reduced_matrix(v, columns, &mesh->body, mass, M);
+
     if (LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'N', 'L', (lapack_int)r, K, (lapack_int)r, M, (lapack_int)r, eigenvalue) !=
         0)
         verify_note(v, file, "reduced spectrum", "none: the columns are not independent");
@@ -139,5 +158,6 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
     else
         verify_note(v, file, "reduced spectrum", "%.6g to %.6g Hz%s", sqrt(fmax(0, eigenvalue[rigid])) / TWO_PI,
                     sqrt(fmax(0, eigenvalue[r - 1])) / TWO_PI, rigid ? " beside the rigid motions" : "");
+
     sp_pool_free(&pool);
 }

@@ -64,27 +64,33 @@ bool verify_state_open(verify *v, artefact *file, artefact *mesh, const char *ch
 {
     const char *option = option_of(file);
     *state = (verify_state){.mesh = mesh};
+
     if (!option)
         return true;
+
     const artefact *trajectory = verify_input(v, file, "trajectory", option);
     if (!trajectory) {
         verify_skip(v, file, checks, "the equilibrium of --%s is not among the files", option);
         return false;
     }
+
     const bool about = !strcmp(option, "about");
     if (lseek(trajectory->descriptor, trajectory->start, SEEK_SET) < 0)
         tool_fail(SP_SYSTEM, trajectory->path, "cannot be read twice");
     tool_equilibrium_read(v->context, trajectory->descriptor, trajectory->path, about ? "nonlinear" : "linear",
                           &state->equilibrium);
+
     state->own = (artefact){.path = mesh->path, .descriptor = -1};
     copy_mesh(&mesh->mesh, &state->own.mesh);
     state->mesh = &state->own;
     tool_equilibrium_apply(&state->equilibrium, mesh->hash, &state->own.mesh);
+
     if (!take_loads(v, &state->equilibrium, &mesh->mesh)) {
         verify_skip(v, file, checks, "the loads of %s are not named by --loads", tool_base_name(trajectory->path));
         verify_state_close(state);
         return false;
     }
+
     make_body(v, about, state);
     return true;
 }
@@ -121,15 +127,19 @@ static int measure_shape(const sp_columns *columns, const artefact *mesh, const 
     const double lambda = columns->factor[shape];
     double *phi = work, *k = work + n, *s = work + 2 * n, *absolute = work + 3 * n, *image = work + 4 * n, sum = 0,
            terms = 0;
+
     sp_fe_space_gather(&mesh->body, columns->U + shape * columns->rows, phi);
     sp_sparse_times(context, &mesh->stiffness, 1, phi, k);
     sp_sparse_times(context, S, 1, phi, s);
     absolute_times(&mesh->stiffness, phi, absolute);
     const int status = sp_cholesky_solve(factor, 1, s, image);
+
+    /* ‖φ − λK⁻¹Sφ‖²_K = (φ − λK⁻¹Sφ)ᵀ (Kφ − λSφ), and K⁻¹Sφ is `image`. */
     for (int64_t i = 0; i < n; i++) {
         sum += (phi[i] - lambda * image[i]) * (k[i] - lambda * s[i]);
         terms += fabs(phi[i]) * absolute[i];
     }
+
     const double energy = sp_dense_dot(n, phi, k);
     verify_keep_worst(sqrt(fmax(sum, 0) / energy), 1e-8 + sqrt(ROUNDING * terms / energy), &errors->residual,
                       &errors->residual_limit);
@@ -161,24 +171,30 @@ void verify_buckling(verify *v, artefact *file, artefact *mesh)
     sp_pool pool = {0};
     shape_errors errors = {0};
     int64_t descents = 0;
+
     for (int64_t i = 1; i < columns->count; i++)
         descents += columns->factor[i] < columns->factor[i - 1];
     verify_fact(v, file, "load factors ascending", descents == 0, "%lld descents (0)", (long long)descents);
+
     if (!option_of(file)) {
         verify_skip(v, file, "buckling", "it does not name its load case");
         return;
     }
     if (!verify_state_open(v, file, mesh, "buckling", &state))
         return;
+
     double *work = tool_allocate_raw(&pool, 5 * state.mesh->body.dof_count, sizeof *work);
     sp_cholesky *factor;
     stress_stiffness(v, &state, &S);
     tool_check(sp_cholesky_new(v->context, &state.mesh->stiffness, NULL, &factor), file->path);
     tool_check(sp_cholesky_factor(factor, &state.mesh->stiffness), file->path);
+
     for (int64_t i = 0; i < columns->count; i++)
         tool_check(measure_shape(columns, state.mesh, &S, factor, v->context, i, work, &errors), file->path);
+
     verify_number(v, file, "residual of buckling", errors.residual, errors.residual_limit);
     verify_number(v, file, "load factor as quotient", errors.quotient, errors.quotient_limit);
+
     sp_cholesky_free(factor);
     sp_sparse_free(&S);
     sp_pool_free(&pool);

@@ -46,21 +46,27 @@ static void make_mesh(sp_context *context, const skin_motion *skin, double *scal
         sp_split_creases(context, skin->rest, skin->vertex_count, skin->triangles, skin->triangle_count, pool, &split),
         NULL);
     const int64_t count = split.vertex_count;
+
     double *rest = tool_allocate_raw(pool, 3 * count, sizeof *rest),
            *targets = tool_allocate_raw(pool, skin->r, 3 * (size_t)count * sizeof *targets);
+
     box_diagonal(skin->vertex_count, skin->rest, &side);
     for (int64_t v = 0; v < count; v++)
         memcpy(rest + 3 * v, skin->rest + 3 * split.origin[v], 3 * sizeof *rest);
+
     for (int64_t i = 0; i < skin->r; i++) {
         const double *u = skin->U + 3 * i * skin->vertex_count;
         double largest = 0;
         for (int64_t k = 0; k < 3 * skin->vertex_count; k++)
             largest = fmax(largest, fabs(u[k]));
+
+        /* The largest displacement of a target is side/2. */
         scale[i] = largest > 0 ? 2 * largest / side : 1;
         for (int64_t v = 0; v < count; v++)
             for (int k = 0; k < 3; k++)
                 targets[3 * (i * count + v) + k] = u[3 * split.origin[v] + k] / scale[i];
     }
+
     *mesh = (sp_animated_mesh){.name = skin->name,
                                .vertex_count = count,
                                .triangle_count = skin->triangle_count,
@@ -82,28 +88,41 @@ static void make_normals(sp_context *context, tool_animation *out, int64_t numbe
     sp_pool own = {0};
     double *normals = tool_allocate_raw(&out->pool, 3 * mesh->vertex_count, sizeof *normals),
            *change = tool_allocate_raw(&out->pool, r, 3 * (size_t)mesh->vertex_count * sizeof *change);
+
     for (int64_t b = 0; b < animation->body_count; b++)
         bodies += animation->bodies[b].mesh == number && animation->bodies[b].weights;
+
+    /* Samples are spread evenly over the frames of all bodies with this mesh. */
     const int64_t all = bodies * animation->frame_count, most = all < SAMPLES ? all : SAMPLES;
     double *weights = tool_allocate_raw(&own, r * most, sizeof *weights);
-    for (int64_t b = 0, at = 0; b < animation->body_count && r; b++) {
-        if (animation->bodies[b].mesh != number || !animation->bodies[b].weights)
-            continue;
-        for (int64_t f = 0; f < animation->frame_count; f++, at++)
-            if (samples < most && at >= samples * (all - 1) / (most > 1 ? most - 1 : 1))
-                memcpy(weights + r * samples++, animation->bodies[b].weights + r * f, (size_t)r * sizeof *weights);
-    }
-    const sp_target_mesh shape = {mesh->vertex_count, mesh->triangle_count, r,
-                                  mesh->rest,         mesh->triangles,      mesh->targets};
+
+    if (r)
+        for (int64_t b = 0, at = 0; b < animation->body_count; b++) {
+            if (animation->bodies[b].mesh != number || !animation->bodies[b].weights)
+                continue;
+            for (int64_t f = 0; f < animation->frame_count; f++, at++)
+                if (samples < most && at >= samples * (all - 1) / (most > 1 ? most - 1 : 1))
+                    memcpy(weights + r * samples++, animation->bodies[b].weights + r * f, (size_t)r * sizeof *weights);
+        }
+
+    const sp_target_mesh shape = {.vertex_count = mesh->vertex_count,
+                                  .triangle_count = mesh->triangle_count,
+                                  .target_count = r,
+                                  .rest = mesh->rest,
+                                  .triangles = mesh->triangles,
+                                  .targets = mesh->targets};
     sp_normal_errors errors;
     tool_check(sp_normal_targets(context, &shape, samples, weights, normals, change, &errors), NULL);
+
     for (int64_t v = 0; v < mesh->vertex_count; v++) /* those of triangles without an area */
         if (sp_norm3(normals + 3 * v) == 0)
             normals[3 * v + 2] = 1;
+
     if (errors.largest > out->normals.largest)
         out->normals = errors;
     mesh->normals = normals;
     mesh->normal_targets = change;
+
     sp_pool_free(&own);
 }
 
@@ -120,8 +139,9 @@ static void enlarge(const sp_animated_mesh *mesh, const double *vectors, double 
 static void make_colors(tool_animation *out, double *const *values)
 {
     for (int64_t m = 0; m < out->animation.mesh_count; m++)
-        for (int64_t v = 0; values[m] && v < out->animation.meshes[m].vertex_count; v++)
-            out->color_end = fmax(out->color_end, values[m][v]);
+        if (values[m])
+            for (int64_t v = 0; v < out->animation.meshes[m].vertex_count; v++)
+                out->color_end = fmax(out->color_end, values[m][v]);
     for (int64_t m = 0; m < out->animation.mesh_count; m++) {
         sp_animated_mesh *mesh = (sp_animated_mesh *)out->animation.meshes + m;
         if (!values[m])
@@ -170,27 +190,35 @@ static void principal_directions(body_maker *maker, skin_motion *skin, tool_anim
                  *U = tool_allocate_raw(&maker->pool, frames, (size_t)rows * sizeof *U),
                  *ones = tool_allocate_raw(&maker->pool, rows, sizeof *ones),
                  *value = tool_allocate_raw(&maker->pool, frames, sizeof *value);
+
     const double allowed = maker->choice->tolerance * box_diagonal(skin->vertex_count, skin->rest, &side);
     int64_t rank, r = 0;
     sp_store store;
+
     for (int64_t f = 0; f < frames; f++) {
         tool_trajectory_own_displacement(maker->motion, maker->frame[f], maker->u);
         tool_skin_values(&maker->skin, 3, maker->u, A + f * rows);
     }
+
     memcpy(U, A, (size_t)(rows * frames) * sizeof *U);
     for (int64_t k = 0; k < rows; k++)
         ones[k] = 1;
+
     tool_check(sp_store_over(maker->context, rows, frames, U, &store), NULL);
     tool_check(sp_mass_pca(maker->context, &(sp_metric){.rows = rows, .diagonal = ones}, 0, &store, value, &rank),
                maker->motion->path);
     sp_store_free(&store);
+
     double *q = tool_allocate(&maker->pool, frames, (size_t)rank * sizeof *q);
-    for (;; r++) { /* A holds what the first r directions leave */
+
+    /* Each direction is removed from A, which holds what the first r directions leave. */
+    for (;; r++) {
         out->error = 0;
         for (int64_t k = 0; k < rows * frames; k += 3)
             out->error = fmax(out->error, hypot(hypot(A[k], A[k + 1]), A[k + 2]));
         if (out->error <= allowed || r == rank)
             break;
+
         for (int64_t f = 0; f < frames; f++) {
             const double along = sp_dense_dot(rows, U + r * rows, A + f * rows);
             q[f * rank + r] = along;
@@ -198,11 +226,15 @@ static void principal_directions(body_maker *maker, skin_motion *skin, tool_anim
         }
         tool_check(sp_progress(maker->context, (double)(r + 1) / (double)rank), NULL);
     }
+
     if (out->error > allowed)
         tool_fail(SP_USAGE, NULL, "--tolerance %g: all %lld directions of the motion leave an error of %.3g",
                   maker->choice->tolerance, (long long)rank, out->error * maker->choice->tolerance / allowed);
+
+    /* Rows of `rank` numbers become rows of r. */
     for (int64_t f = 0; f < frames; f++)
         memmove(q + f * r, q + f * rank, (size_t)r * sizeof *q);
+
     skin->r = r;
     skin->U = U;
     out->compressed = true;
@@ -217,20 +249,27 @@ static void columns_body(body_maker *maker, skin_motion *skin, double **coordina
     const bool snapshots = tool_columns_sized(&maker->motion->columns);
     double side, diagonal = box_diagonal(skin->vertex_count, skin->rest, &side),
                  *U = tool_allocate_raw(&maker->pool, r, (size_t)rows * sizeof *U);
+
     const int64_t frames = snapshots ? r : r * SWING + 1;
     double *q = tool_allocate(&maker->pool, frames, (size_t)r * sizeof *q);
+
     for (int64_t i = 0; i < r; i++) {
         double *u = U + i * rows, largest = 0;
         tool_skin_values(&maker->skin, 3, columns->U + maker->frame[i] * columns->rows, u);
         for (int64_t k = 0; k < rows; k += 3)
             largest = fmax(largest, hypot(hypot(u[k], u[k + 1]), u[k + 2]));
-        for (int64_t k = 0; k < rows && !snapshots && largest > 0; k++)
-            u[k] *= AMPLITUDE * diagonal / largest;
+
+        if (!snapshots && largest > 0)
+            for (int64_t k = 0; k < rows; k++)
+                u[k] *= AMPLITUDE * diagonal / largest;
+
         if (snapshots)
             q[i * r + i] = 1;
-        for (int64_t k = 1; k < SWING && !snapshots; k++)
-            q[(i * SWING + k) * r + i] = sin(2 * 3.14159265358979323846 * (double)k / SWING);
+        else
+            for (int64_t k = 1; k < SWING; k++)
+                q[(i * SWING + k) * r + i] = sin(2 * 3.14159265358979323846 * (double)k / SWING);
     }
+
     skin->r = r;
     skin->U = U;
     maker->frame_count = frames;
@@ -273,36 +312,44 @@ void tool_animation_open(sp_context *context, tool_trajectory *motion, const too
     sp_animated_body *body;
     double *coordinates = NULL, *scale;
     memset(out, 0, sizeof *out);
+
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "an animation needs the mesh: name its file too");
     tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     tool_trajectory_need_all(motion);
     tool_skin_open(context, &motion->mesh.mesh, false, &maker.skin);
+
     maker.frame = list.data;
     maker.frame_count = list.count;
     maker.u = tool_allocate_raw(&maker.pool, 3 * motion->vertex_count, sizeof *maker.u);
     maker.moved = tool_allocate_raw(&maker.pool, 3 * maker.skin.vertex_count, sizeof *maker.moved);
+
     skin_motion skin = {.name = tool_base_name(motion->mesh.path),
                         .vertex_count = maker.skin.vertex_count,
                         .triangle_count = maker.skin.triangle_count,
                         .rest = maker.skin.rest,
                         .triangles = maker.skin.triangles};
+
     if (motion->path && motion->trajectory.r > 0 && motion->columns.path && !motion->warp)
         reduced_body(&maker, &skin, &coordinates);
     else if (motion->path)
         principal_directions(&maker, &skin, out, &coordinates);
     else if (motion->columns.path)
         columns_body(&maker, &skin, &coordinates);
+
     mesh = tool_allocate(&out->pool, 1, sizeof *mesh);
     body = tool_allocate(&out->pool, 1, sizeof *body);
     scale = tool_allocate(&maker.pool, skin.r, sizeof *scale);
     make_mesh(context, &skin, scale, &out->pool, mesh);
+
     double *weights = tool_allocate(&out->pool, maker.frame_count, (size_t)skin.r * sizeof *weights);
     for (int64_t i = 0; i < maker.frame_count * skin.r; i++)
         weights[i] = coordinates[i] * scale[i % skin.r];
+
     *body = (sp_animated_body){.name = skin.name, .weights = skin.r ? weights : NULL};
     if (motion->rig)
         body->skin = tool_animation_bones(motion, &maker.skin, mesh, maker.frame_count, maker.frame, out);
+
     out->animation = (sp_animation){.title = tool_base_name(motion->path ? motion->path : motion->mesh.path),
                                     .up = motion->mesh.mesh.up ? motion->mesh.mesh.up - 'x' : 2,
                                     .mesh_count = 1,
@@ -311,8 +358,10 @@ void tool_animation_open(sp_context *context, tool_trajectory *motion, const too
                                     .meshes = mesh,
                                     .bodies = body,
                                     .times = times_of(&maker, &out->pool)};
+
     make_normals(context, out, 0);
     color_body(&maker, mesh, out);
+
     sp_list_free(&list);
     tool_skin_close(&maker.skin);
     sp_pool_free(&maker.pool);
@@ -372,8 +421,10 @@ static int64_t mesh_of(scene_maker *maker, int64_t number, tool_animation *out)
     const sp_scene *scene = &maker->trajectory->scene.scene;
     const int64_t model = scene->bodies[number].model, at = out->animation.mesh_count;
     const tool_look *look = &maker->trajectory->looks[model];
+
     if (maker->of_model[model] >= 0)
         return maker->of_model[model];
+
     const skin_motion skin = {.name = look->rest ? scene->models[model].name : scene->bodies[number].name,
                               .vertex_count = look->vertex_count,
                               .triangle_count = look->triangle_count,
@@ -381,6 +432,7 @@ static int64_t mesh_of(scene_maker *maker, int64_t number, tool_animation *out)
                               .rest = look->rest ? look->rest : plane_corners(maker, number),
                               .triangles = look->triangles,
                               .U = look->U};
+
     maker->scale[at] = tool_allocate(&maker->pool, skin.r, sizeof **maker->scale);
     make_mesh(maker->context, &skin, maker->scale[at], &out->pool, &maker->meshes[at]);
     maker->of_model[model] = look->rest ? at : -1;
@@ -394,12 +446,13 @@ static const double *weights_of(const scene_maker *maker, int64_t number, int64_
     if (!r)
         return NULL;
     double *weights = tool_allocate(pool, maker->frame_count, (size_t)r * sizeof *weights);
-    for (int64_t f = 0; f < maker->frame_count && trajectory->path; f++) {
-        const double *q =
-            trajectory->motion.q + maker->frame[f] * trajectory->motion.r + trajectory->motion.bodies[number].offset;
-        for (int64_t i = 0; i < r; i++)
-            weights[f * r + i] = q[i] * maker->scale[mesh][i];
-    }
+    if (trajectory->path)
+        for (int64_t f = 0; f < maker->frame_count; f++) {
+            const double *q = trajectory->motion.q + maker->frame[f] * trajectory->motion.r +
+                              trajectory->motion.bodies[number].offset;
+            for (int64_t i = 0; i < r; i++)
+                weights[f * r + i] = q[i] * maker->scale[mesh][i];
+        }
     return weights;
 }
 
@@ -433,6 +486,7 @@ static void sum_targets(const sp_animated_mesh *mesh, const double *weights, dou
 static void color_scene(scene_maker *maker, const tool_animation_choice *choice, tool_animation *out)
 {
     tool_scene_trajectory *trajectory = maker->trajectory;
+
     double **values = tool_allocate(&maker->pool, out->animation.mesh_count, sizeof *values),
            *u = tool_allocate(&maker->pool, 3 * trajectory->vertex_count, sizeof *u);
     if (choice->color == TOOL_VERTEX_PLAIN)
@@ -441,11 +495,13 @@ static void color_scene(scene_maker *maker, const tool_animation_choice *choice,
         tool_fail(SP_USAGE, NULL, "--color is of a motion: name that of the scene too");
     for (int64_t m = 0; m < out->animation.mesh_count; m++)
         values[m] = tool_allocate(&maker->pool, maker->meshes[m].vertex_count, sizeof **values);
+
     for (int64_t f = 0; f < maker->frame_count; f++) {
         tool_scene_trajectory_load(trajectory, maker->frame[f]);
         for (int64_t b = 0; b < out->animation.body_count; b++) {
             const sp_animated_body *body = &maker->bodies[b];
             const sp_animated_mesh *mesh = &maker->meshes[body->mesh];
+
             if (choice->color == TOOL_VERTEX_SPEED)
                 enlarge(mesh, trajectory->velocities + 3 * trajectory->first_vertex[maker->number[b]],
                         values[body->mesh]);
@@ -455,6 +511,7 @@ static void color_scene(scene_maker *maker, const tool_animation_choice *choice,
             }
         }
     }
+
     make_colors(out, values);
 }
 
@@ -473,16 +530,21 @@ void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *traje
     scene_maker maker = {.context = context, .trajectory = trajectory};
     sp_list list = {0};
     memset(out, 0, sizeof *out);
+
     tool_scene_trajectory_look(trajectory);
     tool_scene_trajectory_choose(trajectory, choice->frames, choice->every, &list);
     maker.frame = list.data;
     maker.frame_count = list.count;
-    for (int64_t f = 0; f < list.count; f++) { /* planes lie under all of them */
+
+    /* Planes lie under all frames. */
+    for (int64_t f = 0; f < list.count; f++) {
         tool_scene_trajectory_load(trajectory, maker.frame[f]);
         tool_scene_trajectory_widen(trajectory);
     }
+
     tool_scene_trajectory_load(trajectory, maker.frame[0]);
     const sp_scene *scene = &trajectory->scene.scene;
+
     maker.meshes = tool_allocate(&out->pool, scene->body_count + scene->model_count, sizeof *maker.meshes);
     maker.bodies = tool_allocate(&out->pool, scene->body_count, sizeof *maker.bodies);
     maker.scale = tool_allocate(&maker.pool, scene->body_count + scene->model_count, sizeof *maker.scale);
@@ -490,9 +552,11 @@ void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *traje
     maker.of_model = tool_allocate(&maker.pool, scene->model_count, sizeof *maker.of_model);
     for (int64_t m = 0; m < scene->model_count; m++)
         maker.of_model[m] = -1;
+
     double *times = tool_allocate(&out->pool, list.count, sizeof *times);
     for (int64_t f = 0; f < list.count; f++)
         times[f] = tool_scene_trajectory_time(trajectory, maker.frame[f]);
+
     out->animation =
         (sp_animation){.title = tool_base_name(trajectory->path ? trajectory->path : trajectory->scene.path),
                        .up = upward(scene->gravity),
@@ -500,10 +564,12 @@ void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *traje
                        .meshes = maker.meshes,
                        .bodies = maker.bodies,
                        .times = times};
+
     make_bodies(&maker, out);
     for (int64_t m = 0; m < out->animation.mesh_count; m++)
         make_normals(context, out, m);
     color_scene(&maker, choice, out);
+
     sp_list_free(&list);
     sp_pool_free(&maker.pool);
 }

@@ -68,6 +68,7 @@ static void set_joints(const tool_rig *rig, sp_pool *pool, sp_animated_skin *to)
     const char **names = tool_allocate(pool, count, sizeof *names);
     double *at = tool_allocate(pool, 3 * count, sizeof *at);
     int64_t *parent = tool_allocate(pool, count, sizeof *parent);
+
     for (int64_t b = 0; b < count; b++) {
         const char *name = rig->file.names[b];
         char *copy = tool_allocate(pool, (int64_t)strlen(name) + 1, 1);
@@ -76,6 +77,7 @@ static void set_joints(const tool_rig *rig, sp_pool *pool, sp_animated_skin *to)
         parent[b] = rig->rig.bones[b].parent;
         memcpy(at + 3 * b, rig->rig.bones[b].at, sizeof rig->rig.bones[b].at);
     }
+
     to->joint_count = count;
     to->names = names;
     to->parent = parent;
@@ -111,16 +113,19 @@ static double find_difference(const tool_trajectory *motion, const tool_skin *su
     const tool_rig *rig = motion->rig;
     const int64_t vertices = surface->vertex_count;
     sp_pool pool = {0};
+
     double *u = tool_allocate_raw(&pool, 3 * motion->vertex_count, sizeof *u), largest = 0,
            *moved = tool_allocate_raw(&pool, 3 * vertices, sizeof *moved),
            *blended = tool_allocate_raw(&pool, 3 * vertices, sizeof *blended);
     sp_bone_motion *bones = tool_allocate_raw(&pool, rig->rig.bone_count, sizeof *bones);
+
     for (int64_t f = 0; f < frame_count; f++) {
         tool_trajectory_displacement(motion, frames[f], u);
         tool_skin_values(surface, 3, u, moved);
         tool_trajectory_own_displacement(motion, frames[f], u);
         tool_skin_values(surface, 3, u, blended);
         sp_rig_motion(&rig->rig, tool_trajectory_time(motion, frames[f]), bones);
+
         for (int64_t v = 0; v < vertices; v++) {
             double difference[3];
             sp_skin_blend(own, bones, v, surface->rest + 3 * v, blended + 3 * v, NULL);
@@ -128,6 +133,7 @@ static double find_difference(const tool_trajectory *motion, const tool_skin *su
             largest = fmax(largest, sp_norm3(difference));
         }
     }
+
     sp_pool_free(&pool);
     return largest;
 }
@@ -138,22 +144,27 @@ const sp_animated_skin *tool_animation_bones(const tool_trajectory *motion, cons
 {
     const sp_skin *skin = &motion->rig->file.skin;
     const int64_t influences = surface->embedded || skin->influences > 4 ? MOST : 4, vertices = mesh->vertex_count;
+
     sp_animated_skin *to = tool_allocate(&out->pool, 1, sizeof *to);
     sp_pool scratch = {0};
     sp_skin own;
+
     weigh(skin, surface, influences, &scratch, &own);
     int64_t *joint = tool_allocate(&out->pool, vertices * influences, sizeof *joint);
     double *weight = tool_allocate(&out->pool, vertices * influences, sizeof *weight);
+
     for (int64_t v = 0; v < vertices; v++) {
         const int64_t from = mesh->origin[v] * influences;
         memcpy(joint + v * influences, own.bone + from, (size_t)influences * sizeof *joint);
         memcpy(weight + v * influences, own.weight + from, (size_t)influences * sizeof *weight);
     }
+
     to->influences = influences;
     to->joint = joint;
     to->weight = weight;
     set_joints(motion->rig, &out->pool, to);
     set_poses(motion, frame_count, frames, &out->pool, to);
+
     if (surface->embedded)
         out->embedding = find_difference(motion, surface, &own, frame_count, frames);
     sp_pool_free(&scratch);

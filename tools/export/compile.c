@@ -117,6 +117,7 @@ static enum outcome watch(pid_t child, int life)
     const double start = tool_seconds();
     int status = 0;
     enum outcome outcome = MADE;
+
     while (waitpid(child, &status, WNOHANG) == 0) {
         struct pollfd ended = {.fd = life, .events = POLLIN};
         const bool alone = poll(&ended, 1, LOOK) > 0;
@@ -128,7 +129,9 @@ static enum outcome watch(pid_t child, int life)
             break;
         }
     }
-    kill(-child, SIGKILL); /* what the compiler may have left running */
+
+    /* The group may still have processes that the compiler has left. */
+    kill(-child, SIGKILL);
     if (outcome == MADE && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
         outcome = FAILED;
     return outcome;
@@ -179,11 +182,14 @@ static pid_t start(const char *path, const char *const *command, int count, cons
                    int life[2], int made, int messages)
 {
     sigset_t all, before;
+
     sigfillset(&all);
+
     if (pipe2(life, O_CLOEXEC))
         tool_fail(SP_SYSTEM, path, "cannot start the compiler: %s", strerror(errno));
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const pid_t supervisor = fork();
+
     if (supervisor == 0) {
         static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM};
         for (int i = 0; i < TOOL_COUNT(ending); i++)
@@ -192,6 +198,7 @@ static pid_t start(const char *path, const char *const *command, int count, cons
         close(life[1]);
         supervise(command, count, files, result, life[0], made, messages);
     }
+
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (supervisor < 0)
         tool_fail(SP_SYSTEM, path, "cannot start the compiler: %s", strerror(errno));
@@ -204,14 +211,17 @@ void tool_compile(const char *path, const char *const *command, int count, const
     const int made = tool_memory_open(path), messages = tool_memory_open(path);
     int life[2], status = 0;
     tool_bytes text;
+
     const pid_t supervisor = start(path, command, count, files, result->name, life, made, messages);
     while (waitpid(supervisor, &status, 0) < 0 && errno == EINTR)
         ;
     close(life[0]);
     close(life[1]);
+
     tool_memory_read(messages, path, pool, &text);
     text.bytes[strcspn(text.bytes, "\n")] = 0;
     const int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+
     if (outcome != MADE)
         tool_hint("--sources-only leaves the library out");
     if (outcome == TOO_LONG)
@@ -221,6 +231,7 @@ void tool_compile(const char *path, const char *const *command, int count, const
     if (outcome != MADE)
         tool_fail(SP_SYSTEM, path, "%s cannot compile the model: %.300s", command[0],
                   *text.bytes ? text.bytes : "it says nothing");
+
     tool_memory_read(made, path, pool, result);
     close(made);
     close(messages);

@@ -42,6 +42,7 @@ static void read_cubature(chosen_elements *c, const char *path)
 static void read_files(chosen_elements *c, int count, const char *const *paths)
 {
     char kind[SP_KIND_LENGTH];
+
     for (int i = 0; i < count; i++) {
         tool_peek_kind(c->context, paths[i], kind);
         if (!strcmp(kind, "cubature"))
@@ -53,6 +54,7 @@ static void read_files(chosen_elements *c, int count, const char *const *paths)
                       "a cubature goes with its mesh, not with %s file of kind %s",
                       strcmp(kind, "mesh") ? "a" : "another", kind);
     }
+
     if (c->mesh.path) {
         tool_check_hash(c->path, "mesh", c->mesh_hash, c->mesh.hash);
         tool_check(sp_cubature_check(c->context, &c->cubature, sp_mesh_element_count(&c->mesh.mesh)), c->path);
@@ -82,11 +84,13 @@ static void write_table(const chosen_elements *c, const char *target)
     sp_stream stream;
     tool_output *output = tool_output_open(target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
+
     sp_csv_name(&stream, true, "element");
     name_weights(&stream, "weight", cubature);
     if (cubature->nested)
         name_weights(&stream, "nested", cubature);
     sp_csv_end(&stream);
+
     for (int64_t e = 0; e < cubature->count; e++) {
         double number = (double)cubature->element[e];
         sp_csv_numbers(&stream, true, 1, &number);
@@ -95,6 +99,7 @@ static void write_table(const chosen_elements *c, const char *target)
             print_weights(&stream, cubature, cubature->nested, e);
         sp_csv_end(&stream);
     }
+
     tool_check(sp_stream_end(c->context, &stream), target);
     tool_output_finish(output, NULL);
 }
@@ -117,20 +122,25 @@ static const double *together(chosen_elements *c, const double *weight)
 static sp_vtu make_grid(chosen_elements *c)
 {
     const sp_mesh *mesh = &c->mesh.mesh;
+
     int64_t n = c->cubature.count,
             *corners_of = tool_allocate_raw(&c->pool, sp_mesh_width(mesh) * n, sizeof *corners_of),
             *point = tool_allocate_raw(&c->pool, mesh->vertex_count, sizeof *point), used = 0;
     int64_t *at = corners_of;
     sp_vtu vtu = {0};
     double *vertices = tool_allocate_raw(&c->pool, 3 * mesh->vertex_count, sizeof *vertices);
+
     memset(point, 0xff, (size_t)mesh->vertex_count * sizeof *point); /* −1 */
     for (int64_t e = 0; e < n; e++) {
         int corners;
         int64_t within;
         const int64_t *corner = sp_mesh_nodes(mesh, c->cubature.element[e], &corners);
         sp_element_block *block = &vtu.block[sp_mesh_type(mesh, c->cubature.element[e], &within)];
+
         if (block->count++ == 0)
             block->node = at;
+
+        /* The first element that has a vertex gives it its number. */
         for (int a = 0; a < corners; a++) {
             if (point[corner[a]] < 0) {
                 memcpy(vertices + 3 * used, mesh->vertices + 3 * corner[a], 3 * sizeof *vertices);
@@ -139,6 +149,7 @@ static sp_vtu make_grid(chosen_elements *c)
             *at++ = point[corner[a]];
         }
     }
+
     vtu.vertex_count = used;
     vtu.vertices = vertices;
     return vtu;
@@ -149,18 +160,21 @@ static void write_grid(chosen_elements *c, const char *target)
     const sp_cubature *cubature = &c->cubature;
     int64_t *region = tool_allocate_raw(&c->pool, cubature->count, sizeof *region);
     int components = cubature->modal ? (int)cubature->r : 1;
+
     for (int64_t e = 0; e < cubature->count; e++)
         region[e] = c->mesh.mesh.region[cubature->element[e]];
     sp_vtu_array arrays[4] = {
         {.name = "element", .cells = true, .components = 1, .whole = cubature->element},
         {.name = "region", .cells = true, .components = 1, .whole = region},
         {.name = "weight", .cells = true, .components = components, .real = together(c, cubature->weight)}};
+
     sp_vtu vtu = make_grid(c);
     vtu.arrays = arrays;
     vtu.array_count = 3;
     if (cubature->nested)
         arrays[vtu.array_count++] = (sp_vtu_array){
             .name = "nested", .cells = true, .components = components, .real = together(c, cubature->nested)};
+
     tool_output *output = tool_output_open(target);
     tool_check(sp_vtu_write(c->context, tool_output_descriptor(output), &vtu), target);
     tool_output_finish(output, NULL);

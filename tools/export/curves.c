@@ -37,10 +37,11 @@ static enum role role_of(sp_context *context, const char *path)
     if (tool_is_scene(path))
         return ROLE_SCENE;
     tool_peek_any_kind(context, path, kind);
-    return !strcmp(kind, "trajectory")         ? ROLE_MOTION
-           : !strcmp(kind, "scene_trajectory") ? ROLE_SCENE_MOTION
-           : !strcmp(kind, "mesh")             ? ROLE_MESH
-                                               : ROLE_COLUMNS;
+    if (!strcmp(kind, "trajectory"))
+        return ROLE_MOTION;
+    if (!strcmp(kind, "scene_trajectory"))
+        return ROLE_SCENE_MOTION;
+    return !strcmp(kind, "mesh") ? ROLE_MESH : ROLE_COLUMNS;
 }
 
 int64_t tool_export_motions(sp_context *context, int64_t count, const char *const *paths)
@@ -73,16 +74,20 @@ int64_t tool_export_files_of(sp_context *context, const char *motion, int64_t co
     const bool scene = role_of(context, motion) == ROLE_SCENE_MOTION;
     char wanted[SP_HASH_LENGTH], hash[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     int64_t taken = 0;
+
     files[taken++] = motion;
     tool_peek_meta(context, motion, scene ? "scene" : "mesh", sizeof wanted, wanted);
     tool_peek_meta(context, motion, "basis", sizeof basis, basis);
+
     for (int64_t i = 0; i < count; i++) {
         const enum role role = role_of(context, paths[i]);
         bool fits = !scene && role == ROLE_COLUMNS && *basis;
+
         if (role == (scene ? ROLE_SCENE : ROLE_MESH)) {
             hash_of(context, role, paths[i], hash);
             fits = !strcmp(hash, wanted);
         }
+
         if (!fits)
             continue;
         used[i] = true;
@@ -105,13 +110,18 @@ static char *label_of(curves *c, const char *path, bool folder)
 
 static void name_sources(curves *c)
 {
-    for (int64_t i = 0; i < c->count && c->count > 1; i++) {
+    if (c->count == 1)
+        return;
+
+    for (int64_t i = 0; i < c->count; i++) {
         c->sources[i].label = label_of(c, c->sources[i].path, false);
         for (int64_t k = 0; k < i; k++)
             if (!strcmp(c->sources[k].path, c->sources[i].path))
                 tool_fail(SP_USAGE, NULL, "%s is named twice", c->sources[i].path);
     }
-    for (int64_t i = 0; i < c->count && c->count > 1; i++)
+
+    /* Where a label is not the only one of its kind, it has the folders too. */
+    for (int64_t i = 0; i < c->count; i++)
         for (int64_t k = 0; k < c->count; k++)
             if (k != i && !strcmp(label_of(c, c->sources[k].path, false), label_of(c, c->sources[i].path, false)))
                 c->sources[i].label = label_of(c, c->sources[i].path, true);
@@ -124,13 +134,16 @@ static void give_probes(curves *c)
 {
     sp_list entries = {0};
     const char *text = c->choice->probes;
+
     if (!text)
         return;
+
     tool_places_split(text, &c->pool, &entries);
     for (int64_t i = 0; i < entries.count; i++) {
         const char *entry = ((char **)entries.data)[i];
         const size_t length = tool_place_body(entry);
         bool taken = false;
+
         for (int64_t k = 0; k < c->count; k++) {
             source *s = &c->sources[k];
             if (!s->scene && !length) {
@@ -139,6 +152,7 @@ static void give_probes(curves *c)
             } else if (s->scene && length)
                 taken |= tool_csv_scene_probe(&s->bodies, entry, length);
         }
+
         if (!taken && length)
             tool_fail(SP_USAGE, NULL, "--probe: there is no scene with a body \"%.*s\"", (int)length, entry);
         if (!taken)
@@ -169,16 +183,19 @@ static void open_sources(curves *c, int64_t count, const char *const *paths)
         if (role <= ROLE_SCENE_MOTION)
             c->sources[c->count++] = (source){.path = paths[i], .scene = role == ROLE_SCENE_MOTION};
     }
+
     name_sources(c);
     if (c->count == 1) { /* all files are for the only motion, or are refused there */
         open_source(c, c->sources, count, paths);
         return;
     }
+
     bool *used = tool_allocate(&c->pool, count, sizeof *used);
     const char **files = tool_allocate(&c->pool, count, sizeof *files);
     for (int64_t i = 0; i < c->count; i++)
         open_source(c, &c->sources[i], tool_export_files_of(c->context, c->sources[i].path, count, paths, used, files),
                     files);
+
     for (int64_t i = 0; i < count; i++)
         if (!used[i] && role_of(c->context, paths[i]) > ROLE_SCENE_MOTION)
             tool_fail(SP_INPUT, paths[i], "it belongs to none of the %lld motions", (long long)c->count);
@@ -197,13 +214,16 @@ static double time_of(const source *s)
 
 static bool write_row(curves *c, export_table *table)
 {
+    /* The earliest time of which a motion has a frame that is not written yet. */
     double now = INFINITY;
     for (int64_t i = 0; i < c->count; i++)
         if (c->sources[i].next < c->sources[i].frames.count)
             now = fmin(now, time_of(&c->sources[i]));
     if (isinf(now))
         return false;
+
     sp_csv_numbers(&table->stream, true, 1, &now);
+
     for (int64_t i = 0; i < c->count; i++) {
         source *s = &c->sources[i];
         const bool has =
@@ -216,6 +236,7 @@ static bool write_row(curves *c, export_table *table)
             tool_csv_frames_row(&s->mesh, frame_of(s), table);
         s->next += has;
     }
+
     sp_csv_end(&table->stream);
     return true;
 }
@@ -224,11 +245,14 @@ void tool_export_curves(sp_context *context, int64_t count, const char *const *p
 {
     curves c = {.context = context, .choice = choice};
     export_table table = {0};
+
     open_sources(&c, count, paths);
     give_probes(&c);
+
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&table.stream, tool_output_descriptor(output));
     sp_csv_name(&table.stream, true, "time");
+
     for (int64_t i = 0; i < c.count; i++) {
         source *s = &c.sources[i];
         table.owner = s->label;
@@ -240,10 +264,12 @@ void tool_export_curves(sp_context *context, int64_t count, const char *const *p
         s->columns = table.columns;
     }
     sp_csv_end(&table.stream);
+
     while (write_row(&c, &table)) {
     }
     tool_check(sp_stream_end(context, &table.stream), choice->target);
     tool_output_finish(output, NULL);
+
     for (int64_t i = 0; i < c.count; i++) {
         if (c.sources[i].scene)
             tool_csv_scene_close(&c.sources[i].bodies);

@@ -27,13 +27,14 @@
 static int find_pointshell(const export_files *files, int count)
 {
     char kind[SP_KIND_LENGTH];
-    for (int i = 0; i < count && files->count == count; i++) {
-        if (tool_is_scene(files->paths[i]))
-            return -1;
-        tool_peek_any_kind(files->context, files->paths[i], kind);
-        if (!strcmp(kind, "pointshell"))
-            return i;
-    }
+    if (files->count == count)
+        for (int i = 0; i < count; i++) {
+            if (tool_is_scene(files->paths[i]))
+                return -1;
+            tool_peek_any_kind(files->context, files->paths[i], kind);
+            if (!strcmp(kind, "pointshell"))
+                return i;
+        }
     return -1;
 }
 
@@ -126,14 +127,17 @@ static void export_page(const export_files *files)
                                                    .columns = files->chosen->columns,
                                                    .every = files->chosen->every,
                                                    .tolerance = files->chosen->tolerance}};
+
     char kind[SP_KIND_LENGTH];
     bool model = false;
     tool_export_need_page(choice.target);
+
     for (int i = 0; i < files->count; i++)
         if (!tool_is_scene(files->paths[i])) {
             tool_peek_any_kind(files->context, files->paths[i], kind);
             model |= !strcmp(kind, "polynomials");
         }
+
     if (model)
         tool_inputs_are("reduced-order-model");
     (model ? tool_export_page_model : tool_export_page_motion)(files->context, files->count, files->paths, &choice);
@@ -143,14 +147,22 @@ static void export_page(const export_files *files)
 static void export_motion(const export_files *files)
 {
     tool_trajectory motion;
-    const tool_frames_choice frames = {tool_output_path(), files->chosen->frames, files->chosen->columns,
-                                       files->chosen->every};
-    const tool_vtu_choice vtu = {tool_output_path(),       files->chosen->frames,  files->chosen->columns,
-                                 files->chosen->every,     files->chosen->surface, files->chosen->fields,
-                                 files->chosen->activation};
+    const tool_frames_choice frames = {.target = tool_output_path(),
+                                       .frames = files->chosen->frames,
+                                       .columns = files->chosen->columns,
+                                       .every = files->chosen->every};
+    const tool_vtu_choice vtu = {.target = tool_output_path(),
+                                 .frames = files->chosen->frames,
+                                 .columns = files->chosen->columns,
+                                 .every = files->chosen->every,
+                                 .surface = files->chosen->surface,
+                                 .fields = files->chosen->fields,
+                                 .activation = files->chosen->activation};
+
     tool_trajectory_open(files->context, files->count, files->paths, files->chosen->partial ? TOOL_MOTION_PARTIAL : 0,
                          &motion);
     tool_inputs_are(tool_trajectory_inputs(&motion));
+
     tool_trajectory_ride(&motion, &files->chosen->ride);
     if (files->format == FORMAT_CSV)
         tool_fail(SP_USAGE, NULL, "CSV is of a trajectory, and none was named");
@@ -165,6 +177,7 @@ static void export_motion(const export_files *files)
 static void export_by_format(const export_files *files)
 {
     const char *target = tool_output_path();
+
     if (files->format == FORMAT_C) {
         tool_inputs_are("reduced-order-model");
         tool_export_source(files->context, files->count, files->paths, target, files->chosen->probes,
@@ -195,6 +208,8 @@ static void export_by_format(const export_files *files)
 void tool_export(const export_files *files)
 {
     const bool csv = files->format == FORMAT_CSV;
+
+    /* Formats of one kind of file come first; of the others the kinds of the files decide. */
     if (files->format == FORMAT_C || files->format == FORMAT_FMU || files->format == FORMAT_SUPERELEMENT ||
         files->format == FORMAT_EXTPTFM)
         export_by_format(files);

@@ -42,19 +42,23 @@ static void write_animation(sp_context *context, tool_output *output, const tool
     const sp_animation *animation = &made->animation;
     sp_gltf_report report = {0};
     int64_t targets = 0, vertices = 0;
+
     for (int64_t m = 0; m < animation->mesh_count; m++) {
         const sp_animated_mesh *mesh = &animation->meshes[m];
         targets = mesh->target_count > targets ? mesh->target_count : targets;
         vertices += mesh->vertex_count;
     }
+
     if (choice->usd)
         tool_check(sp_usd_write(context, tool_output_descriptor(output), animation, &report.bytes), NULL);
     else
         tool_check(sp_gltf_write(context, tool_output_descriptor(output), animation, choice->quantize, &report), NULL);
     tool_output_finish(output, NULL);
+
     tool_say("%lld vertices, %lld targets, %lld frame%s, %.3g MB", (long long)vertices, (long long)targets,
              (long long)animation->frame_count, animation->frame_count > 1 ? "s" : "", (double)report.bytes / 1e6);
     say_errors(made, choice->animation.color, targets);
+
     if (!choice->usd) {
         tool_say("%s moves no vertex by more than %.4g m", choice->quantize ? "quantization" : "rounding",
                  above(report.error));

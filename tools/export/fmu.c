@@ -45,6 +45,7 @@ static void name_files(package *p)
 {
     const char *name = p->fmu.source->name;
     const char *folder = platform ? name_in(p->pool, "binaries/", platform, "/") : "";
+
     const struct {
         const char *folder, *name, *ending;
     } parts[FILES] = {[DESCRIPTION] = {"", "modelDescription", ".xml"},
@@ -55,6 +56,7 @@ static void name_files(package *p)
                       [INTERFACE] = {"sources/", name, "_fmi3.c"},
                       [INTERFACE_HEADER] = {"sources/", name, "_fmi3.h"},
                       [LIBRARY] = {folder, name, ".so"}};
+
     for (int f = 0; f < FILES; f++) {
         p->paths[f] = (char *)name_in(p->pool, parts[f].folder, parts[f].name, parts[f].ending);
         p->files[f].name = p->paths[f] + strlen(parts[f].folder);
@@ -103,10 +105,12 @@ static void make_texts(package *p)
 static void make_library(package *p)
 {
     const char *compiler = platform ? tool_find_program("cc", p->pool) : NULL;
+
     if (!compiler) {
         tool_warn(p->target, "no C compiler (cc) is on PATH: the FMU has sources and no library");
         return;
     }
+
     const char *const command[] = {compiler,
                                    "-O3",
                                    "-shared",
@@ -122,6 +126,7 @@ static void make_library(package *p)
                                    p->files[LIBRARY].name,
                                    "-lm",
                                    NULL};
+
     tool_compile(p->target, command, INTERFACE_HEADER - CODE + 1, p->files + CODE, p->pool, &p->files[LIBRARY]);
 }
 
@@ -129,20 +134,25 @@ void tool_export_fmu(sp_context *context, int count, const char *const *paths, c
                      bool sources_only)
 {
     tool_c_source source;
+
     const char *dot = strrchr(target, '.');
     if (!dot || strcmp(dot, ".fmu"))
         tool_fail(SP_USAGE, target, "an FMU is called like its file: give it a name that ends in .fmu");
+
     tool_c_source_read(context, "an FMU", count, paths, target, probes, &source);
     package p = {.context = context, .target = target, .pool = &source.pool, .fmu.source = &source.c};
+
     tool_output *output = tool_output_open(target);
     name_files(&p);
     make_texts(&p);
     if (!sources_only)
         make_library(&p);
+
     for (int f = 0; f < FILES; f++)
         if (p.files[f].bytes)
             tool_check(sp_writer_file(tool_output_writer(output), p.paths[f], p.files[f].count, p.files[f].bytes),
                        target);
+
     tool_output_finish(output, NULL);
     tool_c_source_free(&source);
 }

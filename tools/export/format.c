@@ -23,10 +23,13 @@ enum export_format export_format_of(const char *target)
                  {".fmu", FORMAT_FMU},          {".glb", FORMAT_GLB},
                  {".usda", FORMAT_USDA},        {".html", FORMAT_HTML},
                  {".json", FORMAT_SUPERELEMENT}};
+
     const char *dot = strrchr(target, '.');
-    for (int i = 0; dot && i < TOOL_COUNT(known); i++)
-        if (!strcmp(dot, known[i].ending))
-            return known[i].format;
+    if (dot)
+        for (int i = 0; i < TOOL_COUNT(known); i++)
+            if (!strcmp(dot, known[i].ending))
+                return known[i].format;
+
     tool_hint("name it with --to");
     tool_fail(SP_USAGE, target,
               "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .ply, .mtx, .npy, .U, .Ulin, "

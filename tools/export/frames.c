@@ -107,16 +107,23 @@ void tool_csv_frames_head(const tool_csv_frames *csv, export_table *table)
                                                                                            "fx", "fy", "fz",
                                                                                            "mx", "my", "mz"};
     const tool_place *probe = csv->probes.data;
+
     for (int i = 0; i < SP_ENERGY_COUNT; i++)
         export_table_name(table, "%s", energies[i]);
+
     for (int64_t i = 0; i < csv->probes.count; i++)
         tool_csv_probe_names(table, "", &probe[i], csv->choice->positions);
-    for (int64_t i = 0; csv->choice->stress && i < csv->probes.count; i++)
-        stress_names(table, &probe[i]);
-    for (int64_t i = 0; csv->choice->coordinates && i < csv->motion.trajectory.r; i++)
-        export_table_name(table, "q%lld", (long long)i);
+    if (csv->choice->stress)
+        for (int64_t i = 0; i < csv->probes.count; i++)
+            stress_names(table, &probe[i]);
+
+    if (csv->choice->coordinates)
+        for (int64_t i = 0; i < csv->motion.trajectory.r; i++)
+            export_table_name(table, "q%lld", (long long)i);
+
     if (csv->choice->volume)
         export_table_name(table, "volume");
+
     for (int64_t i = 0; i < 6 * csv->motion.trajectory.reaction_count; i++)
         export_table_name(table, "%s/%s", sp_trajectory_reaction(tool_trajectory_meta(&csv->motion), i / 6),
                           reactions[i % 6]);
@@ -135,27 +142,34 @@ void tool_csv_frames_row(tool_csv_frames *csv, int64_t frame, export_table *tabl
     const tool_trajectory *motion = &csv->motion;
     const sp_mesh *mesh = &motion->mesh.mesh;
     const sp_trajectory *trajectory = &motion->trajectory;
+
     export_table_numbers(table, SP_ENERGY_COUNT, tool_trajectory_energy(motion, frame));
+
     for (int64_t i = 0; i < csv->probes.count; i++) {
         const tool_place *probe = (const tool_place *)csv->probes.data + i;
         double u[3];
         tool_trajectory_probe(motion, *probe, frame, u, NULL);
         export_table_numbers(table, 3, u);
+
         if (!csv->choice->positions)
             continue;
         const double *rest = (probe->surface ? mesh->surface.vertices : mesh->vertices) + 3 * probe->vertex;
         export_table_numbers(table, 3, (double[]){rest[0] + u[0], rest[1] + u[1], rest[2] + u[2]});
     }
-    if (csv->choice->stress)
+
+    if (csv->choice->stress) {
         stress_in(csv->context, motion, frame, &csv->nodal);
-    for (int64_t i = 0; csv->choice->stress && i < csv->probes.count; i++)
-        stress_row(csv, (const tool_place *)csv->probes.data + i, table);
+        for (int64_t i = 0; i < csv->probes.count; i++)
+            stress_row(csv, (const tool_place *)csv->probes.data + i, table);
+    }
+
     if (csv->choice->coordinates)
         export_table_numbers(table, trajectory->r, trajectory->q + frame * trajectory->r);
     if (csv->choice->volume) {
         const double volume = volume_in(motion, frame, &csv->moving);
         export_table_numbers(table, 1, &volume);
     }
+
     if (trajectory->reaction)
         export_table_numbers(table, 6 * trajectory->reaction_count,
                              trajectory->reaction + 6 * frame * trajectory->reaction_count);
@@ -167,21 +181,25 @@ void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_fr
     sp_list list = {0};
     sp_pool pool = {0};
     bool pattern = tool_pattern(choice->target);
+
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "OBJ needs the mesh: name its file too");
     tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld OBJ files need a pattern such as -o frame_%%04d.obj", (long long)list.count);
+
     tool_trajectory_need_all(motion);
     tool_skin_open(context, &motion->mesh.mesh, false, &skin);
     double *u = tool_allocate_raw(&pool, 3 * motion->vertex_count, sizeof *u),
            *positions = tool_allocate_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
+
     tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
         char *path;
         tool_pattern_path(choice->target, i, &pool, &path);
         tool_trajectory_displacement(motion, ((int64_t *)list.data)[i], u);
         tool_skin_positions(&skin, 1, u, positions);
+
         tool_output *output = tool_output_open(path);
         tool_check(sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions,
                                 skin.triangle_count, skin.triangles),
@@ -189,6 +207,7 @@ void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_fr
         tool_output_finish(output, NULL);
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }
+
     tool_outputs_hold(false);
     tool_skin_close(&skin);
     sp_list_free(&list);

@@ -48,26 +48,32 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
     sp_fe_space body;
     sp_list list = {0};
     sp_pool pool = {0};
+
     tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "inner products need the mesh and one file of columns");
     tool_inputs_are("columns");
+
     const sp_columns *columns = &motion.columns.columns;
     tool_parse_list("columns", chosen, 1, columns->count, &list);
     const int64_t *number = list.data;
+
     tool_check(sp_fe_space_new(context, &motion.mesh.mesh, &body), motion.mesh.path);
     int64_t order = body.dof_count;
     tool_check(sp_dense_fits(context, order, list.count), motion.columns.path);
+
     double *U = tool_allocate_raw(&pool, order * list.count, sizeof *U),
            *G = tool_allocate_raw(&pool, list.count * list.count, sizeof *G);
     for (int64_t c = 0; c < list.count; c++)
         for (int64_t i = 0; i < order; i++)
             U[c * order + i] = columns->U[number[c] * columns->rows + body.free[i]];
+
     if (samples)
         tool_sparse_gram(context, motion.mesh.path, &body, samples, list.count, U, G);
     else
         full_gram(context, motion.mesh.path, &body, list.count, U, G);
     write_table(context, target, list.count, number, G);
+
     sp_fe_space_free(&body);
     sp_list_free(&list);
     sp_pool_free(&pool);

@@ -15,17 +15,21 @@ static void export_sparse(sp_context *context, const char *path, const char *tar
     sp_sparse matrix;
     int64_t *dof;
     char which[8], comment[128];
+
     tool_read(path, NULL, kinds, true, &file);
     tool_check(sp_sparse_read(context, &file, &matrix, &dof, which), path);
     sp_file_free(&file);
+
     snprintf(comment, sizeof comment, "%srows are %s",
              *which == 'K'   ? "K [N/m], "
              : *which == 'M' ? "M [kg], "
                              : "",
              dof ? "the free degrees of freedom, in order" : "all degrees of freedom");
+
     tool_output *output = tool_output_open(target);
     tool_check(sp_matrix_market_write_sparse(context, tool_output_descriptor(output), comment, &matrix), target);
     tool_output_finish(output, NULL);
+
     sp_sparse_free(&matrix);
 }
 
@@ -86,15 +90,18 @@ static void export_columns(sp_context *context, enum tool_matrix_format format, 
     sp_list list = {0};
     sp_pool pool = {0};
     const char *dot = strrchr(target, '.');
+
     tool_read_columns(path, NULL, NULL, NULL, &columns);
     int64_t rows = columns.columns.rows;
     tool_parse_list("columns", chosen, 1, columns.columns.count, &list);
     if (dot && !strcmp(dot, ".modalDeriv"))
         check_pairs(path, &columns.columns, list.count, list.data);
+
     double *picked = tool_allocate_raw(&pool, list.count, (size_t)rows * sizeof *picked);
     for (int64_t c = 0; c < list.count; c++)
         memcpy(picked + c * rows, columns.columns.U + ((int64_t *)list.data)[c] * rows, (size_t)rows * sizeof *picked);
     write_dense(context, format, target, columns.kind, rows, list.count, picked);
+
     sp_columns_free(&columns.columns);
     sp_list_free(&list);
     sp_pool_free(&pool);
@@ -108,20 +115,24 @@ static void export_surface(sp_context *context, int count, const char *const *pa
     tool_skin skin;
     sp_list list = {0};
     sp_pool pool = {0};
+
     tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "a basis on the rendered surface needs the mesh and one file of columns");
     tool_inputs_are("columns");
     if (motion.mesh.mesh.surface.vertex_count == 0)
         tool_fail(SP_INPUT, motion.mesh.path, "it has no embedded surface");
+
     const sp_columns *columns = &motion.columns.columns;
     tool_parse_list("columns", chosen, 1, columns->count, &list);
     tool_skin_open(context, &motion.mesh.mesh, false, &skin);
     int64_t rows = 3 * skin.vertex_count;
+
     double *values = tool_allocate_raw(&pool, list.count, (size_t)rows * sizeof *values);
     for (int64_t c = 0; c < list.count; c++)
         tool_skin_values(&skin, 3, columns->U + ((int64_t *)list.data)[c] * columns->rows, values + c * rows);
     write_dense(context, TOOL_MATRIX_VEGA_FLOAT, target, motion.columns.kind, rows, list.count, values);
+
     tool_skin_close(&skin);
     sp_list_free(&list);
     sp_pool_free(&pool);
@@ -132,18 +143,22 @@ void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int
                         const char *target, const char *chosen)
 {
     char kind[SP_KIND_LENGTH];
+
     if (format == TOOL_MATRIX_VEGA_FLOAT) {
         export_surface(context, count, paths, target, chosen);
         return;
     }
+
     if (count > 1)
         tool_fail(SP_USAGE, NULL, "a matrix is made of one file, %d were named", count);
     tool_peek_kind(context, paths[0], kind);
+
     bool sparse = !strcmp(kind, "sparse"), polynomials = !strcmp(kind, "polynomials");
     if (!strcmp(kind, "mesh") || !strcmp(kind, "trajectory") || polynomials != (format == TOOL_MATRIX_CUB) ||
         (sparse && format != TOOL_MATRIX_MARKET))
         tool_fail(SP_INPUT, paths[0], "a file of kind %s does not fit this format", kind);
     tool_inputs_are(sparse ? "sparse-matrix" : polynomials ? "polynomials" : "columns");
+
     if (sparse)
         export_sparse(context, paths[0], target);
     else if (polynomials)

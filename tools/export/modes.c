@@ -59,20 +59,24 @@ void tool_export_modes(sp_context *context, int64_t count, const char *const *pa
     sp_pool pool = {0};
     sp_stream stream;
     int modes_at, mesh_at;
+
     find(context, count, paths, &modes_at, &mesh_at);
     const bool masses = mesh_at >= 0;
     if (masses)
         tool_read_mesh(paths[mesh_at], NULL, &mesh);
     tool_read_columns(paths[modes_at], NULL, kinds, masses ? &mesh : NULL, &modes);
+
     double *mass = tool_allocate_raw(&pool, modes.columns.count, 3 * sizeof *mass);
     tool_output *output = tool_output_open(target);
     if (masses)
         effective_masses(context, &mesh, &modes, &pool, mass);
+
     sp_stream_begin(&stream, tool_output_descriptor(output));
     sp_csv_name(&stream, true, "mode");
     for (int i = 0; i < (masses ? 6 : 3); i++)
         sp_csv_name(&stream, false, names[i]);
     sp_csv_end(&stream);
+
     for (int64_t i = 0; i < modes.columns.count; i++) {
         const double omega = sqrt(fmax(modes.columns.eigenvalue[i], 0)),
                      row[] = {(double)(i + 1), omega / 6.283185307179586, omega, modes.columns.residual[i]};
@@ -81,8 +85,10 @@ void tool_export_modes(sp_context *context, int64_t count, const char *const *pa
             sp_csv_numbers(&stream, false, 3, mass + 3 * i);
         sp_csv_end(&stream);
     }
+
     tool_check(sp_stream_end(context, &stream), target);
     tool_output_finish(output, NULL);
+
     sp_columns_free(&modes.columns);
     sp_mesh_free(&mesh.mesh);
     sp_pool_free(&pool);

@@ -37,28 +37,34 @@ static void open_pointshell(comparison *c, tool_trajectory *motion)
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH], of_mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
     const json_t *meta = motion->trajectory.meta;
     sp_file file;
+
     tool_read(c->path, NULL, kinds, false, &file);
     tool_check(sp_json_hash(c->context, file.meta, "mesh", mesh), c->path);
     tool_check(sp_json_hash(c->context, file.meta, "basis", basis), c->path);
     tool_check(sp_json_hash(c->context, meta, "mesh", of_mesh), motion->path);
     tool_check(sp_json_hash(c->context, meta, "basis", of_basis), motion->path);
+
     tool_check_hash(c->path, "mesh", mesh, of_mesh);
     tool_check_hash(c->path, "basis", basis, of_basis);
     tool_check(sp_pointshell_read(c->context, &file, &c->pointshell), c->path);
     sp_file_free(&file);
+
     if (!c->pointshell.dT) {
         tool_hint("make it with pointshell --basis FILE --normals tangents");
         tool_fail(SP_INPUT, c->path, "it has no tangents, which the true normals are from");
     }
+
     if (motion->trajectory.r < 1 || motion->trajectory.r > c->pointshell.modes)
         tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld",
                   (long long)motion->trajectory.r, c->path, (long long)c->pointshell.modes);
+
     c->points = tool_allocate_raw(&c->pool, c->pointshell.count, sizeof *c->points);
     c->q = tool_allocate(&c->pool, c->pointshell.modes, sizeof *c->q);
     c->true_normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
     c->normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
     for (int64_t p = 0; p < c->pointshell.count; p++)
         c->points[p] = p;
+
     tool_check(sp_pointshell_neighbours_new(c->context, &c->pointshell, c->pointshell.count, c->points, NEIGHBOURS,
                                             &c->neighbours),
                c->path);
@@ -92,14 +98,17 @@ void tool_export_normals(sp_context *context, const char *pointshell_path, const
     tool_trajectory motion;
     sp_list frames = {0};
     sp_stream stream;
+
     tool_trajectory_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
         tool_fail(SP_INPUT, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
     if (json_is_true(json_object_get(motion.trajectory.meta, "warp")))
         tool_fail(SP_INPUT, motion.path, "its shape is warped (simulate --warp), which points of %s do not follow",
                   pointshell_path);
+
     open_pointshell(&c, &motion);
     tool_trajectory_choose(&motion, choice->frames, choice->every, NULL, &frames);
+
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
     sp_csv_name(&stream, true, "time");
@@ -108,11 +117,13 @@ void tool_export_normals(sp_context *context, const char *pointshell_path, const
         sp_csv_name(&stream, false, measured[i].largest);
     }
     sp_csv_end(&stream);
+
     for (int64_t row = 0; row < frames.count; row++) {
         const int64_t f = ((int64_t *)frames.data)[row], r = motion.trajectory.r;
         const double time = tool_trajectory_time(&motion, f);
         memcpy(c.q, motion.trajectory.q + f * r, (size_t)r * sizeof *c.q);
         evaluate(&c, SP_NORMAL_TANGENTS, c.true_normals);
+
         sp_csv_numbers(&stream, true, 1, &time);
         for (int i = 0; i < TOOL_COUNT(measured); i++) {
             double angle[2];
@@ -120,11 +131,14 @@ void tool_export_normals(sp_context *context, const char *pointshell_path, const
             measure(&c, angle);
             sp_csv_numbers(&stream, false, 2, angle);
         }
+
         sp_csv_end(&stream);
         tool_check(sp_progress(context, (double)(row + 1) / (double)frames.count), NULL);
     }
+
     tool_check(sp_stream_end(context, &stream), choice->target);
     tool_output_finish(output, NULL);
+
     sp_list_free(&frames);
     sp_pointshell_neighbours_free(&c.neighbours);
     sp_pointshell_free(&c.pointshell);

@@ -76,18 +76,22 @@ void tool_export_page_model(sp_context *context, int count, const char *const *p
     tool_skin skin;
     sp_c_source_tables tables;
     sp_pool pool = {0};
+
     tool_reduced_model_read(context, "a page that one pulls", count, paths, &model);
     tool_animation_open(context, &model.shape, &(tool_animation_choice){.columns = "1", .every = 1}, &shape);
     tool_skin_open(context, &model.shape.mesh.mesh, false, &skin);
     tool_check(sp_c_source_tables_new(context, &model.polynomials, &tables), model.files.polynomials);
+
     sp_animated_mesh mesh = shape.animation.meshes[0];
     mesh.target_count = model.polynomials.r;
     mesh.targets = columns_of(&model, &skin, mesh.vertex_count, &pool);
+
     int64_t probe_count;
     const sp_c_source_probe *probes = tool_reduced_model_probes(context, &model, choice->probes, &pool, &probe_count);
     sp_page_point *points = tool_allocate(&pool, probe_count, sizeof *points);
     for (int64_t i = 0; i < probe_count; i++)
         points[i] = (sp_page_point){probes[i].name, nearest(&skin, probes[i].place)};
+
     const sp_page_model page_model = {.mesh = &mesh,
                                       .tables = &tables,
                                       .damping = {model.damping[0], model.damping[1]},
@@ -99,7 +103,9 @@ void tool_export_page_model(sp_context *context, int count, const char *const *p
                                       .polynomials_file = file_name(model.files.polynomials),
                                       .point_count = probe_count,
                                       .points = points};
+
     write_page(context, choice->target, &(sp_page){.title = mesh.name, .up = shape.animation.up, .model = &page_model});
+
     sp_c_source_tables_free(&tables);
     tool_skin_close(&skin);
     tool_animation_close(&shape);
@@ -151,15 +157,18 @@ static void open_mesh(player *p)
 {
     const tool_page_choice *choice = p->choice;
     sp_list places = {0}, frames = {0}, curves = {0};
+
     tool_trajectory_open(p->context, p->count, p->files, choice->partial ? TOOL_MOTION_PARTIAL : 0, &p->mesh);
     tool_inputs_are(tool_trajectory_inputs(&p->mesh));
     tool_animation_open(p->context, &p->mesh, &choice->animation, &p->animation);
+
     if (choice->probes && !p->mesh.path)
         tool_fail(SP_USAGE, NULL, "--probe draws curves of a trajectory, and none was named");
     if (choice->probes) {
         tool_trajectory_probes(&p->mesh, "probe", choice->probes, &places);
         tool_trajectory_choose(&p->mesh, choice->animation.frames, choice->animation.every, NULL, &frames);
     }
+
     for (int64_t i = 0; i < places.count; i++) {
         const tool_place place = ((const tool_place *)places.data)[i];
         double *values;
@@ -167,6 +176,7 @@ static void open_mesh(player *p)
         for (int64_t f = 0; f < frames.count; f++)
             tool_trajectory_probe(&p->mesh, place, ((const int64_t *)frames.data)[f], values + 3 * f, NULL);
     }
+
     keep_curves(p, &curves);
     sp_list_free(&places);
     sp_list_free(&frames);
@@ -177,16 +187,20 @@ static void keep_contacts(player *p, const int64_t *frames, int64_t count)
     const tool_scene_trajectory *trajectory = &p->scene.trajectory;
     if (!trajectory->path || !trajectory->motion.with_contacts)
         return;
+
     int64_t *first = tool_allocate(&p->pool, count + 1, sizeof *first), begin;
     for (int64_t f = 0; f < count; f++)
         first[f + 1] = first[f] + tool_scene_trajectory_contacts(trajectory, frames[f], &begin);
+
     double *places = tool_allocate(&p->pool, first[count], 3 * sizeof *places),
            *forces = tool_allocate(&p->pool, first[count], 3 * sizeof *forces);
+
     for (int64_t f = 0; f < count; f++) {
         const size_t bytes = 3 * sizeof *places * (size_t)tool_scene_trajectory_contacts(trajectory, frames[f], &begin);
         memcpy(places + 3 * first[f], trajectory->motion.contact_place + 3 * begin, bytes);
         memcpy(forces + 3 * first[f], trajectory->motion.contact_force + 3 * begin, bytes);
     }
+
     p->motion.contact_first = first;
     p->motion.contact_places = places;
     p->motion.contact_forces = forces;
@@ -196,27 +210,32 @@ static void keep_contacts(player *p, const int64_t *frames, int64_t count)
 static void scene_curves(player *p, const int64_t *frames, int64_t count)
 {
     sp_list entries = {0}, curves = {0};
+
     if (p->choice->probes)
         tool_places_split(p->choice->probes, &p->pool, &entries);
     for (int64_t i = 0; i < entries.count; i++) {
         const char *entry = ((char **)entries.data)[i];
         const size_t length = tool_place_body(entry);
+
         if (!length)
             tool_fail(SP_USAGE, NULL, "--probe: \"%s\" names no body of the scene: write BODY:%s", entry, entry);
         if (!tool_csv_scene_probe(&p->scene, entry, length))
             tool_fail(SP_USAGE, NULL, "--probe: there is no scene with a body \"%.*s\"", (int)length, entry);
     }
+
     for (int64_t i = 0; i < p->scene.probes.count; i++) {
         const tool_body_probe *probe = (const tool_body_probe *)p->scene.probes.data + i;
         double *values, start[3], place[3];
         add_curve(p, &curves, probe->body->name, &probe->place, &values);
         tool_scene_body_start(probe->body, &probe->place, start);
+
         for (int64_t f = 0; f < count; f++) {
             tool_scene_body_place(probe->body, &probe->place, frames[f], place, NULL);
             for (int c = 0; c < 3; c++)
                 values[3 * f + c] = place[c] - start[c];
         }
     }
+
     keep_curves(p, &curves);
     sp_list_free(&entries);
 }
@@ -269,15 +288,18 @@ static int share_files(player players[MOTIONS_MOST], int count, const char *cons
     const int motions = (int)tool_export_motions(context, count, paths);
     bool *used = tool_allocate(pool, count, sizeof *used);
     int filled = 0;
+
     if (motions > MOTIONS_MOST)
         tool_fail(SP_USAGE, NULL, "%d motions: a page shows at most %d side by side", motions, MOTIONS_MOST);
     for (int i = 0; i < MOTIONS_MOST; i++)
         players[i].files = tool_allocate(pool, count, sizeof *players[i].files);
+
     if (motions <= 1) {
         memcpy(players[0].files, paths, (size_t)count * sizeof *paths);
         players[0].count = count;
         return 1;
     }
+
     for (int i = 0; i < count; i++)
         if (tool_export_motions(context, 1, paths + i)) {
             used[i] = true;
@@ -285,6 +307,7 @@ static int share_files(player players[MOTIONS_MOST], int count, const char *cons
                 (int)tool_export_files_of(context, paths[i], count, paths, used, players[filled].files);
             filled++;
         }
+
     for (int i = 0; i < count; i++)
         if (!used[i])
             tool_fail(SP_INPUT, paths[i], "it belongs to none of the %d motions", motions);
@@ -297,21 +320,25 @@ void tool_export_page_motion(sp_context *context, int count, const char *const *
     sp_page_motion motions[MOTIONS_MOST];
     sp_pool pool = {0};
     bool compressed = false;
+
     const int shown = share_files(players, count, paths, &pool);
     for (int i = 0; i < shown; i++) {
         open_player(&players[i]);
         motions[i] = players[i].motion;
         compressed |= players[i].animation.compressed;
     }
+
     if (players[0].mesh.path && !compressed)
         tool_option_idle("tolerance", "where the motion is reduced");
     if (shown > 1 && players[0].is_scene != players[1].is_scene)
         tool_fail(SP_USAGE, NULL, "a page compares two motions of meshes or two of scenes, not one of each");
+
     write_page(context, choice->target,
                &(sp_page){.title = players[0].animation.animation.title,
                           .up = players[0].animation.animation.up,
                           .motion_count = shown,
                           .motions = motions});
+
     for (int i = 0; i < shown; i++)
         close_player(&players[i]);
     sp_pool_free(&pool);

@@ -66,6 +66,7 @@ static void write_ply(sp_stream *stream, const sp_pointshell *pointshell)
 static void write_vtk(sp_stream *stream, const sp_pointshell *pointshell)
 {
     const long long n = pointshell->count;
+
     sp_stream_print(
         stream, "# vtk DataFile Version 3.0\npointshell, normals inward\nASCII\nDATASET POLYDATA\nPOINTS %lld double\n",
         n);
@@ -73,14 +74,17 @@ static void write_vtk(sp_stream *stream, const sp_pointshell *pointshell)
         write_line(stream, 3, pointshell->points + 3 * p);
         sp_stream_print(stream, "\n");
     }
+
     sp_stream_print(stream, "VERTICES %lld %lld\n", n, 2 * n);
     for (int64_t p = 0; p < n; p++)
         sp_stream_print(stream, "1 %lld\n", (long long)p);
+
     sp_stream_print(stream, "POINT_DATA %lld\nNORMALS normal double\n", n);
     for (int64_t p = 0; p < n; p++) {
         write_line(stream, 3, pointshell->normals + 3 * p);
         sp_stream_print(stream, "\n");
     }
+
     for (int radius = 0; radius < 2; radius++) {
         sp_stream_print(stream, "SCALARS %s double 1\nLOOKUP_TABLE default\n", radius ? "radius" : "area");
         for (int64_t p = 0; p < n; p++) {
@@ -88,6 +92,7 @@ static void write_vtk(sp_stream *stream, const sp_pointshell *pointshell)
             sp_stream_print(stream, "\n");
         }
     }
+
     for (int parent = 0; parent < 2; parent++) {
         sp_stream_print(stream, "SCALARS %s int 1\nLOOKUP_TABLE default\n", parent ? "parent" : "level");
         for (int64_t p = 0; p < n; p++)
@@ -104,11 +109,13 @@ static int write_vtu(sp_context *context, int descriptor, const sp_pointshell *p
     sp_pool pool = {0};
     int64_t *single = tool_allocate_raw(&pool, n, sizeof *single), *level = tool_allocate_raw(&pool, n, sizeof *level);
     double *radius = tool_allocate_raw(&pool, n, sizeof *radius);
+
     for (int64_t p = 0; p < n; p++) {
         single[p] = p;
         level[p] = sp_pointshell_level_of(pointshell, p);
         radius[p] = radius_of(pointshell, p);
     }
+
     const sp_vtu_array arrays[] = {
         {.name = "normal", .components = 3, .components_named = xyz, .real = pointshell->normals},
         {.name = "area", .components = 1, .real = pointshell->area},
@@ -121,6 +128,7 @@ static int write_vtu(sp_context *context, int descriptor, const sp_pointshell *p
                         .single = single,
                         .array_count = TOOL_COUNT(arrays),
                         .arrays = arrays};
+
     const int status = sp_vtu_write(context, descriptor, &vtu);
     sp_pool_free(&pool);
     return status;

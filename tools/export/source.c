@@ -44,13 +44,17 @@ static void add_probe(probe_list *list, const char *name, tool_place probe)
     const int64_t *corner;
     const double *weight;
     const int corner_count = tool_place_corners(mesh, &probe, &corner, &weight);
+
     for (int64_t i = 0; i < list->probes.count; i++)
         if (same_letters(name, ((sp_c_source_probe *)list->probes.data)[i].name))
             tool_fail(SP_USAGE, NULL, "--probe: two probes are named %s (capitals do not count)", name);
+
     sp_c_source_probe *to = tool_list_add(&list->probes, 1, sizeof *to);
     snprintf(to->name, sizeof to->name, "%s", name);
     to->rows = tool_allocate(list->pool, 3 * list->r, sizeof *to->rows);
     memcpy(to->place, (probe.surface ? mesh->surface.vertices : mesh->vertices) + 3 * probe.vertex, sizeof to->place);
+
+    /* Rows of U that are interpolated to the place of the probe. */
     for (int a = 0; a < corner_count; a++)
         for (int c = 0; c < 3; c++)
             for (int64_t i = 0; i < list->r; i++)
@@ -62,22 +66,29 @@ static void parse_entry(probe_list *list, char *entry)
 {
     sp_list found = {0};
     char *equals = strchr(entry, '='), own[SP_C_SOURCE_NAME];
+
     if (equals)
         *equals = 0;
     const char *fault = equals ? sp_c_source_name_fault(entry) : NULL;
     if (fault)
         tool_fail(SP_USAGE, NULL, "--probe: \"%s\" cannot be a name in C: %s", entry, fault);
-    const tool_place_names names = {list->context, "probe", list->model->mesh.mesh.vertex_count,
-                                    &list->model->mesh.mesh, list->model->mesh.path};
+
+    const tool_place_names names = {.context = list->context,
+                                    .option = "probe",
+                                    .vertex_count = list->model->mesh.mesh.vertex_count,
+                                    .mesh = &list->model->mesh.mesh,
+                                    .mesh_path = list->model->mesh.path};
     tool_places_parse(&names, equals ? equals + 1 : entry, &found);
     if (equals && found.count != 1)
         tool_fail(SP_USAGE, NULL, "--probe: the name %s is for one vertex, not for %lld", entry,
                   (long long)found.count);
+
     for (int64_t i = 0; i < found.count; i++) {
         const tool_place probe = ((tool_place *)found.data)[i];
         snprintf(own, sizeof own, "%c%lld", probe.surface ? 's' : 'v', (long long)probe.vertex);
         add_probe(list, equals ? entry : own, probe);
     }
+
     sp_list_free(&found);
 }
 
@@ -106,17 +117,22 @@ static tool_model_files find_files(sp_context *context, const char *what, int co
     for (int i = 0; i < count; i++) {
         char kind[SP_KIND_LENGTH];
         tool_peek_kind(context, paths[i], kind);
-        const char **place = !strcmp(kind, "mesh")          ? &files.mesh
-                             : !strcmp(kind, "polynomials") ? &files.polynomials
-                             : !strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "snapshots")
-                                 ? &files.basis
-                                 : NULL;
+
+        const char **place = NULL;
+        if (!strcmp(kind, "mesh"))
+            place = &files.mesh;
+        else if (!strcmp(kind, "polynomials"))
+            place = &files.polynomials;
+        else if (!strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "snapshots"))
+            place = &files.basis;
         if (!place)
             tool_fail(SP_INPUT, paths[i], "%s is made of polynomials, not of a file of kind %s", what, kind);
+
         if (*place)
             tool_fail(SP_USAGE, NULL, "%s and %s: one file of that kind can be taken", *place, paths[i]);
         *place = paths[i];
     }
+
     if (!files.mesh || !files.basis || !files.polynomials)
         tool_fail(SP_USAGE, NULL, "%s needs the mesh, its basis and its polynomials: name the %s too", what,
                   !files.mesh    ? "mesh"
@@ -132,13 +148,16 @@ static void read_polynomials(sp_context *context, const char *what, const char *
     const tool_columns *basis = &model->columns;
     char mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
     sp_file file;
+
     tool_read(path, NULL, kinds, false, &file);
     strcpy(hash, file.hash);
     tool_check(sp_polynomials_read(context, &file, polynomials, mesh, of_basis), path);
     sp_file_free(&file);
+
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", of_basis, basis->hash);
     tool_check_lumping(path, polynomials->lumped, basis->columns.lumped, basis->path);
+
     if (polynomials->r > SP_C_SOURCE_MOST)
         tool_fail(SP_INPUT, path, "%lld coordinates: %s has at most %d", (long long)polynomials->r, what,
                   SP_C_SOURCE_MOST);
@@ -181,16 +200,19 @@ static char *describe(const char *name, const tool_reduced_model *model, sp_pool
     } lines[] = {{"mesh", model->files.mesh, model->shape.mesh.hash},
                  {"basis", model->files.basis, model->shape.columns.hash},
                  {"polynomials", model->files.polynomials, model->hash}};
+
     size_t length = 400;
     for (int i = 0; i < TOOL_COUNT(lines); i++)
         length += strlen(tool_base_name(lines[i].path)) + 120;
     char *text = tool_allocate(pool, (int64_t)length, 1), *at = text;
+
     at += snprintf(at, length,
                    "%s: a reduced-order model with %lld coordinates, written by simexport %s. Made from (SHA-256)\n",
                    name, (long long)model->polynomials.r, SUPPLE_VERSION);
     for (int i = 0; i < TOOL_COUNT(lines); i++)
         at += snprintf(at, length - (size_t)(at - text), "    %s: %s %s\n", lines[i].what,
                        strcmp(lines[i].path, "-") ? tool_base_name(lines[i].path) : "standard input", lines[i].hash);
+
     snprintf(at, length - (size_t)(at - text),
              "The functions are part of Supple, copyright (c) 2026 its maintainers. This file may be used, changed and "
              "passed on without any condition.");

@@ -40,16 +40,20 @@ static void reduce(sp_context *context, const tool_trajectory *motion, sp_pool *
     const sp_columns *columns = &motion->columns.columns;
     const int64_t r = model->r = columns->count;
     sp_fe_space body;
+
     model->mass = tool_allocate_raw(pool, r * r, sizeof(double));
     model->stiffness = tool_allocate_raw(pool, r * r, sizeof(double));
     model->gravity = tool_allocate_raw(pool, 3 * r, sizeof(double));
+
     tool_check(sp_fe_space_new(context, &motion->mesh.mesh, &body), motion->mesh.path);
     tool_check(sp_reduced_mass(context, &body, columns->lumped, r, columns->U, model->mass, model->gravity),
                motion->mesh.path);
     tool_check(sp_reduced_stiffness(context, &body, r, columns->U, model->stiffness), motion->mesh.path);
     sp_fe_space_free(&body);
+
     model->damping = damp(&motion->mesh, model, pool);
     add_vertices(&motion->mesh, columns->interface_count, columns->interfaces);
+
     sp_interface *moving = tool_allocate(pool, columns->interface_count, sizeof *moving);
     for (int64_t i = 0; i < columns->interface_count; i++)
         if (!columns->interfaces[i].at_rest)
@@ -91,18 +95,23 @@ static void write_description(sp_context *context, const char *target, const too
 {
     char stem[4200];
     const int64_t r = model->r;
+
     stem_of(target, stem);
     tool_outputs_hold(true);
     tool_output *index = tool_output_open(target);
     tool_output_is_index(index);
+
     write_matrix(context, stem, "mass", "U'MU [kg]", r, r, model->mass);
     write_matrix(context, stem, "stiffness", "U'KU [N/m]", r, r, model->stiffness);
     if (model->damping)
         write_matrix(context, stem, "damping", "U'DU [N s/m]", r, r, model->damping);
-    double *gravity = tool_allocate_raw(pool, 3 * r, sizeof *gravity); /* by columns */
+
+    /* The file has columns, one for each axis. */
+    double *gravity = tool_allocate_raw(pool, 3 * r, sizeof *gravity);
     for (int64_t i = 0; i < 3 * r; i++)
         gravity[i % 3 * r + i / 3] = model->gravity[i];
     write_matrix(context, stem, "gravity", "U'M (ex, ey, ez) [kg]", r, 3, gravity);
+
     tool_check(sp_superelement_write(context, tool_output_descriptor(index), model, tool_base_name(stem),
                                      motion->mesh.hash, motion->columns.hash),
                target);
@@ -116,14 +125,17 @@ void tool_export_superelement(sp_context *context, int count, const char *const 
     tool_trajectory motion;
     sp_pool pool = {0};
     sp_superelement model = {0};
+
     tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "a superelement is made of a mesh and one file of columns");
     tool_inputs_are("columns");
+
     if (sp_columns_coordinates(&motion.columns.columns) == 0)
         tool_fail(SP_INPUT, motion.columns.path, "it has no interface coordinates: modes --interface makes them");
     tool_hold_rows(&motion.mesh.mesh, &motion.columns);
     reduce(context, &motion, &pool, &model);
+
     if (openfast) {
         tool_output *output = tool_output_open(target);
         tool_check(sp_extptfm_write(context, tool_output_descriptor(output), &model, acceleration),
@@ -131,10 +143,12 @@ void tool_export_superelement(sp_context *context, int count, const char *const 
         tool_output_finish(output, NULL);
     } else
         write_description(context, target, &motion, &model, &pool);
+
     tool_say("%lld coordinates, of them %lld of %lld interfaces", (long long)model.r,
              (long long)(model.interfaces[model.interface_count - 1].first +
                          model.interfaces[model.interface_count - 1].count),
              (long long)model.interface_count);
+
     sp_pool_free(&pool);
     tool_trajectory_close(&motion);
 }

@@ -117,10 +117,12 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
     bool names = format == TOOL_VOLUME_MSH || format == TOOL_VOLUME_MSH_2;
     line missing = {.length = 0};
     int64_t partly = 0;
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         partly += mesh->fixed_axes[i] != 7;
     if (format == TOOL_VOLUME_BOU && partly > 0)
         add(&missing, "%lld vertices that are fixed in some components only", (long long)partly);
+
     if (format != TOOL_VOLUME_BOU && format != TOOL_VOLUME_INTERP) {
         if (format != TOOL_VOLUME_INP && format != TOOL_VOLUME_VEG)
             add(&missing, "the materials' %s", names ? "constants" : "names and constants");
@@ -128,19 +130,23 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
             add(&missing, "the elements' factors");
         if (mesh->fibre)
             add(&missing, "the directions of fibres");
+
         if (format != TOOL_VOLUME_INP && mesh->fixed_count > 0)
             add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count,
                 format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
         add_sets(&missing, format, mesh);
+
         if (mesh->surface.vertex_count > 0)
             add(&missing, "the embedded surface%s", format == TOOL_VOLUME_VEG ? " (see .interp and .obj)" : "");
         if (mesh->block[SP_HEX8].count > 0 && mesh->quadrature != 2)
             add(&missing, "the quadrature %d", mesh->quadrature);
+
         for (int t = 0; t < SP_ELEMENT_TYPES; t++)
             if (mesh->block[t].count > 0 && read_as(format, t) != t)
                 add(&missing, "that %lld elements are of type %s, not %s", (long long)mesh->block[t].count,
                     sp_element_types[t].name, sp_element_types[read_as(format, t)].name);
     }
+
     if (missing.length > 0)
         tool_warn(path, "not in this file: %s", missing.text);
 }

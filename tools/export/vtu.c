@@ -57,19 +57,24 @@ static void open_sets(export_state *state)
 {
     const sp_mesh *mesh = &state->motion->mesh.mesh;
     char(*regions)[SP_NAME_LENGTH], (*names)[SP_NAME_LENGTH];
+
     tool_check(sp_plain_names(state->context, mesh, &state->pool, &regions), NULL);
     tool_check(sp_plain_set_names(state->context, mesh, regions, &state->pool, &names), NULL);
+
     state->sets = tool_allocate(&state->pool, mesh->set_count, sizeof *state->sets);
     for (int64_t i = 0; i < mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
         const bool cells = set->kind == SP_SET_ELEMENTS;
+
         if (!*names[i])
             continue;
+
         const int64_t room = (int64_t)sizeof names[i] + 8;
         char *name = tool_allocate(&state->pool, room, 1);
         int64_t *within =
             tool_allocate(&state->pool, cells ? sp_mesh_element_count(mesh) : mesh->vertex_count, sizeof *within);
         snprintf(name, (size_t)room, "set_%s", names[i]);
+
         for (int64_t k = 0; k < set->count; k++) {
             int64_t node[SP_ELEMENT_NODES];
             const int count = cells ? 0 : sp_mesh_set_nodes(mesh, set, k, node);
@@ -78,6 +83,7 @@ static void open_sets(export_state *state)
             if (cells)
                 within[set->index[k]] = 1;
         }
+
         state->sets[state->set_count++] =
             (sp_vtu_array){.name = name, .cells = cells, .components = 1, .whole = within};
     }
@@ -87,17 +93,21 @@ static void open_state(export_state *state)
 {
     const tool_trajectory *motion = state->motion;
     const sp_mesh *mesh = &motion->mesh.mesh;
+
     if (state->choice->surface && mesh->surface.triangle_count == 0)
         tool_fail(SP_INPUT, motion->mesh.path, "--surface: the mesh has no embedded surface");
     if (state->choice->surface)
         tool_skin_open(state->context, mesh, false, &state->skin);
     state->point_count = state->choice->surface ? state->skin.vertex_count : mesh->vertex_count;
+
     state->full = numbers(state, 3 * mesh->vertex_count);
     state->displacement = numbers(state, 3 * state->point_count);
     state->velocity = numbers(state, 3 * state->point_count);
+
     if (!motion->path && !motion->columns.path && !state->choice->surface)
         open_sets(state);
     state->arrays = tool_allocate(&state->pool, ARRAYS + state->set_count, sizeof *state->arrays);
+
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(mesh);
         tool_check(sp_fe_space_new_prescribed(state->context, &motion->simulated, &state->body), motion->mesh.path);
@@ -107,6 +117,7 @@ static void open_state(export_state *state)
         state->nodal_stress = numbers(state, 6 * mesh->vertex_count);
         state->nodal_mises = numbers(state, mesh->vertex_count);
         state->nodal_largest = numbers(state, mesh->vertex_count);
+
         if (state->choice->activation)
             read_activations(state);
         else if (motion->path && tool_meta_has_input(motion->trajectory.meta, "activation"))
@@ -188,6 +199,7 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
     tool_trajectory *motion = state->motion;
     sp_vtu vtu = start_file(state, arrays);
     double time = tool_trajectory_time(motion, frame);
+
     if (motion->path) {
         tool_trajectory_velocity(motion, frame, state->full);
         to_points(state, state->full, state->velocity);
@@ -200,14 +212,17 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
             (sp_vtu_array){.name = "velocity", .components = 3, .components_named = xyz, .real = state->velocity});
         vtu.time = &time;
     }
+
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
+
         for (int64_t i = 0; i < state->activation_count; i++)
             motion->simulated.materials[state->activations[i].region].fibre_tension =
                 sp_activation_tension(&state->activations[i], time);
         tool_check(
             sp_elastic_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
             motion->mesh.path);
+
         sp_vtu_from_voigt(elements, state->strain);
         sp_vtu_from_voigt(elements, state->stress);
         add(&vtu, arrays,
@@ -254,27 +269,34 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
     const tool_columns *file = &state->motion->columns;
     const int64_t *pair = file->columns.pair;
     char word[SP_KIND_LENGTH];
+
     snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
     if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "snapshots") || !strcmp(file->kind, "derivatives"))
         word[strlen(word) - 1] = 0; /* each is one of them */
+
     sp_vtu_array *arrays = tool_allocate(&state->pool, count + 1 + state->set_count, sizeof *arrays);
     char(*name)[ARRAY_NAME] = tool_allocate(&state->pool, count, sizeof *name);
     sp_vtu vtu = start_file(state, arrays);
+
     for (int64_t i = 0; i < count; i++) {
         int64_t column = chosen[i];
         const double *U = file->columns.U + column * file->columns.rows, *data = U;
+
         if (pair)
             snprintf(name[i], sizeof name[i], "%s_%03lld_%03lld", word, (long long)pair[2 * column] + 1,
                      (long long)pair[2 * column + 1] + 1);
         else
             snprintf(name[i], sizeof name[i], "%s_%03lld", word, (long long)column + 1);
+
         if (state->choice->surface) {
             double *at_points = numbers(state, 3 * state->point_count);
             to_points(state, U, at_points);
             data = at_points;
         }
+
         add(&vtu, arrays, (sp_vtu_array){.name = name[i], .components = 3, .components_named = xyz, .real = data});
     }
+
     sp_vtu_field field = column_numbers(state, count, chosen);
     vtu.fields = &field;
     vtu.field_count = field.count > 0;
@@ -357,15 +379,18 @@ void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vt
 {
     export_state state = {.context = context, .motion = motion, .choice = choice};
     const char *target = choice->target;
+
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "VTU needs the mesh: name its file too");
     bool columns = !motion->path && motion->columns.path, pattern = tool_pattern(target);
     if (columns && (pattern || ends_with(target, ".pvd")))
         tool_fail(SP_USAGE, NULL, "columns go to one .vtu file");
+
     sp_list list = {0};
     tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     bool series = !columns && tool_vtu_series(target, list.count);
     tool_trajectory_need_all(motion);
+
     open_state(&state);
     if (columns)
         write_columns(&state, list.count, list.data);
@@ -373,6 +398,7 @@ void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vt
         write_series(&state, list.count, list.data);
     else
         write_frame(&state, *(int64_t *)list.data, target);
+
     if (!motion->path && !columns && !choice->surface) /* a mesh, which other programs and simimport read */
         tool_export_warn_missing(target, TOOL_VOLUME_VTK, &motion->mesh.mesh);
     sp_list_free(&list);

@@ -95,8 +95,10 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
         if (!(largest > 0))
             refuse_kind(SP_INPUT, path, "column %lld is zero", (long long)c + 1);
     }
+
     columns->lumped = lumping == IMPORT_LUMPED;
     double error = orthogonality(context, path, body, columns->lumped, columns, M);
+
     if (lumping == IMPORT_LUMPING_AUTO) {
         sp_sparse other;
         double lumped = orthogonality(context, path, body, true, columns, &other);
@@ -105,6 +107,7 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
         *M = columns->lumped ? other : *M;
         error = fmin(error, lumped);
     }
+
     if (!(error <= ORTHONORMAL))
         refuse_kind(SP_INPUT, path,
                     "its columns are not orthonormal in the %s mass of the mesh: U'MU is off the identity by %.1e",
@@ -112,6 +115,7 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
     if (error > ROUNDING)
         tool_warn(path, "its columns are orthonormal in the %s mass within %.1e only",
                   columns->lumped ? "lumped" : "consistent", error);
+
     json_object_set_new(result, "orthogonality", tool_real("orthogonality", error));
 }
 
@@ -142,31 +146,42 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     int64_t n = body->dof_count, rigid_count;
     sp_sparse K;
     sp_pool scratch = {0};
+
     double *R = tool_allocate_raw(&scratch, 6 * n, sizeof *R), *work = tool_allocate_raw(&scratch, 3 * n, sizeof *work);
     double *psi = work, *k = work + n, *m = work + 2 * n, worst = 0;
     columns->eigenvalue = tool_allocate_raw(pool, columns->count, sizeof(double));
     columns->residual = tool_allocate_raw(pool, columns->count, sizeof(double));
+
     tool_check(sp_elastic_stiffness(context, body, &K), mesh->path);
     tool_check(sp_rigid_motions(context, body, M, R, &rigid_count), mesh->path);
     columns->rigid = count_rigid(context, M, body, rigid_count, R, columns, work);
+
+    /* The scale of the residuals until the lowest elastic mode is known: a small part of the mean eigenvalue tr K /
+     * tr M. */
     double lambda1 = 1e-6 * sp_sparse_trace(&K) / sp_sparse_trace(M);
+
     for (int64_t i = 0; i < columns->count; i++) {
         sp_fe_space_gather(body, columns->U + i * columns->rows, psi);
         sp_sparse_times(context, &K, 1, psi, k);
         sp_sparse_times(context, M, 1, psi, m);
+
         double lambda = i < columns->rigid ? 0 : sp_dense_dot(n, psi, k) / sp_dense_dot(n, psi, m);
         if (i > 0 && lambda < columns->eigenvalue[i - 1] && columns->eigenvalue[i - 1] - lambda <= EQUAL * lambda)
             lambda = columns->eigenvalue[i - 1]; /* a double eigenvalue, whose quotients round either way */
         columns->eigenvalue[i] = lambda;
         lambda1 = i == columns->rigid ? lambda : lambda1;
+
         for (int64_t j = 0; j < n; j++)
             k[j] -= lambda * m[j];
         columns->residual[i] = sqrt(sp_dense_dot(n, k, k) / sp_dense_dot(n, m, m));
     }
+
     if (columns->rigid < rigid_count && columns->rigid < columns->count)
         refuse_kind(SP_INPUT, path,
                     "the mesh has %lld rigid motions, of the first columns %lld are: the lowest modes are missing",
                     (long long)rigid_count, (long long)columns->rigid);
+
+    /* Residuals relative to (λ + λ₁) ‖Mψ‖, with λ₁ of the first elastic mode. */
     for (int64_t i = 0; i < columns->count; i++) {
         columns->residual[i] /= columns->eigenvalue[i] + lambda1;
         worst = fmax(worst, columns->residual[i]);
@@ -177,10 +192,12 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
             refuse_kind(SP_INPUT, path, "columns %lld and %lld are not in the order of their frequencies", (long long)i,
                         (long long)i + 1);
     }
+
     if (worst > POOR_MODE)
         tool_warn(path, "the residual of a mode is %.1e", worst);
     json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
     json_object_set_new(result, "rigid", json_integer(columns->rigid));
+
     sp_sparse_free(&K);
     sp_pool_free(&scratch);
 }
@@ -206,11 +223,13 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
 {
     static const char *const kinds[] = {"modes", NULL};
     int64_t k = 1, first = 0, m = columns->count, *pair = tool_allocate_raw(pool, 2 * m, sizeof *pair);
+
     while (k * (k + 1) / 2 < m)
         k++;
     if (k * (k + 1) / 2 != m)
         refuse_kind(SP_INPUT, path, "it has %lld columns: derivatives of k modes are k(k+1)/2, here %lld or %lld",
                     (long long)m, (long long)(k * (k - 1) / 2), (long long)(k * (k + 1) / 2));
+
     if (choice->modes) {
         tool_columns modes;
         tool_read_columns(choice->modes, "modes", kinds, mesh, &modes);
@@ -225,6 +244,7 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
             memcpy(columns->mesh, modes.columns.mesh, sizeof columns->mesh);
         sp_columns_free(&modes.columns);
     }
+
     columns->pair = pair;
     columns->order = 1;
     for (int64_t i = 0; i < k; i++)

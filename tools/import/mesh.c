@@ -54,6 +54,7 @@ static void parse(sp_context *context, const char *path, enum import_format form
     sp_includes includes = {open_include, (void *)path};
     sp_pool pool = {0};
     int64_t count;
+
     char *bytes = tool_read_bytes(path, NULL, &pool, &count);
     int status;
     if (format == IMPORT_VEG)
@@ -72,8 +73,10 @@ static void parse(sp_context *context, const char *path, enum import_format form
         status = sp_volume_parse_comsol(context, bytes, count, &standard, mesh, notes);
     else
         status = sp_volume_parse_inp(context, bytes, count, &includes, &standard, mesh, NULL, NULL, notes);
+
     tool_check(status, path);
     sp_pool_free(&pool);
+
     for (int i = 0; i < notes->count; i++)
         tool_say("%s: %s", path, notes->line[i]);
 }
@@ -197,26 +200,32 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     sp_mesh mesh = {0};
     sp_notes notes = {0};
     sp_pool pool = {0};
+
     parse(context, path, format, choice, &mesh, &notes);
     if (choice->linearize) { /* what it drops is not judged */
         change_types(context, path, choice, &mesh);
         name_inverted(&mesh, &notes);
     }
+
     const int64_t turned = turn(path, choice, &mesh, &notes);
     if (!choice->linearize)
         change_types(context, path, choice, &mesh);
+
     place(path, format, choice, &mesh);
     mesh.quadrature = (int)choice->quadrature;
     replace_materials(path, choice, &mesh);
     tool_apply_regions(context, &mesh);
     fix_lists(context, &choice->bou, &mesh);
+
     const sp_helix *helices = tool_read_materials(context, choice->materials, &pool, &mesh);
     tool_read_factor(context, choice->factor, &mesh);
     tool_read_fibre(context, choice->fibre, helices, &mesh);
     sp_pool_free(&pool);
+
     tool_apply_fixed_vertices(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);
+
     write_mesh(context, &mesh, turned);
     sp_mesh_free(&mesh);
 }

@@ -45,10 +45,12 @@ void import_superelement(sp_context *context, const char *path, const import_mat
     json_t *result = tool_result_new();
     double *stiffness;
     int64_t length;
+
     const char *text = tool_read_json(path, NULL, &pool, &length);
     tool_check(sp_superelement_describe(context, text, length, &model), path);
     const int64_t r = model.r;
     make_polynomials(context, path, &model, &stiffness, &pool, &polynomials);
+
     if (choice->mesh)
         tool_read_mesh(choice->mesh, "mesh", &mesh);
     if (choice->basis)
@@ -56,12 +58,15 @@ void import_superelement(sp_context *context, const char *path, const import_mat
     if (choice->basis && basis.columns.count != r)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, the basis %lld columns", (long long)r,
                   (long long)basis.columns.count);
+
     tool_check_hash(path, "mesh", model.mesh, mesh.hash);
     tool_check_hash(path, "basis", model.basis, basis.hash);
     polynomials.lumped = basis.columns.lumped;
+
     if (choice->mesh && choice->basis)
         import_compare(context, path, &mesh, &basis, r, stiffness, polynomials.mass, result);
     tool_say("polynomials: %lld coordinates, linear", (long long)r);
+
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("polynomials");
     json_object_set_new(meta, "mesh", json_string(model.mesh));
@@ -69,6 +74,7 @@ void import_superelement(sp_context *context, const char *path, const import_mat
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);
+
     sp_superelement_description_free(&model);
     sp_polynomials_free(&polynomials);
     sp_columns_free(&basis.columns);

@@ -37,8 +37,9 @@ static void scale_shapes(const modes_problem *p, int64_t count, double *vector)
                 square += shape[next] * shape[next];
             farthest = fmax(farthest, square);
         }
-        for (int64_t i = 0; i < p->order && farthest > 0; i++)
-            shape[i] /= sqrt(farthest);
+        if (farthest > 0)
+            for (int64_t i = 0; i < p->order; i++)
+                shape[i] /= sqrt(farthest);
     }
 }
 
@@ -47,6 +48,7 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
                     const double *residual)
 {
     double worst = 0;
+
     if (report->found < choice->count)
         tool_warn(NULL, "%lld of %lld load factors were found: no other factor is positive", (long long)report->found,
                   (long long)choice->count);
@@ -54,14 +56,18 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
         tool_warn(NULL,
                   "%lld shapes are written for --count %lld: shape %lld shares its factor with the shapes after it",
                   (long long)report->found, (long long)choice->count, (long long)choice->count);
+
     for (int64_t i = 0; i < report->found; i++)
         worst = fmax(worst, residual[i]);
     if (!(worst < 1e-3)) {
         tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
         tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a buckling shape is %.1e", worst);
     }
+
     if (worst > 1e-6)
         tool_warn(p->mesh.path, "the residual of a buckling shape is %.1e", worst);
+
+    /* The inertia of K − λS counts the factors below the last one: none of them may be missing. */
     if (report->certified >= 0 && report->certified != report->below)
         tool_fail(SP_NUMERICAL, p->mesh.path, "%lld factors lie below the last one, %lld were found",
                   (long long)report->certified, (long long)report->below);
@@ -91,17 +97,22 @@ void modes_buckling(modes_problem *p, const modes_lanczos_choice *choice)
     double *vector = tool_allocate_raw(&p->pool, n * most, sizeof *vector),
            *factor = tool_allocate_raw(&p->pool, most, sizeof *factor),
            *residual = tool_allocate_raw(&p->pool, most, sizeof *residual);
+
     const sp_buckling_parameters parameters = {
         .count = choice->count, .tolerance = choice->tolerance, .space_left = ROOM, .certify = choice->certify};
     sp_buckling_report report;
     sp_sparse S = {0};
+
     make_matrices(p, &S);
     tool_check_solve(sp_buckling(p->context, &p->K, &S, p->node, &parameters, factor, vector, residual, &report),
                      p->mesh.path, &p->body, NULL);
     const double worst = judge(p, choice, &report, residual);
+
     scale_shapes(p, report.found, vector);
-    for (int64_t i = 0; i < report.found && !tool_quiet() && i < 20; i++)
-        tool_say("shape %2lld  load factor %.9g", (long long)i + 1, factor[i]);
+    if (!tool_quiet())
+        for (int64_t i = 0; i < report.found && i < 20; i++)
+            tool_say("shape %2lld  load factor %.9g", (long long)i + 1, factor[i]);
+
     p->factor = factor;
     modes_write_snapshots(p, report.found, vector, report_result(&report, worst));
     sp_sparse_free(&S);

@@ -12,6 +12,7 @@
 static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
 {
     int64_t count = 0;
+
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         int f = 0;
@@ -21,6 +22,7 @@ static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
         if (f == SP_INERTIA_FIELDS)
             tool_fail(SP_USAGE, NULL, "--start: \"%s\" is not a list of x y z rx ry rz xx yy zz yz zx xy with commas",
                       text);
+
         for (int64_t k = 0; k < count; k++)
             if (field[k] == f)
                 tool_fail(SP_USAGE, NULL, "--start: %s occurs twice", sp_inertia_names[f]);
@@ -51,18 +53,22 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
     int64_t n = p->body.dof_count, fields = 0, load_count = 0;
     const sp_load *loads = choice->start_loads ? read_loads(p, choice->start_loads, &load_count) : NULL;
     tool_columns file = {0};
+
     if (choice->start_file) {
         tool_read_columns(choice->start_file, "start-file", NULL, &p->mesh, &file);
         tool_hold_rows(&p->mesh.mesh, &file);
     }
+
     if (choice->start)
         fields = parse_fields(choice->start, field);
-    else
-        for (; !choice->start_loads && !choice->start_file && fields < 6; fields++)
+    else if (!choice->start_loads && !choice->start_file)
+        for (; fields < 6; fields++)
             field[fields] = (int)fields + (p->rigid_count ? 6 : 0);
+
     *count = fields + load_count + file.columns.count;
     double *force = tool_allocate_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n,
            *field_of_file = tool_allocate_raw(&p->pool, n, sizeof *field_of_file);
+
     tool_check(sp_inertia_forces(p->context, &p->body, fields, field, force), p->mesh.path);
     for (int64_t l = 0; l < load_count; l++, to += n)
         tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
@@ -71,10 +77,12 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
         sp_sparse_times(p->context, p->map ? &p->whole_M : &p->M, 1, field_of_file, to);
     }
     sp_columns_free(&file.columns);
-    for (int64_t c = 0; c < *count && p->map; c++) { /* to the interior coordinates, of which there are fewer */
-        memcpy(field_of_file, force + c * n, (size_t)n * sizeof *force);
-        sp_interface_map_gather(p->map, field_of_file, force + c * p->order);
-    }
+
+    if (p->map)
+        for (int64_t c = 0; c < *count; c++) {
+            memcpy(field_of_file, force + c * n, (size_t)n * sizeof *force);
+            sp_interface_map_gather(p->map, field_of_file, force + c * p->order);
+        }
     return force;
 }
 
@@ -84,23 +92,29 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
     int64_t count, n = p->order;
     double *u = modes_start_block(p, choice, &count), *before = tool_allocate_raw(&p->pool, count, sizeof *before),
            *product = tool_allocate_raw(&p->pool, n, sizeof *product);
+
     for (int64_t c = 0; c < count; c++)
         before[c] = sqrt(sp_dense_dot(n, u + c * n, u + c * n));
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS,
                                         NULL, &flexibility),
                      p->mesh.path, &p->body, NULL);
+
     sp_flexibility_balance(flexibility, count, u);
     int64_t kept = 0, idle = 0;
-    for (int64_t c = 0; c < count; c++) { /* a load that only accelerates a free body leaves rounding behind */
+
+    /* A load that only accelerates a free body leaves rounding behind. */
+    for (int64_t c = 0; c < count; c++) {
         if (!(sqrt(sp_dense_dot(n, u + c * n, u + c * n)) > 1e-10 * before[c])) {
             idle++;
             continue;
         }
         memmove(u + kept++ * n, u + c * n, (size_t)n * sizeof *u);
     }
+
     if (kept == 0)
         tool_fail(SP_INPUT, p->mesh.path,
                   "these accelerations leave no deformation behind: a free body only follows them");
+
     tool_check(sp_flexibility_solve(flexibility, kept, u, u), p->mesh.path);
     for (int64_t c = 0; c < kept; c++) {
         sp_sparse_times(p->context, &p->M, 1, u + c * n, product);
@@ -108,12 +122,15 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
         for (int64_t i = 0; i < n; i++)
             u[c * n + i] /= norm;
     }
+
     if (idle)
         tool_say("%lld accelerations only move the body as a whole", (long long)idle);
     tool_say("%lld snapshots", (long long)kept);
+
     json_t *result = tool_result_new();
     json_object_set_new(result, "without_deformation", json_integer(idle));
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));
+
     modes_constraint(p, flexibility);
     modes_write_snapshots(p, kept, u, result);
     sp_flexibility_free(flexibility);

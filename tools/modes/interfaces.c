@@ -52,17 +52,21 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
 {
     const sp_mesh *mesh = &p->mesh.mesh;
     int used[TOOL_COUNT(choice->names.value)] = {UNUSED};
+
     p->interfaces = tool_allocate(&p->pool, mesh->set_count, sizeof *p->interfaces);
     for (int64_t i = 0; i < 2 * mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i % mesh->set_count];
         const int kind = i < mesh->set_count ? BY_VERTICES : BY_FACES;
         sp_interface *interface = &p->interfaces[p->interface_count];
         int64_t count, *vertex;
+
         if (set->kind != (kind == BY_FACES ? SP_SET_FACES : SP_SET_VERTICES))
             continue;
+
         tool_check(sp_mesh_set_vertices(p->context, mesh, set, &p->pool, &count, &vertex), p->mesh.path);
         if (!is_chosen(p, &choice->names, set->name, kind, count, vertex, used))
             continue;
+
         snprintf(interface->name, sizeof interface->name, "%s", set->name);
         interface->frame = (sp_interface_frame)choice->frame;
         interface->vertex_count = count;
@@ -70,6 +74,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
         interface->share = tool_allocate(&p->pool, interface->vertex_count, sizeof *interface->share);
         p->interface_count++;
     }
+
     for (int64_t i = 0; i < choice->names.count; i++)
         if (used[i] == UNUSED) {
             char known[256];
@@ -77,6 +82,7 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
             tool_fail(SP_USAGE, NULL, "--interface: the mesh has no set of vertices or faces \"%s\"%s%s",
                       choice->names.value[i], *known ? ", only " : ", nor any other set", known);
         }
+
     mark_rest(p, &choice->rest);
 }
 

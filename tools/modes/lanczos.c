@@ -62,6 +62,7 @@ static void judge_rounding(const modes_problem *p, const sp_modes_report *report
     char cause[160];
     if (!p->body.mesh)
         return;
+
     cause_of_softness(p, cause, sizeof cause);
     if (report->zero_energy > 0) {
         const double *first = vector + report->rigid * p->order;
@@ -78,6 +79,7 @@ static void judge_rounding(const modes_problem *p, const sp_modes_report *report
             "%s",
             (long long)report->zero_energy, (long long)vertex_of(p, first), cause);
     }
+
     if (report->rounding > 1e-3)
         tool_warn(p->mesh.path, "rounding of K may change an eigenvalue by up to %.1g %%: %s", 100 * report->rounding,
                   cause);
@@ -90,11 +92,13 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     const double loose = 1e-8; /* a tolerance above it may leave a residual that is worth a word */
     int64_t k = choice->count;
     double worst = 0;
+
     if (report->more)
         tool_warn(NULL,
                   "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with the modes after it",
                   (long long)(k + report->more), (long long)k, (long long)k);
     k += report->more;
+
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
     if (!(report->beyond < 1e-3) || !isfinite(worst)) {
@@ -103,11 +107,14 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
         tool_fail(SP_NUMERICAL, p->mesh.path,
                   "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     }
+
     if (worst > 1e-6)
         tool_warn(p->mesh.path, "the residual of a mode is %.1e", worst);
+
     if (report->certified >= 0 && report->certified != report->below)
         tool_fail(SP_NUMERICAL, p->mesh.path, "%lld eigenvalues lie below the last mode, %lld were found",
                   (long long)report->certified, (long long)report->below);
+
     if (p->derivatives && report->rigid >= k)
         tool_fail(SP_INPUT, p->mesh.path, "--derivatives: its %lld modes are rigid motions", (long long)k);
     return worst;
@@ -151,9 +158,11 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
     int64_t n = p->order, k = choice->count, most = k + ROOM;
+
     double *vector = tool_allocate_raw(&p->pool, n * most, sizeof *vector);
     double *eigenvalue = tool_allocate_raw(&p->pool, most, sizeof *eigenvalue),
            *residual = tool_allocate_raw(&p->pool, most, sizeof *residual);
+
     sp_modes_parameters parameters = {.count = k,
                                       .keep = true,
                                       .space_left = ROOM,
@@ -161,18 +170,23 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
                                       .arpack = choice->solver == SOLVER_ARPACK,
                                       .certify = choice->certify};
     sp_modes_report report;
+
     const int status = sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue,
                                 vector, residual, &report);
     if (status == SP_NUMERICAL)
         modes_check_stable(p);
     tool_check_solve(status, p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
+
     judge_rounding(p, &report, vector);
     json_t *result = modes_report(p, choice, &report, eigenvalue, residual);
     k += report.more;
+
     if (p->map) {
         sp_flexibility *flexibility = NULL;
-        if (report.factor) /* with the interfaces at rest the body has no rigid motion: the shift is 0 */
+
+        /* With the interfaces at rest the body has no rigid motion: the shift is 0. */
+        if (report.factor)
             tool_check(sp_flexibility_over(p->context, n, report.factor, &flexibility), p->mesh.path);
         modes_constraint(p, flexibility);
         sp_flexibility_free(flexibility);
@@ -180,23 +194,29 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         sp_cholesky_free(report.factor);
         return;
     }
+
     modes_spread spread;
     sp_columns columns = modes_columns(p, k, vector, &spread);
     columns.eigenvalue = eigenvalue;
     columns.residual = residual;
     columns.lumped = p->lumped;
     columns.rigid = report.rigid;
+
     if (p->equilibrium)
         memcpy(columns.about, p->equilibrium->hash, sizeof columns.about);
-    if (report.factor && p->own) { /* of another matrix it would be another one than that of the mesh's own */
+
+    /* The ordering of another matrix would not be that of the mesh's own. */
+    if (report.factor && p->own) {
         columns.ordering = tool_allocate_raw(&p->pool, n, sizeof *columns.ordering);
         columns.ordering_count =
             sp_fe_space_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
     }
+
     json_t *meta = tool_meta_new("modes");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     json_incref(result);
     tool_output_finish(p->output, result);
+
     if (p->derivatives)
         modes_derivatives(p, meta, json_string_value(json_object_get(result, "sha256")), &columns, vector, &report);
     sp_cholesky_free(report.factor);

@@ -31,10 +31,11 @@ void modes_read_matrix(const modes_problem *p, const char *path, const char *opt
     if (matrix->order != body->dof_count)
         tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom",
                   (long long)matrix->order, (long long)body->dof_count);
-    for (int64_t i = 0; dof && i < matrix->order; i++)
-        if (dof[i] != body->free[i])
-            tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i,
-                      (long long)dof[i], (long long)body->free[i]);
+    if (dof)
+        for (int64_t i = 0; i < matrix->order; i++)
+            if (dof[i] != body->free[i])
+                tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld",
+                          (long long)i, (long long)dof[i], (long long)body->free[i]);
 }
 
 bool modes_diagonal(const sp_sparse *matrix)

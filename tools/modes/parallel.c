@@ -53,25 +53,32 @@ int modes_parallel(modes_problem *p, const modes_lanczos_choice *choice, bool lu
     enum { ROOM = 4 };
     tool_parallel_body body;
     sp_modes_report report;
+
     const int64_t most = choice->count + ROOM;
     const sp_modes_parameters parameters = {
         .count = choice->count, .space_left = ROOM, .tolerance = choice->tolerance, .certify = choice->certify};
+
     if (choice->count == 0)
         tool_fail(SP_USAGE, NULL, "--count: 0 is out of range, 1 to 100000; only with --interface it means none");
+
     tool_parallel_divide(p->context, &p->mesh, &body);
     check_count(choice, &body.partition);
     if (tool_parallel_rank() == 0)
         p->output = tool_output_open(tool_output_path());
     tool_parallel_open(p->context, &p->mesh, choice->solver == SOLVER_SLEPC, lumped, false, &body);
+
     double *own = tool_allocate_raw(&p->pool, 3 * body.partition.count * most, sizeof *own),
            *eigenvalue = tool_allocate_raw(&p->pool, most, sizeof *eigenvalue),
            *residual = tool_allocate_raw(&p->pool, most, sizeof *residual);
+
     tool_parallel_agree(
         tool_parallel()->modes(p->context, body.solver, &parameters, eigenvalue, own, residual, &report), p->mesh.path);
     tool_inputs_are(report.rigid ? "free-body" : "fixed-body");
+
     double *U = tool_parallel_gather(p->context, &p->mesh, &body, choice->count + report.more, own, &p->pool);
     if (U)
         write_modes(p, choice, lumped, U, eigenvalue, residual, &report);
+
     tool_parallel_agree(SP_OK, NULL);
     tool_parallel_close(&body);
     sp_pool_free(&p->pool);

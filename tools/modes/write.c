@@ -51,19 +51,23 @@ static void combine(modes_problem *p, sp_columns *columns, modes_spread *spread,
     double *all = tool_allocate_raw(&p->pool, n * count, sizeof *all),
            *eigenvalue = tool_allocate(&p->pool, count, sizeof *eigenvalue);
     const double *column;
+
     for (int64_t c = 0; c < count; c++) {
         tool_check(next_column(spread, c, &column), p->mesh.path);
         for (int64_t i = 0; i < n; i++)
             all[c * n + i] = column[p->body.free[i]];
     }
+
     tool_check(sp_ritz_vectors(p->context, &p->whole_K, &p->whole_M, count, all, eigenvalue), p->mesh.path);
     for (int64_t c = 0; c < count; c++)
         eigenvalue[c] = sqrt(fmax(eigenvalue[c], 0)) / (2 * M_PI);
     json_object_set_new(result, "ritz_frequencies", tool_reals("ritz_frequencies", count, eigenvalue));
+
     spread->vectors = all;
     columns->column = next_ritz_vector;
     columns->interface_count = 0;
     columns->interfaces = tool_allocate(&p->pool, p->interface_count, sizeof *p->interfaces);
+
     for (int64_t i = 0; i < p->interface_count; i++) {
         sp_interface *to = &columns->interfaces[columns->interface_count];
         *to = p->interfaces[i];
@@ -97,13 +101,16 @@ static void measure_residuals(modes_problem *p, int64_t count, const double *vec
     const int64_t n = p->order;
     double *k = tool_allocate_raw(&p->pool, n, sizeof *k), *m = tool_allocate_raw(&p->pool, n, sizeof *m), first = 0,
            rounding;
+
     for (int64_t c = 0; c < count; c++)
         if (sp_quotient(&p->K, vectors + c * n, &rounding) <= rounding)
             eigenvalue[c] = 0;
+
     for (int64_t c = 0; c < count && first == 0; c++)
         first = eigenvalue[c];
     if (first == 0)
         first = 1e-6 * sp_sparse_trace(&p->K) / sp_sparse_trace(&p->M);
+
     for (int64_t c = 0; c < count; c++) {
         double sum = 0, scale = 0;
         sp_sparse_times(p->context, &p->K, 1, vectors + c * n, k);

@@ -144,21 +144,28 @@ static void compare_arrays(const comparison *c, const sp_array *a, const sp_arra
 {
     int64_t at[SP_RANK_MAX] = {0};
     double largest = 0;
+
     *d = (difference){.weight = -1};
     for (int64_t i = 0; i < b->count; i++)
         largest = fmax(largest, fabs(value_at(b, i)));
+
     for (int64_t i = 0; i < a->count; i++, next_index(a, at)) {
         int64_t j = offset_of(a, at), k = offset_of(b, at);
         double factor = sign ? sign[at[1]] : 1;
+
         if (factor == 1 && equal_at(a, j, b, k))
             continue;
+
         double x = value_at(a, j), y = factor * value_at(b, k), gap = fabs(x - y);
         if (gap == 0 && sign)
             continue;
+
+        /* A tolerance of 0 gives no limit to compare with; then the gap counts by the largest value. */
         double limit = c->absolute + c->relative * fabs(y),
                weight = gap / (c->absolute + c->relative > 0 ? limit : largest);
         d->differing++;
         d->beyond += !(gap <= limit) || (gap == 0 && limit == 0);
+
         if (weight > d->weight || isnan(weight)) {
             d->weight = isnan(weight) ? INFINITY : weight;
             d->worst = gap;
@@ -204,8 +211,10 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
     comparison *c = s->c;
     char shape_a[120], shape_b[120], at[120];
     difference d;
+
     shape_text(a, shape_a);
     shape_text(b, shape_b);
+
     bool comparable = (is_real(a) && is_real(b)) || (is_whole(a) && is_whole(b));
     if (!same_shape(a, b)) {
         compare_print(c, "%s: shape %s, in the other %s\n", a->name, shape_a, shape_b);
@@ -221,18 +230,22 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
         compare_row(c, "%s,,,,,type,%s", a->name, compare_reference(c));
         s->same = false;
     } else {
+        /* Columns of a basis may differ in sign. */
         double *sign = c->signs && !strcmp(a->name, "U") && a->rank == 2 ? column_signs(a, b, &s->pool) : NULL;
         compare_arrays(c, a, b, sign, &d);
         sp_pool_drop(&s->pool, sign);
         index_text(a, d.at, at);
+
         if (d.differing)
             compare_row(c, "%s,%s,%.17g,%.17g,%.17g,%s,%s", a->name, at, d.a, d.b, d.worst,
                         d.beyond ? "beyond" : "within", compare_reference(c));
         else
             compare_row(c, "%s,,,,0,same,%s", a->name, compare_reference(c));
+
         if (d.beyond)
             compare_print(c, "%s: %lld of %lld values differ by more than the tolerance, %lld at all\n", a->name,
                           (long long)d.beyond, (long long)a->count, (long long)d.differing);
+
         if (d.differing && (!s->worst_array || d.weight > s->worst.weight)) {
             s->worst = d;
             s->worst_array = a;
@@ -285,21 +298,26 @@ bool compare_members(comparison *c)
     sp_file a, b;
     state s = {.c = c, .same = true};
     char at[120];
+
     read_file(c, c->a, &a);
     read_file(c, c->b, &b);
     compare_row(c, "member,index,a,b,difference,verdict,reference");
+
     if (!strcmp(a.hash, b.hash)) {
         compare_print(c, "same: hash %.12s\n", a.hash);
         goto done;
     }
+
     if (a.meta && b.meta && strcmp(sp_file_kind(&a), sp_file_kind(&b))) {
         compare_print(c, "kind: \"%s\", in the other \"%s\"\n", sp_file_kind(&a), sp_file_kind(&b));
         s.same = false;
     }
+
     if (c->with_meta) {
         compare_json(&s, "meta", a.meta, b.meta);
         compare_json(&s, "result", a.result, b.result);
     }
+
     for (int64_t i = 0; i < a.members.count; i++) {
         const sp_array *array = &a.members.arrays[i], *other = sp_members_find(&b.members, array->name);
         if (is_text(&a, array) || (other && is_text(&b, other)))
@@ -309,17 +327,20 @@ bool compare_members(comparison *c)
         else
             only_in(&s, &a, array, c->a, "first");
     }
+
     for (int64_t i = 0; i < b.members.count; i++) {
         const sp_array *array = &b.members.arrays[i];
         if (sp_members_find(&a.members, array->name) || is_text(&b, array))
             continue;
         only_in(&s, &b, array, c->b, "second");
     }
+
     if (s.worst_array) {
         index_text(s.worst_array, s.worst.at, at);
         compare_print(c, "worst: %s (%s): %.17g, in the reference %.17g, difference %.3e\n", s.worst_array->name, at,
                       s.worst.a, s.worst.b, s.worst.worst);
     }
+
     compare_print(c, "%s the reference %s%s\n", s.same ? "same as" : "different from", c->b,
                   !s.same         ? ""
                   : s.worst_array ? " within the tolerance"

@@ -63,10 +63,12 @@ static void find_common(motions *m)
 {
     const comparison *c = m->c;
     const int64_t vertices = m->a.s.vertex_count;
+
     tool_check_hash(c->a, "mesh", compare_side_mesh(&m->a.s), compare_side_mesh(&m->b.s));
     if (m->b.s.vertex_count != vertices)
         tool_fail(SP_INPUT, c->a, "it is of %lld vertices, %s of %lld", (long long)vertices, c->b,
                   (long long)m->b.s.vertex_count);
+
     m->common = vertices;
     if (!m->a.s.whole || !m->b.s.whole) {
         m->vertex = tool_allocate_raw(&m->pool, vertices, sizeof *m->vertex);
@@ -77,6 +79,7 @@ static void find_common(motions *m)
         if (m->common == 0)
             tool_fail(SP_INPUT, c->a, "it and %s have recorded no vertex in common", c->b);
     }
+
     side *sides[] = {&m->a, &m->b};
     for (int i = 0; i < 2; i++) {
         sides[i]->u = tool_allocate_raw(&m->pool, 3 * m->common, sizeof(double));
@@ -90,11 +93,13 @@ static void parse_probes(motions *m)
     const tool_texts *texts = m->c->probes;
     const compare_side *a = &m->a.s, *b = &m->b.s;
     const tool_mesh *mesh = a->scene ? &a->body.mesh : b->scene ? &b->body.mesh : &a->motion.mesh;
+
     const tool_place_names names = {.context = m->c->context,
                                     .option = "probe",
                                     .vertex_count = a->vertex_count,
                                     .mesh = mesh->path ? &mesh->mesh : NULL,
                                     .mesh_path = mesh->path};
+
     m->probe_count = texts->count;
     m->probes = tool_allocate(&m->pool, texts->count + 1, sizeof *m->probes);
     for (int64_t i = 0; i < texts->count; i++) {
@@ -183,8 +188,10 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
     int64_t matched = 0;
     side *a = &m->a, *b = &m->b, *lonely = NULL;
     bool has_a, has_b;
+
     while (has_a = bring(m, a), has_b = bring(m, b), has_a && has_b) {
         double at = compare_side_time(&a->s, a->frame), bt = compare_side_time(&b->s, b->frame);
+
         if (fabs(at - bt) > 1e-9 * fmax(fabs(at), fabs(bt))) {
             side *earlier = at < bt ? a : b;
             if (lonely && lonely != earlier && matched)
@@ -193,6 +200,7 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
             earlier->frame++;
             continue;
         }
+
         take_frame(m, a);
         take_frame(m, b);
         add(position, m->common, a->u, b->u);
@@ -200,12 +208,18 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
         add(energy, 1, (double[]){compare_side_energy(&a->s, a->frame), 0, 0},
             (double[]){compare_side_energy(&b->s, b->frame), 0, 0});
         matched++;
+
         a->frame++;
         b->frame++;
     }
-    for (; has_a && m->probe_count; has_a = bring(m, a)) /* probes see every frame */
+
+    /* Probes see every frame, also those after the end of the other motion. */
+    if (!m->probe_count)
+        return matched;
+
+    for (; has_a; has_a = bring(m, a))
         a->frame++;
-    for (; has_b && m->probe_count; has_b = bring(m, b))
+    for (; has_b; has_b = bring(m, b))
         b->frame++;
     return matched;
 }
@@ -279,25 +293,31 @@ bool compare_motions(comparison *c)
 {
     motions m = {.c = c};
     sums position = {0}, velocity = {0}, energy = {0};
+
     open_sides(&m);
     find_common(&m);
     parse_probes(&m);
     check_order(&m);
+
     int64_t matched = walk(&m, &position, &velocity, &energy);
     if (matched == 0)
         tool_fail(SP_INPUT, c->a, "it and %s have no frame at the same time", c->b);
+
     compare_print(c, "reference %s, by which %s is judged\n", c->b, c->a);
     compare_print(c, "common    %lld frames, %lld of %lld vertices\n", (long long)matched, (long long)m.common,
                   (long long)m.a.s.vertex_count);
+
     compare_row(c, "quantity,a,b,difference,relative,reference");
     bool norms = report_all_norms(c, matched, m.common, &position, &velocity, &energy);
     bool same = m.probe_count ? report_probes(&m) : norms;
     compare_print(c, same ? "same as the reference %s within the tolerance\n" : "different from the reference %s\n",
                   c->b);
+
     for (int64_t i = 0; i < m.probe_count; i++) {
         sp_list_free(&m.a.value[i]);
         sp_list_free(&m.b.value[i]);
     }
+
     sp_list_free(&m.a.time);
     sp_list_free(&m.b.time);
     compare_side_close(&m.a.s);

@@ -8,12 +8,15 @@
 static const char *scene_of(const comparison *c, const char *path)
 {
     char hash[SP_HASH_LENGTH];
+
     if (c->scenes->count == 0) {
         tool_hint("simcompare %s %s --scene scene.json --body NAME", c->a, c->b);
         tool_fail(SP_USAGE, path, "it is the trajectory of a scene: name its scene with --scene");
     }
+
     if (c->scenes->count == 1)
         return c->scenes->value[0]; /* whether it belongs is checked where it is opened */
+
     tool_peek_meta(c->context, path, "scene", sizeof hash, hash);
     for (int64_t i = 0; i < c->scenes->count; i++) {
         tool_scene scene;
@@ -23,6 +26,7 @@ static const char *scene_of(const comparison *c, const char *path)
         if (same)
             return c->scenes->value[i];
     }
+
     tool_fail(SP_INPUT, path, "none of the %lld scenes is the one of this trajectory (%.12s…)",
               (long long)c->scenes->count, hash);
 }
@@ -33,11 +37,12 @@ static int64_t body_of(const comparison *c, const tool_scene_trajectory *traject
     const sp_scene *scene = &trajectory->scene.scene;
     sp_pool pool = {0};
     int64_t found = -1, count = 0;
-    for (int64_t b = 0; b < scene->body_count && !c->body; b++)
-        if (scene->models[scene->bodies[b].model].mesh) {
-            found = b;
-            count++;
-        }
+    if (!c->body)
+        for (int64_t b = 0; b < scene->body_count; b++)
+            if (scene->models[scene->bodies[b].model].mesh) {
+                found = b;
+                count++;
+            }
     if (c->body)
         found = tool_scene_body_find(trajectory, c->body, strlen(c->body));
     if (c->body && found < 0)

@@ -23,6 +23,7 @@ int fill_print(sp_context *context, sp_file *file, FILE *stream)
     int64_t *dof;
     char which[8];
     int status;
+
     SP_TRY(sp_sparse_read(context, file, &matrix, &dof, which));
     int64_t *permutation = sp_pool_raw(&pool, matrix.order, sizeof *permutation),
             *node = sp_pool_raw(&pool, matrix.order, sizeof *node);
@@ -30,13 +31,17 @@ int fill_print(sp_context *context, sp_file *file, FILE *stream)
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t row = 0; row < matrix.order; row++) /* the vertex, as everywhere that a matrix of a mesh is factored */
+
+    /* The node of a row is its vertex, as everywhere that a matrix of a mesh is factored. */
+    for (int64_t row = 0; row < matrix.order; row++)
         node[row] = dof ? dof[row] / 3 : row;
     double n = (double)matrix.order, counts[SP_ORDERINGS];
+
     for (int i = 0; i < SP_ORDERINGS; i++) {
         SP_TRY(sp_fill_order(context, &matrix, node, orderings[i].ordering, permutation));
         SP_TRY(sp_fill_count(context, &matrix, permutation, &counts[i]));
     }
+
     fprintf(stream, "%-22s %14lld\n", "rows", (long long)matrix.order);
     fprintf(stream, "%-22s %14s %13s\n", "nonzeros", "", "of all");
     print_row(which[0] ? which : "matrix", (double)matrix.start[matrix.order], n, stream);

@@ -23,10 +23,12 @@ static void print_material(const sp_material *material, int64_t elements, double
     sp_print_plain(material->name, stream);
     fprintf(stream, ": %lld elements, %.6g m3, %s, density %g kg/m3", (long long)elements, volume,
             sp_law_name(material->law), material->density);
+
     if (sp_law_isotropic(material->law))
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
     if (material->law == SP_LAW_MOONEY_RIVLIN)
         fprintf(stream, ", mu01 %g, mu10 %g, v1 %g Pa", material->mooney[0], material->mooney[1], material->mooney[2]);
+
     if (material->fibre != SP_FIBRE_NONE)
         fprintf(stream, ", %s fibres %g Pa", sp_fibre_name(material->fibre), material->fibre_stiffness);
     if (material->fibre != SP_FIBRE_NONE && by_element)
@@ -34,6 +36,7 @@ static void print_material(const sp_material *material, int64_t elements, double
     else if (material->fibre != SP_FIBRE_NONE)
         fprintf(stream, " along %g %g %g", material->fibre_direction[0], material->fibre_direction[1],
                 material->fibre_direction[2]);
+
     if (material->damping_mass > 0 || material->damping_stiffness > 0)
         fprintf(stream, ", damping %g 1/s, %g s", material->damping_mass, material->damping_stiffness);
     putc('\n', stream);
@@ -52,12 +55,14 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     char cut_from[SP_HASH_LENGTH];
     int64_t *origin, origin_count;
     int status = sp_mesh_read_origin(context, &info->file, &info->file.members.pool, cut_from, &origin_count, &origin);
+
     if (status == SP_OK)
         status = sp_mesh_read(context, &info->file, &mesh);
     if (status != SP_OK)
         return status;
+
     double low[3], high[3], total = 0;
-    int64_t elements = sp_mesh_element_count(&mesh), prescribed = 0;
+    int64_t elements = sp_mesh_element_count(&mesh), fixed = 0;
     sp_mesh_box(&mesh, low, high);
     double *volume = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *volume);
     int64_t *count = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *count);
@@ -65,36 +70,43 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
         sp_mesh_free(&mesh);
         return sp_fail_memory(context);
     }
+
     for (int64_t e = 0; e < elements; e++) {
         double one = sp_mesh_element_volume(&mesh, e);
         volume[mesh.region[e]] += one;
         count[mesh.region[e]]++;
         total += one;
     }
+
     for (int64_t i = 0; i < mesh.fixed_count; i++)
-        prescribed += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
+        fixed += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
     char of_types[400];
     sp_mesh_list_elements(&mesh, of_types, sizeof of_types);
+
     fprintf(stream, "mesh      %lld vertices, %s; quadrature %d\n", (long long)mesh.vertex_count, of_types,
             mesh.quadrature);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
     if (mesh.up)
         fprintf(stream, "up        %c\n", mesh.up);
     fprintf(stream, "volume    %.9g m3\n", total);
+
     for (int64_t i = 0; i < mesh.material_count; i++)
         print_material(&mesh.materials[i], count[i], volume[i], mesh.fibre != NULL, stream);
     fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count,
-            (long long)prescribed, (long long)(3 * mesh.vertex_count));
+            (long long)fixed, (long long)(3 * mesh.vertex_count));
+
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
             (long long)mesh.surface.triangle_count);
     for (int64_t i = 0; i < mesh.set_count; i++)
         print_set(&mesh.sets[i], stream);
+
     if (origin) {
         int64_t old = 0;
         while (old < origin_count && origin[old] == old)
             old++;
         fprintf(stream, "cut       from a mesh of hash %.12s with %lld vertices\n", cut_from, (long long)old);
     }
+
     sp_mesh_free(&mesh);
     return SP_OK;
 }
@@ -128,13 +140,16 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
     int64_t count, residual_count;
     const double *eigenvalue, *residual;
     int status;
+
     SP_TRY(take_numbers(context, info, "eigenvalue", &count, &eigenvalue));
     SP_TRY(take_numbers(context, info, "residual", &residual_count, &residual));
+
     fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count,
             summary_text_of(info->file.meta, "mass"),
             (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
     if (json_object_get(info->file.meta, "about"))
         fprintf(stream, "about     the static equilibrium of hash %.12s\n", summary_text_of(info->file.meta, "about"));
+
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
             fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1,
@@ -170,8 +185,10 @@ static int print_polynomials(sp_context *context, info_file *info, FILE *stream)
     long long r = (long long)json_integer_value(json_object_get(meta, "r"));
     size_t i;
     json_t *part;
+
     fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r,
             r + r * (r + 1) / 2, json_number_value(json_object_get(meta, "density")));
+
     json_array_foreach(json_object_get(meta, "parts"), i, part)
     {
         fprintf(stream, "part      %lld: region ", (long long)i);
@@ -179,6 +196,7 @@ static int print_polynomials(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", constant %.40s, value %g\n", summary_text_of(part, "constant"),
                 json_number_value(json_object_get(part, "value")));
     }
+
     json_array_foreach(json_object_get(meta, "groups"), i, part)
     {
         fputs("mass      of region ", stream);
@@ -194,6 +212,7 @@ static void print_weights(const char *word, const sp_cubature *cubature, const d
 {
     int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
     double least = 0, most = 0, largest = 0;
+
     for (int64_t e = 0; e < cubature->count; e++) {
         bool any = false;
         for (int64_t j = 0; j < columns; j++) {
@@ -202,6 +221,7 @@ static void print_weights(const char *word, const sp_cubature *cubature, const d
         }
         used += any;
     }
+
     for (int64_t j = 0; j < columns; j++) {
         double sum = 0;
         for (int64_t e = 0; e < cubature->count; e++)
@@ -209,6 +229,7 @@ static void print_weights(const char *word, const sp_cubature *cubature, const d
         least = j ? fmin(least, sum) : sum;
         most = fmax(most, sum);
     }
+
     if (cubature->modal)
         fprintf(stream, "%-8s  by coordinate, on %lld elements, sums %.6g to %.6g, largest %.6g\n", word,
                 (long long)used, least, most, largest);
@@ -275,21 +296,23 @@ static void print_frames(const frames *all, const info_file *info, FILE *stream)
 static void print_energies(const frames *all, int count, const char *const *words, FILE *stream)
 {
     fprintf(stream, "energy    ");
-    for (int i = 0; all->energy && i < count; i++)
-        fprintf(stream, "%s%s %.9g J", i ? ", " : "", words[i], all->energy[i]);
+    if (all->energy)
+        for (int i = 0; i < count; i++)
+            fprintf(stream, "%s%s %.9g J", i ? ", " : "", words[i], all->energy[i]);
     fprintf(stream, "%s\n", all->energy ? " in the last frame" : "not recorded");
 }
 
 /* The reactions in the last row of a member reaction/B. */
 static void print_reactions(const json_t *meta, const sp_array *last, FILE *stream)
 {
-    for (int64_t g = 0; last && g < last->shape[1]; g++) {
-        const double *x = (const double *)last->data + 6 * ((last->shape[0] - 1) * last->shape[1] + g);
-        fputs("reaction  ", stream);
-        sp_print_plain(sp_trajectory_reaction(meta, g), stream);
-        fprintf(stream, ": %.9g %.9g %.9g N, moment %.9g %.9g %.9g N m in the last frame\n", x[0], x[1], x[2], x[3],
-                x[4], x[5]);
-    }
+    if (last)
+        for (int64_t g = 0; g < last->shape[1]; g++) {
+            const double *x = (const double *)last->data + 6 * ((last->shape[0] - 1) * last->shape[1] + g);
+            fputs("reaction  ", stream);
+            sp_print_plain(sp_trajectory_reaction(meta, g), stream);
+            fprintf(stream, ": %.9g %.9g %.9g N, moment %.9g %.9g %.9g N m in the last frame\n", x[0], x[1], x[2], x[3],
+                    x[4], x[5]);
+        }
 }
 
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
@@ -302,6 +325,7 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
     frames all = {0};
     const sp_array *reaction = NULL;
     int status = SP_OK;
+
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
@@ -312,15 +336,18 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         else
             add_frames(&all, array, SP_ENERGY_COUNT);
     }
+
     if (reaction && (size_t)reaction->shape[1] != json_array_size(json_object_get(meta, "reactions")))
         return sp_fail(context, SP_INPUT, "%s: it does not have a row for each of the reactions in meta",
                        reaction->name);
     print_frames(&all, info, stream);
+
     fprintf(stream, "records   ");
     if (r)
         fprintf(stream, "%lld reduced coordinates%s", r, points ? " and " : "");
     if (points)
         fprintf(stream, "displacements of %lld of %lld vertices", points, vertices);
+
     if (json_is_true(json_object_get(meta, "estimates")))
         fputs(", estimates of the error of the force", stream);
     if (json_is_true(json_object_get(meta, "residuals")))
@@ -328,6 +355,7 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
     if (json_is_number(json_object_get(meta, "load_end")))
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
     putc('\n', stream);
+
     print_energies(&all, SP_ENERGY_COUNT, words, stream);
     print_reactions(meta, reaction, stream);
 done:
@@ -342,28 +370,35 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
     int64_t contacts = 0, most[SP_SCENE_TRAJECTORY_COUNTS] = {0};
     frames all = {0};
     int status = SP_OK;
+
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
         if (!array->data || !strchr(array->name, '/'))
             continue;
         SP_TRY(take(context, info, array->name, &array));
+
         const int64_t *value = array->data;
         const bool counts = !strncmp(array->name, "counts/", 7), of_contacts = !strncmp(array->name, "contact/", 8);
-        for (int64_t k = 0; counts && k < array->count; k++)
-            most[k % SP_SCENE_TRAJECTORY_COUNTS] =
-                value[k] > most[k % SP_SCENE_TRAJECTORY_COUNTS] ? value[k] : most[k % SP_SCENE_TRAJECTORY_COUNTS];
-        for (int64_t f = 0; of_contacts && f < array->count; f++)
-            if (__builtin_add_overflow(contacts, value[f], &contacts))
-                return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
+
+        if (counts)
+            for (int64_t k = 0; k < array->count; k++)
+                most[k % SP_SCENE_TRAJECTORY_COUNTS] =
+                    value[k] > most[k % SP_SCENE_TRAJECTORY_COUNTS] ? value[k] : most[k % SP_SCENE_TRAJECTORY_COUNTS];
+        if (of_contacts)
+            for (int64_t f = 0; f < array->count; f++)
+                if (__builtin_add_overflow(contacts, value[f], &contacts))
+                    return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
         if (!counts && !of_contacts)
             add_frames(&all, array, SP_SCENE_TRAJECTORY_ENERGIES);
     }
+
     print_frames(&all, info, stream);
     fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n",
             (long long)most[SP_SCENE_TRAJECTORY_VISITED], (long long)most[SP_SCENE_TRAJECTORY_PASSED],
             (long long)most[SP_SCENE_TRAJECTORY_TOUCHING], (long long)most[SP_SCENE_TRAJECTORY_LEVEL]);
     if (json_is_true(json_object_get(info->file.meta, "contacts")))
         fprintf(stream, "contacts  %lld\n", (long long)contacts);
+
     print_energies(&all, SP_SCENE_TRAJECTORY_ENERGIES, energies, stream);
 done:
     return status;
@@ -374,12 +409,14 @@ static int print_motion(sp_context *context, info_file *info, FILE *stream)
     const json_t *meta = info->file.meta, *bodies = json_object_get(meta, "bodies");
     size_t i;
     json_t *body;
+
     json_array_foreach(bodies, i, body)
     {
         if (i >= ROWS && i + 1 < json_array_size(bodies)) {
             fputs(i == ROWS ? "     ...\n" : "", stream);
             continue;
         }
+
         fprintf(stream, "body      %lld: ", (long long)i);
         sp_print_plain(summary_text_of(body, "name"), stream);
         fputs(", model ", stream);
@@ -422,9 +459,11 @@ static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
     sp_array *level;
     int64_t points, most = 0, r = 0, count[32] = {0};
     int status;
+
     SP_TRY(sp_json_integer(context, meta, "points", 1, INT64_MAX, &points));
     SP_TRY(take(context, info, "level", &level));
     SP_TRY(sp_array_check(context, level, SP_I8, 1, &points));
+
     for (int64_t i = 0; i < level->count; i++) {
         const int64_t k = ((const int64_t *)level->data)[i];
         if (k < 1 || k > 32) {
@@ -434,6 +473,7 @@ static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
         count[k - 1]++;
         most = k > most ? k : most;
     }
+
     fprintf(stream, "shell     %lld points, new in levels:", (long long)level->count);
     for (int64_t k = 0; k < most; k++)
         fprintf(stream, " %lld", (long long)count[k]);
@@ -441,11 +481,13 @@ static int print_pointshell(sp_context *context, info_file *info, FILE *stream)
     sp_print_plain(*summary_text_of(meta, "surface") ? summary_text_of(meta, "surface") : "not recorded", stream);
     if (json_is_number(json_object_get(meta, "offset")))
         fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
+
     if (json_object_get(meta, "r")) {
         SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
         fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r,
                 sp_members_find(&info->file.members, "dTs") ? ", true normals" : "");
     }
+
     putc('\n', stream);
 done:
     return status;
@@ -545,16 +587,19 @@ static int print_skin(sp_context *context, info_file *info, FILE *stream)
     const int status = sp_skin_read(context, &info->file, &skin);
     if (status != SP_OK)
         return status;
+
     int64_t attached = 0;
     for (int64_t v = 0; v < skin.skin.vertex_count; v++)
         attached += skin.skin.attached[v] >= 0;
     fprintf(stream, "skin      %lld bones, at most %lld for each of %lld vertices, %lld of them attached\n",
             (long long)skin.skin.bone_count, (long long)skin.skin.influences, (long long)skin.skin.vertex_count,
             (long long)attached);
+
     fprintf(stream, "bones    ");
     for (int64_t b = 0; b < skin.skin.bone_count && b < 20; b++)
         fprintf(stream, " %s", skin.names[b]);
     fprintf(stream, "%s\n", skin.skin.bone_count > 20 ? " ..." : "");
+
     sp_skin_free(&skin.skin);
     return SP_OK;
 }
@@ -569,9 +614,11 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
     sp_curve_file curve;
     long long stable = 0, count[EVENTS] = {0};
     double low = INFINITY, high = 0, largest = 0;
+
     const int status = sp_curve_read(context, &info->file, &curve);
     if (status != SP_OK)
         return status;
+
     for (int64_t i = 0; i < curve.n; i++) {
         low = fmin(low, curve.frequency[i]);
         high = fmax(high, curve.frequency[i]);
@@ -579,12 +626,14 @@ static int print_curve(sp_context *context, info_file *info, FILE *stream)
         stable += curve.stable[i];
         count[curve.event[i]]++; /* at most EVENTS - 1 by the table of the kind */
     }
+
     fprintf(stream, "curve     %s, %lld points in %lld coordinates with %lld harmonics, %lld stable\n",
             words[curve.kind], (long long)curve.n, (long long)curve.r, (long long)(curve.columns - 1) / 2, stable);
     fprintf(stream, "from      %.9g Hz to %.9g Hz, amplitude up to %.9g m\n", low, high, largest);
     for (int k = 1; k < EVENTS; k++)
         if (count[k] > 0)
             fprintf(stream, "points    %lld %s\n", count[k], events[k]);
+
     sp_curve_file_free(&curve);
     return SP_OK;
 }
@@ -646,8 +695,9 @@ bool summary_wants(const char *kind, const char *name)
     const int i = printer_of(kind);
     const sp_member_rule *rule = i < PRINTERS ? sp_kind_rule(printers[i].kind, name) : NULL;
     bool needed = rule && !printers[i].needs;
-    for (int k = 0; rule && printers[i].needs && printers[i].needs[k]; k++)
-        needed |= !strcmp(printers[i].needs[k], rule->name);
+    if (rule && printers[i].needs)
+        for (int k = 0; printers[i].needs[k]; k++)
+            needed |= !strcmp(printers[i].needs[k], rule->name);
     return needed;
 }
 

@@ -132,7 +132,10 @@ static const char *text_of(const json_t *object, const char *key)
 static bool knows_tool(const char *tools, const char *name)
 {
     size_t length = name ? strlen(name) : 0;
-    for (const char *at = tools; length && (at = strstr(at, name)); at += length)
+    if (length == 0)
+        return false;
+
+    for (const char *at = tools; (at = strstr(at, name)); at += length)
         if ((at == tools || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
             return true;
     return false;
@@ -150,6 +153,7 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
     const char *tool = text_of(entry, "tool"), *output = text_of(entry, "output");
     size_t i;
     json_t *input;
+
     if (!tool || !json_is_array(json_object_get(entry, "inputs")))
         return sp_fail(s->context, SP_INPUT, "it does not say how %.12s… was made", hash);
     if (!is_option(tool) || !knows_tool(s->tools, tool))
@@ -157,8 +161,10 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
     if (is_recording(entry))
         return sp_fail(s->context, SP_INPUT, "%.12s… has what clients sent to simserve, which no script can repeat",
                        hash);
+
     if (output && !is_output(output))
         return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that writes a file", hash, output);
+
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
@@ -194,13 +200,16 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     size_t i;
     json_t *input;
     int status;
+
     if (json_is_false(state))
         return SP_OK;
     if (state || depth > DEEPEST || s->nodes.count == MOST)
         return sp_fail(s->context, SP_INPUT,
                        state ? "its history goes in a circle at %.12s…" : "its history is too long at %.12s…", hash);
+
     if (json_object_set_new(s->seen, hash, json_true()))
         return sp_fail_memory(s->context);
+
     SP_TRY(check_entry(s, hash, entry));
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
@@ -211,9 +220,11 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
         else
             SP_TRY(add_raw(s, of, ancestor || json_is_true(json_object_get(input, "archive"))));
     }
+
     node *to = sp_list_add(&s->nodes, 1, sizeof *to);
     if (!to || json_object_set_new(s->seen, hash, json_false()))
         return sp_fail_memory(s->context);
+
     *to = (node){.hash = hash, .entry = entry, .next = -1};
 done:
     return status;
@@ -257,23 +268,27 @@ static int find_runs(script *s)
     node *nodes = s->nodes.data;
     json_t *numbers = json_object();
     int status = numbers ? SP_OK : sp_fail_memory(s->context);
+
     for (int64_t i = 0; i < s->nodes.count && status == SP_OK; i++) {
         const char *output = text_of(nodes[i].entry, "output");
         char *command = command_text(nodes[i].entry);
         json_t *count = command ? number_of(numbers, command, output ? output : "output", -1, 0) : NULL;
         json_t *run = count ? number_of(numbers, command, "", json_integer_value(count), i) : NULL;
         json_t *last = run ? number_of(numbers, command, "last", json_integer_value(count), i) : NULL;
+
         free(command);
         if (!last) {
             status = sp_fail_memory(s->context);
             break;
         }
+
         nodes[i].run = json_integer_value(run);
         if (nodes[i].run != i)
             nodes[json_integer_value(last)].next = i;
         json_integer_set(last, i);
         json_integer_set(count, json_integer_value(count) + 1);
     }
+
     json_decref(numbers);
     return status;
 }
@@ -321,22 +336,26 @@ static bool is_free(const script *s, const char *hash, const char *folder, const
 static int put(script *s, const char *hash, const char *folder, const char *name, const char **path)
 {
     char own[16];
+
     snprintf(own, sizeof own, "%.12s/", hash);
     if (upwards(name) == 0 && !is_free(s, hash, folder, name))
         folder = own;
     if (!is_free(s, hash, folder, name))
         return sp_fail(s->context, SP_INPUT, "two of its ancestors cannot be told apart: %.60s, %.12s…", name, hash);
+
     place *to = sp_pool_new(&s->pool, 1, sizeof *to);
     if (!to)
         return sp_fail_memory(s->context);
     to->hash = hash;
     join(folder, name, to->path);
+
     const place *there = find_path(s, to->path);
     if (!there) {
         place **entry = sp_list_add(&s->places, 1, sizeof *entry);
         if (!entry || json_object_set_new(s->paths, to->path, json_integer(s->places.count - 1)))
             return sp_fail_memory(s->context);
         *entry = to;
+
         const json_t *first = json_object_get(s->hashes, hash);
         if (first) {
             place *of = ((place **)s->places.data)[json_integer_value(first)];
@@ -349,6 +368,7 @@ static int put(script *s, const char *hash, const char *folder, const char *name
         }
         there = to;
     }
+
     *path = there->path;
     return SP_OK;
 }
@@ -364,11 +384,13 @@ static void find_folder(script *s, const json_t *inputs, size_t number)
         for (s->group.piped = 0; s->group.piped < json_array_size(inputs); s->group.piped++)
             if (!strcmp(text_of(json_array_get(inputs, s->group.piped), "name"), STDIN_NAME))
                 break;
+
     size_t first = number, end = number + 1;
     bool clash = false, has_via = false;
     int up = 0;
     char *const folder = s->group.folder;
     folder[0] = 0;
+
     while (first > 0 && text_of(json_array_get(inputs, first), "via"))
         first--;
     while (end < json_array_size(inputs) && text_of(json_array_get(inputs, end), "via"))
@@ -376,8 +398,10 @@ static void find_folder(script *s, const json_t *inputs, size_t number)
     s->group.inputs = inputs;
     s->group.first = first;
     s->group.end = end;
+
     if (text_of(json_array_get(inputs, first), "via"))
         return;
+
     for (size_t i = first; i < end; i++) {
         const json_t *input = json_array_get(inputs, i);
         const char *name = text_of(input, "name");
@@ -386,6 +410,8 @@ static void find_folder(script *s, const json_t *inputs, size_t number)
             up = upwards(name);
         clash |= end > first + 1 && !is_free(s, text_of(input, "sha256"), "", name);
     }
+
+    /* A folder of its own, with as many folders in it as the names lead upwards. */
     if (!has_via || !(clash || up > 0))
         return;
     int length = snprintf(folder, FOLDER, "%.12s/", text_of(json_array_get(inputs, first), "sha256"));
@@ -417,6 +443,7 @@ static int put_all(script *s, const char *hash, const char *name)
     bool piped;
     int status = SP_OK;
     node *nodes = s->nodes.data;
+
     for (int pass = 0; pass < 2; pass++) {
         s->group.inputs = NULL; /* more names are taken than in the first */
         for (int64_t n = 0; n < s->nodes.count; n++) {
@@ -429,6 +456,7 @@ static int put_all(script *s, const char *hash, const char *name)
         if (pass == 0)
             SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
     }
+
     s->group.inputs = NULL;
     for (int64_t n = 0; n < s->nodes.count; n++)
         nodes[n].path = find_first(s, nodes[n].hash)->path;
@@ -468,9 +496,11 @@ static bool print_value(const json_t *value, FILE *stream)
     char text[40] = "";
     if (json_is_integer(value))
         snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
-    for (int digits = 15;
-         json_is_real(value) && digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
-        snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
+
+    /* The fewest digits that are read as the same number. */
+    if (json_is_real(value))
+        for (int digits = 15; digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
+            snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
     const char *word = json_is_string(value) ? json_string_value(value) : text;
     if (!*word || !sp_is_plain(word))
         return false;
@@ -496,10 +526,12 @@ int script_options(sp_context *context, const json_t *parameters, FILE *stream)
             return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option that programs record", name);
         if (json_is_false(value) || json_is_null(value) || is_keyed(name))
             continue;
+
         if (json_is_true(value)) {
             fprintf(stream, " --%s", name);
             continue;
         }
+
         size_t count = json_is_array(value) ? json_array_size(value) : 1;
         for (size_t i = 0; i < count; i++) {
             fprintf(stream, " --%s ", name);
@@ -540,15 +572,18 @@ static int print_keyed(script *s, const json_t *entry, size_t number, const char
     const json_t *inputs = json_object_get(entry, "inputs");
     const char *option = text_of(json_array_get(inputs, number), "option");
     size_t before = 0;
+
     for (size_t i = 0; i < number; i++) {
         const char *other = text_of(json_array_get(inputs, i), "option");
         before += other && !strcmp(other, option);
     }
+
     const json_t *keys = json_object_get(json_object_get(entry, "parameters"), option);
     const char *key = json_string_value(json_array_get(keys, before));
     char word[2 * PATH];
     if (!key || !sp_is_plain(key) || strlen(key) >= PATH)
         return sp_fail(s->context, SP_INPUT, "its parameter \"%.40s\" has no word for each file", option);
+
     snprintf(word, sizeof word, "%s=%s", key, path);
     putc(' ', s->stream);
     script_quote(word, s->stream);
@@ -565,8 +600,10 @@ static int print_run(script *s, int64_t run)
     size_t i;
     json_t *input;
     int status;
+
     for (int64_t n = run; n >= run; n = nodes[n].next)
         print_folder(nodes[n].path, s->stream);
+
     fputs(text_of(entry, "tool"), s->stream);
     for (int options = 0; options < 2; options++)
         json_array_foreach(inputs, i, input)
@@ -586,22 +623,27 @@ static int print_run(script *s, int64_t run)
             if (piped)
                 stdin_path = path; /* the name that was recorded is that of a pipe */
         }
+
     SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), s->stream));
     if (json_is_integer(seed))
         fprintf(s->stream, " --seed %lld", (long long)json_integer_value(seed));
+
     for (int64_t n = run; n >= run; n = nodes[n].next) {
         const char *option = text_of(nodes[n].entry, "output");
         has_main |= !option;
         fprintf(s->stream, " %s%s", option ? "--" : "-o", option ? option : "");
         print_path(nodes[n].path, s->stream);
     }
+
     if (!has_main)
         fputs(" -o /dev/null", s->stream);
+
     if (stdin_path) {
         fputs(" <", s->stream);
         print_path(stdin_path, s->stream);
     }
     putc('\n', s->stream);
+
     for (int64_t n = run; n >= run; n = nodes[n].next)
         print_copies(s, nodes[n].hash);
 done:
@@ -612,11 +654,13 @@ static int print_head(const script *s, const char *hash)
 {
     json_t *told = json_object();
     int status = told ? SP_OK : sp_fail_memory(s->context);
+
     const raw *raws = s->raws.data;
     const node *nodes = s->nodes.data, *last = &nodes[s->nodes.count - 1];
     fputs("#!/bin/sh\n# Remakes ", s->stream);
     sp_print_plain(last->path, s->stream);
     fprintf(s->stream, ", hash %s.\n", hash);
+
     for (int64_t n = 0; n < s->nodes.count; n++) {
         const char *version = text_of(nodes[n].entry, "version");
         if (!version || json_object_get(told, version))
@@ -627,6 +671,7 @@ static int print_head(const script *s, const char *hash)
         sp_print_plain(version, s->stream);
         fputs(".\n", s->stream);
     }
+
     if (s->raws.count)
         fputs("# Inputs that have to be in this folder, with their SHA-256:\n", s->stream);
     for (int64_t i = 0; i < s->raws.count; i++) {
@@ -634,12 +679,14 @@ static int print_head(const script *s, const char *hash)
         sp_print_plain(find_first(s, raws[i].hash)->path, s->stream);
         fputs(raws[i].archive ? "  (of its members)\n" : "\n", s->stream);
     }
+
     fputs(
         "set -e\n"
         "check() { # FILE EXPECTED FOUND\n"
         "    [ \"$2\" = \"$3\" ] || { printf '%s: its hash is %s, expected %s\\n' \"$1\" \"$3\" \"$2\" >&2; exit 3; }\n"
         "}\n",
         s->stream);
+
     json_decref(told);
     return status;
 }
@@ -664,27 +711,33 @@ int script_write(sp_context *context, const json_t *meta, const char *hash, cons
                 .seen = json_object(),
                 .paths = json_object(),
                 .hashes = json_object()};
+
     s.history = json_object_get(meta, "history");
     int status = s.stream ? SP_OK : sp_fail_memory(context);
     SP_TRY(status);
+
     SP_TRY(visit(&s, hash, meta, 0));
     SP_TRY(find_runs(&s));
     SP_TRY(put_all(&s, hash, name));
     SP_TRY(print_head(&s, hash));
+
     const raw *raws = s.raws.data;
     const node *nodes = s.nodes.data;
     for (int64_t i = 0; i < s.raws.count; i++) {
         print_check(find_first(&s, raws[i].hash)->path, raws[i].hash, raws[i].archive, s.stream);
         print_copies(&s, raws[i].hash);
     }
+
     for (int64_t n = 0; n < s.nodes.count; n++)
         if (nodes[n].run == n)
             SP_TRY(print_run(&s, n));
     print_check(nodes[s.nodes.count - 1].path, hash, true, s.stream);
+
+    /* Nothing of a script that cannot be finished is written. */
     if (fflush(s.stream) || ferror(s.stream))
         status = sp_fail_memory(context);
     else
-        fwrite(text, 1, length, stream); /* nothing of a script that cannot be finished */
+        fwrite(text, 1, length, stream);
 done:
     if (s.stream)
         fclose(s.stream);

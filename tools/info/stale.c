@@ -88,12 +88,14 @@ static void judge(stale *s, const char *name, const char *recorded, bool via, bo
     char now[SP_HASH_LENGTH] = "";
     const char *path = NULL;
     bool found = false;
+
     for (int64_t i = 0; i < s->count && !found; i++)
         if (!strcmp(base_name(s->arguments[i]), base_name(name))) {
             s->used[i] = true;
             path = s->arguments[i];
             found = same(s, path, archive, recorded, now);
         }
+
     if (!path) {
         path = beside(s, via && s->naming ? s->naming : s->beside, name);
         if (access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
@@ -102,6 +104,7 @@ static void judge(stale *s, const char *name, const char *recorded, bool via, bo
         }
         found = same(s, path, archive, recorded, now);
     }
+
     if (!via)
         s->naming = path;
     if (!found)
@@ -127,10 +130,12 @@ int64_t stale_reasons(sp_context *context, const json_t *meta, const char *path,
 {
     const char *version = json_string_value(json_object_get(meta, "version"));
     const json_t *inputs = json_object_get(meta, "inputs"), *input;
+
     if (!json_object_get(meta, "tool"))
         tool_fail(SP_INPUT, path, "it does not say how it was made");
     if (!version || !sp_is_plain(version) || !json_is_array(inputs))
         tool_fail(SP_INPUT, path, "meta: it has no version or no inputs");
+
     stale s = {.context = context,
                .history = json_object_get(meta, "history"),
                .count = count,
@@ -138,13 +143,16 @@ int64_t stale_reasons(sp_context *context, const json_t *meta, const char *path,
                .beside = path,
                .stream = stream};
     s.used = tool_allocate(&s.pool, count, sizeof *s.used);
+
     if (strcmp(version, SUPPLE_VERSION))
         reason(&s, "%s: made by version %s, and this is %s", path, version, SUPPLE_VERSION);
+
     size_t i;
     json_array_foreach(inputs, i, input) judge_record(&s, input, path);
     for (int64_t a = 0; a < count; a++)
         if (!s.used[a])
             reason(&s, "%s: %s was made without a file of this name", arguments[a], path);
+
     const int64_t reasons = s.reasons;
     sp_pool_free(&s.pool);
     return reasons;

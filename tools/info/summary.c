@@ -73,23 +73,28 @@ void summary_members(const info_file *info, bool joined, FILE *stream)
     const sp_kind *kind = sp_kind_find(sp_file_kind(&info->file));
     size_t stem, other;
     int width = 4;
+
     for (int64_t i = 0; i < info->member_count; i++)
         if (!joined || block_number(info->members[i].name, &stem) <= 0)
             width = (int)strlen(info->members[i].name) > width ? (int)strlen(info->members[i].name) : width;
     width += joined ? 5 : 0;
+
     for (int64_t i = 0; i < info->member_count; i++) {
         const sp_array *member = &info->members[i];
         long block = joined ? block_number(member->name, &stem) : -1;
         int64_t extent = member->rank ? member->shape[0] : 0, bytes = member->count * member->size, blocks = 1;
         if (block > 0)
             continue;
-        for (int64_t j = i + 1; block == 0 && j < info->member_count; j++)
-            if (block_number(info->members[j].name, &other) > 0 && other == stem &&
-                !strncmp(member->name, info->members[j].name, stem)) {
-                extent += info->members[j].rank ? info->members[j].shape[0] : 0;
-                bytes += info->members[j].count * info->members[j].size;
-                blocks++;
-            }
+
+        if (block == 0)
+            for (int64_t j = i + 1; j < info->member_count; j++)
+                if (block_number(info->members[j].name, &other) > 0 && other == stem &&
+                    !strncmp(member->name, info->members[j].name, stem)) {
+                    extent += info->members[j].rank ? info->members[j].shape[0] : 0;
+                    bytes += info->members[j].count * info->members[j].size;
+                    blocks++;
+                }
+
         char name[SP_MEMBER_NAME + 8];
         if (block == 0 && blocks > 1)
             snprintf(name, sizeof name, "%.*s* x%lld", (int)stem, member->name, (long long)blocks);
@@ -102,10 +107,12 @@ void summary_members(const info_file *info, bool joined, FILE *stream)
 json_t *summary_json(const info_file *info)
 {
     json_t *all = json_object(), *members = json_array();
+
     for (int64_t i = 0; i < info->member_count; i++) {
         const sp_array *member = &info->members[i];
         char type[24];
         json_t *shape = json_array();
+
         for (int j = 0; j < member->rank; j++)
             json_array_append_new(shape, json_integer(member->shape[j]));
         json_array_append_new(members,
@@ -113,6 +120,7 @@ json_t *summary_json(const info_file *info)
                                         type_name(member, type), "shape", shape, "fortran_order", (int)member->fortran,
                                         "bytes", (json_int_t)(member->count * member->size)));
     }
+
     json_object_set_new(all, "sha256", json_string(info->file.hash));
     json_object_set(all, "meta", info->file.meta ? info->file.meta : json_null());
     json_object_set(all, "result", info->file.result ? info->file.result : json_null());
@@ -143,15 +151,18 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
     json_t *input;
     const char *hash;
     int status = SP_OK;
+
     if (!*summary_text_of(meta, "tool"))
         return SP_OK;
     fputs("made by   ", stream);
     SP_TRY(print_command(context, meta, stream));
+
     json_array_foreach(json_object_get(meta, "inputs"), i, input)
     {
         const json_t *ancestor = json_object_get(json_object_get(meta, "history"), summary_text_of(input, "sha256"));
         const char *named =
             *summary_text_of(input, "option") ? summary_text_of(input, "option") : summary_text_of(input, "via");
+
         fputs(i ? "          " : "from      ", stream);
         sp_print_plain(summary_text_of(input, "name"), stream);
         fputs("  ", stream);
@@ -161,6 +172,7 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
             summary_print_start(named, 40, stream);
             putc(')', stream);
         }
+
         if (ancestor) {
             fputs("  ", stream);
             summary_print_start(summary_text_of(ancestor, "kind"), 40, stream);
@@ -169,6 +181,7 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
         }
         putc('\n', stream);
     }
+
     bool first = true;
     json_object_foreach(json_object_get(meta, "history"), hash, input)
     {
@@ -196,17 +209,21 @@ static void print_result(const json_t *result, FILE *stream)
         char *text = json_is_array(value) && json_array_size(value) > 8
                          ? NULL
                          : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+
         fputs(first ? "result    " : "          ", stream);
         sp_print_plain(key, stream);
         putc(' ', stream);
+
         if (text)
             sp_print_plain(text, stream);
         else
             fprintf(stream, "[%lld values]", (long long)json_array_size(value));
+
         putc('\n', stream);
         first = false;
         free(text);
     }
+
     json_array_foreach(json_object_get(result, "warnings"), i, value)
     {
         fputs("warning   ", stream);
@@ -220,17 +237,21 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
     const json_t *meta = info->file.meta;
     char kind[48];
     int status;
+
     snprintf(kind, sizeof kind, "%s", sp_file_kind(&info->file));
     sp_print_plain(path, stream);
     fputs(": ", stream);
     sp_print_plain(meta ? kind : "arrays without meta, not written by Supple", stream);
+
     if (meta) {
         fputs(", format ", stream);
         summary_print_start(summary_text_of(meta, "format_version"), 20, stream);
     }
+
     fprintf(stream, "\nhash      %s%s\n", info->file.hash,
             info->file.truncated ? " (of what could be read: the file is cut)" : "");
     SP_TRY(print_making(context, meta, stream));
+
     for (int i = 0; i < 3; i++) {
         static const char *const keys[] = {"mesh", "basis", "scene"};
         if (*summary_text_of(meta, keys[i])) {
@@ -239,6 +260,7 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
             putc('\n', stream);
         }
     }
+
     SP_TRY(summary_of_kind(context, info, stream));
     print_result(info->file.result, stream);
     fputs("members\n", stream);

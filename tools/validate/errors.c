@@ -37,13 +37,17 @@ void sp_trajectory_error_sums_add(sp_trajectory_error_sums *sums, const sp_scene
 {
     int64_t n = sums->mass->order;
     double *x = sums->work, *y = x + COUNT * n, density[COUNT], elapsed = frame->time - sums->time;
+
     for (int64_t i = 0; i < n; i++) {
         x[DU * n + i] = frame->u[i] - reference->u[i];
         x[DV * n + i] = frame->v[i] - reference->v[i];
     }
     memcpy(x + U * n, reference->u, (size_t)n * sizeof *x);
     memcpy(x + V * n, reference->v, (size_t)n * sizeof *x);
+
     sp_sparse_times(sums->context, sums->mass, COUNT, x, y);
+
+    /* Squares of norms in the mass, ∫ ‖·‖²_M dt by the trapezoidal rule. */
     for (int k = 0; k < COUNT; k++) {
         density[k] = 0;
         for (int64_t i = 0; i < n; i++)
@@ -51,9 +55,11 @@ void sp_trajectory_error_sums_add(sp_trajectory_error_sums *sums, const sp_scene
         if (sums->frames > 0)
             sums->integral[k] += 0.5 * elapsed * (sums->density[k] + density[k]);
     }
+
     memcpy(sums->density, density, sizeof density);
     sums->time = frame->time;
     sums->frames++;
+
     sums->largest[0] = fmax(sums->largest[0], largest(n, sums->vertex, x + DU * n));
     sums->largest[1] = fmax(sums->largest[1], largest(n, sums->vertex, x + U * n));
     sums->energy[0] = fmax(sums->energy[0], fabs(frame->energy - reference->energy));

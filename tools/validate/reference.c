@@ -34,10 +34,11 @@ static void check_others(const validation *v, const json_t *meta)
     json_array_foreach(json_object_get(meta, "inputs"), i, input)
     {
         const char *option = json_string_value(json_object_get(input, "option"));
-        for (size_t k = 0; option && k < sizeof others / sizeof *others; k++)
-            if (!strcmp(option, others[k]))
-                tool_fail(SP_USAGE, v->choice->reference,
-                          "it was simulated with --%s, which the runs beside it have not", option);
+        if (option)
+            for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+                if (!strcmp(option, others[k]))
+                    tool_fail(SP_USAGE, v->choice->reference,
+                              "it was simulated with --%s, which the runs beside it have not", option);
     }
     if (json_array_size(json_object_get(json_object_get(meta, "parameters"), "ground")) > 0)
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --ground, which the runs beside it have not");
@@ -112,14 +113,17 @@ bool reference_bring(validation *v)
     validate_frames *f = &v->frames;
     int64_t n = v->full.s.body->dof_count, rows = 3 * v->full.s.mesh.mesh.vertex_count;
     double h = v->choice->motion.step;
+
     for (f->count = 0; f->count < f->capacity && (v->next < v->block.frame_count || next_block(v));
          f->count++, v->next++, v->frame++) {
         double time = v->block.time[v->next], steps = round(time / h);
         const double *energy = v->block.energy + SP_ENERGY_COUNT * v->next;
+
         if (!(fabs(time - steps * h) <= 1e-9 * fabs(time)) || steps > 1e12)
             tool_fail(SP_USAGE, v->choice->reference,
                       "its frame %lld at %.9g s is not at a step of --dt %g s: nothing is interpolated",
                       (long long)v->frame, time, h);
+
         f->step[f->count] = (int64_t)steps;
         f->time[f->count] = time;
         f->energy[f->count] = energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];

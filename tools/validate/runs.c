@@ -25,19 +25,23 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         wanted[SP_MODEL_CUBATURE] = c->cubatures.count > 0;
         wanted[SP_MODEL_GALERKIN] = !wanted[SP_MODEL_POLYNOMIALS] && !wanted[SP_MODEL_CUBATURE];
     }
+
     for (const char *at = c->models; at;) {
         size_t length = strcspn(at, ",");
         int model = 0;
         while (model < MODELS && (strlen(names[model]) != length || strncmp(names[model], at, length)))
             model++;
+
         if (model == MODELS || model == SP_MODEL_NONLINEAR || model == SP_MODEL_MODAL)
             tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, galerkin, linear",
                       (int)length, at);
+
         if (wanted[model])
             tool_fail(SP_USAGE, NULL, "--model names %s twice", names[model]);
         wanted[model] = true;
         at = at[length] ? at + length + 1 : NULL;
     }
+
     const bool in_basis = wanted[SP_MODEL_POLYNOMIALS] || wanted[SP_MODEL_CUBATURE] || wanted[SP_MODEL_GALERKIN];
     const struct {
         bool wrong;
@@ -55,6 +59,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         {c->reference && !wanted[SP_MODEL_LINEAR] && c->motion.lumping_given,
          "--lumping applies to the full-order and linear models, of which none is run"},
     };
+
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
@@ -89,8 +94,9 @@ static void add_runs(validation *v, const bool wanted[MODELS])
     v->runs = tool_allocate(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
     for (int model = SP_MODEL_POLYNOMIALS; model <= SP_MODEL_GALERKIN;
          model += SP_MODEL_GALERKIN - SP_MODEL_POLYNOMIALS)
-        for (int64_t i = 0; wanted[model] && i < ranks.count; i++)
-            add_run(v, model)->choice.r = ((int64_t *)ranks.data)[i] + 1;
+        if (wanted[model])
+            for (int64_t i = 0; i < ranks.count; i++)
+                add_run(v, model)->choice.r = ((int64_t *)ranks.data)[i] + 1;
     for (int64_t i = 0; i < v->choice->cubatures.count; i++)
         add_run(v, SP_MODEL_CUBATURE)->choice.cubature = v->choice->cubatures.value[i];
     if (wanted[SP_MODEL_LINEAR])
@@ -201,16 +207,19 @@ void validation_warn(const validation *v)
 static void make_run(validation *v, validate_run *run)
 {
     sp_integrator_parameters parameters;
+
     run->s.choice = &run->choice;
     run->s.context = v->context;
     if (run != &v->full) {
         run->s.shared = &v->full.s;
         simulation_read(&run->s);
     }
+
     simulation_make(&run->s);
     run->elements = run->choice.model == SP_MODEL_POLYNOMIALS ? -1
                     : run->choice.model == SP_MODEL_CUBATURE  ? run->s.cubature.count
                                                               : sp_mesh_element_count(&run->s.mesh.mesh);
+
     parameters = simulation_parameters(&run->s);
     run->external_loads = sp_load_set_external(&run->s.model.loads);
     tool_check(sp_integrator_new(v->context, &run->s.model.system, &run->external_loads, &parameters, NULL, NULL,
@@ -246,24 +255,32 @@ static void make_frames(validation *v)
 void validation_open(validation *v)
 {
     bool wanted[MODELS];
+
     find_models(v->choice, wanted);
+
     v->full.name = names[SP_MODEL_NONLINEAR];
     v->full.choice = v->choice->motion;
     v->full.choice.model = SP_MODEL_NONLINEAR;
     v->full.s.choice = &v->full.choice;
     v->full.s.context = v->context;
     simulation_read(&v->full.s);
+
     add_runs(v, wanted);
-    v->probes = sp_pool_new(&v->pool, v->choice->probes.count, sizeof *v->probes);
-    for (; v->probes && v->probe_count < v->choice->probes.count; v->probe_count++)
+
+    v->probes = tool_allocate(&v->pool, v->choice->probes.count, sizeof *v->probes);
+    for (; v->probe_count < v->choice->probes.count; v->probe_count++)
         parse_probe(v, v->choice->probes.value[v->probe_count], &v->probes[v->probe_count]);
+
     make_frames(v);
     tool_check(sp_fe_space_mass_compressed(v->context, v->full.s.body, false, &v->mass), v->full.s.mesh.path);
     sp_fe_space_nodes(v->full.s.body, v->vertex);
     if (v->choice->reference)
         reference_open(v);
-    for (int64_t i = 0; i < v->run_count; i++) /* cheap checks come before expensive construction */
+
+    /* Cheap checks come before expensive construction. */
+    for (int64_t i = 0; i < v->run_count; i++)
         make_run(v, &v->runs[i]);
+
     certified_open(v);
     stress_open(v);
     if (!v->choice->reference)
@@ -274,8 +291,9 @@ static void close_run(const validation *v, validate_run *run)
 {
     sp_integrator_free(run->integrator);
     sp_trajectory_error_sums_free(&run->sums);
-    for (int64_t i = 0; run->value && i < v->probe_count; i++)
-        sp_list_free(&run->value[i]);
+    if (run->value)
+        for (int64_t i = 0; i < v->probe_count; i++)
+            sp_list_free(&run->value[i]);
     simulation_free(&run->s);
 }
 
@@ -322,6 +340,7 @@ bool validation_bring(validation *v)
     validate_frames *f = &v->frames;
     const simulate_choice *c = &v->choice->motion;
     int64_t n = v->full.s.body->dof_count, step;
+
     if (v->choice->reference)
         return reference_bring(v);
     sp_run *course = &v->full.course;
@@ -331,11 +350,13 @@ bool validation_bring(validation *v)
             simulation_check_step(&v->full.s, sp_run_to(course, course->done + 1));
             tool_check(sp_progress(v->context, (double)course->done / (double)c->steps), NULL);
         }
+
         f->step[f->count] = step;
         f->time[f->count] = sp_integrator_time(v->full.integrator);
         f->energy[f->count] = look_at_energy(&v->full);
         memcpy(f->u + f->count * n, sp_integrator_q(v->full.integrator), (size_t)n * sizeof *f->u);
         memcpy(f->v + f->count * n, sp_integrator_v(v->full.integrator), (size_t)n * sizeof *f->v);
+
         v->frame = step < c->steps ? v->frame + 1 : -1;
     }
     return f->count > 0;
@@ -345,6 +366,7 @@ void validation_follow(validation *v, validate_run *run)
 {
     const validate_frames *f = &v->frames;
     int64_t n = v->full.s.body->dof_count;
+
     for (int64_t k = 0; k < f->count && !run->failed; k++) {
         int status = sp_run_to(&run->course, f->step[k]);
         if (status == SP_NUMERICAL) {
@@ -354,9 +376,11 @@ void validation_follow(validation *v, validate_run *run)
                       v->context->message);
             return;
         }
+
         tool_check(status, run->s.mesh.path);
         validation_values(v, run, sp_integrator_q(run->integrator), v->u);
         validation_values(v, run, sp_integrator_v(run->integrator), v->v);
+
         sp_trajectory_error_sums_add(&run->sums,
                                      &(sp_scene_trajectory_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
                                      &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, look_at_energy(run)});

@@ -57,8 +57,10 @@ void stress_add(validation *v, validate_run *run, int64_t frame)
 {
     struct validate_stress *w = v->stress;
     const int64_t vertices = v->full.s.mesh.mesh.vertex_count;
+
     if (!w)
         return;
+
     memset(w->u, 0, (size_t)(3 * vertices) * sizeof *w->u);
     sp_fe_space_scatter(v->full.s.body, v->frames.u + frame * v->mass.order, w->u);
     mises_of(v, w->full);
@@ -66,9 +68,11 @@ void stress_add(validation *v, validate_run *run, int64_t frame)
         run->stress_square += w->full[i] * w->full[i];
         run->stress_largest = fmax(run->stress_largest, w->full[i]);
     }
+
     sp_model_at_vertices(&run->s.model, sp_integrator_q(run->integrator), NULL, vertices, NULL, w->u);
     mises_of(v, w->mises);
     add(v, &run->stress);
+
     if (!run->s.correction)
         return;
     correct_displacements(&run->s, run->integrator, w->u);

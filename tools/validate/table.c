@@ -62,15 +62,18 @@ static table_row row_of(const validation *v, const validate_run *run)
     table_row row = {.r = (double)run->s.model.system.n,
                      .elements = run->elements >= 0 ? (double)run->elements : NAN,
                      .errors = {NAN, NAN, NAN, NAN}};
+
     if (!is_full && !run->failed)
         sp_trajectory_error_sums_errors(&run->sums, &row.errors);
     if (run->s.cubature.modal) /* not conservative */
         row.errors.energy = NAN;
     if (run->choice.integrator == SP_STATIC)
         row.errors.velocity = NAN;
+
     row.iterations = report->steps && run->choice.integrator != SP_CENTRAL
                          ? (double)report->newton_iterations / (double)report->steps
                          : NAN;
+
     row.estimate = run->s.cubature.nested ? run->estimate : NAN;
     row.microseconds = step_time(run);
     row.factor = v->full.integrator ? step_time(&v->full) / row.microseconds : NAN;
@@ -195,12 +198,15 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     bool within = true, statics = v->choice->motion.integrator == SP_STATIC;
     table_row row = {NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN, NAN, NAN};
     const char *name = v->choice->reference ? "reference" : v->full.name;
+
     if (v->full.integrator)
         row = row_of(v, &v->full);
+
     if (stream)
         fprintf(stream, "%-9s %7s %8s %9s %9s %9s %9s %10s %9s %10s %7s\n", "model", "r", "elements", "position",
                 "velocity", "largest", "energy", "iterations", "estimate", "us/step", "factor");
     print_row(stream, name, &row);
+
     add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
     for (int64_t i = 0; i < v->probe_count; i++)
         add_text(table, ",amplitude %.100s,frequency %.100s", v->probes[i].text, v->probes[i].text);
@@ -209,9 +215,11 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     if (v->choice->certificate)
         add_text(table, ",energy_error,basis_estimate,quadrature_estimate");
     add_text(table, "\n");
+
     add_row(table, name, &row);
     add_probes(v, table, v->value);
     end_row(v, table, NULL);
+
     for (int64_t i = 0; i < v->run_count; i++) {
         const validate_run *run = &v->runs[i];
         row = row_of(v, run);
@@ -221,6 +229,7 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
         end_row(v, table, run);
         within &= !(v->choice->limit > 0) || (statics ? row.errors.position : row.errors.velocity) <= v->choice->limit;
     }
+
     if (stream)
         print_probes(v, stream);
     if (stream && v->choice->stress)

@@ -86,18 +86,22 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
 {
     char known[SP_MATERIAL_LIST];
     int64_t region = -1;
+
     if (!choice->planes.count && !choice->lists.count && !choice->sides && !choice->keep)
         tool_fail(SP_USAGE, NULL,
                   "nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep");
+
     if (choice->region)
         region = sp_mesh_region_find(mesh, choice->region);
     if (choice->region && region < 0)
         tool_fail(SP_USAGE, NULL, "--region: the mesh has no region \"%s\", only %s", choice->region,
                   sp_material_list(mesh->material_count, mesh->materials, known));
+
     *p = (cut_sides){.mesh = mesh, .elements = sp_mesh_element_count(mesh), .count = 1};
     p->side = tool_allocate(&p->pool, p->elements, sizeof *p->side);
     if (choice->sides)
         divide_by_file(context, choice->sides, p);
+
     for (int64_t i = 0; i < choice->planes.count; i++)
         divide_by_plane(p, choice->planes.value[i], region);
     for (int64_t i = 0; i < choice->lists.count; i++)
@@ -110,9 +114,11 @@ bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mes
     int64_t pieces, kept = 0, *label = tool_allocate(pool, elements, sizeof *label);
     bool *keep = tool_allocate(pool, elements, sizeof *keep);
     sp_list list = {0};
+
     tool_check(sp_mesh_pieces_by_size(context, mesh, label, &pieces), NULL);
     bool *listed = tool_allocate(pool, pieces, sizeof *listed);
     tool_parse_list("keep", choice->keep, 1, pieces, &list);
+
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t piece = ((const int64_t *)list.data)[i];
         if (listed[piece])
@@ -120,10 +126,12 @@ bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mes
         listed[piece] = true;
     }
     sp_list_free(&list);
+
     for (int64_t e = 0; e < elements; e++) {
         keep[e] = listed[label[e]];
         kept += keep[e];
     }
+
     if (kept == elements)
         tool_fail(SP_USAGE, NULL, "--keep: %s names every piece, of %lld", choice->keep, (long long)pieces);
     return keep;

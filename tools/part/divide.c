@@ -11,15 +11,18 @@ static int64_t divide(sp_context *context, const tool_mesh *mesh, part_division 
     const int ways = (choice->parts > 0) + choice->regions + (choice->cut.planes.count > 0 || choice->cut.sides);
     const int64_t elements = sp_mesh_element_count(&mesh->mesh);
     int64_t count = choice->parts;
+
     if (ways != 1)
         tool_fail(SP_USAGE, NULL,
                   ways ? "--parts, --regions, and --plane with --sides are three ways to divide: choose one"
                        : "nothing says how to divide: --parts, --regions, --sides or --plane");
+
     *domain = tool_allocate(pool, elements, sizeof **domain);
     if (choice->parts > 0) {
         tool_check(sp_domains_partition(context, &mesh->mesh, graph, count, *domain), mesh->path);
         return count;
     }
+
     if (choice->regions) {
         count = mesh->mesh.material_count;
         memcpy(*domain, mesh->mesh.region, (size_t)elements * sizeof **domain);
@@ -30,6 +33,7 @@ static int64_t divide(sp_context *context, const tool_mesh *mesh, part_division 
         count = sides.count;
         sp_pool_free(&sides.pool);
     }
+
     if (choice->pieces)
         tool_check(sp_domains_pieces(context, &mesh->mesh, graph, *domain, &count), mesh->path);
     return count;
@@ -120,18 +124,22 @@ static json_t *report(const sp_domains *domains, sp_pool *pool)
 {
     json_t *result = tool_result_new();
     int64_t *size = tool_allocate(pool, domains->count, sizeof *size), least, most = 0, distinct = 0;
+
     for (int64_t e = 0; e < domains->elements; e++)
         size[domains->domain[e]]++;
     least = domains->elements;
+
     for (int64_t d = 0; d < domains->count; d++) {
         least = size[d] < least ? size[d] : least;
         most = size[d] > most ? size[d] : most;
         distinct += domains->same[d] == d;
     }
+
     tool_say("%lld domains of %lld to %lld elements, %lld of them distinct; %lld interfaces with %lld vertices; %s",
              (long long)domains->count, (long long)least, (long long)most, (long long)distinct,
              (long long)domains->interface_count, (long long)domains->vertex_entries,
              domains->parents ? "a tree" : "no tree");
+
     json_object_set_new(result, "domains", json_integer(domains->count));
     json_object_set_new(result, "distinct", json_integer(distinct));
     json_object_set_new(result, "interfaces", json_integer(domains->interface_count));
@@ -148,19 +156,24 @@ void part_divide(sp_context *context, const tool_mesh *mesh, part_division *choi
     sp_domains domains;
     sp_pool pool = {0};
     int64_t *domain;
+
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_element_graph_new(context, &mesh->mesh, &graph), mesh->path);
     int64_t count = divide(context, mesh, choice, &graph, &pool, &domain);
+
     count = drop_empty(sp_mesh_element_count(&mesh->mesh), count, domain, &pool);
     tool_check(sp_domains_new(context, &mesh->mesh, &graph, count, domain, &domains), mesh->path);
+
     const int64_t root = choose_root(context, mesh, choice->root, &domains, &pool);
     tool_check(sp_domains_root(context, &domains, root, choice->parts > 0), NULL);
     judge_tree(context, mesh, &domains, choice->tree);
     tool_check(sp_domains_compare(context, &mesh->mesh, &domains), mesh->path);
+
     json_t *meta = tool_meta_new("domains"), *result = report(&domains, &pool);
     json_object_set_new(meta, "mesh", json_string(mesh->hash));
     tool_check(sp_domains_write(context, tool_output_writer(output), meta, &domains), tool_output_path());
     tool_output_finish(output, result);
+
     json_decref(meta);
     sp_domains_free(&domains);
     sp_element_graph_free(&graph);

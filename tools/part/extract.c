@@ -24,16 +24,20 @@ static void write_domain(sp_context *context, const tool_mesh *mesh, const sp_do
     sp_pool pool = {0};
     int64_t *kept;
     char number[32];
+
     tool_output *output = tool_output_open(path);
     tool_check(sp_domain_extract(context, &mesh->mesh, domains, choice, &pool, &part, &kept), mesh->path);
+
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     snprintf(number, sizeof number, "%lld", (long long)choice->domain);
     json_object_set_new(json_object_get(meta, "parameters"), "extract", json_string(number));
     json_object_set_new(result, "interfaces", json_integer(part.set_count - mesh->mesh.set_count));
     json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(&part)));
+
     tool_check(choice->local ? sp_mesh_write(context, tool_output_writer(output), meta, &part)
                              : sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept),
                path);
+
     tool_output_finish(output, result);
     json_decref(meta);
     sp_mesh_free(&part);
@@ -46,13 +50,16 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     sp_list list = {0};
     const char *target = tool_output_path();
     const bool pattern = tool_pattern(target);
+
     read_domains(context, mesh, parts, &domains);
     tool_parse_list("extract", choice->list, 0, domains.count, &list);
     if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld domains need a pattern such as -o domain_%%03d.npz", (long long)list.count);
+
     if ((choice->fix_parent || choice->name_parent) && domains.parents == 0)
         tool_fail(SP_INPUT, parts, "--%s-parent: the graph of the domains is no tree, no domain has a parent",
                   choice->fix_parent ? "fix" : "name");
+
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];
         const sp_domain_choice one = {.domain = choice->local ? domains.same[d] : d,
@@ -60,12 +67,14 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
                                       .name_parent = choice->name_parent,
                                       .local = choice->local};
         sp_pool pool = {0};
+
         char *path = (char *)target;
         if (pattern)
             tool_pattern_path(target, d, &pool, &path);
         write_domain(context, mesh, &domains, &one, path);
         sp_pool_free(&pool);
     }
+
     sp_list_free(&list);
     sp_domains_free(&domains);
 }

@@ -65,30 +65,39 @@ void sketch_select(sketch *s, const char *loads, double step, double separation,
     sp_pool scratch = {0};
     sp_load_set loading;
     double *piece;
+
     read_loads(s, loads, &scratch, &loading);
     tool_check(sp_load_set_pieces(s->context, &loading, step, &scratch, &s->recorded, &piece), loads);
     int64_t m = s->recorded, count;
+
     if (m == 0)
         tool_fail(SP_INPUT, loads, "it has no loads");
+
     s->time = tool_allocate_raw(&s->pool, m, sizeof *s->time);
     s->force = tool_allocate_raw(&s->pool, s->n * m, sizeof *s->force);
     s->distance = tool_allocate_raw(&s->pool, (m + 1) * (m + 1), sizeof *s->distance);
     double *response = tool_allocate_raw(&scratch, s->n * m, sizeof *response);
     int64_t *kept = tool_allocate_raw(&scratch, m, sizeof *kept);
     sp_external_loads external_loads = sp_load_set_external(&loading);
+
     for (int64_t i = 0; i < m; i++) {
         s->time[i] = piece[2 * i];
         external_loads.mean(external_loads.self, piece[2 * i], piece[2 * i + 1], s->force + i * s->n);
     }
+
     tool_check(sp_full_system_respond(&s->system, m, s->force, response), s->mesh.path);
     tool_check(sp_mass_distances(s->context, &s->metric, m, response, s->distance), loads);
+
+    /* The distance from rest is in the last row. */
     s->largest = 0;
     for (int64_t i = 0; i < m; i++)
         s->largest = fmax(s->largest, s->distance[m * (m + 1) + i]);
     if (s->largest == 0)
         tool_fail(SP_INPUT, loads, "none of its loads moves the mesh");
+
     tool_check(sp_separate(s->context, m, s->distance, separation * s->largest, most, kept, &count), loads);
     keep(s, kept, count);
+
     sp_load_set_free(&loading);
     sp_pool_free(&scratch);
 }

@@ -74,8 +74,10 @@ static void enter(chain *c, const record *r, sketch_solution *solution)
 {
     const sketch *s = c->sketch;
     sp_equilibrium_report *total = &solution->total;
+
     c->tried[r->sample] = true;
     c->found[r->sample] = r->found;
+
     total->load_steps += r->report.load_steps;
     total->iterations += r->report.iterations;
     total->factorizations += r->report.factorizations;
@@ -83,12 +85,15 @@ static void enter(chain *c, const record *r, sketch_solution *solution)
     total->indefinite += r->report.indefinite;
     if (r->report.iterations > solution->most_iterations)
         solution->most_iterations = r->report.iterations;
+
     if (!r->found) {
         solution->failed++;
         return;
     }
+
     solution->count++;
     total->residual = fmax(total->residual, r->report.residual);
+
     for (int64_t i = r->sample / SKETCH_GROUP * SKETCH_GROUP; i < group_end(r->sample, s->count); i++) {
         double d = s->distance[r->sample * (s->count + 1) + i];
         if (d < c->nearest[i]) {
@@ -118,6 +123,7 @@ void sketch_solve(sketch *s, int64_t first, int64_t end, double tolerance, int64
 {
     sp_pool scratch = {0};
     int64_t m = s->count, bytes = (int64_t)sizeof(record) + s->n * (int64_t)sizeof(double), done = 0;
+
     chain c = {.sketch = s,
                .checkpoint = checkpoint,
                .stored = tool_allocate_raw(&scratch, bytes, 1),
@@ -127,11 +133,13 @@ void sketch_solve(sketch *s, int64_t first, int64_t end, double tolerance, int64
                .found = tool_allocate(&scratch, m, sizeof *c.found),
                .from = tool_allocate_raw(&scratch, m, sizeof *c.from),
                .nearest = tool_allocate_raw(&scratch, m, sizeof *c.nearest)};
+
     tool_check(sp_equilibrium_new(s->context, &s->system, tolerance, iterations, &c.equilibrium), s->mesh.path);
     for (int64_t i = 0; i < m; i++) {
         c.from[i] = -1;
         c.nearest[i] = s->distance[m * (m + 1) + i];
     }
+
     *solution = (sketch_solution){0};
     for (int64_t begin = first, sample; begin < end; begin = group_end(begin, end))
         while ((sample = next_sample(&c, begin, group_end(begin, end))) >= 0) {
@@ -145,13 +153,16 @@ void sketch_solve(sketch *s, int64_t first, int64_t end, double tolerance, int64
                              (long long)(end - first));
                 solve(&c, sample, &r);
             }
+
             enter(&c, &r, solution);
-            /* of what was left to this call, so that the time left is right after a resumption */
+
+            /* Of what was left to this call, so that the time left is right after a resumption. */
             if (done > solution->resumed)
                 tool_check(sp_progress(s->context,
                                        (double)(done - solution->resumed) / (double)(end - first - solution->resumed)),
                            NULL);
         }
+
     collect(s, &c, first, end, solution);
     sp_equilibrium_free(c.equilibrium);
     sp_pool_free(&scratch);

@@ -21,6 +21,7 @@ json_t *sketch_report(const sketch *s, const sketch_solution *solution, int64_t 
                   {"factorizations", solution->total.factorizations},
                   {"line_search_halvings", solution->total.halvings},
                   {"indefinite_matrices", solution->total.indefinite}};
+
     json_t *result = tool_result_new();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));

@@ -15,8 +15,10 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
 {
     static const char *const names[] = {"greedily", "by least squares over all", "by hard thresholding"};
     const cubature_choice *choice = p->choice;
+
     p->checkpoint = tool_checkpoint_open(choice->checkpoint);
     tool_checkpoint_counts(p->checkpoint, -1, "rounds");
+
     sp_cubature_log log = {p->checkpoint, next_round, add_round};
     sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)choice->method,
                                          .tolerance = choice->tolerance,
@@ -28,12 +30,14 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
                                          .log = p->checkpoint ? &log : NULL};
     sp_cubature_report report;
     sp_training *training;
+
     sp_training_measure measure = cubature_measure(p);
     tool_check(
         sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->poses, choice->memory, &training),
         cubature_pose_files(p));
     tool_check(sp_cubature_train(p->context, &p->body, training, &parameters, cubature, &report), NULL);
     sp_training_free(training);
+
     if (!report.reached)
         tool_warn(NULL, "the error is %.3g, above the tolerance %.3g: %s", report.error, choice->tolerance,
                   choice->elements && cubature->count >= choice->elements
@@ -42,10 +46,12 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
     tool_say("%lld of %lld elements chosen %s, %lld passes over the mesh: error %.3g on %lld poses, KKT residual %.1e",
              (long long)cubature->count, (long long)sp_mesh_element_count(&p->mesh.mesh), names[choice->method],
              (long long)report.passes, report.error, (long long)p->poses.count, report.kkt);
+
     json_object_set_new(result, "rounds", json_integer(report.rounds));
     json_object_set_new(result, "passes", json_integer(report.passes));
     json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
     json_object_set_new(result, "reached", json_boolean(report.reached));
+
     if (choice->exchanges)
         json_object_set_new(result, "exchanged", json_integer(report.exchanged));
     if (cubature->nested) {

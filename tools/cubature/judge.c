@@ -37,29 +37,35 @@ void cubature_judge(cubature_problem *p, const sp_cubature *cubature, json_t *re
                              *const norms[] = {"_force", "_energy"}, *const metrics[] = {"energy", "force"};
     const int own = p->choice->metric == METRIC_ENERGY ? SP_NORM_ENERGY : SP_NORM_FORCE;
     double held_out[SP_NORMS];
+
     json_object_set_new(result, "elements", json_integer(cubature->count));
     json_object_set_new(result, "metric", json_string(metrics[p->choice->metric]));
     json_object_set_new(result, "training_poses", json_integer(p->poses.count));
     json_object_set_new(result, "held_out_poses", json_integer(p->held_out.count));
+
     for (int k = 0; k < (cubature->nested ? 3 : 2); k++)
         for (int norm = 0; norm < SP_NORMS; norm++) {
             double deviation;
             const double error =
                 error_on(p, k == 1 ? &p->held_out : &p->poses, cubature, k == 2, (enum sp_norm)norm, &deviation);
             set_error(result, names[k], norms[norm], error);
-            if (norm == own && k < 2) /* the fit has said that of second weights */
+
+            /* The fit has reported the error of second weights in its own norm. */
+            if (norm == own && k < 2)
                 set_error(result, names[k], "", k == 0 && p->poses.count == 0 ? 0 : error);
             if (norm == own && k < 2)
                 set_error(result, k ? "held_out_deviation" : "training_deviation", "", deviation);
             if (k == 1)
                 held_out[norm] = error;
         }
+
     if (p->held_out.count && p->energy_scale)
         tool_say("error on %lld poses held out: %.3g in the energy norm, %.3g in the force norm",
                  (long long)p->held_out.count, held_out[SP_NORM_ENERGY], held_out[SP_NORM_FORCE]);
     else if (p->held_out.count)
         tool_say("error on %lld poses held out: %.3g in the force norm", (long long)p->held_out.count,
                  held_out[SP_NORM_FORCE]);
+
     json_object_set_new(result, "amplitude", p->amplitude > 0 ? tool_real("amplitude", p->amplitude) : json_null());
     json_object_set_new(result, "resting_poses", json_integer(p->resting));
     json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));

@@ -58,11 +58,13 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     sp_incremental_report report;
     sp_training_measure measure = cubature_measure(p);
     sp_training *held_out = NULL;
+
     place(p, choice->elements ? choice->elements : USUAL_ELEMENTS, points);
     if (p->held_out.count)
         tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->held_out, choice->memory,
                                    &held_out),
                    cubature_pose_files(p));
+
     sp_incremental_parameters parameters = {.change = choice->change,
                                             .most = choice->rounds,
                                             .adjust = !choice->no_adjustment,
@@ -74,9 +76,11 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
                                             .measure = &measure,
                                             .held_out = held_out,
                                             .memory = choice->memory};
+
     tool_check(sp_incremental_train(p->context, &p->body, p->basis.columns.U, points, &parameters, &p->poses, cubature,
                                     &report),
                NULL);
+
     const sp_incremental_round *round = report.rounds.data;
     json_t *poses = json_array(), *errors = json_array(), *means = json_array(), *judged = json_array(),
            *deviations = json_array();
@@ -89,6 +93,7 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
         json_array_append_new(deviations, held_out ? tool_real("round_held_out_deviations", round[k].held_out_deviation)
                                                    : json_null());
     }
+
     sp_training_free(held_out);
     json_object_set_new(result, "rounds", json_integer(report.rounds.count));
     json_object_set_new(result, "round_poses", poses);
@@ -97,17 +102,20 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     json_object_set_new(result, "round_held_out_errors", judged);
     json_object_set_new(result, "round_held_out_deviations", deviations);
     json_object_set_new(result, "settled", json_boolean(report.settled));
+
     if (p->shrunk)
         tool_warn(NULL,
                   "%lld of %lld random poses inverted an element and were halved until they did not: "
                   "--amplitude is high for this material",
                   (long long)p->shrunk, (long long)p->poses.count);
+
     if (!report.settled)
         tool_warn(NULL, "the error still changes by more than %.3g after %lld rounds", choice->change,
                   (long long)report.rounds.count);
     else
         tool_say("%lld poses in %lld rounds: the error changes by less than %.3g", (long long)p->poses.count,
                  (long long)report.rounds.count, choice->change);
+
     *fitted = report.fit;
     sp_list_free(&report.rounds);
 }
@@ -118,10 +126,12 @@ void cubature_modal(cubature_problem *p, sp_cubature *cubature, json_t *result)
     sp_modal_points points;
     sp_modal_report report;
     bool reached = true;
+
     if (choice->incremental)
         fit_incrementally(p, &points, cubature, &report, result);
     else
         reached = fit_given_poses(p, &points, cubature, &report);
+
     if (!reached)
         tool_warn(NULL, "the error is %.3g, above the tolerance %.3g, with %lld elements: %s", report.error,
                   choice->tolerance, (long long)points.count,
@@ -131,15 +141,18 @@ void cubature_modal(cubature_problem *p, sp_cubature *cubature, json_t *result)
             NULL,
             "%lld poses for %lld elements do not determine their weights: the error on other poses is what counts",
             (long long)p->poses.count, (long long)points.count);
+
     tool_say("%lld of %lld elements evenly placed, %lld with weights: error %.3g on %lld poses, KKT residual %.1e",
              (long long)points.count, (long long)sp_mesh_element_count(&p->mesh.mesh), (long long)cubature->count,
              report.error, (long long)p->poses.count, report.kkt);
+
     json_object_set_new(result, "placed_elements", json_integer(points.count));
     json_object_set_new(result, "box_edge", points.edge > 0 ? tool_real("box_edge", points.edge) : json_null());
     json_object_set_new(result, "mean_error", tool_real("mean_error", report.mean_error));
     json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
     json_object_set_new(result, "iterations", json_integer(report.iterations));
     json_object_set_new(result, "reached", json_boolean(reached));
+
     if (cubature->nested) {
         json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
         json_object_set_new(result, "nested_elements", json_integer(report.nested_count));

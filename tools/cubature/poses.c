@@ -37,9 +37,11 @@ static void take_training(cubature_problem *p, const char *path, const char *opt
     sp_poses poses;
     sp_file file;
     int64_t first, total;
+
     tool_read(path, option, kinds, false, &file);
     tool_check(sp_training_read(p->context, &file, &poses, &first, &total, mesh, basis), path);
     sp_file_free(&file);
+
     tool_check_hash(path, "mesh", mesh, p->mesh.hash);
     tool_check_hash(path, "basis", basis, p->basis.hash);
     if (poses.r != p->r)
@@ -47,8 +49,10 @@ static void take_training(cubature_problem *p, const char *path, const char *opt
     if (poses.count < total)
         tool_fail(SP_INPUT, path, "it is a shard, %lld poses of %lld: join it with the others (simmerge)",
                   (long long)poses.count, (long long)total);
+
     if (list->known * p->r != list->q.count)
         tool_fail(SP_USAGE, path, "name files of training before files of other kinds");
+
     memcpy(add(p, &list->q, poses.count), poses.q, (size_t)(p->r * poses.count) * sizeof(double));
     memcpy(add(p, &list->force, poses.count), poses.force, (size_t)(p->r * poses.count) * sizeof(double));
     list->known += poses.count;
@@ -91,27 +95,32 @@ static void take_trajectory(cubature_problem *p, const char *path, const char *o
     sp_trajectory_stream *stream;
     sp_trajectory block;
     int descriptor = tool_open_input(path);
+
     tool_check(sp_trajectory_open(p->context, descriptor, false, &stream), path);
     char basis[SP_HASH_LENGTH], mesh[SP_HASH_LENGTH];
     tool_check(sp_json_hash(p->context, sp_trajectory_meta(stream), "basis", basis), path);
     tool_check(sp_json_hash(p->context, sp_trajectory_meta(stream), "mesh", mesh), path);
     tool_check_hash(path, "mesh", mesh, p->mesh.hash);
+
     for (int64_t frames = 0;; frames += block.frame_count) {
         tool_check(sp_trajectory_next(stream, &block), path);
         if (block.frame_count == 0)
             break;
+
         bool all = block.u && !block.vertex && block.point_count == p->mesh.mesh.vertex_count,
              ours = block.q && block.r >= p->r && !strcmp(basis, p->basis.hash);
         if (!all && !ours)
             tool_fail(SP_INPUT, path,
                       "it has neither coordinates in this basis nor the displacements of all vertices (simulate "
                       "--record all)");
+
         for (int64_t f = 0; f < block.frame_count; f++) {
             if ((frames + f) % p->choice->every)
                 continue;
             double *q = add(p, &list->q, 1);
-            if (ours) /* of more columns than are used: the first coordinates, the nearest pose of an orthonormal basis
-                       */
+
+            /* Of a longer basis the first coordinates are taken: the nearest pose where the basis is orthonormal. */
+            if (ours)
                 memcpy(q, block.q + f * block.r, (size_t)p->r * sizeof *q);
             else {
                 make_projector(p, projector);
@@ -119,6 +128,7 @@ static void take_trajectory(cubature_problem *p, const char *path, const char *o
             }
         }
     }
+
     tool_record_input(path, option, block.hash, block.meta);
     sp_trajectory_close(stream);
     tool_close_input(descriptor);
@@ -218,8 +228,9 @@ static void sample(cubature_problem *p, uint64_t seed, int64_t count, double *q)
     sp_poses_sample(&own, p->r, p->deviation, NULL, 0, count, q);
     int spectrum = p->choice->spectrum;
     for (int64_t t = 0; t < count; t++)
-        for (int64_t j = 0; j < p->r && (spectrum == SPECTRUM_FORCE || (spectrum == SPECTRUM_BOTH && t % 2)); j++)
-            q[t * p->r + j] *= p->softer[j];
+        if (spectrum == SPECTRUM_FORCE || (spectrum == SPECTRUM_BOTH && t % 2))
+            for (int64_t j = 0; j < p->r; j++)
+                q[t * p->r + j] *= p->softer[j];
 }
 
 /* ---- all of them ---- */
@@ -299,27 +310,35 @@ void cubature_collect_poses(cubature_problem *p)
     const cubature_choice *choice = p->choice;
     pose_list list = {0}, out = {0};
     mass_projector projector = {0};
+
     find_stiffness(p);
     find_scale(p);
+
     for (int i = 2; i < tool_argument_count(); i++)
         take_file(p, tool_argument(i), NULL, &projector, &list);
     for (int64_t i = 0; i < choice->held_out_files.count; i++)
         take_file(p, choice->held_out_files.value[i], "held-out-file", &projector, &out);
+
     int64_t samples = choice->samples_given || tool_argument_count() > 2 || choice->incremental ? choice->samples : 200;
     if (samples > 0 || choice->incremental)
         find_amplitude(p);
     int64_t named = list.q.count / p->r;
+
     sample(p, p->context->seed, samples, add(p, &list.q, samples));
+
     bool sampled_out = (samples > 0 || choice->incremental) && choice->held_out > 0 && !choice->training_only;
     int64_t named_out = out.q.count / p->r;
     if (sampled_out)
         sample(p, (uint64_t)choice->held_out_seed, choice->held_out, add(p, &out.q, choice->held_out));
+
     int64_t known = list.known, known_out = out.known, shrunk = 0;
     settle(p, &list, &p->poses);
     settle(p, &out, &p->held_out);
+
     if (p->poses.count == 0 && !choice->incremental)
         tool_fail(SP_USAGE, NULL, "there are no poses: name files with some, or --poses");
     p->total = p->poses.count;
+
     if (choice->shard) {
         if (known)
             tool_fail(SP_USAGE, NULL, "--shard: files of training have their forces already");
@@ -327,7 +346,7 @@ void cubature_collect_poses(cubature_problem *p)
         named = named > p->first ? named - p->first : 0;
         named = named < p->poses.count ? named : p->poses.count;
     }
-    /* poses from files are taken as they are; random ones may be too much for a material */
+    /* Poses from files are taken as they are; random ones may be too much for a material. */
     tool_check(
         sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known, named, &p->poses, NULL),
         cubature_pose_files(p));

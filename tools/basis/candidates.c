@@ -151,20 +151,25 @@ static void read_file(candidates *set, candidate_file *file)
     sp_array first;
     sp_file open;
     int descriptor = tool_open_input(file->path);
+
     tool_check(sp_reader_open(set->context, descriptor, false, &reader), file->path);
     sp_columns_divert(set->context, reader, set->store.rows, &pieces);
     tool_check(sp_file_begin(set->context, reader, kinds, &open, &first), file->path);
+
     snprintf(file->kind, sizeof file->kind, "%s", *sp_file_kind(&open) ? sp_file_kind(&open) : "snapshots");
     const char *made_for = json_string_value(json_object_get(open.meta, "mesh"));
     tool_check_hash(file->path, "mesh", made_for ? made_for : "", set->mesh->hash);
+
     if (!strcmp(file->kind, "trajectory")) {
         json_t *meta = json_incref(open.meta);
         sp_file_free(&open);
         read_trajectory(set, file, reader, meta);
     } else
         read_columns(set, file, reader, &first, &open);
+
     sp_columns_pieces_free(&pieces);
     tool_close_input(descriptor);
+
     if (file->prescribed > 0)
         tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
 }
@@ -174,23 +179,29 @@ void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_spa
 {
     *set = (candidates){
         .context = context, .mesh = mesh, .body = body, .metric = metric, .choice = *choice, .file_count = count};
+
     sp_store_outside outside = tool_scratch_new(tool_output_path(), metric->rows, &set->scratch);
     sp_store_new(metric->rows, &outside, &set->store);
     set->files = tool_allocate(&set->pool, count, sizeof *set->files);
     choose(set);
+
     for (int64_t f = 0; f < count; f++) {
         set->files[f].path = paths[f];
         set->files[f].first = set->total;
         read_file(set, &set->files[f]);
         set->total += set->files[f].count;
     }
+
     if (set->numbers > set->total)
         tool_fail(SP_USAGE, NULL, "--columns: %lld is out of range (1 to %lld)", (long long)set->numbers,
                   (long long)set->total);
-    for (int64_t c = 0; !set->place && c < set->total; c++) {
-        int64_t *to = tool_list_add(&set->number, 1, sizeof *to);
-        *to = c;
-    }
+
+    if (!set->place)
+        for (int64_t c = 0; c < set->total; c++) {
+            int64_t *to = tool_list_add(&set->number, 1, sizeof *to);
+            *to = c;
+        }
+
     check_memory(set);
     tool_check(sp_store_evict(context, &set->store, resident(set, set->store.count)), NULL);
 }

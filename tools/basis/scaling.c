@@ -66,23 +66,32 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_fe_spa
            *product = tool_allocate(&pool, 6 * rows, sizeof *product);
     double *column = tool_allocate_raw(&pool, rows, sizeof *column),
            *work = tool_allocate_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
+
     tool_check(sp_rigid_motions(set->context, body, M, motion, &count), set->mesh->path);
+
     for (int64_t k = 0; k < count; k++) {
         sp_fe_space_scatter(body, motion + k * n, full);
         sp_metric_times(set->context, metric, 1, full, product + k * rows, work);
     }
-    for (int64_t c = 0; c < set->store.count && count > 0; c++) {
+
+    const int64_t changed = count > 0 ? set->store.count : 0;
+    for (int64_t c = 0; c < changed; c++) {
         if (!w->by_quotient[c] || is_held(set, c))
             continue;
+
         tool_check(sp_store_read(set->context, &set->store, 0, rows, c, 1, column), NULL);
+
+        /* Gram-Schmidt in the mass, twice against rounding. */
         for (int pass = 0; pass < 2; pass++)
             for (int64_t k = 0; k < count; k++) {
                 double part = sp_dense_dot(rows, product + k * rows, column);
                 for (int64_t i = 0; i < n; i++)
                     column[body->free[i]] -= part * motion[k * n + i];
             }
+
         tool_check(sp_store_write(set->context, &set->store, 0, rows, c, 1, column), NULL);
     }
+
     sp_pool_free(&pool);
 }
 
@@ -148,25 +157,34 @@ static void factors_by_product(const candidates *set, weights *w)
     int64_t columns = source->columns.count, column;
     double lowest = INFINITY, *base = tool_allocate_raw(&w->pool, columns, sizeof *base),
            *made = tool_allocate_raw(&w->pool, set->total, sizeof *made);
+
     for (int64_t i = 0; i < columns; i++)
         base[i] = NAN; /* not among the candidates */
+
+    /* λ₁ / λ: the lowest quotient of all columns is 1. */
     for (int64_t c = 0; c < set->store.count; c++)
         if (candidates_origin(set, c, &column) == source && !w->rigid[c] && w->square[c] > 0)
             lowest = fmin(lowest, base[column] = w->stiffness[c] / w->square[c]);
+
     for (int64_t f = 0; f < set->file_count; f++) {
         const sp_columns *derivatives = &set->files[f].columns;
-        for (int64_t k = 0; !strcmp(set->files[f].kind, "derivatives") && k < derivatives->count; k++) {
+        if (strcmp(set->files[f].kind, "derivatives") != 0)
+            continue;
+        for (int64_t k = 0; k < derivatives->count; k++) {
             const int64_t *pair = derivatives->pair + 2 * k, used = derivatives->source ? derivatives->source : columns;
+
             if (pair[0] >= columns || used > columns || pair[1] >= used + k)
                 tool_fail(SP_INPUT, set->files[f].path,
                           "derivative %lld is made of columns %lld and %lld: it does not belong to %s, which has %lld",
                           (long long)k + 1, (long long)pair[0] + 1, (long long)pair[1] + 1, source->path,
                           (long long)columns);
+
             made[set->files[f].first + k] =
                 lowest / base[pair[0]] *
                 (pair[1] < used ? lowest / base[pair[1]] : made[set->files[f].first + pair[1] - used]);
         }
     }
+
     for (int64_t c = 0; c < set->store.count; c++) {
         file = candidates_origin(set, c, &column);
         if (w->by_quotient[c])
@@ -224,24 +242,31 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, 
 {
     int64_t count = set->store.count;
     weights w = {0};
+
     if (scaling == SCALING_AUTO)
         scaling = automatic(set);
     if (scaling == SCALING_NONE)
         return;
+
     w.square = tool_allocate_raw(&w.pool, count, sizeof *w.square);
     w.stiffness = tool_allocate_raw(&w.pool, count, sizeof *w.stiffness);
     w.factor = tool_allocate_raw(&w.pool, count, sizeof *w.factor);
     w.by_quotient = tool_allocate(&w.pool, count, sizeof *w.by_quotient);
     w.rigid = tool_allocate(&w.pool, count, sizeof *w.rigid);
+
     if (scaling == SCALING_EIGENVALUE) {
         w.modes = find_modes(set);
         const sp_columns *modes = &w.modes->columns;
         w.mode = tool_allocate_raw(&w.pool, modes->count, sizeof *w.mode);
         tool_check(sp_mode_weights(set->context, modes->count, modes->rigid, modes->eigenvalue, w.mode), w.modes->path);
-        metric = modes->lumped ? lumped : consistent; /* what normalized the modes makes the others unit vectors */
+
+        /* In the mass that normalized the modes they are unit vectors. */
+        metric = modes->lumped ? lumped : consistent;
     }
+
     if (scaling == SCALING_PRODUCT)
         w.modes = find_source(set);
+
     bool any = false;
     for (int64_t c = 0; c < count; c++) {
         int64_t column;
@@ -251,9 +276,11 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, 
             (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
         any |= w.by_quotient[c];
     }
+
     tool_check(sp_store_squares(set->context, metric, &set->store, w.square), NULL);
     if (any)
         measure_quotients(set, &w, body, metric, metric == lumped);
+
     if (scaling == SCALING_EIGENVALUE)
         factors_by_eigenvalue(set, &w);
     else if (scaling == SCALING_PRODUCT)
@@ -263,6 +290,7 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, 
     else
         for (int64_t c = 0; c < count; c++)
             w.factor[c] = w.square[c] > 0 ? 1 / sqrt(w.square[c]) : 0;
+
     leave_out_rigid(set, &w);
     tool_check(sp_store_scale(set->context, &set->store, w.factor), NULL);
     sp_pool_free(&w.pool);

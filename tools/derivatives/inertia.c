@@ -17,15 +17,18 @@ static void weigh_by(derivatives_problem *p, const sp_fe_space *space, const sp_
     int64_t n = space->dof_count, count = p->k - p->rigid;
     double *u = tool_allocate_raw(&p->pool, n, sizeof *u), *product = tool_allocate_raw(&p->pool, n, sizeof *product),
            least = INFINITY, most = 0;
+
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(space, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
         sp_sparse_times(p->context, K, 1, u, product);
         double stiffness = sp_dense_dot(n, u, product);
+
         sp_sparse_times(p->context, M, 1, u, product);
         weight[c] = stiffness / sp_dense_dot(n, u, product);
         most = fmax(most, weight[c]);
         least = fmin(least, weight[c]);
     }
+
     for (int64_t c = 0; c < count; c++) {
         if (!(weight[c] > 1e-12 * most && isfinite(weight[c]))) {
             if (p->whole.mesh)
@@ -61,36 +64,45 @@ void derivatives_inertia(derivatives_problem *p)
     sp_flexibility *own = NULL, *flexibility = p->restricted;
     sp_list orders = {0};
     sp_inertia_derivatives_report report;
+
     tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
     tool_check(sp_elastic_stiffness(p->context, &p->body, &K), p->mesh.path);
+
     double *rigid = tool_allocate_raw(&p->pool, 6 * n, sizeof *rigid),
            *weight = tool_allocate_raw(&p->pool, count, sizeof *weight);
     int64_t *node = tool_allocate_raw(&p->pool, n, sizeof *node);
     sp_fe_space_nodes(&p->body, node);
+
     if (!p->restricted)
         tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
+
     tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders),
                p->modes.path);
     if (p->shard) { /* of order 1; those of a free body are solved together */
         derivatives_cut_shard(p, rigid_count ? SP_DERIVATIVES_WIDTH : 1);
         orders.count = p->pairs.count / 2;
     }
+
     p->count = orders.count;
-    /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
+    /* The elastic columns in front, as the library wants them: rigid ones have no part in this. */
     double *all = tool_allocate_raw(&p->pool, rows * (count + p->count), sizeof *all);
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
+
     if (!flexibility) {
         tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS,
                                             derivatives_permutation(p), &own),
                          p->mesh.path, &p->body, NULL);
         flexibility = own;
     }
+
     tool_check_solve(
         sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report),
         p->mesh.path, &p->body, NULL);
+
     p->U = all + count * rows;
     p->residual = report.residual;
+
     json_t *of_order = json_array();
     for (int64_t k = 1, c; k <= p->order; k++) {
         int64_t of = 0;
@@ -98,13 +110,17 @@ void derivatives_inertia(derivatives_problem *p)
             of += ((int64_t *)orders.data)[c] == k;
         json_array_append_new(of_order, json_integer(of));
     }
+
     json_object_set_new(p->result, "of_order", of_order);
     json_object_set_new(p->result, "factor_nonzeros",
                         tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
     json_object_set_new(p->result, "factor_flops",
                         tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
-    for (int64_t c = 0; c < p->pairs.count; c++) /* numbers of the file's columns, rigid ones included */
+
+    /* Numbers of the file's columns, rigid ones included. */
+    for (int64_t c = 0; c < p->pairs.count; c++)
         ((int64_t *)p->pairs.data)[c] += p->rigid;
+
     sp_list_free(&orders);
     sp_flexibility_free(own);
     sp_sparse_free(&K);

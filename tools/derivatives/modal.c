@@ -7,6 +7,7 @@ void derivatives_modal(derivatives_problem *p)
 {
     p->count = p->pairs.count / 2;
     p->U = tool_allocate_raw(&p->pool, p->modes.columns.rows * p->count, sizeof *p->U);
+
     if (p->rigid) {
         sp_free_derivatives_report report;
         tool_check(sp_free_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U,

@@ -38,8 +38,10 @@ static void take_modes(derivatives_problem *p, group_work *w)
     w->load = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->load);
     w->u = tool_allocate_raw(&p->pool, own * GROUP, sizeof *w->u);
     w->own = p->rigid ? tool_allocate_raw(&p->pool, own * p->k, sizeof *w->own) : NULL;
-    for (int64_t c = 0; c < p->k && w->own; c++)
-        sp_partition_own(&w->body.partition, &w->body.part, w->body.origin, w->U + 3 * c * vertices, w->own + c * own);
+    if (w->own)
+        for (int64_t c = 0; c < p->k; c++)
+            sp_partition_own(&w->body.partition, &w->body.part, w->body.origin, w->U + 3 * c * vertices,
+                             w->own + c * own);
 }
 
 /* K Φ = −(H:Ψ_j)Ψ_i for `count` pairs, or (K − λ_i M) Φ in the complement of the modes of a free body; the forces at
@@ -50,18 +52,24 @@ static int solve_group(derivatives_problem *p, group_work *w, const int64_t *pai
     sp_parallel_solution solution;
     double value[GROUP];
     const sp_parallel_complement complement = {.modes = p->k, .mode = w->own, .value = value};
+
     int status = sp_elastic_second(p->context, &w->body.space, p->k, w->U, count, pair, w->force);
     if (status != SP_OK)
         return status;
+
     for (int64_t c = 0; c < count; c++)
         sp_partition_own(&w->body.partition, &w->body.part, w->body.origin, w->force + 3 * c * vertices,
                          w->load + c * own);
     for (int64_t i = 0; i < count * own; i++)
         w->load[i] = -w->load[i];
-    for (int64_t c = 0; c < count && p->rigid; c++)
-        value[c] = p->modes.columns.eigenvalue[pair[2 * c]];
+
+    if (p->rigid)
+        for (int64_t c = 0; c < count; c++)
+            value[c] = p->modes.columns.eigenvalue[pair[2 * c]];
+
     status = tool_parallel()->solve(p->context, w->body.solver, p->rigid ? &complement : NULL, count, w->load,
                                     w->tolerance, w->u, &solution);
+
     p->residual = fmax(p->residual, solution.residual);
     w->iterations = solution.iterations > w->iterations ? solution.iterations : w->iterations;
     return status;
@@ -71,22 +79,27 @@ void derivatives_parallel(derivatives_problem *p, bool direct, double tolerance)
 {
     group_work w = {.tolerance = tolerance};
     const int64_t *pair = p->pairs.data, rows = p->modes.columns.rows;
+
     refuse(p, direct ? "slepc" : "amg");
     tool_parallel_divide(p->context, &p->mesh, &w.body);
     tool_parallel_open(p->context, &p->mesh, direct, false, true, &w.body);
+
     take_modes(p, &w);
     p->count = p->pairs.count / 2;
     if (tool_parallel_rank() == 0)
         p->U = tool_allocate_raw(&p->pool, rows * p->count, sizeof *p->U);
+
     for (int64_t first = 0; first < p->count; first += GROUP) {
         const int64_t count = p->count - first < GROUP ? p->count - first : GROUP;
         sp_pool columns = {0};
         tool_parallel_agree(solve_group(p, &w, pair + 2 * first, count), p->mesh.path);
+
         const double *U = tool_parallel_gather(p->context, &p->mesh, &w.body, count, w.u, &columns);
         if (U)
             memcpy(p->U + first * rows, U, (size_t)(count * rows) * sizeof *U);
         sp_pool_free(&columns);
     }
+
     json_object_set_new(p->result, "ranks", json_integer(tool_parallel_ranks()));
     if (!direct || p->rigid)
         json_object_set_new(p->result, "iterations", json_integer(w.iterations));

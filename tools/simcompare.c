@@ -58,9 +58,58 @@ static const tool_spec spec = {
                 "  simcompare bounce.npz full.npz --scene scene.json --probe near:0,0.7,0:z\n",
 };
 
+enum way { BY_MEMBERS, BY_MOTION, BY_ANGLES, BY_PROJECTION };
+
+/* Both files are trajectories; `other` receives one that is none. Two of scenes without --scene or --probe are compared
+ * by members. */
+static bool are_motions(sp_context *context, const char **other)
+{
+    char kind[SP_KIND_LENGTH];
+    int scenes = 0;
+    *other = NULL;
+    for (int i = 0; i < 2; i++) {
+        tool_peek_any_kind(context, tool_argument(i), kind);
+        const bool of_scene = !strcmp(kind, "scene_trajectory");
+        if (!of_scene && strcmp(kind, "trajectory") != 0) {
+            *other = tool_argument(i);
+            return false;
+        }
+        scenes += of_scene;
+    }
+    return scenes < 2 || chosen.scenes.count || chosen.probes.count;
+}
+
+/* What the options and the kinds of the files ask for; refuses options that do not apply to it. */
+static enum way choose(sp_context *context)
+{
+    const bool others = chosen.members || chosen.with_meta || chosen.signs || chosen.probes.count ||
+                        chosen.after_given || chosen.scenes.count || chosen.relative > 0;
+    if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
+        tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
+    if (chosen.projection && (!chosen.mesh || others))
+        tool_fail(SP_USAGE, NULL,
+                  "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol "
+                  "and --csv");
+    if (chosen.angles || chosen.projection)
+        return chosen.angles ? BY_ANGLES : BY_PROJECTION;
+
+    const char *other = NULL;
+    const bool motions = !chosen.members && are_motions(context, &other);
+    if (!motions &&
+        (chosen.probes.count || chosen.bases.count || chosen.scenes.count || chosen.mesh || chosen.after_given))
+        tool_fail(SP_USAGE, other, "--mesh, --basis, --scene, --probe and --after are for two trajectories%s",
+                  other ? ", and this is none" : "");
+    if (motions && (chosen.with_meta || chosen.signs))
+        tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
+    return motions ? BY_MOTION : BY_MEMBERS;
+}
+
 int main(int argc, char **argv)
 {
-    char kind[2][SP_KIND_LENGTH];
+    static bool (*const compare[])(comparison *) = {[BY_MEMBERS] = compare_members,
+                                                    [BY_MOTION] = compare_motions,
+                                                    [BY_ANGLES] = compare_angles,
+                                                    [BY_PROJECTION] = compare_projection};
     sp_context *context = tool_begin(&spec, argc, argv);
     comparison c = {.context = context,
                     .a = tool_argument(0),
@@ -77,39 +126,13 @@ int main(int argc, char **argv)
                     .after = chosen.after_given ? chosen.after : -1,
                     .stream = tool_quiet() ? NULL : tool_stdout(),
                     .table_wanted = chosen.table};
-    bool subspaces = chosen.angles || chosen.projection, others = chosen.members || chosen.with_meta || chosen.signs ||
-                                                                  chosen.probes.count || chosen.after_given ||
-                                                                  chosen.scenes.count || chosen.relative > 0;
-    if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
-        tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
-    if (chosen.projection && (!chosen.mesh || others))
-        tool_fail(SP_USAGE, NULL,
-                  "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol "
-                  "and --csv");
-    bool motions = !chosen.members && !subspaces, scenes = motions;
-    const char *other = NULL; /* an argument that is no trajectory */
-    for (int i = 0; i < 2 && motions; i++) {
-        tool_peek_any_kind(context, tool_argument(i), kind[i]);
-        const bool of_scene = !strcmp(kind[i], "scene_trajectory");
-        scenes &= of_scene;
-        motions &= of_scene || !strcmp(kind[i], "trajectory");
-        other = motions ? NULL : tool_argument(i);
-    }
-    motions &= !scenes || chosen.scenes.count || chosen.probes.count; /* two of scenes without --scene: by members */
-    if (!motions && !subspaces &&
-        (chosen.probes.count || chosen.bases.count || chosen.scenes.count || chosen.mesh || chosen.after_given))
-        tool_fail(SP_USAGE, other, "--mesh, --basis, --scene, --probe and --after are for two trajectories%s",
-                  other ? ", and this is none" : "");
-    if (motions && (chosen.with_meta || chosen.signs))
-        tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
-    bool same = chosen.angles       ? compare_angles(&c)
-                : chosen.projection ? compare_projection(&c)
-                : motions           ? compare_motions(&c)
-                                    : compare_members(&c);
+
+    const bool same = compare[choose(context)](&c);
     if (chosen.table)
         tool_write_bytes(chosen.table, c.table.data, c.table.count);
     sp_list_free(&c.table);
     sp_pool_free(&c.pool);
+
     int status = tool_end();
     return status == SP_OK && !same ? SP_NO : status;
 }

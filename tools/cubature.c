@@ -73,7 +73,8 @@ static const tool_option options[] = {
 static void check_poses(void)
 {
     const bool files = tool_argument_count() > 2;
-    const bool random = chosen.incremental || (chosen.samples_given ? chosen.samples > 0 : !files); /* some poses are */
+    const bool random = chosen.incremental || (chosen.samples_given ? chosen.samples > 0 : !files);
+
     const struct {
         bool idle;
         const char *text;
@@ -86,6 +87,7 @@ static void check_poses(void)
         {chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements,
          "--tolerance 0 needs --elements with this method"},
     };
+
     tool_inputs_are(files ? "files-of-poses" : "mesh-and-basis");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
@@ -95,14 +97,17 @@ static void check_poses(void)
 static void read_problem(cubature_problem *p)
 {
     static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
+
     tool_read_mesh(tool_argument(0), NULL, &p->mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &p->mesh, &p->basis);
     p->r = chosen.r ? chosen.r : p->basis.columns.count;
     if (p->r > p->basis.columns.count)
         tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r,
                   (long long)p->basis.columns.count);
+
     tool_check(sp_fe_space_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
     tool_hold_rows(&p->mesh.mesh, &p->basis);
+
     p->mass = tool_allocate(&p->pool, p->r * p->r, sizeof(double));
     p->stiffness = tool_allocate(&p->pool, p->r * p->r, sizeof(double));
     p->own_stiffness = tool_allocate(&p->pool, p->r, sizeof(double));
@@ -110,6 +115,7 @@ static void read_problem(cubature_problem *p)
     p->quotient = tool_allocate(&p->pool, p->r, sizeof(double));
     p->deviation = tool_allocate(&p->pool, p->r, sizeof(double));
     p->softer = tool_allocate(&p->pool, p->r, sizeof(double));
+
     tool_check(
         sp_reduced_mass(p->context, &p->body, p->basis.columns.lumped, p->r, p->basis.columns.U, p->mass, p->gravity),
         p->basis.path);

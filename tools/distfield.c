@@ -47,15 +47,19 @@ static void read_surface(sp_context *context, const char *path, sp_surface *surf
 {
     sp_pool pool = {0};
     *mesh = (tool_mesh){0};
+
     tool_inputs_are(tool_is_archive(path) ? "mesh" : "model");
     distfield_check_pose(&chosen.pose);
+
     if (!tool_is_archive(path)) {
         tool_read_surface(context, path, NULL, surface);
         return;
     }
+
     tool_read_mesh(path, NULL, mesh);
     tool_mesh_surface(context, &mesh->mesh, false, surface);
     const double *u = distfield_displacement(&chosen.pose, mesh, &pool);
+
     if (u) {
         tool_skin skin;
         tool_skin_open(context, &mesh->mesh, false, &skin);
@@ -94,13 +98,16 @@ static void say(const sp_field *field, const sp_distance_report *report)
     else if (report->sign_disagreements > 0)
         tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface",
                   sign_names[report->sign], (long long)report->sign_disagreements, (long long)report->sign_tests);
+
     if (report->sign == SP_FIELD_WINDING && !report->closed)
         tool_warn(NULL,
                   "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign "
                   "offset makes it closed)",
                   (long long)report->orient.open_edges);
+
     if (report->inside == 0 && report->sign != SP_FIELD_UNSIGNED)
         tool_warn(NULL, "no vertex of the grid lies inside");
+
     tool_say("%lld x %lld x %lld cells of %.4g m; sign: %s; %lld vertices inside", (long long)field->cells[0],
              (long long)field->cells[1], (long long)field->cells[2], field->spacing, sign_names[report->sign],
              (long long)report->inside);
@@ -109,13 +116,16 @@ static void say(const sp_field *field, const sp_distance_report *report)
 static json_t *report_result(const sp_distance_report *report)
 {
     json_t *result = tool_result_new();
+
     json_object_set_new(result, "sign", json_string(sign_names[report->sign]));
     json_object_set_new(result, "inside", json_integer(report->inside));
     json_object_set_new(result, "boundary", tool_real("boundary", report->boundary));
+
     if (report->sign != SP_FIELD_UNSIGNED) {
         json_object_set_new(result, "sign_tests", json_integer(report->sign_tests));
         json_object_set_new(result, "sign_disagreements", json_integer(report->sign_disagreements));
     }
+
     if (report->sign == SP_FIELD_OFFSET) {
         json_object_set_new(result, "offset_triangles", json_integer(report->offset_triangles));
         json_object_set_new(result, "enclosed_vertices", json_integer(report->dropped_vertices));
@@ -128,6 +138,7 @@ static json_t *report_result(const sp_distance_report *report)
         json_object_set_new(result, "degenerate_triangles", json_integer(report->orient.degenerate));
         json_object_set_new(result, "one_sided_patches", json_integer(report->orient.one_sided));
     }
+
     return result;
 }
 
@@ -158,13 +169,17 @@ int main(int argc, char **argv)
     sp_distance_report report = {0};
     tool_mesh mesh;
     json_t *result;
+
     read_surface(context, path, &surface, &mesh);
+
     const sp_distance_parameters parameters = {.cells = chosen.cells,
                                                .scale = chosen.scale,
                                                .cube = chosen.grid == 0,
                                                .sign = (enum sp_field_sign)chosen.sign,
                                                .offset = chosen.offset_given ? chosen.offset : 0};
+
     tool_output *output = tool_output_open(tool_output_path());
+
     if (chosen.pose.fields.count)
         result = approximate(context, path, &surface, &mesh, &field);
     else {
@@ -172,15 +187,20 @@ int main(int argc, char **argv)
         say(&field, &report);
         result = report_result(&report);
     }
+
     sp_surface_free(&surface);
     json_t *meta = tool_meta_new("field");
     json_object_set_new(meta, "sign", json_string(chosen.pose.fields.count ? "deformed" : sign_names[report.sign]));
     if (report.sign == SP_FIELD_OFFSET)
         json_object_set_new(meta, "offset", tool_real("offset", report.offset));
-    if (mesh.path && !chosen.pose.basis) /* the field of another place than the mesh's at rest is not one of the mesh */
+
+    /* The field of another place than the mesh's at rest is not one of the mesh. */
+    if (mesh.path && !chosen.pose.basis)
         json_object_set_new(meta, "mesh", json_string(mesh.hash));
+
     tool_check(sp_field_write(context, tool_output_writer(output), meta, &field), tool_output_path());
     tool_output_finish(output, result);
+
     json_decref(meta);
     sp_field_free(&field);
     if (mesh.path)

@@ -108,10 +108,13 @@ static void warn_of_cut(int64_t rank, const double *value)
 static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
 {
     int64_t count = set->store.count, rank = 0;
+
     if (chosen.method == METHOD_RANDOM)
         tool_check(sp_random_projection(context, chosen.r, &set->store), NULL);
+
     if (chosen.raw)
         return chosen.r;
+
     if (chosen.keep_first)
         tool_check(sp_mass_pca_beyond(context, metric, first_columns(set), chosen.r, &set->store, value, &rank), NULL);
     else if (chosen.method == METHOD_PCA) {
@@ -120,8 +123,10 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
             warn_of_cut(rank, value);
     } else
         tool_check(sp_mass_gram_schmidt(context, metric, chosen.r, 1e-10, &set->store, value, &rank), NULL);
+
     if (rank == 0)
         tool_fail(SP_INPUT, set->files[0].path, "every column is zero: there is nothing to make a basis of");
+
     if (chosen.method == METHOD_RANDOM && rank < chosen.r)
         tool_fail(SP_USAGE, file_names(set), "-r %lld: only %lld random combinations of %lld columns are independent",
                   (long long)chosen.r, (long long)rank, (long long)count);
@@ -173,6 +178,7 @@ static void write_columns(sp_context *context, const tool_mesh *mesh, const cand
 {
     sp_pool pool = {0};
     const int64_t rows = set->store.rows;
+
     source from = {.context = context,
                    .store = &set->store,
                    .buffer = chosen.memory ? tool_allocate_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
@@ -182,10 +188,13 @@ static void write_columns(sp_context *context, const tool_mesh *mesh, const cand
                           .column_data = &from,
                           .singular_value = chosen.method == METHOD_PCA && !chosen.keep_first ? (double *)value : NULL,
                           .lumped = chosen.lumped};
+
     memcpy(columns.mesh, mesh->hash, sizeof columns.mesh);
-    /* columns that are not orthonormal are not a basis */
+
+    /* Columns that are not orthonormal are not a basis. */
     json_t *meta = tool_meta_new(chosen.raw ? "snapshots" : "basis");
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
+
     tool_output_finish(output, result);
     json_decref(meta);
     sp_pool_free(&pool);

@@ -71,17 +71,22 @@ static void choose(derivatives_problem *p)
 {
     bool modal = chosen.method == METHOD_MODAL;
     int64_t elastic = p->k - p->rigid;
+
     for (int64_t i = 0; i < chosen.pairs.count; i++)
         parse_pairs(chosen.pairs.value[i], p->rigid, p->k, &p->pairs);
     if (modal && chosen.pairs.count == 0)
         derivatives_all_pairs(p);
+
+    /* Derivatives of a free body are solved together, so that shards are cut between groups. */
     p->shard = chosen.shard;
-    if (modal) /* those of a free body are solved together */
+    if (modal)
         derivatives_cut_shard(p, p->rigid ? SP_FREE_DERIVATIVES_WIDTH : 1);
+
     if (chosen.shard && chosen.order > 1)
         tool_fail(SP_USAGE, NULL,
                   "--shard: derivatives of order %d are made from those of lower order: only --order 1 can be divided",
                   (int)chosen.order);
+
     p->order = (int)chosen.order;
     p->most = (int)(chosen.most ? chosen.most : elastic * (elastic + 1) / 2);
     if (!modal && p->order > 1 && !chosen.most)
@@ -105,18 +110,24 @@ static void hold_interfaces(derivatives_problem *p)
 {
     sp_mesh *mesh = &p->mesh.mesh;
     const sp_columns *columns = &p->modes.columns;
+
     tool_check(sp_fe_space_new(p->context, mesh, &p->whole), p->mesh.path);
     tool_check(sp_fe_space_pattern(p->context, &p->whole), p->mesh.path);
-    p->held = *mesh; /* a shallow copy with fixed vertices of its own */
+
+    /* A shallow copy with fixed vertices of its own. */
+    p->held = *mesh;
     p->held.pool = (sp_pool){0};
     p->held.fixed = tool_allocate_copy(&p->held.pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
     p->held.fixed_axes = tool_allocate_copy(&p->held.pool, mesh->fixed_axes, mesh->fixed_count, 1);
     p->averages = tool_allocate(&p->pool, columns->interface_count, sizeof *p->averages);
+
     for (int64_t i = 0; i < columns->interface_count; i++) {
         const sp_mesh_set *set = sp_mesh_find_set(mesh, columns->interfaces[i].name, SP_SET_VERTICES);
+
         if (!set || set->count != columns->interfaces[i].vertex_count)
             tool_fail(SP_INPUT, p->modes.path, "the mesh has no set \"%s\" of %lld vertices, an interface of the basis",
                       columns->interfaces[i].name, (long long)columns->interfaces[i].vertex_count);
+
         if (columns->interfaces[i].frame == SP_FRAME_AVERAGE)
             add_average(p, columns->interfaces[i].name, set);
         else
@@ -177,33 +188,41 @@ int main(int argc, char **argv)
     p.context = tool_begin(&spec, argc, argv);
     static const char *const kinds[] = {"modes", "snapshots", NULL};
     const bool parallel = chosen.method == METHOD_MODAL && chosen.solver != SOLVER_DIRECT;
+
     if (parallel)
         tool_parallel_start(chosen.solver == SOLVER_SLEPC ? "slepc" : "amg");
+
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &p.mesh, &p.modes);
     check_kind(&p);
     refuse_state(&p);
     tool_hold_rows(&p.mesh.mesh, &p.modes);
+
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;
     p.memory = chosen.memory;
     p.path = tool_output_path();
+
     if (p.k > p.modes.columns.count)
         tool_fail(SP_USAGE, p.modes.path, "--modes %lld: the file has %lld", (long long)p.k,
                   (long long)p.modes.columns.count);
     if (p.rigid >= p.k)
         tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
+
     choose(&p);
     tool_output *output = tool_parallel_rank() == 0 ? tool_output_open(tool_output_path()) : NULL;
     p.result = tool_result_new();
+
     if (parallel)
         derivatives_parallel(&p, chosen.solver == SOLVER_SLEPC, chosen.tolerance);
     else
         solve_alone(&p);
+
     if (output)
         derivatives_write(&p, output);
     else
         json_decref(p.result);
+
     derivatives_restrict_close(&p);
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);

@@ -89,12 +89,14 @@ static const tool_option options[] = {
 static void make_matrices(modes_problem *p)
 {
     sp_fe_space *body = &p->body;
+
     if (chosen.stiffness)
         modes_read_matrix(p, chosen.stiffness, "stiffness", &p->K);
     else if (chosen.about)
         modes_tangent(p, &p->K);
     else
         tool_check(sp_elastic_stiffness(p->context, body, &p->K), p->mesh.path);
+
     if (chosen.mass) {
         modes_read_matrix(p, chosen.mass, "mass", &p->M);
         p->lumped = modes_diagonal(&p->M);
@@ -102,6 +104,7 @@ static void make_matrices(modes_problem *p)
         tool_check(sp_fe_space_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
         p->lumped = chosen.lumped;
     }
+
     if (chosen.write_stiffness)
         modes_write_matrix(p, chosen.write_stiffness, "write-stiffness", "K", &p->K);
     if (chosen.write_mass)
@@ -148,33 +151,41 @@ int main(int argc, char **argv)
     modes_problem p = {0};
     p.context = tool_begin(&spec, argc, argv);
     const bool parallel = chosen.method == METHOD_LANCZOS && !chosen.buckling && chosen.lanczos.solver >= SOLVER_SLEPC;
+
     if (parallel)
         tool_parallel_start(chosen.lanczos.solver == SOLVER_SLEPC ? "slepc" : "amg");
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     if (parallel)
         return modes_parallel(&p, &chosen.lanczos, chosen.lumped);
+
     read_equilibrium(&p);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     const bool interfaces = chosen.interface.names.count > 0;
     if (!interfaces && chosen.method != METHOD_INERTIA && !chosen.krylov.order && chosen.lanczos.count == 0)
         tool_fail(SP_USAGE, NULL, "--count: 0 is out of range, 1 to 100000; only with --interface it means none");
+
     p.output = tool_output_open(tool_output_path());
     p.own = !chosen.stiffness && !chosen.about;
     p.derivatives_path = chosen.derivatives;
     p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
+
     tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     make_matrices(&p);
     if (interfaces)
         modes_interfaces(&p, &chosen.interface);
     else
         find_rigid_motions(&p);
+
     if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > p.order)
         tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom%s",
                   (long long)chosen.lanczos.count, (long long)p.order, interfaces ? " off its interfaces" : "");
+
     tool_inputs_are(p.rigid_count ? "free-body" : "fixed-body");
     chosen.krylov.count = chosen.lanczos.count;
+
     if (p.equilibrium)
         modes_refuse_free(&p, chosen.about ? "about" : "buckling");
+
     if (interfaces && chosen.lanczos.count == 0 && chosen.method != METHOD_INERTIA) {
         modes_constraint(&p, NULL);
         modes_write_snapshots(&p, 0, NULL, tool_result_new());
@@ -184,6 +195,7 @@ int main(int argc, char **argv)
         modes_lanczos(&p, &chosen.lanczos);
     else
         (chosen.method == METHOD_INERTIA ? modes_inertia : modes_krylov)(&p, &chosen.krylov);
+
     modes_interfaces_close(&p);
     if (p.equilibrium)
         tool_equilibrium_free(p.equilibrium);

@@ -157,30 +157,37 @@ int main(int argc, char **argv)
     sp_pointshell pointshell;
     sp_pointshell_report report;
     sp_pointshell_motion_report motion;
+
     choose_defaults();
     read_source(context, path, &from);
+
     if (chosen.basis) {
         tool_read_columns(chosen.basis, "basis", NULL, &from.mesh, &basis);
         tool_hold_rows(&from.mesh.mesh, &basis);
     }
+
     tool_output *output = tool_output_open(tool_output_path());
     find_level(context, path, &from);
-    const sp_pointshell_parameters parameters = {(enum sp_pointshell_method)chosen.method,
-                                                 chosen.points,
-                                                 (int)chosen.levels,
-                                                 chosen.branching,
-                                                 chosen.cells,
-                                                 (int)chosen.iterations};
+
+    const sp_pointshell_parameters parameters = {.method = (enum sp_pointshell_method)chosen.method,
+                                                 .points = chosen.points,
+                                                 .levels = (int)chosen.levels,
+                                                 .branching = chosen.branching,
+                                                 .cells = chosen.cells,
+                                                 .iterations = (int)chosen.iterations};
+
     tool_check(sp_pointshell_make(context, &from.level, &parameters, &pointshell, &report), path);
     if (chosen.basis)
         tool_check(sp_pointshell_transfer(context, &from.mesh.mesh, basis.columns.count, basis.columns.U,
                                           chosen.normals == NORMALS_TANGENTS, &pointshell, &motion),
                    path);
     pointshell_say(&from.level, &pointshell, &report, chosen.basis ? &motion : NULL);
+
     json_t *meta = make_meta(&from, basis.hash),
            *result = pointshell_result(&from.level, &pointshell, &report, chosen.basis ? &motion : NULL);
     tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &pointshell), tool_output_path());
     tool_output_finish(output, result);
+
     json_decref(meta);
     sp_pointshell_free(&pointshell);
     sp_level_free(&from.level);

@@ -78,13 +78,16 @@ int main(int argc, char **argv)
     static const char *const kinds[] = {"basis", "modes", "snapshots", NULL};
     tool_mesh mesh;
     tool_columns basis;
+
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_read_columns(tool_argument(1), NULL, kinds, &mesh, &basis);
     tool_hold_rows(&mesh.mesh, &basis);
+
     int64_t r = chosen.r ? chosen.r : basis.columns.count;
     if (r > basis.columns.count)
         tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r,
                   (long long)basis.columns.count);
+
     for (int64_t i = 0; i < mesh.mesh.material_count; i++)
         if (!sp_material_quadratic(&mesh.mesh.materials[i])) {
             tool_hint("use cubature, or simulate --model galerkin");
@@ -92,10 +95,12 @@ int main(int argc, char **argv)
                       "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));
         }
+
     if (chosen.certificate)
         polycoef_certificate(context, &mesh, &basis, r, chosen.loads, chosen.memory);
     else
         write_polynomials(context, &mesh, &basis, r);
+
     sp_columns_free(&basis.columns);
     sp_mesh_free(&mesh.mesh);
     return tool_end();

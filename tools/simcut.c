@@ -26,12 +26,14 @@ static json_t *report(sp_context *context, const cut_sides *p, const sp_mesh *cu
                       int64_t dropped, const sp_mesh *written)
 {
     sp_cut_counts n;
+
     tool_check(sp_mesh_count_cut(context, p->mesh, cut, origin, &n), NULL);
     tool_say(
         "%lld sides; %lld pieces of %lld before, %lld of them not fixed; %lld vertices doubled (%lld new); %lld of "
         "%lld triangles dropped",
         (long long)p->count, (long long)n.pieces, (long long)n.pieces_before, (long long)n.free_pieces,
         (long long)n.doubled, (long long)n.copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
+
     json_t *result = tool_result_new();
     const struct {
         const char *name;
@@ -43,6 +45,7 @@ static json_t *report(sp_context *context, const cut_sides *p, const sp_mesh *cu
                   {"doubled_vertices", n.doubled},
                   {"new_vertices", n.copies},
                   {"dropped_triangles", dropped}};
+
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
     json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(written)));

@@ -88,11 +88,14 @@ static enum import_format format_of(const char *path)
                  {".Ulin", IMPORT_VEGA_MATRIX}, {".float", IMPORT_VEGA_MATRIX}, {".modalDeriv", IMPORT_VEGA_MATRIX},
                  {".cub", IMPORT_CUB},          {".json", IMPORT_SUPERELEMENT}};
     const char *dot = strrchr(path, '.');
+
     if (chosen.format != IMPORT_AUTO)
         return (enum import_format)chosen.format;
-    for (int i = 0; dot && i < TOOL_COUNT(known); i++)
-        if (!strcmp(dot, known[i].ending))
-            return known[i].format;
+    if (dot)
+        for (int i = 0; i < TOOL_COUNT(known); i++)
+            if (!strcmp(dot, known[i].ending))
+                return known[i].format;
+
     if (dot && strcasestr(" .obj .ply .stl .off ", dot))
         tool_hint("voxelize makes a mesh of a triangle model");
     else
@@ -111,9 +114,10 @@ static enum import_kind kind_of(const char *path)
         enum import_kind kind;
     } known[] = {{".U", IMPORT_BASIS}, {".Ulin", IMPORT_MODES}, {".modalDeriv", IMPORT_DERIVATIVES}};
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < TOOL_COUNT(known); i++)
-        if (!strcmp(dot, known[i].ending))
-            return known[i].kind;
+    if (dot)
+        for (int i = 0; i < TOOL_COUNT(known); i++)
+            if (!strcmp(dot, known[i].ending))
+                return known[i].kind;
     return IMPORT_SNAPSHOTS;
 }
 

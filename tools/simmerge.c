@@ -30,19 +30,24 @@ static void add_argument(sp_context *context, const char *path, named *all)
                                               &merge_polynomials};
     char name[SP_KIND_LENGTH];
     const merge_kind *kind = NULL;
+
     tool_peek_kind(context, path, name);
+
     if (!strcmp(name, "mesh")) {
         if (all->mesh)
             tool_fail(SP_USAGE, path, "a second mesh");
         all->mesh = path;
         return;
     }
+
     for (int i = 0; i < TOOL_COUNT(kinds); i++)
         kind = strcmp(kinds[i]->kind, name) ? kind : kinds[i];
     if (!kind)
         tool_fail(SP_INPUT, path, "it is a file of kind %s, of which there are no shards", name);
+
     if (all->kind && kind != all->kind)
         tool_fail(SP_INPUT, path, "it is a file of kind %s, %s of kind %s", name, all->shards[0], all->kind->kind);
+
     all->kind = kind;
     all->shards[all->count++] = path;
 }
@@ -66,18 +71,23 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
     sp_pool pool = {0};
+
     const named all = sort_arguments(context, &pool);
     merge_shard *shards = tool_allocate(&pool, all.count, sizeof *shards);
     merge_read(context, all.kind, all.count, all.shards, shards);
+
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = merge_meta(all.kind->whole, &shards[0]), *result = tool_result_new(),
            *joined = all.kind->join(context, all.count, shards, all.mesh, meta, output);
+
     json_object_set_new(result, "warnings", merge_warnings(all.count, shards, json_object_get(result, "warnings")));
     json_object_del(joined, "warnings");
     json_object_update(result, joined);
     json_decref(joined);
+
     tool_output_finish(output, result);
     json_decref(meta);
+
     for (int64_t i = 0; i < all.count; i++) {
         all.kind->release(&shards[i]);
         json_decref(shards[i].meta);

@@ -148,6 +148,7 @@ int main(int argc, char **argv)
     static const char *const of_films[] = {"fps", "speed"};
     const char *paths[16];
     bool scene = false, shell = false;
+
     for (int i = 0; i < tool_argument_count(); i++) {
         paths[i] = tool_argument(i);
         if (tool_is_scene(paths[i]))
@@ -155,14 +156,18 @@ int main(int argc, char **argv)
         else
             shell |= is_shell(context, paths[i]);
     }
+
     render_check_camera(&chosen);
     if (chosen.sheet && tool_pattern(tool_output_path()))
         tool_fail(SP_USAGE, NULL, "--sheet makes one picture: -o takes no pattern");
+
     const bool film = tool_film_named(tool_output_path());
     if (film && (chosen.slice || chosen.sheet))
         tool_fail(SP_USAGE, NULL, "--%s makes one picture: -o NAME.png", chosen.slice ? "slice" : "sheet");
-    for (int i = 0; !film && i < TOOL_COUNT(of_films); i++)
-        tool_option_idle(of_films[i], "without a film: -o NAME.mp4, .webm or .gif");
+    if (!film)
+        for (int i = 0; i < TOOL_COUNT(of_films); i++)
+            tool_option_idle(of_films[i], "without a film: -o NAME.mp4, .webm or .gif");
+
     if (chosen.slice) {
         tool_inputs_are("distance-field");
         if (tool_argument_count() > 1)

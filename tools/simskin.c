@@ -84,19 +84,25 @@ int main(int argc, char **argv)
     sp_skin_report weights;
     sp_pool pool = {0};
     const char *path = tool_argument(1);
+
     tool_read_mesh(tool_argument(0), NULL, &mesh);
     tool_read_skeleton(context, path, NULL, &mesh.mesh, &skeleton);
+
     tool_output *output = tool_output_open(tool_output_path()),
                 *fixed = chosen.fixed ? tool_output_open(chosen.fixed) : NULL;
     const int64_t *attached = list_attached(&mesh, &skeleton, path, &pool);
+
     tool_check(sp_skin_weights(context, &mesh.mesh, skeleton.bone_count, attached, chosen.influences, &skin, &weights),
                mesh.path);
+
     json_t *meta = tool_meta_new("skin"), *result = report(&skin, &weights);
     json_object_set_new(meta, "mesh", json_string(mesh.hash));
     tool_check(sp_skin_write(context, tool_output_writer(output), meta, &skin, skeleton.names), tool_output_path());
     tool_output_finish(output, result);
+
     if (fixed)
         write_fixed(context, &mesh, &skeleton, fixed);
+
     json_decref(meta);
     sp_skin_free(&skin);
     sp_skeleton_file_free(&skeleton);

@@ -87,30 +87,37 @@ int main(int argc, char **argv)
     sp_list table = {0};
     int64_t failed = 0;
     v.context = tool_begin(&spec, argc, argv);
+
     simulate_check_options(&chosen.motion);
     if (chosen.reference && (chosen.motion.steps_given || chosen.motion.every_given))
         tool_fail(
             SP_USAGE, NULL,
             "--steps and --every do not apply with --reference: the models run to the last frame of that file, and "
             "all its frames are compared");
+
     validation_open(&v);
     while (validation_bring(&v)) {
-        for (int64_t k = 0; k < v.frames.count && v.probe_count; k++) {
-            validation_keep(&v.time, v.frames.time[k]);
-            validation_keep_probes(&v, v.frames.u + k * v.mass.order, v.value);
-        }
+        if (v.probe_count)
+            for (int64_t k = 0; k < v.frames.count; k++) {
+                validation_keep(&v.time, v.frames.time[k]);
+                validation_keep_probes(&v, v.frames.u + k * v.mass.order, v.value);
+            }
+
         for (int64_t i = 0; i < v.run_count; i++)
             validation_follow(&v, &v.runs[i]);
     }
+
     validation_warn(&v);
     bool within = validation_report(&v, tool_quiet() ? NULL : tool_stdout(), &table);
     if (chosen.table)
         tool_write_bytes(chosen.table, table.data, table.count);
+
     for (int64_t i = 0; i < v.run_count; i++)
         failed += v.runs[i].failed;
     if (failed)
         tool_fail(SP_NUMERICAL, NULL, "%lld of %lld models did not converge", (long long)failed,
                   (long long)v.run_count);
+
     sp_list_free(&table);
     validation_close(&v);
     int status = tool_end();

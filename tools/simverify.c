@@ -81,6 +81,7 @@ static void check_kind(verify *v, artefact *file)
         {"certificate", verify_certificate},
         {"curve", verify_curve},
     };
+
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {
             kinds[i].check(v, file);
@@ -110,18 +111,22 @@ int main(int argc, char **argv)
     const tool_texts *const named[] = {&chosen.meshes, &chosen.modes, &chosen.bases};
     static const char *const names[] = {"mesh", "modes", "basis"};
     int arguments = tool_argument_count();
+
     verify v = {.context = context,
                 .stream = tool_stdout(),
                 .sample = chosen.sample,
                 .model = chosen.model,
                 .loads = &chosen.loads,
                 .balance = chosen.balance_given ? chosen.balance : -1};
+
     v.files =
         calloc((size_t)(arguments + chosen.meshes.count + chosen.modes.count + chosen.bases.count), sizeof *v.files);
     if (!v.files)
         tool_out_of_memory();
+
     for (int i = 0; i < arguments; i++)
         verify_read(&v, tool_argument(i), NULL, &v.files[v.count++]);
+
     for (int k = 0; k < 3; k++)
         for (int64_t i = 0; i < named[k]->count; i++, v.count++) {
             artefact *file = &v.files[v.count];
@@ -130,13 +135,16 @@ int main(int argc, char **argv)
             if (!fits)
                 tool_fail(SP_INPUT, file->path, "--%s: it is a file of kind %s", names[k], file->kind);
         }
+
     for (int64_t i = 0; i < v.count; i++) {
         check_file(&v, &v.files[i]);
         check_kind(&v, &v.files[i]);
         fflush(v.stream);
     }
+
     tool_say("%lld checks passed, %lld failed, %lld skipped", (long long)v.passed, (long long)v.failed,
              (long long)v.skipped);
+
     for (int64_t i = 0; i < v.count; i++)
         verify_free(&v.files[i]);
     free(v.files);

@@ -50,23 +50,29 @@ int main(int argc, char **argv)
     sp_context *context = tool_begin(&spec, argc, argv);
     sketch s;
     sketch_solution solution;
+
     if (!chosen.loads)
         tool_fail(SP_USAGE, NULL, "no recording was named (--loads CSV)");
+
     sketch_open(context, tool_argument(0), &s);
     sketch_select(&s, chosen.loads, chosen.step, chosen.separation, chosen.count);
     if (s.count == 0)
         tool_fail(SP_USAGE, chosen.loads, "--separation %g: every load is that close to rest", chosen.separation);
+
     const tool_shard shard = tool_shard_parse(chosen.shard, s.count, SKETCH_GROUP, "loads");
     tool_output *output = tool_output_open(tool_output_path());
     tool_checkpoint *checkpoint = tool_checkpoint_open(chosen.checkpoint);
     tool_checkpoint_counts(checkpoint, shard.end - shard.first, "loads");
+
     sketch_solve(&s, shard.first, shard.end, chosen.tolerance, chosen.iterations, checkpoint, &solution);
     if (solution.count == 0)
         tool_fail(SP_NUMERICAL, s.mesh.path, "none of the %lld loads has an equilibrium that was found",
                   (long long)(shard.end - shard.first));
+
     json_t *meta = tool_meta_new("snapshots");
     json_t *result = chosen.shard ? sketch_write_shard(&s, &solution, shard.first, shard.end, meta, output)
                                   : sketch_write(&s, &solution, &chosen.thinning, meta, output);
+
     tool_output_finish(output, result);
     tool_checkpoint_finish(checkpoint);
     json_decref(meta);

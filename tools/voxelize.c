@@ -89,19 +89,23 @@ static void say_hollow(const sp_voxelize_report *report)
 static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
 {
     json_t *result = tool_result_new(), *sizes = json_array();
+
     for (int64_t i = 0; i < report->component_count && i < 16; i++)
         json_array_append_new(sizes, json_integer(report->component_size[i]));
+
     json_object_set_new(result, "volume", tool_real("volume", sp_mesh_volume(mesh)));
     json_object_set_new(result, "origin", tool_reals("origin", 3, report->origin));
     json_object_set_new(result, "spacing", tool_real("spacing", report->spacing));
     json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
     json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));
     json_object_set_new(result, "components", json_integer(report->component_count));
+
     if (!chosen.fill)
         json_object_set_new(result, "enclosed_voxels", json_integer(report->enclosed_voxels));
     json_object_set_new(result, "component_sizes", sizes);
     json_object_set_new(result, "dropped_voxels", json_integer(report->dropped_voxels));
     json_object_set_new(result, "dropped_triangles", json_integer(report->dropped_triangles));
+
     if (chosen.fill) {
         json_object_set_new(result, "open_edges", json_integer(report->orient.open_edges));
         json_object_set_new(result, "turned_triangles", json_integer(report->orient.turned));
@@ -143,18 +147,22 @@ static void read_surface(sp_context *context, const char *path, sp_surface *surf
 static void finish_mesh(sp_context *context, const char *path, const sp_material *standard, sp_mesh *mesh)
 {
     sp_pool pool = {0};
+
     if (chosen.groups == SP_GROUPS_NONE)
         strcpy(mesh->materials[0].name, standard->name);
+
     tool_apply_regions(context, mesh);
     const sp_helix *helices = tool_read_materials(context, chosen.materials, &pool, mesh);
     mesh->quadrature = (int)chosen.quadrature;
     tool_set_up(mesh);
+
     if (chosen.tetrahedra) {
         sp_mesh split;
         tool_check(sp_mesh_split(context, mesh, &split), path);
         sp_mesh_free(mesh);
         *mesh = split;
     }
+
     tool_read_factor(context, chosen.factor, mesh);
     tool_read_fibre(context, chosen.fibre, helices, mesh);
     sp_pool_free(&pool);
@@ -183,6 +191,7 @@ int main(int argc, char **argv)
     sp_surface surface;
     sp_mesh mesh;
     sp_voxelize_report report;
+
     read_surface(context, path, &surface);
     const sp_material standard = {.name = "body",
                                   .law = tool_law(chosen.law),
@@ -190,18 +199,22 @@ int main(int argc, char **argv)
                                   .poisson = chosen.poisson,
                                   .density = chosen.density};
     tool_check(sp_material_check(context, &standard), NULL);
+
     const sp_voxelize_parameters parameters = {.resolution = chosen.resolution,
                                                .enlarge = chosen.enlarge,
                                                .cube = chosen.grid == 0,
                                                .fill = chosen.fill,
                                                .keep = chosen.keep};
+
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_voxelize(context, &surface, &parameters, &standard, &mesh, &report), path);
     sp_surface_free(&surface);
+
     say_components(&report);
     say_open(&report);
     finish_mesh(context, path, &standard, &mesh);
     write_mesh(context, &mesh, &report, output);
+
     sp_mesh_free(&mesh);
     return tool_end();
 }

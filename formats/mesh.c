@@ -496,9 +496,9 @@ static int sets_to_json(sp_context *context, json_t *meta, sp_pool *pool, mesh_f
             json_array_append_new(list, json_pack("{sssssI}", "name", set->name, "of", sp_set_kind_names[set->kind],
                                                   "count", (json_int_t)set->count)) != 0;
         out->set_entries[set->kind] += set->count;
-
-        /* The entries of all sets of a kind, one after the other. */
     }
+
+    /* The entries of all sets of a kind, one after the other. */
     for (int k = 0; k < SP_SET_KINDS; k++) {
         const size_t size = (size_t)sp_set_width((sp_set_kind)k) * sizeof(int64_t);
         char *to = sp_pool_raw(pool, out->set_entries[k], size);

@@ -104,7 +104,7 @@ static int find_faces(struct sp_volume_reader *reader, const sp_mesh *mesh, stru
     for (int64_t i = 0; i < table->size; i++)
         table->entry[i] = (struct entry){.key = {-2}, .face = -1};
 
-    /* The faces of groups that are searched, then those of elements that are among them. */
+    /* The keys of the faces of groups. Below, each receives the element and the face that it is. */
     for (int64_t i = 0; i < reader->parts.count; i++) {
         const int count = part[i].dimension == 2 ? keys_of(reader, &part[i], key) : 0;
         for (int k = 0; k < count; k++)

@@ -101,7 +101,7 @@ int sp_volume_sets_resolve(struct sp_volume_reader *reader, struct sp_volume_set
         if (next.upto <= from)
             continue;
 
-        /* Of the members that this visit has passed already, nothing is repeated. */
+        /* Members that this visit has passed already are not repeated. */
         s->visit = sets->visit;
         s->done = next.upto;
 

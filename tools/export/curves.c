@@ -120,7 +120,7 @@ static void name_sources(curves *c)
                 tool_fail(SP_USAGE, NULL, "%s is named twice", c->sources[i].path);
     }
 
-    /* Where a label is not the only one of its kind, it has the folders too. */
+    /* Labels that are equal become paths with their folders. */
     for (int64_t i = 0; i < c->count; i++)
         for (int64_t k = 0; k < c->count; k++)
             if (k != i && !strcmp(label_of(c, c->sources[k].path, false), label_of(c, c->sources[i].path, false)))

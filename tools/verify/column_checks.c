@@ -231,7 +231,7 @@ static void check_modes(verify *v, artefact *file, artefact *mesh)
     /* Ritz modes are of a subspace: the mesh does not tell how many of its rigid motions they contain. */
     rigid = rigid < columns->count ? rigid : columns->count;
     if (columns->ritz)
-        rigid = columns->rigid; /* of a subspace */
+        rigid = columns->rigid;
     verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)",
                 (long long)columns->rigid, (long long)rigid);
 

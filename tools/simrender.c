@@ -34,9 +34,10 @@ static const tool_option options[] = {
     {"contours", 0, TOOL_REAL, &chosen.contours, "METRES", .low = 1e-12, .high = 1e12, .only = "slice",
      .help = "between the contour lines of a slice, whose colours then depend on it alone (default: by the field)"},
     {"view", 0, TOOL_VECTOR, chosen.view, "X,Y,Z", .count = 3, .only = "!slice", .given = &chosen.view_given,
-     .help = "direction from the body to the eye (default: 1,-1.8,0.9 where z is up)"},
+     .help = "direction from the body to the eye (default: 1,-1.8,0.9 where z is up, turned with what is up)"},
     {"up", 0, TOOL_VECTOR, chosen.up, "X,Y,Z", .count = 3, .only = "!slice", .given = &chosen.up_given,
-     .help = "what is up in the picture (default: the axis that the mesh names, else 0,0,1)"},
+     .help = "what is up in the picture (default: the axis that the mesh names; of a scene against gravity, or without "
+             "gravity the axis of its meshes; else 0,0,1)"},
     {"angle", 0, TOOL_REAL, &chosen.angle, "DEG", "25", .low = 0, .high = 150, .only = "!slice",
      .help = "opening of the camera from bottom to top; 0: parallel"},
     {"box", 0, TOOL_VECTOR, chosen.box, "X0,Y0,Z0,X1,Y1,Z1", .count = 6, .only = "!slice",
@@ -93,21 +94,20 @@ static const tool_option options[] = {
 
 static render_scene_choice scene_choice(void)
 {
-    render_scene_choice choice = {.target = tool_output_path(),
-                                  .frames = chosen.frames,
-                                  .size = chosen.size,
-                                  .sheet = chosen.sheet,
-                                  .every = chosen.every,
-                                  .look = render_look(&chosen, tool_film_named(tool_output_path())),
-                                  .angle = chosen.angle,
-                                  .box = chosen.box_given ? chosen.box : NULL,
-                                  .contacts = (enum render_contacts)chosen.contacts,
-                                  .opacity = render_opacity(&chosen),
-                                  .partial = chosen.partial,
-                                  .fps = chosen.fps,
-                                  .speed = chosen.speed};
-    render_aim(&chosen, 'z', choice.view, choice.up);
-    return choice;
+    return (render_scene_choice){.target = tool_output_path(),
+                                 .frames = chosen.frames,
+                                 .size = chosen.size,
+                                 .sheet = chosen.sheet,
+                                 .every = chosen.every,
+                                 .look = render_look(&chosen, tool_film_named(tool_output_path())),
+                                 .camera = &chosen,
+                                 .angle = chosen.angle,
+                                 .box = chosen.box_given ? chosen.box : NULL,
+                                 .contacts = (enum render_contacts)chosen.contacts,
+                                 .opacity = render_opacity(&chosen),
+                                 .partial = chosen.partial,
+                                 .fps = chosen.fps,
+                                 .speed = chosen.speed};
 }
 
 static bool is_shell(sp_context *context, const char *path)

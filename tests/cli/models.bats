@@ -82,6 +82,63 @@ same_members() {
     no_faults
 }
 
+# scene NAME GRAVITY NORMAL HALF PLACE: a floor, and a box above it.
+scene_of_box() {
+    cat > "$1.json" <<-END
+	{"gravity": [$2], "models": {"floor": {"kind": "rigid", "plane": {"normal": [$3], "offset": -0.5}},
+	                             "box": {"kind": "rigid", "box": {"half": [$4]}}},
+	 "bodies": [{"name": "floor", "model": "floor"}, {"name": "box", "model": "box", "position": [$5]}]}
+	END
+}
+
+# Pictures that are the same but for rounding on edges.
+alike() {
+    PYTHONPATH=$SUPPLE_SOURCE/tests/cli "$PYTHON" -c "
+from pixels import png
+unlike = abs(png('$1') - png('$2')).max(axis=2) > 8
+assert unlike.mean() < 0.01, unlike.sum()" || fault "$3: $1 and $2 differ"
+}
+
+# scene_of_mesh MESH GRAVITY ORIENTATION
+scene_of_mesh() {
+    cat > mesh.json <<-END
+	{"gravity": [$2], "models": {"a": {"kind": "rigid", "mesh": "$1"}}, "bodies": [{"name": "a", "model": "a", "orientation": [$3]}]}
+	END
+}
+
+@test "a scene stands upright on its floor, whatever its vertical axis is, and --up turns the default view" {
+    local axis
+    needs_numpy
+    # One scene in four systems of coordinates: the pictures are the same but for rounding on edges.
+    scene_of_box z 0,0,-9.81 0,0,1 0.3,0.2,0.1 0.1,0.2,0.05
+    scene_of_box y 0,-9.81,0 0,1,0 0.3,0.1,0.2 0.1,0.05,-0.2
+    scene_of_box x -9.81,0,0 1,0,0 0.1,0.3,0.2 0.05,0.1,0.2
+    scene_of_box down 0,0,9.81 0,0,-1 0.3,0.2,0.1 0.1,-0.2,-0.05
+    for axis in z y x down; do
+        done_well simrender $axis.json -q --size 160x120 --shadows none -o $axis.png
+        alike z.png $axis.png "$axis up"
+    done
+    scene_of_box none 0,0,0 0,1,0 0.3,0.1,0.2 0.1,0.05,-0.2
+    done_well simrender none.json -q --size 160x120 --shadows none --up 0,2,0 -o given.png
+    alike z.png given.png '--up without --view'
+    # without gravity the axis is that of the mesh, turned with its body
+    awk 'NF == 3 && NR > 2 { print $1, $3, -$2; next } { print }' wedge.off > y.off
+    voxelize y.off -q -n 3 --up y -o y.npz
+    scene_of_mesh y.npz 0,0,0 1,0,0,0
+    done_well simrender mesh.json -q --size 160x120 -o still.png
+    done_well simrender mesh.json -q --size 160x120 --up 0,1,0 -o given.png
+    same_bytes still.png given.png 'the axis of the mesh'
+    scene_of_mesh y.npz 0,0,0 0.7071067811865476,0.7071067811865476,0,0 # y becomes z
+    done_well simrender mesh.json -q --size 160x120 -o turned.png
+    done_well simrender mesh.json -q --size 160x120 --up 0,0,1 -o given.png
+    same_bytes turned.png given.png 'the axis of a mesh that its body turns'
+    scene_of_mesh y.npz 0,0,-9.81 1,0,0,0
+    done_well simrender mesh.json -q --size 160x120 -o heavy.png
+    done_well simrender mesh.json -q --size 160x120 --up 0,0,1 -o given.png
+    same_bytes heavy.png given.png 'gravity is of the world'
+    no_faults
+}
+
 @test "voxelize: without --fill a closed model becomes hollow, with a warning" {
     # 24 x 8 x 8 voxels, of which the inner 22 x 6 x 6 meet no triangle
     try voxelize bar.obj -n 24 --enlarge 1 --grid box -o mesh.npz

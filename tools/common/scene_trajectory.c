@@ -145,6 +145,7 @@ static void look_mesh(tool_scene_trajectory *trajectory, int64_t model, tool_loo
             tool_skin_values(&skin, 3, basis.columns.U + j * basis.columns.rows, look->U + j * 3 * look->vertex_count);
         sp_columns_free(&basis.columns);
     }
+    look->up = mesh.mesh.up;
     tool_skin_close(&skin);
     sp_mesh_free(&mesh.mesh);
 }
@@ -276,6 +277,34 @@ void tool_scene_trajectory_look(tool_scene_trajectory *trajectory)
                 trajectory->triangles[3 * at + k] = trajectory->first_vertex[b] + look->triangles[3 * i + k];
         }
     }
+}
+
+/* The axis that a vector is closest to; 0 for the zero vector. */
+static int closest_axis(const double v[3])
+{
+    int axis = 2;
+    for (int k = 0; k < 2; k++)
+        axis = fabs(v[k]) > fabs(v[axis]) ? k : axis;
+    return v[axis] > 0 ? 'x' + axis : v[axis] < 0 ? -('x' + axis) : 0;
+}
+
+int tool_scene_trajectory_up(const tool_scene_trajectory *trajectory)
+{
+    const sp_scene *scene = &trajectory->scene.scene;
+    int up = -closest_axis(scene->gravity);
+    for (int64_t b = 0; !up && b < trajectory->body_count; b++) {
+        const int named = trajectory->looks[scene->bodies[b].model].up;
+        if (!named)
+            continue;
+
+        /* A mesh names an axis of its own, which its body may turn. */
+        double R[9], unit[3] = {0, 0, 0}, turned[3];
+        unit[named - 'x'] = 1;
+        sp_quaternion_matrix(tool_scene_trajectory_pose(trajectory, b, 0).q, R);
+        sp_rotate(R, unit, turned);
+        up = closest_axis(turned);
+    }
+    return up;
 }
 
 /* ---- frames ---- */

@@ -13,6 +13,7 @@ typedef struct tool_look {
     double *rest;       /* [vertex_count, 3] m, model; NULL for a plane, whose square depends on the other bodies */
     int64_t *triangles; /* [triangle_count, 3] */
     double *U;          /* [3·vertex_count, r, column major] displacements of the vertices; NULL: rigid */
+    int up;             /* the vertical axis that its mesh names, 'x', 'y' or 'z'; 0: none */
 } tool_look;
 
 typedef struct tool_scene_trajectory {
@@ -48,6 +49,10 @@ void tool_scene_trajectory_close(tool_scene_trajectory *trajectory);
 
 /* Reads the models; needs a scene. */
 void tool_scene_trajectory_look(tool_scene_trajectory *trajectory);
+
+/* What is up in the world: the axis against gravity, or without gravity that which the mesh of the first body names
+ * that names one. 'x', 'y' or 'z', with a minus sign if it is the opposite direction; 0: unknown. After _look. */
+int tool_scene_trajectory_up(const tool_scene_trajectory *trajectory);
 
 /* The numbers of the frames that --frames and --every name, as int64_t. */
 void tool_scene_trajectory_choose(const tool_scene_trajectory *trajectory, const char *frames, int64_t every,

@@ -8,6 +8,7 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 64, SWING = 24 /* frames of a column that swings */ };
@@ -515,15 +516,6 @@ static void color_scene(scene_maker *maker, const tool_animation_choice *choice,
     make_colors(out, values);
 }
 
-/* The axis against which gravity points; z without gravity. */
-static int upward(const double gravity[3])
-{
-    int axis = 2;
-    for (int k = 0; k < 2; k++)
-        axis = fabs(gravity[k]) > fabs(gravity[axis]) ? k : axis;
-    return axis;
-}
-
 void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *trajectory,
                                const tool_animation_choice *choice, tool_animation *out)
 {
@@ -544,6 +536,7 @@ void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *traje
 
     tool_scene_trajectory_load(trajectory, maker.frame[0]);
     const sp_scene *scene = &trajectory->scene.scene;
+    const int up = tool_scene_trajectory_up(trajectory);
 
     maker.meshes = tool_allocate(&out->pool, scene->body_count + scene->model_count, sizeof *maker.meshes);
     maker.bodies = tool_allocate(&out->pool, scene->body_count, sizeof *maker.bodies);
@@ -559,7 +552,7 @@ void tool_animation_open_scene(sp_context *context, tool_scene_trajectory *traje
 
     out->animation =
         (sp_animation){.title = tool_base_name(trajectory->path ? trajectory->path : trajectory->scene.path),
-                       .up = upward(scene->gravity),
+                       .up = up ? abs(up) - 'x' : 2,
                        .frame_count = list.count,
                        .meshes = maker.meshes,
                        .bodies = maker.bodies,

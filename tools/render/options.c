@@ -1,7 +1,10 @@
 #include "tools/render/options.h"
 
+#include "base/vec3.h"
 #include "tools/common/tool.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 sp_look render_look(const render_options *chosen, bool film)
@@ -41,16 +44,21 @@ void render_check_camera(const render_options *chosen)
 
 void render_aim(const render_options *chosen, int up, double view[3], double upward[3])
 {
-    static const double VIEW[3] = {1, -1.8, 0.9}, UP[3] = {0, 0, 1};
-    const double *from[2] = {VIEW, UP};
-    double turned[2][3];
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < 3; i++)
-            turned[k][i] = up == 'x'   ? from[k][(i + 2) % 3]
-                           : up == 'y' ? (i == 0   ? from[k][0]
-                                          : i == 1 ? from[k][2]
-                                                   : -from[k][1])
-                                       : from[k][i];
-    memcpy(view, chosen->view_given ? chosen->view : turned[0], 3 * sizeof *view);
-    memcpy(upward, chosen->up_given ? chosen->up : turned[1], 3 * sizeof *upward);
+    double u[3] = {0, 0, 0}, right[3], away[3];
+    u[up ? abs(up) - 'x' : 2] = up < 0 ? -1 : 1;
+    if (chosen->up_given)
+        memcpy(u, chosen->up, sizeof u);
+    sp_normalize3_scaled(u);
+
+    /* x is to the right, or y where x is the most vertical axis; made perpendicular to what is up. */
+    const int axis = fabs(u[0]) > fabs(u[1]) && fabs(u[0]) > fabs(u[2]) ? 1 : 0;
+    for (int k = 0; k < 3; k++)
+        right[k] = (k == axis) - u[axis] * u[k];
+    sp_normalize3(right);
+    sp_cross3(u, right, away);
+
+    for (int k = 0; k < 3; k++) {
+        view[k] = chosen->view_given ? chosen->view[k] : right[k] - 1.8 * away[k] + 0.9 * u[k];
+        upward[k] = u[k];
+    }
 }

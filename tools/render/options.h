@@ -34,8 +34,8 @@ double render_opacity(const render_options *chosen);
 /* Refuses a box, a view or an upward direction that is none. Ends the process then. */
 void render_check_camera(const render_options *chosen);
 
-/* The direction to the eye and what is up in the picture, as chosen, or the default camera turned with the axes: x
- * right, y away and z up become those of a model whose axis `up` ('x', 'y' or 'z') is vertical. */
+/* The direction to the eye and what is up in the picture, as chosen. By default up is the axis `up` of what is drawn:
+ * 'x', 'y', 'z', with a minus sign what is opposite to it, or 0 for z. The default view is turned with what is up. */
 void render_aim(const render_options *chosen, int up, double view[3], double upward[3]);
 
 #endif

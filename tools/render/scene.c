@@ -238,11 +238,10 @@ void tool_render_scene(sp_context *context, int64_t count, const char *const *pa
     tool_sheet *sheet = &p.sheet;
     sp_list list = {0};
     *sheet = (tool_sheet){.look = choice->look, .angle = choice->angle, .longest = TOOL_FIGURE_TIME_LETTERS};
-    memcpy(sheet->view, choice->view, sizeof sheet->view);
-    memcpy(sheet->up, choice->up, sizeof sheet->up);
     tool_scene_trajectory_open(context, count, paths, choice->partial, &p.trajectory);
     sheet->captions = p.trajectory.path;
     tool_scene_trajectory_look(&p.trajectory);
+    render_aim(choice->camera, tool_scene_trajectory_up(&p.trajectory), sheet->view, sheet->up);
     tool_scene_trajectory_choose(&p.trajectory, choice->frames, choice->every, &list);
     tool_sheet_open(context, false, choice->size, choice->sheet, list.count, sheet);
     const bool film = tool_film_named(choice->target);

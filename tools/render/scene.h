@@ -10,7 +10,8 @@ typedef struct render_scene_choice {
     const char *target, *frames, *size, *sheet;
     int64_t every;
     sp_look look;
-    double view[3], up[3], angle;
+    const render_options *camera; /* --view and --up */
+    double angle;
     const double *box; /* [6] m; NULL: all that is drawn */
     enum render_contacts contacts;
     double opacity; /* of the bodies */

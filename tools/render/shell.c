@@ -192,7 +192,7 @@ void tool_render_shell(sp_context *context, int count, const char *const *paths,
     read_files(&p, count, paths);
     const int levels = p.shell.levels;
     p.spheres = parse_spheres(&p, chosen->spheres, chosen->sheet);
-    render_aim(chosen, p.has_mesh ? p.mesh.mesh.up : 'z', p.sheet.view, p.sheet.up);
+    render_aim(chosen, p.has_mesh ? p.mesh.mesh.up : 0, p.sheet.view, p.sheet.up);
     tool_sheet_open(context, false, chosen->size, chosen->sheet, levels, &p.sheet);
     frame(&p, chosen);
     for (int64_t i = 0; i < p.shell.count; i++)

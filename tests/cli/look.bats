@@ -535,3 +535,47 @@ forged() {
 	END
     no_faults
 }
+
+@test "simrender: captions state the factor of displacements, and an equilibrium has no time" {
+    needs_numpy
+    simfull mesh.npz --integrator static --gravity 0,0,-1 --dt 0.01 --steps 1 -q -o one.npz
+    simfull mesh.npz --integrator static --gravity 0,0,-1 --dt 0.01 --steps 2 -q -o two.npz
+    local name size='--size 480x360 --samples 1 --shadows none -q'
+    for name in one two full; do
+        # shellcheck disable=SC2086
+        done_well simrender mesh.npz $name.npz --frames 1 $size -o $name.png
+        # shellcheck disable=SC2086
+        done_well simrender mesh.npz $name.npz --frames 1 --scale 20 $size -o $name-20.png
+    done
+    PYTHONPATH=$BATS_TEST_DIRNAME "$PYTHON" - <<-'END' || fault 'captions'
+	from pixels import png
+	def width(name): # of the ink in the strip of the caption
+	    dark = (png(name + '.png')[-30:] < 100).all(2).any(0)
+	    return dark.nonzero()[0].max() if dark.any() else 0
+	one, two, full = (width(name) for name in ('one', 'two', 'full'))
+	assert one == 0 and two > 0 and full > 0, (one, two, full)
+	for name, plain in (('one', 0), ('two', two), ('full', full)):
+	    assert width(name + '-20') > plain + 80, (name, plain, width(name + '-20'))
+	END
+    no_faults
+}
+
+@test "simrender --sheet: a remark where whole frames do not divide evenly into its cells" {
+    local what='mesh.npz basis.npz traj.npz --size 480x120 --samples 1 --shadows none' # 21 frames
+    # shellcheck disable=SC2086
+    done_well simrender $what --frames 0-8 --sheet 8x1 -o a.png
+    [[ $err == *'the cells are 1 to 2 frames apart: 9 frames do not divide evenly into 8 cells'* ]] || fault "$err"
+    # shellcheck disable=SC2086
+    done_well simrender $what --frames 0-16 --every 2 --sheet 8x1 -o a.png
+    [[ $err == *'the cells are 2 to 4 frames apart'* ]] || fault "$err"
+    # shellcheck disable=SC2086
+    done_well simrender $what --frames 0-14 --sheet 8x1 -o a.png
+    [[ $err != *apart* ]] || fault "$err"
+    # shellcheck disable=SC2086
+    done_well simrender $what --frames 0-7 --sheet 8x1 -o a.png
+    [[ $err != *apart* ]] || fault "$err"
+    "$PYTHON" "$BATS_TEST_DIRNAME/move.py" scene.json long.npz 9
+    done_well simrender scene.json long.npz --sheet 8x1 --size 480x120 --samples 1 --shadows none -o a.png
+    [[ $err == *'the cells are 1 to 2 frames apart'* ]] || fault "$err"
+    no_faults
+}

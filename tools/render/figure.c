@@ -299,7 +299,29 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
     return status;
 }
 
-void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size)
+/* The time of a frame. Of an equilibrium it is the number of its load step, or nothing where there is one step: the
+ * time of statics only orders the loads. */
+static void time_caption(const tool_trajectory *motion, int64_t frame, char *text, int64_t size)
+{
+    const json_t *parameters = json_object_get(motion->trajectory.meta, "parameters");
+    const char *integrator = json_string_value(json_object_get(parameters, "integrator"));
+    const double dt = json_number_value(json_object_get(parameters, "dt")), time = tool_trajectory_time(motion, frame);
+    if (!integrator || strcmp(integrator, "static") != 0)
+        snprintf(text, (size_t)size, "t = %.4g s", time);
+    else if (dt > 0 && json_integer_value(json_object_get(parameters, "steps")) > 1)
+        snprintf(text, (size_t)size, "load step %.0f", time / dt);
+}
+
+/* Adds the factor of displacements that are larger or smaller than they are. Columns without a size have none. */
+static void add_scale(const tool_figure *figure, bool font, char *text, int64_t size)
+{
+    const size_t length = strlen(text);
+    if (figure->scale != 1 && !figure->relative && !figure->unitless)
+        snprintf(text + length, (size_t)size - length, "%sdisplacement %s %.4g", length ? "  " : "", font ? "×" : "x",
+                 figure->scale);
+}
+
+void tool_figure_caption(const tool_figure *figure, bool font, int64_t frame, char *text, int64_t size)
 {
     const tool_trajectory *motion = figure->motion;
     const sp_columns *columns = beside(motion, frame) ? &motion->derivatives.columns : &motion->columns.columns;
@@ -307,7 +329,7 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
     if (beside(motion, frame))
         frame -= motion->columns.columns.count;
     if (motion->path)
-        snprintf(text, (size_t)size, "t = %.4g s", tool_trajectory_time(motion, frame));
+        time_caption(motion, frame, text, size);
     else if (columns->eigenvalue)
         snprintf(text, (size_t)size, "mode %lld  %.4g Hz%s", (long long)frame + 1,
                  sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586,
@@ -326,16 +348,19 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
                  : !strcmp(motion->columns.kind, "basis")   ? "basis"
                                                             : "derivative",
                  (long long)frame + 1);
+    add_scale(figure, font, text, size);
 }
 
 int64_t tool_figure_longest_caption(const tool_figure *figure, int64_t count, const int64_t *frame)
 {
     size_t longest = 0;
-    char text[80];
-    if (figure->motion->path)
-        return TOOL_FIGURE_TIME_LETTERS;
+    char text[80] = "";
+    if (figure->motion->path) { /* whatever the times are, so that all pictures of a motion look alike */
+        add_scale(figure, false, text, sizeof text);
+        return TOOL_FIGURE_TIME_LETTERS + (*text ? 2 : 0) + (int64_t)strlen(text);
+    }
     for (int64_t i = 0; i < count; i++) {
-        tool_figure_caption(figure, frame[i], text, sizeof text);
+        tool_figure_caption(figure, false, frame[i], text, sizeof text);
         longest = strlen(text) > longest ? strlen(text) : longest;
     }
     return (int64_t)longest;

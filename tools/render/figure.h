@@ -55,7 +55,7 @@ typedef struct tool_figure {
 /* Fractions of the box's diagonal that modes, derivatives and basis vectors are scaled to. */
 #define TOOL_FIGURE_AMPLITUDE 0.12
 
-/* Letters of the longest caption with a time, "t = 1.235e-05 s". */
+/* Letters of the longest caption with a time alone, "t = 1.235e-05 s". */
 #define TOOL_FIGURE_TIME_LETTERS 15
 
 void tool_figure_open(tool_figure *figure);
@@ -78,13 +78,13 @@ void tool_figure_widen(tool_figure *figure, bool range, bool view);
 /* Draws the loaded frame; every picture of a run has the same camera and size. */
 int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image) SP_MUST_USE;
 
-/* "t = 0.4 s", "mode 3  12.34 Hz", … */
-void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size);
+/* "t = 0.4 s  displacement × 20", "mode 3  12.34 Hz", … font: in letters of a font, which has ×. */
+void tool_figure_caption(const tool_figure *figure, bool font, int64_t frame, char *text, int64_t size);
 
 /* Letters of the longest caption of these frames; of a trajectory those of any time. */
 int64_t tool_figure_longest_caption(const tool_figure *figure, int64_t count, const int64_t *frame);
 
-/* Name and unit of the coloured quantity, in lines: "displacement\n[m]". font: in letters of a font, which has ³. */
+/* Name and unit of the coloured quantity, in lines: "displacement\n[m]". font: likewise, for ³. */
 const char *tool_figure_quantity(const tool_figure *figure, bool font);
 
 #endif

@@ -11,7 +11,8 @@ typedef struct tool_letters {
     bool dark;     /* the background is dark, and the text pale */
 } tool_letters;
 
-/* Letters of a caption that is longer than all others: "basis 12  singular value 1.23e-05". */
+/* Letters of a caption that is longer than those without a factor of the displacement: "basis 12  singular value
+ * 1.23e-05". */
 #define TOOL_PICTURE_LETTERS 34
 
 /* The scale for a picture or cell of this size, at which captions of so many letters are legible and fit. */

@@ -53,7 +53,9 @@ void tool_sheet_open(sp_context *context, bool with_bar, const char *size_text, 
     sheet->letters.dark = sheet->look.dark;
     /* A wide cell leaves room for the bar. */
     sheet->letters.scale = tool_picture_scale(sheet->width / sheet->columns, sheet->height / sheet->rows,
-                                              sheet->longest == 0 || with_bar ? TOOL_PICTURE_LETTERS : sheet->longest);
+                                              sheet->longest < TOOL_PICTURE_LETTERS && (sheet->longest == 0 || with_bar)
+                                                  ? TOOL_PICTURE_LETTERS
+                                                  : sheet->longest);
     sheet->bar = with_bar;
     /* Panels stand apart from each other on a page, so that captions belong to one of them. */
     sheet->gap = cells[0] * cells[1] > 1 ? 3 * sheet->letters.scale : 0;
@@ -113,7 +115,7 @@ int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int6
                              tool_figure_quantity(figure, sheet->letters.font != NULL));
     }
     SP_TRY(tool_figure_draw(figure, &sheet->camera, &sheet->cell));
-    tool_figure_caption(figure, frame, caption, sizeof caption);
+    tool_figure_caption(figure, sheet->letters.font != NULL, frame, caption, sizeof caption);
     tool_sheet_paste(sheet, number, caption);
 done:
     return status;
@@ -121,7 +123,21 @@ done:
 
 int64_t tool_sheet_spread(int64_t cells, int64_t count, int64_t *frame)
 {
-    for (int64_t i = 0; i < cells && count > cells; i++)
+    int64_t shortest = INT64_MAX, longest = 0;
+    if (count <= cells)
+        return count;
+    for (int64_t i = 0; i < cells; i++)
         frame[i] = frame[cells > 1 ? i * (count - 1) / (cells - 1) : 0];
-    return count < cells ? count : cells;
+
+    /* Whole frames are not quite evenly spaced; a reader of the sheet should know it where it can be seen. */
+    for (int64_t i = 1; i < cells; i++) {
+        const int64_t gap = frame[i] - frame[i - 1];
+        shortest = gap < shortest ? gap : shortest;
+        longest = gap > longest ? gap : longest;
+    }
+    if (3 * longest > 4 * shortest)
+        tool_say("the cells are %lld to %lld frames apart: %lld frames do not divide evenly into %lld cells, choose "
+                 "others by --sheet, --frames or --every",
+                 (long long)shortest, (long long)longest, (long long)count, (long long)cells);
+    return cells;
 }

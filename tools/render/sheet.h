@@ -42,7 +42,8 @@ int tool_sheet_page(sp_context *context, tool_sheet *sheet) SP_MUST_USE;
 /* Puts what was drawn in `cell` into its place in the picture, with a caption, which may be empty. */
 void tool_sheet_paste(tool_sheet *sheet, int64_t number, const char *caption);
 
-/* Keeps `cells` of the frames, from the first to the last at equal distances; returns how many there are then. */
+/* Keeps `cells` of the frames, from the first to the last at distances as equal as whole frames permit, with a remark
+ * where one is a third longer than another; returns how many there are then. */
 int64_t tool_sheet_spread(int64_t cells, int64_t count, int64_t *frame);
 
 #endif

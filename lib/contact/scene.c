@@ -98,10 +98,12 @@ static void predict(sp_contact_scene *scene, contact_body *a)
             weigh(scene, a);
     }
     if (a->integrator) {
+        /* Dampers act all through the step: their rates, too, are those of its middle, extrapolated from two steps. */
         const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
         for (int64_t j = 0; j < body->r; j++) {
             a->q[j] = q[j] + half * v[j];
-            a->qdot[j] = v[j];
+            a->qdot[j] = v[j] + 0.5 * (v[j] - a->last_v[j]);
+            a->last_v[j] = v[j];
         }
     }
     if (body->deformed)
@@ -337,6 +339,14 @@ static void finish_loads(const sp_contact_scene *scene, const double R[9], conta
         F[k] = a->F[k] + body->inertia->mass * scene->p.gravity[k];
 }
 
+void sp_contact_scene_hang(const sp_contact_scene *scene, const contact_body *a, const double R[9], double *Q)
+{
+    double local[3];
+    sp_rotate_back(R, scene->p.gravity, local);
+    for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
+        Q[j] += sp_dot3(a->body->gravity + 3 * j, local);
+}
+
 /* The work of gravity on the deformation of a body that is not free, from its undeformed shape, J. */
 static double deformation_weight(const sp_contact_scene *scene, const contact_body *a, double t)
 {
@@ -352,14 +362,28 @@ static double deformation_weight(const sp_contact_scene *scene, const contact_bo
 }
 
 /* The work of all external forces of a body in a frame until now but for gravity, whose share changes with the pose,
- * and for the other forces of this step. Newmark counts the means of forces at the ends of steps. */
+ * and for the other forces of this step. */
 static double work_of_frame(const sp_contact_scene *scene, const contact_body *a, double t)
 {
-    const double last = scene->p.integrator.kind == SP_NEWMARK ? 0.5 : 0, *q = sp_integrator_q(a->integrator);
+    const double *q = sp_integrator_q(a->integrator);
     double work = sp_integrator_work(a->integrator) - deformation_weight(scene, a, t);
     for (int64_t j = 0; j < a->body->r; j++)
-        work -= (last * a->last_Q[j] + (1 - last) * a->Q[j]) * q[j];
+        work -= a->Q[j] * q[j];
     return work;
+}
+
+/* Q is the force all through this step, and jumps at its start: Newmark would otherwise take half of the jump a step
+ * late, an error of first order. */
+static int jump_forces(contact_body *a)
+{
+    bool changed = false;
+    for (int64_t j = 0; j < a->body->r; j++) {
+        a->last_Q[j] = a->Q[j] - a->last_Q[j];
+        changed |= a->last_Q[j] != 0;
+    }
+    const int status = changed ? sp_integrator_change_loads(a->integrator, a->last_Q) : SP_OK;
+    memcpy(a->last_Q, a->Q, (size_t)a->body->r * sizeof *a->last_Q);
+    return status;
 }
 
 /* The step of a body that feels the inertial forces of its frame, gravity among them. */
@@ -368,15 +392,25 @@ static int step_in_frame(const sp_contact_scene *scene, contact_body *a)
     const double t = sp_contact_scene_time(scene), before = work_of_frame(scene, a, t);
     const int status = sp_integrator_step(a->integrator);
     a->frame_work = work_of_frame(scene, a, t + scene->p.step) - before;
-    memcpy(a->last_Q, a->Q, (size_t)a->body->r * sizeof *a->last_Q);
     return status;
+}
+
+static int step_deformation(const sp_contact_scene *scene, const double R[9], contact_body *a)
+{
+    const bool in_frame = a->body->frame_inertia; /* gravity is one of the forces of the frame */
+    if (!in_frame)
+        sp_contact_scene_hang(scene, a, R, a->Q);
+    const int status = jump_forces(a);
+    if (status != SP_OK)
+        return status;
+    return in_frame ? step_in_frame(scene, a) : sp_integrator_step(a->integrator);
 }
 
 static void move_body(const sp_contact_scene *scene, contact_body *a)
 {
     const sp_contact_scene_body *body = a->body;
-    const double *g = scene->p.gravity, begin = sp_contact_scene_time(scene);
-    double R[9], local[3], F[3];
+    const double begin = sp_contact_scene_time(scene);
+    double R[9], F[3];
     a->status = SP_OK;
     sp_quaternion_matrix(a->at.pose.q, R);
     if (body->loads)
@@ -386,13 +420,8 @@ static void move_body(const sp_contact_scene *scene, contact_body *a)
     if (body->free) {
         finish_loads(scene, R, a, F);
         a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
-    } else if (body->frame_inertia) {
-        a->status = step_in_frame(scene, a);
     } else if (a->integrator) {
-        sp_rotate_back(R, g, local);
-        for (int64_t j = 0; j < body->r && body->gravity; j++)
-            a->Q[j] += sp_dot3(body->gravity + 3 * j, local);
-        a->status = sp_integrator_step(a->integrator);
+        a->status = step_deformation(scene, R, a);
     }
 }
 

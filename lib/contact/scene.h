@@ -1,7 +1,9 @@
 /* One time step of a scene of bodies in contact.
  *
  * In a step of length h, every body that is driven by forces is predicted half a step ahead, contacts are found there,
- * and each body then takes its step with these contact forces held constant. For free bodies (rigid/free.h) this is the
+ * and each body then takes its step with these contact forces held constant, as forces in the middle of the step: an
+ * error of second order, also in the energy of bodies that are not free. Their dampers act with rates of the middle,
+ * those of free bodies with the velocities at the start (scene_stability.c). For free bodies (rigid/free.h) this is the
  * symplectic Verlet method for contact combined with a conserving method for the rest: contact among them conserves
  * linear and angular momentum. The method is explicit in the contact forces and is stable while h² λ < 4, where λ is
  * the largest eigenvalue of the contact stiffness of a body relative to its inertia (scene_stability.c). A body with

@@ -36,7 +36,8 @@ typedef struct contact_body {
     sp_external_loads forcing;
     sp_moving_frame frame;   /* its r is 0 unless the body feels the inertial forces of its frame */
     double frame_work;       /* J: work of these in the last step */
-    double *last_Q;          /* [r] of the step before, for that work */
+    double *last_Q;          /* [r] with an integrator: Q of the step before */
+    double *last_v;          /* [r] with an integrator: the rates at the start of the step before */
     sp_context context;      /* of the integrator or the coupling, since bodies are stepped in parallel */
     sp_sphere_tree *spheres; /* NULL: none */
     bool joined;             /* a step of scene->p.joined moves it */
@@ -108,6 +109,9 @@ int sp_contact_scene_by_bodies(const void *left, const void *right);
 /* The frame of the manipulandum when it coincides with the body: at the grasped point, with the rotation of the
  * body. */
 sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *body);
+
+/* Q [r] += the weight of a body that is not free, in the pose with the rotation R. */
+void sp_contact_scene_hang(const sp_contact_scene *scene, const contact_body *a, const double R[9], double *Q);
 
 /* Computes the forces on the hand and on the device, as the bodies are. */
 void sp_contact_scene_render(sp_contact_scene *scene);

@@ -43,6 +43,11 @@ static int make_deformation(sp_contact_scene *scene, contact_body *a)
         if (status != SP_OK)
             return status;
         a->forcing = sp_moving_frame_loads(&a->frame);
+    } else {
+        const sp_pose pose = body->motion == SP_CONTACT_SCENE_PATH ? body->path(body->path_data, 0, NULL) : body->pose;
+        double R[9];
+        sp_quaternion_matrix(pose.q, R);
+        sp_contact_scene_hang(scene, a, R, a->last_Q);
     }
     return sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
 }
@@ -58,6 +63,7 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     a->qdot = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
     a->last_Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
+    a->last_v = sp_pool_new(&scene->pool, body->r, sizeof(double));
     if (scene->pool.failed)
         return sp_fail_memory(scene->context);
     a->context = *scene->context;

@@ -8,12 +8,13 @@ static void visit_body(contact_body *a, sp_state *state)
     SP_STATE_VALUE(state, a->was);
     SP_STATE_VALUE(state, a->twist);
     SP_STATE_VALUE(state, a->wrench);
-    if (a->body->frame_inertia)
-        sp_state_reals(state, a->last_Q, a->body->r);
     if (a->body->free)
         sp_free_body_visit(a->body->free, state);
-    if (a->integrator)
+    if (a->integrator) {
+        sp_state_reals(state, a->last_Q, a->body->r);
+        sp_state_reals(state, a->last_v, a->body->r);
         sp_integrator_visit(a->integrator, state);
+    }
 }
 
 void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state)

@@ -127,3 +127,27 @@ sp_pose sp_path_at(const sp_path *path, double t, double velocity[6])
 
     return sp_pose_between(a, b, (t - path->time[low]) / step);
 }
+
+sp_pose sp_path_until(const sp_path *path, double end, double t, double velocity[6])
+{
+    const double before = end - 1e-9 * fabs(end);
+    if (velocity && t > before)
+        sp_path_at(path, before, velocity);
+    return sp_path_at(path, t, t > before ? NULL : velocity);
+}
+
+bool sp_path_stops(const sp_path *path, double velocity[6])
+{
+    double change[2] = {0, 0}, last[6] = {0};
+    for (int64_t i = 0; i + 1 < path->count; i++) {
+        sp_path_at(path, path->time[i], velocity);
+        for (int part = 0; part < 2 && i > 0; part++) {
+            const double *v = velocity + 3 * part, *w = last + 3 * part,
+                         jump[3] = {v[0] - w[0], v[1] - w[1], v[2] - w[2]};
+            change[part] = fmax(change[part], sp_norm3(jump));
+        }
+        memcpy(last, velocity, sizeof last);
+    }
+    memcpy(velocity, last, sizeof last);
+    return sp_norm3(last) > 2 * change[0] || sp_norm3(last + 3) > 2 * change[1];
+}

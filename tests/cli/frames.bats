@@ -176,6 +176,31 @@ assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * 
     no_faults
 }
 
+@test "a frame at constant velocity is one at rest up to the end of its path; that it stops before the motion ends is said" {
+    needs_frames
+    local scene='{"models": {"bar": {"kind": "reduced", "mesh": "bar.npz", "basis": "two.npz", "polynomials": "two-poly.npz"}},
+        "bodies": [{"name": "bar", "model": "bar", "motion": "path", "path": "half.csv", "inertial": true}]}'
+    printf '0,0,0,0,1,0,0,0\n0.1,1,0,0,1,0,0,0\n' > whole.csv
+    printf '0,0,0,0,1,0,0,0\n0.05,0.5,0,0,1,0,0,0\n' > half.csv
+    modes bar.npz -q -k 12 -o two.npz
+    polycoef bar.npz two.npz -q -o two-poly.npz
+    done_well simulate bar.npz --basis two.npz --poly two-poly.npz --frame whole.csv --dt 0.002 --steps 50 --record all -o whole.npz
+    [[ $err != *'stops there'* ]] || fault "whole: $err"
+    done_well simulate bar.npz --basis two.npz --poly two-poly.npz --frame half.csv --dt 0.002 --steps 50 --record all -o half.npz
+    [[ $err == *'half.csv: the frame arrives at the last line, at 0.05 s, with 10 m/s and 0 rad/s and stops there'* ]] || fault "half: $err"
+    echo "$scene" > stop.json
+    done_well simscene stop.json --dt 0.002 --steps 50 -o scene.npz
+    [[ $err == *'half.csv: the frame arrives at the last line'* ]] || fault "scene: $err"
+    "$PYTHON" -c "
+from frames import *
+whole, half = read('whole.npz')[1], read('half.npz')[1]
+twist = np.load('whole.npz')
+twist = np.concatenate([twist[n] for n in twist.files if n.startswith('twist/')])
+assert abs(whole).max() < 1e-12 * abs(half).max(), (abs(whole).max(), abs(half).max())
+assert (abs(twist[:, 0] - 10) < 1e-12).all(), twist[-1]" || fault 'the motion felt the end of the path'
+    no_faults
+}
+
 @test "a warped bar keeps its volume, and its tip is near the full model" {
     needs_plain_build 'it compares numbers, and takes minutes'
     needs_frames

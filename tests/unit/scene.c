@@ -791,8 +791,20 @@ static void path_velocity(void)
         CHECK(!memcmp(&pose, &path.pose[end], sizeof pose), "at %g", stays[i]);
         SAME(v, 6, 0, 0, 0, 0, 0, 0);
     }
+    pose = sp_path_until(&path, 3, 3.5, v); /* a motion that ends at 3 s never feels that the path stops */
+    CHECK(v[0] == -4 && !memcmp(&pose, &path.pose[2], sizeof pose), "%g m/s", v[0]);
+    pose = sp_path_until(&path, 4, 3.5, v);
+    SAME(v, 6, 0, 0, 0, 0, 0, 0);
+    CHECK(!sp_path_stops(&path, v) && v[0] == -4, "it changed by 6 m/s before, and stops from 4.6 m/s");
+    sp_path_free(&path);
+    CHECK_OK(read_path("0,0,0,0,1,0,0,0\n1,1,0,0,1,0,0,0\n2,2.1,0,0,1,0,0,0\n", &path));
+    CHECK(sp_path_stops(&path, v) && fabs(v[0] - 1.1) < 1e-15, "%g m/s", v[0]);
+    sp_path_free(&path);
+    CHECK_OK(read_path("0,0,0,0,1,0,0,0\n1,1,0,0,1,0,0,0\n2,1.5,0,0,1,0,0,0\n3,1.5,0,0,1,0,0,0\n", &path));
+    CHECK(!sp_path_stops(&path, v), "it came to rest before");
     sp_path_free(&path);
     CHECK_OK(read_path("5,1,2,3,2,0,0,0", &path));
+    CHECK(!sp_path_stops(&path, v), "one line is rest");
     pose = sp_path_at(&path, 5, v);
     SAME(pose.x, 3, 1, 2, 3);
     SAME(pose.q, 4, 1, 0, 0, 0);

@@ -15,6 +15,18 @@ void tool_read_skeleton(sp_context *context, const char *path, const char *optio
     sp_pool_free(&pool);
 }
 
+void tool_warn_of_stop(const char *file, const sp_path *path, double end)
+{
+    const double last = path->time[path->count - 1];
+    double velocity[6];
+    if (last < end && sp_path_stops(path, velocity))
+        tool_warn(
+            file,
+            "the frame arrives at the last line, at %g s, with %.3g m/s and %.3g rad/s and stops there, an impulse "
+            "on the body; go on to %g s, or come to rest",
+            last, sp_norm3(velocity), sp_norm3(velocity + 3), end);
+}
+
 static void read_skin(sp_context *context, const char *path, const tool_mesh *mesh, tool_rig *rig)
 {
     sp_skin_file *skin = &rig->file;
@@ -44,7 +56,8 @@ static void check_names(const tool_rig *rig, const char *skin, const char *skele
 
 static sp_pose along_path(const void *data, double time, double velocity[6])
 {
-    return sp_path_at(data, time, velocity);
+    const tool_bone_path *bone = data;
+    return sp_path_until(&bone->path, bone->end, time, velocity);
 }
 
 static void read_paths(sp_context *context, const char *skeleton, double end, tool_rig *rig)
@@ -55,7 +68,7 @@ static void read_paths(sp_context *context, const char *skeleton, double end, to
     rig->motion = tool_allocate(&rig->pool, file->bone_count, sizeof *rig->motion);
     tool_named_in(skeleton);
     for (int64_t b = 0; b < file->bone_count; b++) {
-        sp_path *path = &rig->paths[b];
+        sp_path *path = &rig->paths[b].path;
         int64_t length;
         if (!file->bone_paths[b])
             tool_fail(SP_INPUT, skeleton, "bones[%lld].joint: a skin needs bones that follow paths, and %s does not",
@@ -65,7 +78,8 @@ static void read_paths(sp_context *context, const char *skeleton, double end, to
         if (path->count > 1 && path->time[path->count - 1] < end * (1 - 1e-9))
             tool_fail(SP_INPUT, file->bone_paths[b], "the path of bone %s ends at %g s, before the motion at %g s",
                       file->names[b], path->time[path->count - 1], end);
-        bones[b] = (sp_rig_bone){.parent = file->bones[b].parent, .path = along_path, .path_data = path};
+        rig->paths[b].end = end > 0 ? end : INFINITY;
+        bones[b] = (sp_rig_bone){.parent = file->bones[b].parent, .path = along_path, .path_data = &rig->paths[b]};
         memcpy(bones[b].at, file->bones[b].at, sizeof bones[b].at);
     }
     tool_named_in(NULL);
@@ -87,7 +101,7 @@ void tool_rig_open(sp_context *context, const char *skin, const char *skeleton, 
 void tool_rig_close(tool_rig *rig)
 {
     for (int64_t b = 0; b < rig->rig.bone_count; b++)
-        sp_path_free(&rig->paths[b]);
+        sp_path_free(&rig->paths[b].path);
     sp_skin_free(&rig->file.skin);
     sp_skeleton_file_free(&rig->skeleton);
     sp_pool_free(&rig->pool);

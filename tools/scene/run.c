@@ -3,6 +3,7 @@
 #include "tools/common/durations.h"
 #include "tools/common/inputs.h"
 #include "tools/common/memory_left.h"
+#include "tools/common/rig.h"
 #include "tools/scene/inputs.h"
 #include "tools/scene/replay.h"
 #include "tools/scene/scene.h"
@@ -382,6 +383,11 @@ static void load(const char *path, const simulate_choice *choice, sp_loaded_scen
                                       .memory = tool_memory_left()};
     tool_check_source(sp_scene_load(tool_source(), path, &options, run));
     say_stiffness(run);
+    /* Newmark's loads reach half a step past the end of the motion. */
+    for (int64_t i = 0; i < run->input.scene.body_count; i++)
+        if (run->input.scene.bodies[i].inertial)
+            tool_warn_of_stop(run->input.scene.bodies[i].path, &run->paths[i].path,
+                              ((double)choice->steps + 0.5) * choice->step);
 }
 
 void simulate_scene(sp_context *context, const char *path, simulate_choice *choice,

@@ -1,5 +1,6 @@
 #include "tools/simulate/frame.h"
 
+#include "tools/common/rig.h"
 #include "tools/simulate/warp.h"
 
 #include <string.h>
@@ -13,11 +14,14 @@ void frame_read(simulation *s)
     s->frame = tool_allocate(&s->pool, 1, sizeof *s->frame);
     const char *text = tool_read_bytes(path, "frame", &s->pool, &length);
     tool_check(sp_path_parse(s->context, text, length, &s->frame->path), path);
+    s->frame->end = (double)s->choice->steps * s->choice->step;
+    tool_warn_of_stop(path, &s->frame->path, s->frame->end * (1 - 1e-9));
 }
 
 static sp_pose along_path(const void *data, double time, double velocity[6])
 {
-    return sp_path_at(data, time, velocity);
+    const simulate_frame *frame = data;
+    return sp_path_until(&frame->path, frame->end, time, velocity);
 }
 
 /* Lines of one rotation have the same quaternion, since the reader normalizes it and chooses its sign. */
@@ -39,7 +43,7 @@ sp_external_loads frame_loads(simulation *s)
     sp_inertia inertia;
     tool_check(sp_inertia_of_body(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, &inertia),
                s->mesh.path);
-    tool_check(sp_moving_frame_new(s->context, &inertia, scale, along_path, &frame->path, turns(&frame->path),
+    tool_check(sp_moving_frame_new(s->context, &inertia, scale, along_path, frame, turns(&frame->path),
                                    s->choice->gravity, &loads, &frame->moving),
                s->choice->frame);
     sp_inertia_free(&inertia);
@@ -57,7 +61,7 @@ void frame_pose(const simulation *s, double t, double pose[7], double twist[6])
     memset(twist, 0, 6 * sizeof *twist);
     if (!s->frame)
         return;
-    const sp_pose at = sp_path_at(&s->frame->path, t, twist);
+    const sp_pose at = along_path(s->frame, t, twist);
     memcpy(pose, at.x, sizeof at.x);
     memcpy(pose + 3, at.q, sizeof at.q);
 }

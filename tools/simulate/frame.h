@@ -8,6 +8,7 @@
 
 typedef struct simulate_frame {
     sp_path path;
+    double end; /* s, of the motion */
     sp_moving_frame moving;
     sp_warped_frame warped; /* with --warp */
 } simulate_frame;

@@ -29,14 +29,14 @@ typedef struct sp_distance_report {
     bool meets_itself;        /* AUTO used winding numbers since pseudonormals disagreed with them */
     double offset;            /* m, 0 for the other methods */
     int64_t offset_triangles; /* of the level set */
-    int64_t
-        dropped_vertices; /* of the grid: outside the level set, but enclosed by it (components that were removed) */
-    int64_t inside;       /* number of grid vertices inside */
-    int64_t sign_tests;   /* vertices whose sign was computed by two methods (closed manifolds), and the number of
-                             disagreements: */
-    int64_t
-        sign_disagreements; /* pseudonormal against winding number, for an offset against the flood fill that made it */
-    double boundary;        /* m, sp_field_boundary */
+    /* of the grid: outside the level set, but enclosed by it (components that were removed) */
+    int64_t dropped_vertices;
+    int64_t inside;     /* number of grid vertices inside */
+    int64_t sign_tests; /* vertices whose sign was computed by two methods (closed manifolds), and the number of
+                           disagreements: */
+    /* pseudonormal against winding number, for an offset against the flood fill that made it */
+    int64_t sign_disagreements;
+    double boundary; /* m, sp_field_boundary */
 } sp_distance_report;
 
 /* Computes distances to all triangles as given (for SP_FIELD_OFFSET to the level set), exact at the vertices of the

@@ -6,10 +6,13 @@ static void sort_by(int64_t count, const sp_edge_use *from, sp_edge_use *to, int
 {
     for (int64_t v = 0; v <= vertex_count; v++)
         start[v] = 0;
+
+    /* start[v] becomes the place of the first edge of vertex v, then moves on behind each one that is written. */
     for (int64_t i = 0; i < count; i++)
         start[(by_low ? from[i].low : from[i].high) + 1]++;
     for (int64_t v = 0; v < vertex_count; v++)
         start[v + 1] += start[v];
+
     for (int64_t i = 0; i < count; i++)
         to[start[by_low ? from[i].low : from[i].high]++] = from[i];
 }
@@ -20,12 +23,14 @@ sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_
     int64_t n = 0;
     for (int64_t t = 0; t < triangle_count; t++)
         n += !live || live[t] ? 3 : 0;
+
     sp_edge_use *uses = sp_pool_raw(pool, n, sizeof *uses);
     sp_edge_use *other = sp_pool_raw(pool, n, sizeof *other);
     int64_t *start = sp_pool_raw(pool, vertex_count + 1, sizeof *start);
     *count = n;
     if (pool->failed)
         return NULL;
+
     n = 0;
     for (int64_t t = 0; t < triangle_count; t++) {
         if (live && !live[t])
@@ -35,9 +40,11 @@ sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_
             uses[n++] = (sp_edge_use){a < b ? a : b, a < b ? b : a, 3 * t + k};
         }
     }
+
     /* Stable: sorting by high first and then by low leaves equal edges in the order of their corners. */
     sort_by(n, uses, other, start, vertex_count, false);
     sort_by(n, other, uses, start, vertex_count, true);
+
     sp_pool_drop(pool, other);
     sp_pool_drop(pool, start);
     return uses;

@@ -9,12 +9,14 @@ int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const
                   const double *position, sp_slabs *slabs)
 {
     const int64_t layers = grid->cells[2], n = surface->triangle_count;
+
     slabs->thickness = (layers + SLABS - 1) / SLABS;
     slabs->count = (layers + slabs->thickness - 1) / slabs->thickness;
     slabs->start = sp_pool_new(pool, slabs->count + 2, sizeof *slabs->start);
     int32_t *range = sp_pool_raw(pool, 2 * n, sizeof *range);
     if (pool->failed)
         return sp_fail_memory(context);
+
     int64_t *start = slabs->start;
     for (int64_t t = 0; t < n; t++) {
         double c[9];
@@ -28,14 +30,18 @@ int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const
         for (int64_t s = first; s <= last; s++)
             start[s + 2]++;
     }
+
+    /* Slab s begins at start[s + 1]. Writing its list moves that to its end, which is the beginning of slab s + 1. */
     for (int64_t s = 0; s < slabs->count; s++)
         start[s + 2] += start[s + 1];
     slabs->list = sp_pool_raw(pool, start[slabs->count + 1], sizeof *slabs->list);
     if (!slabs->list)
         return sp_fail_memory(context);
+
     for (int64_t t = 0; t < n; t++)
         for (int64_t s = range[2 * t]; s <= range[2 * t + 1]; s++)
             slabs->list[start[s + 1]++] = t;
+
     sp_pool_drop(pool, range);
     return SP_OK;
 }
@@ -58,11 +64,13 @@ static void mark_corners(const sp_grid *grid, const uint64_t *bits, const sp_gri
     const int64_t ny = grid->cells[1], nz = grid->cells[2];
     for (int64_t z = 0; z <= nz; z++)
         for (int64_t y = 0; y <= ny; y++) {
+            /* The four rows of cells around a row of vertices */
             uint64_t *to = used + (z * (ny + 1) + y) * corner_grid->words;
             for (int64_t cz = z > 0 ? z - 1 : 0; cz <= z && cz < nz; cz++)
                 for (int64_t cy = y > 0 ? y - 1 : 0; cy <= y && cy < ny; cy++) {
                     const uint64_t *from = bits + (cz * ny + cy) * grid->words;
                     uint64_t carry = 0;
+
                     for (int64_t w = 0; w < grid->words; w++) {
                         to[w] |= from[w] | from[w] << 1 | carry;
                         carry = from[w] >> 63;
@@ -79,7 +87,9 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
     int status = SP_OK;
     sp_pool pool = {0};
     sp_grid corners = {.cells = {grid->cells[0] + 1, ny + 1, grid->cells[2] + 1}};
+
     corners.words = (corners.cells[0] + 63) / 64;
+
     uint64_t *used = sp_grid_bits(&pool, &corners);
     int64_t *number = NULL;
     if (used) {
@@ -90,6 +100,7 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
         status = sp_fail_memory(context);
         goto done;
     }
+
     const int64_t corner_rows = sp_grid_rows(&corners);
     mesh->vertex_count = number[corner_rows];
     mesh->block[SP_HEX8].count = rank[rows];
@@ -99,6 +110,8 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* Vertices, by z, y, x */
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t row = 0; row < corner_rows; row++) {
         double *x = mesh->vertices + 3 * number[row];
@@ -109,6 +122,8 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
                 x[2] = grid->origin[2] + grid->spacing * (double)(row / (ny + 1));
             }
     }
+
+    /* Elements. A vertex has as its number that of the first one in its row, plus those of the row that precede it. */
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t row = 0; row < rows; row++) {
         int64_t *hex = mesh->block[SP_HEX8].node + 8 * rank[row];
@@ -130,10 +145,12 @@ int sp_embed_cells(sp_context *context, const sp_grid *grid, const uint64_t *bit
                 for (int a = 0; a < 8; a++)
                     hex[a] = base[corner_step(a, 1) + 2 * corner_step(a, 2)] + corner_step(a, 0);
             }
+
             for (int i = 0; i < 4; i++)
                 before[i] += __builtin_popcountll(word[i]);
         }
     }
+
 done:
     sp_pool_free(&pool);
     return status;
@@ -149,6 +166,8 @@ static bool cell_of(const sp_grid *grid, const uint64_t *bits, const double posi
         upper[k] = (int64_t)fmin(fmax(below, 0), last);
         lower[k] = position[k] == below && upper[k] > 0 && below <= last ? upper[k] - 1 : upper[k];
     }
+
+    /* A point on a wall between cells belongs to both. */
     for (cell[2] = lower[2]; cell[2] <= upper[2]; cell[2]++)
         for (cell[1] = lower[1]; cell[1] <= upper[1]; cell[1]++)
             for (cell[0] = lower[0]; cell[0] <= upper[0]; cell[0]++)
@@ -166,10 +185,12 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
     sp_embedded_surface *out = &mesh->surface;
     int64_t *number = sp_pool_new(&pool, n, sizeof *number); /* 1 + new index */
     uint8_t *kept = sp_pool_raw(&pool, surface->triangle_count, 1);
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     /* The cells of a triangle are connected, so that all of them are in the set or none: one vertex decides. */
     *dropped = 0;
     for (int64_t t = 0; t < surface->triangle_count; t++) {
@@ -177,13 +198,16 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
         int64_t cell[3];
         kept[t] = cell_of(grid, bits, position + 3 * v[0], cell);
         *dropped += !kept[t];
-        for (int k = 0; k < 3 && kept[t]; k++)
-            number[v[k]] = 1;
+        if (kept[t])
+            for (int k = 0; k < 3; k++)
+                number[v[k]] = 1;
     }
+
     out->triangle_count = surface->triangle_count - *dropped;
     for (int64_t v = 0; v < n; v++)
         if (number[v])
             number[v] = ++out->vertex_count;
+
     out->width = 8;
     out->vertices = sp_pool_raw(&mesh->pool, 3 * out->vertex_count, sizeof(double));
     out->triangles = sp_pool_raw(&mesh->pool, 3 * out->triangle_count, sizeof(int64_t));
@@ -193,13 +217,16 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
         status = sp_fail_memory(context);
         goto done;
     }
+
     int64_t written = 0;
     for (int64_t t = 0; t < surface->triangle_count; t++)
-        for (int k = 0; k < 3 && kept[t]; k++)
-            out->triangles[written++] = number[surface->triangles[3 * t + k]] - 1;
+        if (kept[t])
+            for (int k = 0; k < 3; k++)
+                out->triangles[written++] = number[surface->triangles[3 * t + k]] - 1;
     for (int64_t v = 0; v < n; v++) {
         if (!number[v])
             continue;
+
         const int64_t i = number[v] - 1;
         int64_t cell[3];
         double local[3];
@@ -207,10 +234,14 @@ int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *b
             status = sp_fail(context, SP_INPUT, "vertex %lld of the surface lies in no voxel", (long long)v);
             goto done;
         }
+
         for (int k = 0; k < 3; k++) /* outside [0, 1] only by rounding at the boundary of the grid */
             local[k] = fmin(fmax(position[3 * v + k] - (double)cell[k], 0), 1);
+
         memcpy(out->vertices + 3 * i, surface->vertices + 3 * v, 3 * sizeof(double));
         out->element[i] = sp_grid_number(grid, bits, rank, cell[0], cell[2] * grid->cells[1] + cell[1]);
+
+        /* Trilinear shape functions at the vertex */
         for (int a = 0; a < 8; a++) {
             double weight = 1;
             for (int k = 0; k < 3; k++)

@@ -11,9 +11,12 @@ static double triangle_distance(const double corners[9], const double point[3])
         sp_subtract3(corners + 3 * ((i + 1) % 3), corners + 3 * i, edge[i]);
         sp_subtract3(point, corners + 3 * i, from[i]);
     }
+
     sp_cross3(edge[0], edge[1], normal);
     const double square = sp_dot3(normal, normal);
     bool above = square > 0; /* the foot of the perpendicular lies in the triangle */
+
+    /* The nearest points of the sides, which are also all that a triangle without area has */
     for (int i = 0; i < 3; i++) {
         double side[3], length = sp_dot3(edge[i], edge[i]), rest[3];
         sp_cross3(edge[i], from[i], side);
@@ -23,6 +26,7 @@ static double triangle_distance(const double corners[9], const double point[3])
             rest[k] = from[i][k] - along * edge[i][k];
         best = fmin(best, sp_dot3(rest, rest));
     }
+
     if (above)
         best = fmin(best, sp_dot3(normal, from[0]) * sp_dot3(normal, from[0]) / square);
     return best;
@@ -43,6 +47,7 @@ static void compare_span(void *data, int64_t y, int64_t z, int64_t first, int64_
 {
     const nearest *search = data;
     const int64_t row = z * search->grid->cells[1] + y;
+
     if (!sp_grid_test(search->grid, search->bits, first, row))
         return; /* the voxel is in a component that was dropped */
     int64_t voxel = sp_grid_number(search->grid, search->bits, search->rank, first, row);
@@ -67,6 +72,7 @@ static void propagate(const sp_grid *grid, const uint64_t *bits, const int64_t *
         const int64_t x = cell % nx, y = cell / nx % ny, z = cell / nx / ny;
         const int64_t beside[6][3] = {{x, y, z - 1}, {x, y - 1, z}, {x - 1, y, z},
                                       {x + 1, y, z}, {x, y + 1, z}, {x, y, z + 1}};
+
         for (int i = 0; i < 6; i++) {
             const int64_t *at = beside[i], row = at[2] * ny + at[1];
             if (at[0] < 0 || at[0] >= nx || at[1] < 0 || at[1] >= ny || at[2] < 0 || at[2] >= nz ||
@@ -90,10 +96,12 @@ static void nearest_of_all(const sp_grid *grid, const sp_surface *surface, const
     for (int64_t voxel = 0; voxel < count; voxel++) {
         if (region[voxel] >= 0)
             continue;
+
         const int64_t cell = cell_of[voxel];
         const double centre[3] = {(double)(cell % nx) + 0.5, (double)(cell / nx % ny) + 0.5,
                                   (double)(cell / nx / ny) + 0.5};
         double best = INFINITY;
+
         for (int64_t t = 0; t < surface->triangle_count; t++) {
             double corners[9];
             sp_triangle_corners(surface, position, t, corners);
@@ -115,6 +123,7 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
         return sp_fail_memory(context);
     if (surface->group_count < 2)
         return SP_OK;
+
     int status = SP_OK;
     sp_pool pool = {0};
     double *distance = sp_pool_raw(&pool, count, sizeof *distance);
@@ -124,15 +133,19 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < count; i++) {
         distance[i] = INFINITY;
         mesh->region[i] = -1;
     }
+
     int64_t voxel = 0;
     for (int64_t row = 0; row < sp_grid_rows(grid); row++)
         for (int64_t w = 0; w < grid->words; w++)
             for (uint64_t left = bits[row * grid->words + w]; left; left &= left - 1)
                 cell_of[voxel++] = row * grid->cells[0] + 64 * w + __builtin_ctzll(left);
+
+                /* Threads write different layers, and each slab visits its triangles in the order of their index. */
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
     for (int64_t slab = 0; slab < slabs->count; slab++) {
         int64_t z_begin, z_end;
@@ -144,6 +157,7 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
             sp_grid_triangle(grid, corners, z_begin, z_end, compare_span, &search);
         }
     }
+
     for (int64_t i = 0; i < count; i++)
         if (mesh->region[i] >= 0)
             queue[tail++] = i;

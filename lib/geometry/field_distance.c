@@ -71,6 +71,7 @@ SP_INLINE uint8_t lane_bits(lane_mask mask)
 {
     const lane_bytes bytes = __builtin_convertvector(mask, lane_bytes);
     uint64_t word;
+    /* true is −1 in every byte: the mask leaves bit i in byte i, and the product gathers them in the highest byte. */
     memcpy(&word, &bytes, sizeof word);
     return (uint8_t)((word & 0x8040201008040201u) * 0x0101010101010101u >> 56);
 }
@@ -97,6 +98,8 @@ SP_INLINE sp_lanes facet_distance(const sp_facet *facet, const sp_lanes point[3]
         v[k] = point[k] - facet->a[k];
         u[k] = v[k] - facet->e[0][k];
     }
+
+    /* The three sides, which are also all that a degenerate triangle has */
     sp_lanes best = side_offset(facet, 0, v, w);
     for (int i = 1; i < 3; i++) {
         const sp_lanes square = side_offset(facet, i, i == 1 ? v : u, other);
@@ -107,11 +110,14 @@ SP_INLINE sp_lanes facet_distance(const sp_facet *facet, const sp_lanes point[3]
         }
         best = smaller(square, best);
     }
+
+    /* The face, where the foot of the perpendicular lies in it */
     const sp_lanes s = dot(v, facet->dual[0]), t = dot(v, facet->dual[1]), height = dot(v, facet->normal);
     /* one comparison, since GCC 12 splits a conjunction of masks into single lanes */
     const lane_mask face = smaller(smaller(s, t), 1 - (s + t)) >= facet->least;
-    for (int k = 0; k < 3 && wanted; k++)
-        w[k] = choose(face, height * facet->normal[k], w[k]);
+    if (wanted)
+        for (int k = 0; k < 3; k++)
+            w[k] = choose(face, height * facet->normal[k], w[k]);
     return choose(face, height * height, best);
 }
 
@@ -121,13 +127,16 @@ SP_CLONES static void finish(const bricks *all_bricks, const brick *b, const int
     const sp_closest *closest = all_bricks->closest;
     sp_field *field = all_bricks->field;
     sp_lanes point[3], none[3], best = all(INFINITY);
+
     for (int i = 0; i < SP_LANES; i++)
         for (int k = 0; k < 3; k++) {
             const int64_t at = b->low[k] + (b->size[k] > 1 ? i >> k & 1 : 0);
             point[k][i] = field->origin[k] + field->spacing * (double)at - closest->centre[k];
         }
+
     for (int64_t i = 0; i < count; i++)
         best = smaller(facet_distance(&closest->facets[list[i]], point, false, none), best);
+
     for (int i = 0; i < SP_LANES; i++) {
         const int64_t x = i & 1, y = i >> 1 & 1, z = i >> 2;
         if (x < b->size[0] && y < b->size[1] && z < b->size[2])
@@ -152,6 +161,7 @@ static brick part_of(const brick *b, int number)
  * are w: those whose bound is below |p − q| at a corner. reach has the squares of |p − q| at the eight corners. */
 SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes half[3], const sp_lanes reach[8])
 {
+    /* w·(p − m) = ±x ± y ± z at the corners of the box */
     const sp_lanes x = w[0] * half[0], y = w[1] * half[1], z = w[2] * half[2];
     sp_lanes least = all(INFINITY);
     for (int c = 0; c < 8; c++) {
@@ -160,6 +170,7 @@ SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes h
         const sp_lanes size = (sp_lanes)((lane_mask)bound & INT64_MAX);
         least = smaller(bound * size - reach[c] * square, least);
     }
+
     return least <= all(0);
 }
 
@@ -170,6 +181,7 @@ SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const
     const sp_closest *closest = all_bricks->closest;
     const sp_field *field = all_bricks->field;
     sp_lanes middle[3], half[3], best = all(INFINITY), nearest[3] = {best, best, best}, reach[8];
+
     for (int i = 0; i < SP_LANES; i++)
         for (int k = 0; k < 3; k++) {
             middle[k][i] = field->origin[k] +
@@ -177,6 +189,9 @@ SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const
                            closest->centre[k];
             half[k][i] = parts[i].size[k] > 1 ? 0.5 * field->spacing * (double)(parts[i].size[k] - 1) : 0;
         }
+
+    /* q is the nearest of the triangles' closest points. Evaluations of the first triangles are stored for the test
+     * below. */
     for (int64_t i = 0; i < count; i++) {
         evaluation one;
         one.square = facet_distance(&closest->facets[list[i]], middle, true, one.w);
@@ -187,6 +202,7 @@ SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const
         if (i < KEPT)
             kept[i] = one;
     }
+
     for (int c = 0; c < 8; c++) { /* |p − q|² at the corners */
         reach[c] = all(0);
         for (int k = 0; k < 3; k++) {
@@ -195,6 +211,8 @@ SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const
         }
         reach[c] *= SLACK;
     }
+
+    /* Which parts need the triangle */
     for (int64_t i = 0; i < count; i++) {
         evaluation one;
         if (i < KEPT)
@@ -212,16 +230,20 @@ static void fill_brick(const bricks *all_bricks, const workspace *work, int leve
         finish(all_bricks, b, list, count);
         return;
     }
+
     brick parts[8];
     uint8_t *keep = work->keep + level * all_bricks->closest->count;
     for (int c = 0; c < 8; c++)
         parts[c] = part_of(b, c);
     sift(all_bricks, parts, list, count, work->kept, keep);
+
     for (int c = 0; c < 8; c++) {
         int32_t *to = work->list[level + 1];
         int64_t needed = 0;
         if (parts[c].size[0] < 1 || parts[c].size[1] < 1 || parts[c].size[2] < 1)
             continue;
+
+        /* Every triangle is written, and the place moves on only behind those that the part needs. */
         for (int64_t i = 0; i < count; i++) {
             to[needed] = list[i];
             needed += keep[i] >> c & 1;
@@ -242,6 +264,8 @@ SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3
     double reach[8];
     int64_t count = 0;
     int depth = 0;
+
+    /* |p − q|² at the corners of the brick */
     for (int c = 0; c < 8; c++) {
         reach[c] = 0;
         for (int k = 0; k < 3; k++) {
@@ -250,21 +274,26 @@ SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3
         }
         reach[c] *= SLACK;
     }
+
     stack[depth].node = 0;
     stack[depth++].level = closest->levels - 1;
     while (depth > 0) {
         const int64_t node = stack[--depth].node;
         const int level = stack[depth].level;
         const sp_boxes *boxes = &closest->boxes[level][node];
+
+        /* The offset of the centre from the closest point of each box */
         sp_lanes w[3], square = all(0);
         for (int k = 0; k < 3; k++) {
             const sp_lanes low = *(const sp_lanes *)boxes->low[k], high = *(const sp_lanes *)boxes->high[k];
             w[k] = smaller(middle[k] - low, all(0)) + larger(middle[k] - high, all(0));
             square += w[k] * w[k];
         }
+
         uint8_t needed = lane_bits(needs(square, w, (sp_lanes[3]){all(half[0]), all(half[1]), all(half[2])},
                                          (sp_lanes[8]){all(reach[0]), all(reach[1]), all(reach[2]), all(reach[3]),
                                                        all(reach[4]), all(reach[5]), all(reach[6]), all(reach[7])}));
+
         const int64_t below = level > 0 ? closest->nodes[level - 1] : closest->count;
         for (; needed; needed &= (uint8_t)(needed - 1)) {
             const int64_t child = node * SP_LANES + __builtin_ctz(needed);
@@ -288,6 +317,7 @@ static void first_brick(const bricks *all_bricks, const workspace *work, int64_t
     brick b;
     double point[3], middle[3], half[3];
     sp_nearest nearest;
+
     for (int k = 0; k < 3; k++) {
         const int64_t vertices = field->cells[k] + 1, n = all_bricks->count[k], i = number % n;
         number /= n;
@@ -297,6 +327,7 @@ static void first_brick(const bricks *all_bricks, const workspace *work, int64_t
         point[k] = field->origin[k] + field->spacing * ((double)b.low[k] + 0.5 * (double)(b.size[k] - 1));
         middle[k] = point[k] - closest->centre[k];
     }
+
     sp_closest_find(closest, point, &nearest);
     fill_brick(all_bricks, work, 0, &b, gather(closest, middle, half, nearest.offset, work->list[0]));
 }
@@ -307,23 +338,28 @@ int sp_field_distances(sp_context *context, const sp_closest *closest, const dou
     int64_t longest = 0;
     int status = SP_OK;
     sp_pool pool = {0};
+
     /* Small grids have small bricks, so that there are enough for all threads. */
     for (int k = 0; k < 3; k++)
         longest = field->cells[k] + 1 > longest ? field->cells[k] + 1 : longest;
     b.side = (longest + 7) / 8 < 4 ? 4 : (longest + 7) / 8 > SIDE ? SIDE : (longest + 7) / 8;
     for (int k = 0; k < 3; k++)
         b.count[k] = (field->cells[k] + b.side) / b.side;
+
     workspace *work = sp_pool_new(&pool, context->threads, sizeof *work);
-    for (int t = 0; t < context->threads && work; t++) {
-        for (int level = 0; level < LEVELS; level++)
-            work[t].list[level] = sp_pool_raw(&pool, closest->count + 1, sizeof **work[t].list);
-        work[t].keep = sp_pool_raw(&pool, LEVELS * closest->count, 1);
-        work[t].kept = sp_pool_raw(&pool, KEPT, sizeof *work[t].kept);
-    }
+    if (work)
+        for (int t = 0; t < context->threads; t++) {
+            for (int level = 0; level < LEVELS; level++)
+                work[t].list[level] = sp_pool_raw(&pool, closest->count + 1, sizeof **work[t].list);
+            work[t].keep = sp_pool_raw(&pool, LEVELS * closest->count, 1);
+            work[t].kept = sp_pool_raw(&pool, KEPT, sizeof *work[t].kept);
+        }
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     const int64_t layer = b.count[0] * b.count[1];
     for (int64_t z = 0; z < b.count[2]; z++) {
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)

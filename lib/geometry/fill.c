@@ -55,6 +55,9 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
     double *times = sp_pool_raw(pool, use_count, sizeof *times);
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* An edge is open as many times as its uses in one direction outnumber those in the other. Closed edges cancel
+     * in the boundary of the surface. */
     for (int64_t i = 0, end; i < use_count; i = end) {
         int64_t sum = 0;
         end = sp_edge_end(uses, use_count, i);
@@ -62,12 +65,15 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
             sum += sp_edge_direction(&uses[j], surface->triangles);
         if (sum == 0)
             continue;
+
         const double *a = surface->vertices + 3 * uses[i].low, *b = surface->vertices + 3 * uses[i].high;
         uses[open_count] = uses[i]; /* moves the open edges to the front */
         times[open_count] = fabs((double)sum);
         length[open_count] = hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
         total += length[open_count++];
     }
+
+    /* Pieces are a few voxels long, or longer where that would make more than about MAX_PIECES. */
     const double piece = fmax(PIECE_VOXELS * spacing, total / MAX_PIECES);
     for (int64_t i = 0; i < open_count; i++)
         count += 1 + (int64_t)(length[i] / piece);
@@ -75,18 +81,24 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
     double *centre = sp_pool_raw(pool, 3 * count, sizeof *centre);
     if (pool->failed)
         return sp_fail_memory(context);
+
     for (int64_t i = 0, at = 0; i < open_count; i++) {
         const int64_t n = 1 + (int64_t)(length[i] / piece);
         cut_edge(surface->vertices + 3 * uses[i].low, surface->vertices + 3 * uses[i].high, times[i], n, edges + at);
         at += n;
     }
+
+    /* Pieces along a Morton curve */
     for (int64_t i = 0; i < 3 * count; i++)
         centre[i] = 0.5 * (edges[i / 3].low[i % 3] + edges[i / 3].high[i % 3]);
     sp_morton *order = sp_morton_order(pool, count, centre);
     if (!order)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < count; i++)
         sorted[i] = edges[order[i].index];
+
+    /* Boxes and total lengths of GROUP neighbours, level by level up to one root */
     *tree = (bound_tree){.levels = 1, .count = {count}, .node = {sorted}};
     while (tree->count[tree->levels - 1] > 1) {
         const int64_t below = tree->count[tree->levels - 1], n = (below + GROUP - 1) / GROUP;
@@ -108,6 +120,7 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
         tree->node[tree->levels] = node;
         tree->count[tree->levels++] = n;
     }
+
     sp_pool_drop(pool, uses);
     sp_pool_drop(pool, edges);
     return SP_OK;
@@ -126,11 +139,13 @@ static bool add_bound(const bound_tree *tree, int level, int64_t i, const double
         square += gap * gap;
         size += side * side;
     }
+
     /* A node is opened if it is large compared to its distance from the box. */
     if (level == 0 || square > size) {
         *sum += node->length / square; /* infinite if an edge may intersect the box */
         return *sum <= limit;
     }
+
     const int64_t end = (i + 1) * GROUP < tree->count[level - 1] ? (i + 1) * GROUP : tree->count[level - 1];
     for (int64_t child = i * GROUP; child < end; child++)
         if (!add_bound(tree, level - 1, child, low, high, limit, sum))
@@ -159,8 +174,11 @@ static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first
         sp_grid_centre(fill->grid, first, y, z, low);
         sp_grid_centre(fill->grid, last, y, z, high);
         sp_grid_centre(fill->grid, middle, y, z, centre);
+
         const double w = sp_winding_number(fill->winding, centre, OPEN_ACCURACY);
         const double margin = fabs(w - 0.5) - OPEN_ERROR;
+
+        /* |w(x) − w(middle)| ≤ |∇w| |x − middle|: how far from the middle no cell can reach ½ */
         if (last > first && margin > 0) {
             /* Above this gradient not even the next cell would be decided. */
             const double limit = 4 * pi * margin / fill->grid->spacing;
@@ -171,10 +189,13 @@ static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first
                 end = reach >= (double)(last - middle) ? last : middle + (int64_t)reach;
             }
         }
+
         if (margin > 0 ? w >= 0.5 : sp_winding_inside(fill->winding, centre)) {
             sp_grid_span_set(fill->grid, fill->bits, z * fill->grid->cells[1] + y, begin, end, true);
             inside += end - begin + 1;
         }
+
+        /* What is left before and behind the cells that were decided */
         inside += begin > first ? decide(fill, y, z, first, begin - 1) : 0;
         first = end + 1;
     }
@@ -189,6 +210,7 @@ static int fill_open(sp_context *context, const sp_grid *grid, const sp_surface 
     bound_tree tree;
     int64_t total = 0;
     int status = bound_tree_new(context, &pool, surface, grid->spacing, &tree);
+
     if (status == SP_OK) {
         const open_fill fill = {grid, winding, &tree, bits};
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) reduction(+ : total)
@@ -217,13 +239,17 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
     int64_t *tested = sp_pool_raw(&pool, count, sizeof *tested), tested_count = 0;
     uint8_t *outside = sp_pool_new(&pool, count, 1); /* stored at roots */
     uint8_t *inside = sp_pool_new(&pool, count, 1);
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_runs_join(grid, runs, false);
     double low[3], high[3];
     sp_surface_box(surface, low, high);
+
+    /* Components that leave the box of the surface are outside. */
     for (int64_t row = 0; row < rows; row++)
         for (int64_t r = runs->start[row]; r < runs->start[row + 1]; r++) {
             double a[3], b[3];
@@ -233,6 +259,9 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
             if (a[0] < low[0] || b[0] > high[0] || a[1] < low[1] || a[1] > high[1] || a[2] < low[2] || a[2] > high[2])
                 outside[runs->root[r]] = 1;
         }
+
+    /* One test at the root of each other component. A value between two integers tells that the expansion is too
+     * coarse there, and the exact sum decides. */
     for (int64_t r = 0; r < count; r++)
         if (runs->root[r] == r && !outside[r])
             tested[tested_count++] = r;
@@ -246,6 +275,7 @@ static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surfac
             w = sp_winding_number(winding, centre, 0);
         inside[r] = w >= 0.5;
     }
+
     for (int64_t r = 0; r < count; r++) {
         if (!inside[runs->root[r]])
             continue;
@@ -265,8 +295,10 @@ int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented
     sp_runs runs;
     sp_winding *winding = NULL;
     *filled = 0;
+
     SP_TRY(sp_runs_find(context, &pool, grid, bits, false, &runs));
     SP_TRY(sp_winding_new(context, oriented, &winding));
+
     if (oriented->triangle_count == 0)
         status = SP_OK; /* a surface with degenerate triangles only has no inside */
     else if (closed)

@@ -28,6 +28,7 @@ int64_t *sp_grid_ranks(sp_pool *pool, const sp_grid *grid, const uint64_t *bits)
     int64_t *rank = sp_pool_raw(pool, rows + 1, sizeof *rank);
     if (!rank)
         return NULL;
+
     int64_t count = 0;
     for (int64_t row = 0; row < rows; row++) {
         rank[row] = count;
@@ -44,6 +45,7 @@ int64_t sp_grid_number(const sp_grid *grid, const uint64_t *bits, const int64_t 
     int64_t number = rank[row];
     for (int64_t w = 0; w < x >> 6; w++)
         number += __builtin_popcountll(word[w]);
+
     return number + __builtin_popcountll(word[x >> 6] & (((uint64_t)1 << (x & 63)) - 1));
 }
 
@@ -51,6 +53,7 @@ int64_t sp_grid_number(const sp_grid *grid, const uint64_t *bits, const int64_t 
 static int64_t next_cell(const uint64_t *word, int64_t cells, int64_t from, bool value)
 {
     while (from < cells) {
+        /* Bits that differ from `value` become 0, and those before `from` leave the word. */
         uint64_t bits = (value ? word[from >> 6] : ~word[from >> 6]) >> (from & 63);
         if (bits) {
             from += __builtin_ctzll(bits);
@@ -68,6 +71,7 @@ int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const 
     runs->start = sp_pool_raw(pool, rows + 1, sizeof *runs->start);
     if (!runs->start)
         return sp_fail_memory(context);
+
     for (int pass = 0; pass < 2; pass++) { /* count, then write */
         int64_t count = 0;
         for (int64_t row = 0; row < rows; row++) {
@@ -91,6 +95,7 @@ int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const 
         if (pool->failed)
             return sp_fail_memory(context);
     }
+
     for (int64_t r = 0; r < runs->start[rows]; r++)
         runs->root[r] = r;
     return SP_OK;
@@ -109,11 +114,14 @@ static int64_t root_of(int64_t *root, int64_t r)
 static void join_rows(sp_runs *runs, int64_t row, int64_t other, int32_t reach)
 {
     int64_t a = runs->start[row], b = runs->start[other];
+
     while (a < runs->start[row + 1] && b < runs->start[other + 1]) {
         if (runs->first[a] <= runs->last[b] + reach && runs->first[b] <= runs->last[a] + reach) {
             int64_t i = root_of(runs->root, a), j = root_of(runs->root, b);
             runs->root[i > j ? i : j] = i < j ? i : j;
         }
+
+        /* The run that ends first cannot meet a further run of the other row. */
         if (runs->last[a] < runs->last[b])
             a++;
         else
@@ -124,6 +132,9 @@ static void join_rows(sp_runs *runs, int64_t row, int64_t other, int32_t reach)
 void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners)
 {
     const int64_t height = grid->cells[1], rows = sp_grid_rows(grid);
+
+    /* Only rows that precede this one: those behind it join it in their turn. Rows beside each other touch along
+     * faces in y or z alone, diagonal ones only at corners. */
     for (int64_t row = 0; row < rows; row++) {
         int64_t y = row % height, z = row / height;
         if (y > 0)
@@ -135,6 +146,7 @@ void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners)
         if (corners && z > 0 && y + 1 < height)
             join_rows(runs, row, row - height + 1, 1);
     }
+
     for (int64_t r = 0; r < runs->start[rows]; r++)
         runs->root[r] = root_of(runs->root, r);
 }
@@ -155,6 +167,7 @@ static axis axis_of(const double n[3], const double corners[9])
         low = along < low ? along : low;
         high = along > high ? along : high;
     }
+
     double reach = HALF * (fabs(n[0]) + fabs(n[1]) + fabs(n[2]));
     return (axis){{n[0], n[1], n[2]}, low - reach, high + reach};
 }
@@ -172,6 +185,7 @@ static interval narrow(interval range, const axis *by, int k, double rest)
             range.high = -INFINITY;
         return range;
     }
+
     double a = (by->low - rest) / n, b = (by->high - rest) / n;
     double low = n > 0 ? a : b, high = n > 0 ? b : a;
     range.low = low > range.low ? low : range.low;
@@ -182,6 +196,7 @@ static interval narrow(interval range, const axis *by, int k, double rest)
 /* The cells whose centres lie in the interval, clamped to begin ≤ cell < end. */
 static void cells_of(interval range, int64_t begin, int64_t end, int64_t *first, int64_t *last)
 {
+    /* Centres are at cell + ½, so that low ≤ cell + ½ ≤ high. */
     double low = ceil(range.low - 0.5), high = floor(range.high - 0.5);
     *first = low <= (double)begin ? begin : low >= (double)end ? end : (int64_t)low;
     *last = high >= (double)(end - 1) ? end - 1 : high < (double)begin ? begin - 1 : (int64_t)high;
@@ -193,19 +208,26 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
     interval box[3];
     int64_t first[3], last[3];
     bool single = true; /* the triangle lies within one cell */
+
     for (int k = 0; k < 3; k++) {
         box[k].low = fmin(fmin(corners[k], corners[3 + k]), corners[6 + k]) - HALF;
         box[k].high = fmax(fmax(corners[k], corners[3 + k]), corners[6 + k]) + HALF;
         cells_of(box[k], k == 2 ? z_begin : 0, k == 2 ? z_end : grid->cells[k], &first[k], &last[k]);
         single = single && ceil(box[k].low - 0.5) == floor(box[k].high - 0.5);
     }
+
     if (first[2] > last[2])
         return;
+
+    /* Most triangles of fine models end here, before the axes are made. */
     if (single) {
         if (first[0] <= last[0] && first[1] <= last[1])
             span(data, first[1], first[2], first[0], first[0]);
         return;
     }
+
+    /* The thirteen axes of triangle and cube: the nine products of the edges with the axes of the grid, each of
+     * which lies in a plane of two coordinates, the normal, and the three axes of the box above */
     axis plane, xy[3], xz[3], yz[3];
     double edge[3][3], normal[3];
     for (int i = 0; i < 3; i++) {
@@ -215,8 +237,11 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
         xz[i] = axis_of((double[3]){-edge[i][2], 0, edge[i][0]}, corners);
         yz[i] = axis_of((double[3]){0, -edge[i][2], edge[i][1]}, corners);
     }
+
     sp_cross3(edge[0], edge[1], normal);
     plane = axis_of(normal, corners);
+
+    /* Each axis bounds one coordinate of the centres once the others are known: y and x in a layer, then x in a row. */
     for (int64_t z = first[2]; z <= last[2]; z++) {
         const double cz = (double)z + 0.5;
         interval in_y = box[1], in_layer = box[0];
@@ -224,6 +249,7 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
             in_y = narrow(in_y, &yz[i], 1, yz[i].n[2] * cz);
             in_layer = narrow(in_layer, &xz[i], 0, xz[i].n[2] * cz);
         }
+
         int64_t y_first, y_last;
         cells_of(in_y, first[1], last[1] + 1, &y_first, &y_last);
         for (int64_t y = y_first; y <= y_last; y++) {

@@ -20,9 +20,10 @@ typedef struct marching {
     const sp_field *field;
     double level;
     int64_t plane; /* number of vertices in a layer of the grid */
-    int32_t *
-        flat[2]; /* [3, plane] numbers of the vertices on edges within the lower and the upper layer, by bits 1, 2, 3 */
-    int32_t *up; /* [4, plane] on edges between them, by bits 4 … 7 */
+    /* [3, plane] numbers of the vertices on edges within the lower and the upper layer, by bits 1, 2, 3 */
+    int32_t *flat[2];
+    /* [4, plane] on edges between them, by bits 4 … 7 */
+    int32_t *up;
     sp_list vertices, triangles;
 } marching;
 
@@ -41,22 +42,31 @@ static int64_t edge_vertex(marching *m, const int64_t cell[3], int a, int b)
 {
     const int from = a < b ? a : b, bits = a ^ b;
     int64_t start[3], end[3];
+
     for (int k = 0; k < 3; k++) {
         start[k] = cell[k] + (from >> k & 1);
         end[k] = start[k] + (bits >> k & 1);
     }
+
     const int64_t at = start[1] * (m->field->cells[0] + 1) + start[0];
     int32_t *number = bits < 4 ? &m->flat[from >> 2][(bits - 1) * m->plane + at] : &m->up[(bits - 4) * m->plane + at];
+
+    /* Cells that share the edge share its vertex. */
     if (*number >= 0)
         return *number;
+
     double *x = m->vertices.count < INT32_MAX ? sp_list_add(&m->vertices, 1, 3 * sizeof *x) : NULL;
     if (!x)
         return -1;
+
+    /* Linear interpolation along the edge. The margin keeps vertices apart that edges of one corner would else put
+     * on it. */
     const double low = (double)m->field->distance[sp_field_index(m->field, start[0], start[1], start[2])];
     const double high = (double)m->field->distance[sp_field_index(m->field, end[0], end[1], end[2])];
     double t = high != low ? (m->level - low) / (high - low) : 0.5;
     t = t > MARGIN ? t : MARGIN;
     t = t < 1 - MARGIN ? t : 1 - MARGIN;
+
     for (int k = 0; k < 3; k++)
         x[k] = m->field->origin[k] + m->field->spacing * ((double)start[k] + (bits >> k & 1 ? t : 0));
     return *number = (int32_t)(m->vertices.count - 1);
@@ -81,14 +91,19 @@ static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner
 {
     const int *order = INSIDE_FIRST[inside], count = __builtin_popcount((unsigned)inside);
     int v[4];
+
     for (int i = 0; i < 4; i++)
         v[i] = corner[order[i]];
+
+    /* One corner inside */
     if (count == 1)
         return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[2]),
                             edge_vertex(m, cell, v[0], v[3]));
     if (count == 3) /* the permutation begins with the corner outside */
         return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[3]),
                             edge_vertex(m, cell, v[0], v[2]));
+
+    /* Two inside, two outside: a quadrilateral p q r s */
     const int64_t p = edge_vertex(m, cell, v[0], v[2]), q = edge_vertex(m, cell, v[0], v[3]);
     const int64_t r = edge_vertex(m, cell, v[1], v[3]), s = edge_vertex(m, cell, v[1], v[2]);
     return add_triangle(m, p, q, r) && add_triangle(m, p, r, s);
@@ -115,10 +130,13 @@ static bool cut_layer(marching *m, const sp_grid *grid, const uint64_t *outside,
                     continue;
                 }
             }
+
+            /* The set of corners inside; those of the cell's tetrahedra follow from it. */
             for (int c = 0; c < 8; c++)
                 inside |= !sp_grid_test(grid, outside, x + (c & 1), row[c >> 1]) << c;
             if (inside == 0 || inside == 255)
                 continue;
+
             for (int t = 0; t < 6; t++) {
                 int set = 0;
                 for (int i = 0; i < 4; i++)
@@ -134,10 +152,11 @@ static bool cut_layer(marching *m, const sp_grid *grid, const uint64_t *outside,
 static uint64_t *bits_above(sp_pool *pool, const sp_field *field, const sp_grid *grid, double level)
 {
     uint64_t *bits = sp_grid_bits(pool, grid);
-    for (int64_t row = 0; row < sp_grid_rows(grid) && bits; row++)
-        for (int64_t x = 0; x < grid->cells[0]; x++)
-            bits[row * grid->words + (x >> 6)] |= (uint64_t)((double)field->distance[row * grid->cells[0] + x] > level)
-                                                  << (x & 63);
+    if (bits)
+        for (int64_t row = 0; row < sp_grid_rows(grid); row++)
+            for (int64_t x = 0; x < grid->cells[0]; x++)
+                bits[row * grid->words + (x >> 6)] |=
+                    (uint64_t)((double)field->distance[row * grid->cells[0] + x] > level) << (x & 63);
     return bits;
 }
 
@@ -149,14 +168,18 @@ static int make_surface(sp_context *context, marching *m, sp_surface *surface)
     sp_list_free(&m->vertices);
     s.triangles = sp_pool_copy(&s.pool, m->triangles.data, 3 * s.triangle_count, sizeof(int64_t));
     sp_list_free(&m->triangles);
+
     s.groups = sp_pool_new(&s.pool, 1, sizeof(char *));
     s.group = sp_pool_new(&s.pool, s.triangle_count, sizeof(int64_t));
+
     if (s.groups)
         s.groups[0] = sp_pool_copy(&s.pool, "default", 8, 1);
+
     if (s.pool.failed) {
         sp_pool_free(&s.pool);
         return sp_fail_memory(context);
     }
+
     *surface = s;
     return SP_OK;
 }
@@ -169,15 +192,19 @@ int sp_isosurface(sp_context *context, const sp_field *field, double level, cons
     marching m = {.field = field, .level = level, .plane = grid.cells[0] * grid.cells[1]};
     int status = SP_OK;
     *surface = (sp_surface){0};
+
     if (!outside)
         outside = bits_above(&pool, field, &grid, level);
     for (int i = 0; i < 2; i++)
         m.flat[i] = sp_pool_raw(&pool, 3 * m.plane, sizeof *m.flat[i]);
     m.up = sp_pool_raw(&pool, 4 * m.plane, sizeof *m.up);
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* Vertices on edges of layer z were made with the cells below it, so that only two layers are needed at a time. */
     memset(m.flat[0], 0xff, (size_t)(3 * m.plane) * sizeof *m.flat[0]);
     for (int64_t z = 0; z < field->cells[2]; z++) {
         memset(m.flat[1], 0xff, (size_t)(3 * m.plane) * sizeof *m.flat[1]);
@@ -188,10 +215,12 @@ int sp_isosurface(sp_context *context, const sp_field *field, double level, cons
                          : sp_fail_memory(context);
             goto done;
         }
+
         int32_t *swap = m.flat[0];
         m.flat[0] = m.flat[1];
         m.flat[1] = swap;
     }
+
     SP_TRY(make_surface(context, &m, surface));
 done:
     sp_list_free(&m.vertices);
@@ -222,8 +251,12 @@ bool sp_field_meets_box(const sp_field *field, double level)
 static void connect_row(const uint64_t *from, bool up, int64_t words, uint64_t *to)
 {
     for (int64_t w = 0; w < words; w++) {
-        const uint64_t carried = up ? (w + 1 < words ? from[w + 1] << 63 : 0) : (w > 0 ? from[w - 1] >> 63 : 0);
-        to[w] |= from[w] | (up ? from[w] >> 1 : from[w] << 1) | carried;
+        uint64_t moved;
+        if (up)
+            moved = from[w] >> 1 | (w + 1 < words ? from[w + 1] << 63 : 0);
+        else
+            moved = from[w] << 1 | (w > 0 ? from[w - 1] >> 63 : 0);
+        to[w] |= from[w] | moved;
     }
 }
 
@@ -231,6 +264,9 @@ static void connect_row(const uint64_t *from, bool up, int64_t words, uint64_t *
 static void fill_row(const uint64_t *open, int64_t words, uint64_t *row)
 {
     uint64_t copy_bits = 0;
+
+    /* Upwards: log₂ 64 steps of doubled length carry a bit through any run of open vertices of its word, and the
+     * last bit carries to the next word. */
     for (int64_t w = 0; w < words; w++) {
         uint64_t bits = (row[w] | copy_bits) & open[w], way = open[w];
         for (int step = 1; step < 64; step *= 2) {
@@ -240,6 +276,8 @@ static void fill_row(const uint64_t *open, int64_t words, uint64_t *row)
         row[w] = bits;
         copy_bits = bits >> 63;
     }
+
+    /* The same downwards, with the bits that came from above */
     copy_bits = 0;
     for (int64_t w = words - 1; w >= 0; w--) {
         uint64_t bits = row[w] | (copy_bits << 63 & open[w]), way = open[w];
@@ -258,13 +296,18 @@ static bool grow_row(const sp_grid *grid, const uint64_t *open, int64_t y, int64
 {
     const int64_t row = z * grid->cells[1] + y, words = grid->words;
     uint64_t *own = outer + row * words;
+
     memcpy(scratch, own, (size_t)words * sizeof *own);
+
+    /* The neighbour rows, for the seven neighbours of a vertex in Kuhn's division in each direction (n = 0 is the
+     * own row) */
     for (int n = 1; n < 4; n++)
         for (int up = 0; up < 2; up++) {
             const int64_t ny = y + (up ? n & 1 : -(n & 1)), nz = z + (up ? n >> 1 : -(n >> 1));
             if (ny >= 0 && ny < grid->cells[1] && nz >= 0 && nz < grid->cells[2])
                 connect_row(outer + (nz * grid->cells[1] + ny) * words, up, words, scratch);
         }
+
     fill_row(open + row * words, words, scratch);
     if (memcmp(scratch, own, (size_t)words * sizeof *own) == 0)
         return false;
@@ -279,18 +322,22 @@ int sp_field_outer(sp_context *context, const sp_field *field, double level, uin
     sp_pool pool = {0};
     uint64_t *open = bits_above(&pool, field, &grid, level), *scratch = sp_pool_raw(&pool, grid.words, sizeof *scratch);
     int status = SP_OK;
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* The start: open vertices on the walls of the grid */
     for (int64_t row = 0; row < rows; row++) {
         const int64_t y = row % grid.cells[1], z = row / grid.cells[1], last = grid.cells[0] - 1;
         const bool whole = y == 0 || y == grid.cells[1] - 1 || z == 0 || z == grid.cells[2] - 1;
         uint64_t *to = outer + row * grid.words;
         const uint64_t *from = open + row * grid.words;
         memset(to, 0, (size_t)grid.words * sizeof *to);
-        for (int64_t w = 0; w < grid.words && whole; w++)
-            to[w] = from[w];
+        if (whole)
+            for (int64_t w = 0; w < grid.words; w++)
+                to[w] = from[w];
         to[0] |= from[0] & 1;
         to[last >> 6] |= from[last >> 6] & (uint64_t)1 << (last & 63);
     }

@@ -24,8 +24,8 @@ typedef struct sp_orient_report {
     int64_t doubled;    /* triangles left out */
     int64_t turned;     /* triangles whose orientation was reversed */
     int64_t patches;
-    int64_t
-        open_edges;    /* directed edges without their opposite after the repair; 0: the winding number is an integer */
+    /* directed edges without their opposite after the repair; 0: the winding number is an integer */
+    int64_t open_edges;
     int64_t one_sided; /* patches that cannot be oriented */
 } sp_orient_report;
 

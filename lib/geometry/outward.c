@@ -46,6 +46,8 @@ static void find_open(const sp_repair *r, uint8_t *open, int64_t *sum)
             int64_t t = r->uses[j].corner / 3;
             sum[r->patch[t]] += r->sign[t] * sp_edge_direction(&r->uses[j], r->triangles);
         }
+
+        /* The sums are set back one by one, since an edge has few patches and the model may have many. */
         for (int64_t j = i; j < end; j++) {
             int64_t p = r->patch[r->uses[j].corner / 3];
             open[p] |= sum[p] != 0;
@@ -63,18 +65,22 @@ static bool find_units(sp_repair *r, units *all)
     all->unit = sp_pool_new(&all->pool, r->patch_count, sizeof *all->unit);
     if (all->pool.failed)
         return false;
+
     find_open(r, open, sum);
     memset(shared, 0xff, (size_t)r->count * sizeof *shared);
     memset(all->of, 0xff, (size_t)r->patch_count * sizeof *all->of);
+
     for (int64_t t = 0; t < r->count; t++) {
         if (!r->live[t] || all->of[r->patch[t]] >= 0)
             continue;
         const int64_t p = r->patch[t], c = r->component[t];
         const bool together = open[p] && r->balanced[c];
+
         if (together && shared[c] >= 0) {
             all->of[p] = shared[c];
             continue;
         }
+
         all->unit[all->count] =
             (unit){.closed = !open[p] || together, .consistent = !r->inconsistent[p], .root = all->count};
         if (together)
@@ -92,6 +98,8 @@ static void measure(const sp_repair *r, const units *all)
             all->unit[i].low[k] = INFINITY;
             all->unit[i].high[k] = -INFINITY;
         }
+
+    /* Area, box and centroid */
     for (int64_t t = 0; t < r->count; t++) {
         if (!r->live[t])
             continue;
@@ -105,13 +113,17 @@ static void measure(const sp_repair *r, const units *all)
                 u->high[k] = x > u->high[k] ? x : u->high[k];
             }
     }
+
     for (int64_t i = 0; i < all->count; i++)
         for (int k = 0; k < 3; k++)
             all->unit[i].centre[k] =
                 all->unit[i].area > 0 ? all->unit[i].centre[k] / all->unit[i].area : all->unit[i].low[k];
+
+    /* Tetrahedra from the centroid: the sum is the volume of a closed unit, wherever the centroid is. */
     for (int64_t t = 0; t < r->count; t++) {
         if (!r->live[t])
             continue;
+
         unit *u = &all->unit[all->of[r->patch[t]]];
         double n[3];
         sp_repair_normal(r, t, n);
@@ -126,15 +138,19 @@ static bool make_surfaces(const sp_repair *r, units *all, sp_surface *whole)
     int64_t *at = sp_pool_new(&all->pool, all->count + 1, sizeof *at), total = 0;
     if (!at)
         return false;
+
     for (int64_t t = 0; t < r->count; t++)
         if (r->live[t]) {
             at[all->of[r->patch[t]] + 1]++;
             total++;
         }
+
     *whole = (sp_surface){.vertex_count = r->point_count, .vertices = r->points, .triangle_count = total};
     whole->triangles = sp_pool_raw(&all->pool, 3 * total, sizeof *whole->triangles);
     if (!whole->triangles)
         return false;
+
+    /* Unit i begins at at[i], the sum of the counts before it. */
     for (int64_t i = 0; i < all->count; i++) {
         sp_surface *part = &all->unit[i].surface;
         *part = *whole;
@@ -142,6 +158,7 @@ static bool make_surfaces(const sp_repair *r, units *all, sp_surface *whole)
         at[i + 1] += at[i];
         part->triangles += 3 * at[i];
     }
+
     for (int64_t t = 0; t < r->count; t++) {
         if (!r->live[t])
             continue;
@@ -163,6 +180,7 @@ static bool lies_inside(const sp_winding *outer, const sp_surface *inner)
         const double *x = inner->vertices + 3 * inner->triangles[i * count / samples];
         inside += fabs(sp_winding_number(outer, x, 2)) >= 0.5;
     }
+
     return 4 * inside >= 3 * samples;
 }
 
@@ -181,6 +199,8 @@ static int64_t sort_closed(const units *all, int64_t *order)
     for (int64_t u = 0; u < all->count; u++)
         if (all->unit[u].closed && all->unit[u].consistent)
             order[count++] = u;
+
+    /* Shell sort */
     for (int64_t step = count / 2; step > 0; step /= 2)
         for (int64_t i = step; i < count; i++) {
             int64_t u = order[i], j = i;
@@ -201,10 +221,14 @@ static int place_inside(sp_context *context, units *all, int64_t outer, const in
 {
     int status = SP_OK;
     sp_winding *winding = NULL;
+
     for (int64_t i = 0; i < count; i++) {
         unit *u = &all->unit[inner[i]];
         if (u->root != inner[i] || !box_inside(u, &all->unit[outer]))
             continue;
+
+        /* Most units contain none, so that the winding number of one is prepared only for the first that may lie in
+         * it. */
         if (!winding)
             SP_TRY(sp_winding_new(context, &all->unit[outer].surface, &winding));
         if (lies_inside(winding, &u->surface)) {
@@ -222,8 +246,10 @@ static int orient_nested(sp_context *context, units *all)
 {
     int status = SP_OK;
     int64_t *order = sp_pool_raw(&all->pool, all->count, sizeof *order);
+
     if (!order)
         return sp_fail_memory(context);
+
     /* Largest first, so that every unit that contains another one is placed before it. */
     const int64_t count = sort_closed(all, order);
     for (int64_t i = 0; i < count; i++)
@@ -259,13 +285,16 @@ static int orient_visible(sp_context *context, units *all, const sp_surface *who
     sp_closest *closest = NULL;
     int64_t *list = sp_pool_raw(&all->pool, all->count, sizeof *list), open = 0;
     double low[3], high[3], area = 0;
+
     if (!list)
         return sp_fail_memory(context);
+
     for (int64_t u = 0; u < all->count; u++)
         if (!all->unit[u].closed) {
             list[open++] = u;
             area += all->unit[u].area;
         }
+
     sp_surface_box(whole, low, high);
     const double beyond = COINCIDENT * hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
     SP_TRY(sp_closest_new(context, whole, &closest));
@@ -277,6 +306,7 @@ static int orient_visible(sp_context *context, units *all, const sp_surface *who
         const int side = side_of(closest, u, beyond, lines_for(u, area, open), (uint64_t)i);
         u->factor = side != 0 ? side : u->factor;
     }
+
     if (context->cancel && *context->cancel)
         status = sp_fail(context, SP_SYSTEM, "cancelled");
 done:
@@ -307,6 +337,7 @@ static int orient_units(sp_context *context, const sp_repair *r, units *all)
     int status = SP_OK;
     bool positive = false, negative = false, open = false;
     sp_surface whole;
+
     for (int64_t i = 0; i < all->count; i++) {
         unit *u = &all->unit[i];
         orient_by_volume(u);
@@ -314,11 +345,14 @@ static int orient_units(sp_context *context, const sp_repair *r, units *all)
         negative |= u->closed && u->consistent && u->factor < 0;
         open |= !u->closed;
     }
+
+    /* Only units of opposite sign can be a body with a cavity. Otherwise volumes have already decided. */
     const bool nests = positive && negative;
     if (!nests && !open)
         return SP_OK;
     if (!make_surfaces(r, all, &whole))
         return sp_fail_memory(context);
+
     if (nests)
         SP_TRY(orient_nested(context, all));
     if (open)
@@ -336,8 +370,10 @@ int sp_repair_orient_outward(sp_context *context, sp_repair *r)
         status = sp_fail_memory(context);
         goto done;
     }
+
     measure(r, &all);
     SP_TRY(orient_units(context, r, &all));
+
     for (int64_t t = 0; t < r->count; t++)
         if (r->live[t])
             r->sign[t] = (signed char)(r->sign[t] * all.unit[all.of[r->patch[t]]].factor);

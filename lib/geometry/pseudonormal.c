@@ -50,6 +50,7 @@ static bool one_fan_each(const sp_surface *surface, int64_t *fan, int64_t *fans)
 {
     for (int64_t v = 0; v < surface->vertex_count; v++)
         fans[v] = -1;
+
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++) {
         int64_t *there = &fans[surface->triangles[i]];
         const int64_t root = fan[i] = root_of(fan, i);
@@ -66,6 +67,7 @@ static void face_normals(const sp_surface *surface, double *face)
         const int64_t *v = surface->triangles + 3 * t;
         double e[3], f[3], n[3];
         sp_subtract3(surface->vertices + 3 * v[1], surface->vertices + 3 * v[0], e);
+
         sp_subtract3(surface->vertices + 3 * v[2], surface->vertices + 3 * v[0], f);
         sp_cross3(e, f, n);
         const double size = sp_norm3(n);
@@ -78,9 +80,12 @@ static double corner_angle(const sp_surface *surface, int64_t corner)
 {
     const int64_t *v = surface->triangles + corner / 3 * 3;
     double e[3], f[3], n[3];
+
     sp_subtract3(surface->vertices + 3 * v[(corner + 1) % 3], surface->vertices + 3 * v[corner % 3], e);
     sp_subtract3(surface->vertices + 3 * v[(corner + 2) % 3], surface->vertices + 3 * v[corner % 3], f);
     sp_cross3(e, f, n);
+
+    /* Unlike acos of the normalized product, this is accurate for angles near 0 and π. */
     return atan2(sp_norm3(n), sp_dot3(e, f));
 }
 
@@ -90,8 +95,10 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
     int64_t count;
     int status = SP_OK;
     sp_pool pool = {0};
+
     *normals = (sp_pseudonormals){0};
     *manifold = false;
+
     sp_edge_use *uses = sp_edge_uses(&pool, surface->vertex_count, n, surface->triangles, NULL, &count);
     int64_t *fan = sp_pool_raw(&pool, 3 * n, sizeof *fan),
             *fans = sp_pool_raw(&pool, surface->vertex_count, sizeof *fans);
@@ -99,8 +106,10 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
         status = sp_fail_memory(context);
         goto done;
     }
+
     if (n == 0 || !join_fans(surface, uses, count, fan) || !one_fan_each(surface, fan, fans))
         goto done;
+
     normals->face = sp_pool_raw(&normals->pool, 3 * n, sizeof(double));
     normals->side = sp_pool_raw(&normals->pool, 9 * n, sizeof(double));
     normals->corner = sp_pool_new(&normals->pool, 9 * n, sizeof(double));
@@ -109,6 +118,7 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
         status = sp_fail_memory(context);
         goto done;
     }
+
     *manifold = true;
     face_normals(surface, normals->face);
     for (int64_t i = 0; i < count; i += 2)
@@ -117,6 +127,7 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
                 normals->face[uses[i].corner / 3 * 3 + k] + normals->face[uses[i + 1].corner / 3 * 3 + k];
             normals->side[3 * uses[i].corner + k] = normals->side[3 * uses[i + 1].corner + k] = sum;
         }
+
     /* Sums are made at the root of each fan, then copied to its other corners. */
     for (int64_t i = 0; i < 3 * n; i++) {
         const double angle = corner_angle(surface, i);

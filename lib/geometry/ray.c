@@ -17,9 +17,14 @@ static bool hits_facet(const sp_facet *facet, const ray *r)
     double from[3], at[3];
     for (int k = 0; k < 3; k++)
         from[k] = r->origin[k] - facet->a[k];
+
+    /* Where the ray meets the plane of the facet. A parallel ray or a facet without area gives ±∞ or NaN, which is no
+     * hit. */
     const double length = -sp_dot3(facet->normal, from) / sp_dot3(facet->normal, r->direction);
     if (!(length > r->beyond && isfinite(length)))
         return false;
+
+    /* Barycentric coordinates of that point */
     for (int k = 0; k < 3; k++)
         at[k] = from[k] + length * r->direction[k];
     const double s = sp_dot3(facet->dual[0], at), t = sp_dot3(facet->dual[1], at);
@@ -31,6 +36,8 @@ static bool hits_facet(const sp_facet *facet, const ray *r)
 SP_INLINE void hit_boxes(const sp_boxes *boxes, const ray *r, bool hit[SP_LANES])
 {
     double enter[SP_LANES], leave[SP_LANES];
+
+    /* The slabs of the three axes are intersected in turn. The ray starts at its origin, 0. */
     for (int i = 0; i < SP_LANES; i++) {
         enter[i] = 0;
         leave[i] = INFINITY;
@@ -45,6 +52,7 @@ SP_INLINE void hit_boxes(const sp_boxes *boxes, const ray *r, bool hit[SP_LANES]
             leave[i] = out < leave[i] ? out : leave[i];
         }
     }
+
     for (int i = 0; i < SP_LANES; i++)
         hit[i] = enter[i] <= leave[i];
 }
@@ -55,12 +63,14 @@ SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], 
     int32_t node[SP_CLOSEST_STACK + SP_LANES], level[SP_CLOSEST_STACK + SP_LANES];
     int depth = 0;
     ray r = {.beyond = beyond};
+
     for (int k = 0; k < 3; k++) {
         r.origin[k] = origin[k] - closest->centre[k];
         r.direction[k] = direction[k];
-        r.inverse[k] =
-            1 / (direction[k] != 0 ? direction[k] : 1e-200); /* finite, so that no wall of a box gives 0 · ∞ */
+        /* Finite, so that no wall of a box gives 0 · ∞ */
+        r.inverse[k] = 1 / (direction[k] != 0 ? direction[k] : 1e-200);
     }
+
     node[depth] = 0;
     level[depth++] = closest->levels - 1;
     while (depth > 0) {

@@ -14,6 +14,7 @@ void sp_surface_box(const sp_surface *surface, double low[3], double high[3])
         low[axis] = INFINITY;
         high[axis] = -INFINITY;
     }
+
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++) {
         const double *vertex = surface->vertices + 3 * surface->triangles[i];
         for (int axis = 0; axis < 3; axis++) {

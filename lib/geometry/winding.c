@@ -50,9 +50,11 @@ static void add_half_angle(angle_sum *sum, const double *corner, const double po
         sp_subtract3(corner + 3 * i, point, v[i]);
         length[i] = sp_norm3(v[i]);
     }
+
     const double *a = v[0], *b = v[1], *c = v[2];
     const double det = sp_determinant(a, b, c), ab = sp_dot3(a, b), bc = sp_dot3(b, c), ca = sp_dot3(c, a);
     const double below = length[0] * length[1] * length[2] + ab * length[2] + bc * length[0] + ca * length[1];
+
     if (det == 0)
         return;
     /* Both arguments lie in (−π, π]. The sum of two with the same sign leaves that range if the imaginary part of the
@@ -60,6 +62,7 @@ static void add_half_angle(angle_sum *sum, const double *corner, const double po
      * sign. */
     const double scale = 1 / (fabs(det) + fabs(below));
     const double x = (sum->x * below - sum->y * det) * scale, y = (sum->x * det + sum->y * below) * scale;
+
     if (det > 0)
         sum->turns += sum->y >= 0 && y < 0;
     else
@@ -77,6 +80,7 @@ static moments triangle_moments(const double *corner)
 {
     moments sum = {0};
     double e[3], f[3], y[3][3];
+
     for (int k = 0; k < 3; k++) {
         e[k] = corner[3 + k] - corner[k];
         f[k] = corner[6 + k] - corner[k];
@@ -84,6 +88,8 @@ static moments triangle_moments(const double *corner)
         for (int i = 0; i < 3; i++)
             y[i][k] = corner[3 * i + k] - sum.centre[k];
     }
+
+    /* n = A times the unit normal */
     for (int i = 0; i < 3; i++)
         sum.n[i] = 0.5 * (e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3]);
     sum.area = sqrt(sum.n[0] * sum.n[0] + sum.n[1] * sum.n[1] + sum.n[2] * sum.n[2]);
@@ -103,6 +109,9 @@ static void add_translated(moments *sum, const moments *part)
     double d[3];
     for (int k = 0; k < 3; k++)
         d[k] = part->centre[k] - sum->centre[k];
+
+    /* y = y' + d: ∫ y_j n = ∫ y'_j n + d_j N and ∫ y_j y_k n = ∫ y'_j y'_k n + d_j ∫ y'_k n + d_k ∫ y'_j n + d_j d_k
+     * N */
     for (int i = 0; i < 3; i++) {
         sum->n[i] += part->n[i];
         for (int j = 0; j < 3; j++) {
@@ -122,6 +131,8 @@ static moments joined(const moments *part, int count)
         for (int k = 0; k < 3; k++)
             sum.centre[k] += part[p].area * part[p].centre[k];
     }
+
+    /* The centroid. A cluster without area has no moments at all, so that any centre serves. */
     for (int k = 0; k < 3; k++)
         sum.centre[k] = sum.area > 0 ? sum.centre[k] / sum.area : part[0].centre[k];
     for (int p = 0; p < count; p++)
@@ -131,14 +142,19 @@ static moments joined(const moments *part, int count)
 
 static void set_expansion(cluster *node, const moments *sum)
 {
+    /* M − tr(M)/3 I. The antisymmetric part vanishes in rᵀM r. */
     const double trace = (sum->m[0][0] + sum->m[1][1] + sum->m[2][2]) / 3;
     double s[3][3][3], t[3] = {0};
+
+    /* S symmetrized over the place of the normal, then less its traces: S_ijk − (δ_ij t_k + δ_jk t_i + δ_ki t_j)/5
+     * with t_k = Σ_i S_iik */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++)
                 s[i][j][k] = (sum->t[i][j][k] + sum->t[j][k][i] + sum->t[k][i][j]) / 3;
     for (int k = 0; k < 3; k++)
         t[k] = s[0][0][k] + s[1][1][k] + s[2][2][k];
+
     for (int k = 0; k < 3; k++) {
         node->centre[k] = sum->centre[k];
         node->n[k] = sum->n[k];
@@ -146,6 +162,7 @@ static void set_expansion(cluster *node, const moments *sum)
         node->m[3 + k] = sum->m[(k + 1) % 3][(k + 2) % 3] + sum->m[(k + 2) % 3][(k + 1) % 3];
         node->s[k] = s[k][k][k] - 0.6 * t[k];
     }
+
     node->s[3] = 3 * (s[0][0][1] - t[1] / 5);
     node->s[4] = 3 * (s[0][0][2] - t[2] / 5);
     node->s[5] = 3 * (s[1][1][0] - t[0] / 5);
@@ -160,6 +177,7 @@ static moments build(sp_winding *winding, const sp_morton *order, int64_t first,
 {
     moments part[LEAF], sum;
     int64_t child[2] = {0};
+
     if (end - first <= LEAF) {
         for (int64_t i = first; i < end; i++)
             part[i - first] = triangle_moments(winding->corners + 9 * i);
@@ -173,12 +191,15 @@ static moments build(sp_winding *winding, const sp_morton *order, int64_t first,
         part[1] = build(winding, order, cut, end, child[1]);
         sum = joined(part, 2);
     }
+
     cluster *node = &winding->nodes[self];
     set_expansion(node, &sum);
     node->first = first;
     node->count = end - first;
     node->child[0] = child[0];
     node->child[1] = child[1];
+
+    /* The distance of the farthest corner: the expansion in y converges beyond it. */
     double square = 0;
     for (int64_t i = 3 * first; i < 3 * end; i++) {
         const double *x = winding->corners + 3 * i;
@@ -193,6 +214,7 @@ int sp_winding_new(sp_context *context, const sp_surface *surface, sp_winding **
 {
     const int64_t n = surface->triangle_count;
     sp_pool pool = {0}, scratch = {0};
+
     *result = NULL;
     sp_winding *winding = sp_pool_new(&pool, 1, sizeof *winding);
     double *corners = sp_pool_raw(&pool, 9 * n, sizeof *corners);
@@ -204,6 +226,7 @@ int sp_winding_new(sp_context *context, const sp_surface *surface, sp_winding **
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t t = 0; t < n; t++)
         for (int k = 0; k < 3; k++) {
             const int64_t *v = surface->triangles + 3 * t;
@@ -217,14 +240,17 @@ int sp_winding_new(sp_context *context, const sp_surface *surface, sp_winding **
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < 9; c++)
             corners[9 * i + c] = surface->vertices[3 * surface->triangles[3 * order[i].index + c / 3] + c % 3];
+
     *winding = (sp_winding){.count = n, .corners = corners, .nodes = nodes};
     if (n > 0) {
         winding->node_count = 1;
         build(winding, order, 0, n, 0);
     }
+
     sp_pool_free(&scratch);
     winding->pool = pool;
     *result = winding;
@@ -246,6 +272,7 @@ static double expansion(const cluster *node, const double r[3], double square)
     const double inverse = 1 / square, inverse3 = inverse / sqrt(square);
     double first = node->n[0] * x + node->n[1] * y + node->n[2] * z;
     double second = x * (m[0] * x + m[5] * y) + y * (m[1] * y + m[3] * z) + z * (m[2] * z + m[4] * x);
+
     double third = x * x * (s[0] * x + s[3] * y + s[4] * z) + y * y * (s[1] * y + s[5] * x + s[6] * z) +
                    z * z * (s[2] * z + s[7] * x + s[8] * y) + s[9] * x * y * z;
     return inverse3 * (first + inverse * (-3 * second + inverse * 7.5 * third));
@@ -256,11 +283,14 @@ double sp_winding_number(const sp_winding *winding, const double point[3], doubl
     const double factor = accuracy < 1.5 ? 1.5 * 1.5 : accuracy * accuracy;
     angle_sum angle = {1, 0, 0};
     double far = 0;
+
     if (accuracy <= 0 || winding->count == 0) {
         for (int64_t i = 0; i < winding->count; i++)
             add_half_angle(&angle, winding->corners + 9 * i, point);
         return angle_total(&angle) / (2 * PI);
     }
+
+    /* Clusters that are small compared to their distance by their expansion, triangles of the others exactly */
     int64_t stack[STACK]; /* depth ≤ 63 + 63, with one sibling per level */
     int depth = 0;
     stack[depth++] = 0;

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 
     for (int64_t i = 0; i < mesh.mesh.material_count; i++)
         if (!sp_material_quadratic(&mesh.mesh.materials[i])) {
-            tool_hint("use cubature, or simulate --model galerkin");
+            tool_hint("cubature makes its model, for simulate --cub; or take simulate --model galerkin");
             tool_fail(SP_INPUT, mesh.path,
                       "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));

@@ -56,8 +56,8 @@ static const tool_option model_options[] = {
              "forces of all elements, projected on the basis"},
     {"basis", 0, TOOL_INPUT, &chosen.model.basis, "FILE", .help = "the basis"},
     {"poly", 0, TOOL_INPUT, &chosen.model.polynomials, "FILE", .only = "model=reduced", .help = "its polynomials"},
-    {"cub", 0, TOOL_INPUT, &chosen.model.cubature, "FILE", .only = "model=cubature",
-     .help = "its elements and weights"},
+    {"cub", 0, TOOL_INPUT, &chosen.model.cubature, "FILE", .only = "model=cubature", .chooses = "model=cubature",
+     .help = "its elements and weights; without --model it is then cubature"},
     {"rank", 'r', TOOL_INTEGER, &chosen.model.r, "R", .low = 1, .high = 100000,
      .help = "use the first R columns of the basis (default: all)"},
 };

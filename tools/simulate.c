@@ -12,8 +12,8 @@ static const tool_option model_options[] = {
              "forces of all elements, projected on the basis; modal: mode superposition"},
     {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .help = "the basis; the modes of a modal model"},
     {"poly", 0, TOOL_INPUT, AT(polynomials), .argument = "FILE", .only = "model=reduced", .help = "its polynomials"},
-    {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature",
-     .help = "its elements and weights"},
+    {"cub", 0, TOOL_INPUT, AT(cubature), .argument = "FILE", .only = "model=cubature", .chooses = "model=cubature",
+     .help = "its elements and weights; without --model it is then cubature"},
     {"warp", 0, TOOL_FLAG, AT(warp),
      .only = "model=modal integrator=newmark,energy,static,euler,bdf2 !semi-implicit !static-correction !reactions "
              "!record-reactions",

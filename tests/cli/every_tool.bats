@@ -185,7 +185,7 @@ conditions_in() {
 }
 
 # meets CONDITION HOLDS: adds to `given` what makes a condition of --help hold (yes) or fail (no): "--ground", "not --cut", "--model a or b",
-# "not --integrator a or b". Nothing is added where the default does. What it adds has conditions of its own, which are made to hold.
+# "not --integrator a or b". Nothing is added where the default does, unless `text` says that the option itself makes this choice. What it adds has conditions of its own, which are made to hold.
 meets() {
     local positive=yes word words each conditions fits
     [[ ! $1 =~ ^(not )?--([a-z0-9-]+)(\ (.*))?$ ]] && fault "condition $1" && return
@@ -195,7 +195,7 @@ meets() {
     [[ " ${given[*]} " != *" --$name "* ]] || return 0
     if [ -n "$list" ]; then
         fits=$([[ " ${list//,/ } " == *" ${default_of[$name]-} "* ]] && echo yes || echo no)
-        [ "${default_of[$name]-}" = auto ] || [ "$fits" != "$wanted" ] || return 0
+        [ "${default_of[$name]-}" = auto ] || [ "$fits" != "$wanted" ] || [[ ${text-} == *"without --$name it is then"* ]] || return 0
         choose "$name" "$list" "$wanted"
         given+=("--$name" "$word")
     elif [ "$wanted" = yes ]; then
@@ -221,7 +221,7 @@ meets() {
         for name in "${!text_of[@]}"; do
             conditions_in "${text_of[$name]}"
             for i in "${!conditions[@]}"; do
-                given=()
+                given=() text=${text_of[$name]}
                 meets "${conditions[i]}" no
                 for j in "${!conditions[@]}"; do # the other conditions hold
                     [ "$i" = "$j" ] || meets "${conditions[j]}" yes

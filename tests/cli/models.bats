@@ -139,6 +139,34 @@ scene_of_mesh() {
     no_faults
 }
 
+# says HINT CODE PATTERN COMMAND…: refused, with a hint that begins so.
+says() {
+    local hint=$1
+    shift
+    refused "$@"
+    [[ $err =~ $'\n'$hint ]] || fault "${*:3}: the hint does not match \"$hint\": $err"
+}
+
+@test "a cubature model follows from --cub, and hints of missing files follow the law of the mesh" {
+    needs_numpy
+    local tool
+    cubature mesh.npz basis.npz --poses 50 -q -o cub.npz
+    done_well simulate mesh.npz --basis basis.npz --cub cub.npz --dt 0.01 --steps 3 -q -o by-file.npz
+    done_well simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --dt 0.01 --steps 3 -q -o named.npz
+    same_bytes named.npz by-file.npz 'the model of the named file'
+    holds by-file.npz "m['parameters']['model'] == 'cubature'"
+    refused 2 '--cub applies to --model cubature' simulate mesh.npz --model galerkin --basis basis.npz --cub cub.npz -o out.npz
+    refused 2 '--poly applies to --model reduced' simulate mesh.npz --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
+    # a law without polynomials
+    voxelize bar.obj -n 6 --law neo-hookean --fix-half-space 1,0,0,0.1 -q -o law.npz
+    modes law.npz -k 3 -q -o law-modes.npz
+    says 'cubature makes it' 2 '^simulate: law.npz: .*neo-hookean.* needs --cub$' simulate law.npz --basis law-modes.npz -o out.npz
+    says 'cubature makes its model, for simulate --cub' 3 'has no polynomials' polycoef law.npz law-modes.npz -o out.npz
+    cubature law.npz law-modes.npz --poses 20 -q -o law-cub.npz
+    done_well simulate law.npz --basis law-modes.npz --cub law-cub.npz --dt 0.001 --steps 3 -q -o motion.npz
+    no_faults
+}
+
 @test "voxelize: without --fill a closed model becomes hollow, with a warning" {
     # 24 x 8 x 8 voxels, of which the inner 22 x 6 x 6 meet no triangle
     try voxelize bar.obj -n 24 --enlarge 1 --grid box -o mesh.npz
@@ -285,12 +313,6 @@ has() {
 
 @test "wrong files and wrong order: the second line says what to do" {
     # says HINT CODE PATTERN COMMAND…: refused, with this hint
-    says() {
-        local hint=$1
-        shift
-        refused "$@"
-        [[ $err =~ $'\n'$hint ]] || fault "${*:3}: the hint does not match \"$hint\": $err"
-    }
     says 'usage: modalderiv .* MESH MODES' 3 'kind modes, expected mesh' modalderiv modes.npz mesh.npz -o out.npz
     says 'usage: polycoef .* MESH BASIS' 3 'kind basis, expected mesh' polycoef basis.npz mesh.npz -o out.npz
     says 'modes and masspca make it' 2 'needs --basis' simulate mesh.npz -o out.npz

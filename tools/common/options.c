@@ -336,6 +336,22 @@ static bool parse_option(const char *word, const char *next)
     return takes_next;
 }
 
+/* Options that make a choice by themselves, because they have a meaning with one of its words only. */
+static void choose_by_options(void)
+{
+    const tool_option *option;
+    for (int i = 0; (option = tool_option_at(i)); i++) {
+        if (!option->chooses || !tool.seen[i])
+            continue;
+        const char *word = strchr(option->chooses, '=') + 1;
+        const tool_option *choice = tool_option_find(option->chooses, (size_t)(word - 1 - option->chooses));
+        if (tool.seen[choice - tool_all.option])
+            continue;
+        tool_option_set(choice, word);
+        record(choice, word);
+    }
+}
+
 static void check_arguments(void)
 {
     const tool_spec *spec = tool.spec;
@@ -372,6 +388,7 @@ void tool_options_parse(int argc, char **argv)
             i += parse_option(word, i + 1 < argc ? argv[i + 1] : NULL);
         }
     }
+    choose_by_options();
     order_record(tool.seen);
     tool_options_check();
     tool.quiet = quiet_flag;

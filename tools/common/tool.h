@@ -75,6 +75,8 @@ typedef struct tool_option {
     /* TOOL_CHOICE: the first word means that the program chooses. Conditions on this option are judged when it has
      * chosen (tool_option_choose). */
     bool open;
+    /* "model=cubature": where the choice --model was not given, this option makes it cubature. NULL: none. */
+    const char *chooses;
     /* In a table with a base: offsets from it to the target, and to the bool of `given` (0: none). */
     size_t at, given_at;
 } tool_option;

@@ -51,12 +51,24 @@ static void read_basis(simulation *s)
                   (long long)s->basis.columns.count);
 }
 
+/* No file of a model was named: says which one, by the laws of the mesh. */
+static noreturn void refuse_without_model(const simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    for (int64_t i = 0; i < mesh->material_count; i++)
+        if (!sp_material_quadratic(&mesh->materials[i])) {
+            tool_hint("cubature makes it of the mesh and the basis; --model galerkin needs none");
+            tool_fail(SP_USAGE, s->mesh.path, "a model of the law %s, which has no polynomials, needs --cub",
+                      sp_material_law_text(&mesh->materials[i]));
+        }
+    tool_hint("polycoef makes them of the mesh and the basis");
+    tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --cub, or --model galerkin)");
+}
+
 static void read_polynomials(simulation *s)
 {
     if (!s->choice->polynomials)
-        tool_hint("polycoef makes them of the mesh and the basis");
-    if (!s->choice->polynomials)
-        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or galerkin)");
+        refuse_without_model(s);
     if (!s->shared)
         tool_check_source(
             sp_input_polynomials(tool_source(), s->choice->polynomials, "poly", &s->mesh, &s->basis, &s->polynomials));

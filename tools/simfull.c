@@ -19,7 +19,8 @@ static const tool_option model_options[] = {
 
 static const tool_option integration_options[] = {
     {"integrator", 0, TOOL_CHOICE, AT(integrator), .standard = "newmark", .choices = SIMULATE_IMPLICIT "|linear-euler",
-     .help = SIMULATE_IMPLICIT_HELP "; linear-euler: one linear solve in a step, stable from --beta 0.5 on"},
+     .help = SIMULATE_IMPLICIT_HELP SIMULATE_ONE_STEP_HELP
+     "; linear-euler: one linear solve in a step, --beta is the factor on h^2 K (default 1), stable from 0.5 on"},
 };
 
 static const tool_option solver_options[] = {

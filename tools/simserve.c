@@ -14,7 +14,8 @@ static const tool_option time_options[] = {
     {"steps", 0, TOOL_INTEGER, &chosen.steps, .argument = "N", .low = 1, .high = 1e12, .silent = true,
      .help = "end after so many cycles (default: when it is stopped)"},
     {"integrator", 0, TOOL_CHOICE, &integration.integrator, .standard = "newmark", .choices = "newmark|energy",
-     .help = "of the deformation of bodies that are not free, as in simscene"},
+     .help = "of the deformation of bodies that are not free. newmark: implicit; energy: implicit, conserves energy "
+             "exactly"},
 };
 
 static const tool_option door_options[] = {

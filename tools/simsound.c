@@ -42,7 +42,7 @@ static const tool_option file_options[] = {
 
 static const tool_option faust_options[] = {
     {"strike", 0, TOOL_TEXT, &chosen.strike, "VERTEX:JX,JY,JZ", .only = "@modes",
-     .help = "an impulse at a vertex, N s, in the form of --probe of simulate"},
+     .help = "an impulse at a vertex, N s: 12:0,0,-0.01, surface:5:0,0,-0.01 or near:0.1,0,0:0,0,-0.01"},
     {"damping-mass", 0, TOOL_REAL, &chosen.damping_mass, "A", .low = 0, .high = 1e300, .only = "@modes",
      .given = &chosen.damping_mass_given, .help = "Rayleigh damping alpha, 1/s (default: that of the mesh)"},
     {"damping-stiffness", 0, TOOL_REAL, &chosen.damping_stiffness, "B", .low = 0, .high = 1e300, .only = "@modes",

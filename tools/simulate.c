@@ -24,7 +24,7 @@ static const tool_option model_options[] = {
 
 static const tool_option integration_options[] = {
     {"integrator", 0, TOOL_CHOICE, AT(integrator), .standard = "newmark", .choices = SIMULATE_IMPLICIT "|exact",
-     .help = SIMULATE_IMPLICIT_HELP "; exact: each mode of a modal model, exactly"},
+     .help = SIMULATE_IMPLICIT_HELP SIMULATE_ONE_STEP_HELP "; exact: each mode of a modal model, exactly"},
     {"jacobian", 0, TOOL_CHOICE, AT(jacobian), .standard = "exact", .choices = "exact|symmetric|krylov|free",
      .only = "model=cubature integrator!=central",
      .help = "the matrix of Newton's method. exact: LU factorization; symmetric: its symmetric part, Cholesky; "

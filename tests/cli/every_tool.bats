@@ -134,6 +134,37 @@ tools() {
     no_faults
 }
 
+@test "the text of an option speaks of its own program" {
+    local tool name letter argument text word own of files
+    local -A is=()
+    for tool in $(tools); do
+        is[$tool]=1
+    done
+    # Another program may be named as the one that makes or reads a file, which is the argument or named in the text.
+    files='FILE|CSV|MESH|JSON|LOG|polynomials|certificate|trajectory|pointshell|vectors|part'
+    for tool in $(tools); do
+        own=$(entries_of "$tool" | awk '$1 == "integrator" { print $3 }')
+        while read -r name letter argument text; do
+            text=${text%%\[*} # without conditions
+            for word in $text; do
+                of=${word//[^a-z0-9-]/}
+                case $of in # no word, or a program that is a word, too
+                '' | modes | cubature) continue ;;
+                esac
+                # words of integrators, of --integrator in this program
+                case $of in
+                newmark | bdf2 | euler | linear-euler)
+                    [[ "|$own|" == *"|$of|"* ]] || fault "$tool --$name: it has no --integrator $of: $text"
+                    ;;
+                esac
+                [ -n "${is[$of]-}" ] && [ "$of" != "$tool" ] || continue
+                [[ " $argument $text" =~ ($files) ]] || fault "$tool --$name names $of: $text"
+            done
+        done < <(entries_of "$tool")
+    done
+    no_faults
+}
+
 @test "--help is never wider than 80 columns" {
     local tool text LC_ALL=C.UTF-8
     for tool in $(tools); do

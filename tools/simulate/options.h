@@ -40,6 +40,9 @@ static inline bool simulate_in_basis(const simulate_choice *choice)
     "newmark, euler, bdf2: implicit; energy: implicit, conserves energy exactly; central: explicit central "           \
     "differences; static: equilibrium under the loads of each step"
 
+/* What --help adds to "static" where --steps is then 1 by default. */
+#define SIMULATE_ONE_STEP_HELP ", a single one if they are constant"
+
 /* --dt, --steps, --every; from SIMULATE_STEP_FIRST on those of Newmark's method, and --tolerance and --iterations of
  * Newton's method; --halvings. All refer to --integrator. */
 enum {

@@ -82,27 +82,6 @@ static int64_t first_columns(const candidates *set)
     return count;
 }
 
-/* Directions of one singular value, such as the two of a symmetric body, have no order: rounding would choose which of
- * them a basis keeps that ends between them. */
-static void warn_of_cut(int64_t rank, const double *value)
-{
-    const double tolerance = 1e-4; /* of the singular values of a pair on a mesh that is nearly symmetric */
-    int64_t first = chosen.r - 1, end = chosen.r;
-    if (chosen.r >= rank || !(value[chosen.r - 1] - value[chosen.r] <= tolerance * value[chosen.r - 1]))
-        return;
-    while (first > 0 && value[first - 1] - value[first] <= tolerance * value[first])
-        first--;
-    while (end + 1 < rank && value[end] - value[end + 1] <= tolerance * value[end])
-        end++;
-    char other[60] = "";
-    if (first > 0)
-        snprintf(other, sizeof other, ", -r %lld none of them", (long long)first);
-    tool_warn(NULL,
-              "-r %lld: column %lld has the singular value of column %lld, which is left out, and rounding chooses "
-              "between them: -r %lld keeps all of them%s",
-              (long long)chosen.r, (long long)chosen.r, (long long)chosen.r + 1, (long long)end + 1, other);
-}
-
 /* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
  * parts. */
 static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
@@ -120,7 +99,7 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
     else if (chosen.method == METHOD_PCA) {
         tool_check(sp_mass_pca(context, metric, chosen.r, &set->store, value, &rank), NULL);
         if (chosen.r)
-            warn_of_cut(rank, value);
+            tool_warn_of_cut("-r", "column", "singular value", chosen.r, rank, value);
     } else
         tool_check(sp_mass_gram_schmidt(context, metric, chosen.r, 1e-10, &set->store, value, &rank), NULL);
 

@@ -427,6 +427,15 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     [[ $err == *'-r 1: column 1 has the singular value of column 2'*'-r 2 keeps all of them'* ]] || fault "$err"
     done_well masspca square.npz modes.npz -r 2 -o basis.npz
     [[ $err != *rounding* ]] || fault "$err"
+    # nearly square: the two frequencies differ by the ratio of the sides, 1 + 5e-5
+    "$PYTHON" "$SUPPLE_SOURCE/samples/resonance/model.py" 4 1 0.020001 0.02 0 > near.inp
+    simimport -q near.inp -o near.npz
+    done_well modes near.npz -k 1 -o near-modes.npz
+    [[ $err == *'-k 1: mode 1 has the frequency of mode 2, which is left out'*'-k 2 keeps all of them'* ]] || fault "$err"
+    done_well modes near.npz -k 3 -o near-modes.npz
+    [[ $err == *'-k 3: mode 3 has the frequency of mode 4'*'-k 4 keeps all of them, -k 2 none of them'* ]] || fault "$err"
+    done_well modes near.npz -k 2 -o near-modes.npz
+    [[ $err != *'left out'* ]] || fault "$err"
     # another thickness has no pairs
     "$PYTHON" "$SUPPLE_SOURCE/samples/resonance/model.py" 4 1 0.03 0.02 0 > flat.inp
     simimport -q flat.inp -o flat.npz

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -338,6 +339,31 @@ void tool_warn_remarks(const char *file, const sp_remarks *remarks)
 {
     for (int i = 0; i < remarks->count; i++)
         tool_warn(file, "%s", remarks->text[i]);
+}
+
+static bool of_one_value(const double *value)
+{
+    return fabs(value[0] - value[1]) <= 1e-4 * fabs(value[0]);
+}
+
+void tool_warn_of_cut(const char *option, const char *thing, const char *what, int64_t cut, int64_t count,
+                      const double *value)
+{
+    int64_t first = cut - 1, end = cut;
+    if (cut < 1 || cut >= count || !of_one_value(value + cut - 1))
+        return;
+    while (first > 0 && of_one_value(value + first - 1))
+        first--;
+    while (end + 1 < count && of_one_value(value + end))
+        end++;
+    char other[60] = "";
+    if (first > 0)
+        snprintf(other, sizeof other, ", %s %lld none of them", option, (long long)first);
+    tool_warn(NULL,
+              "%s %lld: %s %lld has the %s of %s %lld, which is left out, and rounding or the mesh chooses between "
+              "them: %s %lld keeps all of them%s",
+              option, (long long)cut, thing, (long long)cut, what, thing, (long long)cut + 1, option,
+              (long long)end + 1, other);
 }
 
 void tool_say(const char *format, ...)

@@ -171,6 +171,13 @@ void tool_check(int status, const char *file);
 void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
 void tool_warn_remarks(const char *file, const sp_remarks *remarks); /* a line for each */
 
+/* Warns if the first `cut` of `count` things end between two of one value [count] (sorted), to 1e-4, as pairs of nearly
+ * symmetric bodies have: these have no order, and the mesh or rounding chooses which are kept. Names the numbers that
+ * keep all of them, as far as they are known, and none. option: as "-r"; thing and what: as "column", "singular value".
+ */
+void tool_warn_of_cut(const char *option, const char *thing, const char *what, int64_t cut, int64_t count,
+                      const double *value);
+
 /* One line on stderr unless --quiet: results and counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);
 

@@ -141,11 +141,25 @@ static json_t *report_result(const sp_modes_report *report, int64_t k, double wo
     return result;
 }
 
+/* Modes of one eigenvalue to 1e-6 are kept together; those of a mesh that is nearly symmetric differ by more. */
+static void warn_of_cut(const sp_modes_report *report, int64_t k, const double *eigenvalue)
+{
+    sp_pool pool = {0};
+    double *frequency = tool_allocate_raw(&pool, k + 1, sizeof *frequency);
+    for (int64_t i = 0; i < k; i++)
+        frequency[i] = sqrt(fmax(eigenvalue[i], 0));
+    frequency[k] = sqrt(report->next);
+    if (frequency[k - 1] > 0 && isfinite(report->next))
+        tool_warn_of_cut("-k", "mode", "frequency", k, k + 1, frequency);
+    sp_pool_free(&pool);
+}
+
 json_t *modes_report(const modes_problem *p, const modes_lanczos_choice *choice, const sp_modes_report *report,
                      const double *eigenvalue, const double *residual)
 {
     const double worst = judge(p, choice, report, residual);
     const int64_t k = choice->count + report->more;
+    warn_of_cut(report, k, eigenvalue);
     for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
         tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(fmax(eigenvalue[i], 0)) / 6.283185307179586,
                  i < report->rigid    ? "  rigid"

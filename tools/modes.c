@@ -54,8 +54,8 @@ static const tool_option options[] = {
     {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .only = "method=lanczos solver!=amg",
      .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST", .only = "method=inertia,krylov",
-     .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free "
-             "bodies the last six)"},
+     .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy, random (default: the first six, "
+             "of free bodies the last six, for krylov with random)"},
     {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV", .only = "method=inertia,krylov",
      .help = "start from these forces too, each a column: t0,t1,kind,id,fx,fy,fz"},
     {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE", .only = "method=inertia,krylov",

@@ -271,6 +271,29 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     no_faults
 }
 
+# A square bar is symmetric under inversion, and centrifugal accelerations are odd: by themselves they reach one of its two first
+# bending modes by rounding only.
+@test "the Krylov space of a symmetric free body has its bending modes" {
+    needs_numpy
+    printf 'v %s\n' '0 0 0' '6 0 0' '6 1 0' '0 1 0' '0 0 1' '6 0 1' '6 1 1' '0 1 1' > long.obj
+    printf 'f %s\n' '1 4 3 2' '5 6 7 8' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8' >> long.obj
+    voxelize long.obj -q -n 12 -o long.npz
+    modes long.npz -q -k 12 -o long-modes.npz
+    done_well modes long.npz -q --method krylov -k 24 --as-modes -o krylov.npz
+    done_well modes long.npz -q --method krylov --start xx,yy,zz,yz,zx,xy -k 12 --as-modes -o odd.npz
+    done_well modes long.npz -q --method krylov --start random,x -k 24 --as-modes -o random.npz
+    refused 2 'random with commas' modes long.npz --method krylov --start random,random -k 12 -o out.npz
+    "$PYTHON" - <<-'END' || fault 'not the modes'
+	import numpy as np
+	exact, krylov, odd, random = (np.load(f + '.npz')['eigenvalue'] for f in ('long-modes', 'krylov', 'odd', 'random'))
+	assert abs(exact[7] / exact[6] - 1) < 1e-6 # a pair
+	assert abs(krylov[:6] / exact[6:] - 1).max() < 1e-3, krylov[:6] / exact[6:] - 1
+	assert abs(random[:2] / exact[6:8] - 1).max() < 1e-3, random[:2] / exact[6:8] - 1
+	assert odd[1] > 1.5 * exact[7], odd
+	END
+    no_faults
+}
+
 @test "gravity on a free mesh whose basis contains no translation" {
     local ending=.npz
     needs_numpy

@@ -1,3 +1,4 @@
+#include "base/random.h"
 #include "basis/flexibility.h"
 #include "formats/loads.h"
 #include "linear/dense.h"
@@ -8,28 +9,36 @@
 #include <math.h>
 #include <string.h>
 
-/* "x,y,rx" to numbers of fields. */
-static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
+/* Columns of the word `random`: no point group of a body has eigenspaces of more dimensions, but that of an
+ * icosahedron. */
+enum { RANDOM_COLUMNS = 3 };
+
+/* "x,y,rx,random" to numbers of fields, and the number of random columns. */
+static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS], int64_t *random)
 {
     int64_t count = 0;
 
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         int f = 0;
+        if (length == strlen("random") && strncmp(at, "random", length) == 0 && *random == 0) {
+            *random = RANDOM_COLUMNS;
+            at += length + (at[length] == ',');
+            continue;
+        }
         while (f < SP_INERTIA_FIELDS &&
                (strlen(sp_inertia_names[f]) != length || strncmp(sp_inertia_names[f], at, length) != 0))
             f++;
         if (f == SP_INERTIA_FIELDS)
-            tool_fail(SP_USAGE, NULL, "--start: \"%s\" is not a list of x y z rx ry rz xx yy zz yz zx xy with commas",
-                      text);
-
+            tool_fail(SP_USAGE, NULL,
+                      "--start: \"%s\" is not a list of x y z rx ry rz xx yy zz yz zx xy random with commas", text);
         for (int64_t k = 0; k < count; k++)
             if (field[k] == f)
                 tool_fail(SP_USAGE, NULL, "--start: %s occurs twice", sp_inertia_names[f]);
         field[count++] = f;
         at += length + (at[length] == ',');
     }
-    if (count == 0)
+    if (count == 0 && *random == 0)
         tool_fail(SP_USAGE, NULL, "--start: names no field");
     return count;
 }
@@ -47,10 +56,41 @@ static const sp_load *read_loads(modes_problem *p, const char *path, int64_t *co
     return loads;
 }
 
-double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, int64_t *count)
+/* The load of an acceleration of the free degrees of freedom. */
+static void load_of_acceleration(const modes_problem *p, const double *a, double *load)
+{
+    sp_sparse_times(p->context, p->map ? &p->whole_M : &p->M, 1, a, load);
+}
+
+/* A cubic polynomial with random coefficients of the position about the middle of the body, in units of its half
+ * length: smooth, the same for every mesh of a body, and of no symmetry. full [3·vertices] */
+static void random_field(const sp_mesh *mesh, uint64_t stream, double *full)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, half = 0;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], mesh->vertices[i]);
+        high[i % 3] = fmax(high[i % 3], mesh->vertices[i]);
+    }
+    for (int k = 0; k < 3; k++)
+        half = fmax(half, 0.5 * (high[k] - low[k]));
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        double X[3], *a = full + 3 * v;
+        uint64_t term = 0;
+        for (int k = 0; k < 3; k++)
+            X[k] = (mesh->vertices[3 * v + k] - 0.5 * (low[k] + high[k])) / half;
+        a[0] = a[1] = a[2] = 0;
+        for (int i = 0; i <= 3; i++)
+            for (int j = 0; i + j <= 3; j++)
+                for (int l = 0; i + j + l <= 3; l++)
+                    for (int k = 0; k < 3; k++)
+                        a[k] += sp_random_normal(1, stream, term++) * pow(X[0], i) * pow(X[1], j) * pow(X[2], l);
+    }
+}
+
+double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, bool krylov, int64_t *count)
 {
     int field[SP_INERTIA_FIELDS];
-    int64_t n = p->body.dof_count, fields = 0, load_count = 0;
+    int64_t n = p->body.dof_count, fields = 0, load_count = 0, random = 0;
     const sp_load *loads = choice->start_loads ? read_loads(p, choice->start_loads, &load_count) : NULL;
     tool_columns file = {0};
 
@@ -60,21 +100,29 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
     }
 
     if (choice->start)
-        fields = parse_fields(choice->start, field);
-    else if (!choice->start_loads && !choice->start_file)
+        fields = parse_fields(choice->start, field, &random);
+    else if (!choice->start_loads && !choice->start_file) {
         for (; fields < 6; fields++)
             field[fields] = (int)fields + (p->rigid_count ? 6 : 0);
-
-    *count = fields + load_count + file.columns.count;
+        /* Centrifugal fields change sign under inversion about the centre of mass, and so does all of their Krylov
+         * space if the body has that symmetry: the first bending modes do not. */
+        random = krylov && p->rigid_count ? RANDOM_COLUMNS : 0;
+    }
+    *count = fields + load_count + file.columns.count + random;
     double *force = tool_allocate_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n,
-           *field_of_file = tool_allocate_raw(&p->pool, n, sizeof *field_of_file);
-
+           *field_of_file = tool_allocate_raw(&p->pool, n, sizeof *field_of_file),
+           *full = tool_allocate_raw(&p->pool, random ? 3 * p->mesh.mesh.vertex_count : 0, sizeof *full);
     tool_check(sp_inertia_forces(p->context, &p->body, fields, field, force), p->mesh.path);
     for (int64_t l = 0; l < load_count; l++, to += n)
         tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
     for (int64_t c = 0; c < file.columns.count; c++, to += n) {
         sp_fe_space_gather(&p->body, file.columns.U + c * file.columns.rows, field_of_file);
-        sp_sparse_times(p->context, p->map ? &p->whole_M : &p->M, 1, field_of_file, to);
+        load_of_acceleration(p, field_of_file, to);
+    }
+    for (int64_t c = 0; c < random; c++, to += n) {
+        random_field(&p->mesh.mesh, (uint64_t)c, full);
+        sp_fe_space_gather(&p->body, full, field_of_file);
+        load_of_acceleration(p, field_of_file, to);
     }
     sp_columns_free(&file.columns);
 
@@ -90,7 +138,8 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
 {
     sp_flexibility *flexibility;
     int64_t count, n = p->order;
-    double *u = modes_start_block(p, choice, &count), *before = tool_allocate_raw(&p->pool, count, sizeof *before),
+    double *u = modes_start_block(p, choice, false, &count),
+           *before = tool_allocate_raw(&p->pool, count, sizeof *before),
            *product = tool_allocate_raw(&p->pool, n, sizeof *product);
 
     for (int64_t c = 0; c < count; c++)

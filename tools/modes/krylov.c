@@ -8,7 +8,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     sp_sparse_inner inner = {0};
     sp_krylov_report report;
     int64_t start, columns, n = p->order;
-    double *force = modes_start_block(p, choice, &start);
+    double *force = modes_start_block(p, choice, true, &start);
     int64_t count = choice->order ? choice->order * start : choice->count;
 
     if (count > n)

@@ -93,7 +93,7 @@ void modes_derivatives(modes_problem *problem, json_t *meta, const char *hash, c
 
 typedef struct modes_krylov_choice {
     const char *start; /* names of inertia fields with commas; NULL, without other start loads: the six accelerations,
-                          for free bodies the six centrifugal fields */
+                          for free bodies the six centrifugal fields and, for Krylov spaces, random ones */
     const char *start_loads; /* CSV: one column for each force */
     const char *start_file;  /* columns of acceleration fields */
     int64_t count, order;    /* order > 0 replaces count */
@@ -110,8 +110,9 @@ void modes_inertia(modes_problem *problem, const modes_krylov_choice *choice);
 /* Linear inertia modes of any order (Yang 2015); a usage error in builds without them. */
 void modes_krylov(modes_problem *problem, const modes_krylov_choice *choice);
 
-/* Shared by the three: the loads of a start block [order, count] (memory from the problem's pool). */
-double *modes_start_block(modes_problem *problem, const modes_krylov_choice *choice, int64_t *count);
+/* Shared by the three: the loads of a start block [order, count] (memory from the problem's pool). krylov: the default
+ * of a free body has random accelerations too, so that its Krylov space has modes of every symmetry. */
+double *modes_start_block(modes_problem *problem, const modes_krylov_choice *choice, bool krylov, int64_t *count);
 
 /* The constraint modes, if there are interfaces, and `count` columns over the unknowns, scattered to all components one
  * at a time while they are written. */

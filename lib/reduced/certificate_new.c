@@ -57,12 +57,14 @@ static void check_solves(construction *c, int64_t width)
 static int append(construction *c, int64_t width, bool solved)
 {
     int status;
+
     for (int64_t j = 0; j < width; j++)
         sp_fe_space_gather(c->space, c->field + j * c->rows, c->force + j * c->n);
     if (!solved) {
         SP_TRY(sp_cholesky_solve(c->factor, width, c->force, c->z));
         check_solves(c, width);
     }
+
     SP_TRY(sp_store_write(c->context, &c->store, 0, c->n, c->filled, width, solved ? c->force : c->z));
     c->filled += width;
     SP_TRY(sp_progress(c->context, 0.3 * (double)c->filled / (double)c->columns));
@@ -73,21 +75,29 @@ done:
 /* to = M times the displacements from [rows], of all vertices. */
 static void mass_times(construction *c, const double *from, double *to)
 {
+    if (c->mass) {
+        for (int64_t i = 0; i < c->rows; i++)
+            to[i] = c->mass[i / 3] * from[i];
+        return;
+    }
+
     memset(to, 0, (size_t)c->rows * sizeof *to);
-    if (!c->mass)
-        sp_fe_space_mass_times(c->context, c->space, 3, from, to);
-    for (int64_t i = 0; c->mass && i < c->rows; i++)
-        to[i] = c->mass[i / 3] * from[i];
+    sp_fe_space_mass_times(c->context, c->space, 3, from, to);
 }
 
 static int append_basis(construction *c)
 {
     int status = SP_OK;
+
+    /* The columns U are displacements already. They are the first, so that the first r rows of S belong to the reduced
+     * equation. */
     for (int64_t first = 0; status == SP_OK && first < c->r; first += WIDTH) {
         const int64_t width = c->r - first < WIDTH ? c->r - first : WIDTH;
         memcpy(c->field, c->U + first * c->rows, (size_t)(width * c->rows) * sizeof *c->field);
         status = append(c, width, true);
     }
+
+    /* K⁻¹ M U */
     for (int64_t first = 0; status == SP_OK && first < c->r; first += WIDTH) {
         const int64_t width = c->r - first < WIDTH ? c->r - first : WIDTH;
         for (int64_t j = 0; j < width; j++)
@@ -100,6 +110,8 @@ static int append_basis(construction *c)
 static int append_loads(construction *c, const sp_force_fields *loads)
 {
     int status;
+
+    /* K⁻¹ M e for the unit acceleration e along each axis */
     double *unit = c->field + 3 * c->rows;
     for (int axis = 0; axis < 3; axis++) {
         for (int64_t i = 0; i < c->rows; i++)
@@ -107,6 +119,7 @@ static int append_loads(construction *c, const sp_force_fields *loads)
         mass_times(c, unit, c->field + axis * c->rows);
     }
     SP_TRY(append(c, 3, false));
+
     for (int64_t first = 0; first < loads->count; first += WIDTH) {
         const int64_t width = loads->count - first < WIDTH ? loads->count - first : WIDTH;
         memset(c->field, 0, (size_t)(width * c->rows) * sizeof *c->field);
@@ -125,6 +138,9 @@ static int64_t next_monomials(int64_t r, int order, int64_t number[3], int64_t *
     int64_t count = 0;
     while (count < WIDTH && number[0] < r) {
         memcpy(list + order * count++, number, (size_t)order * sizeof *number);
+
+        /* The next tuple in lexicographic order with indices that do not decrease: raise the last index that can grow,
+         * and set those after it to the same value. */
         int at = order - 1;
         while (at > 0 && number[at] == r - 1)
             at--;
@@ -148,6 +164,7 @@ static int append_monomials(construction *c, int order)
     int64_t number[3] = {0}, list[3 * WIDTH], width;
     int status = SP_OK;
     while (status == SP_OK && (width = next_monomials(c->r, order, number, list)) > 0) {
+        /* ∂²f [U_i, U_j] n_ij/2 or ∂³f [U_i, U_j, U_k] n_ijk/6 */
         SP_TRY((order == 2 ? sp_elastic_second : sp_elastic_third)(c->context, c->space, c->r, c->U, width, list,
                                                                    c->field));
         for (int64_t j = 0; j < width; j++)
@@ -161,9 +178,11 @@ done:
 static int begin(construction *c, const sp_certificate_parameters *parameters)
 {
     int status;
+
     c->rows = 3 * c->space->mesh->vertex_count;
     c->n = c->space->dof_count;
     SP_TRY(sp_dense_fits(c->context, c->rows, c->columns));
+
     int64_t *node = sp_pool_raw(&c->pool, c->n, sizeof *node);
     c->field = sp_pool_raw(&c->pool, c->rows * WIDTH, sizeof *c->field);
     c->force = sp_pool_raw(&c->pool, c->n * WIDTH, sizeof *c->force);
@@ -173,8 +192,11 @@ static int begin(construction *c, const sp_certificate_parameters *parameters)
         c->mass = sp_pool_raw(&c->pool, c->space->mesh->vertex_count, sizeof *c->mass);
     if (c->pool.failed)
         return sp_fail_memory(c->context);
+
     if (c->mass)
         sp_fe_space_vertex_mass(c->space, true, c->mass);
+
+    /* K = K(0) is factored once for all columns. */
     SP_TRY(sp_elastic_stiffness(c->context, c->space, &c->K));
     sp_fe_space_nodes(c->space, node);
     SP_TRY(sp_cholesky_new(c->context, &c->K, node, &c->factor));
@@ -183,6 +205,7 @@ static int begin(construction *c, const sp_certificate_parameters *parameters)
         status = sp_fail(c->context, SP_NUMERICAL,
                          "the stiffness matrix is not positive definite: a certificate needs a constrained body");
     SP_TRY(status);
+
     const int64_t block = c->n * WIDTH * (int64_t)sizeof(double),
                   resident = parameters->outside && parameters->memory ? parameters->memory / block : INT64_MAX;
     sp_store_new(c->n, parameters->outside, &c->store);
@@ -204,6 +227,7 @@ static int check_materials(sp_context *context, const sp_mesh *mesh)
 static int copy_loads(sp_context *context, const sp_force_fields *loads, sp_certificate *certificate)
 {
     sp_force_fields *to = &certificate->loads;
+
     *to = *loads;
     to->start = sp_pool_copy(&certificate->pool, loads->start, loads->count + 1, sizeof *to->start);
     to->index = sp_pool_copy(&certificate->pool, loads->index, loads->entries, sizeof *to->index);
@@ -222,8 +246,10 @@ int sp_certificate_new(sp_context *context, sp_fe_space *space, int64_t r, const
                       .lumped = parameters->lumped,
                       .columns = sp_certificate_columns(r, loads->count)};
     int status;
+
     *certificate = (sp_certificate){.r = r, .lumped = parameters->lumped};
     *report = (sp_certificate_report){0};
+
     SP_TRY(check_materials(context, space->mesh));
     SP_TRY(copy_loads(context, loads, certificate));
     certificate->factor = sp_pool_new(&certificate->pool, c.columns * c.columns, sizeof *certificate->factor);
@@ -231,11 +257,14 @@ int sp_certificate_new(sp_context *context, sp_fe_space *space, int64_t r, const
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(begin(&c, parameters));
     SP_TRY(append_basis(&c));
     SP_TRY(append_loads(&c, loads));
     SP_TRY(append_monomials(&c, 2));
     SP_TRY(append_monomials(&c, 3));
+
+    /* The orthonormalization needs K alone. */
     sp_cholesky_free(c.factor);
     c.factor = NULL;
     const sp_metric metric = {.rows = c.n, .matrix = &c.K};

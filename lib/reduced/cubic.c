@@ -14,11 +14,14 @@ void sp_cubic_free(sp_cubic_force *force)
 int sp_cubic_new(sp_context *context, int64_t r, sp_cubic_force *force)
 {
     *force = (sp_cubic_force){.r = r};
+
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_INPUT, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
+
     force->linear = sp_pool_new(&force->pool, r * r, sizeof(double));
     force->quadratic = sp_pool_new(&force->pool, r * (r * (r + 1) / 2), sizeof(double));
     force->cubic = sp_pool_new(&force->pool, r * sp_cubic_triples(r), sizeof(double));
+
     if (!force->pool.failed)
         return SP_OK;
     sp_cubic_free(force);
@@ -36,7 +39,8 @@ static double orders2(int64_t i, int64_t j)
     return i == j ? 1 : 2;
 }
 
-static double orders3(int64_t i, int64_t j, int64_t k) /* i ≤ j ≤ k */
+/* For i ≤ j ≤ k. */
+static double orders3(int64_t i, int64_t j, int64_t k)
 {
     return i == j && j == k ? 1 : i == j || j == k ? 3 : 6;
 }
@@ -50,6 +54,7 @@ static double mean_of(int count, const double *values, double *largest, double *
         mean += values[i] / count;
         *largest = fmax(*largest, fabs(values[i]));
     }
+
     for (int i = 0; i < count; i++)
         *deviation = fmax(*deviation, fabs(values[i] - mean));
     return mean;
@@ -76,10 +81,13 @@ static void fill_quadratic(const sp_cubic_force *force, double *gram, int64_t N,
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = i; j < r; j++)
             for (int64_t k = j; k < r; k++) {
+                /* S_a,ij = (3/2) T_aij n_ij, so that each of the three rows gives the same T_ijk. */
                 double of[3] = {force->quadratic[i * pairs + sp_cubic_pair(r, j, k)] / (1.5 * orders2(j, k)),
                                 force->quadratic[j * pairs + sp_cubic_pair(r, i, k)] / (1.5 * orders2(i, k)),
                                 force->quadratic[k * pairs + sp_cubic_pair(r, i, j)] / (1.5 * orders2(i, j))};
                 double T = mean_of(3, of, largest, deviation);
+
+                /* W₃ sums over all three places, each of which gets the symmetric value. */
                 put(gram, N, i, pair_column(r, j, k), T);
                 put(gram, N, j, pair_column(r, i, k), T);
                 put(gram, N, k, pair_column(r, i, j), T);
@@ -95,11 +103,14 @@ static void fill_cubic(const sp_cubic_force *force, double *gram, int64_t N, dou
         for (int64_t j = i; j < r; j++)
             for (int64_t k = j; k < r; k++)
                 for (int64_t l = k; l < r; l++) {
+                    /* C_a,ijk = ½ Q_aijk n_ijk, so that each of the four rows gives the same Q_ijkl. */
                     double of[4] = {C[i * triples + sp_cubic_triple(r, j, k, l)] / (0.5 * orders3(j, k, l)),
                                     C[j * triples + sp_cubic_triple(r, i, k, l)] / (0.5 * orders3(i, k, l)),
                                     C[k * triples + sp_cubic_triple(r, i, j, l)] / (0.5 * orders3(i, j, l)),
                                     C[l * triples + sp_cubic_triple(r, i, j, k)] / (0.5 * orders3(i, j, k))};
                     double Q = mean_of(4, of, largest, deviation);
+
+                    /* Four indices make two pairs in three ways. */
                     put(gram, N, pair_column(r, i, j), pair_column(r, k, l), Q);
                     put(gram, N, pair_column(r, i, k), pair_column(r, j, l), Q);
                     put(gram, N, pair_column(r, i, l), pair_column(r, j, k), Q);
@@ -113,6 +124,7 @@ int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, 
                                  double *) = {fill_linear, fill_quadratic, fill_cubic};
     static const char *const degree[3] = {"linear", "quadratic", "cubic"};
     int64_t r = force->r, N = sp_polynomial_order(r);
+
     *polynomials = (sp_polynomials){.r = r, .part_count = 1, .density = 1, .symmetrized = true};
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
@@ -122,15 +134,20 @@ int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, 
         sp_polynomials_free(polynomials);
         return sp_fail_memory(context);
     }
+
+    /* A force does not tell its mass: M = 1, without gravity. */
     polynomials->parts[0] = (sp_polynomial_part){.group = "all", .constant = SP_CONSTANT_ALL, .value = 1, .gram = gram};
     for (int64_t i = 0; i < r; i++)
         polynomials->mass[i * r + i] = 1;
+
     for (int d = 0; d < 3; d++) {
         double largest = 0, deviation = 0;
         fill[d](force, gram, N, &largest, &deviation);
         asymmetry[d] = largest > 0 ? deviation / largest : 0;
+
         if (isfinite(largest) && asymmetry[d] <= SYMMETRY)
             continue;
+
         sp_polynomials_free(polynomials);
         if (!isfinite(largest))
             return sp_fail(context, SP_INPUT, "the %s coefficients are too large", degree[d]);
@@ -146,8 +163,10 @@ int sp_cubic_from_polynomials(sp_context *context, const sp_polynomials *polynom
     int64_t r = polynomials->r, N = sp_polynomial_order(r), pairs = r * (r + 1) / 2, triples = sp_cubic_triples(r);
     sp_pool scratch = {0};
     int status = sp_cubic_new(context, r, force);
+
     if (status != SP_OK)
         return status;
+
     const double *gram = sp_polynomials_gram(polynomials, &scratch);
     if (!gram) {
         sp_cubic_free(force);
@@ -155,6 +174,8 @@ int sp_cubic_from_polynomials(sp_context *context, const sp_polynomials *polynom
     }
 #define PAIR(i, j) pair_column(r, i, j)
 #define A(p, q) gram[(q)*N + (p)]
+
+    /* S_a,ij = (3/2) T_aij n_ij and C_a,ijk = ½ Q_aijk n_ijk with T and Q symmetrized */
     for (int64_t a = 0; a < r; a++)
         for (int64_t i = 0; i < r; i++) {
             force->linear[a * r + i] = A(a, i);
@@ -169,6 +190,7 @@ int sp_cubic_from_polynomials(sp_context *context, const sp_polynomials *polynom
         }
 #undef A
 #undef PAIR
+
     sp_pool_free(&scratch);
     return SP_OK;
 }

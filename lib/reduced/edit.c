@@ -50,20 +50,24 @@ static int check_parts(sp_context *context, const sp_polynomials *polynomials, i
                        const sp_material *to)
 {
     for (int64_t m = 0; m < count; m++) {
+        /* A part of both constants can only be scaled, with E. Another ν changes λ and μ by different factors. */
         bool all = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_ALL) >= 0;
         bool lambda = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_LAMBDA) >= 0,
              mu = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_MU) >= 0;
         bool whole = all && !lambda && !mu, apart = lambda && mu && !all;
+
         if (elastic_change(&from[m], &to[m]) && !whole && !apart)
             return sp_fail(context, SP_INPUT,
                            "it has no part of region %s alone, whose Young's modulus changes: made with polycoef "
                            "--by-region it has",
                            from[m].name);
+
         if (from[m].poisson != to[m].poisson && !apart)
             return sp_fail(context, SP_INPUT,
                            "it does not keep lambda and mu of region %s apart, whose Poisson's ratio changes: made "
                            "with polycoef --by-constant it does",
                            from[m].name);
+
         if (from[m].density != to[m].density && count > 1 && !find_group(polynomials, from[m].name))
             return sp_fail(context, SP_INPUT,
                            "cannot edit the density of region %s: rebuild the polynomials with polycoef --by-region or "
@@ -78,13 +82,16 @@ static void edit_stiffness(sp_polynomials *polynomials, int64_t count, const sp_
 {
     double lambda, mu;
     int64_t whole = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_ALL);
+
     if (!elastic_change(&from[m], &to[m]))
         return;
+
     sp_lame(to[m].young, to[m].poisson, &lambda, &mu);
     if (whole >= 0) {
         polynomials->parts[whole].value *= to[m].young / from[m].young;
         return;
     }
+
     polynomials->parts[sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_LAMBDA)].value = lambda;
     polynomials->parts[sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_MU)].value = mu;
 }
@@ -106,10 +113,13 @@ static void edit_mass(sp_polynomials *polynomials, int64_t count, const sp_mater
 {
     int64_t r = polynomials->r;
     bool changed = false;
+
     for (int64_t m = 0; m < count; m++)
         changed |= from[m].density != to[m].density;
     if (!changed)
         return;
+
+    /* Mass and gravity of a region are proportional to its density. */
     for (int64_t m = 0; m < count; m++) {
         sp_polynomial_group *group = (sp_polynomial_group *)find_group(polynomials, from[m].name);
         double factor = to[m].density / from[m].density;
@@ -123,6 +133,8 @@ static void edit_mass(sp_polynomials *polynomials, int64_t count, const sp_mater
             return;
         }
     }
+
+    /* M = Σ M_g over the regions */
     memset(polynomials->mass, 0, (size_t)(r * r) * sizeof(double));
     memset(polynomials->gravity, 0, (size_t)(3 * r) * sizeof(double));
     for (int64_t g = 0; g < polynomials->group_count; g++) {
@@ -137,6 +149,7 @@ int sp_polynomials_edit(sp_context *context, sp_polynomials *polynomials, int64_
     int status = check_parts(context, polynomials, count, from, to);
     if (status != SP_OK)
         return status;
+
     for (int64_t m = 0; m < count; m++)
         edit_stiffness(polynomials, count, from, to, m);
     edit_mass(polynomials, count, from, to);

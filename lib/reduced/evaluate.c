@@ -23,18 +23,25 @@ static void fill_coefficients(const double *gram, int64_t full, sp_quadratic *s)
 #define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
 #define A(p, q) gram[(q)*N + (p)]
 #define Q(i, j, k, l) (0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))))
+
+    /* K₁ = 3 T q and K₂ = (3/2) Q s, where T and Q are means of three entries of A: the factors are 1 and ½. */
     for (int64_t i = 0, ij = 0; i < r; i++)
         for (int64_t j = i; j < r; j++, ij++) {
             s->constant[ij] = A(i, j);
             for (int64_t k = 0; k < r; k++)
                 s->linear[k * s->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
-            for (int64_t k = 0, kl = 0; !s->distinct && k < r; k++)
+
+            if (s->distinct) {
+                for (int64_t k = j; k < r; k++)
+                    for (int64_t l = k; l < r; l++)
+                        sp_quartic_set(&s->quartic, i, j, k, l, Q(i, j, k, l));
+                continue;
+            }
+
+            for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
                     if (kl <= ij)
                         sp_quadratic_set(s, ij, kl, Q(i, j, k, l));
-            for (int64_t k = j; s->distinct && k < r; k++)
-                for (int64_t l = k; l < r; l++)
-                    sp_quartic_set(&s->quartic, i, j, k, l, Q(i, j, k, l));
         }
 #undef Q
 #undef A
@@ -45,22 +52,27 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
                             sp_polynomial_force **result)
 {
     const int64_t full = polynomials->r;
+
     if (r < 1 || r > full)
         return sp_fail(context, SP_USAGE, "%lld coordinates of a model with %lld", (long long)r, (long long)full);
+
     sp_polynomial_force *force = calloc(1, sizeof *force);
     sp_pool scratch = {0};
     if (!force)
         return sp_fail_memory(context);
+
     sp_quadratic *stiffness = &force->stiffness;
     sp_quadratic_new(&force->pool, r, true, stiffness);
     force->tangent = sp_pool_raw(&force->pool, r * r, sizeof(double));
     force->force = sp_pool_raw(&force->pool, r, sizeof(double));
+
     const double *gram = sp_polynomials_gram(polynomials, &scratch);
     if (force->pool.failed || !gram) {
         sp_pool_free(&scratch);
         sp_polynomial_force_free(force);
         return sp_fail_memory(context);
     }
+
     fill_coefficients(gram, full, stiffness);
     sp_pool_free(&scratch);
     *result = force;
@@ -85,6 +97,7 @@ SP_CLONES static double stored_energy(int pairs, const double *restrict s, const
         sum +=
             *(const sp_lanes *)(s + i) * (*(const sp_lanes *)(k0 + i) * 0.5 + *(const sp_lanes *)(k1 + i) * (1.0 / 6) +
                                           *(const sp_lanes *)(k2 + i) * (1.0 / 12));
+
     double energy = 0;
     for (int l = 0; l < SP_LANES; l++)
         energy += sum[l];
@@ -99,11 +112,13 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
 {
     for (int i = 0; i < r; i++)
         f[i] = 0;
+
     for (int i = 0; i < r; i++) {
         int count = r - i;
         double *column = K + (long)i * r + i, *g = f + i, qi = q[i], sum = 0;
         const double *qj = q + i;
         double diagonal = k0[0] + k1[0] * 0.5 + k2[0] * (1.0 / 3);
+
 #pragma GCC ivdep
         for (int j = 0; j < count; j++) {
             double part = k0[j] + k1[j] * 0.5 + k2[j] * (1.0 / 3);
@@ -111,6 +126,7 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
             sum += part * qj[j];
             g[j] += part * qi;
         }
+
         f[i] += sum - diagonal * qi; /* the diagonal was added twice */
         k0 += count;
         k1 += count;
@@ -122,6 +138,8 @@ double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q,
 {
     sp_quadratic *s = &force->stiffness;
     const size_t r = (size_t)s->r;
+
+    /* A batch may have evaluated this point already. */
     if (force->keeps && !memcmp(q, force->kept, r * sizeof *q)) {
         if (f)
             memcpy(f, force->kept + r, r * sizeof *f);
@@ -129,6 +147,7 @@ double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q,
             memcpy(K, force->kept + 2 * r, r * r * sizeof *K);
         return force->kept_energy;
     }
+
     sp_quadratic_evaluate(s, q);
     combine((int)s->r, q, s->constant, s->first, s->second, f ? f : force->force, K ? K : force->tangent);
     return stored_energy((int)s->pairs, s->monomials, s->constant, s->first, s->second);
@@ -172,9 +191,11 @@ int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *or
     sp_polynomial_force *self = calloc(1, sizeof *self);
     if (!self)
         return sp_fail_memory(context);
+
     sp_quadratic_share(&self->pool, &original->stiffness, &self->stiffness);
     self->tangent = sp_pool_raw(&self->pool, r * r, sizeof(double));
     self->force = sp_pool_raw(&self->pool, r, sizeof(double));
+
     if (self->pool.failed) {
         sp_polynomial_force_free(self);
         return sp_fail_memory(context);
@@ -188,6 +209,7 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
 {
     sp_polynomial_force *self;
     int status = sp_polynomial_force_new(context, polynomials, r, &self);
+
     if (status == SP_OK)
         *force = as_reduced_force(self);
     return status;
@@ -215,23 +237,29 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     sp_polynomial_batch *batch = calloc(1, sizeof *batch);
     const sp_quadratic *s = &original->stiffness;
     *result = NULL;
+
     if (!batch)
         return sp_fail_memory(context);
+
     batch->stiffness = s;
     batch->count = count;
     batch->threads = context->threads;
     batch->forces = sp_pool_new(&batch->pool, count, sizeof *batch->forces);
+
+    /* A quarter of the forces leaves four blocks to the threads. */
     batch->block = count / 4 < LEAST_BLOCK  ? LEAST_BLOCK
                    : count / 4 > MOST_BLOCK ? MOST_BLOCK
                                             : count / 4 / SP_LANES * SP_LANES;
     batch->workspace_size = batch->block * (s->r + 3 * s->stride);
     batch->workspace = sp_pool_raw(&batch->pool, batch->workspace_size * batch->threads, sizeof(double));
+
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
         sp_polynomial_force *force = forces[i].self;
         force->kept = sp_pool_new(&force->pool, s->r * (s->r + 2), sizeof(double));
         batch->pool.failed |= !force->kept;
         batch->forces[i] = force;
     }
+
     if (batch->pool.failed) {
         sp_polynomial_batch_free(batch);
         return sp_fail_memory(context);
@@ -254,6 +282,7 @@ static void keep_alone(sp_polynomial_force *force, const double *q)
     force->keeps = false;
     if (!q)
         return;
+
     force->kept_energy = sp_polynomial_force_evaluate(force, q, force->kept + r, force->kept + 2 * r);
     memcpy(force->kept, q, (size_t)r * sizeof *q);
     force->keeps = true;
@@ -267,24 +296,32 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
     double *places = workspace, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride,
            *linear = second + batch->block * s->stride;
     int64_t count = 0;
-    if (s->distinct) { /* a force by itself takes less than its part of a product of matrices */
+
+    /* Distinct coefficients: a force by itself takes less than its part of a product of matrices. */
+    if (s->distinct) {
         for (int64_t i = first; i < end; i++)
             keep_alone(batch->forces[i], q[i]);
         return;
     }
+
+    /* The places of the forces that are wanted become the columns of a matrix. */
     for (int64_t i = first; i < end; i++) {
         batch->forces[i]->keeps = q[i] != NULL;
         if (q[i])
             memcpy(places + r * count++, q[i], (size_t)r * sizeof **q);
     }
+
     if (count == 0)
         return;
+
+    /* Each force and stiffness, with the operations of a single evaluation. */
     sp_quadratic_evaluate_many(s, count, places, monomials, linear, second);
     count = 0;
     for (int64_t i = first; i < end; i++) {
         sp_polynomial_force *force = batch->forces[i];
         if (!q[i])
             continue;
+
         memcpy(force->kept, q[i], (size_t)r * sizeof **q);
         combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->stride * count, force->kept + r,
                 force->kept + 2 * r);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    PANELS = 32,
-    STRIP = 192,
-    WIDE = 2
-}; /* number of separate sums; rows of TU at a time; SIMD vectors of a row in registers */
+    PANELS = 32, /* number of separate sums */
+    STRIP = 192, /* rows of TU at a time */
+    WIDE = 2     /* SIMD vectors of a row in registers */
+};
 
 typedef struct galerkin {
     sp_pool pool;
@@ -47,6 +47,8 @@ static void project_force(galerkin *d, double *f)
         for (int64_t i = panel_start(d, p); i < panel_start(d, p + 1); i++)
             cblas_daxpy((int)d->r, d->f[d->space->free[i]], d->rows + i * d->stride, 1, sum, 1);
     }
+
+    /* The panels are added in order, so that the sum does not depend on the number of threads. */
     memset(f, 0, (size_t)d->r * sizeof *f);
     for (int64_t p = 0; p < PANELS; p++)
         for (int64_t j = 0; j < d->r; j++)
@@ -59,20 +61,24 @@ SP_CLONES static void times_triangle(const sp_sparse *K, int64_t first, int64_t 
                                      const double *restrict rows, double *restrict to)
 {
     for (int64_t row = first; row < first + count; row++) {
+        /* The row of T ends at the diagonal, which counts half. */
         int64_t end = K->start[row];
         while (end < K->start[row + 1] && K->index[end] < row)
             end++;
         const double *own = rows + row * stride;
         double half = end < K->start[row + 1] && K->index[end] == row ? 0.5 * K->value[end] : 0;
+
         for (int64_t j = 0; j < stride; j += WIDE * SP_LANES) {
             sp_lanes sum[WIDE];
             for (int w = 0; w < WIDE; w++)
                 sum[w] = *(const sp_lanes *)(own + j + w * SP_LANES) * half;
+
             for (int64_t k = K->start[row]; k < end; k++) {
                 const double *other = rows + K->index[k] * stride + j;
                 for (int w = 0; w < WIDE; w++)
                     sum[w] += *(const sp_lanes *)(other + w * SP_LANES) * K->value[k];
             }
+
             for (int w = 0; w < WIDE; w++)
                 *(sp_lanes *)(to + (row - first) * stride + j + w * SP_LANES) = sum[w];
         }
@@ -86,6 +92,7 @@ static void project_stiffness(galerkin *d, double *S)
     for (int64_t p = 0; p < PANELS; p++) {
         double *strip = d->strips + omp_get_thread_num() * STRIP * stride, *sum = d->sums + p * r * r;
         memset(sum, 0, (size_t)(r * r) * sizeof *sum);
+
         for (int64_t first = panel_start(d, p), end = panel_start(d, p + 1); first < end; first += STRIP) {
             int64_t count = end - first < STRIP ? end - first : STRIP;
             times_triangle(&d->K, first, count, stride, d->rows, strip);
@@ -93,6 +100,8 @@ static void project_stiffness(galerkin *d, double *S)
                         d->rows + first * stride, (int)stride, strip, (int)stride, 1, sum, (int)r);
         }
     }
+
+    /* UᵀKU = UᵀTU + (UᵀTU)ᵀ, with the panels in order */
 #pragma omp parallel for schedule(static) num_threads(d->context->threads) if (r > 64)
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++) {
@@ -107,6 +116,7 @@ static double evaluate(void *data, const double *q, bool definite, double *f, do
 {
     galerkin *d = data;
     double energy;
+
     expand(d, q);
     if (K) {
         memset(d->K.value, 0, (size_t)d->K.start[d->n] * sizeof *d->K.value);
@@ -114,6 +124,7 @@ static double evaluate(void *data, const double *q, bool definite, double *f, do
         project_stiffness(d, K);
     } else
         energy = sp_elastic_force(d->context, d->space, d->u, f ? d->f : NULL);
+
     if (f)
         project_force(d, f);
     return energy;
@@ -140,6 +151,7 @@ int sp_galerkin_force_new(sp_context *context, sp_fe_space *space, int64_t r, co
     int64_t block = WIDE * SP_LANES, rows = 3 * space->mesh->vertex_count;
     if (!d)
         return sp_fail_memory(context);
+
     *force = (sp_reduced_force){.self = d,
                                 .r = r,
                                 .active = true,
@@ -147,23 +159,30 @@ int sp_galerkin_force_new(sp_context *context, sp_fe_space *space, int64_t r, co
                                 .evaluate = evaluate,
                                 .inverted = inverted,
                                 .destroy = destroy};
+
     d->context = context;
     d->space = space;
     d->r = r;
     d->stride = (r + block - 1) / block * block;
     d->n = space->dof_count;
+
+    /* Evaluations assemble into the pattern of the sparse tangent. */
     int status;
     SP_TRY(sp_fe_space_pattern(context, space));
     SP_TRY(sp_fe_space_matrix(context, space, &d->K));
+
     d->rows = sp_pool_new(&d->pool, d->n * d->stride, sizeof(double));
     d->u = sp_pool_new(&d->pool, rows, sizeof(double));
     d->f = sp_pool_raw(&d->pool, rows, sizeof(double));
     d->strips = sp_pool_raw(&d->pool, context->threads * STRIP * d->stride, sizeof(double));
     d->sums = sp_pool_raw(&d->pool, PANELS * r * r, sizeof(double));
+
     if (d->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* U is stored by rows: a row of T U is a sum of contiguous rows. */
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < d->n; i++)
             d->rows[i * d->stride + j] = U[j * rows + space->free[i]];

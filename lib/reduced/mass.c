@@ -11,10 +11,12 @@ SP_INLINE void add_lanes(int nodes, const int64_t *node, const double *mass, int
 {
     const size_t size = (size_t)count * sizeof *W;
     sp_lanes x[SP_ELEMENT_NODES];
+
     for (int b = 0; b < nodes; b++) {
         x[b] = (sp_lanes){0};
         memcpy(&x[b], W + node[b] * width, size);
     }
+
     for (int a = 0; a < nodes; a++) {
         sp_lanes sum = {0}, old = {0};
         for (int b = 0; b < nodes; b++)
@@ -53,16 +55,21 @@ static void lumped_times(const sp_fe_space *space, int64_t region, int64_t r, co
                          double *product)
 {
     const sp_mesh *mesh = space->mesh;
+
+    /* The mass of a vertex is the sum of the row sums of its elements. */
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         double own[SP_ELEMENT_NODES];
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         if (region >= 0 && mesh->region[e] != region)
             continue;
+
         sp_element_class_lumped(&space->classes[space->element_class[e]], own);
         for (int a = 0; a < nodes; a++)
             mass[node[a]] += own[a];
     }
+
+    /* The three rows of a vertex have 3 r numbers. */
     for (int64_t i = 0; i < 3 * mesh->vertex_count * r; i++)
         product[i] += mass[i / (3 * r)] * W[i];
 }
@@ -94,14 +101,19 @@ int sp_reduced_mass_of_region(sp_context *context, const sp_fe_space *space, boo
     double *product = sp_pool_new(&scratch, rows * r, sizeof *product),
            *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
     double *diagonal = lumped ? sp_pool_new(&scratch, space->mesh->vertex_count, sizeof *diagonal) : NULL;
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
+    /* M U */
     if (lumped)
         lumped_times(space, region, r, W, diagonal, product);
     else
         mass_times(context, space, region, r, W, product);
+
+    /* Uᵀ(M U) is summed in blocks of rows, which are transposed because sums run down the columns. */
     memset(mass, 0, (size_t)(r * r) * sizeof *mass);
     if (gravity)
         memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
@@ -110,12 +122,18 @@ int sp_reduced_mass_of_region(sp_context *context, const sp_fe_space *space, boo
         for (int64_t i = 0; i < count; i++)
             for (int64_t j = 0; j < r; j++)
                 block[j * ROWS + i] = product[(first + i) * r + j];
+
         sp_gram_add_two(count, r, U + first, rows, block, ROWS, mass, r);
-        for (int64_t j = 0; gravity && j < r; j++)
+        if (!gravity)
+            continue;
+
+        /* UᵀM e is the sum over the rows of one component */
+        for (int64_t j = 0; j < r; j++)
             for (int64_t i = 0; i < count; i += 3)
                 for (int axis = 0; axis < 3; axis++)
                     gravity[3 * j + axis] += block[j * ROWS + i + axis];
     }
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < j; i++)
             mass[i * r + j] = mass[j * r + i];
@@ -128,6 +146,7 @@ double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
     double *W = sp_pool_raw(pool, rows * r + SP_LANES, sizeof *W);
     if (!W)
         return NULL;
+
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < r; j++)
             W[i * r + j] = U[j * rows + i];

@@ -32,11 +32,16 @@ void sp_quartic_new(sp_pool *pool, int64_t r, sp_quartic *f)
     int64_t total = 0;
     *f = (sp_quartic){.r = r, .width = (r + WIDE - 1) / WIDE * WIDE};
     f->start = sp_pool_raw(pool, r * (r + 1) / 2, sizeof *f->start);
-    for (int64_t b = 0, bc = 0; f->start && b < r; b++)
+
+    /* Each d ≥ c has the coefficients of a ≤ b, padded to whole vectors. */
+    if (!f->start)
+        return;
+    for (int64_t b = 0, bc = 0; b < r; b++)
         for (int64_t c = b; c < r; c++) {
             f->start[bc++] = total;
             total += (r - c) * vectors(b) * WIDE;
         }
+
     f->value = sp_pool_new(pool, total, sizeof(double));
     new_workspace(pool, f);
 }
@@ -52,10 +57,13 @@ void sp_quartic_set(sp_quartic *f, int64_t a, int64_t b, int64_t c, int64_t d, d
     const int64_t n = d - c, whole = (f->r - c) / WIDE * WIDE, grouped = n < whole, wide_b = vectors(b) * WIDE;
     const int64_t at =
         grouped ? n / WIDE * WIDE * wide_b + a / WIDE * WIDE * WIDE + n % WIDE * WIDE + a % WIDE : n * wide_b + a;
+
     static const double shares[] = {1, 1, 2, 6, 24};
     int same = 1;
-    double repeated = 1; /* product of the factorials of the multiplicities */
+    double repeated = 1;
     const int64_t index[] = {a, b, c, d};
+
+    /* e_abcd = ∂⁴W / Π m! = 2c / Π m! with the multiplicities m of the indices */
     for (int k = 1; k <= 4; k++)
         if (k < 4 && index[k] == index[k - 1])
             same++;
@@ -63,7 +71,8 @@ void sp_quartic_set(sp_quartic *f, int64_t a, int64_t b, int64_t c, int64_t d, d
             repeated *= shares[same];
             same = 1;
         }
-    f->value[f->start[pair(f->r, b, c)] + at] = value * 2 / repeated; /* 24 permutations, of 12 */
+
+    f->value[f->start[pair(f->r, b, c)] + at] = value * 2 / repeated;
 }
 
 /* The sums of the entries of each of four vectors. */
@@ -83,8 +92,11 @@ SP_INLINE const double *add_pair(int r, int width, int b, int c, const double *r
     const double w = q[b] * q[c];
     double along = 0; /* Σ_d f_bcd q_d, with f_bcd = Σ_a e_abcd q_a */
     int d = c;
+
     for (int v = 0; v < n; v++)
         t[v] = (wide){0};
+
+    /* Four d at a time: M_da += e_abcd q_b q_c, and t_a = Σ_d e_abcd q_d for the rows b and c. */
     for (; d + WIDE <= r; d += WIDE) {
         double *const M0 = M + (long)d * width, *const M1 = M0 + width, *const M2 = M1 + width, *const M3 = M2 + width;
         wide s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
@@ -98,11 +110,15 @@ SP_INLINE const double *add_pair(int r, int width, int b, int c, const double *r
             *(wide *)(M2 + WIDE * v) += e2 * w;
             *(wide *)(M3 + WIDE * v) += e3 * w;
         }
+
+        /* M_db += f_bcd q_c, M_dc += f_bcd q_b, M_cb += f_bcd q_d */
         const wide f = sums(s0, s1, s2, s3), fq = f * *(const wide_anywhere *)(q + d), fb = f * q[b], fc = f * q[c];
         along += (fq[0] + fq[1]) + (fq[2] + fq[3]);
         M0[b] += fc[0], M1[b] += fc[1], M2[b] += fc[2], M3[b] += fc[3];
         M0[c] += fb[0], M1[c] += fb[1], M2[c] += fb[2], M3[c] += fb[3];
     }
+
+    /* The same for each d that is left. */
     for (; d < r; d++) {
         double *const Md = M + (long)d * width;
         wide s = {0};
@@ -112,16 +128,20 @@ SP_INLINE const double *add_pair(int r, int width, int b, int c, const double *r
             t[v] += here * q[d];
             *(wide *)(Md + WIDE * v) += here * w;
         }
+
         const double f = (s[0] + s[1]) + (s[2] + s[3]);
         along += f * q[d];
         Md[b] += f * q[c];
         Md[c] += f * q[b];
     }
+
+    /* M_ba += t_a q_c, M_ca += t_a q_b */
     Mc[b] += along;
     for (int v = 0; v < n; v++) {
         *(wide *)(Mb + WIDE * v) += t[v] * q[c];
         *(wide *)(Mc + WIDE * v) += t[v] * q[b];
     }
+
     return e;
 }
 
@@ -135,9 +155,12 @@ SP_CLONES static void accumulate(int r, int width, const double *e, const double
 void sp_quartic_hessian(sp_quartic *f, const double *q, double *hessian)
 {
     const int64_t r = f->r, width = f->width;
+
     memcpy(f->q, q, (size_t)r * sizeof *q);
     memset(f->M, 0, (size_t)(r * width) * sizeof *f->M);
     accumulate((int)r, (int)width, f->value, f->q, f->M, (wide *)f->t);
+
+    /* ∂²W/∂q_i∂q_j = M_ij + M_ji, where M is 0 above the diagonal. */
     for (int64_t i = 0; i < r; i++) {
         *hessian++ = 2 * f->M[i * width + i];
         for (int64_t j = i + 1; j < r; j++)

@@ -49,8 +49,10 @@ static void sum_gradients(const double axis[3][3], const double place[3], double
             double factor = 1.0 / 8;
             for (int k = 0; k < 3; k++)
                 factor *= k != j && s >> k & 1 ? place[k] : 1;
+
             if (!(s >> j & 1))
                 continue;
+
             for (int i = 0; i < 3; i++)
                 g[s][i] += factor * axis[j][i];
             size[s] += fabs(factor) * sp_norm3(axis[j]);
@@ -63,6 +65,7 @@ static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
 {
     int nodes;
     const int64_t *corner = sp_mesh_nodes(mesh, element, &nodes);
+
     for (int s = 1; s < 8; s++)
         for (int i = 0; i < 3; i++) {
             sp_twofold sum = {0, 0};
@@ -78,6 +81,7 @@ static void hexahedron(const sp_fe_space *space, int64_t element, sp_quadrature 
                        double corner[SP_ELEMENT_NODES][3], double sums[7][3])
 {
     const int type = sp_mesh_element_places(space->mesh, element, corner);
+
     sp_element_quadrature(&space->references[2 * type], corner[0], quadrature);
     reference_sums(space->mesh, element, sums);
 }
@@ -90,14 +94,20 @@ bool sp_row_by_points(const sp_fe_space *space, int64_t number)
     const sp_element_class *class = &space->classes[number];
     sp_quadrature quadrature;
     double corner[SP_ELEMENT_NODES][3], X[7][3], g[8][3], size[8];
-    if (class->gram || class->type != SP_HEX8) /* an assumed strain is not that of a point alone */
+
+    /* An assumed strain is not that of a point alone. */
+    if (class->gram || class->type != SP_HEX8)
         return !class->gram && !sp_element_assumed(class->type);
+
     hexahedron(space, class->element, &quadrature, corner, X);
+
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
+
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
         for (int s = 1; s < 8; s++)
             sum += size[s] * sp_norm3(X[s - 1]);
+
         if (sum > most)
             return true;
     }
@@ -111,16 +121,20 @@ static int gram_of_sums(sp_context *context, int type, const double *X, const sp
 {
     double g[SP_QUADRATURE_MAX][8][3], size[8], largest = 0;
     int products[SP_HEX_PAIRS][2];
+
     product_vectors(7, products);
     for (int i = 0; i < 36; i++)
         largest = fmax(largest, fabs(C[i]));
     memset(noise, 0, SP_HEX_PAIRS * sizeof *noise);
+
+    /* noise of G_pp = w (g_s ⊗ g_t):C:(g_s ⊗ g_t): some ε of the magnitudes of its terms */
     for (int point = 0; point < quadrature->count; point++) {
         sum_gradients(quadrature->axis[point], quadrature->place[point], g[point], size);
         for (int p = 0; p < SP_HEX_PAIRS; p++)
             noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest *
                         pow(size[products[p][0]] * size[products[p][1]], 2);
     }
+
     if (sp_element_assumed(type)) {
         const int status =
             sp_element_assumed_gram(context, type, X, quadrature, (const int(*)[2])products, 8, g[0][0], C, G);
@@ -129,6 +143,7 @@ static int gram_of_sums(sp_context *context, int type, const double *X, const sp
             noise[p] = sqrt(32 * DBL_EPSILON * noise[p] * fmax(0, G[p * (SP_HEX_PAIRS + 1)]));
         return status;
     }
+
     sp_element_product_gram(SP_HEX_PAIRS, products, quadrature->count, quadrature->weight, 8, g[0][0], C, G);
     return SP_OK;
 }
@@ -153,6 +168,7 @@ static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const doubl
             for (int q = 0; q < products; q++) {
                 if ((modes[p][0] ^ modes[p][1]) == (modes[q][0] ^ modes[q][1]))
                     continue;
+
                 if (pass == 0 && fabs(G[p * products + q]) > sqrt(noise[p] * noise[q]))
                     return false;
                 G[p * products + q] = pass ? 0 : G[p * products + q];
@@ -169,10 +185,14 @@ static bool factor_definite(int products, const double *noise, double *G)
 {
     for (int k = 0; k < products; k++) {
         double *row = G + k * products, pivot = row[k];
+
         if (!(pivot > fmax(1e-10, ABOVE_NOISE * noise[k])))
             return false;
+
         for (int c = 0; c < products; c++)
             row[c] = c < k ? 0 : row[c] / sqrt(pivot);
+
+        /* The Schur complement G_ic − F_ki F_kc */
         for (int i = k + 1; i < products; i++)
             for (int c = i; c < products; c++)
                 G[i * products + c] -= row[i] * row[c];
@@ -190,6 +210,7 @@ static int factor_block(sp_context *context, int products, int base, int size, c
     bool taken[SP_HEX_PAIRS] = {false};
     for (int i = 0; i < size; i++)
         memcpy(rest + i * size, G + (base + i) * products + base, (size_t)size * sizeof *rest);
+
     for (int k = 0; k < size; k++) {
         double *row = factor->F + (base + k) * products + base, above = ABOVE_NOISE;
         int pivot = -1;
@@ -201,17 +222,24 @@ static int factor_block(sp_context *context, int products, int base, int size, c
                 above = rest[i * size + i] / noise[base + i];
             }
         }
+
         if (pivot < 0)
             break;
+
         taken[pivot] = true;
         factor->rows |= 1u << (base + k);
         row[pivot] = sqrt(rest[pivot * size + pivot]);
         for (int c = 0; c < size; c++)
             if (!taken[c])
                 row[c] = rest[pivot * size + c] / row[pivot];
-        for (int i = 0; i < size; i++)
-            for (int c = 0; c < size && !taken[i]; c++)
+
+        /* The Schur complement of the rows that are left */
+        for (int i = 0; i < size; i++) {
+            if (taken[i])
+                continue;
+            for (int c = 0; c < size; c++)
                 rest[i * size + c] -= row[i] * row[c];
+        }
     }
     return SP_OK;
 }
@@ -220,16 +248,22 @@ static int factor_gram(sp_context *context, int vectors, double *noise, double *
 {
     int products = vectors * (vectors + 1) / 2, modes[SP_HEX_PAIRS][2], status = SP_OK;
     double scale[SP_HEX_PAIRS];
+
     product_vectors(vectors, modes);
     for (int p = 0; p < products; p++) {
         scale[p] = sqrt(fmax(noise[p], G[p * products + p]));
         noise[p] = scale[p] > 0 ? noise[p] / (scale[p] * scale[p]) : 1;
     }
+
     /* Scale to a unit diagonal first: in flat elements the entries range over the fourth power of the aspect ratio. */
     for (int p = 0; p < products; p++)
         for (int q = 0; q < products; q++)
             G[p * products + q] = scale[p] > 0 && scale[q] > 0 ? G[p * products + q] / (scale[p] * scale[q]) : 0;
+
     factor->separable = vectors == 7 && separate(products, modes, noise, G);
+
+    /* A definite matrix needs no pivots, and its kernels neither look for zero rows nor multiply zeros below the
+     * diagonal. */
     memcpy(factor->F, G, (size_t)(products * products) * sizeof *G);
     factor->triangular = factor_definite(products, noise, factor->F);
     factor->rows = factor->triangular ? (1u << products) - 1 : 0;
@@ -240,6 +274,8 @@ static int factor_gram(sp_context *context, int vectors, double *noise, double *
             status = factor_block(context, products, base, size, noise, G, factor);
         }
     }
+
+    /* F D for G = D (FᵀF) D */
     for (int k = 0; k < products; k++)
         for (int c = 0; c < products; c++)
             factor->F[k * products + c] *= scale[c];
@@ -252,12 +288,17 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
                           double C[36])
 {
     sp_material scaled;
+
     if (constant == SP_CONSTANT_ALL)
         return sp_material_stiffness(context, sp_mesh_material(mesh, element, &scaled), C);
+
+    /* λ tr(E)² + 2μ E:E in Voigt notation, with engineering shear strains */
     double factor = mesh->factor ? mesh->factor[2 * element + (constant == SP_CONSTANT_MU)] : 1;
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            C[6 * i + j] = factor * (constant == SP_CONSTANT_LAMBDA ? i < 3 && j < 3 : i != j ? 0 : i < 3 ? 2 : 1);
+        for (int j = 0; j < 6; j++) {
+            const double lambda = i < 3 && j < 3, mu = i != j ? 0 : i < 3 ? 2 : 1;
+            C[6 * i + j] = factor * (constant == SP_CONSTANT_LAMBDA ? lambda : mu);
+        }
     return SP_OK;
 }
 
@@ -266,28 +307,35 @@ int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t num
 {
     const sp_element_class *class = &space->classes[number];
     double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], corner[SP_ELEMENT_NODES][3], largest = 0;
+
     if (class->type == SP_HEX8I && constant != SP_CONSTANT_ALL)
         return sp_fail(context, SP_INPUT,
                        "elements of type %s (%s) have an energy that is not linear in the Lamé constants",
                        sp_element_types[SP_HEX8I].name, sp_element_types[SP_HEX8I].title);
+
     int status = part_stiffness(context, space->mesh, class->element, constant, C);
     if (status != SP_OK)
         return status;
+
     factor->box = false;
     if (sp_row_by_points(space, number)) {
         gram_of_strain(C, G, noise);
         return factor_gram(context, 3, noise, G, factor);
     }
+
     sp_quadrature quadrature;
     hexahedron(space, class->element, &quadrature, corner, factor->X);
     status = gram_of_sums(context, class->type, corner[0], &quadrature, C, G, noise);
     if (status == SP_OK)
         status = factor_gram(context, 7, noise, G, factor);
+
     if (status != SP_OK)
         return status;
+
     for (int s = 0; s < 7; s++)
         for (int i = 0; i < 3; i++)
             largest = fmax(largest, fabs(factor->X[s][i]));
+
     factor->box = factor->separable && factor->triangular;
     for (int k = 4; k < 8 && factor->box; k++)
         for (int i = 0; i < 3; i++)
@@ -343,6 +391,8 @@ SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box
                         continue;
                     P[p++] = s == t ? dot(u + 3 * s, w + 3 * s) : dot(u + 3 * s, w + 3 * t) + dot(u + 3 * t, w + 3 * s);
                 }
+
+            /* The rows of F come block by block, and each is a product with its block of P only. */
             double *to = S;
             if (!separable) {
                 block_rows(products, 0, products, 0, products, triangular, rows, F, P, to);
@@ -355,6 +405,8 @@ SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box
                                 : g == 0 ? 7
                                          : 3,
                                 triangular, rows, F, P, to);
+
+            /* The other rows of a box have no axis in their products and are 0 in products with X. */
             if (!box || i == 0)
                 continue;
             to = paired;
@@ -362,6 +414,7 @@ SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box
             for (int g = 0, base = 0; g < 8; base += g == 0 ? 7 : 3, g++)
                 to = block_rows(products, base, g == 0 ? 7 : 3, with_axis[g], g == 0 ? 7 : 3, triangular, rows, F, P,
                                 to);
+
             paired += block->stride;
         }
     }
@@ -416,12 +469,15 @@ SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
     for (int64_t i = 1; i <= r; i++) {
         sp_lanes *x = hat + i * 24;
         for (int bit = 1; bit < 8; bit <<= 1)
-            for (int b = 0; b < 8; b++)
-                for (int c = 0; c < 3 && !(b & bit); c++) {
+            for (int b = 0; b < 8; b++) {
+                if (b & bit)
+                    continue;
+                for (int c = 0; c < 3; c++) {
                     sp_lanes low = x[3 * b + c], high = x[3 * (b | bit) + c];
                     x[3 * b + c] = high + low;
                     x[3 * (b | bit) + c] = high - low;
                 }
+            }
     }
 }
 
@@ -431,15 +487,19 @@ SP_INLINE void gradients(int nodes, int64_t r, sp_lanes gradient[][3], const sp_
     for (int64_t i = 1; i <= r; i++) {
         const sp_lanes *u = hat + i * 3 * nodes;
         sp_lanes H[9];
+
+        /* Since Σ_a ∇N_a = 0, differences to the first node give the same gradient, and exactly 0 for a translation. */
         for (int s = 0; s < 3; s++)
             for (int c = 0; c < 3; c++)
                 H[3 * s + c] = gradient[1][s] * (u[3 + c] - u[c]);
+
         for (int a = 2; a < nodes; a++)
             for (int c = 0; c < 3; c++) {
                 const sp_lanes difference = u[3 * a + c] - u[c];
                 for (int s = 0; s < 3; s++)
                     H[3 * s + c] += gradient[a][s] * difference;
             }
+
         for (int k = 0; k < 9; k++)
             to[i * 12 + 3 + k] = H[k];
     }
@@ -467,12 +527,16 @@ SP_CLONES static void load_modes(int corners, bool by_signs, int count, const in
         for (int c = 0; c < 3; c++)
             for (int64_t i = 0; i < r; i += SP_LANES) {
                 sp_lanes part[SP_LANES];
+
+                /* The end of a row is followed by the next row, or by padding: a vector is always there to read. */
                 for (int l = 0; l < SP_LANES; l++) {
                     part[l] = (sp_lanes){0};
-                    if (l < count) /* the end of a row is followed by the next row, or by padding */
+                    if (l < count)
                         memcpy(&part[l], W + (3 * corner[l][by_signs ? corner_by_signs[k] : k] + c) * r + i,
                                sizeof part[l]);
                 }
+
+                /* From eight modes of one element in a vector to one mode of eight elements. */
                 sp_lanes_transpose(part);
                 for (int64_t n = 0; n < SP_LANES && i + n < r; n++)
                     hat[((1 + i + n) * corners + k) * 3 + c] = part[n];
@@ -492,10 +556,13 @@ void sp_row_group_load(const sp_fe_space *space, sp_row_group *g, const sp_row_f
     const int nodes = sp_element_types[g->type].nodes;
     const int64_t *node[SP_LANES];
     int unused;
+
     for (int l = 0; l < g->count; l++)
         node[l] = sp_mesh_nodes(space->mesh, g->element[l], &unused);
     load_modes(nodes, g->points == 0, g->count, node, r, W, hat);
+
     memset(hat, 0, (size_t)(3 * nodes) * sizeof *hat);
+
     if (g->points > 0) {
         int64_t class[SP_LANES]; /* unused lanes repeat the first element */
         for (int l = 0; l < SP_LANES; l++)
@@ -503,7 +570,9 @@ void sp_row_group_load(const sp_fe_space *space, sp_row_group *g, const sp_row_f
         sp_lane_gradients_load(space, class, &g->geometry);
         return;
     }
+
     transform_sums(r, hat);
+
     for (int l = 0; l < g->count; l++)
         for (int s = 0; s < 7; s++)
             for (int c = 0; c < 3; c++)
@@ -521,10 +590,15 @@ void sp_row_group_point(sp_row_group *g, int point, int64_t r, const sp_lanes *h
 {
     sp_lanes gradient[SP_ELEMENT_NODES][3], root;
     sp_lane_gradients_at(&g->geometry, point, gradient, &root);
+
+    /* Energies are multiplied by the weight, and so their factor by its root. */
     for (int l = 0; l < SP_LANES; l++)
         root[l] = sqrt(root[l]);
     scale_factor(g->factor, &root, g->F);
+
     transform_gradients(sp_element_types[g->type].nodes, r, gradient, hat, to);
+
+    /* û_s of X itself is the unit vector s. */
     memset(to, 0, 12 * sizeof *to);
     for (int s = 0; s < 3; s++)
         to[3 + 4 * s] = (sp_lanes){0} + 1;

@@ -8,8 +8,10 @@
 static double table_at(const sp_course *course, double t)
 {
     const int64_t piece = sp_time_piece(course->count, course->time, t);
+
     if (piece < 0 || piece == course->count - 1)
         return course->factor[piece < 0 ? 0 : piece];
+
     const double s = (t - course->time[piece]) / (course->time[piece + 1] - course->time[piece]);
     return (1 - s) * course->factor[piece] + s * course->factor[piece + 1];
 }
@@ -18,11 +20,13 @@ static double table_at(const sp_course *course, double t)
 static double table_integral(const sp_course *course, double a, double b)
 {
     double sum = 0, at = a, value = table_at(course, a);
+
     for (int64_t k = sp_time_piece(course->count, course->time, a) + 1; k < course->count && course->time[k] < b; k++) {
         sum += 0.5 * (value + course->factor[k]) * (course->time[k] - at);
         at = course->time[k];
         value = course->factor[k];
     }
+
     return sum + 0.5 * (value + table_at(course, b)) * (b - at);
 }
 

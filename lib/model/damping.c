@@ -12,10 +12,15 @@
 double sp_decay_rate(const sp_decay_times *t, double frequency)
 {
     int64_t i = 0;
+
     while (i < t->count && t->frequency[i] < frequency)
         i++;
+
+    /* Outside the table the nearest time holds. */
     if (i == 0 || i == t->count)
         return 2 / t->time[i == 0 ? 0 : i - 1];
+
+    /* Between its lines τ is linear in f, both in logarithms. */
     const double at = log(frequency / t->frequency[i - 1]) / log(t->frequency[i] / t->frequency[i - 1]);
     return 2 / (t->time[i - 1] * pow(t->time[i] / t->time[i - 1], at));
 }
@@ -62,6 +67,7 @@ static void assemble(const sp_system *system, double *unit, double *M, double *K
         system->tangent_times(system->self, zero, unit, K + j * r);
         unit[j] = 0;
     }
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j + 1; i < r; i++)
             K[j * r + i] = 0.5 * (K[j * r + i] + K[i * r + j]);
@@ -76,15 +82,19 @@ static int fill(sp_context *context, const sp_system *system, const sp_decay_tim
            *lambda = sp_pool_new(pool, system->n, sizeof *lambda);
     if (pool->failed)
         return sp_fail_memory(context);
+
     assemble(system, unit, M, K);
     memcpy(factored, M, (size_t)(r * r) * sizeof *M);
     if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'L', r, K, r, factored, r, lambda) != 0)
         return sp_fail(context, SP_NUMERICAL, "the linear modes of the reduced model were not found");
+
+    /* The eigenvectors φ_i are mass-normalized; Mφ_i is scaled by the square root of the rate. */
     cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, r, r, 1, M, r, K, r, 0, factored, r);
     for (int i = 0; i < r; i++) {
         const double rate = sp_decay_rate(t, sqrt(fmax(lambda[i], 0)) / (2 * M_PI));
         cblas_dscal(r, sqrt(rate), factored + (int64_t)i * r, 1);
     }
+
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, r, r, r, 1, factored, r, factored, r, 0, D, r);
     return SP_OK;
 }
@@ -95,12 +105,15 @@ static int decay_reduced(sp_context *context, sp_system *system, const sp_decay_
     constant_damping *self = calloc(1, sizeof *self);
     sp_pool pool = {0};
     int status;
+
     if (!self)
         return sp_fail_memory(context);
+
     self->r = (int)r;
     self->D = sp_pool_new(&self->pool, r * r, sizeof(double));
     SP_TRY(self->pool.failed ? sp_fail_memory(context) : SP_OK);
     SP_TRY(fill(context, system, t, self->D, &pool));
+
     const sp_reduced_viscosity viscosity = {self, r, matrix, times, destroy};
     sp_reduced_system_damp(system, &viscosity);
 done:

@@ -43,11 +43,14 @@ static void join_elements(pieces *p)
 {
     const sp_mesh *mesh = p->body->mesh;
     const int64_t elements = sp_mesh_element_count(mesh);
+
     p->count = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         p->seen[v] = -1;
     for (int64_t e = 0; e < elements; e++)
         p->parent[e] = e;
+
+    /* Elements are joined over a vertex by way of the first element that has it, whose number is in `seen`. */
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -60,6 +63,8 @@ static void join_elements(pieces *p)
             p->parent[x > y ? x : y] = x > y ? y : x;
         }
     }
+
+    /* Pieces are numbered by their first element, which is their root and comes before their other elements. */
     for (int64_t e = 0; e < elements; e++) {
         p->piece[e] = p->parent[e] == e ? p->count++ : p->piece[root(p->parent, e)];
         if (p->parent[e] == e)
@@ -74,7 +79,10 @@ static void motion_row(const pieces *p, int64_t piece, int64_t vertex, int c, do
     const sp_mesh *mesh = p->body->mesh;
     const double *origin = mesh->vertices + 3 * sp_mesh_nodes(mesh, p->first[piece], &(int){0})[0],
                  *x = mesh->vertices + 3 * vertex;
+
     memset(row, 0, 6 * sizeof *row);
+
+    /* (θ × x)_c = θ_{c+1} x_{c+2} − θ_{c+2} x_{c+1} */
     row[c] = 1;
     row[3 + (c + 1) % 3] = (x[(c + 2) % 3] - origin[(c + 2) % 3]) / p->size;
     row[3 + (c + 2) % 3] = -(x[(c + 1) % 3] - origin[(c + 1) % 3]) / p->size;
@@ -83,9 +91,11 @@ static void motion_row(const pieces *p, int64_t piece, int64_t vertex, int c, do
 static void sum_rest(pieces *p)
 {
     const sp_mesh *mesh = p->body->mesh;
+
     memset(p->gram, 0, (size_t)(36 * p->count) * sizeof *p->gram);
     for (int64_t i = 0; i < p->count; i++)
         p->vertex[i] = -1;
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t piece = p->piece[e], *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -93,6 +103,9 @@ static void sum_rest(pieces *p)
         for (int a = 0; a < nodes; a++) {
             if (p->vertex[piece] < 0 && loose(p, node[a]))
                 p->vertex[piece] = node[a];
+
+            /* A component at rest resists the motions in which it would move: gram is the sum of row rowᵀ over
+             * these. */
             for (int c = 0; c < 3; c++) {
                 if (moves(p, node[a], c))
                     continue;
@@ -109,12 +122,14 @@ static int begin(sp_context *context, const sp_fe_space *body, const int64_t *pl
     const sp_mesh *mesh = body->mesh;
     const int64_t elements = sp_mesh_element_count(mesh);
     double low[3], high[3];
+
     *p = (pieces){.body = body, .place = place};
     p->piece = sp_pool_raw(&p->pool, elements, sizeof *p->piece);
     p->parent = sp_pool_raw(&p->pool, elements, sizeof *p->parent);
     p->first = sp_pool_raw(&p->pool, elements, sizeof *p->first);
     p->vertex = sp_pool_raw(&p->pool, elements, sizeof *p->vertex);
     p->seen = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->seen);
+
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++)
         p->size = fmax(p->size, high[c] - low[c]);
@@ -139,6 +154,9 @@ static bool floats(pieces *p, int64_t piece, double motion[6], bool *anywhere)
     double *gram = p->gram + 36 * piece, value[6], work[256];
     if (p->vertex[piece] < 0)
         return false;
+
+    /* A motion in the null space of the Gram matrix moves no component at rest. Eigenvalues ascend, so that column 0
+     * is the motion of least resistance. */
     const lapack_int info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', 6, gram, 6, value, work, 256);
     memcpy(motion, gram, 6 * sizeof *motion);
     *anywhere = info != 0 || !(value[5] > 0);
@@ -152,8 +170,10 @@ int sp_floating_piece(sp_context *context, const sp_fe_space *body, const int64_
     pieces p;
     double motion[6];
     int status = begin(context, body, place, &p);
+
     if (status == SP_OK)
         status = find(context, &p);
+
     *vertex = -1;
     for (int64_t i = 0; status == SP_OK && i < p.count && *vertex < 0; i++)
         if (floats(&p, i, motion, anywhere))
@@ -177,17 +197,21 @@ int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int
     int64_t *piece = sp_pool_raw(&scratch, sp_mesh_element_count(body->mesh), sizeof *piece);
     bool anywhere = false;
     int status = SP_OK;
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < count; i++)
         rest(body, springs[i]->id, place);
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex < 0)
         goto done;
+
     const char *prescribed = anywhere ? "nothing fixes" : "the constraints leave rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
+
     if (count_of_pieces > 1)
         status = sp_fail(context, SP_INPUT,
                          "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach "
@@ -207,13 +231,18 @@ static int64_t find_farthest(pieces *p, double *motion, double *way)
 {
     const sp_mesh *mesh = p->body->mesh;
     int64_t floating = 0;
+
     for (int64_t i = 0; i < p->count; i++) {
         bool anywhere = false, is = floats(p, i, motion + 6 * i, &anywhere);
         way[i] = is && !anywhere ? 0 : INFINITY;
         floating += is && !anywhere;
         p->vertex[i] = -1;
     }
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh) && floating > 0; e++) {
+    if (floating == 0)
+        return 0;
+
+    /* The way of a vertex in its piece's motion of least resistance, over the components that can move */
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t piece = p->piece[e], *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++) {
@@ -240,7 +269,10 @@ int sp_floating_settle(sp_context *context, const sp_fe_space *body, int64_t *pl
 {
     pieces p;
     int status = begin(context, body, place, &p);
+
     *added = 0;
+
+    /* Holding a vertex can leave another motion of its piece, or split the piece in two, so that all is found again. */
     while (status == SP_OK) {
         SP_TRY(find(context, &p));
         double *motion = sp_pool_raw(&p.pool, 6 * p.count, sizeof *motion),
@@ -249,14 +281,17 @@ int sp_floating_settle(sp_context *context, const sp_fe_space *body, int64_t *pl
             status = sp_fail_memory(context);
             break;
         }
+
         if (find_farthest(&p, motion, way) == 0)
             break;
+
         for (int64_t i = 0; i < p.count; i++) {
             if (p.vertex[i] < 0)
                 continue;
             rest(body, p.vertex[i], place);
             ++*added;
         }
+
         sp_pool_drop(&p.pool, motion);
         sp_pool_drop(&p.pool, way);
     }

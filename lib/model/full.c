@@ -23,12 +23,12 @@ typedef struct full {
     double *rest;        /* [3·vertices] zeros */
     double *vertex_mass; /* [vertices] lumped */
     bool prescribed_force, prescribed_moving; /* some fixed component is not zero */
-    double *prescribed_elastic, *prescribed_elastic_rate,
-        *prescribed_viscous_rate; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double prescribed_energy;     /* linear: ½ u_hᵀ K_hh u_h */
+    /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double *prescribed_elastic, *prescribed_elastic_rate, *prescribed_viscous_rate;
+    double prescribed_energy;                                        /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* scales of S in a linear system … */
-    double factored_mass, factored_stiffness, factored_spring,
-        factored_viscous; /* … and of its factor, which is kept while the two agree */
+    /* … and of its factor, which is kept while the two agree */
+    double factored_mass, factored_stiffness, factored_spring, factored_viscous;
     bool factored;
     uint64_t spring_key; /* hash of the springs' vertices and stiffnesses */
     sp_supports supports;
@@ -39,8 +39,8 @@ typedef struct full {
     double enough;    /* … and the one that suffices for the next solves */
     sp_iteration iteration;
     double *block; /* [vertices, 9] JACOBI: inverses of the diagonal blocks of S, for free components only */
-    double factor_products,
-        factor_digits; /* REUSED: number of products with the current factor, and of decimal digits gained by them */
+    /* REUSED: number of products with the current factor, and of decimal digits gained by them */
+    double factor_products, factor_digits;
     bool factor_stale;
     double *factored_values; /* REUSED: the values of S that were factored, over its pattern */
     int64_t solves, products, factorizations;
@@ -55,6 +55,7 @@ static void rest_times(full *self, const double *v)
 static bool keep_fixed(const full *self, const double *from, double *to)
 {
     bool any = false;
+
     for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
         if (self->body->dof[i] < 0) {
             to[i] = from[i];
@@ -74,11 +75,14 @@ static void prescribe(void *data, const double *u, const double *v)
 {
     full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
+
     self->prescribed_force = keep_fixed(self, u, self->u);
     self->prescribed_moving = keep_fixed(self, v, self->v);
     self->prescribed_energy = 0;
     if (!self->linear)
         return;
+
+    /* ½ u_hᵀ K_hh u_h and K_fh u_h: the free components are 0 in this product. */
     if (self->prescribed_force) {
         drop_free(self, self->u);
         rest_times(self, self->u);
@@ -86,6 +90,8 @@ static void prescribe(void *data, const double *u, const double *v)
             self->prescribed_energy += 0.5 * self->u[i] * self->f[i];
         sp_fe_space_gather(self->body, self->f, self->prescribed_elastic);
     }
+
+    /* The rates of the same, for damping: K_fh v_h and D_fh v_h */
     if (self->prescribed_moving) {
         drop_free(self, self->v);
         rest_times(self, self->v);
@@ -103,11 +109,14 @@ static void prescribed_inertia(void *data, const double *a, double *f)
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     if (self->lumped)
         return;
+
+    /* f −= M_fh a_h */
     double *prescribed = self->rest; /* set to zero again below */
     keep_fixed(self, a, prescribed);
     memset(self->f, 0, (size_t)rows * sizeof *self->f);
     sp_fe_space_mass_times(self->context, self->body, 3, prescribed, self->f);
     memset(prescribed, 0, (size_t)rows * sizeof *prescribed);
+
     for (int64_t i = 0; i < self->body->dof_count; i++)
         f[i] -= self->f[self->body->free[i]];
 }
@@ -116,11 +125,13 @@ static void inertia_times(void *data, const double *v, double *y)
 {
     full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
+
     memset(y, 0, (size_t)rows * sizeof *y);
     if (!self->lumped) {
         sp_fe_space_mass_times(self->context, self->body, 3, v, y);
         return;
     }
+
     for (int64_t i = 0; i < rows; i++)
         y[i] = self->vertex_mass[i / 3] * v[i];
 }
@@ -137,11 +148,13 @@ static double prescribed_work(void *data, const double *q, const double *du)
 {
     full *self = data;
     double work = 0;
+
     sp_fe_space_scatter(self->body, q, self->u);
     if (self->linear)
         rest_times(self, self->u);
     else
         sp_elastic_force(self->context, self->body, self->u, self->f);
+
     for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
         if (self->body->dof[i] < 0)
             work += self->f[i] * du[i];
@@ -177,7 +190,10 @@ static double apply_friction(void *data, const double *q0, const double *q1, dou
 static double linear_force(full *self, const double *q, double *f)
 {
     double energy = self->prescribed_energy, *product = f ? f : self->f;
+
     sp_sparse_times(self->context, &self->K, 1, q, product);
+
+    /* The energy is ½ q·K q + q·K_fh u_h + ½ u_h·K_hh u_h. */
     for (int64_t i = 0; i < self->body->dof_count; i++) {
         const double prescribed_elastic = self->prescribed_force ? self->prescribed_elastic[i] : 0;
         energy += q[i] * (0.5 * product[i] + prescribed_elastic);
@@ -190,6 +206,7 @@ static double force(void *data, const double *q, double *f)
 {
     full *self = data;
     double energy;
+
     sp_fe_space_scatter(self->body, q, self->u);
     if (self->linear)
         energy = linear_force(self, q, f);
@@ -204,10 +221,13 @@ static double force(void *data, const double *q, double *f)
 static void matrix_start(void *data, double mass_scale)
 {
     full *self = data;
+
     self->mass_scale = mass_scale;
     self->stiffness_scale = 0;
     self->spring_scale = 0;
     self->viscous_scale = 0;
+
+    /* S of a linear system is summed up from the scales when it is factored. */
     if (self->linear)
         return;
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
@@ -217,6 +237,7 @@ static void matrix_start(void *data, double mass_scale)
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     full *self = data;
+
     if (self->linear) {
         self->stiffness_scale += scale;
         self->spring_scale += spring_scale;
@@ -224,11 +245,14 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
             sp_fe_space_scatter(self->body, q, self->u);
         return f ? force(self, q, f) : 0;
     }
+
     sp_fe_space_scatter(self->body, q, self->u);
     double energy =
         sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
+
     if (spring_scale != 0)
         sp_supports_stiffness(&self->supports, self->u, spring_scale, &self->S);
+
     if (f)
         sp_fe_space_gather(self->body, self->f, f);
     return energy + sp_supports_force(&self->supports, self->u, f);
@@ -254,18 +278,24 @@ static int64_t softened(void *data, const double *q)
 static int invert_blocks(full *self)
 {
     const sp_fe_space *body = self->body;
+
     for (int64_t vertex = 0; vertex < body->mesh->vertex_count; vertex++) {
         const int64_t *dof = body->dof + 3 * vertex;
+
+        /* Fixed components are replaced by rows of the identity, which leave them alone. */
         double B[9] = {0};
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++)
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
+
+        /* Sylvester's criterion: the leading minors of a positive definite block are positive. */
         const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
                                                                       B[1] * (B[3] * B[8] - B[5] * B[6]) +
                                                                       B[2] * (B[3] * B[7] - B[4] * B[6]);
         if (!(B[0] > 0 && minor > 0 && determinant > 0))
             return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
                            (long long)vertex);
+
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) { /* cofactors */
                 const int i = (d + 1) % 3, j = (d + 2) % 3, k = (c + 1) % 3, l = (c + 2) % 3;
@@ -287,16 +317,19 @@ static void apply_blocks(void *data, const double *x, double *y)
 {
     const full *self = data;
     const int64_t vertices = self->body->mesh->vertex_count;
+
 #pragma omp parallel for schedule(static) num_threads(self->context->threads) if (vertices > 1 << 15)
     for (int64_t vertex = 0; vertex < vertices; vertex++) {
         const int64_t *dof = self->body->dof + 3 * vertex;
         const double *B = self->block + 9 * vertex;
+
         if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
             const double u[3] = {x[dof[0]], x[dof[1]], x[dof[2]]};
             for (int c = 0; c < 3; c++)
                 y[dof[c]] = B[3 * c] * u[0] + B[3 * c + 1] * u[1] + B[3 * c + 2] * u[2];
             continue;
         }
+
         for (int c = 0; c < 3; c++) {
             double sum = 0;
             for (int d = 0; d < 3; d++)
@@ -317,11 +350,15 @@ static void apply_factor(void *data, const double *x, double *y)
 static int factor_now(full *self)
 {
     self->factorizations++;
+
     const int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;
+
+    /* REUSED: the values are what a resumed run needs to make this factor again. */
     if (self->factored_values)
         memcpy(self->factored_values, self->S.value,
                (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+
     self->factor_products = self->factor_digits = 0;
     self->factor_stale = false;
     return status;
@@ -343,6 +380,7 @@ static double factorization_products(const full *self)
 static void age_factor(full *self, int64_t products, double tolerance)
 {
     const double digits = -log10(fmin(tolerance, 0.1));
+
     self->factor_products += (double)products;
     self->factor_digits += digits;
     self->factor_stale =
@@ -354,10 +392,13 @@ static void sum_up(full *self)
 {
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
         self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
-    for (int64_t k = 0; self->viscous && k < self->S.start[self->S.order]; k++)
-        self->S.value[k] += self->viscous_scale * self->D.value[k];
+    if (self->viscous)
+        for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+            self->S.value[k] += self->viscous_scale * self->D.value[k];
+
     if (self->spring_scale != 0)
         sp_supports_stiffness(&self->supports, self->u, self->spring_scale, &self->S);
+
     self->factored_mass = self->mass_scale;
     self->factored_stiffness = self->stiffness_scale;
     self->factored_spring = self->spring_scale;
@@ -367,13 +408,16 @@ static void sum_up(full *self)
 static int matrix_factor(void *data)
 {
     full *self = data;
+
     if (self->linear) {
+        /* The matrix changes only with the step size while no floor plane acts. */
         if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 &&
             self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
             self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
             return SP_OK;
         sum_up(self);
     }
+
     if (self->solver == SP_SOLVER_JACOBI)
         return invert_blocks(self);
     if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_stale)
@@ -385,24 +429,30 @@ static int matrix_solve(void *data, const double *b, double *x)
 {
     full *self = data;
     enum { MOST = 10000 };
+
     if (self->solver == SP_SOLVER_DIRECT)
         return sp_cholesky_solve(self->factor, 1, b, x);
+
     const bool jacobi = self->solver == SP_SOLVER_JACOBI;
     const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
     const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factorization_products(self));
     const double tolerance = fmax(self->tolerance, self->enough);
     const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
+
     self->solves++;
+
     if (products >= 0 && !jacobi)
         age_factor(self, products, tolerance);
     if (products >= 0)
         return SP_OK;
+
     if (jacobi)
         return sp_fail(self->context, SP_NUMERICAL,
                        "conjugate gradients found no solution in %d products, or the matrix not positive definite",
                        MOST);
-    const int status = factor_now(
-        self); /* the old factor is no longer of use, or the matrix is indefinite, which this factorization shows */
+
+    /* The old factor is no longer of use, or the matrix is indefinite, which this factorization shows. */
+    const int status = factor_now(self);
     return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
 }
 
@@ -412,7 +462,10 @@ static int factor_tangent(full *self, const double *q)
 {
     matrix_start(self, 0);
     matrix_add(self, q, 1, 1, false, NULL);
+
     const double shift = 1e-10 * sp_sparse_trace(&self->S) / (double)self->S.order;
+
+    /* The shift is added for the factorization and subtracted again. S keeps its values up to rounding. */
     for (int sign = 1; sign >= -1; sign -= 2) {
         for (int64_t row = 0; row < self->S.order; row++)
             for (int64_t k = self->S.start[row]; k < self->S.start[row + 1]; k++)
@@ -420,6 +473,7 @@ static int factor_tangent(full *self, const double *q)
         if (sign > 0 && sp_cholesky_factor(self->factor, &self->S) != SP_OK)
             return SP_NUMERICAL;
     }
+
     self->factorizations++;
     return SP_OK;
 }
@@ -484,6 +538,7 @@ static void matrix_tolerance(void *data, double tolerance)
 static int mass_solve(void *data, const double *b, double *x)
 {
     full *self = data;
+
     if (!self->lumped)
         return sp_cholesky_solve(self->mass_factor, 1, b, x);
     for (int64_t i = 0; i < self->body->dof_count; i++)
@@ -494,12 +549,15 @@ static int mass_solve(void *data, const double *b, double *x)
 static void tangent_times(void *data, const double *q, const double *v, double *y)
 {
     full *self = data;
+
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
-        for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
-            y[i] += self->prescribed_elastic_rate[i];
+        if (self->prescribed_moving)
+            for (int64_t i = 0; i < self->body->dof_count; i++)
+                y[i] += self->prescribed_elastic_rate[i];
         return;
     }
+
     sp_fe_space_scatter(self->body, q, self->u);
     sp_fe_space_scatter(self->body, v, self->v);
     sp_elastic_tangent_times(self->context, self->body, self->u, self->v, self->f);
@@ -518,8 +576,10 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
         for (size_t i = 0; i < sizeof part; i++)
             key = (key ^ ((const unsigned char *)&part)[i]) * 1099511628211u;
     }
+
     self->supports.spring_count = count;
     self->supports.springs = springs;
+
     if (key != self->spring_key && self->solver == SP_SOLVER_DIRECT)
         self->factored = false;
     self->spring_key = key;
@@ -531,9 +591,11 @@ static int factor_again(full *self)
     if (self->solver == SP_SOLVER_JACOBI ||
         (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
         return SP_OK; /* the next solve factors first */
+
     if (self->factored_values)
         memcpy(self->S.value, self->factored_values,
                (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+
     else {
         self->mass_scale = self->factored_mass;
         self->stiffness_scale = self->factored_stiffness;
@@ -547,6 +609,7 @@ static int factor_again(full *self)
 static void visit(void *data, sp_state *state)
 {
     full *self = data;
+
     double *values[] = {&self->factored_mass,    &self->factored_stiffness, &self->factored_spring,
                         &self->factored_viscous, &self->factor_products,    &self->factor_digits};
     int64_t *counts[] = {&self->solves, &self->products, &self->factorizations};
@@ -554,11 +617,14 @@ static void visit(void *data, sp_state *state)
         SP_STATE_VALUE(state, *values[i]);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         SP_STATE_VALUE(state, *counts[i]);
+
     SP_STATE_VALUE(state, self->factored);
     SP_STATE_VALUE(state, self->factor_stale);
     sp_supports_visit(&self->supports, state);
     if (self->factored_values)
         sp_state_reals(state, self->factored_values, self->S.start[self->S.order]);
+
+    /* The factor itself is not saved. */
     if (state->loading && !state->failed && self->factored)
         state->failed = factor_again(self) != SP_OK;
 }
@@ -569,12 +635,14 @@ static int report(void *data, const double *q, const double *external, sp_system
 static void allocate(full *self)
 {
     const int64_t rows = 3 * self->body->mesh->vertex_count, n = self->body->dof_count;
+
     self->u = sp_pool_new(&self->pool, rows, sizeof(double));
     self->f = sp_pool_new(&self->pool, rows, sizeof(double));
     self->v = sp_pool_new(&self->pool, rows, sizeof(double));
     self->rest = sp_pool_new(&self->pool, rows, sizeof(double));
     self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
     self->vertex_mass = sp_pool_new(&self->pool, self->body->mesh->vertex_count, sizeof(double));
+
     if (self->linear) {
         self->prescribed_elastic = sp_pool_new(&self->pool, n, sizeof(double));
         self->prescribed_elastic_rate = sp_pool_new(&self->pool, n, sizeof(double));
@@ -597,6 +665,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     full *self = calloc(1, sizeof *self);
     int64_t n = body->dof_count, *node = NULL;
     int status;
+
     if (!self)
         return sp_fail_memory(context);
     *system = (sp_system){.self = self,
@@ -626,32 +695,39 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                                        .inertia_times = inertia_times,
                                        .prescribed_inertia = prescribed_inertia,
                                        .prescribed_work = prescribed_work}};
+
     self->context = context;
     sp_supports_new(body, &self->supports);
     self->body = body;
     self->linear = linear;
     self->lumped = lumped;
+
     SP_TRY(sp_fe_space_pattern(context, body));
     SP_TRY(sp_fe_space_matrix(context, body, &self->M));
     SP_TRY(sp_fe_space_matrix(context, body, &self->S));
     SP_TRY(sp_fe_space_mass(context, body, lumped, &self->M));
     SP_TRY(sp_sparse_compress(context, &self->M, &self->M_short));
+
     allocate(self);
     node = sp_pool_raw(&self->pool, n, sizeof *node);
     if (self->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_fe_space_vertex_mass(body, true, self->vertex_mass);
     if (linear) {
         SP_TRY(sp_fe_space_matrix(context, body, &self->K));
         sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);
     }
+
     if (prescribed)
         prescribe(self, prescribed, self->rest);
+
     sp_fe_space_nodes(body, node);
     find_diagonal(self);
     SP_TRY(sp_cholesky_new(context, &self->S, node, &self->factor));
+
     if (!lumped) {
         SP_TRY(sp_cholesky_new(context, &self->M_short, NULL, &self->mass_factor));
         SP_TRY(sp_cholesky_factor(self->mass_factor, &self->M_short));
@@ -683,10 +759,12 @@ void sp_full_system_free(sp_system *system)
 static void viscous_add(void *data, const double *q, double scale)
 {
     full *self = data;
+
     if (self->linear) {
         self->viscous_scale += scale;
         return;
     }
+
     sp_fe_space_scatter(self->body, q, self->u);
     sp_viscous_matrix(self->context, self->viscous, self->u, scale, &self->S);
 }
@@ -694,12 +772,15 @@ static void viscous_add(void *data, const double *q, double scale)
 static void viscous_times(void *data, const double *q, const double *v, double *y)
 {
     full *self = data;
+
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
-        for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
-            y[i] += self->prescribed_viscous_rate[i];
+        if (self->prescribed_moving)
+            for (int64_t i = 0; i < self->body->dof_count; i++)
+                y[i] += self->prescribed_viscous_rate[i];
         return;
     }
+
     sp_fe_space_scatter(self->body, q, self->u);
     sp_fe_space_scatter(self->body, v, self->v);
     sp_viscous_times(self->context, self->viscous, self->u, self->v, self->f);
@@ -716,6 +797,7 @@ int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
         memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
         sp_viscous_matrix(self->context, viscous, self->f, 1, &self->D);
     }
+
     self->viscous = viscous;
     self->factored = false;
     system->viscous_add = viscous_add;
@@ -727,8 +809,11 @@ int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
 {
     full *self = system->self;
     const int status = sp_supports_set_grounds(self->context, &self->supports, count, grounds);
+
     if (status != SP_OK || count == 0)
         return status;
+
+    /* Floor planes act on one side only: the stiffness depends on q. */
     system->constant = system->cubic = false;
     system->vertices.begin = begin;
     system->vertices.apply_friction = sp_supports_rough(&self->supports) ? apply_friction : NULL;
@@ -739,12 +824,15 @@ int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
 int sp_full_system_solver(sp_system *system, enum sp_solver solver, double tolerance)
 {
     full *self = system->self;
+
     self->solver = solver;
     self->tolerance = tolerance > 0 ? tolerance : 1e-8;
     self->factored = false;
     system->matrix_tolerance = solver == SP_SOLVER_DIRECT ? NULL : matrix_tolerance;
+
     if (solver == SP_SOLVER_DIRECT)
         return SP_OK;
+
     if (!self->iteration.n)
         sp_iteration_new(&self->pool, self->body->dof_count, 1, &self->iteration);
     if (solver == SP_SOLVER_REUSED && !self->factored_values)
@@ -783,15 +871,18 @@ int sp_full_system_open(sp_system *system)
 void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K)
 {
     full *self = system->self;
+
     *K = &self->K;
     if (self->linear) {
         if (f)
             force(self, q, f);
         return;
     }
+
     memset(self->K.value, 0, (size_t)self->K.start[self->K.order] * sizeof *self->K.value);
     sp_fe_space_scatter(self->body, q, self->u);
     sp_elastic_tangent(self->context, self->body, self->u, 1, definite, f ? self->f : NULL, &self->K);
+
     if (!f)
         return;
     sp_fe_space_gather(self->body, self->f, f);
@@ -826,6 +917,8 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
     sp_pool scratch = {0};
     double *rest = sp_pool_new(&scratch, system->n, sizeof *rest);
     int status = scratch.failed ? sp_fail_memory(self->context) : SP_OK;
+
+    /* K(0) with the springs, whatever matrix the last step has left */
     if (status == SP_OK) {
         matrix_start(self, 0);
         matrix_add(self, rest, 1, 1, false, NULL);
@@ -833,6 +926,7 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
             sum_up(self);
         status = factor_now(self); /* whatever solver the steps use */
     }
+
     if (status == SP_OK)
         status = sp_cholesky_solve(self->factor, count, b, x);
     sp_pool_free(&scratch);

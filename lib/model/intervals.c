@@ -19,6 +19,7 @@ static void sort(int64_t count, const double *time, event *events, int64_t *orde
 {
     for (int64_t i = 0; i < count; i++)
         events[i] = (event){time[i], i};
+
     qsort(events, (size_t)count, sizeof *events, by_time);
     for (int64_t i = 0; i < count; i++)
         order[i] = events[i].number;
@@ -27,22 +28,26 @@ static void sort(int64_t count, const double *time, event *events, int64_t *orde
 void sp_intervals_new(sp_pool *pool, int64_t count, const double *start, const double *end, sp_intervals *intervals)
 {
     event *events = sp_pool_raw(pool, count, sizeof *events);
+
     *intervals = (sp_intervals){.count = count,
                                 .start = sp_pool_copy(pool, start, count, sizeof *start),
                                 .end = sp_pool_copy(pool, end, count, sizeof *end)};
     intervals->by_start = sp_pool_raw(pool, count, sizeof(int64_t));
     intervals->by_end = sp_pool_raw(pool, count, sizeof(int64_t));
     intervals->acting = sp_pool_raw(pool, count, sizeof(int64_t));
+
     if (pool->failed)
         return;
     sort(count, start, events, intervals->by_start);
     sort(count, end, events, intervals->by_end);
+
     sp_pool_drop(pool, events);
 }
 
 /* Returns the number of the sorted times that are ≤ t, starting from the previous number. */
 static int64_t pass(int64_t count, const int64_t *order, const double *time, int64_t at, double t)
 {
+    /* Time rarely goes back, and each step passes few times. */
     while (at < count && time[order[at]] <= t)
         at++;
     while (at > 0 && !(time[order[at - 1]] <= t))
@@ -54,6 +59,7 @@ static int64_t pass(int64_t count, const int64_t *order, const double *time, int
 static void set(sp_intervals *x, int64_t number, bool in)
 {
     int64_t low = 0, high = x->acting_count;
+
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (x->acting[middle] < number)
@@ -61,9 +67,12 @@ static void set(sp_intervals *x, int64_t number, bool in)
         else
             high = middle;
     }
+
     const bool there = low < x->acting_count && x->acting[low] == number;
     if (in == there)
         return;
+
+    /* The numbers stay in ascending order, so that sums over them have a fixed order. */
     if (in) {
         memmove(x->acting + low + 1, x->acting + low, (size_t)(x->acting_count++ - low) * sizeof *x->acting);
         x->acting[low] = number;
@@ -82,6 +91,8 @@ void sp_intervals_find(sp_intervals *x, double t0, double t1)
     enum { MANY = 8 }; /* if more than one interval in this many begins or ends, all are visited */
     const int64_t started = pass(x->count, x->by_start, x->start, x->started, t1),
                   ended = pass(x->count, x->by_end, x->end, x->ended, t0);
+
+    /* Only intervals that begin or end between the previous time and this one can have changed. */
     if (llabs(started - x->started) + llabs(ended - x->ended) <= x->count / MANY) {
         set_passed(x, x->by_start, x->started, started, t0, t1);
         set_passed(x, x->by_end, x->ended, ended, t0, t1);
@@ -91,6 +102,7 @@ void sp_intervals_find(sp_intervals *x, double t0, double t1)
             if (x->start[i] <= t1 && x->end[i] > t0)
                 x->acting[x->acting_count++] = i;
     }
+
     x->started = started;
     x->ended = ended;
 }

@@ -58,13 +58,16 @@ static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fie
     sp_pool scratch = {0};
     double *field = sp_pool_raw(&scratch, rows, sizeof *field), *length = sp_pool_raw(&scratch, count, sizeof *length),
            *G = sp_pool_new(&scratch, count * count, sizeof *G), *y = sp_pool_raw(&scratch, count, sizeof *y);
+
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
     if (status == SP_OK && count > 0) {
         memset(x, 0, (size_t)count * sizeof *x);
         inner_products(space, fields, field, length, G);
         if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)count, G, (int)count))
             status = sp_fail(context, SP_INPUT, "the fields of its loads are not independent");
     }
+
     for (int round = 0; status == SP_OK && count > 0 && round < 2; round++) {
         for (int64_t f = 0; f < count; f++)
             y[f] = dot(fields, f, force) / length[f];
@@ -74,6 +77,7 @@ static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fie
             add(fields, f, -y[f] / length[f], force);
         }
     }
+
     *rest = 0;
     for (int64_t i = 0; i < rows; i++)
         *rest += force[i] * force[i];
@@ -89,6 +93,8 @@ static int distribute(sp_context *context, const sp_fe_space *space, int64_t num
     memset(full, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *full);
     SP_TRY(sp_load_check(context, space->mesh, number, load));
     SP_TRY(sp_load_distribute(context, space, load, full));
+
+    /* Fixed components move no matter what acts on them, so that forces on them are no part of a field. */
     *square = 0;
     for (int64_t i = 0; i < 3 * space->mesh->vertex_count; i++) {
         full[i] = space->dof[i] < 0 ? 0 : full[i];
@@ -104,12 +110,15 @@ static int append(builder *b)
 {
     const int64_t rows = 3 * b->space->mesh->vertex_count;
     int64_t count = 0;
+
     for (int64_t i = 0; i < rows; i++)
         count += b->force[i] != 0;
+
     int64_t *index = sp_list_add(&b->index, count, sizeof *index), *start = sp_list_add(&b->start, 1, sizeof *start);
     double *value = sp_list_add(&b->value, count, sizeof *value);
     if (!index || !start || !value)
         return sp_fail_memory(b->context);
+
     for (int64_t i = 0; i < rows; i++)
         if (b->force[i] != 0) {
             *index++ = i;
@@ -127,13 +136,17 @@ static int add_field(builder *b, int64_t number, const sp_load *load)
     sp_pool scratch = {0};
     double *x = sp_pool_raw(&scratch, fields.count, sizeof *x);
     int status = x ? SP_OK : sp_fail_memory(b->context);
+
     SP_TRY(status);
     SP_TRY(distribute(b->context, b->space, number, load, b->force, &square));
     if (!(square > 0))
         goto done;
+
+    /* `force` holds the rest of the fit after this, so that it is distributed once more before it is stored. */
     SP_TRY(fit(b->context, b->space, &fields, b->force, x, &rest));
     if (!(rest > INDEPENDENT * INDEPENDENT * square))
         goto done;
+
     SP_TRY(distribute(b->context, b->space, number, load, b->force, &square));
     SP_TRY(append(b));
 done:
@@ -146,15 +159,20 @@ static int add_load(builder *b, int64_t number, const sp_load *load)
 {
     sp_load one = *load;
     int status = SP_OK;
+
+    /* A field is the force of unit size that does not change over time; the factors come from the loads themselves. */
     one.course = (sp_course){0};
     one.moving = false;
     if (load->kind == SP_LOAD_ROTATION)
         return add_field(b, number, &one);
+
+    /* All others are linear in three components, but a pressure in one. */
     const int axes = load->kind == SP_LOAD_PRESSURE ? 1 : 3;
     if (load->kind == SP_LOAD_SPRING) {
         one.kind = SP_LOAD_VERTEX;
         one.stiffness = 0;
     }
+
     for (int axis = 0; axis < axes && status == SP_OK; axis++) {
         for (int c = 0; c < 3; c++)
             one.force[c] = c == axis;
@@ -168,19 +186,23 @@ int sp_load_fields_new(sp_context *context, const sp_fe_space *space, int64_t lo
 {
     builder b = {.context = context, .space = space};
     int status = SP_OK;
+
     b.force = sp_pool_raw(pool, 3 * space->mesh->vertex_count, sizeof *b.force);
     int64_t *start = sp_list_add(&b.start, 1, sizeof *start);
     if (!b.force || !start) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     *start = 0;
     for (int64_t l = 0; l < load_count; l++)
         SP_TRY(add_load(&b, l + 1, &loads[l]));
+
     *fields = view(&b);
     fields->start = sp_pool_copy(pool, b.start.data, b.start.count, sizeof *fields->start);
     fields->index = sp_pool_copy(pool, b.index.data, b.index.count, sizeof *fields->index);
     fields->value = sp_pool_copy(pool, b.value.data, b.value.count, sizeof *fields->value);
+
     if (pool->failed)
         status = sp_fail_memory(context);
 done:
@@ -197,6 +219,7 @@ int sp_load_fields_factors(sp_context *context, const sp_fe_space *space, const 
     sp_pool scratch = {0};
     double *force = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *force);
     int status = force ? SP_OK : sp_fail_memory(context);
+
     SP_TRY(status);
     SP_TRY(distribute(context, space, number, load, force, &square));
     SP_TRY(fit(context, space, fields, force, x, &rest));

@@ -19,17 +19,21 @@ static int check_target(sp_context *context, const sp_mesh *mesh, int64_t number
 {
     const bool by_region =
         load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE || load->kind == SP_LOAD_ROTATION;
+
     if (load->kind == SP_LOAD_SET || load->kind == SP_LOAD_TRACTION || (load->kind == SP_LOAD_PRESSURE && load->set)) {
         if (!load->set || (load->kind != SP_LOAD_SET && load->set->kind != SP_SET_FACES))
             return sp_fail(context, SP_INPUT, "load %lld has no set%s", (long long)number,
                            load->kind == SP_LOAD_SET ? "" : " of faces");
         return SP_OK;
     }
+
     if (load->kind == SP_LOAD_ALL || (by_region && load->kind != SP_LOAD_REGION && load->id < 0))
         return SP_OK;
+
     const int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count
                          : by_region                   ? mesh->material_count
                                                        : mesh->vertex_count;
+
     if (load->id < 0 || load->id >= most)
         return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
                        load->kind == SP_LOAD_SURFACE ? "surface vertex"
@@ -43,14 +47,17 @@ static int check_course(sp_context *context, int64_t number, const sp_load *load
 {
     const sp_course *course = &load->course;
     const long long shown = (long long)number;
+
     if (course->kind != SP_COURSE_CONSTANT && load->kind == SP_LOAD_SPRING)
         return sp_fail(context, SP_INPUT, "load %lld is a spring, which has no course", shown);
     if (course->kind == SP_COURSE_RAMP && !isfinite(load->end))
         return sp_fail(context, SP_INPUT, "load %lld is a ramp without end", shown);
     if (course->kind == SP_COURSE_SINE && !(course->frequency > 0 && isfinite(course->frequency + course->phase)))
         return sp_fail(context, SP_INPUT, "load %lld has a sine of %g Hz", shown, course->frequency);
+
     if (course->kind != SP_COURSE_TABLE)
         return SP_OK;
+
     for (int64_t k = 0; k < course->count; k++)
         if (!isfinite(course->time[k]) || !isfinite(course->factor[k]) ||
             (k > 0 && !(course->time[k] > course->time[k - 1])))
@@ -63,14 +70,18 @@ int sp_load_check(sp_context *context, const sp_mesh *mesh, int64_t number, cons
 {
     const long long shown = (long long)number;
     int status;
+
     if (!(load->end > load->start) || isnan(load->start) || isnan(load->end) || load->start < 0)
         return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", shown, load->start, load->end);
     if (!finite_values(3, load->force) || (load->kind == SP_LOAD_ROTATION && !finite_values(3, load->point)))
         return sp_fail(context, SP_INPUT, "load %lld is not finite", shown);
+
     SP_TRY(check_target(context, mesh, number, load));
     SP_TRY(check_course(context, number, load));
+
     if (load->kind != SP_LOAD_SPRING)
         return SP_OK;
+
     if (load->moving && !isfinite(load->end))
         return sp_fail(context, SP_INPUT, "load %lld is a spring whose anchor moves without end", shown);
     if (load->moving && !finite_values(3, load->anchor_end))
@@ -104,13 +115,16 @@ static void press_surface(const sp_mesh *mesh, const sp_load *load, double *full
         const int64_t *corner = surface->triangles + 3 * t;
         const double *x = surface->vertices + 3 * corner[0], *y = surface->vertices + 3 * corner[1],
                      *z = surface->vertices + 3 * corner[2];
+
         if (load->id >= 0 && mesh->region[surface->element[corner[0]]] != load->id)
             continue;
+
         double area[3]; /* n A */
         for (int c = 0; c < 3; c++) {
             int d = (c + 1) % 3, e = (c + 2) % 3;
             area[c] = 0.5 * ((y[d] - x[d]) * (z[e] - x[e]) - (y[e] - x[e]) * (z[d] - x[d]));
         }
+
         for (int k = 0; k < 3; k++)
             add_at_surface(mesh, full, corner[k], -load->force[0] / 3, area);
     }
@@ -126,7 +140,9 @@ static int face_areas(const sp_mesh *mesh, sp_mesh_face face, int64_t node[SP_FA
     const int64_t *of_element = sp_mesh_nodes(mesh, face.element, &unused);
     const int type = sp_mesh_element_places(mesh, face.element, X),
               nodes = sp_element_face(type, face.face, number, &corners);
+
     sp_element_face_areas(type, face.face, X, area, size);
+
     for (int a = 0; a < nodes; a++)
         node[a] = of_element[number[a]];
     return nodes;
@@ -136,8 +152,9 @@ static int face_areas(const sp_mesh *mesh, sp_mesh_face face, int64_t node[SP_FA
 static sp_mesh_face *faces_of_set(const sp_mesh_set *set, sp_pool *pool)
 {
     sp_mesh_face *face = sp_pool_raw(pool, set->count, sizeof *face);
-    for (int64_t f = 0; f < set->count && face; f++)
-        face[f] = (sp_mesh_face){set->index[2 * f], (int)set->index[2 * f + 1]};
+    if (face)
+        for (int64_t f = 0; f < set->count; f++)
+            face[f] = (sp_mesh_face){set->index[2 * f], (int)set->index[2 * f + 1]};
     return face;
 }
 
@@ -148,6 +165,7 @@ static int press_faces(sp_context *context, const sp_mesh *mesh, const sp_load *
     sp_mesh_face *face;
     int64_t count;
     int status = SP_OK;
+
     if (load->set) {
         count = load->set->count;
         face = faces_of_set(load->set, &scratch);
@@ -155,11 +173,13 @@ static int press_faces(sp_context *context, const sp_mesh *mesh, const sp_load *
             status = sp_fail_memory(context);
     } else
         status = sp_mesh_boundary_faces(context, mesh, &scratch, &count, &face);
+
     for (int64_t f = 0; status == SP_OK && f < count; f++) {
         double area[SP_FACE_NODES][3];
         int64_t node[SP_FACE_NODES];
         if (load->id >= 0 && mesh->region[face[f].element] != load->id)
             continue;
+
         const int nodes = face_areas(mesh, face[f], node, area, NULL);
         for (int a = 0; a < nodes; a++)
             add_at_vertex(full, node[a], -load->force[0], area[a]);
@@ -173,6 +193,8 @@ static int pull_faces(sp_context *context, const sp_mesh *mesh, const sp_load *l
 {
     sp_pool scratch = {0};
     const sp_mesh_face *face = faces_of_set(load->set, &scratch);
+
+    /* A force in total needs the whole area first: a pass that sums it, then one that adds the shares. */
     double whole = load->kind == SP_LOAD_TRACTION ? 1 : 0;
     int status = face ? SP_OK : sp_fail_memory(context);
     for (int adding = load->kind == SP_LOAD_TRACTION; status == SP_OK && adding < 2; adding++)
@@ -198,8 +220,12 @@ static void add_element(const sp_fe_space *body, int64_t element, double share, 
     const sp_element_class *class = &body->classes[body->element_class[element]];
     int nodes;
     const int64_t *node = sp_mesh_nodes(body->mesh, element, &nodes);
+
+    /* class->mass is ρ ∫ N_a N_b dV. Its sums over b are the shares of a constant force per volume, once ρ is
+     * divided out. */
     if (by_volume)
         share /= body->mesh->materials[class->region].density;
+
     for (int a = 0; a < nodes; a++)
         for (int b = 0; b < nodes; b++)
             add_at_vertex(full, node[a], share * class->mass[a * nodes + b], field + (by_volume ? 0 : 3 * node[b]));
@@ -209,11 +235,13 @@ static void add_element(const sp_fe_space *body, int64_t element, double share, 
 static void spread(const sp_fe_space *body, const bool *chosen, const double force[3], double *full)
 {
     double volume = 0;
+
     for (int64_t e = 0; e < sp_mesh_element_count(body->mesh); e++)
         volume += chosen[e] ? body->classes[body->element_class[e]].volume : 0;
-    for (int64_t e = 0; e < sp_mesh_element_count(body->mesh) && volume > 0; e++)
-        if (chosen[e])
-            add_element(body, e, 1 / volume, true, force, full);
+    if (volume > 0)
+        for (int64_t e = 0; e < sp_mesh_element_count(body->mesh); e++)
+            if (chosen[e])
+                add_element(body, e, 1 / volume, true, force, full);
 }
 
 /* M times −ω × (ω × (X − point)) over the elements. */
@@ -222,18 +250,24 @@ static int rotate(sp_context *context, const sp_fe_space *body, const bool *chos
     const sp_mesh *mesh = body->mesh;
     sp_pool scratch = {0};
     double *field = sp_pool_raw(&scratch, mesh->vertex_count, 3 * sizeof *field);
-    for (int64_t v = 0; v < mesh->vertex_count && field; v++) {
+    if (!field)
+        return sp_fail_memory(context);
+
+    /* −ω × (ω × arm) = (ω × arm) × ω, at the nodes */
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double arm[3], along[3];
         for (int i = 0; i < 3; i++)
             arm[i] = mesh->vertices[3 * v + i] - load->point[i];
         sp_cross3(load->force, arm, along);
         sp_cross3(along, load->force, field + 3 * v);
     }
-    for (int64_t e = 0; e < sp_mesh_element_count(mesh) && field; e++)
+
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
         if (chosen[e])
             add_element(body, e, 1, false, field, full);
+
     sp_pool_free(&scratch);
-    return field ? SP_OK : sp_fail_memory(context);
+    return SP_OK;
 }
 
 /* Loads on elements: of a region, of a set, or all. */
@@ -244,10 +278,12 @@ static int load_elements(sp_context *context, const sp_fe_space *body, const sp_
     sp_pool scratch = {0};
     bool *chosen = sp_pool_new(&scratch, elements, sizeof *chosen);
     int status = chosen ? SP_OK : sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements && chosen; e++)
         chosen[e] = !load->set && (load->id < 0 || mesh->region[e] == load->id);
     for (int64_t i = 0; load->set && chosen && i < load->set->count; i++)
         chosen[load->set->index[i]] = true;
+
     if (status == SP_OK && load->kind == SP_LOAD_ROTATION)
         status = rotate(context, body, chosen, load, full);
     else if (status == SP_OK)

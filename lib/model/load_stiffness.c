@@ -8,10 +8,15 @@
 
 double sp_load_static_share(const sp_load *load, double t, double step)
 {
+    /* A spring acts in a step if it acts in the middle of it, as in sp_load_set. */
     if (load->kind == SP_LOAD_SPRING)
         return load->start <= t - 0.5 * step && t - 0.5 * step < load->end;
+
+    /* A constant load enters a step with the share of the step in which it acts, by its mean. */
     if (load->course.kind == SP_COURSE_CONSTANT)
         return fmax((fmin(t, load->end) - fmax(t - step, load->start)) / step, 0);
+
+    /* Other loads enter with the value at the end of the step. */
     const bool acts = load->start < t && t <= load->end + 1e-9 * step; /* rounding of k h */
     return acts ? sp_course_at(&load->course, load->end - load->start, t - load->start) : 0;
 }
@@ -54,9 +59,12 @@ static void soften(const sp_context *context, const sp_fe_space *body, const sp_
 {
     const double *omega = load->force, square = sp_dot3(omega, omega);
     double A[9];
+
+    /* f = −M ω × (ω × u) = M A u with A = |ω|² I − ω ωᵀ, so that K −= share M A */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             A[3 * i + j] = (i == j ? square : 0) - omega[i] * omega[j];
+
 #pragma omp parallel num_threads(context->threads)
     {
         sp_lanes block[SP_ELEMENT_BLOCKS][9];

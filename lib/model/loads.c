@@ -7,11 +7,14 @@
 static void project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
+
     if (!U) {
         sp_fe_space_gather(body, full, to);
         return;
     }
+
     memset(to, 0, (size_t)r * sizeof *to);
+
     for (int64_t i = 0; i < rows; i++)
         if (full[i] != 0) /* most loads are on few vertices, and a recorded pull has thousands of them */
             for (int64_t j = 0; j < r; j++)
@@ -23,6 +26,7 @@ int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, 
     sp_pool scratch = {0};
     double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
     int status = full ? sp_load_check(context, body->mesh, number, load) : sp_fail_memory(context);
+
     if (status == SP_OK)
         status = sp_load_distribute(context, body, load, full);
     if (status == SP_OK)
@@ -57,32 +61,41 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
     int64_t rows = 3 * mesh->vertex_count, springs = 0;
     sp_pool scratch = {0};
     int status = SP_OK;
+
     *set = (sp_load_set){.n = system->n, .body = body, .system = system};
     system->set_springs(system->self, 0, NULL);
+
+    /* Springs apart: they are part of the stiffness, not columns of forces. */
     for (int64_t l = 0; l < load_count; l++) {
         SP_TRY(sp_load_check(context, mesh, l + 1, &loads[l]));
         springs += loads[l].kind == SP_LOAD_SPRING;
     }
+
     if (springs > 0 && system->eigenvalue) {
         status =
             sp_fail(context, SP_USAGE, "springs couple the modes of a modal model; take --model reduced or linear");
         goto done;
     }
+
     set->loads = sp_pool_new(&set->pool, load_count - springs, sizeof *set->loads);
     set->columns = sp_pool_new(&set->pool, set->n * (load_count - springs), sizeof(double));
     set->spring_loads = sp_pool_new(&set->pool, springs, sizeof *set->spring_loads);
     set->acting = sp_pool_new(&set->pool, springs, sizeof *set->acting);
     set->gravity = sp_pool_new(&set->pool, set->n, sizeof(double));
+
     double *full = sp_pool_raw(&scratch, rows, sizeof *full),
            *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
+
     if (set->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t l = 0; l < load_count; l++) {
         const sp_load *load = &loads[l];
         if (isfinite(load->end))
             set->end = fmax(set->end, load->end);
+
         if (load->kind == SP_LOAD_SPRING) {
             set->spring_loads[set->spring_count++] = load;
             record_idle(set, l + 1,
@@ -90,16 +103,21 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
                             body->dof[3 * load->id + 2] < 0);
             continue;
         }
+
         memset(full, 0, (size_t)rows * sizeof *full);
         SP_TRY(sp_load_distribute(context, body, load, full));
         double *column = set->columns + set->n * set->force_count;
         project(body, U, r, full, column);
+
+        /* A force that is given but has no component along any coordinate has no effect. */
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
         for (int64_t i = 0; i < set->n && idle; i++)
             idle = column[i] == 0;
         record_idle(set, l + 1, idle);
+
         set->loads[set->force_count++] = load;
     }
+
     record_times(&set->pool, &scratch, set->force_count, set->loads, &set->force_times);
     record_times(&set->pool, &scratch, set->spring_count, set->spring_loads, &set->spring_times);
     if (set->pool.failed || scratch.failed) {
@@ -107,8 +125,10 @@ int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *
         goto done;
     }
     sp_fe_space_vertex_mass(body, system->lumped, mass); /* M times a constant field, so that free fall is exact */
+
     for (int64_t i = 0; i < rows; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
+
     project(body, U, r, full, set->gravity);
 done:
     sp_pool_free(&scratch);
@@ -152,8 +172,10 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
     double *event = sp_pool_raw(&scratch, 2 * set->force_count + 1, sizeof *event), last = 0;
     int64_t events = 0, pieces;
     int status = SP_OK;
+
     if (!event)
         return sp_fail_memory(context);
+
     for (int64_t l = 0; l < set->force_count; l++) {
         const sp_load *load = set->loads[l];
         if (load->course.kind != SP_COURSE_CONSTANT && !(step > 0)) {
@@ -162,10 +184,12 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
                              "constant: give the length of a step");
             goto done;
         }
+
         last = fmax(last, fmax(load->start, isfinite(load->end) ? load->end : 0));
         event[events++] = load->start;
         event[events++] = load->end;
     }
+
     qsort(event, (size_t)events, sizeof *event, by_time);
     if (step > 0 && !(last / step <= MOST)) {
         status = sp_fail(context, SP_USAGE, "pieces of %g s from 0 to %g s are too many", step, last);
@@ -173,16 +197,25 @@ int sp_load_set_pieces(sp_context *context, const sp_load_set *set, double step,
     }
     /* A load that begins at the last time has an interval of its own there. */
     pieces = step > 0 ? (int64_t)ceil(last / step * (1 - 1e-12)) + (events > 0 && event[events - 1] > last) : events;
+
     *time = sp_pool_raw(pool, 2 * pieces, sizeof **time);
     if (!*time) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     *count = 0;
+
+    /* Pieces between events, or steps; those shorter than rounding, or without any force, are left out. */
     for (int64_t k = 0; k < pieces; k++) {
-        double from = step > 0 ? (double)k * step : event[k], to = step > 0         ? (double)(k + 1) * step
-                                                                   : k + 1 < events ? event[k + 1]
-                                                                                    : from;
+        double from, to;
+        if (step > 0) {
+            from = (double)k * step;
+            to = (double)(k + 1) * step;
+        } else {
+            from = event[k];
+            to = k + 1 < events ? event[k + 1] : from;
+        }
         if (to - from > 1e-9 * last && any_force(set, from, to)) {
             (*time)[2 * *count] = from;
             (*time)[2 * (*count)++ + 1] = to;
@@ -197,10 +230,14 @@ done:
 static double course_share(const sp_load_set *set, const sp_load *load, double t0, double t1)
 {
     const double length = load->end - load->start, begin = fmax(t0, load->start), end = fmin(t1, load->end);
+
     if (isinf(t1))
         return sp_course_at(&load->course, length, begin - load->start);
+
+    /* The static integrator takes the value at the end of the step, others the mean over it. */
     if (set->at_ends) /* within rounding of t1 = k h */
         return load->end > t1 - 1e-9 * (t1 - t0) ? sp_course_at(&load->course, length, end - load->start) : 0;
+
     return sp_course_integral(&load->course, length, begin - load->start, end - load->start) / (t1 - t0);
 }
 
@@ -213,8 +250,10 @@ void sp_load_set_at_ends(sp_load_set *set, bool at_ends)
 static double share_of(const sp_load_set *set, const sp_load *load, double t0, double t1)
 {
     const double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
+
     if (share < 1e-12) /* rounding of t0 = k h at the end of the load */
         return 0;
+
     if (load->course.kind != SP_COURSE_CONSTANT)
         return course_share(set, load, t0, t1);
     return share > 1 - 1e-12 ? 1 : share;
@@ -223,6 +262,7 @@ static double share_of(const sp_load_set *set, const sp_load *load, double t0, d
 void sp_load_set_shares(sp_load_set *set, double t0, double t1, double *share)
 {
     memset(share, 0, (size_t)set->force_count * sizeof *share);
+
     sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
@@ -234,12 +274,14 @@ static void mean(void *data, double t0, double t1, double *f)
 {
     sp_load_set *set = data;
     memcpy(f, set->gravity, (size_t)set->n * sizeof *f);
+
     sp_intervals_find(&set->force_times, t0, t1);
     for (int64_t k = 0; k < set->force_times.acting_count; k++) {
         const int64_t l = set->force_times.acting[k];
         const double share = share_of(set, set->loads[l], t0, t1);
-        for (int64_t i = 0; i < set->n && share != 0; i++)
-            f[i] += share * set->columns[set->n * l + i];
+        if (share != 0)
+            for (int64_t i = 0; i < set->n; i++)
+                f[i] += share * set->columns[set->n * l + i];
     }
 }
 
@@ -261,6 +303,7 @@ static void prescribed(void *data, double t, double *u, double *v)
 {
     const sp_load_set *set = data;
     const sp_prescribed_motion *moves = set->moves;
+
     sp_prescribed_motion_at(moves, t, u, v);
     for (int64_t i = 0; i < moves->rigid_count; i++)
         for (int64_t k = 0; k < moves->rigid[i].count; k++)
@@ -275,18 +318,23 @@ static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t nu
 {
     const sp_activation *a = &activations[number];
     const long long shown = (long long)number + 1;
+
     if (a->region < 0 || a->region >= mesh->material_count)
         return sp_fail(context, SP_INPUT, "activation %lld names region %lld of %lld", shown, (long long)a->region,
                        (long long)mesh->material_count);
+
     if (mesh->materials[a->region].fibre == SP_FIBRE_NONE)
         return sp_fail(context, SP_INPUT, "activation %lld is of region \"%s\", which has no fibres", shown,
                        mesh->materials[a->region].name);
+
     for (int64_t i = 0; i < number; i++)
         if (activations[i].region == a->region)
             return sp_fail(context, SP_INPUT, "activations %lld and %lld are of the same region \"%s\"",
                            (long long)i + 1, shown, mesh->materials[a->region].name);
+
     if (a->count < 1)
         return sp_fail(context, SP_INPUT, "activation %lld has no times", shown);
+
     for (int64_t k = 0; k < a->count; k++) {
         if (!isfinite(a->time[k]) || (k > 0 && !(a->time[k] > a->time[k - 1])))
             return sp_fail(context, SP_INPUT, "activation %lld: time %lld, %g s, is not more than that before", shown,
@@ -301,17 +349,22 @@ static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t nu
 int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count, const sp_activation *activations)
 {
     int status = SP_OK;
+
+    /* Only systems that read the materials at every evaluation follow the tension. */
     if (count > 0 && !set->system->active)
         return sp_fail(context, SP_USAGE,
                        "the tension of fibres has no part in this model; use simfull (--model nonlinear or conjac), or "
                        "simulate with --model galerkin or cubature");
+
     for (int64_t i = 0; i < count && status == SP_OK; i++)
         status = check_activation(context, set->body->mesh, i, activations);
     if (status != SP_OK)
         return status;
+
     set->counted = sp_pool_new(&set->pool, count, sizeof *set->counted);
     if (!set->counted)
         return sp_fail_memory(context);
+
     set->activation_count = count;
     set->activations = activations;
     return SP_OK;
@@ -320,8 +373,10 @@ int sp_load_set_activate(sp_context *context, sp_load_set *set, int64_t count, c
 double sp_activation_tension(const sp_activation *a, double t)
 {
     const int64_t piece = sp_time_piece(a->count, a->time, t);
+
     if (piece < 0 || piece == a->count - 1)
         return a->tension[piece < 0 ? 0 : piece];
+
     const double s = (t - a->time[piece]) / (a->time[piece + 1] - a->time[piece]);
     return (1 - s) * a->tension[piece] + s * a->tension[piece + 1];
 }
@@ -335,6 +390,8 @@ static bool activate(sp_load_set *set, double t)
                      before = set->body->mesh->materials[set->activations[i].region].fibre_tension;
         changed |= tension != before;
         set_tension(set, i, tension);
+
+        /* Integrators learn of a tension that has risen by a tenth, since it stiffens the body. */
         if (tension > 1.1 * set->counted[i]) {
             set->counted[i] = tension;
             set->stiffened++;
@@ -349,8 +406,10 @@ static sp_spring spring_at(const sp_load *load, double t)
 {
     sp_spring spring = {load->id, {load->force[0], load->force[1], load->force[2]}, load->stiffness};
     const double s = load->moving ? (t - load->start) / (load->end - load->start) : 0;
-    for (int c = 0; load->moving && c < 3; c++)
-        spring.anchor[c] = (1 - s) * load->force[c] + s * load->anchor_end[c];
+
+    if (load->moving)
+        for (int c = 0; c < 3; c++)
+            spring.anchor[c] = (1 - s) * load->force[c] + s * load->anchor_end[c];
     return spring;
 }
 
@@ -360,19 +419,28 @@ static bool springs(void *data, double t0, double t1)
     double middle = 0.5 * (t0 + t1);
     bool changed = activate(set, middle), others = false;
     int64_t count = 0;
+
+    /* A spring that acts in the middle of the step acts in all of it. */
     sp_intervals_find(&set->spring_times, middle, middle);
+
     for (int64_t k = 0; k < set->spring_times.acting_count; k++) {
         const sp_load *load = set->spring_loads[set->spring_times.acting[k]];
         const sp_spring spring = spring_at(load, middle), *before = &set->acting[count];
+
         others |=
             count >= set->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
         changed |= others || memcmp(before, &spring, sizeof spring);
+
         set->acting[count++] = spring;
     }
+
+    /* Another number of springs, another vertex or stiffness changes the matrix; an anchor that moves changes the
+     * force only. */
     others |= count != set->acting_count;
     set->stiffened += others;
     changed |= others;
     set->acting_count = count;
+
     if (changed) /* cached evaluations are invalid with other tensions too */
         set->system->set_springs(set->system->self, count, set->acting);
     return changed;
@@ -391,6 +459,8 @@ void sp_load_set_visit(sp_load_set *set, sp_state *state)
 {
     SP_STATE_VALUE(state, set->acting_count);
     SP_STATE_VALUE(state, set->stiffened);
+
+    /* A file may be broken: what is out of range is not used. */
     if (set->acting_count < 0 || set->acting_count > set->spring_count) {
         set->acting_count = 0;
         state->failed = true;
@@ -401,9 +471,11 @@ void sp_load_set_visit(sp_load_set *set, sp_state *state)
             set->acting_count = 0;
             state->failed = true;
         }
+
     sp_state_reals(state, set->counted, set->activation_count);
     for (int64_t i = 0; i < set->activation_count; i++)
         SP_STATE_VALUE(state, set->body->mesh->materials[set->activations[i].region].fibre_tension);
+
     if (state->loading)
         set->system->set_springs(set->system->self, set->acting_count, set->acting);
 }

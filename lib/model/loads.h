@@ -34,8 +34,8 @@ typedef struct sp_load {
     double force[3];  /* total force, N; TRACTION: N/m²; PRESSURE: Pa in the first entry; ROTATION: ω, rad/s; SPRING:
                          anchor, m */
     double stiffness; /* N/m, SPRING only */
-    bool
-        moving; /* SPRING only: the anchor moves from `force` at `start` to anchor_end at `end`, which must be finite */
+    /* SPRING only: the anchor moves from `force` at `start` to anchor_end at `end`, which must be finite */
+    bool moving;
     double anchor_end[3];   /* m */
     const sp_mesh_set *set; /* SET, TRACTION, and PRESSURE on a set of faces; else NULL */
     double point[3];        /* ROTATION: m, a point of the axis */

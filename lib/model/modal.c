@@ -93,6 +93,7 @@ static void visit(void *data, sp_state *state)
 int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue, sp_system *system)
 {
     double largest = 0;
+
     if (k < 1)
         return sp_fail(context, SP_USAGE, "a modal model of %lld modes", (long long)k);
     for (int64_t i = 0; i < k; i++) {
@@ -100,11 +101,14 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
             return sp_fail(context, SP_INPUT, "eigenvalue %lld is %g rad2/s2", (long long)i, eigenvalue[i]);
         largest = fmax(largest, eigenvalue[i]);
     }
+
+    /* Rigid motions have eigenvalues that are 0 up to rounding, with either sign. */
     for (int64_t i = 0; i < k; i++)
         if (eigenvalue[i] < -1e-6 * largest && largest > 0)
             return sp_fail(context, SP_INPUT,
                            "eigenvalue %lld is %g rad2/s2, and the largest %g: more than rounding below 0",
                            (long long)i, eigenvalue[i], largest);
+
     modal *self = calloc(1, sizeof *self);
     if (!self)
         return sp_fail_memory(context);
@@ -112,6 +116,7 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
     self->n = k;
     self->lambda = sp_pool_copy(&self->pool, eigenvalue, k, sizeof *eigenvalue);
     self->S = sp_pool_new(&self->pool, k, sizeof *self->S);
+
     *system = (sp_system){.self = self,
                           .n = k,
                           .constant = true,
@@ -128,10 +133,12 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
                           .visit = visit,
                           .eigenvalue = self->lambda,
                           .destroy = sp_modal_system_free};
+
     if (self->pool.failed) {
         sp_modal_system_free(system);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < k; i++)
         self->lambda[i] = fmax(self->lambda[i], 0);
     return SP_OK;
@@ -161,6 +168,7 @@ int sp_modal_system_decay(sp_context *context, sp_system *system, const sp_decay
         return sp_fail_memory(context);
     for (int64_t i = 0; i < self->n; i++)
         self->rate[i] = sp_decay_rate(times, sqrt(self->lambda[i]) / (2 * M_PI));
+
     system->damping_rate = self->rate;
     system->viscous_add = viscous_add;
     system->viscous_times = viscous_times;

@@ -21,6 +21,8 @@ static int new_projected(sp_context *context, const sp_model_description *d, sp_
     double *mass = sp_pool_raw(&model->pool, d->r * d->r, sizeof *mass);
     if (!mass)
         return sp_fail_memory(context);
+
+    /* The part is that which a message should name if the next call fails. */
     model->part = SP_PART_BASIS;
     SP_TRY(sp_reduced_mass(context, d->space, d->basis_lumped, d->r, d->U, mass, NULL));
     model->part = d->kind == SP_MODEL_CUBATURE ? SP_PART_CUBATURE : SP_PART_MESH;
@@ -28,11 +30,14 @@ static int new_projected(sp_context *context, const sp_model_description *d, sp_
         SP_TRY(sp_cubature_force_new(context, d->space, d->cubature, d->r, d->U, &force));
     else
         SP_TRY(sp_galerkin_force_new(context, d->space, d->r, d->U, &force));
+
     model->part = SP_PART_BASIS;
     SP_TRY(sp_reduced_system_new(context, &force, mass, d->U, d->rows, d->space->mesh->vertices, &model->system));
+
     model->part = SP_PART_CUBATURE;
     if (d->kind == SP_MODEL_CUBATURE)
         SP_TRY(sp_reduced_system_jacobian(&model->system, d->jacobian, d->jacobian_tolerance));
+
     if (model->system.nonconservative)
         SP_TRY(sp_reduced_system_growth(&model->system, &model->growth));
 done:
@@ -66,6 +71,7 @@ static int add_viscosity(sp_context *context, const sp_model_description *d, sp_
     int status = SP_OK;
     if (!d->viscosity)
         return SP_OK;
+
     model->part = d->kind == SP_MODEL_POLYNOMIALS ? SP_PART_POLYNOMIALS : SP_PART_MESH;
     if (d->kind == SP_MODEL_POLYNOMIALS)
         SP_TRY(sp_polynomial_viscosity(context, d->polynomials, d->r, mesh->material_count, mesh->materials,
@@ -75,6 +81,7 @@ static int add_viscosity(sp_context *context, const sp_model_description *d, sp_
         SP_TRY(sp_fe_space_pattern(context, d->space)); /* cubature has not built it */
         SP_TRY(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
     }
+
     sp_reduced_system_damp(&model->system, &reduced);
 done:
     return status;
@@ -102,14 +109,18 @@ static int gravity_missed(sp_context *context, sp_model *model, const double gra
            *u = sp_pool_new(&model->pool, model->rows, sizeof *u), missed = 0, all = 0;
     int status = model->pool.failed ? sp_fail_memory(context) : SP_OK;
     SP_TRY(status);
+
+    /* a = (Uᵀ M U)⁻¹ Uᵀ M g minimizes |U a − g| in the norm of M. */
     SP_TRY(model->system.mass_solve(model->system.self, model->loads.gravity, a));
     sp_fe_space_vertex_mass(model->space, true, mass);
     sp_model_at_vertices(model, a, NULL, mesh->vertex_count, NULL, u);
+
     for (int64_t i = 0; i < model->rows; i++) {
         const double difference = u[i] - gravity[i % 3];
         missed += mass[i / 3] * difference * difference;
         all += mass[i / 3] * gravity[i % 3] * gravity[i % 3];
     }
+
     *result = sqrt(missed / all);
 done:
     sp_pool_drop(&model->pool, a);
@@ -122,11 +133,15 @@ static int check_gravity(sp_context *context, sp_model *model, const double grav
 {
     const bool none = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
     double missed = 0;
+
+    /* Only a body that is confined to a basis and that nothing holds can fail to fall. */
     if (none || !sp_model_kind_reduced(model->kind) || !falls(model->space->mesh, gravity))
         return SP_OK;
+
     const int status = gravity_missed(context, model, gravity, &missed);
     if (status != SP_OK || missed <= 1e-3)
         return status;
+
     return sp_fail(context, SP_USAGE,
                    "nothing fixes the mesh, and the basis misses %.3g %% of a fall: the body would not follow "
                    "gravity",
@@ -141,13 +156,16 @@ static int add_loads(sp_context *context, const sp_model_description *d, sp_mode
     int status;
     for (int i = 0; i < 3; i++) /* polynomials keep the density factor by which their mass was edited */
         gravity[i] = d->gravity[i] * (d->kind == SP_MODEL_POLYNOMIALS ? d->polynomials->density : 1);
+
     model->part = SP_PART_LOADS;
     SP_TRY(sp_load_set_new(context, d->space, model->U, d->r, d->load_count, d->loads, gravity, &model->system,
                            &model->loads));
+
     model->part = SP_PART_GRAVITY;
     SP_TRY(check_gravity(context, model, gravity));
     if (d->prescribed && d->prescribed->rigid_count + d->prescribed->vertex_count > 0)
         sp_load_set_move(&model->loads, d->prescribed);
+
     model->part = SP_PART_ACTIVATION;
     if (d->activations)
         SP_TRY(sp_load_set_activate(context, &model->loads, d->activation_count, d->activations));
@@ -158,16 +176,19 @@ done:
 int sp_model_assemble(sp_context *context, const sp_model_description *d, sp_model_system *new_system, sp_model *model)
 {
     int status;
+
     *model = (sp_model){.kind = d->kind, .space = d->space, .rows = 3 * d->space->mesh->vertex_count};
     if (sp_model_kind_reduced(d->kind)) {
         model->r = d->r;
         model->U = d->U;
     }
+
     SP_TRY(new_system(context, d, model));
     if (model->U)
         model->system.lumped = d->basis_lumped;
     SP_TRY(add_loads(context, d, model));
 done:
+    /* The part at fault is all that is left of a model that was not made. */
     if (status != SP_OK) {
         const enum sp_model_part part = model->part;
         sp_model_free(model);
@@ -217,12 +238,15 @@ static double full_value(const sp_model *model, const double *q, const double *p
 void sp_model_at_vertices(const sp_model *model, const double *q, const double *prescribed, int64_t count,
                           const int64_t *vertex, double *u)
 {
+    /* Full-order: q are displacements themselves. */
     if (!model->U) {
         for (int64_t p = 0; p < count; p++)
             for (int c = 0; c < 3; c++)
                 u[3 * p + c] = full_value(model, q, prescribed, 3 * (vertex ? vertex[p] : p) + c);
         return;
     }
+
+    /* Reduced: u = U q, column by column as U is stored */
     memset(u, 0, (size_t)(3 * count) * sizeof *u);
     for (int64_t j = 0; j < model->r; j++)
         for (int64_t p = 0; p < count; p++)

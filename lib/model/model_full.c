@@ -5,6 +5,7 @@ static int new_warp(sp_context *context, const sp_model_description *d, sp_model
 {
     int status;
     SP_TRY(sp_warp_system_new(context, d->space, &d->warp, d->solver_tolerance, &model->system));
+
     model->part = SP_PART_GROUNDS;
     if (d->ground_count)
         SP_TRY(sp_warp_system_grounds(&model->system, d->ground_count, d->grounds));
@@ -17,11 +18,15 @@ static int new_full(sp_context *context, const sp_model_description *d, sp_model
 {
     int status;
     SP_TRY(sp_full_system_new(context, d->space, d->kind == SP_MODEL_LINEAR, d->lumped, NULL, &model->system));
+
     if (d->solver != SP_SOLVER_DIRECT)
         SP_TRY(sp_full_system_solver(&model->system, d->solver, d->solver_tolerance));
+
     model->part = SP_PART_GROUNDS;
     if (d->ground_count)
         SP_TRY(sp_full_system_grounds(&model->system, d->ground_count, d->grounds));
+
+    /* ConJac takes over the full-order system and frees it. */
     if (d->kind == SP_MODEL_CONJAC) {
         sp_system full = model->system;
         model->system = (sp_system){0};
@@ -36,6 +41,7 @@ static int new_system(sp_context *context, const sp_model_description *d, sp_mod
 {
     int status;
     SP_TRY(d->kind == SP_MODEL_WARP ? new_warp(context, d, model) : new_full(context, d, model));
+
     model->part = SP_PART_MESH;
     if (d->viscosity) {
         SP_TRY(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));

@@ -57,10 +57,12 @@ static double add_springs(const reduced *self, const double *q, double *f)
     double energy = 0;
     for (int64_t s = 0; s < self->spring_count; s++) {
         const sp_spring *spring = &self->springs[s];
+
         for (int c = 0; c < 3; c++) {
             const double *row = self->U + 3 * spring->vertex + c;
             double stretch = self->vertices[3 * spring->vertex + c] - spring->anchor[c] +
                              cblas_ddot(self->r, row, (int)self->rows, q, 1);
+
             energy += 0.5 * spring->stiffness * stretch * stretch;
             cblas_daxpy(self->r, spring->stiffness * stretch, row, (int)self->rows, f, 1);
         }
@@ -83,14 +85,19 @@ static void add_spring_stiffness(const reduced *self, double scale, double *S)
 static void evaluate(reduced *self, const double *q, bool want_stiffness)
 {
     size_t bytes = (size_t)self->r * sizeof *q;
+    /* Integrators ask for the force and then for the stiffness at the same point. */
     bool same = self->have_force && !memcmp(self->q, q, bytes);
     if (same && (self->have_stiffness || !want_stiffness))
         return;
+
     memcpy(self->q, q, bytes);
     self->have_stiffness = want_stiffness || self->force.together;
     self->energy = self->force.evaluate(self->force.self, q, false, self->f, self->have_stiffness ? self->K : NULL);
+
+    /* The difference quotients of add_difference need the force without springs. */
     memcpy(self->elastic, self->f, bytes);
     self->energy += add_springs(self, q, self->f);
+
     self->have_force = true;
     self->elsewhere = false;
 }
@@ -120,9 +127,11 @@ static void matrix_start(void *data, double mass_scale)
     reduced *self = data;
     self->substitute = false;
     self->place_count = 0;
+
     self->rest_scale = 0;
     for (int i = 0; i < self->r * self->r; i++)
         self->S[i] = mass_scale * self->mass[i];
+
     if (iterative(self))
         memcpy(self->P, self->S, (size_t)self->r * (size_t)self->r * sizeof *self->P);
 }
@@ -132,6 +141,8 @@ static void add_stiffness(reduced *self, double scale)
 {
     int r = self->r;
     const double *K = self->K;
+
+    /* Without the complete matrix Newton's method gets ½ (K + Kᵀ), whose factorization is that of Cholesky. */
     if (self->force.unsymmetric && !whole(self))
         for (int j = 0; j < r; j++)
             for (int i = j; i < r; i++)
@@ -156,21 +167,27 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
 {
     reduced *self = data;
     bool differences = self->jacobian == SP_JACOBIAN_FREE && !definite;
+
+    /* A matrix-free product needs the force at q only, and the definite stiffness is not the tangent that is cached. */
     evaluate(self, q, !definite && !differences);
+
     if (definite) { /* the definite stiffness is not the cached one */
         self->force.evaluate(self->force.self, q, true, NULL, self->K);
         self->have_stiffness = false;
         self->substitute = true;
     }
+
     if (differences)
         add_place(self, scale);
     else
         add_stiffness(self, scale);
+
     add_spring_stiffness(self, spring_scale, self->S);
     if (iterative(self)) {
         add_spring_stiffness(self, spring_scale, self->P);
         self->rest_scale += scale;
     }
+
     if (f)
         memcpy(f, self->f, (size_t)self->r * sizeof *f);
     return self->energy;
@@ -184,18 +201,25 @@ static bool make_definite(reduced *self, double *S)
 {
     int r = self->r;
     double largest = 0, smallest = INFINITY;
+
     if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', r, self->V, r, self->eigenvalue, self->work, EIGEN_WORK * r) !=
         0)
         return false;
+
     for (int j = 0; j < r; j++) {
         largest = fmax(largest, fabs(self->eigenvalue[j]));
         smallest = fmin(smallest, fabs(self->eigenvalue[j]));
     }
+
     if (!isfinite(largest) || smallest <= 1e-15 * r * largest)
         return false;
+
+    /* V |Λ| Vᵀ is the product of V |Λ|^½ with its transpose. Eigenvalues of at least 1e-8 of the largest bound the
+     * correction. */
     for (int j = 0; j < r; j++)
         cblas_dscal(r, sqrt(fmax(fabs(self->eigenvalue[j]), 1e-8 * largest)), self->V + (int64_t)j * r, 1);
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, r, r, 1, self->V, r, 0, S, r);
+
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, S, r) == 0;
 }
 
@@ -211,8 +235,10 @@ static bool factor_lower(reduced *self, double *S, bool substitute)
 static bool factor_whole(reduced *self)
 {
     double largest = 0, smallest = INFINITY;
+
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, self->r, self->r, self->S, self->r, self->pivot) != 0)
         return false;
+
     for (int j = 0; j < self->r; j++) {
         double pivot = fabs(self->S[j * self->r + j]);
         if (!isfinite(pivot))
@@ -227,6 +253,7 @@ static bool factor_whole(reduced *self)
  * serve as well. */
 static bool factor_preconditioner(reduced *self)
 {
+    /* K(0) stands for the stiffness at q. */
     for (int i = 0; i < self->r * self->r; i++)
         self->P[i] += self->rest_scale * self->rest[i];
     return factor_lower(self, self->P, true);
@@ -235,13 +262,16 @@ static bool factor_preconditioner(reduced *self)
 static int matrix_factor(void *data)
 {
     reduced *self = data;
+
     if (self->place_count > PLACES)
         return sp_fail(self->context, SP_USAGE, "a matrix of the stiffness at %d places, more than %d",
                        self->place_count, PLACES);
+
     if (iterative(self) ? factor_preconditioner(self)
         : whole(self)   ? factor_whole(self)
                         : factor_lower(self, self->S, self->substitute))
         return SP_OK;
+
     return sp_fail(self->context, SP_NUMERICAL,
                    whole(self) ? "the reduced matrix is singular" : "the reduced matrix is not positive definite");
 }
@@ -250,6 +280,8 @@ static int solve(reduced *self, const double *factor, const double *b, double *x
 {
     if (x != b)
         memcpy(x, b, (size_t)self->r * sizeof *x);
+
+    /* S = L Lᵀ: L y = b, then Lᵀ x = y */
     cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, self->r, factor, self->r, x, 1);
     cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, self->r, factor, self->r, x, 1);
     return SP_OK;
@@ -259,14 +291,17 @@ static int solve(reduced *self, const double *factor, const double *b, double *x
 static void add_difference(reduced *self, const place *at, const double *p, double *y)
 {
     int r = self->r;
+    /* K p ≈ (f(q + ε p) − f(q)) / ε with ε = 1e-6 √(1 + |q|) / |p| */
     double length = cblas_dnrm2(r, p, 1), epsilon = 1e-6 * sqrt(1 + cblas_dnrm2(r, at->q, 1)) / length,
            *q = self->shifted, *f = q + r;
     if (length == 0)
         return;
+
     for (int i = 0; i < r; i++)
         q[i] = at->q[i] + epsilon * p[i];
     self->force.evaluate(self->force.self, q, false, f, NULL);
     self->elsewhere = true;
+
     for (int i = 0; i < r; i++)
         y[i] += at->scale / epsilon * (f[i] - at->f[i]);
 }
@@ -274,10 +309,12 @@ static void add_difference(reduced *self, const place *at, const double *p, doub
 static void operator_times(void *data, const double *x, double *y)
 {
     reduced *self = data;
+
     if (whole(self))
         cblas_dgemv(CblasColMajor, CblasNoTrans, self->r, self->r, 1, self->S, self->r, x, 1, 0, y, 1);
     else
         cblas_dsymv(CblasColMajor, CblasLower, self->r, 1, self->S, self->r, x, 1, 0, y, 1);
+
     for (int k = 0; k < self->place_count; k++)
         add_difference(self, &self->places[k], x, y);
 }
@@ -292,8 +329,10 @@ static int solve_iteratively(reduced *self, const double *b, double *x)
 {
     sp_operator A = {self, self->r, operator_times, operator_precondition};
     int64_t most = 10 * (RESTART + (int64_t)self->r);
+
     int64_t products = (self->force.unsymmetric ? sp_gmres : sp_conjugate_gradients)(&A, &self->iteration,
                                                                                      self->tolerance, most, b, x);
+
     self->solves++;
     if (products < 0)
         return sp_fail(self->context, SP_NUMERICAL, "the iterative solver of the reduced matrix does not converge");
@@ -304,10 +343,13 @@ static int solve_iteratively(reduced *self, const double *b, double *x)
 static int matrix_solve(void *data, const double *b, double *x)
 {
     reduced *self = data;
+
     if (iterative(self))
         return solve_iteratively(self, b, x);
+
     if (!whole(self))
         return solve(self, self->S, b, x);
+
     memcpy(x, b, (size_t)self->r * sizeof *x);
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', self->r, 1, self->S, self->r, self->pivot, x, self->r);
     return SP_OK;
@@ -334,10 +376,11 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 {
     reduced *self = data;
     if (self->jacobian == SP_JACOBIAN_FREE && self->force.times) {
-        self->force.times(self->force.self, q, v,
-                          y); /* exact products, since the result is a force, not an iteration of a solver */
+        /* Exact products, since the result is a force, not an iteration of a solver */
+        self->force.times(self->force.self, q, v, y);
         return;
     }
+
     evaluate(self, q, true);
     if (self->force.unsymmetric)
         cblas_dgemv(CblasColMajor, CblasNoTrans, self->r, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
@@ -350,6 +393,8 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     reduced *self = data;
     self->spring_count = count;
     self->springs = springs;
+
+    /* The spring forces are part of the cached evaluation. */
     self->have_force = self->have_stiffness = false;
 }
 
@@ -360,8 +405,10 @@ static void visit(void *data, sp_state *state)
     reduced *self = data;
     const int64_t r = self->r;
     double *vectors[] = {self->q, self->f, self->elastic};
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         sp_state_reals(state, vectors[i], r);
+
     sp_state_reals(state, self->K, r * r);
     SP_STATE_VALUE(state, self->energy);
     SP_STATE_VALUE(state, self->have_force);
@@ -369,6 +416,7 @@ static void visit(void *data, sp_state *state)
     SP_STATE_VALUE(state, self->elsewhere);
     SP_STATE_VALUE(state, self->solves);
     SP_STATE_VALUE(state, self->products);
+
     if (self->force.visit)
         self->force.visit(self->force.self, state);
 }
@@ -388,11 +436,13 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
 {
     int64_t r = reduced_force->r;
     reduced *self = calloc(1, sizeof *self);
+
     if (!self) {
         if (reduced_force->destroy)
             reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
     }
+
     *system = (sp_system){.self = self,
                           .n = r,
                           .force = force,
@@ -411,6 +461,7 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
                           .nonconservative = reduced_force->unsymmetric,
                           .destroy = sp_reduced_system_free,
                           .report = report};
+
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;
@@ -418,6 +469,7 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     self->U = U;
     self->rows = rows;
     self->vertices = vertices;
+
     self->mass = sp_pool_copy(&self->pool, mass, r * r, sizeof(double));
     self->mass_factor = sp_pool_copy(&self->pool, mass, r * r, sizeof(double));
     self->S = sp_pool_raw(&self->pool, r * r, sizeof(double));
@@ -429,12 +481,16 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
     self->f = sp_pool_new(&self->pool, r, sizeof(double));
     self->elastic = sp_pool_new(&self->pool, r, sizeof(double));
+
     int status = SP_OK;
+
     if (self->pool.failed)
         status = sp_fail_memory(context);
+
     else if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->mass_factor, self->r) != 0)
         status = sp_fail(context, SP_NUMERICAL,
                          "the reduced mass matrix is not positive definite: the basis has dependent columns");
+
     if (status != SP_OK)
         sp_reduced_system_free(system);
     return status;
@@ -458,10 +514,13 @@ static void viscous_add(void *data, const double *q, double scale)
 {
     reduced *self = data;
     self->viscosity.matrix(self->viscosity.self, q, self->D);
+
+    /* D is symmetric: its lower triangle goes to both triangles where the matrix is used whole. */
     for (int j = 0; j < self->r; j++)
         for (int i = j; i < self->r; i++) {
             double value = scale * self->D[j * self->r + i];
             self->S[j * self->r + i] += value;
+
             if (whole(self) && i > j)
                 self->S[i * self->r + j] += value;
             if (iterative(self))
@@ -487,24 +546,31 @@ int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, dou
 {
     reduced *self = system->self;
     int64_t r = self->r, square = r * r;
+
     self->jacobian = jacobian;
     self->tolerance = tolerance > 0 ? tolerance : jacobian == SP_JACOBIAN_FREE ? 1e-3 : 1e-10;
+
     if (jacobian == SP_JACOBIAN_SYMMETRIC)
         return SP_OK;
+
     self->pivot = sp_pool_new(&self->pool, r, sizeof *self->pivot);
     self->rest = sp_pool_new(&self->pool, square, sizeof(double));
     self->P = sp_pool_new(&self->pool, square, sizeof(double));
     self->shifted = sp_pool_new(&self->pool, 2 * r, sizeof(double));
+
     for (int k = 0; k < PLACES; k++) {
         self->places[k].q = sp_pool_new(&self->pool, r, sizeof(double));
         self->places[k].f = sp_pool_new(&self->pool, r, sizeof(double));
     }
+
     sp_iteration_new(&self->pool, r, r < RESTART ? r : RESTART, &self->iteration);
     if (self->pool.failed)
         return sp_fail_memory(self->context);
+
     /* `shifted` is the point of rest, zero. */
     self->force.evaluate(self->force.self, self->shifted, false, NULL, self->K);
     self->have_force = self->have_stiffness = false;
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++)
             self->rest[j * r + i] =
@@ -517,23 +583,31 @@ int sp_reduced_system_growth(const sp_system *system, double *growth)
     const reduced *self = system->self;
     sp_pool scratch = {0};
     int r = self->r, status = SP_OK;
+
     double *K = sp_pool_new(&scratch, (int64_t)r * r, sizeof *K), *q = sp_pool_new(&scratch, r, sizeof *q),
            *real = sp_pool_new(&scratch, r, sizeof *real);
     double *imaginary = sp_pool_new(&scratch, r, sizeof *imaginary), unused;
+
     *growth = 0;
     if (scratch.failed) {
         status = sp_fail_memory(self->context);
         goto done;
     }
+
+    /* M⁻¹ K at rest is not symmetric, and a motion exp(s t) has s² = −λ, so that the growth is |Re √(−λ)|. */
     self->force.evaluate(self->force.self, q, false, NULL, K);
-    for (int j = 0; !self->force.unsymmetric && j < r; j++)
-        for (int i = 0; i < j; i++)
-            K[j * r + i] = K[i * r + j];
+
+    if (!self->force.unsymmetric)
+        for (int j = 0; j < r; j++)
+            for (int i = 0; i < j; i++)
+                K[j * r + i] = K[i * r + j];
+
     LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', r, r, self->mass_factor, r, K, r);
     if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', r, K, r, real, imaginary, &unused, 1, &unused, 1) != 0) {
         status = sp_fail(self->context, SP_NUMERICAL, "the eigenvalues of the stiffness at rest are not found");
         goto done;
     }
+
     for (int j = 0; j < r; j++)
         *growth = fmax(*growth, fabs(creal(csqrt(-(real[j] + imaginary[j] * I)))));
 done:
@@ -555,8 +629,11 @@ void sp_reduced_system_estimate(const sp_system *system, const double *q, double
         error[norm] = NAN;
     if (!self->force.estimate)
         return;
+
+    /* The estimate is that of the last evaluation, which must not be one at another point. */
     if (self->elsewhere)
         self->have_force = false;
+
     evaluate(self, q, false);
     self->force.estimate(self->force.self, error);
 }
@@ -566,13 +643,16 @@ int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomi
 {
     sp_pool scratch = {0};
     sp_reduced_force reduced_force = {0};
+
     *system = (sp_system){0};
     int status = sp_polynomial_reduced_force(context, polynomials, r, &reduced_force);
     double *mass = sp_pool_raw(&scratch, r * r, sizeof *mass);
+
     if (status == SP_OK && !mass) {
         reduced_force.destroy(reduced_force.self);
         status = sp_fail_memory(context);
     }
+
     if (status == SP_OK) {
         for (int64_t j = 0; j < r; j++)
             for (int64_t i = 0; i < r; i++)

@@ -12,6 +12,7 @@ void sp_vertex_mass_times(const sp_vertex_mass *mass, const double *x, double *y
 static double kinetic(const sp_vertex_mass *mass, const double *v, double *f)
 {
     double energy = 0;
+
     sp_vertex_mass_times(mass, v, f);
     for (int64_t i = 0; i < mass->body->dof_count; i++)
         energy += 0.5 * v[i] * f[i];
@@ -23,6 +24,8 @@ double sp_vertex_mass_apply_friction(const sp_vertex_mass *mass, const sp_suppor
 {
     sp_fe_space_scatter(mass->body, q1, u);
     sp_fe_space_scatter(mass->body, v, w);
+
+    /* What friction dissipates is the loss of kinetic energy, ½ vᵀ M v before and after. */
     const double before = kinetic(mass, v, f);
     sp_supports_apply_friction(supports, u, h, w);
     sp_fe_space_gather(mass->body, w, v);

@@ -27,6 +27,7 @@ int sp_warped_points_new(sp_context *context, const sp_modal_warp *warp, const d
     sp_pool scratch = {0};
     double *w = sp_pool_raw(&scratch, 3 * vertices, sizeof *w);
     int status = SP_OK;
+
     *points = (sp_warped_points){.r = r, .count = count, .blocks = blocks};
     points->X = sp_pool_new(&points->pool, 3 * BLOCK * blocks, sizeof *points->X);
     points->rows = sp_pool_new(&points->pool, VALUES * BLOCK * blocks * r, sizeof *points->rows);
@@ -34,6 +35,8 @@ int sp_warped_points_new(sp_context *context, const sp_modal_warp *warp, const d
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* Block by block, one lane for each point, so that positions of a block are computed together */
     for (int64_t p = 0; p < count; p++) {
         if (vertex[p] < 0 || vertex[p] >= vertices) {
             status = sp_fail(context, SP_USAGE, "vertex %lld of %lld", (long long)vertex[p], (long long)vertices);
@@ -42,6 +45,8 @@ int sp_warped_points_new(sp_context *context, const sp_modal_warp *warp, const d
         for (int k = 0; k < 3; k++)
             points->X[(3 * (p / BLOCK) + k) * BLOCK + p % BLOCK] = (float)warp->mesh->vertices[3 * vertex[p] + k];
     }
+
+    /* Rotations are linear in u, so that those of each column suffice: w = W q. */
     for (int64_t j = 0; j < r; j++) {
         set_rows(points, vertex, U + 3 * vertices * j, 0, j);
         sp_modal_warp_rotations(warp, U + 3 * vertices * j, w);
@@ -71,8 +76,10 @@ SP_INLINE void load(lanes *value, const float *from)
 SP_INLINE void multiply(const sp_warped_points *points, int64_t block, const double *q, lanes value[VALUES])
 {
     const float *row = points->rows + block * points->r * VALUES * BLOCK;
+
     for (int k = 0; k < VALUES; k++)
         value[k] = (lanes){0};
+
     for (int64_t j = 0; j < points->r; j++) {
         const float factor = (float)q[j];
         for (int k = 0; k < VALUES; k++, row += BLOCK) {
@@ -94,8 +101,10 @@ SP_INLINE void set_coefficients(lanes s, lanes *first, lanes *second)
         c = 1 - s * c * (1 / a);
         d = 1 - s * d * (1 / b);
     }
+
     c *= 0.5f;
     d *= 1.0f / 6;
+
     for (int i = 0; i < BLOCK; i++)
         if (s[i] > 9.8f) {
             const double theta = sqrt((double)s[i]);
@@ -116,15 +125,20 @@ SP_CLONES void sp_warped_points_place(const sp_warped_points *points, const doub
 {
     double R[9];
     float turn[9], move[3];
+
+    /* The world position is p + R x, in single precision like the rest. */
     sp_quaternion_matrix(pose->q, R);
     for (int k = 0; k < 9; k++)
         turn[k] = (float)R[k];
     for (int k = 0; k < 3; k++)
         move[k] = (float)pose->x[k];
+
     for (int64_t block = 0; block < points->blocks; block++) {
         const int64_t left = points->count - block * BLOCK;
         lanes value[VALUES], c, d, once[3], twice[3], at[3];
         const lanes *u = value, *w = value + 3;
+
+        /* x = X + u + c w × u + d w × (w × u), the mean of the rotations exp(s [w]) over s from 0 to 1 times u */
         multiply(points, block, q, value);
         set_coefficients(w[0] * w[0] + w[1] * w[1] + w[2] * w[2], &c, &d);
         cross(w, u, once);
@@ -133,6 +147,7 @@ SP_CLONES void sp_warped_points_place(const sp_warped_points *points, const doub
             load(&at[k], points->X + (3 * block + k) * BLOCK);
             at[k] += u[k] + c * once[k] + d * twice[k];
         }
+
         float *to = x + 3 * block * BLOCK;
         for (int k = 0; k < 3; k++) {
             const lanes world = turn[3 * k] * at[0] + turn[3 * k + 1] * at[1] + turn[3 * k + 2] * at[2] + move[k];

@@ -99,6 +99,7 @@ static void inertia_times(void *data, const double *v, double *y)
 static void prescribed_inertia(void *data, const double *a, double *f)
 {
     sp_conjac *self = data;
+
     memset(self->inertia, 0, (size_t)self->full.n * sizeof *self->inertia);
     self->full.vertices.prescribed_inertia(self->full.self, a, self->inertia);
     for (int64_t i = 0; i < self->full.n; i++)
@@ -122,10 +123,12 @@ int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
 {
     if (self->Z && joints <= self->joint_capacity)
         return SP_OK;
+
     sp_pool *pool = &self->joint_pool;
     const int64_t d = self->map.d, s = self->map.s, most = d + joints + 1;
     sp_pool_free(pool);
     self->joint_capacity = joints;
+
     self->Z = sp_pool_new(pool, s * (most + 1), sizeof(double));
     self->N = sp_pool_new(pool, s * most, sizeof(double));
     self->N_d = sp_pool_new(pool, d * most, sizeof(double));
@@ -139,6 +142,7 @@ int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
     self->pivot = sp_pool_new(pool, joints, sizeof *self->pivot);
     self->stiffness_columns = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
     self->weight = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
+
     if (!pool->failed)
         return SP_OK;
     sp_pool_free(pool);
@@ -159,10 +163,12 @@ static int allocate(sp_conjac *self)
                                &self->viscous_rate,
                                &self->inertia};
     double **prescribed_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->full_vector};
+
     for (size_t i = 0; i < sizeof free_vectors / sizeof *free_vectors; i++)
         *free_vectors[i] = sp_pool_new(&self->pool, n, sizeof(double));
     for (size_t i = 0; i < sizeof prescribed_vectors / sizeof *prescribed_vectors; i++)
         *prescribed_vectors[i] = sp_pool_new(&self->pool, rows, sizeof(double));
+
     self->xs = sp_pool_new(&self->pool, self->map.s, sizeof(double));
     self->residual = sp_pool_new(&self->pool, self->map.s, sizeof(double));
     self->xd = sp_pool_new(&self->pool, self->map.d, sizeof(double));
@@ -187,11 +193,13 @@ int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensa
         sp_full_system_free(full);
         return sp_fail_memory(context);
     }
+
     self->context = context;
     self->full = *full;
     self->body = full->vertices.space;
     self->gamma = condensation->gamma;
     self->corrections = condensation->corrections;
+
     *system =
         (sp_system){.self = self,
                     .n = full->n,
@@ -222,7 +230,10 @@ int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensa
                                  .begin = full->vertices.begin ? begin : NULL,
                                  .apply_friction = full->vertices.apply_friction ? sp_conjac_apply_friction : NULL,
                                  .velocity_step = sp_conjac_velocity_step}};
+
+    /* The system owns the full-order one from here on, also on failure. */
     *full = (sp_system){0};
+
     if (!(self->gamma >= 0 && self->gamma <= 1)) {
         status = sp_fail(context, SP_USAGE, "gamma of the stabilization is %g: it must be in [0, 1]", self->gamma);
         goto done;
@@ -231,6 +242,7 @@ int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensa
         status = sp_fail(context, SP_USAGE, "%lld corrections a step", (long long)self->corrections);
         goto done;
     }
+
     SP_TRY(sp_full_system_open(&self->full));
     SP_TRY(sp_conjac_condensation_new(context, self->body, condensation->count, condensation->vertex, &self->map));
     SP_TRY(sp_dense_fits(context, self->map.s, self->map.d + 2));
@@ -279,15 +291,20 @@ int sp_conjac_system_balance(sp_system *system, const double *q, const double *e
     sp_conjac *self = system->self;
     const int64_t d = self->map.d, s = self->map.s;
     int status;
+
     SP_TRY(assemble(self, q));
     SP_TRY(sp_conjac_columns(self));
+
+    /* r = external − f; the residuals are r_s and Jᵀ r = r_d + J_sᵀ r_s. */
     for (int64_t i = 0; i < self->full.n; i++)
         self->x[i] = external[i] - self->f[i];
     sp_conjac_condensation_split(&self->map, self->x, self->xd, self->xs);
     *quasistatic = norm(s, self->xs);
+
     sp_dense_inner(self->context, s, d, self->Z, 1, self->xs, self->y, self->work);
     for (int64_t k = 0; k < d; k++)
         self->y[k] += self->xd[k];
+
     *dynamic = norm(d, self->y);
 done:
     return status;
@@ -328,8 +345,8 @@ typedef struct balance {
     sp_conjac *conjac;
     const double *external;
     double *q; /* [n], whose q_s follow the iterations */
-    double largest,
-        largest_here; /* largest forces so far, N: over the iterates, and including the point of the last evaluation */
+    /* largest forces so far, N: over the iterates, and including the point of the last evaluation */
+    double largest, largest_here;
 } balance;
 
 static void residual(void *self, const double *x, double *r, sp_newton_residual *size)
@@ -337,12 +354,17 @@ static void residual(void *self, const double *x, double *r, sp_newton_residual 
     balance *b = self;
     const sp_conjac *conjac = b->conjac;
     const int64_t n = conjac->full.n, s = conjac->map.s, *quasistatic = conjac->map.quasistatic;
+
     for (int64_t i = 0; i < s; i++)
         b->q[quasistatic[i]] = x[i];
     const double energy = conjac->full.force(conjac->full.self, b->q, conjac->f);
     for (int64_t i = 0; i < s; i++)
         r[i] = conjac->f[quasistatic[i]] - b->external[quasistatic[i]];
+
+    /* Convergence is relative to the largest forces so far; an inverted element has no finite energy and is not
+     * accepted. */
     b->largest_here = fmax(b->largest, fmax(norm(n, b->external), norm(n, conjac->f)));
+
     *size = (sp_newton_residual){.norm = isfinite(energy) ? norm(s, r) : NAN,
                                  .scale = b->largest_here,
                                  .potential = energy - sp_dense_dot(n, b->external, b->q)};
@@ -378,6 +400,7 @@ int sp_conjac_system_settle(sp_system *system, const double *external, double to
     sp_conjac *self = system->self;
     const int64_t s = self->map.s;
     balance b = {.conjac = self, .external = external, .q = q};
+
     const sp_newton_problem problem = {.self = &b,
                                        .n = s,
                                        .residual = residual,
@@ -388,13 +411,16 @@ int sp_conjac_system_settle(sp_system *system, const double *external, double to
                                        .has_definite = true,
                                        .tolerance = tolerance > 0 ? tolerance : 1e-10,
                                        .iterations = iterations > 0 ? iterations : 50};
+
     sp_pool pool = {0};
     sp_newton_vectors vectors;
     sp_newton_report report;
     double **all[] = {&vectors.x, &vectors.r, &vectors.dx, &vectors.trial};
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = sp_pool_new(&pool, s, sizeof(double));
     int status = pool.failed ? sp_fail_memory(self->context) : SP_OK;
+
     if (status == SP_OK) {
         for (int64_t i = 0; i < s; i++)
             vectors.x[i] = q[self->map.quasistatic[i]];

@@ -18,8 +18,8 @@ typedef struct sp_conjac {
     double gamma;
     int64_t corrections;
     sp_sparse M_ss; /* compressed */
-    sp_sparse
-        supported; /* stiffness of springs and floor planes over the body's pattern, nonzero only within vertices … */
+    /* stiffness of springs and floor planes over the body's pattern, nonzero only within vertices … */
+    sp_sparse supported;
     bool supported_now;     /* … which is not zero */
     double *f;              /* [n] internal force at the last assembled state, springs and floor planes included */
     int64_t joint_capacity; /* number of joint coordinates that the workspace holds */

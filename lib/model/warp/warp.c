@@ -58,6 +58,8 @@ static double force(void *data, const double *q, double *f)
 {
     sp_warp_system *w = data;
     place(w, q);
+
+    /* ELEMENT finds its rotations with the forces, the other kinds for all vertices first. */
     if (f && w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
     return force_here(w, 0, f);
@@ -70,8 +72,10 @@ static void stiffness_times(void *data, const double *q, const double *v, double
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
+
     sp_warp_tangent_times(w, w->x, v, y);
     sp_warp_stretch_times(w, w->x, v, y);
+
     if (w->p.corrected) {
         sp_warp_rigid rigid;
         sp_warp_rigid_at(w, w->x, &rigid);
@@ -113,9 +117,12 @@ static void inertia_times(void *data, const double *v, double *y)
 static void prescribed_inertia(void *data, const double *a, double *f)
 {
     sp_warp_system *w = data;
+
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         w->auxiliary[i] = w->body->dof[i] < 0 ? a[i] : 0;
+
     inertia_times(w, w->auxiliary, w->f);
+
     for (int64_t row = 0; row < w->body->dof_count; row++)
         f[row] -= w->f[w->body->free[row]];
 }
@@ -124,10 +131,12 @@ static double prescribed_work(void *data, const double *q, const double *du)
 {
     sp_warp_system *w = data;
     double work = 0;
+
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
     internal_force(w, 0, w->f);
+
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         if (w->body->dof[i] < 0)
             work += w->f[i] * du[i];
@@ -171,13 +180,18 @@ static double apply_friction(void *data, const double *q0, const double *q1, dou
 static void add_supports(sp_warp_system *w, double scale)
 {
     const sp_fe_space *body = w->body;
+
     if (w->supports.spring_count == 0 && w->supports.ground_count == 0)
         return;
+
+    /* Only the entries within a vertex are used: sp_supports_stiffness adds to no others. */
     for (int64_t row = 0; row < body->dof_count; row++)
         for (int64_t k = w->own[row];
              k < w->near.start[row + 1] && body->free[w->near.index[k]] / 3 == body->free[row] / 3; k++)
             w->near.value[k] = 0;
+
     sp_supports_stiffness(&w->supports, w->u, scale, &w->near);
+
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3;
         double *block = w->supports_separate ? w->support + 9 * i : w->S + 9 * w->diagonal[i];
@@ -185,6 +199,7 @@ static void add_supports(sp_warp_system *w, double scale)
             if (body->dof[3 * i + d] >= 0)
                 block[3 * c + d] += w->near.value[k++];
     }
+
     w->supported = true;
 }
 
@@ -194,14 +209,18 @@ static void matrix_start(void *data, double mass_scale)
 {
     sp_warp_system *w = data;
     int64_t blocks = w->start[w->vertices];
+
     w->mass_scale = mass_scale;
     w->stiffness_scale = 0;
     w->added = w->supported = false;
+
+    /* Mass that is to be applied after the projection stays out of the blocks. */
     for (int64_t k = 0; k < blocks; k++) {
         const double mass = w->supports_separate ? 0 : mass_scale * w->mass[k];
         for (int m = 0; m < 9; m++)
             w->S[9 * k + m] = m % 4 == 0 ? mass : 0;
     }
+
     if (w->supports_separate)
         memset(w->support, 0, (size_t)(9 * w->vertices) * sizeof *w->support);
 }
@@ -211,10 +230,13 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     sp_warp_system *w = data;
     w->allow_unsymmetric = definite; /* R K Rᵀ of elements and edges in tension are semidefinite, and the other kinds
                               have no definite approximation: only the solver changes */
+
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
+
     w->stiffness_scale += scale;
+
     if (!w->added) {
         /* Always polar rotations: they vary smoothly from vertex to vertex, which saves products. Measured on a bar of
          * 5100 vertices bent by a quarter circle with tetrahedra, rotations of vertices by frames, and steps of 1, 10
@@ -233,6 +255,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
         }
         w->added = true;
     }
+
     if (spring_scale != 0)
         add_supports(w, spring_scale);
     return force_here(w, scale, f);
@@ -246,8 +269,11 @@ static int invert_blocks(sp_warp_system *w)
     for (int64_t i = 0; i < w->vertices; i++) {
         const int64_t *dof = w->body->dof + 3 * i;
         double B[9] = {0};
+
         if (w->diagonal[i] < 0 || (dof[0] < 0 && dof[1] < 0 && dof[2] < 0))
             continue;
+
+        /* Fixed components are replaced by rows of the identity. */
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) {
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? w->S[9 * w->diagonal[i] + 3 * c + d] : c == d;
@@ -255,12 +281,15 @@ static int invert_blocks(sp_warp_system *w)
                     B[3 * c + d] +=
                         (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
             }
+
+        /* Sylvester's criterion: the leading minors of a positive definite block are positive. */
         const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
                                                                       B[1] * (B[3] * B[8] - B[5] * B[6]) +
                                                                       B[2] * (B[3] * B[7] - B[4] * B[6]);
         if (!(B[0] > 0 && minor > 0 && determinant > 0))
             return sp_fail(w->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
                            (long long)i);
+
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) { /* cofactors */
                 const int p = (d + 1) % 3, q = (d + 2) % 3, r = (c + 1) % 3, s = (c + 2) % 3;
@@ -276,6 +305,7 @@ static int invert_blocks(sp_warp_system *w)
 static int factor(sp_warp_system *w, double m, double s)
 {
     const sp_fe_space *body = w->body;
+
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3, at = w->near.start[row];
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -283,8 +313,10 @@ static int factor(sp_warp_system *w, double m, double s)
                 if (body->dof[3 * w->column[k] + d] >= 0)
                     w->near.value[at++] = s * w->K[9 * k + 3 * c + d] + (c == d ? m * w->mass[k] : 0);
     }
+
     w->factored_mass = m;
     w->factored_stiffness = s;
+
     int status = sp_cholesky_factor(w->factor, &w->near);
     w->factored = status == SP_OK;
     return status;
@@ -296,10 +328,14 @@ static int matrix_factor(void *data)
 {
     sp_warp_system *w = data;
     double m = w->mass_scale, s = w->stiffness_scale;
+
     if (w->inverse)
         return invert_blocks(w);
+
+    /* Statics of a free body has no mass term: K is singular, and a small multiple of M makes it definite. */
     if (w->shift > 0 && m == 0)
         m = w->shift * s;
+
     if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) &&
         fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
         return SP_OK;
@@ -356,7 +392,10 @@ static void times_separate(sp_warp_system *w, const double *x, double *y)
 {
     const sp_fe_space *body = w->body;
     const double *field = w->direction;
+
     sp_fe_space_scatter(body, x, w->direction);
+
+    /* c of eq. 13 is linear in x, so that a velocity is taken relative to the mean velocity. */
     if (w->p.kind == SP_WARP_PAIR) {
         double centre[3];
         sp_warp_mean(w, w->direction, centre);
@@ -364,15 +403,20 @@ static void times_separate(sp_warp_system *w, const double *x, double *y)
             w->auxiliary[i] = w->direction[i] - centre[i % 3];
         field = w->auxiliary;
     }
+
     sp_warp_times(w, w->S, field, w->f);
     if (w->p.corrected && w->added)
         sp_warp_rigid_remove(w, &w->rigid, w->place, w->f);
+
     mass_times(w, x, y);
+
+    /* Mass and supports after the projection */
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3;
         y[row] = w->mass_scale * y[row] + w->f[3 * i + c];
-        for (int d = 0; d < 3 && w->supported; d++)
-            y[row] += w->support[9 * i + 3 * c + d] * w->direction[3 * i + d];
+        if (w->supported)
+            for (int d = 0; d < 3; d++)
+                y[row] += w->support[9 * i + 3 * c + d] * w->direction[3 * i + d];
     }
 }
 
@@ -396,6 +440,7 @@ static int matrix_solve(void *data, const double *b, double *x)
     const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
     const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->allow_unsymmetric);
     int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
+
     w->solves++;
     if (products < 0)
         return sp_fail(
@@ -404,6 +449,7 @@ static int matrix_solve(void *data, const double *b, double *x)
             w->tolerance, MOST,
             gradients ? ", or its matrix is not positive definite; take a smaller step"
                       : " or broke down; take a smaller step");
+
     w->products += products;
     return SP_OK;
 }
@@ -421,11 +467,13 @@ static int mass_solve(void *data, const double *b, double *x)
 static void visit(void *data, sp_state *state)
 {
     sp_warp_system *w = data;
+
     SP_STATE_VALUE(state, w->factored);
     SP_STATE_VALUE(state, w->factored_mass);
     SP_STATE_VALUE(state, w->factored_stiffness);
     SP_STATE_VALUE(state, w->solves);
     SP_STATE_VALUE(state, w->products);
+
     sp_supports_visit(&w->supports, state);
     if (state->loading && !state->failed && w->factored)
         state->failed = factor(w, w->factored_mass, w->factored_stiffness) != SP_OK;
@@ -442,10 +490,12 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
     int status = sp_mesh_need_linear(context, body->mesh, "stiffness warping");
     if (status != SP_OK)
         return status;
+
     if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
         return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
     if (p->network && p->kind == SP_WARP_ELEMENT)
         return sp_fail(context, SP_USAGE, "a network of springs has no elements to warp; warp it by vertex");
+
     if (!(p->limit >= 0 && isfinite(p->limit) && p->extra >= 0 && isfinite(p->extra)))
         return sp_fail(context, SP_USAGE,
                        "over-stretching begins at a stretch of %g and is %g times as stiff: both must be 0 or more",
@@ -453,11 +503,14 @@ static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p
     if (!(tolerance >= 0 && tolerance < 1))
         return sp_fail(context, SP_USAGE, "the tolerance of the iterative solver is %g: it must be in [0, 1)",
                        tolerance);
-    for (int64_t i = 0; p->corrected && i < body->mesh->fixed_count; i++)
-        if (body->mesh->fixed_axes[i])
-            return sp_fail(context, SP_USAGE,
-                           "the ghost force can be taken out of free bodies only: vertex %lld is fixed",
-                           (long long)body->mesh->fixed[i]);
+
+    if (p->corrected)
+        for (int64_t i = 0; i < body->mesh->fixed_count; i++)
+            if (body->mesh->fixed_axes[i])
+                return sp_fail(context, SP_USAGE,
+                               "the ghost force can be taken out of free bodies only: vertex %lld is fixed",
+                               (long long)body->mesh->fixed[i]);
+
     return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
 }
 
@@ -468,6 +521,8 @@ static bool conservative(const sp_warp_system *w)
     if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected ||
         w->mesh.block[SP_HEX8].count)
         return false;
+
+    /* With these laws and with fibres the stiffness does not rotate with R. */
     for (int64_t m = 0; m < w->mesh.material_count; m++)
         if (w->mesh.materials[m].law == SP_LAW_LINEAR || w->mesh.materials[m].fibre != SP_FIBRE_NONE)
             return false;
@@ -482,6 +537,8 @@ static int make_rows(sp_warp_system *w)
     w->column = sp_pool_raw(&w->pool, pattern->start[pattern->order] / 9, sizeof *w->column);
     if (w->pool.failed)
         return sp_fail_memory(w->context);
+
+    /* Each vertex has three columns, so that every third entry of a row begins a block. */
     for (int64_t i = 0, at = 0; i < w->vertices; i++) {
         int64_t row = w->all.dof[3 * i];
         w->diagonal[i] = -1;
@@ -512,21 +569,27 @@ static int make_blocks(sp_warp_system *w)
     sp_sparse matrix = {0};
     int64_t blocks = w->start[w->vertices], entries;
     int status;
+
     w->K = sp_pool_raw(&w->pool, 9 * blocks, sizeof *w->K);
     w->S = sp_pool_new(&w->pool, 9 * blocks, sizeof *w->S);
     w->mass = sp_pool_raw(&w->pool, blocks, sizeof *w->mass);
     w->vertex_mass = sp_pool_new(&w->pool, w->vertices, sizeof *w->vertex_mass);
+
     if (w->p.network || w->p.extra > 0)
         w->spring = sp_pool_new(&w->pool, blocks, sizeof *w->spring);
     if (w->pool.failed)
         return sp_fail_memory(w->context);
+
+    /* K at rest, and the mass */
     SP_TRY(sp_fe_space_matrix(w->context, &w->all, &matrix));
     entries = matrix.start[matrix.order];
+
     if (!w->p.network) {
         sp_elastic_tangent(w->context, &w->all, w->u, 1, false, NULL, &matrix); /* u is still 0 */
         copy_blocks(w, &matrix, false, w->K);
         memset(matrix.value, 0, (size_t)entries * sizeof *matrix.value);
     }
+
     SP_TRY(sp_fe_space_mass(w->context, &w->all, w->p.lumped, &matrix));
     copy_blocks(w, &matrix, true, w->mass);
     sp_fe_space_vertex_mass(&w->all, true, w->vertex_mass);
@@ -543,32 +606,42 @@ static int make_elements(sp_warp_system *w)
     sp_element_lanes *data = sp_pool_raw(&scratch, 1, sizeof *data);
     sp_lanes(*block)[9] = sp_pool_raw(&scratch, SP_ELEMENT_BLOCKS, sizeof *block);
     int64_t entries = 0;
+
     w->matrix_start = sp_pool_raw(&w->pool, all->class_count, sizeof *w->matrix_start);
-    for (int64_t k = 0; w->matrix_start && k < all->class_count; k++) {
-        w->matrix_start[k] = entries;
-        entries += sp_warp_entries(all->classes[k].nodes);
-    }
+    if (w->matrix_start)
+        for (int64_t k = 0; k < all->class_count; k++) {
+            w->matrix_start[k] = entries;
+            entries += sp_warp_entries(all->classes[k].nodes);
+        }
+
     w->matrix = sp_pool_new(&w->pool, entries, sizeof *w->matrix);
     if (w->p.rotation == SP_ROTATION_FRAME)
         w->element_frame = sp_pool_new(&w->pool, all->class_count, sizeof *w->element_frame);
+
     if (scratch.failed || w->pool.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(w->context);
     }
+
     sp_element_lanes_start(data);
+
+    /* One element stands for its class, since K_ab depends on the class only. Lane 0 of the result is read. */
     for (int64_t k = 0; k < all->class_count; k++) {
         int corners;
         const int64_t *corner = sp_mesh_nodes(&w->mesh, all->classes[k].element, &corners);
         sp_lanes rest[8][3] = {0}, f[8][3], energy;
         double X[24], gradient[8][3], *to = w->matrix + w->matrix_start[k];
+
         sp_element_lanes_fill(all, all->classes[k].element, data);
         sp_batch_tangent(data, rest, false, f, block, &energy);
+
         for (int a = 0; a < corners; a++) {
             memcpy(X + 3 * a, w->X + 3 * corner[a], 3 * sizeof *X);
             for (int b = a + 1; b < corners; b++)
                 for (int m = 0; m < 9; m++)
                     *to++ = block[sp_packed(corners, a, b)][m][0];
         }
+
         sp_element_centre_gradients(corners == 8 ? SP_HEX8 : SP_TET4, X, gradient);
         memcpy(to, gradient[1], 3 * (size_t)(corners - 1) * sizeof *to);
     }
@@ -580,16 +653,20 @@ static int make_vectors(sp_warp_system *w)
 {
     double **vectors[] = {&w->u, &w->v, &w->x, &w->f, &w->auxiliary, &w->direction, &w->place};
     int64_t rows = 3 * w->vertices, n = w->body->dof_count;
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&w->pool, rows, sizeof(double));
+
     w->rotation = sp_pool_new(&w->pool, 3 * rows, sizeof *w->rotation);
     w->preconditioner_rotation = sp_pool_new(&w->pool, 3 * rows, sizeof *w->preconditioner_rotation);
     w->row_energy = sp_pool_new(&w->pool, w->vertices, sizeof *w->row_energy);
     if (w->p.kind != SP_WARP_ELEMENT && w->p.rotation == SP_ROTATION_FRAME)
         w->vertex_frame = sp_pool_new(&w->pool, w->vertices, sizeof *w->vertex_frame);
+
     w->rotated = sp_pool_new(&w->pool, n, sizeof *w->rotated);
     w->free_mass = sp_pool_new(&w->pool, n, sizeof *w->free_mass);
     w->own = sp_pool_new(&w->pool, n, sizeof *w->own);
+
     if (w->p.solver != SP_WARP_FACTOR)
         w->inverse = sp_pool_new(&w->pool, 3 * rows, sizeof *w->inverse);
     if (w->supports_separate)
@@ -605,11 +682,14 @@ static int make_factors(sp_warp_system *w)
     int64_t *node = sp_pool_raw(&scratch, body->dof_count, sizeof *node);
     double stiffness = 0, mass = 0;
     int status;
+
     SP_TRY(node ? SP_OK : sp_fail_memory(w->context));
     sp_fe_space_nodes(body, node);
     SP_TRY(sp_fe_space_matrix(w->context, body, &w->near));
     if (!w->inverse)
         SP_TRY(sp_cholesky_new(w->context, &w->near, node, &w->factor));
+
+    /* own: where the entries of the vertex begin in the row. The sums are the traces of K and M. */
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3;
         w->free_mass[row] = w->vertex_mass[i];
@@ -619,8 +699,11 @@ static int make_factors(sp_warp_system *w)
         stiffness += w->K[9 * w->diagonal[i] + 4 * (body->free[row] % 3)];
         mass += w->vertex_mass[i];
     }
+
+    /* Nothing holds a free body: matrix_factor adds 1e-6 of the mean K_ii / m_i times M. */
     if (body->dof_count == w->all.dof_count)
         w->shift = 1e-6 * stiffness / mass;
+
     if (!w->p.lumped) {
         SP_TRY(sp_fe_space_mass_compressed(w->context, w->body, false, &w->M_short));
         SP_TRY(sp_cholesky_new(w->context, &w->M_short, NULL, &w->mass_factor));
@@ -635,6 +718,8 @@ done:
 static double rounding_of(const sp_warp_system *w)
 {
     double sum = 0;
+
+    /* ε Σ_j |K_ij| (|X_i| + |X_j|) bounds the error of f_i. */
     for (int64_t i = 0; i < w->vertices; i++) {
         double row = 0;
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
@@ -658,6 +743,7 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
     sp_warp_system *w = calloc(1, sizeof *w);
     if (!w)
         return sp_fail_memory(context);
+
     *system = (sp_system){.self = w,
                           .n = body->dof_count,
                           .force = force,
@@ -678,6 +764,7 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
                                        .inertia_times = inertia_times,
                                        .prescribed_inertia = prescribed_inertia,
                                        .prescribed_work = prescribed_work}};
+
     w->context = context;
     w->body = body;
     w->p = *warp;
@@ -687,21 +774,28 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
     w->whole = body->dof_count == 3 * w->vertices;
     w->supports_separate = warp->corrected || warp->kind == SP_WARP_PAIR;
     w->unsymmetric = warp->corrected || warp->kind != SP_WARP_ELEMENT;
+
+    /* A copy of the mesh without fixed vertices: the force on a vertex depends on its neighbours, fixed or not. */
     w->mesh = *body->mesh;
     w->mesh.pool = (sp_pool){0};
     w->mesh.fixed_count = 0;
+
     system->nonconservative = !conservative(w);
     sp_supports_new(body, &w->supports);
     SP_TRY(sp_fe_space_pattern(context, body));
     SP_TRY(sp_fe_space_new(context, &w->mesh, &w->all));
     SP_TRY(sp_fe_space_pattern(context, &w->all));
+
     SP_TRY(make_vectors(w));
     SP_TRY(make_rows(w));
     SP_TRY(make_blocks(w));
+
     w->many_rows = 9 * w->start[w->vertices] > SMALL_ROWS;
     w->many_elements = w->all.batch_count > SMALL_BATCHES;
     if (warp->kind == SP_WARP_ELEMENT)
         SP_TRY(make_elements(w));
+
+    /* Edges replace K in networks, so that they come before all that is derived from K. */
     sp_warp_edges(w);
     sp_warp_frames(w);
     system->rounding = rounding_of(w);
@@ -732,6 +826,7 @@ int sp_warp_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
 {
     sp_warp_system *w = system->self;
     int status = sp_supports_set_grounds(w->context, &w->supports, count, grounds);
+
     system->vertices.begin = status == SP_OK && count > 0 ? begin : NULL;
     system->vertices.apply_friction = status == SP_OK && sp_supports_rough(&w->supports) ? apply_friction : NULL;
     return status;
@@ -742,10 +837,12 @@ void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size
     sp_warp_system *w = system->self;
     sp_warp_rigid rigid;
     double sum[3], torque[3];
+
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
     internal_force(w, 0, w->f);
+
     sp_warp_rigid_at(w, w->x, &rigid);
     sp_warp_rigid_sums(w, &rigid, w->x, w->f, sum, torque);
     *force_size = sp_norm3(sum);

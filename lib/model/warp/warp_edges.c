@@ -11,8 +11,10 @@
 static double young(const sp_material *material)
 {
     double C[36], mu;
+
     if (sp_law_isotropic(material->law))
         return material->young;
+
     if (material->law == SP_LAW_MOONEY_RIVLIN)
         mu = 2 * (material->mooney[0] + material->mooney[1]);
     else {
@@ -40,6 +42,7 @@ static void add_springs(sp_warp_system *w)
         const int32_t *offset = w->all.offset + w->all.offset_start[e];
         double share = young(sp_mesh_material(&w->mesh, e, &own)) * w->all.classes[w->all.element_class[e]].volume /
                        sp_pair_count(nodes);
+
         for (int a = 0; a < nodes; a++)
             for (int b = 0; b < nodes; b++)
                 if (a != b)
@@ -56,6 +59,7 @@ static void replace_stiffness(sp_warp_system *w)
             continue;
         double *own = w->K + 9 * w->diagonal[i];
         memset(own, 0, 9 * sizeof *own);
+
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
             int64_t j = w->column[k];
             if (j == i)
@@ -75,6 +79,7 @@ void sp_warp_edges(sp_warp_system *w)
 {
     if (!w->spring)
         return;
+
     add_springs(w);
     if (w->p.network)
         replace_stiffness(w);
@@ -89,11 +94,14 @@ static double excess(const sp_warp_system *w, int64_t i, int64_t k, const double
 {
     int64_t j = w->column[k];
     double most = (1 + w->p.limit) * sqrt(rest_square(w, i, j));
+
     for (int c = 0; c < 3; c++)
         direction[c] = x[3 * i + c] - x[3 * j + c];
     *length = sp_norm3(direction);
+
     if (j == i || !(*length > most))
         return 0;
+
     for (int c = 0; c < 3; c++)
         direction[c] /= *length;
     return *length - most;
@@ -105,6 +113,7 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
     if (!(w->p.extra > 0))
         return 0;
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
+
     for (int64_t i = 0; i < w->vertices; i++) {
         w->row_energy[i] = 0;
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
@@ -112,11 +121,15 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
                                          stiffness = w->p.extra * w->spring[k];
             if (!(more > 0))
                 continue;
+
+            /* f = extra k (ℓ − (1 + limit) L) n */
             w->row_energy[i] += 0.25 * stiffness * more * more; /* the other end adds the other half */
-            for (int c = 0; f && c < 3; c++)
-                f[3 * i + c] += stiffness * more * direction[c];
+            if (f)
+                for (int c = 0; c < 3; c++)
+                    f[3 * i + c] += stiffness * more * direction[c];
         }
     }
+
     for (int64_t i = 0; i < w->vertices; i++)
         energy += w->row_energy[i];
     return energy;
@@ -128,6 +141,7 @@ static bool edge_stiffness(const sp_warp_system *w, int64_t i, int64_t k, const 
     double n[3], length, more = excess(w, i, k, x, n, &length), stiffness = w->p.extra * w->spring[k];
     if (!(more > 0))
         return false;
+
     for (int c = 0; c < 3; c++)
         for (int d = 0; d < 3; d++)
             T[3 * c + d] = stiffness * (n[c] * n[d] + more / length * ((c == d) - n[c] * n[d]));
@@ -146,6 +160,7 @@ void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const doubl
             double T[9], part[3];
             if (!edge_stiffness(w, i, k, x, T))
                 continue;
+
             sp_rotate(T, difference, part);
             for (int c = 0; c < 3; c++)
                 y[3 * i + c] += part[c];
@@ -160,8 +175,11 @@ void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale)
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
             double T[9];
+
             if (!edge_stiffness(w, i, k, x, T))
                 continue;
+
+            /* Row i: −T for the other vertex, T on the diagonal */
             for (int m = 0; m < 9; m++) {
                 w->S[9 * k + m] -= scale * T[m];
                 w->S[9 * w->diagonal[i] + m] += scale * T[m];

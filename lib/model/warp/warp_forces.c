@@ -105,11 +105,13 @@ static void all_rows(sp_warp_system *w, const double *x, double s, const double 
     if (pair)
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t i = 0; i < w->vertices; i++) {
+            /* Rᵀ (x − c) − s (X − C) of every vertex, which many rows need */
             const double from[3] = {x[3 * i] - centre[0], x[3 * i + 1] - centre[1], x[3 * i + 2] - centre[2]};
             sp_rotate_back(w->rotation + 9 * i, from, w->auxiliary + 3 * i);
             for (int c = 0; c < 3; c++)
                 w->auxiliary[3 * i + c] -= s * (w->X[3 * i + c] - centre[3 + c]);
         }
+
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t first = 0; first < w->vertices; first += CHUNK)
         if (pair)
@@ -121,12 +123,14 @@ static void all_rows(sp_warp_system *w, const double *x, double s, const double 
 void sp_warp_mean(const sp_warp_system *w, const double *x, double centre[3])
 {
     double mass = 0;
+
     memset(centre, 0, 3 * sizeof *centre);
     for (int64_t i = 0; i < w->vertices; i++) {
         mass += w->vertex_mass[i];
         for (int c = 0; c < 3; c++)
             centre[c] += w->vertex_mass[i] * x[3 * i + c];
     }
+
     for (int c = 0; c < 3; c++)
         centre[c] /= mass;
 }
@@ -143,12 +147,15 @@ SP_CLONES static void load_elements(const sp_warp_system *w, const sp_batch *bat
 {
     const double *from[SP_LANES];
     bool same = true;
+
     for (int l = 0; l < SP_LANES; l++) {
         const int64_t class = w->all.element_class[batch->element[l]];
         same = same && data->class[l] == class;
         data->class[l] = class;
         from[l] = w->matrix + w->matrix_start[class];
     }
+
+    /* The lanes still have the data if the classes are those of the batch before. */
     if (!same)
         sp_lanes_gather(sp_warp_entries(batch->nodes), from, data->entry);
 }
@@ -168,9 +175,12 @@ SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *
                                   sp_lanes X[8][3], sp_lanes f[8][3])
 {
     sp_lanes z[8][3] = {0}, g[8][3] = {0}, energy = {0};
+
     for (int a = 1; a < corners; a++)
         for (int c = 0; c < 3; c++)
             z[a][c] = R[c] * v[a][0] + R[3 + c] * v[a][1] + R[6 + c] * v[a][2] - s * X[a][c];
+
+    /* K_ba = K_abᵀ, so that each pair serves both of its corners. */
     for (int a = 0, p = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++, p++) {
             const sp_lanes *k = K[p], d[3] = {z[b][0] - z[a][0], z[b][1] - z[a][1], z[b][2] - z[a][2]};
@@ -179,6 +189,7 @@ SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *
                 g[b][c] -= k[c] * d[0] + k[3 + c] * d[1] + k[6 + c] * d[2];
             }
         }
+
     for (int a = 0; a < corners; a++)
         for (int c = 0; c < 3; c++) {
             energy += 0.5 * z[a][c] * g[a][c];
@@ -198,10 +209,13 @@ SP_INLINE void rotated_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, d
         for (int b = a + 1; b < corners; b++, p++) {
             sp_lanes half[9], *to = block[sp_packed(corners, a, b)], *first = block[sp_packed(corners, a, a)],
                               *second = block[sp_packed(corners, b, b)];
+
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
                     half[3 * i + j] =
                         scale * (R[3 * i] * K[p][j] + R[3 * i + 1] * K[p][3 + j] + R[3 * i + 2] * K[p][6 + j]);
+
+            /* Rows of K sum to zero: a block on the diagonal is minus the sum of its row. */
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
                     to[3 * i + j] =
@@ -218,6 +232,7 @@ SP_INLINE void add_rotated_blocks(int nodes, const sp_warp_system *w, const sp_b
 {
     double *row[SP_LANES][8];
     const int32_t *offset[SP_LANES];
+
     for (int l = 0; l < batch->count; l++) {
         int count;
         const int64_t *node = sp_mesh_nodes(&w->mesh, batch->element[l], &count);
@@ -225,6 +240,8 @@ SP_INLINE void add_rotated_blocks(int nodes, const sp_warp_system *w, const sp_b
         for (int a = 0; a < nodes; a++)
             row[l][a] = S + 9 * w->start[node[a]];
     }
+
+    /* Blocks below the diagonal are the transposes of those above it. Eight of nine entries are added as a vector. */
     for (int a = 0; a < nodes; a++)
         for (int b = 0; b < nodes; b++) {
             const sp_lanes *from = block[sp_packed(nodes, a, b)];
@@ -233,8 +250,8 @@ SP_INLINE void add_rotated_blocks(int nodes, const sp_warp_system *w, const sp_b
                 part[k] = from[a <= b ? k : k % 3 * 3 + k / 3];
             sp_lanes_transpose(part);
             for (int l = 0; l < batch->count; l++) {
-                double *to =
-                    row[l][a] + 3 * offset[l][a * nodes + b]; /* offsets are those of entries in rows of three */
+                /* Offsets are those of entries in rows of three. */
+                double *to = row[l][a] + 3 * offset[l][a * nodes + b];
                 memcpy(&sum, to, sizeof sum);
                 sum += part[l];
                 memcpy(to, &sum, sizeof sum);
@@ -268,18 +285,22 @@ SP_CLONES static double batch_forces(const sp_warp_system *w, const sp_batch *ba
     (*gradient)[3] = (sp_lanes(*)[3])(data->entry + 9 * sp_pair_count(corners));
     sp_lanes place[8][3], rest[8][3], rate[8][3], R[9], force[8][3], energy;
     double sum = 0;
+
     load_elements(w, batch, data);
     gather_differences(w, batch, x, place);
     gather_differences(w, batch, w->X, rest);
     if (v != x)
         gather_differences(w, batch, v, rate);
+
     sp_warp_element_rotations(w, batch, gradient, place, R);
     if (corners == 8)
         energy = element_forces(8, K, R, v == x ? place : rate, s, rest, force);
     else
         energy = element_forces(4, K, R, v == x ? place : rate, s, rest, force);
+
     for (int l = 0; l < batch->count; l++)
         sum += energy[l];
+
     if (f)
         sp_batch_add(&w->all, batch, force, f);
     if (scale != 0)
@@ -290,6 +311,7 @@ SP_CLONES static double batch_forces(const sp_warp_system *w, const sp_batch *ba
 static double all_elements(sp_warp_system *w, const double *x, const double *v, double s, double scale, double *f)
 {
     double energy = 0;
+
     if (f)
         memset(f, 0, (size_t)(3 * w->vertices) * sizeof *f);
 #pragma omp parallel num_threads(w->context->threads) if (w->many_elements)
@@ -300,6 +322,8 @@ static double all_elements(sp_warp_system *w, const double *x, const double *v, 
         SP_EACH_BATCH(&w->all, b)
         w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
     }
+
+    /* In the order of the batches, whichever thread computed them */
     for (int64_t b = 0; b < w->all.batch_count; b++)
         energy += w->all.batch_energy[b];
     return energy;
@@ -310,15 +334,19 @@ static double all_elements(sp_warp_system *w, const double *x, const double *v, 
 double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f)
 {
     double centre[6] = {0};
+
     if (w->p.kind == SP_WARP_ELEMENT)
         return all_elements(w, x, x, 1, scale, f);
+
     if (scale != 0)
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t first = 0; first < w->vertices; first += CHUNK)
             add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale,
                      w->S);
+
     if (!f)
         return 0;
+
     if (w->p.kind == SP_WARP_PAIR) {
         sp_warp_mean(w, x, centre);
         sp_warp_mean(w, w->X, centre + 3);
@@ -330,10 +358,13 @@ double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f
 void sp_warp_tangent_times(sp_warp_system *w, const double *x, const double *v, double *y)
 {
     double centre[6] = {0};
+
     if (w->p.kind == SP_WARP_ELEMENT) {
         all_elements(w, x, v, 0, 0, y);
         return;
     }
+
+    /* The centre moves with the mean velocity. */
     if (w->p.kind == SP_WARP_PAIR)
         sp_warp_mean(w, v, centre);
     all_rows(w, v, 0, centre, y);
@@ -344,8 +375,11 @@ void sp_warp_tangent_times(sp_warp_system *w, const double *x, const double *v, 
 void sp_warp_rigid_at(const sp_warp_system *w, const double *x, sp_warp_rigid *rigid)
 {
     double I[9] = {0}, cofactor[9], trace;
+
     sp_warp_mean(w, x, rigid->centre);
     rigid->mass = 0;
+
+    /* I = Σ m (|r|² 1 − r rᵀ) */
     for (int64_t i = 0; i < w->vertices; i++) {
         double r[3], square = 0, m = w->vertex_mass[i];
         rigid->mass += m;
@@ -357,15 +391,17 @@ void sp_warp_rigid_at(const sp_warp_system *w, const double *x, sp_warp_rigid *r
             for (int d = 0; d < 3; d++)
                 I[3 * c + d] += m * ((c == d ? square : 0) - r[c] * r[d]);
     }
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             cofactor[3 * i + j] = I[3 * i1 + j1] * I[3 * i2 + j2] - I[3 * i1 + j2] * I[3 * i2 + j1];
         }
+
     double determinant = I[0] * cofactor[0] + I[1] * cofactor[1] + I[2] * cofactor[2];
     trace = I[0] + I[4] + I[8];
-    for (int k = 0; k < 9;
-         k++) /* symmetric, so that the cofactors are the adjugate; a body on a line has no inertia about it */
+    /* I is symmetric, so that the cofactors are the adjugate. A body on a line has no inertia about it. */
+    for (int k = 0; k < 9; k++)
         rigid->inverse[k] = determinant > 1e-12 * trace * trace * trace ? cofactor[k] / determinant : 0;
 }
 
@@ -373,10 +409,12 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
                         double force[3], double torque[3])
 {
     memset(force, 0, 3 * sizeof *force);
+
     memset(torque, 0, 3 * sizeof *torque);
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
+
         double moment[3];
         sp_cross3(r, f + 3 * i, moment);
         for (int c = 0; c < 3; c++) {
@@ -389,8 +427,10 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
 void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, double *f)
 {
     double force[3], torque[3], preconditioner_rotation[3];
+
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
     sp_rotate(rigid->inverse, torque, preconditioner_rotation);
+
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};

@@ -11,8 +11,10 @@ enum { CANDIDATES = 8 };
 static double mean_direction(const double *const edge[3], double e[3])
 {
     double length = (sp_norm3(edge[0]) + sp_norm3(edge[1]) + sp_norm3(edge[2])) / 3;
+
     for (int c = 0; c < 3; c++)
         e[c] = (edge[0][c] + edge[1][c] + edge[2][c]) / 3;
+
     double size = sp_norm3(e);
     if (!(size > 1e-12 * length))
         return 0;
@@ -27,13 +29,17 @@ static bool make_frame(const double *const edge[4], double B[9])
     double e[3][3];
     if (!(mean_direction(edge, e[0]) > 0))
         return false;
+
+    /* e₂ is normal to e₁ and the fourth edge, e₃ to both. */
     sp_cross3(e[0], edge[3], e[1]);
     double size = sp_norm3(e[1]);
     if (!(size > 1e-12 * sp_norm3(edge[3])))
         return false;
     for (int c = 0; c < 3; c++)
         e[1][c] /= size;
+
     sp_cross3(e[0], e[1], e[2]);
+
     for (int k = 0; k < 3; k++)
         for (int c = 0; c < 3; c++)
             B[3 * c + k] = e[k][c];
@@ -45,11 +51,14 @@ bool sp_warp_frame_rotation(const sp_warp_frame *frame, const double *x, double 
     double edge[4][3], now[9];
     if (frame->from[0] < 0)
         return false;
+
     for (int k = 0; k < 4; k++)
         for (int c = 0; c < 3; c++)
             edge[k][c] = x[3 * frame->to[k] + c] - x[3 * frame->from[k] + c];
     if (!make_frame((const double *const[4]){edge[0], edge[1], edge[2], edge[3]}, now))
         return false;
+
+    /* R = B' Bᵀ, which carries the frame at rest into the present one */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             R[3 * i + j] = now[3 * i] * frame->rest[3 * j] + now[3 * i + 1] * frame->rest[3 * j + 1] +
@@ -63,9 +72,12 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
 {
     double edge[CANDIDATES][3], best = 1e-3; /* below this the directions of edges do not determine a rotation */
     int chosen[4] = {-1, -1, -1, -1};
+
     for (int k = 0; k < count; k++)
         for (int c = 0; c < 3; c++)
             edge[k][c] = X[3 * end[k][1] + c] - X[3 * end[k][0] + c];
+
+    /* Every triple for e₁, and for each triple all edges as the fourth */
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count; j++)
             for (int k = j + 1; k < count; k++) {
@@ -80,11 +92,13 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
                     memcpy(chosen, (const int[4]){i, j, k, l}, sizeof chosen);
                 }
             }
+
     frame->from[0] = -1;
     if (chosen[0] < 0 ||
         !make_frame((const double *const[4]){edge[chosen[0]], edge[chosen[1]], edge[chosen[2]], edge[chosen[3]]},
                     frame->rest))
         return;
+
     for (int m = 0; m < 4; m++) {
         frame->from[m] = end[chosen[m]][0];
         frame->to[m] = end[chosen[m]][1];
@@ -102,16 +116,20 @@ static void choose_vertex(const sp_warp_system *w, int64_t vertex, sp_warp_frame
         double size = (b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]);
         if (w->column[k] == vertex)
             continue;
+
+        /* Insertion sort of the shortest edges so far */
         int at = count;
         while (at > 0 && size < square[at - 1] * (1 - 1e-9))
             at--;
         if (at == CANDIDATES)
             continue;
+
         count += count < CANDIDATES;
         for (int m = count - 1; m > at; m--) {
             square[m] = square[m - 1];
             memcpy(end[m], end[m - 1], sizeof end[m]);
         }
+
         square[at] = size;
         end[at][0] = (int32_t)vertex;
         end[at][1] = w->column[k];
@@ -127,8 +145,10 @@ static void choose_element(const sp_warp_system *w, int64_t class, sp_warp_frame
     int nodes;
     const int64_t *node = sp_mesh_nodes(&w->mesh, w->all.classes[class].element, &nodes);
     double X[24];
+
     for (int a = 0; a < nodes; a++)
         memcpy(X + 3 * a, w->X + 3 * node[a], 3 * sizeof *X);
+
     if (nodes == 8)
         choose_frame(4, diagonals, X, frame);
     else

@@ -13,6 +13,7 @@ static void sum_moments(const sp_mesh *mesh, int64_t r, const double *U, const d
         const double *f = full + 3 * v;
         if (f[0] == 0 && f[1] == 0 && f[2] == 0)
             continue;
+
         for (int b = 0; b < 3; b++)
             total[b] += f[b];
         for (int64_t j = 0; j <= r; j++) {
@@ -40,6 +41,7 @@ int sp_body_loads_new(sp_context *context, const sp_fe_space *body, int64_t r, c
     const size_t bytes = (size_t)(3 * mesh->vertex_count) * sizeof(double);
     double *full = malloc(bytes ? bytes : 1);
     int status = SP_OK;
+
     *result = (sp_body_loads){.count = count, .r = r, .loads = loads};
     result->total = sp_pool_new(&result->pool, 3 * count, sizeof *result->total);
     result->moment = sp_pool_new(&result->pool, 9 * (1 + r) * count, sizeof *result->moment);
@@ -47,6 +49,7 @@ int sp_body_loads_new(sp_context *context, const sp_fe_space *body, int64_t r, c
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t k = 0; k < count; k++) {
         double *moment = result->moment + 9 * (1 + r) * k;
         SP_TRY(sp_load_check(context, mesh, k + 1, &loads[k]));
@@ -54,6 +57,7 @@ int sp_body_loads_new(sp_context *context, const sp_fe_space *body, int64_t r, c
             set_point(mesh, r, U, loads[k].id, moment);
             continue;
         }
+
         memset(full, 0, bytes);
         SP_TRY(sp_load_distribute(context, body, &loads[k], full));
         sum_moments(mesh, r, U, full, result->total + 3 * k, moment);
@@ -85,6 +89,8 @@ static void add_force(double scale, const double total[3], const double *moment,
 {
     double Y[9], world[9], force[3], torque[3];
     memcpy(Y, moment, sizeof Y);
+
+    /* Y = Σ y fᵀ of the deformed places y, and the work of the force in the direction of each coordinate */
     for (int64_t j = 0; j < r; j++) {
         const double *dY = moment + 9 * (1 + j);
         double work = 0;
@@ -96,12 +102,16 @@ static void add_force(double scale, const double total[3], const double *moment,
         if (Q)
             Q[j] += scale * work;
     }
+
     for (int a = 0; a < 3; a++) /* world [a, b] = Σ (R y)_a f_b */
         for (int b = 0; b < 3; b++)
             world[3 * a + b] = R[3 * a] * Y[b] + R[3 * a + 1] * Y[3 + b] + R[3 * a + 2] * Y[6 + b];
+
     for (int c = 0; c < 3; c++)
         force[c] = scale * total[c];
     sp_cross3(arm, force, torque);
+
+    /* The torque of Σ (R y) × f is the antisymmetric part of R Σ y fᵀ. */
     for (int c = 0; c < 3; c++) {
         const int a = (c + 1) % 3, b = (c + 2) % 3;
         F[c] += force[c];
@@ -114,11 +124,13 @@ static void add_spring(const sp_load *load, double t, const double *moment, int6
 {
     const double share = load->moving ? (t - load->start) / (load->end - load->start) : 0;
     double point[3], x[3], force[3], local[3], torque[3];
+
     for (int a = 0; a < 3; a++) {
         point[a] = moment[3 * a];
         for (int64_t j = 0; j < r; j++)
             point[a] += q[j] * moment[9 * (1 + j) + 3 * a];
     }
+
     sp_rotate(R, point, x);
     for (int a = 0; a < 3; a++) {
         const double anchor =
@@ -127,13 +139,16 @@ static void add_spring(const sp_load *load, double t, const double *moment, int6
         F[a] += force[a];
         x[a] += pose->x[a] - about[a];
     }
+
     sp_cross3(x, force, torque);
     sp_rotate_back(R, force, local);
     for (int a = 0; a < 3; a++)
         T[a] += torque[a];
-    for (int64_t j = 0; Q && j < r; j++)
-        for (int a = 0; a < 3; a++)
-            Q[j] += moment[9 * (1 + j) + 3 * a] * local[a];
+
+    if (Q)
+        for (int64_t j = 0; j < r; j++)
+            for (int a = 0; a < 3; a++)
+                Q[j] += moment[9 * (1 + j) + 3 * a] * local[a];
 }
 
 void sp_body_loads_add(const sp_body_loads *loads, double t0, double t1, const sp_pose *pose, const double *q,
@@ -141,6 +156,7 @@ void sp_body_loads_add(const sp_body_loads *loads, double t0, double t1, const s
 {
     const int64_t r = loads->r;
     double R[9], arm[3];
+
     sp_quaternion_matrix(pose->q, R);
     sp_subtract3(pose->x, about, arm);
     for (int64_t k = 0; k < loads->count; k++) {

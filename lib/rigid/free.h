@@ -70,9 +70,8 @@ typedef struct sp_free_workspaces {
     int count; /* number of threads that step bodies; 1: bodies are stepped one after another */
     sp_free_workspace *workspace;
 } sp_free_workspaces;
-void sp_free_workspaces_new(
-    sp_pool *pool, int threads, int64_t r,
-    sp_free_workspaces *workspaces); /* memory is from `pool`, whose failure mark the caller checks */
+/* Memory is from `pool`, whose failure mark the caller checks. */
+void sp_free_workspaces_new(sp_pool *pool, int threads, int64_t r, sp_free_workspaces *workspaces);
 
 typedef struct sp_free_parameters {
     double step;                            /* s, > 0 */

@@ -11,8 +11,10 @@
 /* x = s⁻¹ y by Cholesky, for s positive definite. */
 static void tensor_solve(const double s[INERTIA], const double y[3], double x[3])
 {
+    /* s = L Lᵀ with L = [a, ., .; b, d, .; c, e, f] */
     const double a = sqrt(s[0]), b = s[5] / a, c = s[4] / a, d = sqrt(s[1] - b * b), e = (s[3] - b * c) / d,
                  f = sqrt(s[2] - c * c - e * e);
+
     const double u = y[0] / a, v = (y[1] - b * u) / d, w = (y[2] - c * u - e * v) / f;
     x[2] = w / f;
     x[1] = (v - e * x[2]) / d;
@@ -22,12 +24,15 @@ static void tensor_solve(const double s[INERTIA], const double y[3], double x[3]
 void sp_free_fill_mass(const sp_free_body *b, const double J[INERTIA], const double *G, double *A)
 {
     const int n = b->n, r = b->r;
+
+    /* The lower triangle of A = [J, G; Gᵀ, M̃] */
     for (int k = 0; k < 3; k++) {
         double axis[3] = {k == 0, k == 1, k == 2};
         sp_tensor_times(J, 1, axis, A + k * n);
         for (int i = 0; i < r; i++)
             A[k * n + 3 + i] = G ? G[k * r + i] : 0;
     }
+
     for (int j = 0; j < r; j++)
         for (int i = j; i < r; i++)
             A[(3 + j) * n + 3 + i] = b->inertia->M[j * r + i];
@@ -39,14 +44,18 @@ int sp_free_check_inertia(sp_free_body *b)
     const int n = b->n, r = b->r;
     double *A = b->matrix;
     sp_free_fill_mass(b, b->inertia->J, b->coupled ? b->inertia->slope + INERTIA * r : NULL, A);
+
+    /* Squares of momenta times these weights are energies. */
     for (int k = 0; k < n; k++)
         b->weight[k] = 1 / A[k * n + k];
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++)
             A[j * n + i] *= sqrt(b->weight[i] * b->weight[j]);
+
     bool definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n) == 0;
     for (int k = 0; definite && k < n; k++)
         definite = A[k * n + k] * A[k * n + k] > 1e-12 * n; /* far above rounding; false for a NaN */
+
     if (definite)
         return SP_OK;
     return sp_fail(b->context, SP_NUMERICAL,
@@ -60,12 +69,17 @@ void sp_free_set_shape(const sp_free_body *b, instant *at)
     memcpy(at->J, b->inertia->J, sizeof at->J);
     if (!b->coupled)
         return;
+
     double linear[INERTIA], quadratic[INERTIA];
+
+    /* ∂_iJ and G at q are linear: those at rest plus curve · q */
     for (int k = 0; k < SLOPES; k++) /* the derivatives of J are symmetric, those of G antisymmetric */
         sp_small_apply_transposed(b->r, b->r, b->inertia->curve + (int64_t)k * b->r * b->r, at->q,
                                   at->slope + k * b->r);
     for (int k = 0; k < SLOPES * b->r; k++)
         at->slope[k] = b->inertia->slope[k] + (k < INERTIA * b->r ? at->slope[k] : -at->slope[k]);
+
+    /* J is quadratic: J(q) = J(0) + ½ (∂J(0) + ∂J(q)) q */
     sp_small_apply(INERTIA, b->r, b->inertia->slope, at->q, linear);
     sp_small_apply(INERTIA, b->r, at->slope, at->q, quadratic);
     for (int k = 0; k < INERTIA; k++)
@@ -78,12 +92,16 @@ void sp_free_set_deformation_momentum(const sp_free_body *b, instant *at, double
     Gqdot[0] = Gqdot[1] = Gqdot[2] = 0;
     if (b->r == 0)
         return;
+
     sp_small_apply_transposed(b->r, b->r, b->inertia->M, at->qdot, at->p);
     if (!b->coupled)
         return;
+
+    /* Π = J Ω + G q̇, p = Gᵀ Ω + M̃ q̇ */
     sp_small_apply(3, b->r, G, at->qdot, Gqdot);
     for (int i = 0; i < b->r; i++)
         at->p[i] += at->Omega[0] * G[i] + at->Omega[1] * G[b->r + i] + at->Omega[2] * G[2 * b->r + i];
+
     for (int c = 0; c < 3; c++)
         sp_small_apply_transposed(b->r, b->r, b->inertia->curve + (int64_t)(INERTIA + c) * b->r * b->r, at->qdot,
                                   at->dG_qdot + c * b->r);
@@ -107,8 +125,10 @@ void sp_free_set_angular_velocity(const sp_free_body *b, instant *at)
 {
     double Gqdot[3], rest[3];
     sp_free_set_deformation_momentum(b, at, Gqdot);
+
     for (int a = 0; a < 3; a++)
         rest[a] = at->Pi[a] - Gqdot[a];
     tensor_solve(at->J, rest, at->Omega);
+    /* G q̇ does not depend on Ω, but p does. */
     sp_free_set_deformation_momentum(b, at, Gqdot);
 }

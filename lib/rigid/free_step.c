@@ -85,16 +85,20 @@ static int newton(sp_free_body *b)
     const sp_newton_vectors vectors = {.x = b->x, .r = b->residual, .dx = b->dx, .trial = b->trial};
     sp_newton_report report;
     int status;
+
+    /* Twice the present velocities less the last ones; `still` brings q back to where it is, since q̇₁ = −q̇₀. */
     for (int k = 0; k < b->n; k++)
         b->x[k] = 2 * (k < 3 ? b->now.Omega[k] : b->now.qdot[k - 3]) - b->before[k];
     memcpy(b->still, b->now.Omega, sizeof b->now.Omega);
     for (int i = 0; i < b->r; i++)
         b->still[3 + i] = -b->now.qdot[i];
+
     SP_TRY(sp_newton_solve(&problem, b->still, &vectors, &report));
     if (report.iterations == 0)
         sp_free_keep_stiffness(b);
     else if (!report.stagnated)
         SP_TRY(polish(b));
+
     sp_free_count(&b->report, &report);
 done:
     return status;
@@ -104,15 +108,18 @@ static int one_iteration(sp_free_body *b)
 {
     sp_newton_residual size = {0};
     int status;
+
     memcpy(b->x, b->now.Omega, sizeof b->now.Omega);
     for (int i = 0; i < b->r; i++)
         b->x[3 + i] = b->now.qdot[i];
+
     sp_free_residual(b, b->x, b->residual, &size);
     if (!isfinite(size.norm) && b->inverted_element >= 0)
         return refuse_inverted(b, b->inverted_element);
     if (!isfinite(size.norm))
         return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
                        (long long)(b->report.steps + 1));
+
     SP_TRY(sp_free_factor(b, b->x, false));
     SP_TRY(correct(b));
     b->report.newton_iterations++;
@@ -129,15 +136,21 @@ void sp_free_finish(sp_free_body *b, const double F[3], sp_free_state *state)
     const sp_free_state *now = &b->state;
     instant *next = &b->next;
     double dG_qdot[4] = {1, 0, 0, 0}, R[9];
+
+    /* v₁ = v₀ + h F/m, c₁ = c₀ + h (v₀ + v₁)/2 */
     for (int a = 0; a < 3; a++) {
         dG_qdot[a + 1] = 0.25 * h * (b->now.Omega[a] + next->Omega[a]);
         state->v[a] = now->v[a] + h * F[a] / b->inertia->mass;
         state->c[a] = now->c[a] + 0.5 * h * (now->v[a] + state->v[a]);
     }
+
+    /* The Cayley map of h Ω̄ as a quaternion: (1, ¼ h (Ω₀ + Ω₁)), normalized */
     sp_quaternion_normalize(dG_qdot);
     sp_quaternion_multiply(now->rotation, dG_qdot, state->rotation);
     sp_quaternion_normalize(state->rotation);
     sp_quaternion_matrix(dG_qdot, R);
+
+    /* R₁ Π₁ = R₀ P with P = Π₀ + h R₀ᵀ T */
     sp_rotate_back(R, b->P, next->Pi);
     sp_free_set_angular_velocity(b, next);
     memcpy(state->Omega, next->Omega, sizeof state->Omega);
@@ -170,12 +183,15 @@ int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const d
     if (!all_finite(3, F) || !all_finite(3, T) || (Q && !all_finite(b->r, Q)))
         return sp_fail(b->context, SP_NUMERICAL, "the forces on a free body in step %lld are not finite",
                        (long long)(b->report.steps + 1));
+
     sp_quaternion_matrix(b->state.rotation, R);
     sp_rotate_back(R, T, torque);
+
     for (int a = 0; a < 3; a++)
         b->P[a] = b->now.Pi[a] + h * torque[a];
     for (int i = 0; i < b->r; i++)
         b->load[i] = Q ? h * Q[i] : 0;
+
     b->inverted_element = -1;
     sp_free_use_workspace(b);
     return SP_OK;
@@ -184,10 +200,14 @@ int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const d
 void sp_free_accept(sp_free_body *b, const sp_free_state *state)
 {
     sp_free_keep_velocities(b);
+
+    /* The instants change places: their arrays are used again. */
     instant before = b->now;
     b->now = b->next;
     b->next = before;
     b->state = *state;
+
+    /* An unsymmetric force has no energy, but its work is summed up. */
     if (b->force.unsymmetric)
         b->work += cblas_ddot(b->r, b->mean_f, 1, b->change, 1);
     b->report.steps++;

@@ -20,9 +20,12 @@ static void find_parents(sp_joined *joined, const sp_joint *joints, int64_t *tre
         joined->bodies[b].parent = joined->bodies[b].joint = -1;
         tree[b] = b;
     }
+
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const int64_t parent = joints[k].parent.body, child = joints[k].child.body;
         joined_body *c = &joined->bodies[child];
+
+        /* A joint between bodies of the same tree would close a loop. */
         const bool below = parent >= 0 && sp_forest_root(tree, parent) == sp_forest_root(tree, child);
         joined->joints[k].loop = -1;
         if (c->joint < 0 && !below) {
@@ -41,6 +44,7 @@ static void find_parents(sp_joined *joined, const sp_joint *joints, int64_t *tre
 static int64_t find_depths(const sp_joined *joined, int64_t *depth, int64_t *way)
 {
     int64_t deepest = 0;
+
     for (int64_t b = 0; b < joined->body_count; b++)
         depth[b] = -1;
     for (int64_t b = 0; b < joined->body_count; b++) {
@@ -58,6 +62,8 @@ static int64_t find_depths(const sp_joined *joined, int64_t *depth, int64_t *way
 static void sort_bodies(sp_joined *joined, const int64_t *depth, int64_t deepest)
 {
     joined->level_count = deepest + 1;
+
+    /* Counting sort by generation */
     for (int64_t b = 0; b < joined->body_count; b++)
         joined->level[depth[b] + 1]++;
     for (int64_t level = 0; level < joined->level_count; level++)
@@ -72,16 +78,19 @@ static void sort_bodies(sp_joined *joined, const int64_t *depth, int64_t deepest
 static void list_joints(sp_joined *joined, const sp_joint *joints)
 {
     int64_t at = 0;
+
     for (int64_t k = 0; k < joined->joint_count; k++) {
         joined->bodies[joints[k].child.body].link_count++;
         if (joints[k].parent.body >= 0)
             joined->bodies[joints[k].parent.body].link_count++;
     }
+
     for (int64_t b = 0; b < joined->body_count; b++) {
         joined->bodies[b].link = joined->links + at;
         at += joined->bodies[b].link_count;
         joined->bodies[b].link_count = 0;
     }
+
     for (int64_t k = 0; k < joined->joint_count; k++)
         for (int s = 0; s < 2; s++) {
             const int64_t number = s ? joints[k].child.body : joints[k].parent.body;
@@ -93,6 +102,7 @@ static void list_joints(sp_joined *joined, const sp_joint *joints)
 
 static void number_unknowns(sp_joined *joined)
 {
+    /* A body's velocities and coordinates, then the impulses of the joint to its parent */
     for (int64_t b = 0; b < joined->body_count; b++) {
         joined_body *body = &joined->bodies[b];
         body->n = 6 + body->r;
@@ -102,6 +112,8 @@ static void number_unknowns(sp_joined *joined)
         if (body->joint >= 0)
             joined->joints[body->joint].impulse = body->first + body->n;
     }
+
+    /* The impulses of loops come last, behind the tree. */
     joined->n = joined->tree;
     for (int64_t l = 0; l < joined->loop_count; l++) {
         joined->joints[joined->loops[l]].impulse = joined->n;
@@ -118,8 +130,10 @@ static int check_side(sp_context *context, int64_t number, const char *role, int
     if (side->body < least || side->body >= body_count)
         return sp_fail(context, SP_INPUT, "joint %lld: there is no body %lld", (long long)number,
                        (long long)side->body);
+
     if (side->body < 0)
         return SP_OK;
+
     if (side->count < 3)
         return sp_fail(context, SP_INPUT, "joint %lld: the %s's interface has %lld vertices, which are less than three",
                        (long long)number, role, (long long)side->count);
@@ -134,6 +148,7 @@ static int check(sp_context *context, const sp_joined_parameters *p, int64_t bod
                  int64_t joint_count, const sp_joint *joints)
 {
     int status;
+
     for (int64_t b = 0; b < body_count; b++) {
         const sp_free_body *free = bodies[b].free;
         if (free->p.decoupled || free->workspaces != &free->own || free->p.step != p->step)
@@ -141,6 +156,7 @@ static int check(sp_context *context, const sp_joined_parameters *p, int64_t bod
                            "body %lld is decoupled, shares its workspaces or has another step, and cannot be joined",
                            (long long)b);
     }
+
     for (int64_t k = 0; k < joint_count; k++) {
         SP_TRY(check_side(context, k, "parent", body_count, bodies, &joints[k].parent));
         SP_TRY(check_side(context, k, "child", body_count, bodies, &joints[k].child));
@@ -167,9 +183,11 @@ static void allocate_bodies(sp_joined *joined)
         b->product = sp_pool_new(pool, above * above, sizeof(double));
         b->pivot = sp_pool_new(pool, b->size, sizeof(int));
     }
+
     double **vectors[] = {&joined->x, &joined->trial, &joined->dx, &joined->residual, &joined->still};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(pool, joined->n, sizeof(double));
+
     const int64_t m = JOINT * joined->loop_count;
     joined->loop_column = sp_pool_new(pool, m * joined->tree, sizeof(double));
     joined->loop_row = sp_pool_new(pool, m * joined->tree, sizeof(double));
@@ -201,6 +219,7 @@ static void take_body(const sp_joined_body *given, int64_t number, joined_body *
 {
     *body = (joined_body){.free = given->free, .inertia = given->inertia, .r = given->free->r};
     memcpy(body->before, given->free->state.v, sizeof body->before);
+
     if (given->name)
         snprintf(body->name, sizeof body->name, "body %s", given->name);
     else
@@ -212,41 +231,49 @@ int sp_joined_new(sp_context *context, const sp_joined_parameters *parameters, i
 {
     sp_joined *joined = NULL;
     int status;
+
     SP_TRY(check(context, parameters, body_count, bodies, joint_count, joints));
     joined = calloc(1, sizeof *joined);
     if (!joined)
         return sp_fail_memory(context);
+
     joined->context = context;
     joined->p = *parameters;
     joined->p.tolerance = parameters->tolerance == 0 ? 1e-12 : parameters->tolerance;
     joined->p.iterations = parameters->iterations == 0 ? 50 : parameters->iterations;
     joined->body_count = body_count;
     joined->joint_count = joint_count;
+
     joined->bodies = sp_pool_new(&joined->pool, body_count, sizeof *joined->bodies);
     joined->joints = sp_pool_new(&joined->pool, joint_count, sizeof *joined->joints);
     joined->links = sp_pool_new(&joined->pool, 2 * joint_count, sizeof *joined->links);
     joined->order = sp_pool_new(&joined->pool, body_count, sizeof *joined->order);
     joined->level = sp_pool_new(&joined->pool, body_count + 2, sizeof *joined->level);
     joined->loops = sp_pool_new(&joined->pool, joint_count, sizeof *joined->loops);
+
     int64_t *depth = sp_pool_new(&joined->pool, body_count, sizeof *depth),
             *way = sp_pool_new(&joined->pool, body_count, sizeof *way);
     if (joined->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t b = 0; b < body_count; b++)
         take_body(&bodies[b], b, &joined->bodies[b]);
+
     find_parents(joined, joints, way);
     sort_bodies(joined, depth, find_depths(joined, depth, way));
     list_joints(joined, joints);
     number_unknowns(joined);
     SP_TRY(sp_dense_fits(context, joined->n, JOINT * joined->loop_count));
+
     allocate_bodies(joined);
     allocate_joints(joined, joints);
     if (joined->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_joined_make_joints(joined, bodies, joints));
     *result = joined;
 done:
@@ -278,10 +305,13 @@ static int begin(sp_joined *joined, const sp_joined_load *loads)
 {
     const double h = joined->p.step;
     int status;
+
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
         if ((status = sp_free_begin(b->free, loads[k].F, loads[k].T, loads[k].Q)) != SP_OK)
             return refuse_body(joined, k, status);
+
+        /* P, load and R₀ of the step alone: iterations add the impulses of joints to them. */
         memcpy(b->P, b->free->P, sizeof b->P);
         if (b->r > 0)
             memcpy(b->load, b->free->load, (size_t)b->r * sizeof *b->load);
@@ -289,6 +319,7 @@ static int begin(sp_joined *joined, const sp_joined_load *loads)
             b->F[c] = h * loads[k].F[c];
         sp_quaternion_matrix(b->free->state.rotation, b->R0);
     }
+
 #pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         joint *j = &joined->joints[k];
@@ -305,6 +336,7 @@ static int begin(sp_joined *joined, const sp_joined_load *loads)
 static int not_converged(void *self, double relative, int64_t iterations)
 {
     const sp_joined *joined = self;
+
     const long long step = (long long)(joined->report.steps + 1);
     for (int64_t b = 0; b < joined->body_count; b++)
         if (joined->bodies[b].free->inverted_element >= 0)
@@ -312,6 +344,7 @@ static int not_converged(void *self, double relative, int64_t iterations)
                            "step %lld of joined bodies would invert element %lld of %s; take smaller steps, or the law "
                            "stable-neo-hookean",
                            step, (long long)joined->bodies[b].free->inverted_element, joined->bodies[b].name);
+
     if (!isfinite(relative))
         return sp_fail(joined->context, SP_NUMERICAL,
                        "forces of joined bodies are beyond the range of numbers in step %lld; take a smaller step",
@@ -329,6 +362,8 @@ static double rounding(const sp_joined *joined)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const joint *j = &joined->joints[k];
         const joined_body *c = &joined->bodies[j->child.body];
+
+        /* An interface is the difference of places about this far from the origin, whose last bits are lost. */
         const double place = sp_norm3(c->free->state.c) + sp_norm3(j->child.start[0]);
         sum += j->weight[0] * place * place + j->weight[1];
     }
@@ -342,6 +377,8 @@ static void guess(sp_joined *joined)
         const joined_body *b = &joined->bodies[k];
         const sp_free_body *free = b->free;
         double *x = joined->x + b->first, *still = joined->still + b->first;
+
+        /* Constant velocities for one iteration, else twice the present ones less the last */
         for (int c = 0; c < 3; c++) {
             const bool one = joined->p.semi_implicit;
             x[c] = one ? free->state.v[c] : 2 * free->state.v[c] - b->before[c];
@@ -349,11 +386,13 @@ static void guess(sp_joined *joined)
             still[c] = free->state.v[c];
             still[3 + c] = free->now.Omega[c];
         }
+
         for (int i = 0; i < b->r; i++) {
             x[6 + i] = joined->p.semi_implicit ? free->now.qdot[i] : 2 * free->now.qdot[i] - free->before[3 + i];
             still[6 + i] = -free->now.qdot[i];
         }
     }
+
     for (int64_t k = 0; k < joined->joint_count; k++) {
         const joint *j = &joined->joints[k];
         memcpy(joined->x + j->impulse, j->lambda, sizeof j->lambda);
@@ -394,12 +433,14 @@ static int newton(sp_joined *joined)
     const sp_newton_vectors vectors = {.x = joined->x, .r = joined->residual, .dx = joined->dx, .trial = joined->trial};
     sp_newton_report report;
     int status;
+
     SP_TRY(sp_newton_solve(&problem, joined->still, &vectors, &report));
     if (report.iterations == 0)
         for (int64_t b = 0; b < joined->body_count; b++)
             sp_free_keep_stiffness(joined->bodies[b].free);
     else if (!report.stagnated)
         SP_TRY(polish(joined));
+
     sp_free_count(&joined->report, &report);
 done:
     return status;
@@ -412,15 +453,20 @@ static int one_iteration(sp_joined *joined)
 {
     sp_newton_residual size = {0};
     int status;
+
     for (int64_t k = 0; k < joined->joint_count; k++)
         sp_joined_gap(joined, k, joined->joints[k].gap);
+
     sp_joined_residual(joined, joined->x, joined->residual, &size);
     if (!isfinite(size.norm))
         return not_converged(joined, size.norm, 1);
+
+    /* The rates take the place of Φ in the residual. */
     sp_joined_rates(joined, joined->x, joined->residual);
     SP_TRY(sp_joined_factor(joined, joined->x, false));
     SP_TRY(sp_joined_solve(joined, joined->residual, 0, joined->dx));
     correct(joined);
+
     joined->report.newton_iterations++;
     joined->report.worst_iterations = 1;
 done:
@@ -432,9 +478,11 @@ int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)
     const double inverse = 1 / joined->p.step;
     const int threads = joined->context->threads;
     int status;
+
     SP_TRY(begin(joined, loads));
     guess(joined);
     SP_TRY(joined->p.semi_implicit ? one_iteration(joined) : newton(joined));
+
 #pragma omp parallel for schedule(static) num_threads(threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
@@ -443,15 +491,19 @@ int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)
             F[c] = b->J[c] * inverse;
         sp_free_finish(b->free, F, &b->state);
     }
+
     for (int64_t k = 0; k < joined->body_count; k++)
         if ((status = sp_free_check(joined->bodies[k].free, &joined->bodies[k].state)) != SP_OK)
             return refuse_body(joined, k, status);
+
 #pragma omp parallel for schedule(static) num_threads(threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
         memcpy(b->before, b->free->state.v, sizeof b->before);
         sp_free_accept(b->free, &b->state);
     }
+
+    /* Impulses are the first guess of the next step. */
     for (int64_t k = 0; k < joined->joint_count; k++)
         memcpy(joined->joints[k].lambda, joined->x + joined->joints[k].impulse, sizeof joined->joints[k].lambda);
     joined->report.steps++;
@@ -466,6 +518,7 @@ void sp_joined_gap(const sp_joined *joined, int64_t number, double gap[6])
     joint now = joined->joints[number];
     const joined_body *c = &joined->bodies[now.child.body],
                       *p = now.parent.body < 0 ? NULL : &joined->bodies[now.parent.body];
+
     double R[9];
     sp_quaternion_matrix(c->free->state.rotation, R);
     sp_joined_place(&now.child, c->r, R, c->free->now.q, now.child.end);

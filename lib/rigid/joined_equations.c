@@ -78,6 +78,7 @@ void sp_joined_place(const joint_side *side, int r, const double R[9], const dou
 {
     double a[VECTORS][3];
     memcpy(a, side->rest, sizeof a);
+
     if (side->slopes > 0) {
         double moved[3 * VECTORS];
         sp_small_apply(3 * side->slopes, r, side->slope, q, moved);
@@ -85,6 +86,7 @@ void sp_joined_place(const joint_side *side, int r, const double R[9], const dou
             for (int c = 0; c < 3; c++)
                 a[k][c] += moved[3 * k + c];
     }
+
     for (int k = 0; k < VECTORS; k++)
         sp_rotate(R, a[k], y[k]);
 }
@@ -120,6 +122,8 @@ static void turning_forces(const joint *j, const double *lambda, const double *o
     for (int i = 0; i < 3; i++)
         for (int l = 0; l < 3; l++)
             moment[l] += sign * lambda[3 + i] * j->inverse[3 * i + l];
+
+    /* f_k = Σ ε moment × the other side's vectors */
     for (int k = 0; k < 3; k++) {
         const int next = (k + 1) % 3, last = (k + 2) % 3;
         for (int x = 0; x < 3; x++)
@@ -137,9 +141,12 @@ void sp_joined_constraint(const joint *j, int r, const double *q, const double p
 {
     gradient g;
     double turned[3] = {0};
+
     differentiate(j, j->child.end, 1, g);
     if (j->turn)
         sp_small_apply(3, r, j->turn, q, turned);
+
+    /* Φ_t = c_p − c_c + (y_p − y_c), Φ_R = Σ g_k · y_pk − turn q */
     for (int i = 0; i < 3; i++) {
         phi[i] = parent[i] - child[i] + (j->parent.end[0][i] - j->child.end[0][i]);
         phi[3 + i] = -turned[i];
@@ -154,16 +161,21 @@ static void turn_body(joined_body *b, double h)
 {
     const double *before = b->free->now.Omega, *after = b->free->next.Omega;
     double w[3], W[9], cayley[9], right[9], square;
+
     for (int k = 0; k < 3; k++)
         w[k] = 0.5 * h * (before[k] + after[k]);
+
+    /* cay(w) = 1 + ([w] + ½ [w]²) / (1 + ¼|w|²) */
     times_skew(1, identity, w, W);
     square = 1 / (1 + 0.25 * sp_dot3(w, w));
     times(0.5 * square, W, W, cayley);
+
     for (int k = 0; k < 9; k++) {
         cayley[k] += square * W[k] + (k % 4 == 0);
         right[k] = 0.5 * h * square * ((k % 4 == 0) - 0.5 * W[k]);
         W[k] = (k % 4 == 0) - 0.5 * W[k];
     }
+
     times(1, b->R0, cayley, b->R1);
     times(1, b->R1, right, b->turned);
     times_transposed(1, W, b->R0, b->impulse);
@@ -173,9 +185,11 @@ static void set_body(sp_joined *joined, joined_body *b, const double *x)
 {
     const double h = joined->p.step;
     sp_free_body *free = b->free;
+
     sp_free_use_workspace(free);
     sp_free_set_end(free, x + 3);
     turn_body(b, h);
+
     for (int k = 0; k < 3; k++)
         b->c1[k] = free->state.c[k] + 0.5 * h * (free->state.v[k] + x[k]);
 }
@@ -183,8 +197,11 @@ static void set_body(sp_joined *joined, joined_body *b, const double *x)
 static void set_side(const sp_joined *joined, joint_side *side)
 {
     const joined_body *b = body_of(joined, side);
+
     if (b)
         sp_joined_place(side, b->r, b->R1, b->free->next.q, side->end);
+
+    /* Impulses act on the mean of the vectors at both ends of the step, by which the joints do no work. */
     for (int k = 0; k < VECTORS; k++)
         for (int c = 0; c < 3; c++)
             side->mean[k][c] = 0.5 * (side->start[k][c] + side->end[k][c]);
@@ -196,6 +213,7 @@ static void set_forces(joint *j, const double *lambda)
         j->parent.force[0][c] = lambda[c];
         j->child.force[0][c] = -lambda[c];
     }
+
     turning_forces(j, lambda, j->child.mean[1], 1, j->parent.force[1]);
     turning_forces(j, lambda, j->parent.mean[1], -1, j->child.force[1]);
 }
@@ -204,16 +222,19 @@ static void set_forces(joint *j, const double *lambda)
 static void load_side(joined_body *b, const joint_side *side)
 {
     double torque[3] = {0}, local[3];
+
     for (int k = 0; k < VECTORS; k++) {
         double one[3];
         sp_cross3(side->mean[k], side->force[k], one);
         for (int c = 0; c < 3; c++)
             torque[c] += one[c];
+
         if (k < side->slopes) {
             sp_rotate(b->impulse, side->force[k], local);
             add_slope(1, local, slope_of(side, b->r, k), b->r, b->free->load);
         }
     }
+
     sp_rotate_back(b->R0, torque, local);
     for (int c = 0; c < 3; c++) {
         b->free->P[c] += local[c];
@@ -227,6 +248,7 @@ static void load_body(const sp_joined *joined, joined_body *b, const double *x)
     memcpy(b->free->P, b->P, sizeof b->P);
     if (b->r > 0)
         memcpy(b->free->load, b->load, (size_t)b->r * sizeof *b->load);
+
     for (int64_t l = 0; l < b->link_count; l++) {
         const joint *j = &joined->joints[b->link[l]];
         const bool child = b == body_of(joined, &j->child);
@@ -264,12 +286,16 @@ static void body_residual(joined_body *b, const double *x, double *r, double squ
     const double mass = b->inertia->mass;
     sp_newton_residual size;
     double momentum = 0, term = 0;
+
     sp_free_balance(b->free, r + 3, &size);
+
+    /* m (v₁ − v₀) − J, with the impulses of joints in J */
     for (int k = 0; k < 3; k++) {
         r[k] = mass * (x[k] - b->free->state.v[k]) - b->J[k];
         momentum += r[k] * r[k] / mass;
         term += fmax(mass * fmax(x[k] * x[k], b->free->state.v[k] * b->free->state.v[k]), b->J[k] * b->J[k] / mass);
     }
+
     square[0] = size.norm * size.norm + momentum;
     square[1] = size.scale * size.scale + term;
 }
@@ -279,21 +305,26 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
     sp_joined *joined = self;
     const double inverse = 2 / joined->p.step;
     double norm = 0, scale = 0;
+
     sp_joined_set_end(joined, x);
 #pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t b = 0; b < joined->body_count; b++) {
         joined_body *body = &joined->bodies[b];
         body_residual(body, x + body->first, r + body->first, joined->size + 2 * b);
     }
+
     for (int64_t b = 0; b < joined->body_count; b++) {
         norm += joined->size[2 * b];
         scale += joined->size[2 * b + 1];
     }
+
 #pragma omp parallel for schedule(static) num_threads(joined->context->threads) if (joined->body_count >= CROWD)
     for (int64_t k = 0; k < joined->joint_count; k++) {
         joint *j = &joined->joints[k];
         double *phi = r + j->impulse;
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
+
+        /* Φ at the end of the step as a velocity: 2/h times */
         sp_joined_constraint(j, c->r, c->free->next.q, p ? p->c1 : (double[3]){0}, c->c1, phi);
         j->square = 0;
         for (int i = 0; i < JOINT; i++) {
@@ -301,8 +332,10 @@ void sp_joined_residual(void *self, const double *x, double *r, sp_newton_residu
             j->square += j->weight[i / 3] * phi[i] * phi[i];
         }
     }
+
     for (int64_t k = 0; k < joined->joint_count; k++)
         norm += joined->joints[k].square;
+
     size->norm = sqrt(norm);
     size->scale = sqrt(scale);
 }
@@ -315,15 +348,20 @@ static void add_rate(const joined_body *b, const joint_side *side, double h, dou
                      const gradient g, double rate[JOINT])
 {
     double spin[3], local[VECTORS][3] = {{0}};
+
     sp_rotate(b->turned, x + 3, spin);
     if (side->slopes > 0)
         sp_small_apply(3 * side->slopes, b->r, side->slope, x + 6, local[0]);
+
     for (int k = 0; k < VECTORS; k++) {
         double moved[3], turned[3];
+
+        /* A vector moves with its slope, and turns: 2/h of the rotation that the matrix takes. */
         sp_rotate(b->R1, local[k], moved);
         sp_cross3(spin, side->end[k], turned);
         for (int c = 0; c < 3; c++)
             moved[c] += 2 / h * turned[c];
+
         for (int i = 0; i < 3; i++)
             if (k == 0)
                 rate[i] += sign * (x[i] + moved[i]);
@@ -341,15 +379,19 @@ void sp_joined_rates(const sp_joined *joined, const double *x, double *r)
         const joined_body *p = body_of(joined, &j->parent), *c = body_of(joined, &j->child);
         double *rate = r + j->impulse, turned[3] = {0};
         gradient g;
+
         memset(rate, 0, JOINT * sizeof *rate);
         if (p) {
             differentiate(j, j->child.end, 1, g);
             add_rate(p, &j->parent, h, 1, x + p->first, g, rate);
         }
+
         differentiate(j, j->parent.end, -1, g);
         add_rate(c, &j->child, h, -1, x + c->first, g, rate);
         if (j->turn)
             sp_small_apply(3, c->r, j->turn, x + c->first + 6, turned);
+
+        /* Φ̇₁ = −Φ₀/(2h) */
         for (int i = 0; i < JOINT; i++)
             rate[i] += j->gap[i] / (2 * h) - (i < 3 ? 0 : turned[i - 3]);
     }
@@ -371,16 +413,20 @@ static void fill_translation(const joined_body *b, const joint_side *side, doubl
     double turn[9], torque[9];
     times_skew(1, identity, side->end[0], torque);
     times(-sign * 2 / h, torque, b->turned, turn);
+
     times_skew(-sign, b->impulse, side->mean[0], torque);
+
     for (int i = 0; i < 3; i++) {
         to->row[i][i] = sign;
         memcpy(to->row[i] + 3, turn + 3 * i, 3 * sizeof *turn);
         to->column[i][i * to->stride] = -sign;
         for (int c = 0; c < 3; c++)
             to->column[i][(3 + c) * to->stride] = torque[3 * c + i];
+
         if (b->r == 0)
             continue;
         const double local[3] = {b->impulse[i], b->impulse[3 + i], b->impulse[6 + i]};
+
         add_slope(sign, b->R1 + 3 * i, side->slope, b->r, to->row[i] + 6);
         add_column(-sign, local, side->slope, b->r, to->column[i] + 6 * to->stride, to->stride);
     }
@@ -392,6 +438,7 @@ static void fill_rotation(const joined_body *b, const joint_side *side, int i, d
 {
     double torque[3] = {0}, impulse[3] = {0}, one[3], local[3];
     double *row = to->row[3 + i], *column = to->column[3 + i];
+
     for (int k = 0; k < 3; k++) {
         sp_cross3(side->end[1 + k], end[k], one);
         for (int c = 0; c < 3; c++)
@@ -399,6 +446,7 @@ static void fill_rotation(const joined_body *b, const joint_side *side, int i, d
         sp_cross3(side->mean[1 + k], mean[k], one);
         for (int c = 0; c < 3; c++)
             impulse[c] += one[c];
+
         if (1 + k < side->slopes) {
             sp_rotate_back(b->R1, end[k], local);
             add_slope(1, local, slope_of(side, b->r, 1 + k), b->r, row + 6);
@@ -406,6 +454,7 @@ static void fill_rotation(const joined_body *b, const joint_side *side, int i, d
             add_column(-1, local, slope_of(side, b->r, 1 + k), b->r, column + 6 * to->stride, to->stride);
         }
     }
+
     sp_rotate_back(b->turned, torque, one);
     sp_rotate(b->impulse, impulse, local);
     for (int c = 0; c < 3; c++) {
@@ -421,15 +470,19 @@ static void fill_side(const joined_body *b, const joint *j, const joint_side *si
     const joint_side *other = child ? &j->parent : &j->child;
     const double sign = child ? -1 : 1;
     gradient end, mean;
+
     differentiate(j, other->end, sign, end);
     differentiate(j, other->mean, sign, mean);
+
     fill_translation(b, side, h, sign, to);
     for (int i = 0; i < 3; i++) {
         fill_rotation(b, side, i, h, end[i], mean[i], to);
-        for (int k = 0; child && j->turn && k < b->r; k++) {
-            to->row[3 + i][6 + k] -= j->turn[i * b->r + k];
-            to->column[3 + i][(6 + k) * to->stride] += j->turn[i * b->r + k];
-        }
+
+        if (child && j->turn)
+            for (int k = 0; k < b->r; k++) {
+                to->row[3 + i][6 + k] -= j->turn[i * b->r + k];
+                to->column[3 + i][(6 + k) * to->stride] += j->turn[i * b->r + k];
+            }
     }
 }
 
@@ -440,13 +493,18 @@ static void add_own(const joined_body *b, const joint_side *side, double h)
 {
     const int size = b->size, r = b->r;
     double products[9] = {0}, left[9], block[9];
+
+    /* ½ Σ f × δy of all vectors by the rotation: −½ Σ [f][y] turned */
     for (int k = 0; k < VECTORS; k++)
         add_skews(side->force[k], side->end[k], products);
     times(-0.5, b->impulse, products, left);
     times(1, left, b->turned, block);
+
     for (int i = 0; i < 3; i++)
         for (int c = 0; c < 3; c++)
             b->matrix[(3 + i) * size + 3 + c] += block[3 * i + c];
+
+    /* ½ Σ f × δy by the deformation, δy = ½ h R₁ A δq̇. Forces on coordinates turn against the body. */
     for (int k = 0; k < side->slopes; k++) {
         const double *slope = slope_of(side, r, k);
         double local[3];
@@ -454,6 +512,7 @@ static void add_own(const joined_body *b, const joint_side *side, double h)
         times(1, left, b->R1, block);
         for (int i = 0; i < 3; i++)
             add_slope(1, block + 3 * i, slope, r, b->matrix + (3 + i) * size + 6);
+
         sp_rotate_back(b->R0, side->force[k], local);
         times_skew(1, identity, local, block);
         add_columns(-0.25 * h, block, slope, r, b->matrix + 6 * size + 3, size);
@@ -481,6 +540,7 @@ static void add_border(const joint *j, const joined_body *p, const joined_body *
                 add_slope(1, turned + 3 * i, slope_of(&j->parent, p->r, k), p->r, c->row + i * p->n + 6);
         }
     }
+
     times(0.5, p->impulse, sum, change);
     times(1, change, c->turned, turned);
     for (int i = 0; i < 3; i++)
@@ -501,11 +561,14 @@ static void add_joint(sp_joined *joined, joined_body *b, const joint *j, const d
     const joint_side *side = child ? &j->child : &j->parent;
     joined_body *c = &joined->bodies[j->child.body];
     joint_border to = {.stride = j->loop >= 0 ? 1 : child ? b->size : BORDER};
+
+    /* The child stores the border between both, since it is eliminated before its parent. */
     if (!child && j->loop < 0) {
         memset(c->row, 0, (size_t)(BORDER * b->n) * sizeof *c->row);
         memset(c->column, 0, (size_t)(BORDER * b->n) * sizeof *c->column);
         add_border(j, b, c, h, x + j->impulse);
     }
+
     for (int i = 0; i < JOINT; i++) {
         const int64_t at = j->loop >= 0 ? (JOINT * j->loop + i) * joined->tree + b->first : 0;
         to.row[i] = j->loop >= 0 ? joined->loop_row + at
@@ -513,6 +576,7 @@ static void add_joint(sp_joined *joined, joined_body *b, const joint *j, const d
                                  : c->row + (3 + i) * b->n;
         to.column[i] = j->loop >= 0 ? joined->loop_column + at : child ? b->matrix + b->n + i : c->column + 3 + i;
     }
+
     add_own(b, side, h);
     fill_side(b, j, side, h, &to);
 }
@@ -520,13 +584,16 @@ static void add_joint(sp_joined *joined, joined_body *b, const joint *j, const d
 static void fill_body(sp_joined *joined, joined_body *b, const double *x)
 {
     const int size = b->size, m = b->n - 3;
+
     sp_free_use_workspace(b->free);
     sp_free_fill_matrix(b->free);
     memset(b->matrix, 0, (size_t)(size * size) * sizeof *b->matrix);
+
     for (int k = 0; k < 3; k++)
         b->matrix[k * size + k] = b->inertia->mass;
     for (int i = 0; i < m; i++)
         memcpy(b->matrix + (3 + i) * size + 3, b->free->matrix + i * m, (size_t)m * sizeof *b->matrix);
+
     for (int64_t l = 0; l < b->link_count; l++)
         add_joint(joined, b, &joined->joints[b->link[l]], x);
 }
@@ -538,19 +605,25 @@ static void fill_body(sp_joined *joined, joined_body *b, const double *x)
 static void eliminate(const sp_joined *joined, joined_body *b)
 {
     const int size = b->size;
+
     if (!sp_small_invert(size, b->matrix, b->pivot, b->scratch)) {
         b->status = SP_NUMERICAL;
         return;
     }
+
     if (b->parent < 0)
         return;
+
     const int n = joined->bodies[b->parent].n;
     double border[BORDER * BORDER], *half = b->scratch;
+
+    /* Rows and columns Ω and λ of the inverse, which alone meet the parent */
     for (int k = 0; k < BORDER; k++) {
         const double *row = b->matrix + (k < 3 ? 3 + k : b->n + k - 3) * size;
         memcpy(border + k * BORDER, row + 3, 3 * sizeof *border);
         memcpy(border + k * BORDER + 3, row + b->n, JOINT * sizeof *border);
     }
+
     sp_small_times(n, BORDER, BORDER, b->column, border, half);
     sp_small_times(n, BORDER, n, half, b->row, b->product);
 }
@@ -590,6 +663,7 @@ static void solve_upward(const sp_joined *joined, const joined_body *b, double *
             for (int k = 0; k < BORDER; k++)
                 own[i] -= c->column[i * BORDER + k] * border[k];
     }
+
     memcpy(b->scratch, own, (size_t)b->size * sizeof *own);
     sp_small_apply(b->size, b->size, b->matrix, b->scratch, own);
 }
@@ -599,8 +673,10 @@ static void solve_downward(const sp_joined *joined, const joined_body *b, double
 {
     if (b->parent < 0)
         return;
+
     const joined_body *p = &joined->bodies[b->parent];
     double border[BORDER], change[BORDER];
+
     sp_small_apply(BORDER, p->n, b->row, x + p->first, border);
     for (int i = 0; i < b->size; i++) {
         get_border(b, b->matrix + i * b->size, change);
@@ -613,6 +689,8 @@ static void solve_downward(const sp_joined *joined, const joined_body *b, double
 static void solve_tree(const sp_joined *joined, double *x)
 {
     const int threads = joined->context->threads;
+
+    /* Bodies of one generation are independent of each other. */
 #pragma omp parallel num_threads(threads) if (joined->body_count >= CROWD)
     {
         for (int64_t level = joined->level_count - 1; level >= 0; level--) {
@@ -634,15 +712,18 @@ static int factor_loops(sp_joined *joined)
 {
     const int m = (int)(JOINT * joined->loop_count), tree = (int)joined->tree;
     double most = 0, least = INFINITY;
+
     for (int i = 0; i < m; i++)
         solve_tree(joined, joined->loop_column + (int64_t)i * tree);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, m, tree, 1, joined->loop_row, tree, joined->loop_column,
                 tree, 0, joined->loop_matrix, m);
+
     int bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, m, joined->loop_matrix, m, joined->loop_pivot);
     for (int i = 0; bad == 0 && i < m; i++) {
         most = fmax(most, fabs(joined->loop_matrix[i * m + i]));
         least = fmin(least, fabs(joined->loop_matrix[i * m + i]));
     }
+
     if (bad == 0 && least > 1e-13 * most)
         return SP_OK;
     return sp_fail(joined->context, SP_NUMERICAL,
@@ -654,17 +735,22 @@ int sp_joined_factor(void *self, const double *x, bool definite)
     sp_joined *joined = self;
     const int64_t count = joined->body_count;
     const int threads = joined->context->threads;
+
     (void)definite;
+
     if (joined->loop_count > 0) {
         const size_t bytes = (size_t)(JOINT * joined->loop_count * joined->tree) * sizeof(double);
         memset(joined->loop_row, 0, bytes);
         memset(joined->loop_column, 0, bytes);
     }
+
 #pragma omp parallel num_threads(threads) if (count >= CROWD)
     {
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < count; b++)
             fill_body(joined, &joined->bodies[b], x);
+
+        /* From the leaves: a body is eliminated after its children. */
         for (int64_t level = joined->level_count - 1; level >= 0; level--) {
 #pragma omp for schedule(dynamic, 4)
             for (int64_t k = joined->level[level]; k < joined->level[level + 1]; k++) {
@@ -675,6 +761,7 @@ int sp_joined_factor(void *self, const double *x, bool definite)
             }
         }
     }
+
     for (int64_t b = 0; b < count; b++)
         if (joined->bodies[b].status != SP_OK)
             return sp_fail(joined->context, SP_NUMERICAL,
@@ -689,11 +776,15 @@ int sp_joined_solve(void *self, const double *residual, double tolerance, double
     const sp_joined *joined = self;
     const int m = (int)(JOINT * joined->loop_count), tree = (int)joined->tree;
     double *right = dx + tree;
+
     (void)tolerance;
     memcpy(dx, residual, (size_t)joined->n * sizeof *dx);
+
     solve_tree(joined, dx);
     if (m == 0)
         return SP_OK;
+
+    /* λ of the loops by the Schur complement, then what they change in the tree */
     cblas_dgemv(CblasRowMajor, CblasNoTrans, m, tree, 1, joined->loop_row, tree, dx, 1, -1, right, 1);
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', m, 1, joined->loop_matrix, m, joined->loop_pivot, right, m);
     cblas_dgemv(CblasRowMajor, CblasTrans, m, tree, -1, joined->loop_column, tree, right, 1, 1, dx, 1);

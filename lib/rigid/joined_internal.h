@@ -23,8 +23,8 @@ typedef struct joint_side {
     double rest[VECTORS][3];
     int slopes;    /* A_k of the first of them, the others are zero */
     double *slope; /* [slopes, 3, r] A_k */
-    double start[VECTORS][3], end[VECTORS][3],
-        mean[VECTORS][3];     /* y at the start and the end of the step, their mean */
+    /* y at the start and the end of the step, their mean */
+    double start[VECTORS][3], end[VECTORS][3], mean[VECTORS][3];
     double force[VECTORS][3]; /* impulses on the vectors */
 } joint_side;
 

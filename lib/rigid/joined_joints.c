@@ -30,9 +30,12 @@ static bool invert_spread(const sp_joint_side *side, const double *arms, double 
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
                 spread[3 * a + b] += share_of(side, k) * arms[3 * k + a] * arms[3 * k + b];
+
     trace = spread[0] + spread[4] + spread[8];
     for (int k = 0; k < 9; k++)
         inverse[k] = (k % 4 == 0 ? trace : 0) - spread[k];
+
+    /* The determinant of a spread along a line vanishes. It is relative to the size of the interface. */
     const double least = sp_determinant(inverse, inverse + 3, inverse + 6) / (trace * trace * trace);
     return least > 1e-12 && LAPACKE_dgetrf(LAPACK_COL_MAJOR, 3, 3, inverse, 3, pivot) == 0 &&
            LAPACKE_dgetri(LAPACK_COL_MAJOR, 3, inverse, 3, pivot) == 0;
@@ -76,6 +79,7 @@ static void attach_arms(const joined_body *b, const sp_joined_body *given, const
                         const double mean[3], const double *arms, joint_side *out)
 {
     const int64_t r = b->r;
+
     for (int a = 0; a < 3; a++)
         for (int64_t k = 0; k < side->count; k++) {
             const double weight = share_of(side, k) * arms[3 * k + a];
@@ -100,6 +104,7 @@ static void attach_turn(const joined_body *b, const sp_joined_body *given, const
             for (int c = 0; c < 3; c++)
                 sum[c] += share_of(side, k) * moment[c];
         }
+
         sp_rotate(inverse, sum, turn);
         for (int c = 0; c < 3; c++)
             j->turn[c * b->r + i] = turn[c];
@@ -118,8 +123,8 @@ static double widest(int64_t count, const double *arms)
 typedef struct placed_interface {
     const sp_joined_body *given;
     const sp_joint_side *side;
-    double R[9], mean[3],
-        world[3]; /* rotation of the body; mean of the interface in its coordinates and in the world */
+    /* rotation of the body; mean of the interface in its coordinates and in the world */
+    double R[9], mean[3], world[3];
 } placed_interface;
 
 static placed_interface place_interface(const joined_body *b, const sp_joined_body *given, const sp_joint_side *side)
@@ -127,8 +132,10 @@ static placed_interface place_interface(const joined_body *b, const sp_joined_bo
     placed_interface placed = {.given = given, .side = side};
     sp_pose pose;
     sp_free_body_pose(b->free, &pose);
+
     mean_of(given, side, placed.mean);
     sp_quaternion_matrix(pose.q, placed.R);
+
     sp_rotate(placed.R, placed.mean, placed.world);
     for (int k = 0; k < 3; k++)
         placed.world[k] += pose.x[k];
@@ -185,23 +192,30 @@ static int new_joint(sp_joined *joined, const sp_joined_body *given, int64_t num
                      parent = place_interface(p, &given[above->body], above);
     double inverse[9];
     int status;
+
     arms_of(child.given, child.side, child.mean, child.R, child.R, arms);
     if (!invert_spread(child.side, arms, inverse))
         return refuse_line(joined->context, number, "child");
     SP_TRY(meet(joined->context, number, &parent, &child, widest(child.side->count, arms)));
+
     attach_turn(c, child.given, child.side, arms, inverse, j);
     attach_mean(c, child.given, child.side, child.mean, &j->child);
     for (int k = 0; k < 3; k++)
         j->child.rest[1 + k][k] = 1;
+
     arms_of(parent.given, parent.side, parent.mean, parent.R, child.R, arms);
     if (!invert_spread(parent.side, arms, j->inverse))
         return refuse_line(joined->context, number, "parent");
+
     if (anchored)
         attach_world(&parent, arms, &j->parent);
     else {
         attach_mean(p, parent.given, parent.side, parent.mean, &j->parent);
         attach_arms(p, parent.given, parent.side, parent.mean, arms, &j->parent);
     }
+
+    /* Errors of Φ are weighted like velocities of the child: by a quarter of its mass, and of its moments about its
+     * centre. */
     j->weight[0] = 0.25 * c->inertia->mass;
     j->weight[1] = 0.25 * (c->inertia->S[0] + c->inertia->S[4] + c->inertia->S[8]);
 done:
@@ -212,10 +226,12 @@ int sp_joined_make_joints(sp_joined *joined, const sp_joined_body *bodies, const
 {
     int64_t most = 0;
     int status = SP_OK;
+
     for (int64_t k = 0; k < joined->joint_count; k++) {
         most = joints[k].parent.body >= 0 && joints[k].parent.count > most ? joints[k].parent.count : most;
         most = joints[k].child.count > most ? joints[k].child.count : most;
     }
+
     double *scratch = malloc((size_t)(3 * most + 1) * sizeof *scratch);
     if (!scratch)
         return sp_fail_memory(joined->context);

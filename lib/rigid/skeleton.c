@@ -119,14 +119,18 @@ static void move_pose(bone *b, const bone *parent, double theta)
     const sp_pose still = sp_pose_identity();
     const double *q = parent ? parent->pose.q : still.q, *x = parent ? parent->pose.x : still.x;
     double R[9];
+
     sp_quaternion_matrix(q, R);
     sp_rotate(R, b->axis, b->w);
     sp_rotate(R, b->at, b->c);
     add_scaled(1, x, b->c);
+
     if (b->kind == SP_JOINT_REVOLUTE) {
+        /* The turn about the own axis: (cos θ/2, a sin θ/2) */
         const double s = sin(0.5 * theta), turn[4] = {cos(0.5 * theta), s * b->axis[0], s * b->axis[1], s * b->axis[2]};
         sp_quaternion_multiply(q, turn, b->pose.q);
         sp_quaternion_normalize(b->pose.q);
+
         sp_quaternion_matrix(b->pose.q, b->R);
         double at[3];
         sp_rotate(b->R, b->at, at);
@@ -137,14 +141,18 @@ static void move_pose(bone *b, const bone *parent, double theta)
         memcpy(b->pose.x, x, sizeof b->pose.x);
         add_scaled(theta, b->w, b->pose.x);
     }
+
     to_world(b, b->centre, b->g);
 }
 
 static void move_velocity(bone *b, const bone *parent, double rate)
 {
     double arm[3];
+
     memset(b->omega, 0, sizeof b->omega);
     memset(b->v, 0, sizeof b->v);
+
+    /* The points of a slider have the velocity of the parent at the place, plus that along the axis. */
     if (b->kind == SP_JOINT_PRISMATIC) {
         if (parent) {
             memcpy(b->omega, parent->omega, sizeof b->omega);
@@ -153,10 +161,13 @@ static void move_velocity(bone *b, const bone *parent, double rate)
         add_scaled(rate, b->w, b->v);
         return;
     }
+
+    /* Rotation: the velocity of the joint, plus ω × (g − c) */
     if (parent) {
         memcpy(b->omega, parent->omega, sizeof b->omega);
         velocity(parent, b->c, b->v);
     }
+
     add_scaled(rate, b->w, b->omega);
     sp_subtract3(b->g, b->c, arm);
     add_cross(b->omega, arm, b->v);
@@ -183,8 +194,10 @@ bool sp_bone_inertia_valid(const double inertia[6])
             return false;
         most = fmax(most, fabs(inertia[i]));
     }
+
     if (most == 0)
         return true;
+
     for (int i = 0; i < 6; i++)
         I[i] = inertia[i] / most + (i < 3 ? 1e-6 : 0);
     /* positive definite with that added, by the leading minors */
@@ -209,11 +222,13 @@ static int check_bone(sp_context *context, const sp_bone *b, int64_t i)
         double value;
     } least0[] = {{"mass", b->mass}, {"stiffness", b->stiffness}, {"damping", b->damping}},
       any[] = {{"start", b->start}, {"rate", b->rate}, {"rest", b->rest}};
+
     if (b->parent < -1 || b->parent >= i)
         return sp_fail(context, SP_INPUT, "bone %lld: parent %lld, expected -1 or a bone before it", (long long)i,
                        (long long)b->parent);
     if (b->kind != SP_JOINT_REVOLUTE && b->kind != SP_JOINT_PRISMATIC)
         return sp_fail(context, SP_INPUT, "bone %lld: joint of kind %d", (long long)i, (int)b->kind);
+
     for (int k = 0; k < 3; k++) {
         if (!(isfinite(least0[k].value) && least0[k].value >= 0))
             return sp_fail(context, SP_INPUT, "bone %lld: %s %g, expected at least 0", (long long)i, least0[k].name,
@@ -226,6 +241,7 @@ static int check_bone(sp_context *context, const sp_bone *b, int64_t i)
                            "bone %lld: joint at %g, axis %g, centre %g along %c, expected finite numbers", (long long)i,
                            b->at[k], b->axis[k], b->centre[k], (char)('x' + k));
     }
+
     if (b->axis[0] == 0 && b->axis[1] == 0 && b->axis[2] == 0)
         return sp_fail(context, SP_INPUT, "bone %lld: its axis is zero", (long long)i);
     if (!sp_bone_inertia_valid(b->inertia))
@@ -249,6 +265,7 @@ static int check_spring(sp_context *context, const sp_bone_spring *p, int64_t i,
     if (p->count < 1)
         return sp_fail(context, SP_INPUT, "spring %lld: %lld anchors, expected at least 1", (long long)i,
                        (long long)p->count);
+
     for (int64_t k = 0; k < p->count; k++) {
         if (!isfinite(p->time[k]) || (k > 0 && !(p->time[k] > p->time[k - 1] && isfinite(p->time[k] - p->time[k - 1]))))
             return sp_fail(context, SP_INPUT,
@@ -271,8 +288,10 @@ static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int6
     b->vertex_count = from->vertex_count;
     b->vertex = sp_pool_copy(&s->pool, from->vertex, from->vertex_count, sizeof *b->vertex);
     b->place = place;
+
     if (s->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t k = 0; k < b->vertex_count; k++) {
         const int64_t vertex = b->vertex[k];
         if (vertex < 0 || vertex >= s->vertex_count)
@@ -281,17 +300,21 @@ static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int6
         if (owner[vertex] > 0)
             return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld is attached to bone %lld already", (long long)i,
                            (long long)vertex, (long long)owner[vertex] - 1);
+
         owner[vertex] = i + 1;
         const double mass = vertex_mass[vertex], *X = vertices + 3 * vertex;
         if (!(isfinite(mass) && mass >= 0) || !all_finite(3, X))
             return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld of mass %g kg at %g %g %g", (long long)i,
                            (long long)vertex, mass, X[0], X[1], X[2]);
+
         memcpy(place + 3 * k, X, 3 * sizeof *X);
         b->weight += mass;
         add_scaled(mass, X, b->weight_centre);
     }
-    for (int k = 0; k < 3 && b->weight > 0; k++)
-        b->weight_centre[k] /= b->weight;
+
+    if (b->weight > 0)
+        for (int k = 0; k < 3; k++)
+            b->weight_centre[k] /= b->weight;
     return SP_OK;
 }
 
@@ -303,6 +326,7 @@ static int fill(sp_context *context, sp_skeleton *s, const double *vertices, con
     int64_t *owner = sp_pool_new(&scratch, s->vertex_count, sizeof *owner);
     if (!owner)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < s->count; i++) {
         const sp_bone *from = &bones[i];
         SP_TRY(check_bone(context, from, i));
@@ -313,15 +337,18 @@ static int fill(sp_context *context, sp_skeleton *s, const double *vertices, con
                     .stiffness = from->stiffness,
                     .rest = from->rest,
                     .damping = from->damping};
+
         memcpy(b->at, from->at, sizeof b->at);
         memcpy(b->axis, from->axis, sizeof b->axis);
         memcpy(b->centre, from->centre, sizeof b->centre);
         memcpy(b->inertia, from->inertia, sizeof b->inertia);
         sp_unit_vector(3, b->axis);
+
         s->theta[i] = from->start;
         s->rate[i] = from->rate;
         SP_TRY(attach(context, s, from, i, vertices, vertex_mass, owner));
     }
+
     for (int64_t i = 0; i < s->spring_count; i++) {
         sp_bone_spring *p = &s->springs[i];
         SP_TRY(check_spring(context, p, i, s->count));
@@ -342,9 +369,11 @@ static int check_start(sp_context *context, sp_skeleton *s)
 {
     sp_joint_system joints;
     double kinetic, potential;
+
     update(s);
     sp_skeleton_joint_system(s, 0, 1, 1, &joints);
     sp_skeleton_energies(s, 0, &kinetic, &potential);
+
     for (int64_t i = 0; i < s->count; i++)
         if (!all_finite(s->count, s->matrix + s->count * i) || !isfinite(s->right[i]))
             return sp_fail(
@@ -363,34 +392,41 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
 {
     sp_pool pool = {0};
     int64_t columns;
+
     *skeleton = NULL;
+
     if (bone_count < 1 || spring_count < 0 || vertex_count < 0)
         return sp_fail(context, SP_INPUT, "%lld bones, %lld springs, %lld vertices", (long long)bone_count,
                        (long long)spring_count, (long long)vertex_count);
     if (!all_finite(3, acceleration))
         return sp_fail(context, SP_INPUT, "gravity %g %g %g m/s^2, expected finite numbers", acceleration[0],
                        acceleration[1], acceleration[2]);
+
     if (bone_count > INT32_MAX || __builtin_mul_overflow(vertex_count, 3 * bone_count, &columns))
         return sp_fail_memory(context);
     sp_skeleton *s = sp_pool_new(&pool, 1, sizeof *s);
     if (!s)
         return sp_fail_memory(context);
+
     s->vertex_count = vertex_count;
     s->count = bone_count;
     s->spring_count = spring_count;
     memcpy(s->gravity, acceleration, sizeof s->gravity);
     s->bones = sp_pool_new(&pool, bone_count, sizeof *s->bones);
     s->springs = sp_pool_copy(&pool, springs, spring_count, sizeof *s->springs);
+
     double **const vectors[] = {&s->theta, &s->rate, &s->right, &s->solution};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         *vectors[k] = sp_pool_new(&pool, bone_count, sizeof(double));
     double **const triples[] = {&s->J, &s->rotation, &s->inertia_rotation};
     for (size_t k = 0; k < sizeof triples / sizeof *triples; k++)
         *triples[k] = sp_pool_new(&pool, 3 * bone_count, sizeof(double));
+
     s->matrix = sp_pool_new(&pool, bone_count * bone_count, sizeof *s->matrix);
     s->columns = sp_pool_new(&pool, columns, sizeof *s->columns);
     s->arriving = sp_pool_new(&pool, 3 * vertex_count, sizeof *s->arriving);
     s->pool = pool;
+
     int status = pool.failed ? sp_fail_memory(context) : fill(context, s, vertices, vertex_mass, bones);
     if (status == SP_OK)
         status = check_start(context, s);
@@ -437,6 +473,7 @@ void sp_skeleton_place(const sp_skeleton *skeleton, double *u, double *v)
         const bone *b = &skeleton->bones[i];
         for (int64_t k = 0; k < b->vertex_count; k++) {
             double x[3];
+
             to_world(b, b->place + 3 * k, x);
             if (u)
                 sp_subtract3(x, b->place + 3 * k, u + 3 * b->vertex[k]);
@@ -449,11 +486,13 @@ void sp_skeleton_place(const sp_skeleton *skeleton, double *u, double *v)
 /* The position of the other end of a spring. */
 static void anchor_at(const sp_bone_spring *p, double t, double anchor[3])
 {
+    /* Before the first time and after the last one the anchor stays. */
     int64_t low = 0, high = p->count - 1;
     if (!(t > p->time[low]))
         high = low;
     if (t >= p->time[high])
         low = high;
+
     while (high - low > 1) { /* time[low] ≤ t < time[high] */
         const int64_t middle = low + (high - low) / 2;
         if (p->time[middle] <= t)
@@ -461,6 +500,7 @@ static void anchor_at(const sp_bone_spring *p, double t, double anchor[3])
         else
             high = middle;
     }
+
     const double part = high > low ? (t - p->time[low]) / (p->time[high] - p->time[low]) : 0;
     for (int k = 0; k < 3; k++)
         anchor[k] = (1 - part) * p->anchor[3 * low + k] + part * p->anchor[3 * high + k];
@@ -477,19 +517,27 @@ double sp_skeleton_spin(const sp_skeleton *skeleton)
 void sp_skeleton_energies(const sp_skeleton *skeleton, double t, double *kinetic, double *potential)
 {
     double T = 0, V = 0;
+
     for (int64_t i = 0; i < skeleton->count; i++) {
         const bone *b = &skeleton->bones[i];
         double moment[3], fall[3];
+
         world_inertia_times(b, b->omega, moment);
         T += 0.5 * (b->mass * sp_dot3(b->v, b->v) + sp_dot3(b->omega, moment));
+
         const double stretch = skeleton->theta[i] - b->rest;
         V += 0.5 * b->stiffness * stretch * stretch;
+
+        /* The fall of a mass from its place at rest: differences keep the potential small. */
         sp_subtract3(b->g, b->centre, fall);
         V -= b->mass * sp_dot3(skeleton->gravity, fall);
+
+        /* The weight of attached vertices is that of the mesh. */
         to_world(b, b->weight_centre, fall);
         add_scaled(-1, b->weight_centre, fall);
         V -= b->weight * sp_dot3(skeleton->gravity, fall);
     }
+
     for (int64_t i = 0; i < skeleton->spring_count; i++) {
         const sp_bone_spring *p = &skeleton->springs[i];
         double x[3], anchor[3];
@@ -498,6 +546,7 @@ void sp_skeleton_energies(const sp_skeleton *skeleton, double t, double *kinetic
         add_scaled(-1, anchor, x);
         V += 0.5 * p->stiffness * sp_dot3(x, x);
     }
+
     if (kinetic)
         *kinetic = T;
     if (potential)
@@ -510,8 +559,10 @@ static void fill_columns(sp_skeleton *s)
 {
     for (int64_t i = 0; i < s->count; i++) {
         const bone *b = &s->bones[i];
+
         for (int64_t k = 0; k < b->vertex_count; k++) {
             double x[3];
+
             to_world(b, b->place + 3 * k, x);
             for (int64_t j = i; j >= 0; j = s->bones[j].parent)
                 column(&s->bones[j], x, s->columns + 3 * (s->vertex_count * j + b->vertex[k]));
@@ -538,15 +589,18 @@ static void fill_inertia(sp_skeleton *s)
     memset(s->matrix, 0, (size_t)(s->count * s->count) * sizeof *s->matrix);
     for (int64_t i = 0; i < s->count; i++) {
         const bone *b = &s->bones[i];
+
         for (int64_t j = i; j >= 0; j = s->bones[j].parent) {
             const bone *joint = &s->bones[j];
             double *rotation = s->rotation + 3 * j;
+
             column(joint, b->g, s->J + 3 * j);
             memcpy(rotation, joint->w, 3 * sizeof *rotation);
             if (joint->kind == SP_JOINT_PRISMATIC)
                 memset(rotation, 0, 3 * sizeof *rotation);
             world_inertia_times(b, rotation, s->inertia_rotation + 3 * j);
         }
+
         add_products(s, i, b->mass, s->J, s->rotation, s->inertia_rotation);
     }
 }
@@ -556,6 +610,8 @@ static void acceleration(const bone *b, const double x[3], double a[3])
 {
     double arm[3], speed[3];
     sp_subtract3(x, b->g, arm);
+
+    /* a + α × r + ω × (ω × r) */
     memcpy(a, b->bias + 3, 3 * sizeof *a);
     add_cross(b->bias, arm, a);
     sp_cross3(b->omega, arm, speed);
@@ -567,18 +623,24 @@ static void accelerate(bone *b, const bone *parent, double rate)
     static const double still[3] = {0};
     const double *omega = parent ? parent->omega : still;
     double arm[3], along[3] = {0}, speed[3], *alpha = b->bias, *a = b->bias + 3;
+
     memset(b->bias, 0, sizeof b->bias);
     add_scaled(rate, b->w, along);
+
     if (parent) {
         memcpy(alpha, parent->bias, 3 * sizeof *alpha);
-        acceleration(parent, b->kind == SP_JOINT_REVOLUTE ? b->c : b->g,
-                     a); /* the point of the parent at this position */
+        /* The point of the parent at this position */
+        acceleration(parent, b->kind == SP_JOINT_REVOLUTE ? b->c : b->g, a);
     }
+
+    /* 2 ω_p × w θ̇ is Coriolis' acceleration. */
     if (b->kind == SP_JOINT_PRISMATIC) {
         sp_cross3(omega, along, speed);
         add_scaled(2, speed, a);
         return;
     }
+
+    /* α = α_p + ω_p × w θ̇, a = a_c + α × arm + ω × (ω × arm) */
     add_cross(omega, along, alpha);
     sp_subtract3(b->g, b->c, arm);
     add_cross(alpha, arm, a);
@@ -592,6 +654,7 @@ static void fill_arriving(sp_skeleton *s, double h)
         const bone *b = &s->bones[i];
         for (int64_t k = 0; k < b->vertex_count; k++) {
             double x[3], a[3], *v = s->arriving + 3 * b->vertex[k];
+
             to_world(b, b->place + 3 * k, x);
             velocity(b, x, v);
             acceleration(b, x, a);
@@ -615,11 +678,15 @@ static void add_springs(sp_skeleton *s, double t, double scale)
     for (int64_t i = 0; i < s->spring_count; i++) {
         const sp_bone_spring *p = &s->springs[i];
         double x[3], anchor[3], force[3] = {0};
+
         to_world(&s->bones[p->bone], p->at, x);
         anchor_at(p, t, anchor);
+
+        /* f = k (anchor − x) */
         add_scaled(p->stiffness, anchor, force);
         add_scaled(-p->stiffness, x, force);
         apply_force(&s->bones[p->bone], x, force);
+
         for (int64_t j = p->bone; j >= 0; j = s->bones[j].parent)
             column(&s->bones[j], x, s->J + 3 * j);
         add_products(s, p->bone, scale * p->stiffness, s->J, NULL, NULL);
@@ -630,12 +697,16 @@ static void add_springs(sp_skeleton *s, double t, double scale)
 static void add_weight(const sp_skeleton *s, bone *b)
 {
     double force[3] = {0}, moment[3], spin[3], x[3];
+
+    /* The weight of the attached vertices, then m (g − a) of the bone, −I α and −ω × I ω */
     add_scaled(b->weight, s->gravity, force);
     to_world(b, b->weight_centre, x);
     apply_force(b, x, force);
+
     for (int k = 0; k < 3; k++)
         force[k] = b->mass * (s->gravity[k] - b->bias[3 + k]);
     apply_force(b, b->g, force);
+
     world_inertia_times(b, b->bias, moment);
     add_scaled(-1, moment, b->moment);
     world_inertia_times(b, b->omega, spin);
@@ -646,13 +717,17 @@ static void add_weight(const sp_skeleton *s, bone *b)
 void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double beta, sp_joint_system *joints)
 {
     sp_skeleton *s = skeleton;
+
     fill_columns(s);
     fill_inertia(s);
+
+    /* M_b θ̇₀, the momentum at the start */
     for (int64_t i = 0; i < s->count; i++) {
         s->right[i] = 0;
         for (int64_t j = 0; j < s->count; j++)
             s->right[i] += s->matrix[s->count * i + j] * s->rate[j];
     }
+
     for (int64_t i = 0; i < s->count; i++) { /* parents first */
         bone *b = &s->bones[i];
         memset(b->force, 0, sizeof b->force);
@@ -660,7 +735,10 @@ void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double 
         accelerate(b, b->parent >= 0 ? &s->bones[b->parent] : NULL, s->rate[i]);
         add_weight(s, b);
     }
+
+    /* Implicit: springs at the end of the step, with β h² JᵀkJ in the matrix */
     add_springs(s, t + h, beta * h * h);
+
     for (int64_t i = s->count - 1; i >= 0; i--) { /* children first */
         const bone *b = &s->bones[i];
         const double along = sp_dot3(b->w, b->kind == SP_JOINT_REVOLUTE ? b->moment : b->force);
@@ -672,6 +750,7 @@ void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double 
             add_scaled(1, b->moment, parent->moment);
         }
     }
+
     fill_arriving(s, h);
     *joints = (sp_joint_system){.count = s->count,
                                 .columns = s->columns,

@@ -19,18 +19,22 @@ int sp_warped_frame_new(sp_context *context, const sp_fe_space *body, const sp_m
     sp_pool scratch = {0};
     double *w = sp_pool_raw(&scratch, 3 * vertices, sizeof *w);
     int status = SP_OK;
+
     *warped = (sp_warped_frame){
         .r = r, .count = vertices, .frame = frame, .X = body->mesh->vertices, .inner = sp_moving_frame_loads(frame)};
     warped->mass = sp_pool_new(&warped->pool, vertices, sizeof *warped->mass);
     warped->rows = sp_pool_new(&warped->pool, 6 * vertices * r, sizeof *warped->rows);
+
     if (scratch.failed || warped->pool.failed) {
         sp_warped_frame_free(warped);
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_fe_space_vertex_mass(body, lumped, warped->mass);
     for (int64_t v = 0; v < vertices; v++)
         warped->mass[v] *= scale;
+
     for (int64_t j = 0; j < r; j++) {
         set_rows(warped, U + 3 * vertices * j, 0, j);
         sp_modal_warp_rotations(warp, U + 3 * vertices * j, w);
@@ -63,14 +67,20 @@ static void add_vertex(const sp_warped_frame *warped, const sp_frame_motion *mot
     const int64_t r = warped->r;
     const double *row = warped->rows + 6 * vertex * r;
     double at[6] = {0}, rate[6] = {0}, x[3], v[3], back[3], flat[3], bent[3], turned[3];
+
+    /* u and w of the vertex by its rows, and their rates */
     for (int k = 0; k < 6; k++)
         for (int64_t j = 0; j < r; j++) {
             at[k] += row[k * r + j] * q[j];
             rate[k] += qdot ? row[k * r + j] * qdot[j] : 0;
         }
+
+    /* The force in the axes of the frame on the linear displacement, which the inner loads have already */
     for (int k = 0; k < 3; k++)
         x[k] = warped->X[3 * vertex + k] + at[k];
     inertial(motion, x, rate, flat);
+
+    /* The force on the warped place, seen in the rotated axes of the vertex */
     memcpy(x, at, sizeof x);
     memcpy(v, rate, sizeof v);
     sp_modal_warp_vertex(at + 3, rate + 3, x, v);
@@ -79,10 +89,12 @@ static void add_vertex(const sp_warped_frame *warped, const sp_frame_motion *mot
         back[k] = -at[3 + k];
     }
     inertial(motion, x, v, bent);
+
     double turn[4], R[9];
     sp_quaternion_from_vector(back, turn);
     sp_quaternion_matrix(turn, R);
     sp_rotate(R, bent, turned);
+
     for (int k = 0; k < 3; k++) {
         const double change = warped->mass[vertex] * (turned[k] - flat[k]);
         for (int64_t j = 0; j < r; j++)
@@ -103,6 +115,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     memset(f, 0, (size_t)warped->r * sizeof *f);
     if (warped->inner.follow)
         warped->inner.follow(warped->inner.self, t0, t1, q, v, f);
+
     const sp_moving_frame *frame = warped->frame;
     sp_frame_motion_find(frame->path, frame->path_data, frame->gravity, t0, t1, &motion);
     for (int64_t p = 0; p < warped->count; p++)

@@ -18,6 +18,7 @@ static void leaf_box(const building *b, sp_box_node *node)
         node->low[k] = INFINITY;
         node->high[k] = -INFINITY;
     }
+
     for (int64_t i = node->begin; i < node->end; i++)
         for (int k = 0; k < 3; k++) {
             node->low[k] = fmin(node->low[k], b->low[3 * b->tree->item[i] + k]);
@@ -31,15 +32,18 @@ static void build(building *b, int64_t begin, int64_t end)
 {
     const int64_t at = b->tree->node_count++;
     sp_box_node *node = &b->tree->nodes[at];
+
     *node = (sp_box_node){.begin = begin, .end = end};
     if (end - begin <= LEAF) {
         leaf_box(b, node);
         return;
     }
+
     const int64_t cut = sp_morton_cut(b->order, begin, end);
     build(b, begin, cut);
     node->right = b->tree->node_count;
     build(b, cut, end);
+
     const sp_box_node *left = node + 1, *right = &b->tree->nodes[node->right];
     for (int k = 0; k < 3; k++) {
         node->low[k] = fmin(left->low[k], right->low[k]);
@@ -54,18 +58,21 @@ int sp_box_tree_new(sp_context *context, int64_t count, const double *low, const
     double *middle = sp_pool_raw(&pool, 3 * count, sizeof *middle);
     tree->item = sp_pool_raw(&tree->pool, count, sizeof *tree->item);
     tree->nodes = sp_pool_raw(&tree->pool, 2 * count, sizeof *tree->nodes);
-    for (int64_t i = 0; i < 3 * count && middle; i++)
-        middle[i] = low[i] + 0.5 * (high[i] - low[i]);
+
+    if (middle)
+        for (int64_t i = 0; i < 3 * count; i++)
+            middle[i] = low[i] + 0.5 * (high[i] - low[i]);
     sp_morton *order = middle ? sp_morton_order(&pool, count, middle) : NULL;
     if (pool.failed || tree->pool.failed) {
         sp_pool_free(&pool);
         sp_box_tree_free(tree);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < count; i++)
         tree->item[i] = order[i].index;
     if (count > 0)
-        build(&(building){tree, order, low, high}, 0, count);
+        build(&(building){.tree = tree, .order = order, .low = low, .high = high}, 0, count);
     sp_pool_free(&pool);
     return SP_OK;
 }
@@ -82,6 +89,7 @@ int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_b
     int64_t stack[STACK], best = -1;
     double bound[STACK];
     int depth = 0;
+
     *square = INFINITY;
     if (tree->count > 0) {
         stack[depth] = 0;
@@ -89,8 +97,11 @@ int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_b
     }
     while (depth > 0) {
         const sp_box_node *node = &tree->nodes[stack[--depth]];
+
+        /* A nearer item may have been found since the box was put on the stack. */
         if (bound[depth] > *square)
             continue;
+
         if (!node->right) {
             for (int64_t i = node->begin; i < node->end; i++) {
                 const int64_t item = tree->item[i];
@@ -102,6 +113,8 @@ int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_b
             }
             continue;
         }
+
+        /* The nearer child comes on top, so that it is searched first. */
         const sp_box_node *right = &tree->nodes[node->right];
         const double a = sp_box_square(node[1].low, node[1].high, point),
                      b = sp_box_square(right->low, right->high, point);

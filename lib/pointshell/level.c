@@ -19,6 +19,7 @@ enum { CELLS = 256, CELLS_MAX = 1024, STEPS = 200, PROBES = 4096 };
 static double diagonal(const sp_surface *surface, double *longest)
 {
     double low[3], high[3], square = 0;
+
     sp_surface_box(surface, low, high);
     *longest = 0;
     for (int k = 0; k < 3; k++) {
@@ -34,8 +35,11 @@ static int place_grid(sp_context *context, const sp_surface *model, double offse
 {
     double low[3], high[3], total = 1;
     const double margin = offset + 2 * cell;
+
     sp_surface_box(model, low, high);
     *field = (sp_field){.spacing = cell};
+
+    /* The level set must be inside the grid, with two cells to spare. */
     for (int k = 0; k < 3; k++) {
         const double n = ceil((high[k] - low[k] + 2 * margin) / cell);
         if (!(n <= SP_FIELD_CELLS_MAX && cell > 1e-12 * fmax(fabs(low[k]), fabs(high[k]))))
@@ -45,9 +49,11 @@ static int place_grid(sp_context *context, const sp_surface *model, double offse
         field->origin[k] = low[k] + 0.5 * (high[k] - low[k]) - 0.5 * n * cell;
         total *= n + 1;
     }
+
     if (total > 2147483648.0)
         return sp_fail(context, SP_INPUT, "an offset of %g m on cells of %g m needs a grid of more than 2^31 vertices",
                        offset, cell);
+
     field->distance = sp_pool_raw(&field->pool, sp_field_vertices(field), sizeof *field->distance);
     return field->distance ? SP_OK : sp_fail_memory(context);
 }
@@ -58,17 +64,22 @@ static int use_offset(sp_context *context, const sp_surface *model, double offse
     sp_field field = {0};
     sp_pool pool = {0};
     static const double span[2] = {0, 0.1};
+
     SP_TRY(sp_closest_new(context, model, &level->closest));
     SP_TRY(place_grid(context, model, offset, cell, &field));
     SP_TRY(sp_field_distances(context, level->closest, span, &field));
+
+    /* The outermost level set only: components inside another one are not part of the shell. */
     const sp_grid grid = sp_field_grid(&field);
     uint64_t *outer = sp_grid_bits(&pool, &grid);
     if (!outer) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_field_outer(context, &field, offset, outer));
     SP_TRY(sp_isosurface(context, &field, offset, outer, &level->surface));
+
     level->kind = SP_LEVEL_OFFSET;
     level->value = offset;
     level->cell = cell;
@@ -81,13 +92,16 @@ done:
 static int choose_offset(sp_context *context, const sp_surface *model, double offset, int64_t cells, double longest,
                          sp_level *level)
 {
+    /* Without a number of cells: CELLS of them, or smaller ones if the offset asks for it */
     double cell = longest / (double)CELLS;
     if (cells > 0)
         cell = longest / (double)cells;
     else if (offset > 0)
         cell = fmin((longest + 2 * offset) / (double)CELLS, offset / OFFSET_CELLS);
+
     if (offset <= 0)
         offset = OFFSET_CELLS * cell;
+
     if (!(offset >= LEAST_CELLS * cell))
         return sp_fail(context, SP_INPUT,
                        "an offset of %g m is below %.4g of a cell: the surface would fall between the vertices; the "
@@ -110,19 +124,25 @@ static int find_self_intersections(sp_context *context, sp_level *level)
     sp_winding *winding = NULL;
     int64_t wrong = 0;
     const double step = 1e-6 * level->size;
+
     SP_TRY(sp_area_new(context, &level->surface, &area));
     SP_TRY(sp_winding_new(context, &level->surface, &winding));
+
 #pragma omp parallel for schedule(static) reduction(+ : wrong) num_threads(context->threads)
     for (int64_t i = 0; i < PROBES; i++) {
         double x[3], normal[3], in[3], out[3];
+
+        /* Pseudonormals point inward here: a point ahead is inside, one behind outside. */
         sp_area_point(&area, ((double)i + 0.5) / PROBES, x);
         sp_level_project(level, step, 0, x, normal);
         for (int k = 0; k < 3; k++) {
             in[k] = x[k] + step * normal[k];
             out[k] = x[k] - step * normal[k];
         }
+
         wrong += !sp_winding_inside(winding, in) || sp_winding_inside(winding, out);
     }
+
     level->meets_itself = wrong > 0;
 done:
     sp_winding_free(winding);
@@ -134,15 +154,18 @@ done:
 static int use_surface(sp_context *context, const sp_surface *model, sp_level *level, bool *good)
 {
     int status;
+
     SP_TRY(sp_surface_orient(context, model, &level->surface, &level->orient));
     *good = false;
     if (level->surface.triangle_count == 0)
         goto done;
+
     SP_TRY(sp_pseudonormals_new(context, &level->surface, &level->manifold, &level->normals));
     level->closed = level->orient.open_edges == 0;
     *good = level->closed && level->manifold;
     if (!*good)
         goto done;
+
     double longest;
     level->size = diagonal(&level->surface, &longest);
     SP_TRY(sp_closest_new(context, &level->surface, &level->closest));
@@ -158,11 +181,14 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
     double longest;
     bool good = false;
     *level = (sp_level){0};
+
     if (model->triangle_count < 1)
         return sp_fail(context, SP_INPUT, "the model has no triangles");
+
     level->size = diagonal(model, &longest);
     if (!(longest > 1e-30 && longest < 1e30))
         return sp_fail(context, SP_INPUT, "the model has no usable extent: its longest side is %g m", longest);
+
     if (offset <= 0) {
         SP_TRY(use_surface(context, model, level, &good));
         if (!good && offset == 0) {
@@ -176,6 +202,7 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
             goto done;
         }
     }
+
     if (!good || (offset < 0 && level->meets_itself)) {
         sp_pool_free(&level->normals.pool);
         sp_closest_free(level->closest);
@@ -198,10 +225,12 @@ int sp_level_field(sp_context *context, const sp_field *field, double value, boo
     const sp_grid grid = sp_field_grid(field);
     uint64_t *bits = NULL;
     *level = (sp_level){.kind = SP_LEVEL_FIELD, .value = value, .field = field, .cell = field->spacing};
+
     if (sp_field_meets_box(field, value)) {
         status = sp_fail(context, SP_INPUT, "the surface at %g m meets the box of the field and is open there", value);
         goto done;
     }
+
     if (outer) {
         bits = sp_grid_bits(&pool, &grid);
         if (!bits) {
@@ -210,11 +239,13 @@ int sp_level_field(sp_context *context, const sp_field *field, double value, boo
         }
         SP_TRY(sp_field_outer(context, field, value, bits));
     }
+
     SP_TRY(sp_isosurface(context, field, value, bits, &level->surface));
     if (level->surface.triangle_count == 0) {
         status = sp_fail(context, SP_INPUT, "no point of the field is at %g m", value);
         goto done;
     }
+
     level->size = diagonal(&level->surface, &longest);
 done:
     sp_pool_free(&pool);
@@ -239,16 +270,20 @@ static int feature_at(const sp_level *level, int64_t triangle, const double poin
 {
     const double near = NEAR * NEAR * level->size * level->size;
     int on = SP_ON_FACE;
+
     for (int c = 0; c < 3; c++) {
         const double *a = level->surface.vertices + 3 * level->surface.triangles[3 * triangle + c];
         const double *b = level->surface.vertices + 3 * level->surface.triangles[3 * triangle + (c + 1) % 3];
         const double v[3] = {point[0] - a[0], point[1] - a[1], point[2] - a[2]},
                      e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+
+        /* Near a corner, or near the line of a side */
         const double square = sp_dot3(v, v), along = sp_dot3(v, e);
         if (square <= near)
             return SP_ON_CORNER + c;
-        if (square - along * along / sp_dot3(e, e) <=
-            near + 1e-14 * square) { /* a coarse test only, since it cancels */
+
+        /* A coarse test only, since it cancels */
+        if (square - along * along / sp_dot3(e, e) <= near + 1e-14 * square) {
             double w[3];
             for (int k = 0; k < 3; k++)
                 w[k] = v[k] - along / sp_dot3(e, e) * e[k];
@@ -261,10 +296,12 @@ static int feature_at(const sp_level *level, int64_t triangle, const double poin
 static double project_surface(const sp_level *level, double reach, double point[3], double normal[3])
 {
     sp_nearest nearest;
+
     sp_closest_find_within(level->closest, reach, point, &nearest);
     for (int k = 0; k < 3; k++)
         point[k] -= nearest.offset[k];
     nearest.on = feature_at(level, nearest.triangle, point);
+
     const double *n = sp_pseudonormals_find(&level->normals, &nearest),
                  *face = level->normals.face + 3 * nearest.triangle;
     for (int k = 0; k < 3; k++)
@@ -279,16 +316,20 @@ static double project_surface(const sp_level *level, double reach, double point[
 static double project_offset(const sp_level *level, double reach, double tolerance, double point[3], double normal[3])
 {
     double rest = INFINITY;
+
+    /* Newton's method along the line to the nearest point of the model: the distance has slope 1. */
     reach = (reach + level->value) * (1 + 1e-6);
     for (int step = 0; step < STEPS; step++) {
         sp_nearest nearest;
         sp_closest_find_within(level->closest, reach, point, &nearest);
         rest = nearest.distance - level->value;
         reach = (nearest.distance + fabs(rest)) * (1 + 1e-6);
+
         if (!(nearest.distance > 0))
             break; /* on the model, which gives no direction */
         for (int k = 0; k < 3; k++)
             normal[k] = 0 - nearest.offset[k] / nearest.distance;
+
         if (fabs(rest) <= tolerance)
             break;
         for (int k = 0; k < 3; k++)
@@ -303,22 +344,29 @@ static double project_field(const sp_level *level, double tolerance, double poin
     const sp_field *f = level->field;
     const double longest = f->spacing;
     double rest = INFINITY, gradient[3];
+
+    /* Newton's method along the gradient, in steps of at most one cell */
     for (int step = 0; step < STEPS; step++) {
         rest = sp_field_interpolate(f, point, gradient) - level->value;
+
         const double square = sp_dot3(gradient, gradient);
         if (fabs(rest) <= tolerance || !(square > 0))
             break;
+
         const double move =
             fabs(rest) / sqrt(square) > longest ? longest / sqrt(square) * (rest > 0 ? 1 : -1) : rest / square;
         for (int k = 0; k < 3; k++)
             point[k] -= move * gradient[k];
     }
+
+    /* Central differences over a cell: the gradient of the interpolant jumps between cells. */
     for (int k = 0; k < 3; k++) {
         double ahead[3] = {point[0], point[1], point[2]}, behind[3] = {point[0], point[1], point[2]};
         ahead[k] += 0.5 * f->spacing;
         behind[k] -= 0.5 * f->spacing;
         normal[k] = sp_field_interpolate(f, behind, NULL) - sp_field_interpolate(f, ahead, NULL);
     }
+
     if (!sp_normalize3(normal)) {
         for (int k = 0; k < 3; k++)
             normal[k] = -gradient[k];
@@ -342,16 +390,22 @@ double sp_level_clear(const sp_level *level, const double point[3], const double
     /* Interpolated distances may have a slope of up to √3. */
     const double steepest = level->kind == SP_LEVEL_FIELD ? 2 : 1;
     double distance = level->value, way = 0;
+
     if (level->kind == SP_LEVEL_SURFACE || !(level->value > 0))
         return 1;
+
+    /* Sphere tracing: no surface is nearer than the distance, so that the point may advance by it. It stops where
+     * less than half of the level is left. */
     while (distance > 1.5 * keep) {
         double at[3];
         const double advance = (distance - keep) / steepest;
         way += advance;
         if (way >= length)
             return 1;
+
         for (int k = 0; k < 3; k++)
             at[k] = point[k] + way / length * step[k];
+
         if (level->kind == SP_LEVEL_FIELD)
             distance = sp_field_interpolate(level->field, at, NULL);
         else {

@@ -27,7 +27,10 @@ static void update(farthest *f, int64_t at, const double x[3])
     const sp_box_node *node = &f->tree->nodes[at];
     if (sp_box_square(node->low, node->high, x) >= f->largest[at])
         return;
+
+    /* −2 is below every value, so that the first that follows takes its place. */
     f->largest[at] = -2;
+
     if (!node->right) {
         for (int64_t i = node->begin; i < node->end; i++) {
             const int64_t p = f->tree->item[i];
@@ -39,6 +42,7 @@ static void update(farthest *f, int64_t at, const double x[3])
         }
         return;
     }
+
     update(f, at + 1, x);
     update(f, node->right, x);
     settle(f, at, f->largest[at + 1], f->where[at + 1]);
@@ -52,6 +56,7 @@ static void add_point(farthest *f, int64_t at, const double x[3], int64_t point)
     const sp_box_node *node = &f->tree->nodes[at];
     if (sp_box_square(node->low, node->high, x) > 0)
         return;
+
     f->largest[at] = -2;
     if (!node->right) {
         for (int64_t i = node->begin; i < node->end; i++) {
@@ -61,6 +66,7 @@ static void add_point(farthest *f, int64_t at, const double x[3], int64_t point)
         }
         return;
     }
+
     add_point(f, at + 1, x, point);
     add_point(f, node->right, x, point);
     settle(f, at, f->largest[at + 1], f->where[at + 1]);
@@ -73,23 +79,31 @@ int sp_farthest_order(sp_context *context, int64_t count, const double *points, 
     int status;
     sp_pool pool = {0};
     sp_box_tree tree = {0};
+
     SP_TRY(sp_box_tree_new(context, count, points, points, &tree));
-    farthest f = {&tree, points, sp_pool_raw(&pool, count, sizeof(double)),
-                  sp_pool_raw(&pool, tree.node_count, sizeof(double)),
-                  sp_pool_raw(&pool, tree.node_count, sizeof(int64_t))};
+    farthest f = {.tree = &tree,
+                  .points = points,
+                  .square = sp_pool_raw(&pool, count, sizeof(double)),
+                  .largest = sp_pool_raw(&pool, tree.node_count, sizeof(double)),
+                  .where = sp_pool_raw(&pool, tree.node_count, sizeof(int64_t))};
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* At first every point is infinitely far, and the seed is taken whatever it is. */
     for (int64_t i = 0; i < count; i++)
         f.square[i] = INFINITY;
     for (int64_t i = 0; i < tree.node_count; i++)
         f.largest[i] = INFINITY;
+
+    /* The farthest point of all is the one at the root. It comes nearer to others, and then leaves the candidates. */
     for (int64_t i = 0; i < most; i++) {
         const int64_t next = i == 0 ? seed : f.where[0];
         order[i] = next;
         update(&f, 0, points + 3 * next);
         add_point(&f, 0, points + 3 * next, next);
+
         if (i % 4096 == 0)
             SP_TRY(sp_progress(context, 0.2 + 0.6 * (double)i / (double)most));
     }

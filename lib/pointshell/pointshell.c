@@ -58,7 +58,10 @@ static int cut_levels(sp_context *context, const sp_pointshell_parameters *p, in
 {
     const double b = (double)p->branching;
     int levels = p->levels;
+
     pointshell->count = count;
+
+    /* As many levels as leave the first one FIRST_LEVEL points, up to the usual number */
     if (levels == 0 && p->method == SP_POINTSHELL_REPULSION) {
         double weight = 1;
         for (levels = 1; levels < USUAL_LEVELS; levels++) {
@@ -76,9 +79,12 @@ static int cut_levels(sp_context *context, const sp_pointshell_parameters *p, in
         pointshell->levels = levels;
         return SP_OK;
     }
+
+    /* Shares of the levels: bᵏ of the sum of all */
     double total = 0, sum = 0, power = 1;
     for (int k = 0; k < levels; k++, power *= b)
         total += power;
+
     power = 1;
     for (int k = 0; k < levels; k++, power *= b) {
         sum += power;
@@ -87,6 +93,7 @@ static int cut_levels(sp_context *context, const sp_pointshell_parameters *p, in
             return sp_fail(context, SP_USAGE, "%lld points are too few for %d levels of %lld times as many each",
                            (long long)count, levels, (long long)p->branching);
     }
+
     pointshell->levels = levels;
     return SP_OK;
 }
@@ -120,6 +127,7 @@ static int repel_levels(sp_context *context, const sp_level *level, const sp_are
                         const sp_pointshell_parameters *p, sp_pointshell *pointshell, sp_pointshell_report *report)
 {
     int status;
+
     SP_TRY(cut_levels(context, p, p->points, pointshell));
     if (!allocate(pointshell, p->points))
         return sp_fail_memory(context);
@@ -128,6 +136,8 @@ static int repel_levels(sp_context *context, const sp_level *level, const sp_are
     const double b = (double)p->branching;
     double radius = RADIUS * sqrt(sp_area_total(area) /
                                   ((double)pointshell->cumulative[0] * (pointshell->levels > 1 ? b / (b - 1) : 1)));
+
+    /* Each level has b times as many points, so that its radius is smaller by √b. */
     for (int k = 0; k < pointshell->levels; k++, radius /= sqrt(b)) {
         const int64_t first = k > 0 ? pointshell->cumulative[k - 1] : 0;
         inject(context, level, area, k, first, pointshell->cumulative[k], pointshell);
@@ -150,10 +160,13 @@ static int candidates(sp_context *context, const sp_level *level, const sp_area 
         return sp_sample_voxels(context, &level->surface, p->cells, list);
     if (p->method == SP_POINTSHELL_DEPTH)
         return sp_sample_depth(context, &level->surface, p->cells, list);
+
     const int64_t count = p->method == SP_POINTSHELL_FARTHEST ? FARTHEST_SAMPLES * p->points : p->points;
     double *x = sp_list_add(list, count, 3 * sizeof *x);
+
     if (!x)
         return sp_fail_memory(context);
+
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++)
         sp_area_point(area, sp_random_uniform(context->seed, RANDOM_SAMPLES, (uint64_t)i), x + 3 * i);
@@ -167,18 +180,22 @@ static int choose_points(sp_context *context, const sp_level *level, const sp_ar
     int status;
     sp_pool pool = {0};
     sp_list list = {0};
+
     SP_TRY(candidates(context, level, area, p, &list));
+
     const int64_t n = list.count, most = p->points > 0 && p->points < n ? p->points : n;
     if (n < 1 || n > 8 * (int64_t)SP_POINTSHELL_POINTS_MAX) {
         status = sp_fail(context, SP_INPUT, "there are %lld points", (long long)n);
         goto done;
     }
+
     double *x = list.data, *normal = sp_pool_raw(&pool, 3 * n, sizeof *normal);
     int64_t *order = sp_pool_raw(&pool, most, sizeof *order);
     if (pool.failed || !allocate(pointshell, most)) {
         status = sp_fail_memory(context);
         goto done;
     }
+
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
     for (int64_t i = 0; i < n; i++) {
         double foot[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
@@ -186,12 +203,15 @@ static int choose_points(sp_context *context, const sp_level *level, const sp_ar
         if (p->method != SP_POINTSHELL_VOXELS)
             memcpy(x + 3 * i, foot, sizeof foot);
     }
+
+    /* In the order of farthest points every beginning of the list covers the surface evenly. */
     const int64_t seed = (int64_t)(sp_random_uniform(context->seed, RANDOM_SAMPLES + 1, 0) * (double)n);
     SP_TRY(sp_farthest_order(context, n, x, seed, most, order));
     for (int64_t i = 0; i < most; i++) {
         memcpy(pointshell->points + 3 * i, x + 3 * order[i], 3 * sizeof *x);
         memcpy(pointshell->normals + 3 * i, normal + 3 * order[i], 3 * sizeof *normal);
     }
+
     SP_TRY(cut_levels(context, p, most, pointshell));
 done:
     sp_list_free(&list);
@@ -224,16 +244,19 @@ int sp_pointshell_spacing(sp_context *context, int64_t count, const double *poin
     sp_box_tree tree = {0};
     double *distance = sp_pool_raw(&pool, count, sizeof *distance), sum = 0, squares = 0;
     int64_t counted = 0;
+
     if (!distance)
         return sp_fail_memory(context);
+
     SP_TRY(sp_box_tree_new(context, count, points, points, &tree));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++) {
-        neighbours n = {points, normals, normals + 3 * i, i};
+        neighbours n = {.points = points, .normals = normals, .normal = normals + 3 * i, .self = i};
         double square;
         sp_box_tree_nearest(&tree, points + 3 * i, neighbour_distance, &n, &square);
         distance[i] = sqrt(square);
     }
+
     report->least = INFINITY;
     for (int64_t i = 0; i < count; i++)
         if (distance[i] < INFINITY) {
@@ -243,6 +266,7 @@ int sp_pointshell_spacing(sp_context *context, int64_t count, const double *poin
         }
     report->spacing = counted > 0 ? sum / (double)counted : 0;
     report->least = counted > 0 ? report->least : 0;
+
     for (int64_t i = 0; i < count; i++)
         if (distance[i] < INFINITY)
             squares += (distance[i] - report->spacing) * (distance[i] - report->spacing);
@@ -265,11 +289,15 @@ static int measure_areas(sp_context *context, const sp_area *area, sp_pointshell
     int64_t *nearest = sp_pool_raw(&pool, PART, sizeof *nearest),
             *share = sp_pool_new(&pool, pointshell->count, sizeof *share);
     double *square = sp_pool_raw(&pool, PART, sizeof *square), farthest = 0;
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_box_tree_new(context, pointshell->count, pointshell->points, pointshell->points, &tree));
+
+    /* In parts of bounded memory. Shares are integers, so that their sum does not depend on the order. */
     for (int64_t first = 0; first < samples; first += PART) {
         const int64_t end = first + PART < samples ? first + PART : samples;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
@@ -278,12 +306,14 @@ static int measure_areas(sp_context *context, const sp_area *area, sp_pointshell
             sp_area_point(area, ((double)i + 0.5) / (double)samples, x);
             nearest[i - first] = sp_box_tree_nearest_point(&tree, pointshell->points, x, &square[i - first]);
         }
+
         for (int64_t i = 0; i < end - first; i++) {
             share[nearest[i]]++;
             farthest = fmax(farthest, square[i]);
         }
         SP_TRY(sp_progress(context, 0.9 + 0.1 * (double)end / (double)samples));
     }
+
     for (int64_t i = 0; i < pointshell->count; i++)
         pointshell->area[i] = report->area * ((double)share[i] / (double)samples);
     report->gap = sqrt(farthest);
@@ -310,6 +340,7 @@ static int check_parameters(sp_context *context, const sp_pointshell_parameters 
 {
     const bool given = p->method == SP_POINTSHELL_REPULSION || p->method == SP_POINTSHELL_SAMPLES ||
                        p->method == SP_POINTSHELL_FARTHEST;
+
     if (p->points < given || p->points > SP_POINTSHELL_POINTS_MAX)
         return sp_fail(context, SP_USAGE, "%lld points are not between 1 and %d", (long long)p->points,
                        SP_POINTSHELL_POINTS_MAX);
@@ -328,18 +359,23 @@ int sp_pointshell_make(sp_context *context, const sp_level *level, const sp_poin
     sp_area area = {0};
     *pointshell = (sp_pointshell){0};
     *report = (sp_pointshell_report){0};
+
     SP_TRY(check_parameters(context, parameters));
     SP_TRY(sp_area_new(context, &level->surface, &area));
     report->area = sp_area_total(&area);
+
     if (parameters->method == SP_POINTSHELL_REPULSION)
         SP_TRY(repel_levels(context, level, &area, parameters, pointshell, report));
     else
         SP_TRY(choose_points(context, level, &area, parameters, pointshell));
+
     if (parameters->method != SP_POINTSHELL_VOXELS)
         report->off = settle_points(context, level, pointshell);
+
     for (int k = 0; k < pointshell->levels; k++)
         SP_TRY(sp_pointshell_spacing(context, pointshell->cumulative[k], pointshell->points, pointshell->normals,
                                      &report->level[k]));
+
     SP_TRY(measure_areas(context, &area, pointshell, report));
     SP_TRY(sp_pointshell_tree(context, pointshell));
 done:

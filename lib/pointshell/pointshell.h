@@ -80,8 +80,8 @@ typedef struct sp_pointshell_level_report {
 typedef struct sp_pointshell_report {
     double area; /* m², of the surface */
     double gap;  /* m, largest distance of a sample of the surface from its nearest point */
-    double
-        off; /* m, largest distance of a point from the level set; not for voxels, whose centres are off the surface */
+    /* m, largest distance of a point from the level set; not for voxels, whose centres are off the surface */
+    double off;
     sp_pointshell_level_report level[SP_POINTSHELL_LEVELS_MAX];
 } sp_pointshell_report;
 

@@ -42,8 +42,8 @@ static void cube_of(const buckets *b, const double x[3], int64_t cube[3])
 {
     for (int k = 0; k < 3; k++) {
         const double at = (x[k] - b->low[k]) / b->side;
-        cube[k] =
-            1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0); /* 21 bits, with one to spare at both ends */
+        /* 21 bits, with one to spare at both ends */
+        cube[k] = 1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0);
     }
 }
 
@@ -61,6 +61,8 @@ static void fill_buckets(const sp_context *context, buckets *b, int64_t count, c
         cube_of(b, points + 3 * i, cube);
         b->bucket[i] = (int32_t)bucket_of(b, key_of(cube));
     }
+
+    /* Counting sort by bucket */
     memset(b->start, 0, (size_t)(b->count + 1) * sizeof *b->start);
     for (int64_t i = 0; i < count; i++)
         b->start[b->bucket[i] + 1]++;
@@ -85,21 +87,28 @@ static void force_on(const buckets *b, const double x[3], const double n[3], dou
 {
     int64_t cube[3], near[3];
     const double inverse = 1 / b->side;
+
     cube_of(b, x, cube);
     force[0] = force[1] = force[2] = 0;
+
+    /* Only points within R push: they are in the cubes around that of x. */
     for (int c = 0; c < 27; c++) {
         near[0] = cube[0] + c % 3 - 1;
         near[1] = cube[1] + c / 3 % 3 - 1;
         near[2] = cube[2] + c / 9 - 1;
+
         const uint64_t key = key_of(near);
         const int64_t bucket = bucket_of(b, key);
         for (int32_t i = b->start[bucket]; i < b->start[bucket + 1]; i++) {
             const particle *p = &b->sorted[i];
             const double d[3] = {x[0] - p->x[0], x[1] - p->x[1], x[2] - p->x[2]};
             const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+
             if (p->key != key || square >= b->side * b->side || !(square > 0) ||
                 n[0] * p->n[0] + n[1] * p->n[1] + n[2] * p->n[2] < OPPOSED)
                 continue;
+
+            /* The force 2t³ − 3t² + 1 along d/|d| falls smoothly from 1 to 0 at R. */
             const double distance = sqrt(square), t = distance * inverse, push = (t * t * (2 * t - 3) + 1) / distance;
             for (int k = 0; k < 3; k++)
                 force[k] += push * d[k];
@@ -113,29 +122,38 @@ static double move_point(const sp_level *level, double radius, const double forc
                          double n[3])
 {
     double along = 0, square = 0, scale = 1, moved = 0;
+
     for (int k = 0; k < 3; k++)
         step[k] = MOMENTUM * step[k] + DESCENT * radius * force[k];
+
+    /* Points move within the tangent plane. */
     for (int k = 0; k < 3; k++)
         along += step[k] * n[k];
     for (int k = 0; k < 3; k++) {
         step[k] -= along * n[k];
         square += step[k] * step[k];
     }
+
+    /* No step is longer than a fifth of R, nor passes another part of the surface. */
     const double length = sqrt(square);
     if (length > LONGEST * radius)
         scale = LONGEST * radius / length;
     double whole[3] = {scale * step[0], scale * step[1], scale * step[2]};
     if (length > 0)
         scale *= sp_level_clear(level, x, whole);
+
     for (int try = 0; try < 3; try++, scale *= 0.5) {
         double y[3], normal[3], cosine = 0;
+
         for (int k = 0; k < 3; k++)
             y[k] = x[k] + scale * step[k];
+
         sp_level_project(level, (scale * length + ROUGH * radius) * (1 + 1e-6), ROUGH * radius, y, normal);
         for (int k = 0; k < 3; k++)
             cosine += normal[k] * n[k];
         if (!(cosine >= OPPOSED))
             continue;
+
         for (int k = 0; k < 3; k++) {
             moved += (y[k] - x[k]) * (y[k] - x[k]);
             step[k] *= scale;
@@ -155,12 +173,16 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
     sp_pool pool = {0};
     buckets b = {.side = radius};
     double high[3];
+
     *report = (sp_repel_report){0};
+
+    /* About one bucket for each point */
     sp_surface_box(&level->surface, b.low, high);
     while (bits < 30 && (int64_t)1 << bits < count)
         bits++;
     b.count = (int64_t)1 << bits;
     b.shift = 64 - bits;
+
     b.start = sp_pool_raw(&pool, b.count + 1, sizeof *b.start);
     b.bucket = sp_pool_raw(&pool, count, sizeof *b.bucket);
     b.sorted = sp_pool_raw(&pool, count, sizeof *b.sorted);
@@ -170,6 +192,7 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int i = 0; i < iterations; i++) {
         fill_buckets(context, &b, count, points, normals);
 #pragma omp parallel for schedule(dynamic, 256) num_threads(context->threads)
@@ -179,9 +202,11 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
             moved[p - first] =
                 move_point(level, radius, force, step + 3 * (p - first), points + 3 * p, normals + 3 * p);
         }
+
         double sum = 0;
         for (int64_t p = 0; p < count - first; p++)
             sum += moved[p];
+
         report->iterations = i + 1;
         report->last_move = sqrt(sum / (double)(count - first)) / radius;
         SP_TRY(sp_progress(context, 0.1 + 0.8 * (double)count / (double)(count + 1) * (i + 1) / iterations));

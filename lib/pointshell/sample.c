@@ -23,6 +23,7 @@ static double triangle_area(const sp_surface *surface, int64_t t)
 {
     const double *a = corner(surface, t, 0), *b = corner(surface, t, 1), *c = corner(surface, t, 2);
     double square = 0;
+
     for (int k = 0; k < 3; k++) {
         const int l = (k + 1) % 3, m = (k + 2) % 3;
         const double n = (b[l] - a[l]) * (c[m] - a[m]) - (b[m] - a[m]) * (c[l] - a[l]);
@@ -35,25 +36,31 @@ int sp_area_new(sp_context *context, const sp_surface *surface, sp_area *area)
 {
     const int64_t n = surface->triangle_count;
     sp_pool pool = {0};
+
     *area = (sp_area){.surface = surface, .count = n};
     area->triangle = sp_pool_raw(&area->pool, n, sizeof *area->triangle);
     area->start = sp_pool_raw(&area->pool, n + 1, sizeof *area->start);
     double *middle = sp_pool_raw(&pool, 3 * n, sizeof *middle);
-    for (int64_t i = 0; i < 3 * n && middle; i++)
-        middle[i] =
-            (corner(surface, i / 3, 0)[i % 3] + corner(surface, i / 3, 1)[i % 3] + corner(surface, i / 3, 2)[i % 3]) /
-            3;
+
+    if (middle)
+        for (int64_t i = 0; i < 3 * n; i++)
+            middle[i] = (corner(surface, i / 3, 0)[i % 3] + corner(surface, i / 3, 1)[i % 3] +
+                         corner(surface, i / 3, 2)[i % 3]) /
+                        3;
+
     const sp_morton *order = middle ? sp_morton_order(&pool, n, middle) : NULL;
     if (area->pool.failed || pool.failed) {
         sp_pool_free(&pool);
         sp_area_free(area);
         return sp_fail_memory(context);
     }
+
     area->start[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         area->triangle[i] = order[i].index;
         area->start[i + 1] = area->start[i] + triangle_area(surface, order[i].index);
     }
+
     sp_pool_free(&pool);
     if (!(area->start[n] > 0 && isfinite(area->start[n]))) {
         const double total = area->start[n];
@@ -71,12 +78,14 @@ void sp_area_free(sp_area *area)
 
 void sp_area_point(const sp_area *area, double t, double point[3])
 {
+    /* Triangles follow each other along a Morton curve, so that near parameters are near on the surface. */
     const double at = t * sp_area_total(area);
     int64_t low = 0, high = area->count; /* start[low] ≤ at < start[high], up to rounding */
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         *(area->start[middle] <= at ? &low : &high) = middle;
     }
+
     const double size = area->start[low + 1] - area->start[low];
     double f = size > 0 ? fmin(fmax((at - area->start[low]) / size, 0), 1 - 1e-15) : 0.5, x[3][3];
     for (int c = 0; c < 3; c++)
@@ -86,12 +95,14 @@ void sp_area_point(const sp_area *area, double t, double point[3])
         const double ab = sp_distance_squared3(x[0], x[1]), bc = sp_distance_squared3(x[1], x[2]),
                      ca = sp_distance_squared3(x[2], x[0]);
         const int a = bc >= ab && bc >= ca ? 0 : ca >= ab ? 1 : 2, b = (a + 1) % 3, c = (a + 2) % 3;
+
         f *= 2;
         const int keep = f < 1 ? b : c, give = f < 1 ? c : b;
         f -= f < 1 ? 0 : 1;
         for (int k = 0; k < 3; k++)
             x[give][k] = 0.5 * (x[keep][k] + x[give][k]);
     }
+
     for (int k = 0; k < 3; k++)
         point[k] = (x[0][k] + x[1][k] + x[2][k]) / 3;
 }
@@ -103,22 +114,24 @@ int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *
     uint8_t *used = sp_pool_new(&pool, surface->vertex_count, 1);
     int64_t kept = 0;
     const int64_t first = points->count;
-    for (int64_t i = 0; i < 3 * surface->triangle_count && used; i++)
+
+    if (!used)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         used[surface->triangles[i]] = 1;
-    for (int64_t v = 0; v < surface->vertex_count && used; v++) {
+
+    for (int64_t v = 0; v < surface->vertex_count; v++) {
         if (!used[v])
             continue;
         double *x = sp_list_add(points, 1, 3 * sizeof *x);
         if (!x) {
-            pool.failed = true;
-            break;
+            status = sp_fail_memory(context);
+            goto done;
         }
         memcpy(x, surface->vertices + 3 * v, 3 * sizeof *x);
     }
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+
+    /* Equal positions count once. */
     double *all = (double *)points->data + 3 * first;
     qsort(all, (size_t)(points->count - first), 3 * sizeof *all, sp_compare3);
     for (int64_t i = 0; i < points->count - first; i++)
@@ -134,9 +147,11 @@ done:
 static int place_grid(sp_context *context, const sp_surface *surface, int64_t cells, int64_t margin, sp_grid *grid)
 {
     double low[3], high[3], longest = 0;
+
     sp_surface_box(surface, low, high);
     for (int k = 0; k < 3; k++)
         longest = fmax(longest, high[k] - low[k]);
+
     *grid = (sp_grid){.spacing = longest / (double)cells};
     for (int k = 0; k < 3; k++) {
         grid->cells[k] =
@@ -144,6 +159,7 @@ static int place_grid(sp_context *context, const sp_surface *surface, int64_t ce
             margin;
         grid->origin[k] = low[k] + 0.5 * (high[k] - low[k]) - 0.5 * grid->spacing * (double)grid->cells[k];
     }
+
     grid->words = (grid->cells[0] + 63) / 64;
     if ((double)sp_grid_rows(grid) * (double)grid->words > 1e9)
         return sp_fail(context, SP_INPUT, "a grid of %lld x %lld x %lld cells is too large", (long long)grid->cells[0],
@@ -164,12 +180,16 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
     sp_grid grid;
     /* A margin of one cell, so that a face of a box is in the middle of a layer and does not touch two. */
     SP_TRY(place_grid(context, surface, cells, 1, &grid));
+
     uint64_t *bits = sp_grid_bits(&pool, &grid);
-    for (int64_t t = 0; t < surface->triangle_count && bits; t++) {
-        double corners[9];
-        in_grid(&grid, surface, t, corners);
-        sp_grid_triangle(&grid, corners, 0, grid.cells[2], sp_grid_mark, &(sp_grid_marks){&grid, bits});
-    }
+
+    if (bits)
+        for (int64_t t = 0; t < surface->triangle_count; t++) {
+            double corners[9];
+            in_grid(&grid, surface, t, corners);
+            sp_grid_triangle(&grid, corners, 0, grid.cells[2], sp_grid_mark, &(sp_grid_marks){&grid, bits});
+        }
+
     for (int64_t row = 0; row < sp_grid_rows(&grid) && !pool.failed; row++)
         for (int64_t x = 0; x < grid.cells[0]; x++) {
             if (!sp_grid_test(&grid, bits, x, row))
@@ -181,6 +201,7 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
             }
             sp_grid_centre(&grid, x, row % grid.cells[1], row / grid.cells[1], centre);
         }
+
     status = !pool.failed            ? SP_OK
              : points->count == MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points",
                                                (long long)cells, (long long)MOST)
@@ -209,10 +230,13 @@ static int compare_hits(const void *a, const void *b)
 static bool intersect_lines(const sp_grid *grid, int64_t most, const double x[9], int axis, sp_list *hits)
 {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+
     const double e[2] = {x[3 + u] - x[u], x[3 + v] - x[v]}, f[2] = {x[6 + u] - x[u], x[6 + v] - x[v]},
                  area = e[0] * f[1] - e[1] * f[0];
     if (!(fabs(area) > 1e-12 * (e[0] * e[0] + e[1] * e[1] + f[0] * f[0] + f[1] * f[1])))
         return true; /* the triangle is parallel to the lines */
+
+    /* Centres of cells in the box of the triangle */
     const double low[2] = {fmin(x[u], fmin(x[3 + u], x[6 + u])), fmin(x[v], fmin(x[3 + v], x[6 + v]))};
     const double high[2] = {fmax(x[u], fmax(x[3 + u], x[6 + u])), fmax(x[v], fmax(x[3 + v], x[6 + v]))};
     for (int64_t j = (int64_t)fmax(ceil(low[1] - 0.5), 0); j < grid->cells[v] && (double)j + 0.5 <= high[1]; j++)
@@ -221,6 +245,7 @@ static bool intersect_lines(const sp_grid *grid, int64_t most, const double x[9]
             const double s = (p[0] * f[1] - p[1] * f[0]) / area, t = (e[0] * p[1] - e[1] * p[0]) / area;
             if (s < 0 || t < 0 || s + t > 1)
                 continue;
+
             hit *to = hits->count < 2 * MOST ? sp_list_add(hits, 1, sizeof *to) : NULL;
             if (!to)
                 return false;
@@ -237,6 +262,7 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
     sp_list hits = {0};
     const int64_t most = cells + 2;
     SP_TRY(place_grid(context, surface, cells, 0, &grid));
+
     for (int64_t t = 0; t < surface->triangle_count; t++) {
         double corners[9];
         in_grid(&grid, surface, t, corners);
@@ -248,9 +274,12 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
                 goto done;
             }
     }
+
     hit *all = hits.data;
     if (hits.count > 0)
         qsort(all, (size_t)hits.count, sizeof *all, compare_hits);
+
+    /* Hits of one line at the same depth are those of triangles with a common side. */
     for (int64_t i = 0; i < hits.count; i++) {
         if (i > 0 && all[i].line == all[i - 1].line && all[i].depth - all[i - 1].depth <= 1e-9 * (double)cells)
             continue;
@@ -259,6 +288,7 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
             status = sp_fail_memory(context);
             goto done;
         }
+
         const int axis = (int)(all[i].line / (most * most)), u = (axis + 1) % 3, v = (axis + 2) % 3;
         x[axis] = grid.origin[axis] + grid.spacing * all[i].depth;
         x[u] = grid.origin[u] + grid.spacing * ((double)(all[i].line % most) + 0.5);

@@ -21,6 +21,7 @@ static bool map(int nodes, const double X[][3], const double shape[], const doub
                 double inverse[3][3])
 {
     double J[3][3] = {{0}}; /* J[i][k] = ∂x_i/∂ξ_k */
+
     x[0] = x[1] = x[2] = 0;
     for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++) {
@@ -28,9 +29,12 @@ static bool map(int nodes, const double X[][3], const double shape[], const doub
             for (int k = 0; k < 3; k++)
                 J[i][k] += slope[a][k] * X[a][i];
         }
+
     const double det = sp_determinant(J[0], J[1], J[2]);
     if (!(det > 0))
         return false;
+
+    /* J⁻¹ by cofactors */
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             const int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
@@ -45,12 +49,16 @@ static void clamp(sp_element_shape shape, double xi[3])
 {
     const int of_simplex = shape == SP_HEXAHEDRON ? 0 : shape == SP_WEDGE ? 2 : 3;
     double sum = 0;
+
     for (int k = 0; k < of_simplex; k++) {
         xi[k] = fmax(xi[k], 0);
         sum += xi[k];
     }
+
+    /* Sums above 1 are divided, by which the point moves towards the corner at the origin. */
     for (int k = 0; k < of_simplex && sum > 1; k++)
         xi[k] /= sum;
+
     for (int k = of_simplex; k < 3; k++)
         xi[k] = fmin(fmax(xi[k], -1), 1);
 }
@@ -64,12 +72,16 @@ static void find_place(const sp_mesh *mesh, int64_t element, const double point[
     const int type = sp_mesh_element_places(mesh, element, X);
     const sp_element_type *of = &sp_element_types[type];
     p->nodes = of->nodes;
+
     memcpy(xi, centre[of->shape], sizeof xi);
     for (int step = 0; step < STEPS; step++) {
         double next[3] = {xi[0], xi[1], xi[2]}, change = 0;
+
         sp_element_shape_functions(type, xi, p->shape, slope);
         if (!map(p->nodes, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
             break;
+
+        /* ξ += J⁻¹ (X − x(ξ)); iterates may leave the element only a little, since the map can fold outside. */
         for (int k = 0; k < 3; k++) {
             for (int i = 0; i < 3; i++)
                 next[k] += inverse[k][i] * (point[i] - x[i]);
@@ -77,15 +89,20 @@ static void find_place(const sp_mesh *mesh, int64_t element, const double point[
             change = fmax(change, fabs(next[k] - xi[k]));
             xi[k] = next[k];
         }
+
         if (change < 1e-14)
             break;
     }
+
     clamp(of->shape, xi);
     sp_element_shape_functions(type, xi, p->shape, slope);
     if (!map(p->nodes, (const double(*)[3])X, p->shape, (const double(*)[3])slope, x, inverse))
         memset(inverse, 0, sizeof inverse);
+
     for (int k = 0; k < 3; k++)
         p->gap[k] = point[k] - x[k];
+
+    /* ∂N_a/∂X = ∂N_a/∂ξ ∂ξ/∂X */
     for (int a = 0; a < p->nodes; a++)
         for (int i = 0; i < 3; i++) {
             p->gradient[a][i] = 0;
@@ -106,11 +123,13 @@ int sp_transfer_new(sp_context *context, const sp_mesh *mesh, sp_transfer *trans
     const int64_t n = sp_mesh_element_count(mesh);
     sp_pool pool = {0};
     *transfer = (sp_transfer){.mesh = mesh};
+
     double *low = sp_pool_raw(&pool, 3 * n, sizeof *low), *high = sp_pool_raw(&pool, 3 * n, sizeof *high);
     if (pool.failed) {
         sp_pool_free(&pool);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < 3 * n; i++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, i / 3, &nodes);
@@ -121,6 +140,7 @@ int sp_transfer_new(sp_context *context, const sp_mesh *mesh, sp_transfer *trans
             high[i] = fmax(high[i], mesh->vertices[3 * node[a] + i % 3]);
         }
     }
+
     const int status = sp_box_tree_new(context, n, low, high, &transfer->tree);
     sp_pool_free(&pool);
     return status;
@@ -136,12 +156,16 @@ void sp_transfer_find(const sp_transfer *transfer, const double point[3], sp_tra
 {
     place p;
     double square;
+
     const int64_t element =
         sp_box_tree_nearest(&transfer->tree, point, element_distance, (void *)transfer->mesh, &square);
     find_place(transfer->mesh, element, point, &p);
     transferred->corner = sp_mesh_nodes(transfer->mesh, element, &transferred->corners);
     transferred->gap = sqrt(square);
+
     memcpy(transferred->gradient, p.gradient, sizeof p.gradient);
+
+    /* Outside the element the motion is continued linearly: N_a + ∇N_a · gap */
     for (int a = 0; a < p.nodes; a++) {
         transferred->weight[a] = p.shape[a];
         for (int i = 0; i < 3; i++)
@@ -166,6 +190,7 @@ static void apply_gradient(const sp_transferred *transferred, int64_t height, in
                            const double direction[3], double *rows)
 {
     double weight[SP_ELEMENT_NODES];
+
     for (int a = 0; a < transferred->corners; a++) {
         weight[a] = 0;
         for (int i = 0; i < 3; i++)
@@ -183,14 +208,19 @@ int sp_pointshell_transfer(sp_context *context, const sp_mesh *mesh, int64_t mod
     int64_t outside = 0;
     const int64_t height = 3 * mesh->vertex_count;
     *report = (sp_pointshell_motion_report){0};
+
     sp_mesh_box(mesh, low, high);
+
+    /* Points count as outside from rounding of the size of the mesh on. */
     const double tolerance = 1e-9 * sqrt(sp_box_square(low, low, high));
     SP_TRY(sp_transfer_new(context, mesh, &transfer));
+
     pointshell->modes = modes;
     pointshell->U = sp_pool_raw(&pointshell->pool, pointshell->count, 3 * (size_t)modes * sizeof(double));
     pointshell->dN = sp_pool_raw(&pointshell->pool, pointshell->count, 3 * (size_t)modes * sizeof(double));
     pointshell->dT =
         tangents ? sp_pool_raw(&pointshell->pool, pointshell->count, 6 * (size_t)modes * sizeof(double)) : NULL;
+
     if (pointshell->pool.failed) {
         status = sp_fail_memory(context);
         goto free_transfer;
@@ -201,15 +231,19 @@ int sp_pointshell_transfer(sp_context *context, const sp_mesh *mesh, int64_t mod
         double tangent[2][3];
         const double *normal = pointshell->normals + 3 * s;
         const int64_t at = 3 * modes * s;
+
         sp_transfer_find(&transfer, pointshell->points + 3 * s, &transferred);
         sp_transferred_rows(&transferred, height, modes, U, transferred.weight, pointshell->U + at);
         apply_gradient(&transferred, height, modes, U, normal, pointshell->dN + at);
         sp_pointshell_tangents(normal, tangent);
-        for (int i = 0; i < 2 && tangents; i++)
-            apply_gradient(&transferred, height, modes, U, tangent[i], pointshell->dT + 2 * at + 3 * modes * i);
+        if (tangents)
+            for (int i = 0; i < 2; i++)
+                apply_gradient(&transferred, height, modes, U, tangent[i], pointshell->dT + 2 * at + 3 * modes * i);
+
         outside += transferred.gap > tolerance;
         gap = transferred.gap > gap ? transferred.gap : gap;
     }
+
     report->outside = outside;
     report->gap = gap;
     status = sp_pointshell_bounds(context, pointshell);

@@ -20,11 +20,15 @@ static double distance(const double *a, const double *b, int64_t stride)
 int sp_pointshell_tree(sp_context *context, sp_pointshell *pointshell)
 {
     int status = SP_OK;
+
     pointshell->radius = sp_pool_new(&pointshell->pool, sp_pointshell_inner(pointshell), sizeof *pointshell->radius);
     if (!pointshell->radius)
         return sp_fail_memory(context);
+
     for (int64_t p = 0; p < pointshell->cumulative[0]; p++)
         pointshell->parent[p] = -1;
+
+    /* The parent of a point of level k is the nearest of all points in the levels above. */
     for (int k = 1; k < pointshell->levels; k++) {
         sp_box_tree tree;
         SP_TRY(sp_box_tree_new(context, pointshell->cumulative[k - 1], pointshell->points, pointshell->points, &tree));
@@ -53,18 +57,22 @@ done:
 int sp_pointshell_bounds(sp_context *context, sp_pointshell *pointshell)
 {
     const int64_t r = pointshell->modes;
+
     pointshell->a = sp_pool_new(&pointshell->pool, r * sp_pointshell_inner(pointshell), sizeof *pointshell->a);
     if (!pointshell->a)
         return sp_fail_memory(context);
+
+    /* The spheres of ancestors contain p at any q: a_j bounds |U_j(p) − U_j(c)| for all p below c. */
     for (int64_t p = 0; p < pointshell->count; p++) {
         int64_t c = p;
         for (int k = pointshell->levels - 1; k >= 1; k--) {
             c = c < pointshell->cumulative[k - 1] ? c : pointshell->parent[c];
             double *a = pointshell->a + r * sp_pointshell_node(pointshell, k, c);
-            for (int64_t j = 0; j < r && c != p; j++) {
-                const double d = distance(pointshell->U + 3 * r * p + j, pointshell->U + 3 * r * c + j, r);
-                a[j] = d > a[j] ? d : a[j];
-            }
+            if (c != p)
+                for (int64_t j = 0; j < r; j++) {
+                    const double d = distance(pointshell->U + 3 * r * p + j, pointshell->U + 3 * r * c + j, r);
+                    a[j] = d > a[j] ? d : a[j];
+                }
         }
     }
     return sp_progress(context, 1);

@@ -20,8 +20,11 @@ void sp_colormap(double value, float rgb[3])
     double at = (value > 0 ? value < 1 ? value : 1 : 0) * (KNOTS - 1);
     int i = at < KNOTS - 2 ? (int)at : KNOTS - 2;
     double t = at - i;
+
     for (int k = 0; k < 3; k++) {
         double b = KNOT[i][k], c = KNOT[i + 1][k];
+
+        /* Beyond the ends the knots continue straight. */
         double a = i > 0 ? KNOT[i - 1][k] : 2 * b - c, d = i + 2 < KNOTS ? KNOT[i + 2][k] : 2 * c - b;
         double cubic = b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
         rgb[k] = sp_srgb_linear(fmin(1, fmax(0, cubic)));

@@ -40,6 +40,7 @@ static void sort_spokes(spoke *spokes, int32_t count)
         qsort(spokes, (size_t)count, sizeof *spokes, compare_spokes);
         return;
     }
+
     for (int32_t i = 1; i < count; i++) {
         spoke moved = spokes[i];
         int32_t k = i;
@@ -61,8 +62,11 @@ static void join(vertex_fan *fan, int32_t a, int32_t b, bool reversed)
 {
     bool reversed_a, reversed_b;
     int32_t root_a = find_root(fan, a, &reversed_a), root_b = find_root(fan, b, &reversed_b);
+
     if (root_a == root_b)
         return;
+
+    /* The larger set keeps its root, so that ways to the root stay short. */
     if (fan->size[root_a] < fan->size[root_b]) {
         int32_t swap = root_a;
         root_a = root_b;
@@ -108,16 +112,21 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         fan->reversed[i] = false;
         fan->sum[i][0] = fan->sum[i][1] = fan->sum[i][2] = 0;
     }
+
+    /* The two spokes of an edge follow each other once they are sorted by the far vertex. */
     sort_spokes(fan->spokes, 2 * count);
     for (int32_t i = 0; i + 1 < 2 * count; i++) {
         const spoke *a = fan->spokes + i, *b = a + 1;
         if (a->other != b->other || a->face == b->face)
             continue;
+
+        /* Faces of the same direction along an edge are reversed relative to each other. */
         bool reversed = a->outgoing == b->outgoing;
         double cosine = sp_dot3(face[corners[a->face] / 3], face[corners[b->face] / 3]);
         if ((reversed ? -cosine : cosine) > CREASE_COSINE)
             join(fan, a->face, b->face, reversed);
     }
+
     for (int32_t i = 0; i < count; i++) {
         bool reversed;
         double *sum = fan->sum[find_root(fan, i, &reversed)];
@@ -125,6 +134,8 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         for (int k = 0; k < 3; k++)
             sum[k] += (reversed ? -weight : weight) * face[corners[i] / 3][k];
     }
+
+    /* A group whose normals cancel gives each face its own. */
     for (int32_t i = 0; i < count; i++) {
         bool reversed;
         const double *sum = fan->sum[find_root(fan, i, &reversed)];
@@ -140,14 +151,18 @@ static int64_t gather_corners(const int64_t *triangles, int64_t corner_count, in
                               int64_t *corners)
 {
     int64_t largest = 0;
+
+    /* Counting sort by vertex: start[v] moves to the end of v and is moved back. */
     for (int64_t c = 0; c < corner_count; c++)
         start[triangles[c] + 1]++;
     for (int64_t v = 0; v < vertex_count; v++) {
         largest = start[v + 1] > largest ? start[v + 1] : largest;
         start[v + 1] += start[v];
     }
+
     for (int64_t c = 0; c < corner_count; c++)
         corners[start[triangles[c]]++] = c;
+
     for (int64_t v = vertex_count; v > 0; v--)
         start[v] = start[v - 1];
     start[0] = 0;
@@ -163,15 +178,18 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
     int64_t *corners = sp_pool_raw(&pool, 3 * triangle_count, sizeof *corners);
     double(*face)[3] = sp_pool_raw(&pool, triangle_count, sizeof *face);
     vertex_fan *fans = sp_pool_new(&pool, context->threads, sizeof *fans);
+
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     int64_t largest = gather_corners(triangles, 3 * triangle_count, vertex_count, start, corners);
     if (largest > INT32_MAX / 2) {
         status = sp_fail(context, SP_INPUT, "%lld triangles meet at one vertex", (long long)largest);
         goto done;
     }
+
     for (int i = 0; i < context->threads; i++) {
         fans[i].spokes = sp_pool_raw(&pool, 2 * largest, sizeof *fans[i].spokes);
         fans[i].parent = sp_pool_raw(&pool, largest, sizeof *fans[i].parent);
@@ -183,6 +201,7 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
         status = sp_fail_memory(context);
         goto done;
     }
+
 #pragma omp parallel num_threads(context->threads)
     {
 #pragma omp for schedule(static)

@@ -23,6 +23,8 @@ static void sobol(uint32_t number, float point[2])
             first ^= bit;
             second ^= column;
         }
+
+    /* 24 bits fit a float exactly. */
     point[0] = (float)(first >> 8) / 16777216.0f;
     point[1] = (float)(second >> 8) / 16777216.0f;
 }
@@ -84,6 +86,7 @@ float sp_occlusion_open(const sp_scene *scene, sp_vec origin, sp_vec normal, con
 {
     sp_vec a, b;
     int open = 0;
+
     tangents(normal, &a, &b);
     for (int i = 0; i < rays; i++) {
         const sp_vec direction = combine(a, sky[i].x, b, sky[i].y, normal, sky[i].z);
@@ -111,12 +114,17 @@ static sp_light trace(const sp_scene *scene, const sp_hit *hit, int64_t x, int64
 {
     const int shadow = scene->look->shadow_rays, occlusion = scene->look->occlusion_rays;
     const float lift = LIFT * sqrtf(sp_vec_dot(hit->place, hit->place));
+
+    /* The start is lifted off the surface, relative to the distance at which rounding grows. */
     const sp_vec origin = sp_vec_add(hit->start, lift, hit->facing);
     sp_light light = {1, 1};
+
+    /* A surface that faces away from the lamp is dark without a ray. */
     if (shadow > 0)
         light.lit = sp_vec_dot(hit->normal, sp_key_direction) > -SP_WRAP
                         ? sp_occlusion_lit(scene, origin, scene->lamp + rank(x, y) * shadow, shadow)
                         : 0;
+
     if (occlusion > 0)
         light.open = sp_occlusion_open(scene, origin, hit->normal, scene->sky + rank(x, y) * occlusion, occlusion);
     return light;
@@ -127,10 +135,13 @@ sp_light sp_occlusion_trace(const sp_scene *scene, const sp_hit *hit, int64_t x,
     sp_light light = trace(scene, hit, x, y);
     if (!hit->ground || !scene->veil)
         return light;
+
+    /* On a ground, what opaque surfaces leave is dimmed by the transparent ones in the way. */
     sp_scene only = *scene;
     only.shadow = scene->veil;
     const sp_light veiled = trace(&only, hit, x, y);
     const float t = scene->veil_transparency;
+
     light.open *= t + (1 - t) * veiled.open;
     light.lit *= t + (1 - t) * veiled.lit;
     return light;
@@ -151,9 +162,12 @@ static bool alike(const sp_scene *scene, const sp_hit *hit, const sp_traced *tra
     const sp_view *view = scene->view;
     if (!(traced->depth < INFINITY))
         return false;
+
     const float cosine =
         (hit->normal.x * traced->normal[0] + hit->normal.y * traced->normal[1] + hit->normal.z * traced->normal[2]) /
         127;
+
+    /* The place of the other pixel by its depth, and how far it is from the tangential plane in pixels */
     const float pixel = (float)((view->perspective ? hit->place.z : 1) / view->scale),
                 reach = view->perspective ? traced->depth : 1;
     const sp_vec to = {(float)(((double)x + 0.5 - view->centre[0]) / view->scale) * reach - hit->place.x,
@@ -177,6 +191,8 @@ sp_light sp_occlusion_gather(const sp_scene *scene, const sp_hit *hit, int64_t x
             sum.lit += traced->light.lit;
             count++;
         }
+
+    /* A surface of which no pixel was traced is traced here. */
     if (count == 0)
         return sp_occlusion_trace(scene, hit, x, y);
     return (sp_light){sum.open / (float)count, sum.lit / (float)count};

@@ -15,6 +15,8 @@ static double plane_distance(const sp_view *view, int plane, const double p[3])
 {
     if (plane == 0)
         return p[2] - view->near;
+
+    /* The sides of the guard: |x| ≤ reach z in perspective, ≤ reach in parallel view */
     double reach = GUARD / (view->scale * view->samples) * (view->perspective ? p[2] : 1);
     const double along = p[(plane - 1) / 2];
     return plane & 1 ? reach - along : reach + along;
@@ -42,9 +44,11 @@ static int clip_polygon(const sp_view *view, double polygon[][3], int count)
     double source[3 + PLANES][3], distance[3 + PLANES];
     for (int plane = 0; plane < PLANES && count > 0; plane++) {
         int kept = 0;
+
         memcpy(source, polygon, (size_t)count * sizeof *source);
         for (int i = 0; i < count; i++)
             distance[i] = plane_distance(view, plane, source[i]);
+
         for (int i = 0; i < count; i++) {
             int next = i + 1 < count ? i + 1 : 0;
             bool in = distance[i] >= 0, next_in = distance[next] >= 0;
@@ -94,8 +98,11 @@ static void sample_range(const int32_t value[3], int64_t count, int64_t *first, 
     int64_t low = value[0], high = value[0];
     for (int i = 1; i < 3; i++) {
         low = value[i] < low ? value[i] : low;
+
         high = value[i] > high ? value[i] : high;
     }
+
+    /* Centres are at i ONE + HALF. */
     *first = ceil_divide(low - HALF, ONE);
     *last = floor_divide(high - HALF, ONE);
     *first = *first < 0 ? 0 : *first;
@@ -126,6 +133,7 @@ static int emit(const sp_view *view, int64_t width, int64_t height, const screen
         out->y[i] = snap(corner[i].y);
         out->key[i] = corner[i].key;
     }
+
     int64_t first, last;
     sample_range(out->y, height * view->samples, &first, &last);
     if (first > last)
@@ -133,6 +141,8 @@ static int emit(const sp_view *view, int64_t width, int64_t height, const screen
     sample_range(out->x, width * view->samples, &first, &last);
     if (first > last)
         return 0;
+
+    /* All triangles run the same way round on the screen. */
     int64_t area = area_of(out);
     if (area < 0) {
         sp_primitive copy = *out;
@@ -151,12 +161,16 @@ int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, co
 {
     double polygon[3 + PLANES][3];
     int sides = 3;
+
     for (int i = 0; i < 3; i++)
         memcpy(polygon[i], corner[i], sizeof polygon[i]);
+
     if (!inside_all(view, corner[0]) || !inside_all(view, corner[1]) || !inside_all(view, corner[2]))
         sides = clip_polygon(view, polygon, 3);
     if (sides < 3)
         return 0;
+
+    /* A fan of triangles from the first corner */
     int count = 0;
     screen_point point[3] = {to_screen(view, polygon[0]), to_screen(view, polygon[1])};
     for (int i = 2; i < sides; i++) {
@@ -180,6 +194,7 @@ int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const 
     double end[2][3];
     memcpy(end[0], a, sizeof end[0]);
     memcpy(end[1], b, sizeof end[1]);
+
     for (int plane = 0; plane < PLANES; plane++) {
         double distance[2] = {plane_distance(view, plane, end[0]), plane_distance(view, plane, end[1])};
         if (!(distance[0] >= 0) && !(distance[1] >= 0))
@@ -188,6 +203,7 @@ int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const 
             if (!(distance[i] >= 0))
                 cut(end[1 - i], end[i], distance[1 - i], distance[i], end[i]);
     }
+
     screen_point from = to_screen(view, end[0]), to = to_screen(view, end[1]);
     double length = hypot(to.x - from.x, to.y - from.y);
     if (!(length > 0))
@@ -195,6 +211,8 @@ int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const 
     /* One pixel wide up to 800 rows, then proportional to the picture, so that a figure looks the same at any size. */
     double half = 0.5 * view->samples * fmax(1, (double)height / 800);
     double dx = half * (to.x - from.x) / length, dy = half * (to.y - from.y) / length;
+
+    /* A line is two triangles, which meet the same depths as the surface. */
     screen_point quad[4] = {{from.x - dx - dy, from.y - dy + dx, line_key(view, from.key)},
                             {from.x - dx + dy, from.y - dy - dx, line_key(view, from.key)},
                             {to.x + dx + dy, to.y + dy - dx, line_key(view, to.key)},
@@ -211,6 +229,7 @@ int sp_sample_rank(int samples, int64_t row, int64_t column)
                          four[16] = {0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 15, 9, 1, 7, 13, 5};
     static const uint8_t *const ranks[4] = {one, two, three, four};
     const int period = samples > 1 ? samples : 2;
+
     return ranks[samples - 1][row % period * period + column % period];
 }
 
@@ -261,8 +280,10 @@ void sp_band_draw(sp_band *band, const sp_primitive *p, int32_t number)
     int64_t row, last_row, left, right;
     sample_range(p->y, band->first + band->rows, &row, &last_row);
     sample_range(p->x, band->columns, &left, &right);
+
     row = row < band->first ? band->first : row;
     edge edges[3];
+
     for (int k = 0; k < 3; k++) {
         int n = (k + 1) % 3;
         edges[k] =
@@ -273,21 +294,26 @@ void sp_band_draw(sp_band *band, const sp_primitive *p, int32_t number)
     double area = (double)area_of(p);
     double weight1 = (p->key[1] - p->key[0]) / area, weight2 = (p->key[2] - p->key[0]) / area;
     double step = -ONE * ((double)edges[2].dy * weight1 + (double)edges[0].dy * weight2);
+
     for (; row <= last_row; row++) {
         int64_t first = left, last = right, y = row * ONE + HALF;
         for (int k = 0; k < 3; k++)
             narrow(edges + k, y, &first, &last);
         if (first > last)
             continue;
+
         int64_t x = first * ONE + HALF, at = (row - band->first) * band->columns + first;
         double start = p->key[0] + (double)edge_at(edges + 2, x, y) * weight1 + (double)edge_at(edges, x, y) * weight2;
         double *key = band->key + at;
+
+        /* Lines are drawn over what is not nearer than they are. */
         if (p->triangle < 0) {
             for (int64_t i = 0; i <= last - first; i++)
                 if (start + (double)i * step >= key[i])
                     band->line[at + i] = 1;
             continue;
         }
+
         int32_t *visible = band->visible + at;
         for (int64_t i = 0; i <= last - first; i++) {
             double value = start + (double)i * step;

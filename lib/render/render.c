@@ -22,9 +22,11 @@ static int check_size(sp_context *context, int64_t width, int64_t height)
 int sp_image_new(sp_context *context, int64_t width, int64_t height, sp_image *image)
 {
     *image = (sp_image){0};
+
     int status = check_size(context, width, height);
     if (status != SP_OK)
         return status;
+
     image->width = width;
     image->height = height;
     image->rgb = sp_pool_new(&image->pool, 3 * width * height, 1);
@@ -33,6 +35,7 @@ int sp_image_new(sp_context *context, int64_t width, int64_t height, sp_image *i
         sp_image_free(image);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < width * height; i++)
         image->depth[i] = INFINITY;
     return SP_OK;
@@ -56,29 +59,37 @@ static int64_t first_outside(const int64_t *index, int64_t count, int64_t limit)
 static int check_drawing(sp_context *context, const sp_drawing *drawing, int64_t number)
 {
     int64_t vertices = drawing->vertex_count, edges = drawing->lines ? drawing->edge_count : 0, at;
+
     if (vertices < 0 || drawing->triangle_count < 0 || edges < 0)
         return sp_fail(context, SP_INPUT, "drawing %lld has a negative number of vertices, triangles or edges",
                        (long long)number);
     if (vertices > INT64_MAX / 64 || drawing->triangle_count > INT32_MAX || edges > INT32_MAX)
         return sp_fail(context, SP_INPUT, "drawing %lld is too large: %lld triangles, %lld edges", (long long)number,
                        (long long)drawing->triangle_count, (long long)edges);
+
     for (int64_t i = 0; i < 3 * vertices; i++)
         if (!(fabs(drawing->vertices[i]) <= 1e60))
             return sp_fail(context, SP_INPUT, "drawing %lld: vertex %lld is not finite", (long long)number,
                            (long long)(i / 3));
-    for (int64_t i = 0; drawing->color && i < 3 * vertices; i++)
-        if (!isfinite(drawing->color[i]))
-            return sp_fail(context, SP_INPUT, "drawing %lld: the colour of vertex %lld is not finite",
-                           (long long)number, (long long)(i / 3));
-    for (int i = 0; !drawing->color && i < 3; i++)
-        if (!isfinite(drawing->base[i]))
-            return sp_fail(context, SP_INPUT, "drawing %lld: the base colour is not finite", (long long)number);
+
+    if (drawing->color)
+        for (int64_t i = 0; i < 3 * vertices; i++)
+            if (!isfinite(drawing->color[i]))
+                return sp_fail(context, SP_INPUT, "drawing %lld: the colour of vertex %lld is not finite",
+                               (long long)number, (long long)(i / 3));
+    if (!drawing->color)
+        for (int i = 0; i < 3; i++)
+            if (!isfinite(drawing->base[i]))
+                return sp_fail(context, SP_INPUT, "drawing %lld: the base colour is not finite", (long long)number);
+
     if (drawing->ground && !(drawing->triangle_count > 0 && drawing->fade[0] < drawing->fade[1]))
         return sp_fail(context, SP_INPUT, "drawing %lld: a ground needs a triangle, and depths where it fades",
                        (long long)number);
+
     if (!(drawing->transparency >= 0 && drawing->transparency <= 1))
         return sp_fail(context, SP_INPUT, "drawing %lld: a transparency of %g is not within 0 ... 1", (long long)number,
                        (double)drawing->transparency);
+
     if ((at = first_outside(drawing->triangles, 3 * drawing->triangle_count, vertices)) >= 0)
         return sp_fail(context, SP_INPUT, "drawing %lld: triangle %lld names vertex %lld of %lld", (long long)number,
                        (long long)(at / 3), (long long)drawing->triangles[at], (long long)vertices);
@@ -97,8 +108,8 @@ typedef struct workspace {
     int64_t drawing_count;
     int64_t width, height;
     int64_t *start; /* [sources + 1] first primitive of each source */
-    int64_t *
-        first_source; /* [2 drawing_count + 1] first source of each drawing's triangles, then of each drawing's edges */
+    /* [2 drawing_count + 1] first source of each drawing's triangles, then of each drawing's edges */
+    int64_t *first_source;
     sp_primitive *primitives;
     int64_t band_count;
     int64_t *band_start; /* [band_count + 1] into band_list */
@@ -110,19 +121,23 @@ static int to_camera_space(sp_context *context, workspace *work)
 {
     const double **vertices = sp_pool_new(&work->pool, work->drawing_count, sizeof *vertices);
     const float **normals = sp_pool_new(&work->pool, work->drawing_count, sizeof *normals);
+
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t d = 0; d < work->drawing_count; d++) {
         const sp_drawing *drawing = work->drawings + d;
         double *moved = sp_pool_raw(&work->pool, 3 * drawing->vertex_count, sizeof *moved);
         float *corner = drawing->flat ? NULL : sp_pool_raw(&work->pool, 9 * drawing->triangle_count, sizeof *corner);
         if (work->pool.failed)
             return sp_fail_memory(context);
+
 #pragma omp parallel for schedule(static) num_threads(context->threads)
         for (int64_t v = 0; v < drawing->vertex_count; v++)
             sp_view_point(&work->view, drawing->vertices + 3 * v, moved + 3 * v);
         vertices[d] = moved;
         normals[d] = corner;
+
         if (corner) {
             int status = sp_corner_normals(context, moved, drawing->vertex_count, drawing->triangles,
                                            drawing->triangle_count, corner);
@@ -130,6 +145,7 @@ static int to_camera_space(sp_context *context, workspace *work)
                 return status;
         }
     }
+
     work->scene.vertices = vertices;
     work->scene.normals = normals;
     return SP_OK;
@@ -144,6 +160,7 @@ static int make_primitives(const workspace *work, int64_t group, int64_t index,
     const sp_drawing *drawing = work->drawings + d;
     const double *vertices = work->scene.vertices[d];
     int count;
+
     if (edges) {
         const int64_t *e = drawing->edges + 2 * index;
         count =
@@ -153,6 +170,7 @@ static int make_primitives(const workspace *work, int64_t group, int64_t index,
         const double *const corner[3] = {vertices + 3 * t[0], vertices + 3 * t[1], vertices + 3 * t[2]};
         count = sp_primitive_triangle(&work->view, work->width, work->height, corner, out);
     }
+
     for (int i = 0; i < count; i++) {
         out[i].drawing = (int32_t)d;
         out[i].triangle = edges ? -1 : index;
@@ -165,18 +183,23 @@ static int make_primitives(const workspace *work, int64_t group, int64_t index,
 static int collect_primitives(sp_context *context, workspace *work)
 {
     int64_t groups = 2 * work->drawing_count;
+
     work->first_source = sp_pool_new(&work->pool, groups + 1, sizeof *work->first_source);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t g = 0; g < groups; g++) {
         const sp_drawing *drawing = work->drawings + g % work->drawing_count;
         int64_t count = g < work->drawing_count ? drawing->triangle_count : drawing->lines ? drawing->edge_count : 0;
         work->first_source[g + 1] = work->first_source[g] + count;
     }
+
     int64_t sources = work->first_source[groups];
     int64_t *start = work->start = sp_pool_new(&work->pool, sources + 1, sizeof *start);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
+    /* Counted and written by threads: the order is that of the sources, whatever thread makes them. */
     for (int64_t g = 0; g < groups; g++) {
         int64_t first = work->first_source[g], count = work->first_source[g + 1] - first;
 #pragma omp parallel for schedule(static) num_threads(context->threads)
@@ -185,13 +208,16 @@ static int collect_primitives(sp_context *context, workspace *work)
             start[first + i + 1] = make_primitives(work, g, i, scratch);
         }
     }
+
     for (int64_t i = 0; i < sources; i++)
         start[i + 1] += start[i];
     if (start[sources] > INT32_MAX)
         return sp_fail(context, SP_INPUT, "%lld visible triangles and lines are too many", (long long)start[sources]);
+
     sp_primitive *primitives = work->primitives = sp_pool_raw(&work->pool, start[sources], sizeof *primitives);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t g = 0; g < groups; g++) {
         int64_t first = work->first_source[g], count = work->first_source[g + 1] - first;
 #pragma omp parallel for schedule(static) num_threads(context->threads)
@@ -202,6 +228,7 @@ static int collect_primitives(sp_context *context, workspace *work)
                 primitives[start[first + i] + k] = scratch[k];
         }
     }
+
     work->scene.primitives = primitives;
     return SP_OK;
 }
@@ -211,24 +238,29 @@ static int sort_into_bands(sp_context *context, workspace *work)
 {
     int64_t band_rows = BAND_PIXELS * work->view.samples, rows = work->height * work->view.samples;
     int64_t count = work->start[work->first_source[2 * work->drawing_count]];
+
     work->band_count = (work->height + BAND_PIXELS - 1) / BAND_PIXELS;
     int64_t *start = work->band_start = sp_pool_new(&work->pool, work->band_count + 1, sizeof *start);
     int64_t *fill = sp_pool_raw(&work->pool, work->band_count, sizeof *fill);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < count; i++) {
         int64_t first, last;
         sp_primitive_rows(work->primitives + i, rows, &first, &last);
         for (int64_t band = first / band_rows; band <= last / band_rows; band++)
             start[band + 1]++;
     }
+
     for (int64_t band = 0; band < work->band_count; band++) {
         start[band + 1] += start[band];
         fill[band] = start[band];
     }
+
     work->band_list = sp_pool_raw(&work->pool, start[work->band_count], sizeof *work->band_list);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < count; i++) {
         int64_t first, last;
         sp_primitive_rows(work->primitives + i, rows, &first, &last);
@@ -245,20 +277,24 @@ static int find_grounds(sp_context *context, workspace *work)
     sp_ground *grounds = sp_pool_raw(&work->pool, work->drawing_count, sizeof *grounds);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t d = 0; d < work->drawing_count; d++) {
         const sp_drawing *drawing = work->drawings + d;
         double u[3], w[3], n[3];
         if (!drawing->ground)
             continue;
+
         const int64_t *t = drawing->triangles;
         const double *vertices = work->scene.vertices[d];
         sp_subtract3(vertices + 3 * t[1], vertices + 3 * t[0], u);
         sp_subtract3(vertices + 3 * t[2], vertices + 3 * t[0], w);
         sp_cross3(u, w, n);
+
         if (sp_normalize3_scaled(n) > 0)
             grounds[count++] = (sp_ground){.normal = {(float)n[0], (float)n[1], (float)n[2]},
                                            .offset = (float)sp_dot3(n, vertices + 3 * t[0])};
     }
+
     work->scene.grounds = grounds;
     work->scene.ground_count = count;
     return SP_OK;
@@ -269,6 +305,7 @@ static int prepare_veil(sp_context *context, workspace *work, sp_shadow **veil)
 {
     float least = 1;
     bool any = false, ground = false;
+
     for (int64_t d = 0; d < work->drawing_count; d++) {
         const sp_drawing *drawing = work->drawings + d;
         ground |= drawing->ground;
@@ -277,8 +314,11 @@ static int prepare_veil(sp_context *context, workspace *work, sp_shadow **veil)
             least = fminf(least, drawing->transparency);
         }
     }
+
     if (!any || !ground)
         return SP_OK;
+
+    /* All veils count as transparent as the least of them: one ray meets them as one surface. */
     work->scene.veil_transparency = least;
     const int status = sp_shadow_new(context, work->drawings, work->scene.vertices, work->drawing_count, true, veil);
     work->scene.veil = *veil;
@@ -289,21 +329,27 @@ static int prepare_veil(sp_context *context, workspace *work, sp_shadow **veil)
 static int prepare_rays(sp_context *context, workspace *work, sp_shadow **shadow, sp_shadow **veil)
 {
     const sp_look *look = work->scene.look;
+
     if (look->shadow_rays == 0 && look->occlusion_rays == 0)
         return SP_OK;
+
     int status = sp_shadow_new(context, work->drawings, work->scene.vertices, work->drawing_count, false, shadow);
     if (status == SP_OK)
         status = prepare_veil(context, work, veil);
     if (status != SP_OK)
         return status;
+
+    /* Directions for all pixels of a tile: each of the sixteen has its own. */
     const int sky_count = SP_TILE * SP_TILE * look->occlusion_rays, lamp_count = SP_TILE * SP_TILE * look->shadow_rays;
     sp_vec *sky = sp_pool_raw(&work->pool, sky_count, sizeof *sky),
            *lamp = sp_pool_raw(&work->pool, lamp_count, sizeof *lamp);
     work->scene.traced = sp_pool_raw(&work->pool, work->width * work->height, sizeof *work->scene.traced);
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     sp_occlusion_sky(sky_count, sky);
     sp_occlusion_lamp(lamp_count, lamp);
+
     work->scene.sky = sky;
     work->scene.lamp = lamp;
     work->scene.shadow = *shadow;
@@ -316,8 +362,10 @@ static int make_bands(sp_context *context, workspace *work)
     int64_t columns = work->width * samples, size = BAND_PIXELS * samples * columns;
     uint8_t *gamma = sp_pool_raw(&work->pool, SP_GAMMA + 1, 1);
     sp_band *bands = work->bands = sp_pool_new(&work->pool, context->threads, sizeof *bands);
+
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     for (int i = 0; i < context->threads; i++) {
         bands[i].columns = columns;
         bands[i].samples = samples;
@@ -327,6 +375,7 @@ static int make_bands(sp_context *context, workspace *work)
     }
     if (work->pool.failed)
         return sp_fail_memory(context);
+
     sp_gamma_table(gamma);
     work->scene.gamma = gamma;
     return SP_OK;
@@ -340,11 +389,14 @@ static void draw_bands(const sp_context *context, const workspace *work, sp_imag
     for (int64_t b = 0; b < work->band_count; b++) {
         sp_band *band = work->bands + omp_get_thread_num();
         int64_t first = b * BAND_PIXELS, end = first + BAND_PIXELS < work->height ? first + BAND_PIXELS : work->height;
+
         band->first = first * samples;
         band->rows = (end - first) * samples;
         sp_band_clear(band);
+
         for (int64_t i = work->band_start[b]; i < work->band_start[b + 1]; i++)
             sp_band_draw(band, work->primitives + work->band_list[i], work->band_list[i]);
+
         if (image)
             sp_band_resolve(&work->scene, band, image);
         else
@@ -356,6 +408,7 @@ static int check_look(sp_context *context, const sp_look *look)
 {
     if (look->samples < 1 || look->samples > 4)
         return sp_fail(context, SP_USAGE, "%d samples per pixel and direction are not within 1 ... 4", look->samples);
+
     const int rays[2] = {look->shadow_rays, look->occlusion_rays};
     for (int i = 0; i < 2; i++)
         if (rays[i] < 0 || rays[i] > MOST_RAYS)
@@ -370,6 +423,7 @@ int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *dr
     sp_shadow *shadow = NULL, *veil = NULL;
     workspace work = {
         .drawings = drawings, .drawing_count = drawing_count, .width = image->width, .height = image->height};
+
     SP_TRY(check_look(context, look));
     if (drawing_count < 0 || drawing_count > INT32_MAX)
         return sp_fail(context, SP_USAGE, "%lld drawings are not within 0 ... %d", (long long)drawing_count, INT32_MAX);
@@ -377,15 +431,20 @@ int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *dr
     SP_TRY(sp_view_new(context, camera, image->width, image->height, look->samples, &work.view));
     for (int64_t d = 0; d < drawing_count; d++)
         SP_TRY(check_drawing(context, drawings + d, d));
+
     work.scene = (sp_scene){
         .view = &work.view, .look = look, .drawings = drawings, .width = image->width, .height = image->height};
+
     SP_TRY(sp_progress(context, 0));
     SP_TRY(to_camera_space(context, &work));
     SP_TRY(collect_primitives(context, &work));
     SP_TRY(sort_into_bands(context, &work));
     SP_TRY(prepare_rays(context, &work, &shadow, &veil));
     SP_TRY(make_bands(context, &work));
+
     SP_TRY(sp_progress(context, 0.1));
+
+    /* Rays are traced at every pixel before any is shaded, since shading gathers those of its neighbours. */
     if (shadow)
         draw_bands(context, &work, NULL);
     SP_TRY(sp_progress(context, shadow ? 0.8 : 0.3));

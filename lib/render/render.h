@@ -66,8 +66,9 @@ typedef struct sp_drawing {
     const int64_t *triangles; /* [triangle_count, 3] */
     const float *color;       /* [vertex_count, 3] linear RGB in [0,1]; NULL: one colour, `base` */
     float base[3];
-    bool
-        flat; /* one normal per triangle instead of smooth ones (angle-weighted, creases above 50 degrees stay sharp) */
+    /* One normal per triangle instead of smooth ones, which are angle-weighted and leave creases above 50 degrees
+     * sharp. */
+    bool flat;
     bool lines;           /* triangle edges of the drawing's `edges` on top */
     const int64_t *edges; /* [edge_count, 2], drawn as thin dark lines where visible */
     int64_t edge_count;

@@ -38,6 +38,8 @@ static float shoulder(float value)
     const float knee = 0.78f;
     if (value <= knee)
         return value;
+
+    /* t / (1 + t) rises from 0 with the slope 1, so that the curve has no kink at the knee. */
     float t = (value - knee) / (1 - knee);
     return knee + (1 - knee) * t / (1 + t);
 }
@@ -56,13 +58,17 @@ static sp_vec colored(const sp_hit *hit, sp_light light)
     const sp_vec n = hit->normal;
     float key = (sp_vec_dot(n, sp_key_direction) + SP_WRAP) / (1 + SP_WRAP);
     float fill = sp_vec_dot(n, FILL_DIRECTION);
+
     key = key > 0 ? light.lit * key : 0;
     fill = fill > 0 ? light.open * fill : 0;
+
     float facing = sp_vec_dot(n, hit->eye), up = 0.5f + 0.5f * n.y;
     /* Surfaces seen at a slant are occluded by others more often: less ambient light, and shape is easier to read. */
     float slant = hit->ground ? 1 : 0.62f + 0.38f * facing;
+
     sp_vec ambient = {slant * reflected(light.open, hit->albedo.x), slant * reflected(light.open, hit->albedo.y),
                       slant * reflected(light.open, hit->albedo.z)};
+
     sp_vec total = {0, 0, 0};
     total = sp_vec_add(total, key, KEY_COLOR);
     total = sp_vec_add(total, fill, FILL_COLOR);
@@ -71,10 +77,12 @@ static sp_vec colored(const sp_hit *hit, sp_light light)
     if (hit->ground)
         return sp_vec_times(hit->albedo, total);
 
+    /* Blinn's highlight with the exponent 32, and a rim of light at grazing angles */
     float shine = sp_vec_dot(n, sp_vec_unit(sp_vec_add(sp_key_direction, 1, hit->eye)));
     shine = shine > 0 ? shine : 0;
     for (int i = 0; i < 5; i++)
         shine *= shine;
+
     float grazing = 1 - facing;
     shine *= key > 0 ? SPECULAR * light.lit : 0;
     shine += 0.05f * grazing * grazing * grazing * up * light.open;
@@ -103,15 +111,18 @@ static void face_set(const sp_scene *scene, int32_t number, facet *face)
     const int64_t *t = drawing->triangles + 3 * primitive->triangle;
     const float *normals = scene->normals[primitive->drawing];
     double p[3][3], u[3], w[3], n[3];
+
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             face->corner[i][k] = p[i][k] = scene->vertices[primitive->drawing][3 * t[i] + k];
     sp_subtract3(p[1], p[0], u);
     sp_subtract3(p[2], p[0], w);
     sp_cross3(u, w, n);
+
     double length = sp_norm3(n);
     double scale = length > 0 ? 1 / length : 0;
     face->geometric = (sp_vec){(float)(n[0] * scale), (float)(n[1] * scale), (float)(n[2] * scale)};
+
     for (int i = 0; i < 3; i++) {
         const float *corner = normals ? normals + 3 * (3 * primitive->triangle + i) : NULL;
         face->normal[i] = corner ? (sp_vec){corner[0], corner[1], corner[2]} : face->geometric;
@@ -134,11 +145,13 @@ static void barycentric(const facet *face, const double ray[3], double b[3])
     double sum = 0, positive = 0;
     for (int i = 0; i < 3; i++)
         sum += b[i] = face->weight[i][0] * ray[0] + face->weight[i][1] * ray[1] + face->weight[i][2];
+
     for (int i = 0; i < 3; i++) {
         b[i] = sum < 0 ? -b[i] : b[i];
         b[i] = b[i] > 0 ? b[i] : 0;
         positive += b[i];
     }
+
     for (int i = 0; i < 3; i++)
         b[i] = positive > 0 ? b[i] / positive : 1.0 / 3;
 }
@@ -152,7 +165,10 @@ static sp_vec smooth_start(const facet *face, const double b[3], const double pl
     for (int i = 0; i < 3; i++) {
         const double n[3] = {side * face->normal[i].x, side * face->normal[i].y, side * face->normal[i].z};
         double to[3];
+
         sp_subtract3(place, face->corner[i], to);
+
+        /* Only points below the plane of a corner are moved out to it. */
         const double below = fmin(0, sp_dot3(to, n));
         for (int k = 0; k < 3; k++)
             start[k] -= b[i] * below * n[k];
@@ -173,7 +189,9 @@ static void hit_set(const sp_scene *scene, const facet *face, double x, double y
     const sp_view *view = scene->view;
     const double ray[3] = {(x - view->centre[0]) / view->scale, (view->centre[1] - y) / view->scale, 1};
     double b[3], place[3] = {0, 0, 0};
+
     barycentric(face, ray, b);
+
     sp_vec n = {0, 0, 0};
     hit->albedo = n;
     for (int i = 0; i < 3; i++) {
@@ -182,10 +200,13 @@ static void hit_set(const sp_scene *scene, const facet *face, double x, double y
         for (int k = 0; k < 3; k++)
             place[k] += b[i] * face->corner[i][k];
     }
+
     hit->place = (sp_vec){(float)place[0], (float)place[1], (float)place[2]};
     hit->eye = (sp_vec){0, 0, -1};
     if (view->perspective)
         hit->eye = sp_vec_unit((sp_vec){(float)-ray[0], (float)-ray[1], -1});
+
+    /* Both sides of a triangle are shaded: normals are turned to the eye. */
     const float side = sp_vec_dot(face->geometric, hit->eye) < 0 ? -1 : 1;
     const sp_vec none = {0, 0, 0};
     n = sp_vec_add(none, side, n);
@@ -196,6 +217,7 @@ static void hit_set(const sp_scene *scene, const facet *face, double x, double y
         n = sp_vec_add(n, -facing, hit->eye);
     n = sp_vec_unit(n);
     hit->normal = n.x == 0 && n.y == 0 && n.z == 0 ? hit->eye : n;
+
     hit->start = scene->shadow ? smooth_start(face, b, place, side) : hit->place;
     hit->ground = face->drawing->ground;
     hit->clear = hit->ground ? fade(face->drawing, place[2]) : 1;
@@ -232,6 +254,7 @@ static sp_light pixel_light(pixel *at, const sp_hit *hit)
 {
     if (!at->scene->shadow || at->face->drawing->transparency > 0)
         return (sp_light){1, 1};
+
     if (!at->lit || at->drawing != at->face->drawing || sp_vec_dot(at->normal, hit->normal) < 0.97f) {
         at->light = sp_occlusion_gather(at->scene, hit, at->x, at->y);
         at->normal = hit->normal;
@@ -245,11 +268,13 @@ static sp_light pixel_light(pixel *at, const sp_hit *hit)
 static sp_vec sample_color(pixel *at, int32_t primitive, double x, double y)
 {
     sp_hit hit;
+
     if (at->face->primitive != primitive)
         face_set(at->scene, primitive, at->face);
     hit_set(at->scene, at->face, x, y, &hit);
     if (hit.clear == 0)
         return at->back;
+
     sp_vec color = bend(colored(&hit, pixel_light(at, &hit)));
     if (hit.clear == 1)
         return color;
@@ -262,12 +287,14 @@ static sp_vec pixel_color(pixel *at, const sp_band *band, int64_t first)
     const int samples = at->scene->view->samples;
     const int32_t one = band->visible[first];
     bool alike = true, lines = false;
+
     for (int j = 0; j < samples; j++)
         for (int i = 0; i < samples; i++) {
             int64_t k = first + j * band->columns + i;
             alike = alike && band->visible[k] == one;
             lines = lines || band->line[k];
         }
+
     if (alike && !lines && one < 0)
         return at->back;
     /* Within one triangle the colour is nearly linear: the centre represents all samples. */
@@ -277,14 +304,17 @@ static sp_vec pixel_color(pixel *at, const sp_band *band, int64_t first)
         if (!lines)
             return shared;
     }
+
     sp_vec sum = {0, 0, 0};
     for (int j = 0; j < samples; j++)
         for (int i = 0; i < samples; i++) {
             int64_t k = first + j * band->columns + i;
             sp_vec color = alike ? shared : at->back;
+
             if (!alike && band->visible[k] >= 0)
                 color = sample_color(at, band->visible[k], (double)at->x + (i + 0.5) / samples,
                                      (double)at->y + (j + 0.5) / samples);
+
             if (band->line[k]) {
                 color = sp_vec_add((sp_vec){0, 0, 0}, 1 - LINE_COVER, color);
                 color = sp_vec_add(color, LINE_COVER, LINE_COLOR);
@@ -305,6 +335,7 @@ static float pixel_depth(const sp_scene *scene, const sp_band *band, int64_t at)
     for (int j = 0; j < scene->view->samples; j++)
         for (int i = 0; i < scene->view->samples; i++)
             nearest = larger(nearest, band->key[at + j * band->columns + i]);
+
     if (nearest == -INFINITY)
         return INFINITY;
     return (float)(scene->view->perspective ? 1 / nearest : -nearest);
@@ -320,9 +351,11 @@ void sp_band_trace(const sp_scene *scene, const sp_band *band)
             const int32_t primitive =
                 band->visible[(row * samples + samples / 2) * band->columns + x * samples + samples / 2];
             sp_hit hit;
+
             scene->traced[y * scene->width + x].depth = INFINITY;
             if (primitive < 0)
                 continue;
+
             if (face.primitive != primitive)
                 face_set(scene, primitive, &face);
             hit_set(scene, &face, (double)x + 0.5, (double)y + 0.5, &hit);
@@ -335,14 +368,17 @@ void sp_band_resolve(const sp_scene *scene, const sp_band *band, sp_image *image
 {
     const int samples = scene->view->samples;
     facet face = {.primitive = -1};
+
     for (int64_t row = 0; row < band->rows / samples; row++) {
         int64_t y = band->first / samples + row;
         sp_vec back = background(scene->look->dark, ((double)y + 0.5) / (double)image->height);
+
         for (int64_t x = 0; x < image->width; x++) {
             int64_t at = row * samples * band->columns + x * samples;
             pixel here = {.scene = scene, .x = x, .y = y, .back = back, .face = &face};
             sp_vec color = pixel_color(&here, band, at);
             uint8_t *rgb = image->rgb + 3 * (y * image->width + x);
+
             rgb[0] = encode(scene->gamma, color.x);
             rgb[1] = encode(scene->gamma, color.y);
             rgb[2] = encode(scene->gamma, color.z);

@@ -25,11 +25,13 @@ static int add_drawing(sp_context *context, const sp_shadow *shadow, const sp_dr
     if (drawing->vertex_count > UINT32_MAX)
         return sp_fail(context, SP_INPUT, "shadows are of at most %lld vertices, not of %lld", (long long)UINT32_MAX,
                        (long long)drawing->vertex_count);
+
     RTCGeometry geometry = rtcNewGeometry(shadow->device, RTC_GEOMETRY_TYPE_TRIANGLE);
     float *vertex = rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 3 * sizeof *vertex,
                                             (size_t)drawing->vertex_count);
     uint32_t *corner = rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 3 * sizeof *corner,
                                                (size_t)drawing->triangle_count);
+
     if (vertex && corner) {
         for (int64_t i = 0; i < 3 * drawing->vertex_count; i++)
             vertex[i] = (float)vertices[i];
@@ -38,6 +40,7 @@ static int add_drawing(sp_context *context, const sp_shadow *shadow, const sp_dr
         rtcCommitGeometry(geometry);
         rtcAttachGeometry(shadow->scene, geometry);
     }
+
     rtcReleaseGeometry(geometry);
     return vertex && corner ? SP_OK : sp_fail_memory(context);
 }
@@ -49,6 +52,7 @@ int sp_shadow_new(sp_context *context, const sp_drawing *drawings, const double 
     sp_shadow *shadow = *result = calloc(1, sizeof *shadow);
     if (!shadow)
         return sp_fail_memory(context);
+
     shadow->device = rtcNewDevice("threads=1,set_affinity=0");
     shadow->scene = shadow->device ? rtcNewScene(shadow->device) : NULL;
     if (!shadow->scene) {
@@ -56,11 +60,13 @@ int sp_shadow_new(sp_context *context, const sp_drawing *drawings, const double 
             sp_fail(context, SP_SYSTEM, "Embree cannot be started (error %d)", (int)rtcGetDeviceError(shadow->device));
         goto done;
     }
+
     rtcSetSceneFlags(shadow->scene, RTC_SCENE_FLAG_ROBUST);
     for (int64_t d = 0; d < count; d++)
         if (!drawings[d].ground && (drawings[d].transparency > 0) == transparent && drawings[d].triangle_count > 0)
             SP_TRY(add_drawing(context, shadow, drawings + d, vertices[d]));
     rtcCommitScene(shadow->scene);
+
     const enum RTCError error = rtcGetDeviceError(shadow->device);
     if (error != RTC_ERROR_NONE)
         status = error == RTC_ERROR_OUT_OF_MEMORY ? sp_fail_memory(context)

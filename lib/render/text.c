@@ -106,6 +106,7 @@ static void fill_block(sp_image *image, int64_t x, int64_t y, int size, const ui
     int64_t left = x > 0 ? x : 0, top = y > 0 ? y : 0;
     int64_t right = x + size < image->width ? x + size : image->width,
             bottom = y + size < image->height ? y + size : image->height;
+
     for (int64_t row = top; row < bottom; row++)
         for (int64_t column = left; column < right; column++)
             for (int k = 0; k < 3; k++)
@@ -128,12 +129,15 @@ void sp_image_text(sp_image *image, sp_font *font, int64_t x, int64_t y, int sca
     /* Text beyond these limits would be invisible, and sums could overflow. */
     const int64_t far = INT32_MAX;
     scale = scale < 1 ? 1 : scale > 1000 ? 1000 : scale;
+
     if (x >= image->width || y >= image->height || x <= -far || y <= -far)
         return;
+
     if (font) {
         sp_font_draw(font, image, x, y, CELL_HEIGHT * scale, rgb, text);
         return;
     }
+
     for (int64_t left = x; *text && x < image->width && y < image->height;) {
         if (*text == '\n') {
             x = left;
@@ -141,6 +145,7 @@ void sp_image_text(sp_image *image, sp_font *font, int64_t x, int64_t y, int sca
             text++;
             continue;
         }
+
         const uint8_t *rows = next_glyph(&text);
         for (int row = 0; row < GLYPH_HEIGHT; row++)
             for (int column = 0; column < GLYPH_WIDTH; column++)

@@ -22,6 +22,7 @@ int sp_font_new(sp_context *context, const uint8_t *bytes, int64_t count, sp_fon
     sp_font *font = *result = calloc(1, sizeof *font);
     if (!font)
         return sp_fail_memory(context);
+
     FT_Error error = FT_Init_FreeType(&font->library);
     if (!error)
         error = FT_New_Memory_Face(font->library, bytes, (FT_Long)count, 0, &font->face);
@@ -29,6 +30,7 @@ int sp_font_new(sp_context *context, const uint8_t *bytes, int64_t count, sp_fon
         error = FT_Err_Unknown_File_Format;
     if (!error)
         return SP_OK;
+
     sp_font_free(font);
     *result = NULL;
     return (error & 0xff) == FT_Err_Out_Of_Memory
@@ -51,9 +53,16 @@ void sp_font_free(sp_font *font)
 static FT_ULong next_character(const char **text)
 {
     const unsigned char *at = (const unsigned char *)*text;
-    const int more = *at < 0x80 ? 0 : *at >= 0xf0 && *at < 0xf8 ? 3 : *at >= 0xe0 ? 2 : 1;
+
+    /* The first byte says how many follow: 0xxxxxxx none, 110xxxxx one, 1110xxxx two, 11110xxx three. */
+    int more = *at >= 0xe0 ? 2 : 1;
+    if (*at < 0x80)
+        more = 0;
+    else if (*at >= 0xf0 && *at < 0xf8)
+        more = 3;
     FT_ULong value = *at < 0x80 ? *at : *at & (0x3fu >> more);
     bool good = *at < 0x80 || (*at >= 0xc2 && *at < 0xf8);
+
     (*text)++;
     for (int i = 0; good && i < more; i++) {
         good = (at[i + 1] & 0xc0) == 0x80;
@@ -72,6 +81,7 @@ static void blend(sp_image *image, int64_t left, int64_t top, const FT_Bitmap *b
             const int64_t x = left + column, y = top + row;
             if (x < 0 || y < 0 || x >= image->width || y >= image->height)
                 continue;
+
             const int cover = bitmap->buffer[row * bitmap->pitch + column];
             uint8_t *to = image->rgb + 3 * (y * image->width + x);
             for (int k = 0; k < 3; k++)
@@ -90,15 +100,19 @@ static int64_t line(sp_font *font, sp_image *image, int64_t x, int64_t base, con
         if (last && FT_HAS_KERNING(font->face) && !FT_Get_Kerning(font->face, last, glyph, FT_KERNING_UNFITTED, &kern))
             pen += kern.x;
         last = glyph;
+
         if (FT_Load_Glyph(font->face, glyph, FT_LOAD_TARGET_LIGHT | FT_LOAD_NO_BITMAP))
             continue;
         FT_GlyphSlot slot = font->face->glyph;
         const int64_t advance = (slot->linearHoriAdvance + 512) / 1024; /* from 16.16 */
+
+        /* Within a pixel the outline is moved by 1/64ths, so that letters keep their distances. */
         if (image && slot->format == FT_GLYPH_FORMAT_OUTLINE) {
             FT_Outline_Translate(&slot->outline, pen % 64, 0);
             if (!FT_Render_Glyph(slot, FT_RENDER_MODE_NORMAL))
                 blend(image, x + pen / 64 + slot->bitmap_left, base - slot->bitmap_top, &slot->bitmap, rgb);
         }
+
         pen += advance;
     }
     return pen;

@@ -65,9 +65,12 @@ static int project(const gradients *g, const double *along, const double *across
 static int multiply(const gradients *g, const double *from, double *to)
 {
     int status;
+
     SP_TRY(sp_parallel_apply(g->context, g->solver, SP_TIMES_A, g->count, from, to));
     if (g->modes == 0)
         return SP_OK;
+
+    /* (K − λM) x = A x + (σ − λ) M x, then without the part along the modes */
     SP_TRY(sp_parallel_apply(g->context, g->solver, SP_TIMES_M, g->count, from, g->Mp));
     for (int64_t c = 0; c < g->count; c++) /* A = K − σM */
         cblas_daxpy((int)g->n, g->solver->shift - g->value[c], g->Mp + c * g->n, 1, to + c * g->n, 1);
@@ -93,6 +96,8 @@ static int step_gradients(gradients *g, bool *done_all)
     const int64_t n = g->n;
     double curvature[TOGETHER];
     int status;
+
+    /* α = (r·z) / (p·A p). Columns that have converged rest while the others go on. */
     SP_TRY(multiply(g, g->p, g->Ap));
     dots(g->solver, g->count, g->p, g->Ap, curvature);
     for (int64_t c = 0; c < g->count; c++) {
@@ -101,14 +106,18 @@ static int step_gradients(gradients *g, bool *done_all)
         cblas_daxpy((int)n, alpha, g->p + c * n, 1, g->x + c * n, 1);
         cblas_daxpy((int)n, -alpha, g->Ap + c * n, 1, g->r + c * n, 1);
     }
+
     dots(g->solver, g->count, g->r, g->r, g->left);
     *done_all = true;
     for (int64_t c = 0; c < g->count; c++) {
         g->left[c] = sqrt(g->left[c]);
         *done_all &= g->left[c] <= g->tolerance * g->size[c] || !(curvature[c] > 0);
     }
+
     SP_TRY(precondition(g));
     dots(g->solver, g->count, g->r, g->z, g->new);
+
+    /* β = (r·z)new / (r·z)old: z + β p is A-conjugate to the steps before. */
     for (int64_t c = 0; c < g->count; c++) {
         cblas_dscal((int)n, g->old[c] > 0 ? g->new[c] / g->old[c] : 0, g->p + c * n, 1);
         cblas_daxpy((int)n, 1, g->z + c * n, 1, g->p + c * n, 1);
@@ -150,16 +159,21 @@ static int solve_gradients(gradients *g, int64_t *iterations)
 {
     bool done_all = false;
     int taken = 0, status;
+
     SP_TRY(take_loads(g));
     memset(g->x, 0, (size_t)(g->n * g->count) * sizeof *g->x);
+
     dots(g->solver, g->count, g->r, g->r, g->left);
     for (int64_t c = 0; c < g->count; c++)
         g->left[c] = sqrt(g->left[c]);
+
     SP_TRY(precondition(g));
     dots(g->solver, g->count, g->r, g->z, g->old);
     memcpy(g->p, g->z, (size_t)(g->n * g->count) * sizeof *g->p);
+
     for (; !done_all && taken < CG_MOST; taken++)
         SP_TRY(step_gradients(g, &done_all));
+
     SP_TRY(say_unsolved(g, taken));
     *iterations = taken > *iterations ? taken : *iterations;
 done:
@@ -171,6 +185,8 @@ static int largest_residual(gradients *g, double *largest)
 {
     double left[TOGETHER];
     int status;
+
+    /* b is projected like all loads: its part along the modes has no solution. */
     SP_TRY(take_loads(g));
     SP_TRY(multiply(g, g->x, g->Ap));
     cblas_daxpy((int)(g->count * g->n), -1, g->r, 1, g->Ap, 1);
@@ -188,14 +204,18 @@ static int new_gradients(sp_context *context, sp_parallel_solver *s, const sp_pa
     const int64_t block = TOGETHER * s->own;
     double *room = sp_pool_raw(pool, 4 * block, sizeof *room);
     *g = (gradients){.context = context, .solver = s, .n = s->own, .tolerance = tolerance};
+
     if (!room)
         return sp_fail_memory(context);
+
     g->r = room;
     g->z = room + block;
     g->p = room + 2 * block;
     g->Ap = room + 3 * block;
+
     if (!complement)
         return SP_OK;
+
     g->modes = complement->modes;
     g->mode = complement->mode;
     g->mass_mode = sp_pool_raw(pool, s->own * g->modes, sizeof *g->mass_mode);
@@ -203,6 +223,8 @@ static int new_gradients(sp_context *context, sp_parallel_solver *s, const sp_pa
     g->part = sp_pool_raw(pool, TOGETHER * g->modes, sizeof *g->part);
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* MΨ, by which forces lose their part along the modes */
     return sp_parallel_apply(context, s, SP_TIMES_M, g->modes, g->mode, g->mass_mode);
 }
 
@@ -218,6 +240,7 @@ int sp_parallel_solve(sp_context *context, sp_parallel_solver *s, const sp_paral
         g.b = b + c * s->own;
         g.x = x + c * s->own;
         g.value = complement ? complement->value + c : NULL;
+
         SP_TRY(s->direct && !complement ? solve_direct(context, s, g.count, g.b, g.x)
                                         : solve_gradients(&g, &solution->iterations));
         SP_TRY(largest_residual(&g, &solution->residual));

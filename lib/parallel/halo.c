@@ -15,6 +15,7 @@ static int64_t distinct(const int64_t *range, int rank, int64_t count, const int
     for (int64_t i = 0; i < count; i++)
         if (named[i] < range[rank] || named[i] >= range[rank + 1])
             ghost[kept++] = named[i];
+
     qsort(ghost, (size_t)kept, sizeof *ghost, sp_compare_integers);
     for (int64_t i = 0; i < kept; i++)
         if (i == 0 || ghost[i] != ghost[last - 1])
@@ -31,22 +32,28 @@ static int exchange_names(sp_context *context, sp_pool *pool, const int64_t *ran
     h->from = sp_pool_new(pool, h->ranks, sizeof *h->from);
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* Ghosts are sorted, so that those of one rank follow each other. */
     for (int64_t i = 0, r = 0; i < h->ghosts; i++) {
         while (h->ghost[i] >= range[r + 1])
             r++;
         h->count[r]++;
     }
+
     MPI_Alltoall(h->count, 1, MPI_INT, h->sent, 1, MPI_INT, MPI_COMM_WORLD);
+
     for (int r = 0; r < h->ranks; r++) {
         h->start[r] = r ? h->start[r - 1] + h->count[r - 1] : 0;
         h->from[r] = (int)h->sent_total;
         h->sent_total += h->sent[r];
     }
+
     int64_t *wanted = sp_pool_raw(pool, h->sent_total, sizeof *wanted);
     h->index = sp_pool_raw(pool, h->sent_total, sizeof *h->index);
     if (pool->failed)
         return sp_fail_memory(context);
     MPI_Alltoallv(h->ghost, h->count, h->start, MPI_INT64_T, wanted, h->sent, h->from, MPI_INT64_T, MPI_COMM_WORLD);
+
     for (int64_t i = 0; i < h->sent_total; i++)
         h->index[i] = (int32_t)(wanted[i] - h->first);
     sp_pool_drop(pool, wanted);
@@ -58,12 +65,15 @@ int sp_halo_new(sp_context *context, sp_pool *pool, const int64_t *range, int64_
 {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
     *h = (sp_halo){.first = range[rank], .own = range[rank + 1] - range[rank]};
     MPI_Comm_size(MPI_COMM_WORLD, &h->ranks);
+
     h->ghost = sp_pool_raw(pool, count, sizeof *h->ghost);
     if (!h->ghost)
         return sp_fail_memory(context);
     h->ghosts = distinct(range, rank, count, named, h->ghost);
+
     int status = exchange_names(context, pool, range, h);
     if (status == SP_OK)
         h->buffer = sp_pool_raw(pool, h->sent_total * widest, sizeof *h->buffer);
@@ -75,6 +85,7 @@ int64_t sp_halo_place(const sp_halo *h, int64_t number)
 {
     if (number >= h->first && number < h->first + h->own)
         return number - h->first;
+
     const int64_t *found = bsearch(&number, h->ghost, (size_t)h->ghosts, sizeof number, sp_compare_integers);
     return h->own + (found - h->ghost);
 }
@@ -85,6 +96,8 @@ static void transfer(const sp_halo *h, int width, bool back, sp_lanes *ghosts)
     MPI_Request *request = h->request;
     int count = 0;
     const int unit = width * DOUBLES;
+
+    /* All messages are on their way before the first is waited for. */
     for (int r = 0; r < h->ranks; r++) {
         double *here = (double *)(ghosts + (int64_t)h->start[r] * width),
                *there = (double *)(h->buffer + (int64_t)h->from[r] * width);
@@ -95,6 +108,7 @@ static void transfer(const sp_halo *h, int width, bool back, sp_lanes *ghosts)
             (back ? MPI_Irecv(there, h->sent[r] * unit, MPI_DOUBLE, r, 1, MPI_COMM_WORLD, &request[count++])
                   : MPI_Isend(there, h->sent[r] * unit, MPI_DOUBLE, r, 1, MPI_COMM_WORLD, &request[count++]));
     }
+
     MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
 }
 
@@ -102,6 +116,7 @@ void sp_halo_exchange(const sp_halo *h, int width, sp_lanes *x)
 {
     if (h->ranks == 1)
         return;
+
     for (int64_t i = 0; i < h->sent_total; i++)
         memcpy(h->buffer + i * width, x + (int64_t)h->index[i] * width, (size_t)width * sizeof *x);
     transfer(h, width, false, x + h->own * width);
@@ -112,6 +127,7 @@ void sp_halo_add(const sp_halo *h, int width, sp_lanes *x)
     if (h->ranks == 1)
         return;
     transfer(h, width, true, x + h->own * width);
+
     for (int64_t i = 0; i < h->sent_total; i++)
         for (int c = 0; c < width; c++)
             x[(int64_t)h->index[i] * width + c] += h->buffer[i * width + c];

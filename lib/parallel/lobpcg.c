@@ -49,13 +49,19 @@ static int new_trial_space(sp_context *context, int64_t own, int64_t most, sp_po
 static int orthonormal_mix(sp_context *context, int64_t k, double least, double *G, double *Q, int64_t *rank)
 {
     double scale[3 * BLOCK], value[3 * BLOCK];
+
+    /* Columns of unit length, since lengths of residuals differ by orders of magnitude */
     for (int64_t i = 0; i < k; i++)
         scale[i] = G[i * (k + 1)] > 0 ? 1 / sqrt(G[i * (k + 1)]) : 0;
     for (int64_t i = 0; i < k * k; i++)
         G[i] *= scale[i / k] * scale[i % k];
+
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (int)k, G, (int)k, value) != 0)
         return sp_fail(context, SP_NUMERICAL, "the trial vectors cannot be orthonormalized");
+
     *rank = 0;
+
+    /* Largest first: directions of small eigenvalues are those in which the columns depend on each other. */
     for (int64_t j = k - 1; j >= 0; j--) {
         if (!(value[j] > least * value[k - 1]))
             continue;
@@ -63,6 +69,8 @@ static int orthonormal_mix(sp_context *context, int64_t k, double least, double 
             Q[*rank * k + i] = scale[i] * G[j * k + i] / sqrt(value[j]);
         ++*rank;
     }
+
+    /* Every rank takes the numbers of the first: eigenvectors may differ in their signs. */
     sp_parallel_same(Q, k * k);
     MPI_Bcast(rank, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     return SP_OK;
@@ -90,16 +98,21 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp
     double *w = t->vector + before * n, *mass_w = t->mass + before * n;
     double *part = sp_memory_new((size_t)((found->count + before + 1) * t->w) * sizeof *part);
     int status = part ? SP_OK : sp_fail_memory(context);
+
+    /* Twice, since one pass leaves what rounding makes of nearly dependent columns. */
     for (int pass = 0; pass < 2 && status == SP_OK; pass++) {
         SP_TRY(sp_parallel_inner(context, s, found->count, found->mass_x, t->w, w, part));
         if (found->count > 0)
             sp_dense_add(context, n, found->count, found->x, t->w, part, -1, w);
+
         SP_TRY(sp_parallel_inner(context, s, before, t->mass, t->w, w, part));
         if (before > 0)
             sp_dense_add(context, n, before, t->vector, t->w, part, -1, w);
+
         SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, t->w, w, mass_w));
         SP_TRY(sp_parallel_inner(context, s, t->w, w, t->w, mass_w, t->small));
         SP_TRY(orthonormal_mix(context, t->w, 1e-14, t->small, t->C, &rank));
+
         mix_columns(context, n, t->w, rank, t->C, w);
         mix_columns(context, n, t->w, rank, t->C, mass_w);
         t->w = rank;
@@ -121,18 +134,23 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
     int status = part ? SP_OK : sp_fail_memory(context);
     if (status != SP_OK)
         return status;
+
+        /* r = A x − θ M x */
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t j = 0; j < t->x; j++)
         for (int64_t i = 0; i < n; i++)
             left[j * n + i] = t->stiff[j * n + i] - t->value[j] * t->mass[j * n + i];
+
     SP_TRY(sp_parallel_inner(context, s, found->count, found->x, t->x, left, part));
     if (found->count > 0 && t->x > 0)
         sp_dense_add(context, n, found->count, found->mass_x, t->x, part, -1, left);
+
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t j = 0; j < t->x; j++) {
         sums[2 * j] = sp_dense_dot(n, left + j * n, left + j * n);
         sums[2 * j + 1] = sp_dense_dot(n, t->mass + j * n, t->mass + j * n);
     }
+
     MPI_Allreduce(MPI_IN_PLACE, sums, 2 * BLOCK, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int64_t j = 0; j < t->x; j++)
         error[j] = sqrt(sums[2 * j] / sums[2 * j + 1]) / t->value[j];
@@ -157,6 +175,7 @@ static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int
     const int64_t n = t->own;
     double *load = t->stiff + (t->x + t->p) * n; /* not behind the residuals */
     t->w = 0;
+
     for (int64_t j = 0; j < active; j++) {
         double *next = load + t->w * n;
         if (j < t->x && error[j] <= t->tolerance)
@@ -167,6 +186,7 @@ static int fill_w(sp_context *context, sp_parallel_solver *s, uint64_t seed, int
             draw(context, s, seed, t->drawn++, next);
         t->w++;
     }
+
     return sp_parallel_apply(context, s, SP_CYCLE, t->w, load, t->vector + (t->x + t->p) * n);
 }
 
@@ -181,6 +201,8 @@ static void part_from(const trial_space *t, int k, int x, const double *C, doubl
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, x, x, -1, C, k, Gs, x, 1, steps, k);
     }
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, x, x, k, 1, steps, k, t->image, k, 0, Gs, x);
+
+    /* A step within the span of the Ritz vectors is only rounding. */
     for (int j = 0; j < x; j++)
         if (Gs[j * (x + 1)] < 1e-24)
             Gs[j * (x + 1)] = 0;
@@ -195,6 +217,8 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
     double *C = t->H, *steps = t->C, Gs[BLOCK * BLOCK], Q[BLOCK * BLOCK];
     int64_t p;
     int status = SP_OK;
+
+    /* Rayleigh–Ritz with G: H C = G C diag(θ) */
     SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->stiff, t->H));
     SP_TRY(sp_parallel_inner(context, s, k, t->vector, k, t->mass, t->G));
     memcpy(t->small, t->G, (size_t)(k * k) * sizeof *t->small);
@@ -202,21 +226,27 @@ static int next_block(sp_context *context, sp_parallel_solver *s, trial_space *t
         status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
         goto done;
     }
+
     sp_parallel_same(C, k * k);
     sp_parallel_same(t->value, k);
+
+    /* The same combinations without their part of X, made orthogonal to the new X */
     memcpy(steps, C, (size_t)(k * x) * sizeof *steps);
     for (int64_t j = 0; j < x; j++)
         memset(steps + j * k, 0, (size_t)t->x * sizeof *steps);
     part_from(t, (int)k, (int)x, C, steps, Gs);
     SP_TRY(orthonormal_mix(context, x, 1e-12, Gs, Q, &p));
+
     p = p < k - x ? p : k - x;
     if (p > 0)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)p, (int)x, 1, steps, (int)k, Q, (int)x, 0,
                     C + k * x, (int)k);
+
     sp_parallel_same(C, k * (x + p));
     mix_columns(context, n, k, x + p, C, t->vector);
     mix_columns(context, n, k, x + p, C, t->stiff);
     mix_columns(context, n, k, x + p, C, t->mass);
+
     t->x = x;
     t->p = p;
 done:
@@ -229,14 +259,17 @@ static int64_t lock(int64_t wanted, const double *error, trial_space *t, sp_foun
     const int64_t n = t->own, columns = t->x + t->p;
     double *const arrays[] = {t->vector, t->stiff, t->mass};
     int64_t ready = 0;
+
     while (ready < t->x && ready < wanted && error[ready] <= t->tolerance)
         ready++;
     memcpy(found->x + found->count * n, t->vector, (size_t)(ready * n) * sizeof *found->x);
     memcpy(found->mass_x + found->count * n, t->mass, (size_t)(ready * n) * sizeof *found->x);
     memcpy(found->value + found->count, t->value, (size_t)ready * sizeof *found->value);
     found->count += ready;
-    for (int a = 0; a < 3 && ready > 0; a++)
-        memmove(arrays[a], arrays[a] + ready * n, (size_t)((columns - ready) * n) * sizeof *arrays[a]);
+
+    if (ready > 0)
+        for (int a = 0; a < 3; a++)
+            memmove(arrays[a], arrays[a] + ready * n, (size_t)((columns - ready) * n) * sizeof *arrays[a]);
     memmove(t->value, t->value + ready, (size_t)(t->x - ready) * sizeof *t->value);
     t->x -= ready;
     return ready;
@@ -250,21 +283,25 @@ int sp_parallel_lobpcg(sp_context *context, sp_parallel_solver *s, sp_found_mode
     sp_pool scratch = {0};
     trial_space t;
     int status;
+
     SP_TRY(new_trial_space(context, s->own, most, &scratch, &t));
     t.tolerance = tolerance;
     for (int iteration = 0;; iteration++) {
         double *residuals = t.stiff + (t.x + t.p) * t.own;
+
         SP_TRY(ritz_residuals(context, s, found, &t, residuals, error));
         const int64_t ready = lock(wanted, error, &t, found);
         wanted -= ready;
         if (wanted == 0)
             break;
+
         if (iteration == ITERATIONS) {
             status = sp_fail(context, SP_NUMERICAL,
                              "%lld of %lld modes have converged after %d iterations, the next has the residual %.1e",
                              (long long)(all - wanted), (long long)all, iteration, error[ready]);
             goto done;
         }
+
         SP_TRY(fill_w(context, s, seed, wanted + GUARD < most ? wanted + GUARD : most, residuals + ready * t.own,
                       error + ready, &t));
         SP_TRY(orthonormalize_w(context, s, found, &t));

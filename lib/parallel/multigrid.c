@@ -73,6 +73,7 @@ SP_CLONES static void rows_times(const block_matrix *m, int64_t first, int64_t e
         } else {
             ROW_TIMES(6, 6)
         }
+
         for (int a = 0; a < m->rows; a++)
             y[i * m->rows + a] += sign * sum[a];
     }
@@ -102,6 +103,7 @@ SP_CLONES static void columns_times(const block_matrix *m, const block_columns *
 {
     for (int64_t j = first; j < end; j++) {
         sp_lanes sum[WIDEST] = {{0}};
+
         for (int64_t k = columns->start[j]; k < columns->start[j + 1]; k++) {
             const double *block = m->value + m->rows * m->columns * columns->entry[k];
             const sp_lanes *from = x + (int64_t)columns->row[k] * m->rows;
@@ -109,6 +111,7 @@ SP_CLONES static void columns_times(const block_matrix *m, const block_columns *
                 for (int b = 0; b < m->columns; b++)
                     sum[b] += block[a * m->columns + b] * from[a];
         }
+
         for (int b = 0; b < m->columns; b++)
             y[j * m->columns + b] = sum[b];
     }
@@ -120,8 +123,10 @@ static void restrict_to(const sp_multigrid *mg, const level *l, const sp_lanes *
     const block_matrix *P = &l->P;
     const int64_t count = P->halo.own + P->halo.ghosts;
 #pragma omp parallel for schedule(static) num_threads(mg->context->threads)
+
     for (int64_t first = 0; first < count; first += CHUNK)
         columns_times(P, &l->down, first, first + CHUNK < count ? first + CHUNK : count, x, y);
+
     sp_halo_add(&P->halo, P->columns, y);
 }
 
@@ -131,6 +136,7 @@ static void restrict_to(const sp_multigrid *mg, const level *l, const sp_lanes *
 SP_CLONES static void step_rows(const level *l, int64_t first, int64_t end, double old, double new)
 {
     const int b = l->A.rows;
+
     for (int64_t i = first; i < end; i++) {
         const double *block = l->inverse + b * b * i;
         for (int a = 0; a < b; a++) {
@@ -155,6 +161,8 @@ static void step(const sp_multigrid *mg, const level *l, double old, double new)
 static void smooth(const sp_multigrid *mg, level *l, bool residual)
 {
     clear(mg, l->A.halo.own * l->A.rows, l->d);
+
+    /* The coefficients of the recurrence of these polynomials, with the largest eigenvalue as the scale */
     for (int k = 1; k <= DEGREE; k++) {
         step(mg, l, (2.0 * k - 3) / (2 * k + 1) * (k > 1), (8.0 * k - 4) / (2 * k + 1) / l->largest);
         if (k < DEGREE || residual)
@@ -166,9 +174,11 @@ static void smooth(const sp_multigrid *mg, level *l, bool residual)
 static void solve_last(const sp_multigrid *mg, level *l)
 {
     const int own = (int)(l->A.halo.own * l->A.rows);
+
     MPI_Allgatherv((double *)l->r, own * SP_LANES, MPI_DOUBLE, mg->collected, mg->part, mg->part_start, MPI_DOUBLE,
                    MPI_COMM_WORLD);
     const int first = (int)(l->A.halo.first * l->A.rows);
+
     for (int i = 0; i < own; i++) {
         sp_lanes sum = {0};
         for (int j = 0; j < mg->order; j++) {
@@ -185,19 +195,24 @@ static void cycle(const sp_multigrid *mg, int at)
 {
     level *l = &mg->levels[at];
     clear(mg, l->A.halo.own * l->A.rows, l->x);
+
     if (at == mg->count - 1) {
         solve_last(mg, l);
         return;
     }
+
+    /* Smooth, restrict the residual, correct from the coarse level, and smooth again */
     level *coarse = l + 1;
     smooth(mg, l, true);
     restrict_to(mg, l, l->r, coarse->r);
     cycle(mg, at + 1);
+
     clear(mg, l->A.halo.own * l->A.rows, l->d);
     add_product(mg, &l->P, 1, coarse->x, l->d);
 #pragma omp parallel for schedule(static) num_threads(mg->context->threads)
     for (int64_t i = 0; i < l->A.halo.own * l->A.rows; i++)
         l->x[i] += l->d[i];
+
     add_product(mg, &l->A, -1, l->d, l->r);
     smooth(mg, l, false);
 }
@@ -250,6 +265,7 @@ void sp_multigrid_apply(sp_multigrid *mg, enum sp_multigrid_operation operation,
     for (int64_t c = 0; c < count; c += SP_LANES) {
         const int64_t width = count - c < SP_LANES ? count - c : SP_LANES;
         const sp_lanes *result = l->r;
+
         if (operation == SP_CYCLE) {
             to_lanes(mg, n, width, x + c * n, l->r);
             cycle(mg, 0);
@@ -263,6 +279,7 @@ void sp_multigrid_apply(sp_multigrid *mg, enum sp_multigrid_operation operation,
                 add_product(mg, &l->A, 1, l->d, l->r);
             }
         }
+
         from_lanes(mg, n, width, result, y + c * n);
     }
 }
@@ -286,6 +303,7 @@ int sp_multigrid_levels(const sp_multigrid *mg)
 static PetscErrorCode list_blocks(Mat matrix, int64_t row, int rows, int columns, sp_list *list, int64_t *count)
 {
     list->count = 0;
+
     for (int a = 0; a < rows; a++) {
         PetscInt entries;
         const PetscInt *column;
@@ -297,6 +315,7 @@ static PetscErrorCode list_blocks(Mat matrix, int64_t row, int rows, int columns
         }
         PetscCall(MatRestoreRow(matrix, (PetscInt)(row * rows + a), &entries, &column, NULL));
     }
+
     qsort(list->data, (size_t)list->count, sizeof(int64_t), sp_compare_integers);
     int64_t kept = 0, *number = list->data;
     for (int64_t k = 0; k < list->count; k++)
@@ -315,6 +334,7 @@ static PetscErrorCode fill_blocks(Mat matrix, int64_t row, int rows, int columns
         const PetscInt *column;
         const PetscScalar *from;
         PetscCall(MatGetRow(matrix, (PetscInt)(row * rows + a), &entries, &column, &from));
+
         for (PetscInt k = 0; k < entries; k++) {
             const int64_t of = column[k] / columns,
                           *found = bsearch(&of, number, (size_t)count, sizeof of, sp_compare_integers);
@@ -331,10 +351,13 @@ static int place_blocks(sp_context *context, sp_pool *pool, const int64_t *range
 {
     const int64_t entries = m->start[m->count];
     int status;
+
     m->place = sp_pool_raw(pool, entries, sizeof *m->place);
     if (!m->place)
         return sp_fail_memory(context);
+
     SP_TRY(sp_halo_new(context, pool, range, entries, number, WIDEST, &m->halo));
+
     for (int64_t k = 0; k < entries; k++)
         m->place[k] = (int32_t)sp_halo_place(&m->halo, number[k]);
 done:
@@ -350,9 +373,11 @@ static int take_matrix(sp_context *context, sp_pool *pool, Mat matrix, int rows,
     sp_list list = {0};
     sp_pool scratch = {0};
     int status = SP_OK;
+
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PETSC_TRY(MatGetOwnershipRange(matrix, &first, &end));
     PETSC_TRY(MatGetOwnershipRangesColumn(matrix, &ranges));
+
     *m = (block_matrix){.rows = rows, .columns = columns, .count = (end - first) / rows};
     int64_t *start = sp_pool_new(pool, m->count + 1, sizeof *start),
             *range = sp_pool_raw(&scratch, ranks + 1, sizeof *range), count;
@@ -360,24 +385,30 @@ static int take_matrix(sp_context *context, sp_pool *pool, Mat matrix, int rows,
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int r = 0; r <= ranks; r++)
         range[r] = ranges[r] / columns;
+
+    /* First the numbers of blocks, then the blocks */
     for (int64_t i = 0; i < m->count; i++) {
         PETSC_TRY(list_blocks(matrix, first / rows + i, rows, columns, &list, &count));
         start[i + 1] = start[i] + count;
     }
+
     double *value = sp_pool_raw(pool, start[m->count] * rows, (size_t)columns * sizeof *value);
     int64_t *number = sp_pool_raw(&scratch, start[m->count], sizeof *number);
     if (!value || !number) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < m->count; i++) {
         PETSC_TRY(list_blocks(matrix, first / rows + i, rows, columns, &list, &count));
         memcpy(number + start[i], list.data, (size_t)count * sizeof *number);
         PETSC_TRY(
             fill_blocks(matrix, first / rows + i, rows, columns, count, list.data, value + start[i] * rows * columns));
     }
+
     m->start = start;
     m->value = value;
     SP_TRY(place_blocks(context, pool, range, number, m));
@@ -394,10 +425,14 @@ static int list_columns(sp_context *context, sp_pool *pool, const block_matrix *
     int32_t *row = sp_pool_raw(pool, entries, sizeof *row);
     if (!start || !entry || !row)
         return sp_fail_memory(context);
+
+    /* Counting sort by column: start[j + 1] moves to the end of column j. */
     for (int64_t k = 0; k < entries; k++)
         start[m->place[k] + 2]++;
+
     for (int64_t j = 0; j < count; j++)
         start[j + 2] += start[j + 1];
+
     for (int64_t i = 0; i < m->count; i++)
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {
             const int64_t at = start[m->place[k] + 1]++;
@@ -412,16 +447,21 @@ static int list_columns(sp_context *context, sp_pool *pool, const block_matrix *
 static int pseudo_inverse(sp_context *context, int n, double *matrix)
 {
     sp_pool scratch = {0};
+
     double *vector = sp_pool_copy(&scratch, matrix, (int64_t)n * n, sizeof *vector),
            *value = sp_pool_raw(&scratch, n, sizeof *value);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK && LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', n, vector, n, value) != 0)
         status = sp_fail(context, SP_NUMERICAL, "a matrix of the multigrid hierarchy has no inverse");
+
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
+
+    /* Σ v vᵀ / λ over the directions that are not singular */
     for (int k = 0; k < n && status == SP_OK; k++)
-        for (int i = 0; i < n && value[k] > 1e-12 * value[n - 1]; i++)
-            for (int j = 0; j < n; j++)
-                matrix[(int64_t)i * n + j] += vector[(int64_t)k * n + i] * vector[(int64_t)k * n + j] / value[k];
+        if (value[k] > 1e-12 * value[n - 1])
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++)
+                    matrix[(int64_t)i * n + j] += vector[(int64_t)k * n + i] * vector[(int64_t)k * n + j] / value[k];
     sp_pool_free(&scratch);
     return status;
 }
@@ -431,9 +471,11 @@ static int invert_diagonal(sp_context *context, sp_pool *pool, level *l)
     const block_matrix *m = &l->A;
     const int size = m->rows * m->rows;
     int status = SP_OK;
+
     l->inverse = sp_pool_new(pool, m->count, (size_t)size * sizeof *l->inverse);
     if (!l->inverse)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < m->count && status == SP_OK; i++)
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++)
             if (m->place[k] == i) {
@@ -457,39 +499,50 @@ static sp_lanes squares(int64_t n, const sp_lanes *x)
 static void find_largest(const sp_multigrid *mg, level *l)
 {
     const int64_t n = l->A.halo.own * l->A.rows;
+
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < SP_LANES; c++)
             l->d[i][c] =
                 sp_random_normal(mg->context->seed, 30, (uint64_t)(SP_LANES * (l->A.halo.first * l->A.rows + i) + c));
     l->largest = 0;
+
     for (int step_count = 0; step_count < POWER_STEPS; step_count++) {
+        /* ‖(inverse · A) x‖ / ‖x‖ approaches the largest eigenvalue from below. */
         const sp_lanes before = squares(n, l->d);
         memset(l->r, 0, (size_t)n * sizeof *l->r);
         add_product(mg, &l->A, 1, l->d, l->r);
         memset(l->x, 0, (size_t)n * sizeof *l->x);
         step(mg, l, 0, 1); /* d = inverse · r */
+
         const sp_lanes after = squares(n, l->d);
         for (int c = 0; c < SP_LANES; c++)
             l->largest = fmax(l->largest, sqrt(after[c] / before[c]));
+
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < SP_LANES; c++)
                 l->d[i][c] /= sqrt(after[c]);
     }
+
+    /* The margin makes up for what power iterations leave. */
     l->largest *= 1.1;
 }
 
 static int finish_level(sp_context *context, sp_multigrid *mg, int at)
 {
     level *l = &mg->levels[at];
+
+    /* A vector of the level has room for the ghosts of A and for those that P from it has. */
     int64_t ghosts = l->A.halo.ghosts;
     if (at > 0 && mg->levels[at - 1].P.halo.ghosts > ghosts)
         ghosts = mg->levels[at - 1].P.halo.ghosts;
     const int64_t length = (l->A.halo.own + ghosts) * l->A.rows;
+
     l->x = sp_pool_new(&mg->pool, length, sizeof *l->x);
     l->r = sp_pool_new(&mg->pool, length, sizeof *l->r);
     l->d = sp_pool_new(&mg->pool, length, sizeof *l->d);
     if (mg->pool.failed)
         return sp_fail_memory(context);
+
     int status = at < mg->count - 1 || at == 0 ? invert_diagonal(context, &mg->pool, l) : SP_OK;
     if (status == SP_OK && at < mg->count - 1)
         find_largest(mg, l);
@@ -502,21 +555,27 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
     const level *l = &mg->levels[mg->count - 1];
     const block_matrix *m = &l->A;
     const int ranks = m->halo.ranks, own = (int)(m->count * m->rows) * SP_LANES;
+
     mg->part = sp_pool_raw(&mg->pool, ranks, sizeof *mg->part);
     mg->part_start = sp_pool_raw(&mg->pool, ranks, sizeof *mg->part_start);
     if (mg->pool.failed)
         return sp_fail_memory(context);
+
     MPI_Allgather(&own, 1, MPI_INT, mg->part, 1, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++) {
         mg->part_start[r] = mg->order * SP_LANES;
         mg->order += mg->part[r] / SP_LANES;
     }
+
     if (mg->order > MOST)
         return sp_fail(context, SP_NUMERICAL, "the last level of multigrid has still %d unknowns", mg->order);
+
     mg->inverse = sp_pool_new(&mg->pool, mg->order, (size_t)mg->order * sizeof *mg->inverse);
     mg->collected = sp_pool_new(&mg->pool, mg->order, SP_LANES * sizeof *mg->collected);
     if (mg->pool.failed)
         return sp_fail_memory(context);
+
+    /* Every rank adds its rows; the sum is the whole matrix. */
     for (int64_t i = 0; i < m->count; i++)
         for (int64_t k = m->start[i]; k < m->start[i + 1]; k++) {
             const int64_t place = m->place[k],
@@ -526,6 +585,7 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
                     mg->inverse[((m->halo.first + i) * m->rows + a) * mg->order + column * m->rows + b] =
                         m->value[k * m->rows * m->rows + a * m->rows + b];
         }
+
     MPI_Allreduce(MPI_IN_PLACE, mg->inverse, mg->order * mg->order, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return pseudo_inverse(context, mg->order, mg->inverse);
 }
@@ -537,26 +597,33 @@ static int make_hierarchy(sp_context *context, Mat A, sp_multigrid *mg)
     Mat *P = NULL, *coarse = NULL;
     PetscInt levels = 0, count;
     int status = SP_OK;
+
     PETSC_TRY(PCCreate(PETSC_COMM_WORLD, &pc));
     PETSC_TRY(PCSetOperators(pc, A, A));
     PETSC_TRY(PCSetType(pc, PCGAMG));
     PETSC_TRY(PCSetOptionsPrefix(pc, "supple_"));
+
     PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_mg_levels_pc_type", "jacobi"));
     /* Couplings |a_ij| < 0.01 √(a_ii a_jj) do not join vertices to an aggregate: conjugate gradients take 37 instead of
      * 59 steps on a dragon of 412,746 tetrahedra. */
     PETSC_TRY(PetscOptionsSetValue(NULL, "-supple_pc_gamg_threshold", "0.01"));
+
+    /* The matrices that PCGetInterpolations and PCGetCoarseOperators return belong to the caller. */
     PETSC_TRY(PCSetFromOptions(pc));
     PETSC_TRY(PCSetUp(pc));
+
     PETSC_TRY(PCMGGetLevels(pc, &levels));
     PETSC_TRY(PCGetInterpolations(pc, &count, &P));
     PETSC_TRY(PCGetCoarseOperators(pc, &count, &coarse));
     PETSC_TRY(PCDestroy(&pc));
+
     mg->count = (int)levels;
     mg->levels = sp_pool_new(&mg->pool, mg->count, sizeof *mg->levels);
     if (!mg->levels) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int at = 0; at < mg->count - 1; at++) { /* PETSc counts from the coarsest */
         const int from = mg->count - 2 - at;
         SP_TRY(take_matrix(context, &mg->pool, P[from], at == 0 ? 3 : 6, 6, &mg->levels[at].P));
@@ -582,8 +649,10 @@ static int place_mass(sp_context *context, const sp_block_rows *rows, sp_multigr
     level *l = &mg->levels[0];
     const block_matrix *m = &l->A;
     double *mass = sp_pool_new(&mg->pool, m->start[m->count], 3 * sizeof *mass);
+
     if (!mass)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < m->count; i++)
         for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
             const int64_t place = sp_halo_place(&m->halo, rows->column[k]);
@@ -601,11 +670,14 @@ int sp_multigrid_new(sp_context *context, const sp_block_rows *rows, Mat *A, sp_
     int status;
     if (!mg)
         return sp_fail_memory(context);
+
     mg->context = context;
     SP_TRY(make_hierarchy(context, *A, mg));
+
     SP_TRY(take_matrix(context, &mg->pool, *A, 3, 3, &mg->levels[0].A));
     PETSC_TRY(MatDestroy(A));
     SP_TRY(place_mass(context, rows, mg));
+
     sp_memory_return();
     for (int at = 0; at < mg->count; at++)
         SP_TRY(finish_level(context, mg, at));

@@ -20,6 +20,7 @@ static void find_axes(const sp_mesh *mesh, uint8_t *axes)
         for (int a = 0; a < nodes; a++)
             axes[node[a]] = 0;
     }
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         axes[mesh->fixed[i]] |= mesh->fixed_axes[i];
 }
@@ -29,10 +30,12 @@ static int number_vertices(sp_context *context, const sp_mesh *mesh, sp_partitio
 {
     sp_pool scratch = {0};
     const sp_morton *along = sp_morton_order(&scratch, mesh->vertex_count, mesh->vertices);
+
     if (!along) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t k = 0; k < mesh->vertex_count; k++) {
         const int64_t v = along[k].index;
         p->number[v] = -1;
@@ -54,15 +57,19 @@ int sp_partition_new(sp_context *context, const sp_mesh *mesh, int rank, int ran
     p->axes = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->axes);
     if (p->pool.failed)
         return sp_fail_memory(context);
+
     find_axes(mesh, p->axes);
     int status = number_vertices(context, mesh, p);
     if (status != SP_OK)
         return status;
+
     if (p->total == 0)
         return sp_fail(context, SP_INPUT, "no degree of freedom is free");
     if (ranks > p->total)
         return sp_fail(context, SP_USAGE, "%d ranks share the %lld free vertices of the mesh: run fewer", ranks,
                        (long long)p->total);
+
+    /* Equal parts of the curve: ranks have neighbouring vertices. */
     p->first = p->total * rank / ranks;
     p->count = p->total * (rank + 1) / ranks - p->first;
     return SP_OK;
@@ -88,12 +95,15 @@ int sp_partition_part(sp_context *context, const sp_mesh *mesh, const sp_partiti
     bare.surface = (sp_embedded_surface){0};
     bare.set_count = 0;
     int status = keep ? SP_OK : sp_fail_memory(context);
+
+    /* Every element with an own vertex: the rows of own vertices are complete. */
     for (int64_t e = 0; e < elements && status == SP_OK; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             keep[e] |= is_own(partition, node[a]);
     }
+
     if (status == SP_OK)
         status = sp_mesh_keep(context, &bare, keep, pool, part, origin);
     sp_pool_free(&scratch);
@@ -125,6 +135,8 @@ static int64_t list_columns(const row_source *s, int64_t v, int32_t *column)
     const sp_sparse *K = s->K;
     const int64_t row = first_row(s->space, v);
     int64_t count = 0, last = -1;
+
+    /* The columns of a row are ordered, so that the components of a vertex follow each other. */
     for (int64_t k = K->start[row]; k < K->start[row + 1]; k++) {
         const int64_t w = s->space->free[K->index[k]] / 3;
         if (w == last)
@@ -143,6 +155,7 @@ static double copy_stiffness(const row_source *s, int64_t row, int c, double *bl
     const sp_sparse *K = s->K;
     int64_t at = -1, last = -1;
     double diagonal = 0;
+
     for (int64_t k = K->start[row]; k < K->start[row + 1]; k++) {
         const int64_t dof = s->space->free[K->index[k]];
         at += dof / 3 != last;
@@ -160,10 +173,12 @@ static double copy_mass(const row_source *s, int64_t row, int c, double *mass)
     const sp_sparse *K = s->K, *M = s->M;
     int64_t at = -1, last = -1, m = M->start[row];
     double diagonal = 0;
+
     for (int64_t k = K->start[row]; k < K->start[row + 1]; k++) {
         const int64_t w = s->space->free[K->index[k]] / 3;
         at += w != last;
         last = w;
+
         if (m == M->start[row + 1] || M->index[m] != K->index[k])
             continue;
         if (M->index[m] == row)
@@ -179,9 +194,11 @@ static void copy_rows(const row_source *s, int64_t v, int64_t i, sp_block_rows *
     const int64_t entries = rows->start[i + 1] - rows->start[i];
     int32_t *column = rows->column + rows->start[i];
     double *block = rows->stiffness + 9 * rows->start[i], *mass = rows->mass + 3 * rows->start[i], size = 0;
+
     memset(block, 0, (size_t)(9 * entries) * sizeof *block);
     memset(mass, 0, (size_t)(3 * entries) * sizeof *mass);
     list_columns(s, v, column);
+
     for (int c = 0; c < 3; c++) {
         const int64_t row = s->space->dof[3 * v + c];
         if (row < 0)
@@ -191,6 +208,9 @@ static void copy_rows(const row_source *s, int64_t v, int64_t i, sp_block_rows *
         rows->trace[0] += diagonal;
         rows->trace[1] += copy_mass(s, row, c, mass);
     }
+
+    /* A fixed component has the largest diagonal entry of its vertex on the diagonal, by which the block stays
+     * regular. */
     for (int64_t k = 0; k < entries; k++)
         for (int c = 0; c < 3; c++)
             if (column[k] == rows->first + i && s->space->dof[3 * v + c] < 0)
@@ -209,18 +229,22 @@ static int fill_rows(sp_context *context, const row_source *s, sp_block_rows *ro
 {
     sp_pool scratch = {0};
     int64_t *own = sp_pool_raw(&scratch, rows->count, sizeof *own);
+
     rows->start = sp_pool_new(&rows->pool, rows->count + 1, sizeof *rows->start);
     if (!own || !rows->start) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     find_own(s->partition, s->space->mesh, s->origin, own);
     for (int64_t i = 0; i < rows->count; i++)
         rows->start[i + 1] = rows->start[i] + list_columns(s, own[i], NULL);
+
     const int64_t entries = rows->start[rows->count];
     rows->column = sp_pool_raw(&rows->pool, entries, sizeof *rows->column);
     rows->stiffness = sp_pool_raw(&rows->pool, entries, 9 * sizeof *rows->stiffness);
     rows->mass = sp_pool_raw(&rows->pool, entries, 3 * sizeof *rows->mass);
+
     int status = rows->pool.failed ? sp_fail_memory(context) : SP_OK;
     for (int64_t i = 0; i < rows->count && status == SP_OK; i++)
         copy_rows(s, own[i], i, rows);
@@ -236,6 +260,7 @@ static void fill_motions(const sp_mesh *mesh, const sp_partition *p, const sp_ri
         const int64_t v = p->vertex[p->first + i / 3];
         const int c = (int)(i % 3);
         double motion[6];
+
         sp_rigid_motion_at(frame, mesh->vertices + 3 * v, c, motion);
         for (int64_t m = 0; m < count; m++) {
             double sum = 0;
@@ -250,15 +275,18 @@ static int find_motions(sp_context *context, const sp_mesh *mesh, const sp_parti
 {
     double each[36] = {0}, mix[36];
     sp_rigid_frame frame;
+
     for (int m = 0; m < 6; m++)
         each[7 * m] = 1;
     int status = sp_rigid_combinations(context, mesh, &frame, mix, &rows->free_count);
     if (status != SP_OK)
         return status;
+
     rows->rigid = sp_pool_raw(&rows->pool, 18 * p->count, sizeof *rows->rigid);
     rows->free_motion = sp_pool_raw(&rows->pool, 3 * p->count * rows->free_count, sizeof *rows->free_motion);
     if (rows->pool.failed)
         return sp_fail_memory(context);
+
     fill_motions(mesh, p, &frame, 6, each, rows->rigid);
     fill_motions(mesh, p, &frame, rows->free_count, mix, rows->free_motion);
     return SP_OK;
@@ -273,6 +301,7 @@ int sp_block_rows_new(sp_context *context, const sp_mesh *mesh, const sp_partiti
     SP_TRY(find_motions(context, mesh, partition, rows));
     SP_TRY(sp_elastic_stiffness(context, part, &K));
     SP_TRY(sp_fe_space_mass_compressed(context, part, lumped, &M));
+
     const row_source source = {.space = part, .partition = partition, .origin = origin, .K = &K, .M = &M};
     SP_TRY(fill_rows(context, &source, rows));
 done:
@@ -297,6 +326,7 @@ void sp_partition_own(const sp_partition *p, const sp_mesh *part, const int64_t 
                       double *own)
 {
     for (int64_t v = 0; v < part->vertex_count; v++)
-        for (int c = 0; c < 3 && is_own(p, origin[v]); c++)
-            own[3 * (p->number[origin[v]] - p->first) + c] = p->axes[origin[v]] >> c & 1 ? 0 : field[3 * v + c];
+        if (is_own(p, origin[v]))
+            for (int c = 0; c < 3; c++)
+                own[3 * (p->number[origin[v]] - p->first) + c] = p->axes[origin[v]] >> c & 1 ? 0 : field[3 * v + c];
 }

@@ -44,8 +44,10 @@ static PetscErrorCode on_error(MPI_Comm comm, int line, const char *function, co
                                PetscErrorType type, const char *message, void *data)
 {
     (void)comm, (void)line, (void)file, (void)data;
+
     if (type != PETSC_ERROR_INITIAL)
         return code;
+
     sp_parallel_failure.status = status_of(code);
     if (code == PETSC_ERR_MEM)
         snprintf(sp_parallel_failure.message, sizeof sp_parallel_failure.message, "out of memory%s",
@@ -53,7 +55,9 @@ static PetscErrorCode on_error(MPI_Comm comm, int line, const char *function, co
     else
         snprintf(sp_parallel_failure.message, sizeof sp_parallel_failure.message, "PETSc: %s: %.200s", function,
                  message);
+
     sp_parallel_failure.message[strcspn(sp_parallel_failure.message, "\n")] = 0;
+
     if (mpi.ranks > 1)
         alone(sp_parallel_failure.status, sp_parallel_failure.message);
     return code;
@@ -76,6 +80,7 @@ static int start(sp_context *context, void (*die)(int status, const char *messag
     mpi.die = die;
     if (start_petsc() != 0)
         return sp_fail(context, SP_SYSTEM, "MPI or PETSc does not start");
+
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi.ranks);
     return SP_OK;
@@ -92,10 +97,13 @@ static int agree(int status, int *speaker)
     struct {
         int status, rank;
     } own = {.status = status, .rank = status != SP_OK ? mpi.rank : mpi.ranks}, lowest;
+
+    /* The lowest rank that failed speaks, and its status is that of all. */
     MPI_Allreduce(&own.rank, &lowest.rank, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     *speaker = lowest.rank < mpi.ranks ? lowest.rank : -1;
     if (*speaker < 0)
         return SP_OK;
+
     lowest.status = status;
     MPI_Bcast(&lowest.status, 1, MPI_INT, lowest.rank, MPI_COMM_WORLD);
     return lowest.status;
@@ -116,15 +124,19 @@ static int gather(sp_context *context, const sp_parallel_solver *s, const double
         *starts = sp_pool_raw(&scratch, mpi.ranks, sizeof *starts);
     const int count = (int)s->own;
     int status = SP_OK;
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int r = 0, next = 0; r < mpi.ranks && mpi.rank == 0; r++) {
-        starts[r] = next;
-        next += counts[r];
-    }
+    if (mpi.rank == 0)
+        for (int r = 0, next = 0; r < mpi.ranks; r++) {
+            starts[r] = next;
+            next += counts[r];
+        }
+
     MPI_Gatherv(own, count, MPI_DOUBLE, all, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 done:
     sp_pool_free(&scratch);

@@ -30,9 +30,11 @@ int sp_parallel_inner(sp_context *context, const sp_parallel_solver *s, int64_t 
 {
     if (m == 0 || k == 0)
         return SP_OK;
+
     double *work = sp_memory_new((size_t)sp_dense_inner_work(m, k) * sizeof *work);
     if (!work)
         return sp_fail_memory(context);
+
     sp_dense_inner(context, s->own, m, A, k, B, C, work);
     free(work);
     MPI_Allreduce(MPI_IN_PLACE, C, (int)(m * k), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -45,10 +47,12 @@ int sp_parallel_apply(sp_context *context, sp_parallel_solver *s, enum sp_multig
 {
     int status = SP_OK;
     s->solves += operation == SP_CYCLE ? count : 0;
+
     if (s->multigrid) {
         sp_multigrid_apply(s->multigrid, operation, count, x, y);
         return SP_OK;
     }
+
     for (int64_t c = 0; c < count; c++) {
         PETSC_TRY(VecPlaceArray(s->from, x + c * s->own));
         PETSC_TRY(VecPlaceArray(s->to, y + c * s->own));
@@ -76,9 +80,12 @@ static PetscErrorCode choose_krylov(EPS eps, sp_parallel_solver *s, int64_t want
     PC shell;
     BV basis;
     PetscRandom numbers;
+
+    /* K ψ = λ M ψ in the form of shift and invert about 0 */
     PetscCall(EPSSetOperators(eps, s->A, s->M));
     PetscCall(EPSSetProblemType(eps, EPS_GHEP));
     PetscCall(EPSSetType(eps, EPSKRYLOVSCHUR));
+
     PetscCall(EPSGetST(eps, &transform));
     PetscCall(STSetType(transform, STSINVERT));
     PetscCall(STGetKSP(transform, &inverse));
@@ -87,10 +94,13 @@ static PetscErrorCode choose_krylov(EPS eps, sp_parallel_solver *s, int64_t want
     PetscCall(PCSetType(shell, PCSHELL));
     PetscCall(PCShellSetContext(shell, s));
     PetscCall(PCShellSetApply(shell, apply_inverse));
+
     PetscCall(EPSSetWhichEigenpairs(eps, EPS_TARGET_MAGNITUDE));
     PetscCall(EPSSetTarget(eps, 0));
     PetscCall(EPSSetTolerances(eps, tolerance > 1e-15 ? tolerance : 1e-15, 200));
     PetscCall(EPSSetDimensions(eps, (PetscInt)wanted, PETSC_DEFAULT, PETSC_DEFAULT));
+
+    /* Start vectors by a seed of each rank */
     PetscCall(EPSGetBV(eps, &basis));
     PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &numbers));
     PetscCall(PetscRandomSetSeed(numbers, (unsigned long)(seed * 7919 + 76543 * (uint64_t)sp_parallel_rank())));
@@ -108,14 +118,18 @@ static int krylov_schur(sp_context *context, sp_parallel_solver *s, sp_found_mod
     const int64_t known_count = found->count;
     PetscInt converged = 0, iterations;
     int status = SP_OK;
+
     PETSC_TRY(EPSCreate(PETSC_COMM_WORLD, &eps));
     PETSC_TRY(choose_krylov(eps, s, wanted, tolerance, seed));
+
+    /* The modes found before are kept out of the search. */
     if (known_count > 0) {
         PETSC_TRY(VecDuplicateVecs(s->product, (PetscInt)known_count, &known));
         for (int64_t i = 0; i < known_count; i++)
             PETSC_TRY(sp_parallel_copy_in(s, found->x + i * s->own, known[i]));
         PETSC_TRY(EPSSetDeflationSpace(eps, (PetscInt)known_count, known));
     }
+
     PETSC_TRY(EPSSolve(eps));
     PETSC_TRY(EPSGetConverged(eps, &converged));
     PETSC_TRY(EPSGetIterationNumber(eps, &iterations));
@@ -124,10 +138,12 @@ static int krylov_schur(sp_context *context, sp_parallel_solver *s, sp_found_mod
                          (long long)wanted, (int)iterations);
         goto done;
     }
+
     for (PetscInt i = 0; i < wanted; i++) {
         PETSC_TRY(EPSGetEigenpair(eps, i, &found->value[found->count], NULL, s->product, NULL));
         PETSC_TRY(sp_parallel_copy_out(s, s->product, found->x + found->count++ * s->own));
     }
+
     SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, wanted, found->x + known_count * s->own,
                              found->mass_x + known_count * s->own));
 done:
@@ -147,24 +163,31 @@ static int refine(sp_context *context, sp_parallel_solver *s, const sp_found_mod
            *part = sp_pool_raw(&scratch, count * (rigid + 1), sizeof *part),
            *image = sp_pool_raw(&scratch, n * count, sizeof *image);
     int status = SP_OK;
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* The part along the rigid modes is removed, then H = XᵀA X and G = XᵀM X. */
     SP_TRY(sp_parallel_inner(context, s, rigid, found->mass_x, count, x, part));
     if (rigid > 0)
         sp_dense_add(context, n, rigid, found->x, count, part, -1, x);
     SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, count, x, mass_x));
     SP_TRY(sp_parallel_apply(context, s, SP_TIMES_A, count, x, image));
+
     SP_TRY(sp_parallel_inner(context, s, count, x, count, image, H));
     SP_TRY(sp_parallel_inner(context, s, count, x, count, mass_x, G));
+
     if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)count, H, (int)count, G, (int)count, found->value + rigid) !=
         0) {
         status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
         goto done;
     }
+
     sp_parallel_same(H, count * count);
     sp_parallel_same(found->value + rigid, count);
+
     memset(image, 0, (size_t)(n * count) * sizeof *image);
     sp_dense_add(context, n, count, x, count, H, 1, image);
     memcpy(x, image, (size_t)(n * count) * sizeof *x);
@@ -190,18 +213,23 @@ static int look_for_more(sp_context *context, sp_parallel_solver *s, const sp_mo
 {
     const double *value = found->value + s->rows.free_count, rough = 1e-2, apart = 1e-3;
     int status = SP_OK;
+
     report->next = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         const double last = value[wanted - 1];
         const int64_t before = found->count;
         const uint64_t seed = context->seed + 1 + (uint64_t)round;
+
+        /* With multigrid a rough value tells mostly that nothing is left below; only otherwise it is made exact. */
         SP_TRY(find_modes(context, s, found, 1, parameters, rough, seed));
         if (!s->direct && value[before - s->rows.free_count] < last * (1 + apart)) {
             found->count = before;
             SP_TRY(find_modes(context, s, found, 1, parameters, CONVERGED, seed));
         }
+
         report->missed += value[wanted - 1] < last * (1 - 1e-8);
         report->next = value[before - s->rows.free_count] + s->shift;
+
         if (value[before - s->rows.free_count] > last * (1 + EQUAL))
             break;
         report->more += value[before - s->rows.free_count] <= value[wanted - 1] * (1 + EQUAL);
@@ -220,22 +248,28 @@ static int judge(sp_context *context, sp_parallel_solver *s, int64_t count, cons
     sp_pool scratch = {0};
     double *G = sp_pool_raw(&scratch, count * count, sizeof *G), *force = sp_pool_raw(&scratch, s->own, sizeof *force);
     int status = SP_OK;
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < count; i++) {
         const double *momentum = found->mass_x + i * s->own;
         double sums[2] = {0};
+
+        /* r = K ψ − λ M ψ relative to M ψ and the size of λ */
         SP_TRY(sp_parallel_apply(context, s, SP_TIMES_A, 1, found->x + i * s->own, force));
         for (int64_t k = 0; k < s->own; k++) {
             const double left = force[k] + (s->shift - eigenvalue[i]) * momentum[k]; /* A = K − σM */
             sums[0] += left * left;
             sums[1] += momentum[k] * momentum[k];
         }
+
         MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         residual[i] = sqrt(sums[0] / sums[1]) / (eigenvalue[i] + scale);
     }
+
     SP_TRY(sp_parallel_inner(context, s, count, found->x, count, found->mass_x, G));
     for (int64_t i = 0; i < count * count; i++)
         report->orthogonality = fmax(report->orthogonality, fabs(G[i] - (i % (count + 1) == 0)));
@@ -251,8 +285,10 @@ static int certify(sp_context *context, sp_parallel_solver *s, int64_t count, co
 {
     const double below = eigenvalue[count - 1] * (1 - EQUAL);
     int status = SP_OK;
+
     for (int64_t i = 0; i < count; i++)
         report->below += eigenvalue[i] < below;
+
     PETSC_TRY(KSPDestroy(&s->ksp));
     PETSC_TRY(MatAXPY(s->A, s->shift - below, s->M, SUBSET_NONZERO_PATTERN));
     SP_TRY(sp_parallel_factorize(context, s, &report->certified));
@@ -283,16 +319,22 @@ static int rigid_motions(sp_context *context, sp_parallel_solver *s, sp_found_mo
     int status = SP_OK;
     found->count = k;
     memcpy(found->x, s->rows.free_motion, (size_t)(k * n) * sizeof *found->x);
-    for (int pass = 0; pass < 2 && k > 0; pass++) {
-        SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
-        SP_TRY(sp_parallel_inner(context, s, k, found->x, k, found->mass_x, G));
-        if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)k, G, (int)k) != 0) {
-            status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
-            goto done;
+
+    /* Cholesky's factor of XᵀM X makes X orthonormal; the second pass removes the rounding of the first. */
+    if (k > 0)
+        for (int pass = 0; pass < 2; pass++) {
+            SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
+            SP_TRY(sp_parallel_inner(context, s, k, found->x, k, found->mass_x, G));
+
+            if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)k, G, (int)k) != 0) {
+                status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
+                goto done;
+            }
+
+            sp_parallel_same(G, k * k);
+            sp_dense_solve_right(context, n, k, G, found->x);
         }
-        sp_parallel_same(G, k * k);
-        sp_dense_solve_right(context, n, k, G, found->x);
-    }
+
     SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, k, found->x, found->mass_x));
 done:
     return status;
@@ -309,24 +351,31 @@ int sp_parallel_modes(sp_context *context, sp_parallel_solver *s, const sp_modes
                             .mass_x = sp_pool_raw(&scratch, s->own * capacity, sizeof(double)),
                             .value = sp_pool_new(&scratch, capacity, sizeof(double))};
     int status = SP_OK;
+
     *report = (sp_modes_report){.shift = s->shift, .rigid = rigid, .certified = -1};
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(rigid_motions(context, s, &found));
+
     if (wanted > 0) {
         SP_TRY(find_modes(context, s, &found, wanted, parameters, CONVERGED, context->seed));
         SP_TRY(look_for_more(context, s, parameters, wanted, &found, report));
     }
+
     const int64_t count = rigid + wanted + report->more;
     for (int64_t i = 0; i < count; i++)
         eigenvalue[i] = i < rigid ? 0 : found.value[i] + s->shift;
     memcpy(vector, found.x, (size_t)(count * s->own) * sizeof *vector);
+
     SP_TRY(judge(context, s, count, &found, eigenvalue, residual, report));
     report->solves = s->solves;
+
     if (s->direct)
         PETSC_TRY(describe_factor(s, report));
+
     if (parameters->certify && wanted > 0)
         SP_TRY(certify(context, s, count, eigenvalue, report));
 done:

@@ -11,9 +11,11 @@ static int check_sizes(sp_context *context, const sp_block_rows *rows)
 {
     int64_t entries = 9 * rows->start[rows->count], most;
     MPI_Allreduce(&entries, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+
     if (3 * rows->total > INT32_MAX)
         return sp_fail(context, SP_SYSTEM, "%lld degrees of freedom: PETSc counts them with 32 bits",
                        (long long)(3 * rows->total));
+
     if (most > INT32_MAX)
         return sp_fail(context, SP_SYSTEM,
                        "a rank has %lld entries of K, PETSc counts them with 32 bits: run %lld ranks or more "
@@ -66,12 +68,15 @@ static void take_mean(const sp_block_rows *rows, const shared_block *block)
 {
     const int64_t i = block->column - rows->first;
     int64_t k = rows->start[i];
+
     while (rows->column[k] != block->row)
         k++;
+
     for (int c = 0; c < 9; c++) {
         double *value = rows->stiffness + 9 * k + c;
         *value = 0.5 * (*value + block->stiffness[3 * (c % 3) + c / 3]);
     }
+
     for (int c = 0; c < 3; c++)
         rows->mass[3 * k + c] = 0.5 * (rows->mass[3 * k + c] + block->mass[c]);
 }
@@ -88,8 +93,10 @@ static int make_symmetric(sp_context *context, const sp_block_rows *rows)
     int status = SP_OK;
     if (ranks == 1)
         return SP_OK;
+
     for (int64_t k = 0; k < rows->start[rows->count]; k++)
         shared += !is_local(rows, k);
+
     int64_t *range = sp_pool_new(&scratch, ranks + 1, sizeof *range);
     int *bytes = sp_pool_new(&scratch, ranks, sizeof *bytes), *start = sp_pool_new(&scratch, ranks, sizeof *start);
     shared_block *out = sp_pool_raw(&scratch, shared, sizeof *out), *in = sp_pool_raw(&scratch, shared, sizeof *in);
@@ -97,12 +104,15 @@ static int make_symmetric(sp_context *context, const sp_block_rows *rows)
         status = sp_fail_memory(context);
         goto done;
     }
+
     MPI_Allgather(&end, 1, MPI_INT64_T, range + 1, 1, MPI_INT64_T, MPI_COMM_WORLD);
     list_shared(rows, range, out, bytes);
+
     for (int r = 1; r < ranks; r++)
         start[r] = start[r - 1] + bytes[r - 1];
     /* as many come back, since the pattern is symmetric */
     MPI_Alltoallv(out, bytes, start, MPI_BYTE, in, bytes, start, MPI_BYTE, MPI_COMM_WORLD);
+
     for (int64_t k = 0; k < shared; k++)
         take_mean(rows, &in[k]);
 done:
@@ -114,10 +124,12 @@ static PetscErrorCode new_matrix(const sp_block_rows *rows, int block, const Pet
                                  Mat *matrix)
 {
     const PetscInt own = (PetscInt)(3 * rows->count), total = (PetscInt)(3 * rows->total);
+
     PetscCall(MatCreate(PETSC_COMM_WORLD, matrix));
     PetscCall(MatSetSizes(*matrix, own, own, total, total));
     PetscCall(MatSetType(*matrix, MATAIJ));
     PetscCall(MatSetBlockSize(*matrix, 3));
+
     if (block == 3)
         PetscCall(MatXAIJSetPreallocation(*matrix, 3, local, other, NULL, NULL));
     else {
@@ -135,15 +147,19 @@ typedef struct row_room {
 
 static PetscErrorCode fill_stiffness(const sp_block_rows *rows, row_room *room, Mat *A)
 {
+    /* PETSc wants the numbers of blocks before the blocks. */
     for (int64_t i = 0; i < rows->count; i++) {
         room->local[i] = room->other[i] = 0;
         for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
             (is_local(rows, k) ? room->local : room->other)[i]++;
     }
+
     PetscCall(new_matrix(rows, 3, room->local, room->other, A));
+
     for (int64_t i = 0; i < rows->count; i++) {
         const int64_t count = rows->start[i + 1] - rows->start[i];
         const PetscInt row = (PetscInt)(rows->first + i);
+
         for (int64_t k = 0; k < count; k++) {
             const double *block = rows->stiffness + 9 * (rows->start[i] + k);
             room->column[k] = rows->column[rows->start[i] + k];
@@ -152,6 +168,7 @@ static PetscErrorCode fill_stiffness(const sp_block_rows *rows, row_room *room, 
         }
         PetscCall(MatSetValuesBlocked(*A, 1, &row, (PetscInt)count, room->column, room->value, INSERT_VALUES));
     }
+
     PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
     return MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY);
 }
@@ -163,10 +180,12 @@ static PetscErrorCode fill_mass(const sp_block_rows *rows, row_room *room, Mat *
         for (int64_t k = rows->start[i / 3]; k < rows->start[i / 3 + 1]; k++)
             (is_local(rows, k) ? room->local : room->other)[i] += rows->mass[3 * k + i % 3] != 0;
     }
+
     PetscCall(new_matrix(rows, 1, room->local, room->other, M));
     for (int64_t i = 0; i < 3 * rows->count; i++) {
         const PetscInt row = (PetscInt)(3 * rows->first + i);
         PetscInt count = 0;
+
         for (int64_t k = rows->start[i / 3]; k < rows->start[i / 3 + 1]; k++)
             if (rows->mass[3 * k + i % 3] != 0) {
                 room->column[count] = (PetscInt)(3 * (int64_t)rows->column[k] + i % 3);
@@ -174,6 +193,7 @@ static PetscErrorCode fill_mass(const sp_block_rows *rows, row_room *room, Mat *
             }
         PetscCall(MatSetValues(*M, 1, &row, count, room->column, room->value, INSERT_VALUES));
     }
+
     PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
     return MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY);
 }
@@ -184,8 +204,10 @@ static int make_matrix(sp_context *context, const sp_block_rows *rows,
     sp_pool scratch = {0};
     int64_t widest = 0;
     int status = SP_OK;
+
     for (int64_t i = 0; i < rows->count; i++)
         widest = rows->start[i + 1] - rows->start[i] > widest ? rows->start[i + 1] - rows->start[i] : widest;
+
     row_room room = {.local = sp_pool_raw(&scratch, 3 * rows->count, sizeof *room.local),
                      .other = sp_pool_raw(&scratch, 3 * rows->count, sizeof *room.other),
                      .column = sp_pool_raw(&scratch, widest, sizeof *room.column),
@@ -194,6 +216,7 @@ static int make_matrix(sp_context *context, const sp_block_rows *rows,
         status = sp_fail_memory(context);
         goto done;
     }
+
     PETSC_TRY(fill(rows, &room, matrix));
 done:
     sp_pool_free(&scratch);
@@ -228,27 +251,35 @@ static PetscErrorCode near_null_space(const sp_parallel_solver *s, const sp_bloc
     PetscReal size;
     PetscScalar part[6];
     int kept = 0;
+
     for (int m = 0; m < 6; m++) {
         PetscCall(MatCreateVecs(s->A, &x[kept], NULL));
         PetscCall(sp_parallel_copy_in(s, rows->rigid + m * s->own, x[kept]));
+
         PetscCall(VecNormalize(x[kept], NULL));
-        for (int pass = 0; pass < 2 && kept > 0; pass++) {
-            PetscCall(VecMDot(x[kept], kept, x, part));
-            for (int j = 0; j < kept; j++)
-                part[j] = -part[j];
-            PetscCall(VecMAXPY(x[kept], kept, part, x));
-        }
+
+        /* Gram and Schmidt's method, twice; a motion that is a combination of the others is left out. */
+        if (kept > 0)
+            for (int pass = 0; pass < 2; pass++) {
+                PetscCall(VecMDot(x[kept], kept, x, part));
+                for (int j = 0; j < kept; j++)
+                    part[j] = -part[j];
+                PetscCall(VecMAXPY(x[kept], kept, part, x));
+            }
+
         PetscCall(VecNormalize(x[kept], &size));
         if (size > 1e-8)
             kept++;
         else
             PetscCall(VecDestroy(&x[kept]));
     }
+
     if (kept == 6) {
         PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, kept, x, &space));
         PetscCall(MatSetNearNullSpace(s->A, space));
         PetscCall(MatNullSpaceDestroy(&space));
     }
+
     for (int m = 0; m < kept; m++)
         PetscCall(VecDestroy(&x[m]));
     return 0;
@@ -274,6 +305,7 @@ static int inertia(sp_context *context, PC pc, int64_t *negative)
     int status = SP_OK;
     PETSC_TRY(PCFactorGetMatrix(pc, &factor));
     PETSC_TRY(MatMumpsGetInfog(factor, 1, &info));
+
     if (info < 0) {
         const bool memory = info == -9 || info == -13 || info == -8 || info == -19;
         status = memory ? sp_fail(context, SP_SYSTEM,
@@ -282,6 +314,7 @@ static int inertia(sp_context *context, PC pc, int64_t *negative)
                         : sp_fail(context, SP_NUMERICAL, "MUMPS does not factorize the matrix (error %d)", (int)info);
         goto done;
     }
+
     PETSC_TRY(MatMumpsGetInfog(factor, 12, &below)); /* negative pivots */
     *negative = below;
 done:
@@ -292,11 +325,13 @@ int sp_parallel_factorize(sp_context *context, sp_parallel_solver *s, int64_t *n
 {
     PC pc;
     int status = SP_OK;
+
     PETSC_TRY(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
     PETSC_TRY(KSPSetType(s->ksp, KSPPREONLY));
     PETSC_TRY(KSPSetOperators(s->ksp, s->A, s->A));
     PETSC_TRY(KSPGetPC(s->ksp, &pc));
     PETSC_TRY(choose_factorization(pc));
+
     PETSC_TRY(KSPSetUp(s->ksp));
     SP_TRY(inertia(context, pc, negative));
 done:
@@ -323,15 +358,19 @@ static int open_direct(sp_context *context, sp_parallel_solver *s)
 {
     int64_t negative = 0;
     int status;
+
     SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
     SP_TRY(make_matrix(context, &s->rows, fill_mass, &s->M));
+
     sp_pool_drop(&s->rows.pool, s->rows.stiffness);
     sp_pool_drop(&s->rows.pool, s->rows.mass);
     PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
     PETSC_TRY(MatSetOption(s->M, MAT_SYMMETRIC, PETSC_TRUE));
+
     PETSC_TRY(MatCreateVecs(s->A, &s->product, NULL));
     PETSC_TRY(VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, (PetscInt)s->own, (PetscInt)s->total, NULL, &s->from));
     PETSC_TRY(VecDuplicate(s->from, &s->to));
+
     SP_TRY(sp_parallel_factorize(context, s, &negative));
     if (negative > 0)
         status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
@@ -342,12 +381,15 @@ done:
 static int open_multigrid(sp_context *context, sp_parallel_solver *s)
 {
     int status;
+
     SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
     sp_pool_drop(&s->rows.pool, s->rows.stiffness); /* the hierarchy needs more memory than anything after it */
     sp_memory_return();
+
     PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
     PETSC_TRY(near_null_space(s, &s->rows));
     sp_pool_drop(&s->rows.pool, s->rows.rigid);
+
     SP_TRY(sp_multigrid_new(context, &s->rows, &s->A, &s->multigrid));
     sp_pool_drop(&s->rows.pool, s->rows.mass);
     sp_pool_drop(&s->rows.pool, s->rows.column);
@@ -362,16 +404,21 @@ int sp_parallel_open(sp_context *context, sp_block_rows *rows, bool direct, sp_p
     int status = s ? check_sizes(context, rows) : sp_fail_memory(context);
     if (status != SP_OK)
         goto done;
+
     s->direct = direct;
     s->own = 3 * rows->count;
     s->first = 3 * rows->first;
     s->total = 3 * rows->total;
     s->rows = *rows;
     *rows = (sp_block_rows){0};
+
     SP_TRY(make_symmetric(context, &s->rows));
     MPI_Allreduce(s->rows.trace, trace, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+
+    /* Free bodies: a small multiple of the mass makes K definite, σ = −1e-8 tr K / tr M. */
     s->shift = s->rows.free_count ? -1e-8 * trace[0] / trace[1] : 0;
     sp_block_rows_shift(&s->rows, s->shift);
+
     SP_TRY(direct ? open_direct(context, s) : open_multigrid(context, s));
 done:
     if (status == SP_OK)

@@ -38,12 +38,17 @@ static bool factor(sp_continuation *c, const double *x, const double *t, const d
 {
     const int n = c->order;
     int sign = 1;
+
+    /* The bordered matrix is regular at folds too, where J alone is singular. */
     c->equations.evaluate(c->equations.self, x, c->r, c->B, n);
     for (int j = 0; j < n; j++)
         c->B[(int64_t)j * n + n - 1] = weight[j] * t[j];
+
     c->report.factorizations++;
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, c->B, n, c->pivot) != 0)
         return false;
+
+    /* The sign of the determinant: each exchange of rows and each negative pivot turns it. */
     for (int j = 0; j < n; j++)
         if ((c->pivot[j] != j + 1) != (c->B[(int64_t)j * n + j] < 0))
             sign = -sign;
@@ -64,23 +69,30 @@ static bool correct(sp_continuation *c, const double *x0, const double *t0, cons
     const int n = c->order;
     double before = INFINITY;
     bool have = false;
+
     for (c->count = 1; c->count <= c->parameters.iterations; c->count++) {
         if (!have && !factor(c, x, t0, weight))
             return false;
         if (have)
             c->equations.evaluate(c->equations.self, x, c->r, NULL, n);
+
+        /* The last equation: t₀ᵀ W (x − x₀) = s */
         c->r[n - 1] = -s;
         for (int i = 0; i < n; i++)
             c->r[n - 1] += weight[i] * t0[i] * (x[i] - x0[i]);
+
         solve(c, c->r);
         for (int i = 0; i < n; i++)
             x[i] -= c->r[i];
         c->report.iterations++;
+
         const double size = sqrt(inner(c, weight, c->r, c->r));
         if (!isfinite(size) || size > 1e3)
             return false;
         if (size <= c->parameters.tolerance)
             return true;
+
+        /* The factor serves on while corrections fall by ten; at first, while they are small. */
         have = !fresh && size <= 0.1 * before;
         if (c->count == 1)
             have = !fresh && size < 0.05;
@@ -92,9 +104,11 @@ static bool correct(sp_continuation *c, const double *x0, const double *t0, cons
 /* The unit tangent at the point whose bordered matrix was factored last. */
 static bool find_tangent(sp_continuation *c, const double *weight, double *t)
 {
+    /* J t = 0 with t₀ᵀ W t = 1 */
     memset(t, 0, (size_t)c->order * sizeof *t);
     t[c->order - 1] = 1;
     solve(c, t);
+
     const double length = sqrt(inner(c, weight, t, t));
     if (!(isfinite(length) && length > 0))
         return false;
@@ -122,11 +136,14 @@ static int begin(sp_continuation *c, const double *x, const double *direction)
     c->equations.metric(c->equations.self, x, c->weight);
     memcpy(c->t0, direction, bytes);
     cblas_dscal(c->order, 1 / sqrt(inner(c, c->weight, direction, direction)), c->t0, 1);
+
     if (!correct(c, c->x0, c->t0, c->weight, 0, true, c->x))
         return sp_fail(c->context, SP_NUMERICAL, "Newton's method does not converge from the start of the curve");
+
     c->equations.metric(c->equations.self, c->x, c->weight);
     if (!factor(c, c->x, c->t0, c->weight) || !find_tangent(c, c->weight, c->t))
         return sp_fail(c->context, SP_NUMERICAL, "the start of the curve is a singular point");
+
     memcpy(c->x0, c->x, bytes);
     memcpy(c->t0, c->t, bytes);
     memcpy(c->weight0, c->weight, bytes);
@@ -141,14 +158,17 @@ int sp_continuation_new(sp_context *context, const sp_curve_equations *equations
     int status = sp_dense_fits(context, equations->n + 1, equations->n + 1);
     if (status != SP_OK)
         return status;
+
     sp_continuation *c = calloc(1, sizeof *c);
     if (!c)
         return sp_fail_memory(context);
+
     c->context = context;
     c->equations = *equations;
     c->parameters = *parameters;
     c->order = (int)(equations->n + 1);
     c->step = parameters->first;
+
     status = allocate(context, c);
     if (status == SP_OK && x)
         status = begin(c, x, direction);
@@ -172,11 +192,14 @@ void sp_continuation_free(sp_continuation *c)
  * side of a fold, and whose determinant that of another side of a branch point. */
 static bool try_step(sp_continuation *c, double *angle)
 {
+    /* A step along the tangent, corrected in the plane normal to it */
     for (int i = 0; i < c->order; i++)
         c->trial[i] = c->x[i] + c->step * c->t[i];
+
     if (!correct(c, c->x, c->t, c->weight, c->step, false, c->trial) || !factor(c, c->trial, c->t, c->weight) ||
         !find_tangent(c, c->weight, c->trial_t))
         return false;
+
     *angle = acos(fmin(1, fmax(-1, inner(c, c->weight, c->t, c->trial_t))));
     return *angle <= c->parameters.turn;
 }
@@ -190,10 +213,14 @@ static void accept(sp_continuation *c, double angle)
     memcpy(c->weight0, c->weight, bytes);
     memcpy(c->x, c->trial, bytes);
     memcpy(c->t, c->trial_t, bytes);
+
+    /* The metric changes with the point, and the length of the tangent with it. */
     c->equations.metric(c->equations.self, c->x, c->weight);
     cblas_dscal(c->order, 1 / sqrt(inner(c, c->weight, c->t, c->t)), c->t, 1);
     c->sign = c->trial_sign;
     c->length = c->step;
+
+    /* The step follows the angle between tangents, half of the most, and the number of iterations. */
     const double by_angle = c->parameters.turn / (2 * fmax(angle, 1e-12)), by_count = 6.0 / c->count;
     c->step = fmin(c->parameters.most, c->step * fmin(2, fmax(0.5, fmin(by_angle, by_count))));
 }
@@ -201,6 +228,7 @@ static void accept(sp_continuation *c, double angle)
 int sp_continuation_step(sp_continuation *c)
 {
     double angle = 0;
+
     while (!try_step(c, &angle)) {
         c->report.rejected++;
         c->step *= 0.5;
@@ -247,13 +275,17 @@ int sp_continuation_locate(sp_continuation *c, double (*test)(void *, const doub
 {
     double low = 0, high = c->length;
     bool halve = false;
+
     for (int i = 0; i < 60; i++) {
+        /* False position, or halves where it does not shrink the interval */
         double s = low + (high - low) * start / (start - end);
         if (halve || !(s > low && s < high))
             s = 0.5 * (low + high);
+
         const int status = sp_continuation_at(c, s, x, tangent);
         if (status != SP_OK)
             return status;
+
         const double width = high - low, value = test(data, x, tangent);
         *arc = s;
         if ((value < 0) == (start < 0)) {
@@ -263,6 +295,7 @@ int sp_continuation_locate(sp_continuation *c, double (*test)(void *, const doub
             high = s;
             end = value;
         }
+
         halve = high - low > 0.5 * width;
         if (high - low <= tolerance * c->length || value == 0)
             break;

@@ -34,6 +34,7 @@ struct sp_curve {
 static double relative_residual(sp_curve *t, const double *x)
 {
     sp_harmonic_evaluate(&t->h, x, t->r, NULL, t->n);
+
     const int size = t->h.r * t->h.columns;
     const double scale = cblas_dnrm2(size, t->h.F, 1);
     return cblas_dnrm2(size, t->r, 1) / (scale > 0 ? scale : 1);
@@ -45,6 +46,7 @@ static double event_error(const sp_floquet *f, enum sp_curve_event event)
     double least = INFINITY;
     if (event == SP_CURVE_REGULAR || event == SP_CURVE_BRANCH)
         return 0;
+
     for (int i = 0; i < 2 * f->n; i++)
         if (event == SP_CURVE_TORUS)
             least = fabs(f->im[i]) > 1e-6 ? fmin(least, fabs(hypot(f->re[i], f->im[i]) - 1)) : least;
@@ -57,9 +59,11 @@ static void judge(sp_curve *t, const sp_curve_point *point)
 {
     sp_curve_report *report = &t->report;
     const sp_harmonic_energy *e = &point->energy;
+
     report->points++;
     report->events[point->event]++;
     report->worst_residual = fmax(report->worst_residual, point->residual);
+
     if (t->h.kind != SP_PERIODIC_BACKBONE)
         report->worst_event = fmax(report->worst_event, event_error(&t->floquet, point->event));
     if (t->h.kind != SP_PERIODIC_BACKBONE && e->dissipated > 0)
@@ -80,6 +84,7 @@ static int add_point(sp_curve *t, const double *x, enum sp_curve_event event)
 {
     const sp_harmonic *h = &t->h;
     const double margin = h->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
+
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, h->r, h->columns, h->r, 1, h->V, h->r, x, h->r, 0, t->q,
                 h->r);
     const sp_curve_point point = {.frequency = sp_harmonic_frequency(h, x),
@@ -91,10 +96,13 @@ static int add_point(sp_curve *t, const double *x, enum sp_curve_event event)
                                   .coefficients = t->q,
                                   .multiplier_re = t->floquet.re,
                                   .multiplier_im = t->floquet.im};
+
     if (!isfinite(point.energy.start) || !isfinite(point.energy.mean) || !isfinite(point.residual) ||
         !isfinite(sp_floquet_largest(&t->floquet)))
         return sp_fail(t->context, SP_NUMERICAL, "the motion is too large: its energy is not finite");
+
     judge(t, &point);
+
     t->ended |= t->visit(t->data, &point) || t->report.points >= t->parameters->most ||
                 (h->kind == SP_PERIODIC_BACKBONE && backbone_ends(t, x, point.energy.mean));
     return SP_OK;
@@ -157,17 +165,22 @@ static int find_event(sp_curve *t, enum sp_curve_event event, double (*test)(voi
 {
     double arc = 0;
     const int status = sp_continuation_locate(t->continuation, test, t, start, end, 1e-6, t->x, t->tangent, &arc);
+
     if (status == SP_NUMERICAL) {
         *missed = event;
         return SP_OK;
     }
+
     if (status != SP_OK || !(fabs(test(t, t->x, t->tangent)) < 1e-3))
         return status;
+
+    /* Insertion in the order of arc lengths */
     int at = found->count++;
     for (; at > 0 && found->arc[at - 1] > arc; at--) {
         found->arc[at] = found->arc[at - 1];
         found->event[at] = found->event[at - 1];
     }
+
     found->arc[at] = arc;
     found->event[at] = event;
     return SP_OK;
@@ -180,12 +193,15 @@ static int add_events(sp_curve *t, const tests *a, const tests *b, enum sp_curve
     special found = {0};
     const bool is_free = t->h.kind == SP_PERIODIC_BACKBONE;
     int status = SP_OK;
+
     if ((a->tangent < 0) != (b->tangent < 0))
         SP_TRY(find_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, &found, missed));
+
     if (!is_free && (a->doubling < 0) != (b->doubling < 0))
         SP_TRY(find_event(t, SP_CURVE_DOUBLING, test_doubling, a->doubling, b->doubling, &found, missed));
     if (!is_free && (a->torus < 0) != (b->torus < 0) && a->torus > -1 && b->torus > -1)
         SP_TRY(find_event(t, SP_CURVE_TORUS, test_torus, a->torus, b->torus, &found, missed));
+
     for (int i = 0; i < found.count; i++) {
         SP_TRY(sp_continuation_at(t->continuation, found.arc[i], t->x, t->tangent));
         SP_TRY(multipliers(t, t->x));
@@ -212,12 +228,15 @@ static int stop_at_bound(sp_curve *t, double before)
 {
     const double now = sp_continuation_x(t->continuation)[t->n], low = low_of(t), high = high_of(t);
     double arc;
+
     if (now >= low && now <= high)
         return SP_OK;
     t->bound = now > high ? high : low;
     t->ended = true;
+
     const int status = sp_continuation_locate(t->continuation, test_bound, t, before - t->bound, now - t->bound, 1e-9,
                                               t->x, t->tangent, &arc);
+
     if (status == SP_OK)
         sp_continuation_move(t->continuation, t->x, t->tangent);
     return status;
@@ -233,21 +252,30 @@ static int ramp(sp_curve *t, double frequency, double factor, double *x)
     sp_continuation *c = NULL;
     const sp_continuation_parameters parameters = {0.02, 1e-9, 0.2, 1e-9, 8, 0.5};
     const sp_curve_equations equations = {h, n, sp_harmonic_evaluate, sp_harmonic_metric};
+
     const enum sp_periodic_kind kind = h->kind;
     const double range = h->range;
     int status;
     double *direction = t->tangent, arc;
+
     h->kind = SP_PERIODIC_FORCE;
     h->frequency = frequency;
     h->range = factor;
+
+    /* The direction is the linear response, per unit of the load. */
     SP_TRY(sp_harmonic_linear(t->context, h, frequency, factor, x));
     memset(direction, 0, (size_t)(n + 1) * sizeof *direction);
     memcpy(direction + h->r, x + h->r, (size_t)(2 * h->r) * sizeof *direction);
+
     h->floor = fmax(1e-3 * cblas_dnrm2((int)n, direction, 1), 1e-300);
     direction[n] = factor;
+
     memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
     x[n] = 0;
+
     SP_TRY(sp_continuation_new(t->context, &equations, &parameters, x, direction, &c));
+
+    /* Up to the full load, which the last step meets exactly */
     for (int i = 0; i < 2000 && sp_continuation_x(c)[n] < factor; i++) {
         const double before = sp_continuation_x(c)[n];
         SP_TRY(sp_continuation_step(c));
@@ -259,6 +287,7 @@ static int ramp(sp_curve *t, double frequency, double factor, double *x)
         sp_continuation_move(c, t->x, t->tangent);
         break;
     }
+
     memcpy(x, sp_continuation_x(c), (size_t)(n + 1) * sizeof *x);
 done:
     sp_continuation_free(c);
@@ -272,9 +301,11 @@ static int start_response(sp_curve *t)
     double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
     const int status = ramp(t, t->parameters->low, h->factor, x);
+
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
     x[t->n] = low_of(t);
     direction[t->n] = 1;
+
     h->floor = fmax(1e-3 * cblas_dnrm2(h->r * (h->columns - 1), x + h->r, 1), 1e-300);
     return status;
 }
@@ -284,14 +315,18 @@ static int start_force(sp_curve *t)
     double *x = t->start, *direction = t->direction;
     sp_harmonic *h = &t->h;
     int status = SP_OK;
+
     h->frequency = t->parameters->frequency;
     SP_TRY(sp_harmonic_linear(t->context, h, h->frequency, 1, x));
+
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
     memcpy(direction + h->r, x + h->r, (size_t)(2 * h->r) * sizeof *direction);
     h->floor = 1e-2 * cblas_dnrm2(2 * h->r, direction + h->r, 1);
     direction[t->n] = 1;
+
     memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
     x[t->n] = 0;
+
     if (t->parameters->low > 0) {
         SP_TRY(ramp(t, h->frequency, t->parameters->low, x));
         memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
@@ -311,14 +346,18 @@ static int start_backbone(sp_curve *t)
     sp_pool pool = {0};
     double *eigenvalue = sp_pool_new(&pool, r, sizeof *eigenvalue), *vector = sp_pool_new(&pool, r * r, sizeof *vector);
     int status = pool.failed ? sp_fail_memory(t->context) : SP_OK;
+
     SP_TRY(status);
     SP_TRY(sp_harmonic_modes(t->context, h, x, eigenvalue, vector));
+
     if (!(eigenvalue[mode] > 0)) {
         status = sp_fail(t->context, SP_INPUT, "the mode %lld has no positive frequency about the equilibrium",
                          (long long)mode + 1);
         goto done;
     }
+
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
+
     for (int64_t i = 0; i < r; i++)
         x[r + i] = direction[r + i] = h->reference[r + i] = t->parameters->start * vector[mode * r + i];
     x[t->n] = sqrt(eigenvalue[mode]) / h->scale;
@@ -339,8 +378,10 @@ static int check_start(sp_curve *t, const double *x, bool found)
             t->context, SP_USAGE,
             "no free motion is found near mode %lld at %.6g Hz: the motion where the curve starts is too large",
             (long long)t->parameters->mode + 1, linear);
+
     for (int64_t i = h->r; i < (int64_t)h->r * h->columns; i++)
         away += (x[i] - t->start[i]) * (x[i] - t->start[i]);
+
     const double frequency = sp_harmonic_frequency(h, x) / (2 * M_PI);
     if (fabs(frequency / linear - 1) <= 0.01 && sqrt(away) <= 0.1 * t->parameters->start)
         return SP_OK;
@@ -369,15 +410,21 @@ static int add_step(sp_curve *t, const double *x)
     const bool ended = t->ended; /* at the bound, behind which events are not sought */
     enum sp_curve_event event = SP_CURVE_REGULAR;
     int status;
+
     SP_TRY(multipliers(t, x));
     const tests now = tests_of(t, sp_continuation_tangent(t->continuation));
+
+    /* A determinant of another sign without a fold: another curve crosses. */
     if (!ended) {
         event = now.sign != t->last.sign ? SP_CURVE_BRANCH : SP_CURVE_REGULAR;
         SP_TRY(add_events(t, &t->last, &now, &event));
         SP_TRY(multipliers(t, x));
     }
+
+    /* The phase of the next point is fixed relative to this one. */
     if (t->h.kind == SP_PERIODIC_BACKBONE)
         memcpy(t->h.reference, x, (size_t)(t->h.r * t->h.columns) * sizeof *x);
+
     SP_TRY(add_point(t, x, event));
     t->last = now;
 done:
@@ -411,11 +458,15 @@ int sp_curve_begin(sp_curve *t)
     const sp_curve_equations equations = equations_of(t);
     const sp_continuation_parameters steps = steps_of(t);
     int status;
+
     SP_TRY(find_start(t));
     status = sp_continuation_new(t->context, &equations, &steps, t->start, t->direction, &t->continuation);
+
+    /* Failure of a backbone is explained by its start. */
     if (t->h.kind == SP_PERIODIC_BACKBONE && (status == SP_OK || status == SP_NUMERICAL))
         status = check_start(t, status == SP_OK ? sp_continuation_x(t->continuation) : NULL, status == SP_OK);
     SP_TRY(status);
+
     const double *x = sp_continuation_x(t->continuation);
     SP_TRY(multipliers(t, x));
     t->last = tests_of(t, sp_continuation_tangent(t->continuation));
@@ -446,6 +497,7 @@ void sp_curve_visit(sp_curve *t, sp_state *state)
         state->failed = true;
         return;
     }
+
     sp_continuation_visit(t->continuation, state);
     sp_state_reals(state, t->h.reference, (int64_t)t->h.r * t->h.columns);
     SP_STATE_VALUE(state, t->h.floor);
@@ -456,6 +508,7 @@ void sp_curve_visit(sp_curve *t, sp_state *state)
     SP_STATE_VALUE(state, t->last.sign);
     SP_STATE_VALUE(state, t->report);
     SP_STATE_VALUE(state, t->ended);
+
     if (t->h.force.visit)
         t->h.force.visit(t->h.force.self, state);
 }
@@ -465,17 +518,20 @@ static int check_resonance(sp_curve *t)
 {
     const sp_harmonic *h = &t->h;
     bool damped = h->beta > 0;
+
     for (int i = 0; i < h->r; i++)
         damped |= h->damping[i] > 0;
-    for (int i = 0; i < h->r && !damped && h->kind == SP_PERIODIC_RESPONSE; i++) {
-        const double omega = sqrt(fmax(0, h->eigenvalue[i]));
-        if (omega >= t->parameters->low && omega <= t->parameters->high)
-            return sp_fail(
-                t->context, SP_USAGE,
-                "there is no damping, and the range of frequencies contains the resonance of mode %d at %.6g "
-                "Hz",
-                i + 1, omega / (2 * M_PI));
-    }
+
+    if (!damped && h->kind == SP_PERIODIC_RESPONSE)
+        for (int i = 0; i < h->r; i++) {
+            const double omega = sqrt(fmax(0, h->eigenvalue[i]));
+            if (omega >= t->parameters->low && omega <= t->parameters->high)
+                return sp_fail(
+                    t->context, SP_USAGE,
+                    "there is no damping, and the range of frequencies contains the resonance of mode %d at %.6g "
+                    "Hz",
+                    i + 1, omega / (2 * M_PI));
+        }
     return SP_OK;
 }
 
@@ -492,10 +548,12 @@ static void set_scales(sp_curve *t)
 {
     const sp_curve_parameters *p = t->parameters;
     sp_harmonic *h = &t->h;
+
     h->kind = p->kind;
     h->scale = p->kind == SP_PERIODIC_BACKBONE   ? sqrt(fmax(h->eigenvalue[p->mode], 1e-300))
                : p->kind == SP_PERIODIC_RESPONSE ? p->high
                                                  : 1;
+
     h->range = p->kind == SP_PERIODIC_BACKBONE ? 1 : high_of(t) - low_of(t);
     h->floor = 1e-3 * p->start;
 }
@@ -523,12 +581,15 @@ int sp_curve_new(sp_context *context, const sp_periodic_model *model, const sp_c
     sp_curve *t = calloc(1, sizeof *t);
     if (!t)
         return sp_fail_memory(context);
+
     *t = (sp_curve){.context = context, .parameters = parameters, .visit = visit, .data = data};
     SP_TRY(sp_harmonic_new(context, model, &t->h));
     SP_TRY(sp_floquet_new(context, &t->h, &t->floquet));
+
     set_scales(t);
     t->n = sp_harmonic_equations(&t->h);
     SP_TRY(allocate(t));
+
     SP_TRY(check_loads(t));
     SP_TRY(check_mode(t));
     SP_TRY(check_resonance(t));
@@ -556,6 +617,7 @@ int sp_curve_trace(sp_context *context, const sp_periodic_model *model, const sp
     sp_curve *t = NULL;
     int status;
     *report = (sp_curve_report){0};
+
     SP_TRY(sp_curve_new(context, model, parameters, visit, data, &t));
     status = sp_curve_begin(t);
     while (status == SP_OK && !t->ended)

@@ -36,8 +36,10 @@ int sp_floquet_new(sp_context *context, const sp_harmonic *h, sp_floquet *f)
                {&f->work, 2 * r * r + 40 * r},
                {&f->re, 2 * r},
                {&f->im, 2 * r}};
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i].to = sp_pool_new(&f->pool, all[i].count, sizeof(double));
+
     f->pivot = sp_pool_new(&f->pool, STAGES * r, sizeof(int));
     if (!f->pool.failed)
         return SP_OK;
@@ -56,6 +58,7 @@ void sp_floquet_free(sp_floquet *f)
 static void sample_stiffness(sp_floquet *f, sp_harmonic *h, const double *x, int samples)
 {
     f->samples = samples;
+
     for (int j = 0; j < samples; j++) {
         f->turn[2 * j] = cos(M_PI * j / samples);
         f->turn[2 * j + 1] = sin(M_PI * j / samples);
@@ -70,11 +73,14 @@ static double highest_frequency(sp_floquet *f)
 {
     const int r = f->r, n = f->n;
     double highest = 0, *S = f->A, *value = f->re;
+
     for (int j = 0; j < f->samples; j++) {
         const double *K = f->sample + (int64_t)j * r * r;
+
         for (int column = 0; column < n; column++)
             for (int row = 0; row < n; row++)
                 S[(int64_t)column * n + row] = 0.5 * (K[column * r + row] + K[row * r + column]);
+
         if (!isfinite(cblas_dnrm2(n * n, S, 1)) ||
             LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', n, S, n, value, f->work, 2 * r * r + 40 * r) != 0)
             return INFINITY;
@@ -90,8 +96,11 @@ static bool condense(sp_floquet *f)
     for (int j = 0; j < f->samples; j++) {
         double *K = f->sample + (int64_t)j * r * r;
         const double pivot = K[(int64_t)last * r + last];
+
         if (!(pivot > 0))
             return false;
+
+        /* The coordinate s stays in equilibrium with the others: y_s = −K_sd y_d / K_ss. */
         for (int column = 0; column < last; column++)
             cblas_daxpy(last, -K[column * r + last] / pivot, K + (int64_t)last * r, 1, K + (int64_t)column * r, 1);
     }
@@ -104,11 +113,14 @@ static bool condense(sp_floquet *f)
 static int choose_steps(sp_floquet *f, sp_harmonic *h, const double *x)
 {
     const double least = fmax(32, 4 * h->harmonics + 4), period = 2 * M_PI / sp_harmonic_frequency(h, x);
+
     f->n = f->r;
     sample_stiffness(f, h, x, least_samples(h));
     double angle = period * highest_frequency(f);
+
     if (isfinite(angle) && angle > MOST_STEPS && f->r > 1)
         sample_stiffness(f, h, x, most_samples(h));
+
     while (isfinite(angle) && angle > MOST_STEPS && f->n > 1 && condense(f))
         angle = period * highest_frequency(f);
     return (int)fmax(least, fmin(MOST_STEPS, fmax(ceil(angle), fmin(FINE_STEPS, ceil(2 * angle)))));
@@ -119,6 +131,7 @@ static int choose_steps(sp_floquet *f, sp_harmonic *h, const double *x)
 static void interpolate(sp_floquet *f, double theta, double width, const double *c)
 {
     const int r = f->r, n = f->n, N = f->samples;
+
     for (int i = 0; i < STAGES; i++) {
         const double half = 0.5 * (theta + c[i] * width), wave = sin(N * half) / N, sine = sin(half),
                      cosine = cos(half);
@@ -127,6 +140,7 @@ static void interpolate(sp_floquet *f, double theta, double width, const double 
             f->weight[i * N + j] = fabs(part) < 1e-9 ? 1 : (j % 2 ? -wave : wave) / part;
         }
     }
+
     for (int column = 0; column < n; column++)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, STAGES, N, 1, f->sample + (int64_t)column * r, r * r,
                     f->weight, N, 0, f->K + (int64_t)column * n, n * n);
@@ -147,6 +161,7 @@ static gauss coefficients(void)
                      {5.0 / 36 + s / 30, 2.0 / 9 + s / 15, 5.0 / 36}},
                .b = {5.0 / 18, 4.0 / 9, 5.0 / 18},
                .c = {0.5 - s / 10, 0.5, 0.5 + s / 10}};
+
     for (int i = 0; i < STAGES; i++)
         for (int j = 0; j < STAGES; j++)
             for (int k = 0; k < STAGES; k++)
@@ -158,6 +173,7 @@ static gauss coefficients(void)
 static void fill_matrix(sp_floquet *f, const gauss *m, const double *damping, double beta, double step)
 {
     const int r = f->n, n = STAGES * r;
+
     for (int j = 0; j < STAGES; j++)
         for (int i = 0; i < STAGES; i++) {
             const double *K = f->K + (int64_t)j * r * r, scale = step * (step * m->square[i][j] + beta * m->a[i][j]);
@@ -174,6 +190,7 @@ static void fill_matrix(sp_floquet *f, const gauss *m, const double *damping, do
 static void fill_right(sp_floquet *f, const gauss *m, const double *damping, double step)
 {
     const int r = f->n, n = STAGES * r;
+
     for (int column = 0; column < 2 * r; column++) {
         const double *y = f->phi + (int64_t)column * 2 * r, *p = y + r;
         for (int i = 0; i < STAGES; i++)
@@ -188,9 +205,11 @@ static void fill_right(sp_floquet *f, const gauss *m, const double *damping, dou
 static void advance(sp_floquet *f, const gauss *m, const double *damping, double step)
 {
     const int r = f->n, n = STAGES * r;
+
     for (int column = 0; column < 2 * r; column++) {
         double *y = f->phi + (int64_t)column * 2 * r, *p = y + r;
         const double *stage = f->B + (int64_t)column * n;
+
         for (int k = 0; k < r; k++) {
             const double change =
                 (5 * (stage[k] - y[k]) - 4 * (stage[r + k] - y[k]) + 5 * (stage[2 * r + k] - y[k])) / 3;
@@ -198,6 +217,7 @@ static void advance(sp_floquet *f, const gauss *m, const double *damping, double
             y[k] += change;
         }
     }
+
     for (int j = 0; j < STAGES; j++)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, 2 * r, r, -step * m->b[j], f->K + (int64_t)j * r * r,
                     r, f->B + j * r, n, 1, f->phi + r, 2 * r);
@@ -222,12 +242,14 @@ static void sort(sp_floquet *f)
 
 static void settle_trivial(sp_floquet *f)
 {
+    /* Free motion has two multipliers that are 1: along the orbit, and along the family of orbits. */
     for (int count = 0; count < 2; count++) {
         int best = -1;
         for (int i = 0; i < 2 * f->r; i++)
             if (!(f->re[i] == 1 && f->im[i] == 0) &&
                 (best < 0 || hypot(f->re[i] - 1, f->im[i]) < hypot(f->re[best] - 1, f->im[best])))
                 best = i;
+
         if (best >= 0) {
             f->re[best] = 1;
             f->im[best] = 0;
@@ -243,15 +265,20 @@ static int integrate(sp_context *context, sp_floquet *f, sp_harmonic *h, const d
     const int steps = choose_steps(f, h, x), r = f->n, n = STAGES * r;
     const double step = 2 * M_PI / sp_harmonic_frequency(h, x) / steps, beta = is_free ? 0 : h->beta;
     double *damping = f->eta;
+
     for (int i = 0; i < r; i++)
         damping[i] = is_free ? 0 : h->damping[i];
+
+    /* Φ = 1 at the start */
     memset(f->phi, 0, (size_t)(4 * r * r) * sizeof *f->phi);
     for (int i = 0; i < 2 * r; i++)
         f->phi[i * 2 * r + i] = 1;
+
     for (int s = 0; s < steps; s++) {
         interpolate(f, 2 * M_PI * s / steps, 2 * M_PI / steps, m.c);
         fill_matrix(f, &m, damping, beta, step);
         fill_right(f, &m, damping, step);
+
         if (LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, 2 * r, f->A, n, f->pivot, f->B, n) != 0)
             return sp_fail(context, SP_NUMERICAL, "the variational equation cannot be integrated");
         advance(f, &m, damping, step);
@@ -264,11 +291,14 @@ int sp_floquet_multipliers(sp_context *context, sp_floquet *f, sp_harmonic *h, c
     const int status = integrate(context, f, h, x), n = 2 * f->n;
     if (status != SP_OK)
         return status;
+
+    /* Eliminated coordinates have no multipliers of their own. */
     for (int i = n; i < 2 * f->r; i++)
         f->re[i] = f->im[i] = 0;
     if (LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, f->phi, n, f->re, f->im, NULL, 1, NULL, 1, f->work,
                            2 * f->r * f->r + 40 * f->r) != 0)
         return sp_fail(context, SP_NUMERICAL, "the Floquet multipliers are not found");
+
     if (h->kind == SP_PERIODIC_BACKBONE)
         settle_trivial(f);
     sort(f);

@@ -44,6 +44,7 @@ static int allocate(sp_context *context, sp_full_residual *s)
     const int64_t n = s->model->system->n, r = s->model->r;
     s->R = sp_pool_new(&s->pool, n * s->columns, sizeof(double));
     s->F = sp_pool_new(&s->pool, n * s->columns, sizeof(double));
+
     double **vectors[] = {&s->u, &s->v, &s->f, &s->y}, **small[] = {&s->q, &s->rate, &s->second};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&s->pool, n, sizeof(double));
@@ -57,19 +58,25 @@ int sp_full_residual_new(sp_context *context, const sp_full_periodic_model *mode
 {
     const sp_system *system = model->system;
     sp_full_residual *s = calloc(1, sizeof *s);
+
     *residual = NULL;
     if (!s)
         return sp_fail_memory(context);
+
     *s = (sp_full_residual){.context = context,
                             .model = model,
                             .harmonics = harmonics,
                             .columns = 2 * harmonics + 1,
                             .phases = system->cubic ? 4 * harmonics + 1 : 8 * harmonics + 8};
+
     int status = allocate(context, s);
     SP_TRY(status);
+
+    /* A = K(0) + Ω² M, whose inverse is the norm of forces */
     system->matrix_start(system->self, omega * omega);
     system->matrix_add(system->self, s->u, 1, 1, true, NULL);
     status = system->matrix_factor(system->self);
+
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness at rest, with the mass times the square of a frequency, is not positive "
@@ -98,15 +105,19 @@ static void evaluate(sp_full_residual *s, const sp_periodic_motion *motion, doub
     const int64_t n = system->n, r = model->r;
     const double omega = motion->frequency, load = motion->factor * cos(theta);
     const bool damped = motion->kind != SP_PERIODIC_BACKBONE;
+
+    /* R = M (ü + α u̇ + S u̇) + β K(u) u̇ + f(u) − f₀ − p f₁ cos θ at this phase */
     sp_fourier_at(r, motion->harmonics, motion->coefficients, theta, s->q, s->rate, s->second);
     for (int64_t i = 0; i < r; i++) {
         s->rate[i] *= omega;
         s->second[i] = omega * omega * s->second[i] + (damped ? model->damping_mass * s->rate[i] : 0);
     }
+
     if (damped)
         add_modal(model, s->rate, s->second);
     expand(model, s->second, s->v);
     system->mass_times(system->self, s->v, s->y);
+
     expand(model, s->q, s->u);
     if (damped && model->damping_stiffness > 0) {
         expand(model, s->rate, s->v);
@@ -114,6 +125,7 @@ static void evaluate(sp_full_residual *s, const sp_periodic_motion *motion, doub
         for (int64_t i = 0; i < n; i++)
             s->y[i] += model->damping_stiffness * s->f[i];
     }
+
     system->force(system->self, s->u, s->f);
     for (int64_t i = 0; i < n; i++)
         s->y[i] += s->f[i] - model->constant[i] - load * model->amplitude[i];
@@ -123,9 +135,11 @@ static void evaluate(sp_full_residual *s, const sp_periodic_motion *motion, doub
 static void gather(sp_full_residual *s, double theta)
 {
     const int64_t n = s->model->system->n;
+
     for (int64_t k = 0; k < s->columns; k++) {
         const double angle = (double)((k + 1) / 2) * theta,
                      wave = (k == 0 ? 1 : 2 * (k % 2 ? cos(angle) : sin(angle))) / (double)s->phases;
+
         double *R = s->R + k * n, *F = s->F + k * n;
         for (int64_t i = 0; i < n; i++) {
             R[i] += wave * s->y[i];
@@ -138,7 +152,10 @@ static void gather(sp_full_residual *s, double theta)
 static int mean_square(sp_full_residual *s, const double *coefficients, double *square)
 {
     const sp_system *system = s->model->system;
+
     *square = 0;
+
+    /* Parseval: waves have the mean square ½, the constant 1. */
     for (int64_t k = 0; k < s->columns; k++) {
         const double *c = coefficients + k * system->n;
         const int status = system->matrix_solve(system->self, c, s->y);
@@ -154,15 +171,19 @@ int sp_full_residual_at(sp_full_residual *s, const sp_periodic_motion *motion, d
     const size_t bytes = (size_t)(s->model->system->n * s->columns) * sizeof *s->R;
     double residual = 0, force = 0;
     int status;
+
     memset(s->R, 0, bytes);
     memset(s->F, 0, bytes);
+
     for (int64_t j = 0; j < s->phases; j++) {
         const double theta = 2 * M_PI * (double)j / (double)s->phases;
         evaluate(s, motion, theta);
         gather(s, theta);
     }
+
     SP_TRY(mean_square(s, s->R, &residual));
     SP_TRY(mean_square(s, s->F, &force));
+
     if (!isfinite(residual) || !isfinite(force))
         status = sp_fail(s->context, SP_NUMERICAL, "the force of the full-order model is not finite");
     *relative = force > 0 ? sqrt(fmax(0, residual) / force) : sqrt(fmax(0, residual));
@@ -185,17 +206,22 @@ static void mean_load(void *self, double t0, double t1, double *f)
     const sp_full_periodic_model *model = d->model;
     const sp_periodic_motion *m = d->motion;
     const int64_t n = model->system->n, r = model->r;
+
     const double omega = m->frequency, length = t1 - t0,
                  load = m->factor *
                         (length > 0 ? (sin(omega * t1) - sin(omega * t0)) / (omega * length) : cos(omega * t0));
+
     for (int64_t i = 0; i < n; i++)
         f[i] = model->constant[i] + load * model->amplitude[i];
+
     if (!model->modal || m->kind == SP_PERIODIC_BACKBONE)
         return;
+
     sp_fourier_at(r, m->harmonics, m->coefficients, omega * t0, d->before, d->rate, NULL);
     sp_fourier_at(r, m->harmonics, m->coefficients, omega * t1, d->q, NULL, NULL);
     for (int64_t i = 0; i < r; i++) /* the mean velocity */
         d->rate[i] = length > 0 ? (d->q[i] - d->before[i]) / length : omega * d->rate[i];
+
     memset(d->q, 0, (size_t)r * sizeof *d->q);
     add_modal(model, d->rate, d->q);
     expand(model, d->q, d->u);
@@ -226,6 +252,8 @@ static int integrate(driving *d, sp_integrator *integrator, int64_t steps, const
         far = fmax(far, mass_norm(d, sp_integrator_q(integrator), middle));
         fast = fmax(fast, mass_norm(d, sp_integrator_v(integrator), NULL));
     }
+
+    /* Relative to the largest distance and the largest speed on the way */
     closing->position = mass_norm(d, sp_integrator_q(integrator), u0) / (far > 0 ? far : 1);
     closing->velocity = mass_norm(d, sp_integrator_v(integrator), v0) / (fast > 0 ? fast : 1);
     return SP_OK;
@@ -240,6 +268,7 @@ int sp_full_periodic_close(sp_context *context, const sp_full_periodic_model *mo
     sp_integrator *integrator = NULL;
     int status;
     driving d = {.model = model, .motion = motion};
+
     double **small[] = {&d.q, &d.before, &d.rate}, *u0 = sp_pool_new(&pool, n, sizeof *u0),
            *v0 = sp_pool_new(&pool, n, sizeof *v0), *middle = sp_pool_new(&pool, n, sizeof *middle);
     for (int i = 0; i < 3; i++)
@@ -248,11 +277,13 @@ int sp_full_periodic_close(sp_context *context, const sp_full_periodic_model *mo
     d.y = sp_pool_new(&pool, n, sizeof *d.y);
     status = pool.failed ? sp_fail_memory(context) : SP_OK;
     SP_TRY(status);
+
     sp_fourier_at(r, motion->harmonics, motion->coefficients, 0, d.q, d.rate, NULL);
     cblas_dscal((int)r, motion->frequency, d.rate, 1);
     expand(model, d.q, u0);
     expand(model, d.rate, v0);
     expand(model, motion->coefficients, middle);
+
     const sp_external_loads loads = {.self = &d, .mean = mean_load};
     SP_TRY(sp_integrator_new(context, model->system, &loads,
                              &(sp_integrator_parameters){.kind = SP_NEWMARK,

@@ -14,11 +14,15 @@ static int find_modes(sp_context *context, sp_harmonic *h)
 {
     const int r = h->r;
     double *K = h->V, *M = h->work;
+
     memset(h->q, 0, (size_t)r * sizeof *h->q);
     h->force.evaluate(h->force.self, h->q, false, NULL, K);
-    for (int j = 0; j < r && h->force.unsymmetric; j++)
-        for (int i = j; i < r; i++)
-            K[j * r + i] = 0.5 * (K[j * r + i] + K[i * r + j]);
+
+    if (h->force.unsymmetric)
+        for (int j = 0; j < r; j++)
+            for (int i = j; i < r; i++)
+                K[j * r + i] = 0.5 * (K[j * r + i] + K[i * r + j]);
+
     memcpy(M, h->mass, (size_t)r * (size_t)r * sizeof *M);
     if (LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'L', r, K, r, M, r, h->eigenvalue) != 0)
         return sp_fail(context, SP_NUMERICAL, "the reduced mass matrix is not positive definite");
@@ -33,6 +37,7 @@ static void project(const sp_harmonic *h, const double *f, double *to)
 static void fill_tables(sp_harmonic *h)
 {
     const int n = h->samples, waves = 4 * h->harmonics + 1;
+
     for (int j = 0; j < n; j++)
         for (int k = 0; k < waves; k++) {
             const int m = (k + 1) / 2;
@@ -40,6 +45,7 @@ static void fill_tables(sp_harmonic *h)
                                                                                       : k   ? sin(angle)
                                                                                             : 1;
             h->wave[(int64_t)k * n + j] = value / n;
+
             if (k >= h->columns)
                 continue;
             h->basis[(int64_t)j * h->columns + k] = value;
@@ -72,6 +78,7 @@ static void allocate(sp_harmonic *h)
                {&h->Kf, r * r * waves},
                {&h->G, 2 * r * r},
                {&h->work, 3 * r * r + 4 * r}};
+
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i].to = sp_pool_new(&h->pool, all[i].count, sizeof(double));
 }
@@ -89,18 +96,23 @@ int sp_harmonic_new(sp_context *context, const sp_periodic_model *model, sp_harm
                        .range = 1,
                        .scale = 1,
                        .floor = 1e-300};
+
     allocate(h);
     if (h->pool.failed) {
         sp_harmonic_free(h);
         return sp_fail_memory(context);
     }
+
     memcpy(h->mass, model->mass, (size_t)r * (size_t)r * sizeof *h->mass);
     fill_tables(h);
+
     const int status = find_modes(context, h);
     if (status != SP_OK) {
         sp_harmonic_free(h);
         return status;
     }
+
+    /* In the coordinates η of the modes M is 1: f₀ and f₁ are projected, damping is diagonal. */
     project(h, model->constant, h->constant);
     project(h, model->amplitude, h->amplitude);
     for (int i = 0; i < r; i++)
@@ -134,15 +146,22 @@ double sp_harmonic_tangent(sp_harmonic *h, const double *eta, double *f, double 
 {
     const int r = h->r;
     double *q = h->work, *g = q + r, *full = g + r, *half = full + (int64_t)r * r;
+
     cblas_dgemv(CblasColMajor, CblasNoTrans, r, r, 1, h->V, r, eta, 1, 0, q, 1);
     const double energy = h->force.evaluate(h->force.self, q, false, f ? g : NULL, K ? full : NULL);
     if (f)
         project(h, g, f);
+
     if (!K)
         return energy;
-    for (int j = 0; j < r && !h->force.unsymmetric; j++)
-        for (int i = j + 1; i < r; i++)
-            full[i * r + j] = full[j * r + i];
+
+    /* The force gives the lower triangle of a symmetric K. */
+    if (!h->force.unsymmetric)
+        for (int j = 0; j < r; j++)
+            for (int i = j + 1; i < r; i++)
+                full[i * r + j] = full[j * r + i];
+
+    /* VᵀK V */
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, r, r, 1, full, r, h->V, r, 0, half, r);
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, r, 1, h->V, r, half, r, 0, K, r);
     return energy;
@@ -157,12 +176,16 @@ void sp_harmonic_at(const sp_harmonic *h, const double *x, double theta, double 
 static void transform_force(sp_harmonic *h, const double *x, bool tangent)
 {
     const int r = h->r, n = h->samples, waves = 4 * h->harmonics + 1;
+
+    /* η at all samples, the forces there, and the coefficients of these */
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, n, h->columns, 1, x, r, h->basis, h->columns, 0, h->eta,
                 r);
     for (int j = 0; j < n; j++)
         sp_harmonic_tangent(h, h->eta + (int64_t)j * r, h->f + (int64_t)j * r,
                             tangent ? h->K + (int64_t)j * r * r : NULL);
+
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, h->columns, n, 1, h->f, r, h->transform, n, 0, h->F, r);
+
     if (tangent)
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r * r, waves, n, 1, h->K, r * r, h->wave, n, 0, h->Kf,
                     r * r);
@@ -178,6 +201,7 @@ static void add_harmonics(const sp_harmonic *h, const double *x, double omega, d
     for (int k = 1; k <= h->harmonics; k++) {
         const int64_t at = (int64_t)(2 * k - 1) * r;
         const double w = k * omega, *a = x + at, *b = a + r, *Fa = h->F + at, *Fb = Fa + r;
+
         for (int i = 0; i < r; i++) {
             const double c = h->kind == SP_PERIODIC_BACKBONE ? d : h->damping[i];
             res[at + i] += -w * w * a[i] + w * (c * b[i] + beta * Fb[i]);
@@ -197,6 +221,7 @@ static const double *wave_of(const sp_harmonic *h, int m, bool sine, double *sig
 {
     *sign = sine && m < 0 ? -1 : 1;
     m = m < 0 ? -m : m;
+
     if (sine && m == 0) {
         *sign = 0;
         return h->Kf;
@@ -213,6 +238,7 @@ static void force_block(const sp_harmonic *h, int row, int column, double *to)
     /* cos k cos l = ½[cos(k−l) + cos(k+l)], sin sin = ½[cos(k−l) − cos(k+l)], sin k cos l = ½[sin(k+l) + sin(k−l)] */
     const double *one = wave_of(h, sk || !sine ? k - l : l - k, sine, &s1), *two = wave_of(h, k + l, sine, &s2);
     const double factor = row ? 1 : 0.5;
+
     s1 *= factor;
     s2 *= factor * (sk && sl ? -1 : 1);
     for (int i = 0; i < h->r * h->r; i++)
@@ -231,6 +257,7 @@ static void add_block(const sp_harmonic *h, const double *block, double scale, i
 static void fill_force(sp_harmonic *h, double omega, double *J, int64_t stride)
 {
     const double beta = h->kind == SP_PERIODIC_BACKBONE ? 0 : h->beta;
+
     for (int column = 0; column < h->columns; column++)
         for (int row = 0; row < h->columns; row++) {
             const int k = (row + 1) / 2, other = row % 2 ? row + 1 : row - 1;
@@ -244,9 +271,11 @@ static void fill_force(sp_harmonic *h, double omega, double *J, int64_t stride)
 static void fill_harmonics(const sp_harmonic *h, double omega, double d, double *J, int64_t stride)
 {
     const int r = h->r;
+
     for (int k = 1; k <= h->harmonics; k++) {
         const int64_t a = (int64_t)(2 * k - 1) * r, b = a + r;
         const double w = k * omega;
+
         for (int i = 0; i < r; i++) {
             const double c = h->kind == SP_PERIODIC_BACKBONE ? d : h->damping[i];
             J[(a + i) * stride + a + i] -= w * w;
@@ -263,21 +292,26 @@ static void add_phase(const sp_harmonic *h, const double *x, double omega, doubl
     const int r = h->r;
     const int64_t n = (int64_t)r * h->columns;
     double sum = 0, norm = 0;
+
+    /* Σ k (â·b − b̂·a) = 0: the motion is orthogonal to the shift in phase of the reference. */
     for (int k = 1; k <= h->harmonics; k++) {
         const int64_t a = (int64_t)(2 * k - 1) * r, b = a + r;
         norm += k * k * cblas_ddot(2 * r, h->reference + a, 1, h->reference + a, 1);
         sum += k * (cblas_ddot(r, h->reference + a, 1, x + b, 1) - cblas_ddot(r, h->reference + b, 1, x + a, 1));
     }
+
     norm = 1 / sqrt(norm);
     res[n] = sum * norm;
-    for (int k = 1; k <= h->harmonics && J; k++)
-        for (int i = 0; i < r; i++) {
-            const int64_t a = (int64_t)(2 * k - 1) * r + i, b = a + r;
-            J[b * stride + n] = k * norm * h->reference[a];
-            J[a * stride + n] = -k * norm * h->reference[b];
-            J[n * stride + a] = k * omega * h->scale * x[b];
-            J[n * stride + b] = -k * omega * h->scale * x[a];
-        }
+
+    if (J)
+        for (int k = 1; k <= h->harmonics; k++)
+            for (int i = 0; i < r; i++) {
+                const int64_t a = (int64_t)(2 * k - 1) * r + i, b = a + r;
+                J[b * stride + n] = k * norm * h->reference[a];
+                J[a * stride + n] = -k * norm * h->reference[b];
+                J[n * stride + a] = k * omega * h->scale * x[b];
+                J[n * stride + b] = -k * omega * h->scale * x[a];
+            }
 }
 
 void sp_harmonic_evaluate(void *data, const double *x, double *res, double *J, int64_t stride)
@@ -287,24 +321,32 @@ void sp_harmonic_evaluate(void *data, const double *x, double *res, double *J, i
     const int64_t n = (int64_t)r * h->columns, equations = sp_harmonic_equations(h);
     const double omega = sp_harmonic_frequency(h, x), factor = sp_harmonic_factor(h, x),
                  d = h->kind == SP_PERIODIC_BACKBONE ? h->scale * x[n] : 0;
+
     transform_force(h, x, J != NULL);
     memcpy(res, h->F, (size_t)n * sizeof *res);
+
     for (int i = 0; i < r; i++) {
         res[i] -= h->constant[i];
         res[r + i] -= factor * h->amplitude[i];
     }
-    for (int64_t j = 0; J && j <= equations; j++)
-        memset(J + j * stride, 0, (size_t)equations * sizeof *J);
+
+    if (J)
+        for (int64_t j = 0; j <= equations; j++)
+            memset(J + j * stride, 0, (size_t)equations * sizeof *J);
     double *last = J ? J + equations * stride : NULL;
+
     add_harmonics(h, x, omega, d, res, h->kind == SP_PERIODIC_FORCE ? NULL : last);
     if (J) {
         fill_force(h, omega, J, stride);
         fill_harmonics(h, omega, d, J, stride);
     }
+
     if (h->kind == SP_PERIODIC_BACKBONE)
         add_phase(h, x, omega, res, J, stride);
-    for (int i = 0; J && h->kind == SP_PERIODIC_FORCE && i < r; i++)
-        last[r + i] = -h->amplitude[i];
+
+    if (J && h->kind == SP_PERIODIC_FORCE)
+        for (int i = 0; i < r; i++)
+            last[r + i] = -h->amplitude[i];
 }
 
 void sp_harmonic_metric(void *data, const double *x, double *weight)
@@ -312,10 +354,13 @@ void sp_harmonic_metric(void *data, const double *x, double *weight)
     const sp_harmonic *h = data;
     const int64_t n = (int64_t)h->r * h->columns, equations = sp_harmonic_equations(h);
     const double norm = fmax(cblas_dnrm2((int)n, x, 1), h->floor);
+
+    /* Coefficients are measured by the size of the motion, and the parameter by its range. */
     for (int64_t i = 0; i < n; i++)
         weight[i] = 1 / (norm * norm);
     for (int64_t i = n; i < equations; i++)
         weight[i] = 1;
+
     weight[equations] = 1 / (h->range * h->range);
 }
 
@@ -327,19 +372,25 @@ sp_harmonic_energy sp_harmonic_energies(sp_harmonic *h, const double *x)
     const double omega = sp_harmonic_frequency(h, x), factor = sp_harmonic_factor(h, x);
     double *eta = h->eta, *rate = h->q, *K = h->Kt, *y = h->f;
     sp_harmonic_energy e = {0};
+
     for (int j = 0; j < n; j++) {
         const double theta = 2 * M_PI * j / n;
         sp_harmonic_at(h, x, theta, eta, rate);
         cblas_dscal(r, omega, rate, 1);
         const double total = sp_harmonic_tangent(h, eta, NULL, K) + 0.5 * cblas_ddot(r, rate, 1, rate, 1);
+
         e.start = j ? e.start : total;
         e.mean += total / n;
+
         if (h->kind == SP_PERIODIC_BACKBONE)
             continue;
+
+        /* Work per time of damping and of the loads: means over the period of q̇ᵀ C q̇ and q̇·f₁ p cos θ */
         cblas_dgemv(CblasColMajor, CblasNoTrans, r, r, h->beta / n, K, r, rate, 1, 0, y, 1);
         e.dissipated += cblas_ddot(r, rate, 1, y, 1);
         for (int i = 0; i < r; i++)
             e.dissipated += h->damping[i] * rate[i] * rate[i] / n;
+
         e.input += factor * cos(theta) * cblas_ddot(r, h->amplitude, 1, rate, 1) / n;
     }
     return e;
@@ -352,13 +403,17 @@ static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
 {
     const int r = h->r;
     double largest = 0, before = INFINITY;
+
     for (int iteration = 0; iteration < 50; iteration++) {
         sp_harmonic_tangent(h, eta, h->f, h->Kt);
+
         for (int i = 0; i < r; i++)
             h->f[i] = part * h->constant[i] - h->f[i];
         if (LAPACKE_dgesv(LAPACK_COL_MAJOR, r, 1, h->Kt, r, pivot, h->f, r) != 0)
             return false;
+
         cblas_daxpy(r, 1, h->f, 1, eta, 1);
+
         const double size = cblas_dnrm2(r, h->f, 1);
         largest = fmax(largest, cblas_dnrm2(r, eta, 1));
         if (!isfinite(size))
@@ -376,20 +431,26 @@ int sp_harmonic_equilibrium(sp_context *context, sp_harmonic *h, int steps, doub
     int *pivot = sp_pool_new(&h->pool, h->r, sizeof *pivot);
     if (!pivot)
         return sp_fail_memory(context);
+
     memset(eta, 0, (size_t)h->r * sizeof *eta);
-    for (int i = 1; i <= steps && cblas_dnrm2(h->r, h->constant, 1) > 0; i++)
-        if (!balance(h, (double)i / steps, pivot, eta))
-            return sp_fail(context, SP_NUMERICAL, "the equilibrium under the static loads is not found");
+
+    /* The loads grow step by step. */
+    if (cblas_dnrm2(h->r, h->constant, 1) > 0)
+        for (int i = 1; i <= steps; i++)
+            if (!balance(h, (double)i / steps, pivot, eta))
+                return sp_fail(context, SP_NUMERICAL, "the equilibrium under the static loads is not found");
     return SP_OK;
 }
 
 int sp_harmonic_modes(sp_context *context, sp_harmonic *h, const double *eta, double *eigenvalue, double *vector)
 {
     const int r = h->r;
+
     sp_harmonic_tangent(h, eta, NULL, h->Kt);
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
             vector[j * r + i] = 0.5 * (h->Kt[j * r + i] + h->Kt[i * r + j]);
+
     if (!isfinite(cblas_dnrm2(r * r, vector, 1)) ||
         LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', r, vector, r, eigenvalue) != 0)
         return sp_fail(context, SP_NUMERICAL, "the modes of the equilibrium under the static loads are not found");
@@ -402,7 +463,10 @@ int sp_harmonic_linear(sp_context *context, sp_harmonic *h, double frequency, do
     sp_pool pool = {0};
     double *A = sp_pool_new(&pool, (int64_t)n * n, sizeof *A), *b = sp_pool_new(&pool, n, sizeof *b);
     int *pivot = sp_pool_new(&pool, n, sizeof *pivot), status = pool.failed ? sp_fail_memory(context) : SP_OK;
+
     SP_TRY(status);
+
+    /* (K − Ω² + iΩC) z = p f₁ for the cosine and the sine part: a real system of twice the size */
     sp_harmonic_tangent(h, x, NULL, h->Kt);
     for (int j = 0; j < r; j++) {
         for (int i = 0; i < r; i++) {
@@ -411,8 +475,10 @@ int sp_harmonic_linear(sp_context *context, sp_harmonic *h, double frequency, do
             A[(r + j) * n + i] = c;
             A[j * n + r + i] = -c;
         }
+
         b[j] = factor * h->amplitude[j];
     }
+
     if (LAPACKE_dgesv(LAPACK_COL_MAJOR, n, 1, A, n, pivot, b, n) != 0 || !isfinite(cblas_dnrm2(n, b, 1)))
         status = sp_fail(context, SP_NUMERICAL, "the linear response at %.6g Hz is not finite", frequency / (2 * M_PI));
     else

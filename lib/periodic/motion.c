@@ -22,6 +22,8 @@ static void fill_coefficients(room *m)
 {
     sp_harmonic *h = &m->h;
     const int r = h->r;
+
+    /* M V is the inverse of Vᵀ, so that Vᵀ M takes q to η. */
     for (int k = 0; k < h->columns; k++) {
         cblas_dsymv(CblasColMajor, CblasLower, r, 1, h->mass, r, m->motion->coefficients + (int64_t)k * r, 1, 0, m->f,
                     1);
@@ -33,14 +35,17 @@ static int room_new(sp_context *context, const sp_periodic_model *model, const s
 {
     const int64_t r = motion->r;
     *m = (room){.motion = motion};
+
     const int status = sp_harmonic_new(context, model, &m->h);
     if (status != SP_OK)
         return status;
+
     m->x = sp_pool_new(&m->pool, r * m->h.columns + 2, sizeof *m->x);
     double **vectors[] = {&m->eta, &m->rate, &m->first, &m->f, &m->q, &m->qdot};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&m->pool, r, sizeof(double));
     m->K = sp_pool_new(&m->pool, r * r, sizeof *m->K);
+
     if (m->pool.failed)
         return sp_fail_memory(context);
     fill_coefficients(m);
@@ -60,18 +65,23 @@ int sp_periodic_motion_residual(sp_context *context, const sp_periodic_model *mo
     int status;
     const int64_t n = motion->r * (2 * motion->harmonics + 1);
     const bool is_free = motion->kind == SP_PERIODIC_BACKBONE;
+
     SP_TRY(room_new(context, model, motion, &m));
     double *res = sp_pool_new(&m.pool, n + 1, sizeof *res);
     if (!res) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     m.h.kind = is_free ? SP_PERIODIC_BACKBONE : SP_PERIODIC_FORCE;
     m.h.frequency = motion->frequency;
     m.h.scale = 1;
     m.h.reference[motion->r] = 1; /* any phase */
+
     m.x[n] = is_free ? 0 : motion->factor;
     m.x[n + 1] = motion->frequency;
+
+    /* The residual relative to the internal force */
     sp_harmonic_evaluate(&m.h, m.x, res, NULL, n + 1);
     const double scale = cblas_dnrm2((int)n, m.h.F, 1);
     *residual = cblas_dnrm2((int)n, res, 1) / (scale > 0 ? scale : 1);
@@ -91,17 +101,26 @@ static void add_part(room *m, double start, double width)
     const sp_periodic_motion *motion = m->motion;
     const int r = h->r;
     const bool damped = motion->kind != SP_PERIODIC_BACKBONE, stiff = damped && h->beta > 0;
+
+    /* Gauss's rule with five points is exact for polynomials of degree 9 in the part. */
     for (int i = 0; i < 5; i++) {
         const double theta = start + 0.5 * width * (1 + node[i]), part = 0.5 * width * weight[i];
         double loss = 0;
+
         sp_fourier_at(r, motion->harmonics, m->x, theta, m->eta, m->rate, NULL);
         m->work += part * motion->factor * cos(theta) * cblas_ddot(r, h->amplitude, 1, m->rate, 1);
+
+        /* Without an energy the work of the force is what is stored. */
         if (stiff || h->force.unsymmetric)
             sp_harmonic_tangent(h, m->eta, m->f, m->K);
         if (h->force.unsymmetric)
             m->stored += part * cblas_ddot(r, m->f, 1, m->rate, 1);
-        for (int k = 0; k < r && damped; k++)
-            loss += h->damping[k] * m->rate[k] * m->rate[k];
+
+        /* The dissipation ∫ q̇ᵀ C q̇ dt is Ω ∫ η'ᵀ C η' dθ. */
+        if (damped)
+            for (int k = 0; k < r; k++)
+                loss += h->damping[k] * m->rate[k] * m->rate[k];
+
         if (stiff) {
             cblas_dgemv(CblasColMajor, CblasNoTrans, r, r, h->beta, m->K, r, m->rate, 1, 0, m->f, 1);
             loss += cblas_ddot(r, m->rate, 1, m->f, 1);
@@ -117,11 +136,13 @@ static sp_periodic_frame frame_at(room *m, double theta, double time)
     const sp_periodic_motion *motion = m->motion;
     const int r = h->r;
     const double omega = motion->frequency;
+
     sp_fourier_at(r, motion->harmonics, m->x, theta, m->eta, m->rate, NULL);
     sp_fourier_at(r, motion->harmonics, motion->coefficients, theta, m->q, m->qdot, NULL);
     cblas_dscal(r, omega, m->qdot, 1);
     if (time == 0)
         memcpy(m->first, m->eta, (size_t)r * sizeof *m->first);
+
     const double strain = sp_harmonic_tangent(h, m->eta, NULL, m->K),
                  constant = cblas_ddot(r, h->constant, 1, m->eta, 1) - cblas_ddot(r, h->constant, 1, m->first, 1);
     return (sp_periodic_frame){.time = time,
@@ -141,9 +162,11 @@ int sp_periodic_motion_frames(sp_context *context, const sp_periodic_model *mode
     const int64_t least = 4 * (motion->harmonics + 1), parts = (least + frames - 1) / frames;
     const double step = 2 * M_PI / (double)frames;
     const int status = room_new(context, model, motion, &m);
+
     for (int64_t i = 0; i <= frames * periods && status == SP_OK; i++) {
         const double theta = step * (double)(i % frames);
         const sp_periodic_frame frame = frame_at(&m, theta, (double)i * step / motion->frequency);
+
         visit(data, &frame);
         for (int64_t k = 0; k < parts; k++)
             add_part(&m, theta + step * (double)k / (double)parts, step / (double)parts);

@@ -24,6 +24,7 @@ struct sp_pressure {
 static int check(sp_context *context, const sp_pressure_parameters *p)
 {
     const double most = 0.95 * fmin(p->rate, p->radiation.rate) / 2;
+
     if (!(p->band[0] >= 0 && p->band[0] < p->band[1]))
         return sp_fail(context, SP_USAGE, "%g to %g Hz is not a band", p->band[0], p->band[1]);
     if (!(p->band[1] <= most))
@@ -48,11 +49,14 @@ int sp_pressure_new(sp_context *context, int64_t vertex_count, const double *ver
     sp_pressure *s = calloc(1, sizeof *s);
     int status;
     *pressure = NULL;
+
     if (!s)
         return sp_fail_memory(context);
+
     *s = (sp_pressure){.context = context, .p = *parameters, .r = r, .vertex_count = vertex_count};
     const sp_pressure_parameters *p = &s->p;
     const double rate = p->radiation.rate, stop = fmin(1.5 * p->band[1], fmin(p->rate, rate) / 2);
+
     s->p.radiation.top = p->band[1];
     SP_TRY(check(context, p));
     SP_TRY(sp_radiation_new(context, vertices, triangle_count, triangles, &p->radiation, &s->radiation));
@@ -98,8 +102,11 @@ double sp_pressure_row(const sp_pressure *s, int64_t j, int64_t k)
 double sp_pressure_gain(const sp_pressure *s, double frequency)
 {
     const sp_pressure_parameters *p = &s->p;
+
     if (!(frequency > 0 && frequency < fmin(p->rate, p->radiation.rate) / 2))
         return 0;
+
+    /* Butterworth's high-pass filter of order 4, |H|² = 1/(1 + (ω₀/ω)⁸), in the variable of the bilinear transform */
     const double ratio = tan(M_PI * p->band[0] / p->rate) / tan(M_PI * frequency / p->rate), square = ratio * ratio,
                  high = 1 / sqrt(1 + square * square * square * square);
     return high * sp_kernel_gain(&s->kernel, frequency / p->radiation.rate);
@@ -110,9 +117,11 @@ static void add_panel(sp_pressure *s, int64_t count, const double *rates)
 {
     const int64_t rows = s->radiation.count;
     double *w = (double *)s->flux.data + s->frames;
+
     if (s->r > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)rows, (int)s->r, 1, rates, (int)s->r,
                     s->row, (int)s->r, 0, s->product, (int)rows);
+
     for (int64_t f = 0; f < count; f++)
         if (s->r > 0)
             for (int64_t k = 0; k < rows; k++)
@@ -128,8 +137,10 @@ int sp_pressure_add(sp_pressure *s, int64_t count, const double *rates)
     double *w = sp_list_add(&s->flux, more, sizeof *w);
     if (!w)
         return sp_fail_memory(s->context);
+
     for (int64_t i = 0; i < more; i++)
         w[i] = 0;
+
     for (int64_t done = 0; done < count; done += PANEL) {
         const int64_t some = count - done < PANEL ? count - done : PANEL;
         add_panel(s, some, rates + done * width);
@@ -144,6 +155,7 @@ static double derivative(const sp_pressure *s, double at, double *taps)
     const int64_t half = s->kernel.half, whole = (int64_t)floor(at), from = whole - half + 1;
     const double *w = s->flux.data;
     double sum = 0;
+
     sp_kernel_taps(&s->kernel, at - floor(at), taps);
     for (int64_t j = from < 0 ? -from : 0; j < 2 * half && from + j < s->flux.count; j++)
         sum += taps[j] * w[from + j];
@@ -156,7 +168,10 @@ static void high_pass(double frequency, double rate, double quality, int64_t cou
 {
     const double K = tan(M_PI * frequency / rate), scale = 1 / (1 + K / quality + K * K), a1 = 2 * (K * K - 1) * scale,
                  a2 = (1 - K / quality + K * K) * scale;
+
     double x1 = 0, x2 = 0, y1 = 0, y2 = 0;
+
+    /* y = b (x − 2x₁ + x₂) − a₁ y₁ − a₂ y₂ */
     for (int64_t i = 0; i < count; i++) {
         const double y = scale * (x[i] - 2 * x1 + x2) - a1 * y1 - a2 * y2;
         x2 = x1;
@@ -174,6 +189,7 @@ int sp_pressure_finish(sp_pressure *s, sp_pool *pool, int64_t *count, double **s
     /* The flux is complete up to the last frame plus the shortest delay. */
     const double last = (double)(s->frames - 1 + s->radiation.first - s->kernel.half);
     *count = (int64_t)floor(last / step) + 1;
+
     if (last < s->radiation.nearest / p->radiation.speed * p->radiation.rate)
         return sp_fail(
             s->context, SP_INPUT,
@@ -181,15 +197,20 @@ int sp_pressure_finish(sp_pressure *s, sp_pool *pool, int64_t *count, double **s
             "filter of the upper band limit",
             (double)s->frames / p->radiation.rate, s->radiation.nearest / p->radiation.speed,
             (double)s->kernel.half / p->radiation.rate);
+
     double *x = sp_pool_raw(pool, *count, sizeof *x), *taps = sp_pool_raw(&s->pool, 2 * s->kernel.half, sizeof *taps);
     if (!x || !taps)
         return sp_fail_memory(s->context);
+
     for (int64_t n = 0; n < *count; n++)
         x[n] = derivative(s, (double)n * step - (double)s->radiation.first, taps);
+
+    /* Four poles as two pairs, at the angles π/8 and 3π/8 */
     if (p->band[0] > 0) {
         high_pass(p->band[0], p->rate, 1 / (2 * cos(M_PI / 8)), *count, x);
         high_pass(p->band[0], p->rate, 1 / (2 * cos(3 * M_PI / 8)), *count, x);
     }
+
     *samples = x;
     return SP_OK;
 }

@@ -35,10 +35,12 @@ static void set_fields(builder *b)
 {
     const sp_mesh *mesh = b->body->mesh;
     const int64_t r = b->r, rows = 3 * mesh->vertex_count;
+
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double *to = b->fields + v * b->width;
         if (b->dense[v] == 0)
             continue;
+
         for (int a = 0; a < 3; a++) {
             for (int64_t j = 0; j < r; j++)
                 to[a * r + j] = b->dense[v] * b->U[j * rows + 3 * v + a];
@@ -55,8 +57,10 @@ static void add_element(builder *b, int64_t element)
     double lumped[SP_ELEMENT_NODES];
     int nodes;
     const int64_t *node = sp_mesh_nodes(b->body->mesh, element, &nodes);
+
     if (b->lumped)
         sp_element_class_lumped(class, lumped);
+
     for (int i = 0; i < nodes; i++) {
         b->near[node[i]] = true;
         for (int j = 0; j < nodes; j++) {
@@ -71,10 +75,13 @@ static void add_element(builder *b, int64_t element)
 static void multiply(builder *b, int64_t c)
 {
     const int64_t vertices = b->skin->vertex_count;
+
     spread_weights(b->skin, c, b->dense);
     set_fields(b);
     memset(b->product, 0, (size_t)(vertices * b->width) * sizeof *b->product);
     memset(b->near, 0, (size_t)vertices * sizeof *b->near);
+
+    /* Only elements with a vertex that the bone moves */
     for (int64_t e = 0; e < sp_mesh_element_count(b->body->mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(b->body->mesh, e, &nodes);
@@ -90,8 +97,10 @@ static void multiply(builder *b, int64_t c)
 static int64_t gather(builder *b, int64_t other)
 {
     const int64_t r = b->r, rows = 3 * b->skin->vertex_count;
+
     int64_t count = 0;
     spread_weights(b->skin, other, b->dense);
+
     for (int64_t v = 0; v < b->skin->vertex_count; v++) {
         if (b->dense[v] == 0 || !b->near[v])
             continue;
@@ -106,6 +115,8 @@ static int64_t gather(builder *b, int64_t other)
 static void sort_sums(const builder *b, double scale, const sp_bone_pair *pair)
 {
     const int64_t r = b->r;
+
+    /* The columns of a row are U, X and 1: T, P and m. */
     for (int a = 0; a < 3; a++)
         for (int64_t k = 0; k < r; k++) {
             const double *row = b->gram + (a * r + k) * b->width;
@@ -121,17 +132,23 @@ static void sort_sums(const builder *b, double scale, const sp_bone_pair *pair)
 static int add_pair(builder *b, int64_t other, int64_t c, double scale, sp_list *list, sp_skin_inertia *inertia)
 {
     const int64_t r = b->r, count = gather(b, other);
+
     if (count == 0)
         return SP_OK;
+
+    /* Σ over the vertices of both: (weight of b times U)ᵀ M (fields of c) */
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(3 * r), (int)b->width, (int)count, 1, b->left,
                 (int)(3 * r), b->right, (int)b->width, 0, b->gram, (int)b->width);
+
     sp_bone_pair *pair = sp_list_add(list, 1, sizeof *pair);
     if (!pair)
         return sp_fail_memory(b->context);
     *pair = (sp_bone_pair){.b = other, .c = c};
+
     pair->m = sp_pool_raw(&inertia->pool, 3 * r, sizeof *pair->m);
     pair->P = sp_pool_raw(&inertia->pool, 9 * r, sizeof *pair->P);
     pair->T = sp_pool_raw(&inertia->pool, 9 * r * r, sizeof *pair->T);
+
     if (inertia->pool.failed)
         return sp_fail_memory(b->context);
     sort_sums(b, scale, pair);
@@ -142,8 +159,10 @@ static int build(builder *b, double scale, sp_skin_inertia *inertia)
 {
     const int64_t vertices = b->skin->vertex_count, bones = b->skin->bone_count;
     sp_list list = {0};
+
     int status;
     SP_TRY(sp_dense_fits(b->context, 3 * vertices, b->width));
+
     b->dense = sp_pool_raw(&b->pool, vertices, sizeof *b->dense);
     b->near = sp_pool_raw(&b->pool, vertices, sizeof *b->near);
     b->fields = sp_pool_raw(&b->pool, vertices * b->width, sizeof *b->fields);
@@ -151,14 +170,17 @@ static int build(builder *b, double scale, sp_skin_inertia *inertia)
     b->left = sp_pool_raw(&b->pool, vertices * 3 * b->r, sizeof *b->left);
     b->right = sp_pool_raw(&b->pool, vertices * b->width, sizeof *b->right);
     b->gram = sp_pool_raw(&b->pool, 3 * b->r * b->width, sizeof *b->gram);
+
     if (b->pool.failed)
         status = sp_fail_memory(b->context);
     SP_TRY(status);
+
     for (int64_t c = 0; c < bones; c++) {
         multiply(b, c);
         for (int64_t other = 0; other < bones; other++)
             SP_TRY(add_pair(b, other, c, scale, &list, inertia));
     }
+
     inertia->pair_count = list.count;
     inertia->pairs = sp_pool_copy(&inertia->pool, list.data, list.count, sizeof *inertia->pairs);
     if (!inertia->pairs)
@@ -173,11 +195,13 @@ int sp_skin_inertia_new(sp_context *context, const sp_fe_space *body, bool lumpe
                         const sp_external_loads *inner, sp_skin_inertia *inertia)
 {
     builder b = {.context = context, .body = body, .skin = skin, .U = U, .lumped = lumped, .r = r, .width = 3 * r + 4};
+
     *inertia = (sp_skin_inertia){.r = r, .bone_count = skin->bone_count, .rig = rig, .inner = *inner, .from = 1};
     memcpy(inertia->gravity, gravity, sizeof inertia->gravity);
     inertia->motion = sp_pool_new(&inertia->pool, skin->bone_count, sizeof *inertia->motion);
     inertia->B = sp_pool_new(&inertia->pool, r * r, sizeof *inertia->B);
     inertia->W = sp_pool_new(&inertia->pool, r * r, sizeof *inertia->W);
+
     const int status = inertia->pool.failed ? sp_fail_memory(context) : build(&b, scale, inertia);
     sp_pool_free(&b.pool);
     if (status != SP_OK)
@@ -216,9 +240,11 @@ static void add_matrices(sp_skin_inertia *s, const sp_bone_pair *pair)
     const sp_frame_motion *motion = &s->motion[pair->c];
     const int square = (int)(s->r * s->r);
     double D[9], B[9], W[9];
+
     between(s, pair, D);
     multiply3(D, motion->B, B);
     multiply3(D, motion->W, W);
+
     for (int ad = 0; ad < 9; ad++) {
         if (B[ad] != 0)
             cblas_daxpy(square, B[ad], pair->T + ad * square, 1, s->B, 1);
@@ -232,12 +258,15 @@ static void set_interval(sp_skin_inertia *s, double t0, double t1)
 {
     if (s->from == t0 && s->to == t1)
         return;
+
     for (int64_t b = 0; b < s->bone_count; b++) {
         const sp_rig_place place = {s->rig, b};
         sp_frame_motion_find(sp_rig_follow, &place, s->gravity, t0, t1, &s->motion[b]);
     }
+
     memset(s->B, 0, (size_t)(s->r * s->r) * sizeof *s->B);
     memset(s->W, 0, (size_t)(s->r * s->r) * sizeof *s->W);
+
     for (int64_t p = 0; p < s->pair_count; p++)
         add_matrices(s, &s->pairs[p]);
     s->from = t0;
@@ -249,12 +278,15 @@ static void mean(void *self, double t0, double t1, double *f)
     sp_skin_inertia *s = self;
     s->inner.mean(s->inner.self, t0, t1, f);
     set_interval(s, t0, t1);
+
+    /* −m D a − D B : P summed over the pairs */
     for (int64_t p = 0; p < s->pair_count; p++) {
         const sp_bone_pair *pair = &s->pairs[p];
         const sp_frame_motion *motion = &s->motion[pair->c];
         double D[9], B[9];
         between(s, pair, D);
         multiply3(D, motion->B, B);
+
         for (int a = 0; a < 3; a++) {
             cblas_daxpy((int)s->r, -sp_dot3(D + 3 * a, motion->a), pair->m + a * s->r, 1, f, 1);
             for (int d = 0; d < 3; d++)
@@ -267,9 +299,11 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
 {
     sp_skin_inertia *s = self;
     const int r = (int)s->r;
+
     memset(f, 0, (size_t)r * sizeof *f);
     if (s->inner.follow)
         s->inner.follow(s->inner.self, t0, t1, q, v, f);
+
     set_interval(s, t0, t1);
     cblas_dgemv(CblasRowMajor, CblasNoTrans, r, r, -1, s->B, r, q, 1, 1, f, 1);
     if (v)

@@ -23,10 +23,14 @@ static void turn(const double q[4], const double v[3], double turned[3])
 static sp_pose relative(const sp_rig_bone *bone, double t, double velocity[6])
 {
     double arm[3], carried[3];
+
     sp_pose pose = bone->path(bone->path_data, t, velocity);
+
+    /* A bone turns about its joint, which stays at `at`: x = p + at − R at. */
     turn(pose.q, bone->at, arm);
     if (velocity)
         sp_cross3(velocity + 3, arm, carried);
+
     for (int k = 0; k < 3; k++) {
         pose.x[k] += bone->at[k] - arm[k];
         if (velocity)
@@ -39,7 +43,10 @@ static sp_pose relative(const sp_rig_bone *bone, double t, double velocity[6])
 static void carry(const sp_pose *parent, const double parent_velocity[6], sp_pose *pose, double velocity[6])
 {
     double arm[3], carried[3], moved[3], turned[3];
+
     turn(parent->q, pose->x, arm);
+
+    /* ω × R x of the parent is added to the velocity of the child. */
     if (velocity) {
         sp_cross3(parent_velocity + 3, arm, carried);
         turn(parent->q, velocity, moved);
@@ -49,6 +56,7 @@ static void carry(const sp_pose *parent, const double parent_velocity[6], sp_pos
             velocity[3 + k] = parent_velocity[3 + k] + turned[k];
         }
     }
+
     for (int k = 0; k < 3; k++)
         pose->x[k] = parent->x[k] + arm[k];
     sp_quaternion_multiply(parent->q, pose->q, pose->q);
@@ -57,11 +65,15 @@ static void carry(const sp_pose *parent, const double parent_velocity[6], sp_pos
 sp_pose sp_rig_pose(const sp_rig *rig, int64_t bone, double t, double velocity[6])
 {
     double parent_velocity[6], *of_parent = velocity ? parent_velocity : NULL;
+
     sp_pose pose = relative(&rig->bones[bone], t, velocity);
+
+    /* Up to the root, each parent carrying all below it */
     for (int64_t b = rig->bones[bone].parent; b >= 0; b = rig->bones[b].parent) {
         const sp_pose parent = relative(&rig->bones[b], t, of_parent);
         carry(&parent, parent_velocity, &pose, velocity);
     }
+
     sp_quaternion_normalize(pose.q);
     return pose;
 }
@@ -88,20 +100,24 @@ void sp_skin_blend(const sp_skin *skin, const sp_bone_motion *motion, int64_t ve
 {
     const double y[3] = {X[0] + u[0], X[1] + u[1], X[2] + u[2]};
     double x[3] = {0}, rate[3] = {0};
+
     for (int64_t k = vertex * skin->influences; k < (vertex + 1) * skin->influences; k++) {
         const sp_bone_motion *m = &motion[skin->bone[k]];
         const double weight = skin->weight[k];
         double arm[3], carried[3];
+
         for (int a = 0; a < 3; a++) {
             arm[a] = sp_dot3(m->R + 3 * a, y);
             x[a] += weight * (arm[a] + m->p[a]);
         }
+
         if (!v)
             continue;
         sp_cross3(m->rates + 3, arm, carried);
         for (int a = 0; a < 3; a++)
             rate[a] += weight * (m->rates[a] + carried[a] + sp_dot3(m->R + 3 * a, v));
     }
+
     for (int a = 0; a < 3; a++) {
         u[a] = x[a] - X[a];
         if (v)

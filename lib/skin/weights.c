@@ -32,18 +32,22 @@ static int check_pieces(diffusion *d)
 {
     const int64_t elements = sp_mesh_element_count(d->mesh);
     int64_t pieces, *label = sp_pool_raw(&d->pool, elements, sizeof *label);
+
     int status = label ? SP_OK : sp_fail_memory(d->context);
     SP_TRY(status);
     SP_TRY(sp_mesh_components(d->context, d->mesh, label, &pieces));
+
     bool *found = sp_pool_new(&d->pool, pieces, sizeof *found);
     if (!found)
         return sp_fail_memory(d->context);
+
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(d->mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             found[label[e]] |= d->attached[node[a]] >= 0;
     }
+
     for (int64_t e = 0; e < elements; e++)
         if (!found[label[e]])
             return sp_fail(d->context, SP_INPUT,
@@ -57,16 +61,20 @@ done:
 static int number_unknowns(diffusion *d)
 {
     const int64_t vertices = d->mesh->vertex_count;
+
     d->number = sp_pool_raw(&d->pool, vertices, sizeof *d->number);
     d->used = sp_pool_new(&d->pool, vertices, sizeof *d->used);
     if (d->pool.failed)
         return sp_fail_memory(d->context);
+
+    /* Room for a row: all nodes of all elements at the vertex */
     for (int64_t e = 0; e < sp_mesh_element_count(d->mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(d->mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             d->used[node[a]] += nodes;
     }
+
     for (int64_t v = 0; v < vertices; v++)
         d->number[v] = d->used[v] > 0 && d->attached[v] < 0 ? d->unknowns++ : -1;
     return SP_OK;
@@ -77,11 +85,14 @@ static int allocate(diffusion *d)
 {
     int64_t room = 0;
     sp_sparse *m = &d->matrix;
+
     m->order = d->unknowns;
     m->start = sp_pool_new(&d->pool, d->unknowns + 1, sizeof *m->start);
-    for (int64_t v = 0; v < d->mesh->vertex_count && m->start; v++)
-        if (d->number[v] >= 0)
-            m->start[d->number[v] + 1] = room += d->used[v];
+    if (m->start)
+        for (int64_t v = 0; v < d->mesh->vertex_count; v++)
+            if (d->number[v] >= 0)
+                m->start[d->number[v] + 1] = room += d->used[v];
+
     m->index = sp_pool_raw(&d->pool, room, sizeof *m->index);
     m->value = sp_pool_raw(&d->pool, room, sizeof *m->value);
     d->couplings = sp_pool_raw(&d->pool, room, sizeof *d->couplings);
@@ -94,6 +105,7 @@ static void add_entry(sp_sparse *m, int64_t *count, int64_t row, int64_t column,
     int64_t at = m->start[row];
     while (at < m->start[row] + count[row] && m->index[at] != column)
         at++;
+
     if (at == m->start[row] + count[row]) {
         count[row]++;
         m->index[at] = column;
@@ -108,20 +120,25 @@ static int add_element(diffusion *d, const sp_reference *references, int64_t ele
     sp_quadrature quadrature;
     int nodes;
     const int64_t *node = sp_mesh_nodes(d->mesh, element, &nodes);
+
     const int type = sp_mesh_element_places(d->mesh, element, X);
     if (!(sp_element_quadrature(&references[2 * type], X[0], &quadrature) > 0))
         return sp_fail(d->context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
+
     for (int a = 0; a < nodes; a++) {
         const int64_t row = d->number[node[a]];
-        for (int b = 0; b < nodes && row >= 0; b++) {
-            double value = 0;
-            for (int p = 0; p < quadrature.count; p++)
-                value += quadrature.weight[p] * sp_dot3(quadrature.gradient[p][a], quadrature.gradient[p][b]);
-            if (d->number[node[b]] >= 0)
-                add_entry(&d->matrix, count, row, d->number[node[b]], value);
-            else
-                d->couplings[d->coupling_count++] = (struct coupling){row, d->attached[node[b]], value};
-        }
+        if (row >= 0)
+            for (int b = 0; b < nodes; b++) {
+                /* ∫ ∇N_a · ∇N_b dV; attached vertices have known weights, and move to the right-hand side. */
+                double value = 0;
+                for (int p = 0; p < quadrature.count; p++)
+                    value += quadrature.weight[p] * sp_dot3(quadrature.gradient[p][a], quadrature.gradient[p][b]);
+
+                if (d->number[node[b]] >= 0)
+                    add_entry(&d->matrix, count, row, d->number[node[b]], value);
+                else
+                    d->couplings[d->coupling_count++] = (struct coupling){row, d->attached[node[b]], value};
+            }
     }
     return SP_OK;
 }
@@ -136,6 +153,7 @@ static void pack(sp_sparse *m, const int64_t *count)
         for (int64_t k = 0; k < count[row]; k++, to++) {
             const int64_t column = m->index[from + k];
             const double value = m->value[from + k];
+
             int64_t at = to;
             for (; at > m->start[row] && m->index[at - 1] > column; at--) {
                 m->index[at] = m->index[at - 1];
@@ -152,12 +170,15 @@ static int assemble(diffusion *d)
 {
     sp_reference *references;
     int64_t *count = sp_pool_new(&d->pool, d->unknowns, sizeof *count);
+
     int status = count ? SP_OK : sp_fail_memory(d->context);
     SP_TRY(status);
     SP_TRY(allocate(d));
+
     SP_TRY(sp_mesh_references(d->context, d->mesh, &d->pool, &references));
     for (int64_t e = 0; e < sp_mesh_element_count(d->mesh); e++)
         SP_TRY(add_element(d, references, e, count));
+
     pack(&d->matrix, count);
 done:
     return status;
@@ -169,9 +190,11 @@ done:
 static void insert(const sp_skin *skin, int64_t vertex, int64_t bone, double weight)
 {
     double *w = skin->weight + vertex * skin->influences;
+
     int64_t *b = skin->bone + vertex * skin->influences, at = skin->influences;
     while (at > 0 && w[at - 1] < weight)
         at--;
+
     for (int64_t k = skin->influences - 1; k > at; k--) {
         w[k] = w[k - 1];
         b[k] = b[k - 1];
@@ -187,29 +210,35 @@ static void keep(const diffusion *d, int64_t first, int64_t count, const double 
                  sp_skin_report *report)
 {
     for (int64_t v = 0; v < d->mesh->vertex_count; v++)
-        for (int64_t b = 0; b < count && d->number[v] >= 0; b++) {
-            const double weight = x[b * d->unknowns + d->number[v]];
-            report->lowest = fmin(report->lowest, weight);
-            if (!(weight > 0))
-                continue;
-            total[v] += weight;
-            insert(skin, v, first + b, weight);
-        }
+        if (d->number[v] >= 0)
+            for (int64_t b = 0; b < count; b++) {
+                const double weight = x[b * d->unknowns + d->number[v]];
+
+                report->lowest = fmin(report->lowest, weight);
+                if (!(weight > 0))
+                    continue;
+
+                total[v] += weight;
+                insert(skin, v, first + b, weight);
+            }
 }
 
 static void normalize(const diffusion *d, const double *total, const sp_skin *skin, sp_skin_report *report)
 {
     for (int64_t v = 0; v < d->mesh->vertex_count; v++) {
         double *w = skin->weight + v * skin->influences, sum = 0;
+
         if (d->number[v] < 0) {
             w[0] = 1;
             skin->bone[v * skin->influences] = d->attached[v] >= 0 ? d->attached[v] : 0;
             continue;
         }
+
         for (int64_t k = 0; k < skin->influences; k++)
             sum += w[k];
         for (int64_t k = 0; k < skin->influences; k++)
             w[k] /= sum;
+
         report->dropped = fmax(report->dropped, 1 - sum / total[v]);
     }
 }
@@ -220,23 +249,30 @@ static int solve(diffusion *d, const sp_skin *skin, sp_skin_report *report)
     double *x = sp_pool_raw(&d->pool, BLOCK * d->unknowns, sizeof *x),
            *total = sp_pool_new(&d->pool, d->mesh->vertex_count, sizeof *total);
     int status = d->pool.failed ? sp_fail_memory(d->context) : SP_OK;
+
     SP_TRY(status);
+
     if (d->unknowns > 0) {
         SP_TRY(sp_cholesky_new(d->context, &d->matrix, NULL, &cholesky));
         SP_TRY(sp_cholesky_factor(cholesky, &d->matrix));
-    }
-    for (int64_t first = 0; first < d->bone_count && d->unknowns > 0; first += BLOCK) {
-        const int64_t count = d->bone_count - first < BLOCK ? d->bone_count - first : BLOCK;
-        memset(x, 0, (size_t)(BLOCK * d->unknowns) * sizeof *x);
-        for (int64_t k = 0; k < d->coupling_count; k++) {
-            const struct coupling *c = &d->couplings[k];
-            if (c->bone >= first && c->bone < first + count)
-                x[(c->bone - first) * d->unknowns + c->row] -= c->value;
+
+        for (int64_t first = 0; first < d->bone_count; first += BLOCK) {
+            const int64_t count = d->bone_count - first < BLOCK ? d->bone_count - first : BLOCK;
+
+            /* The weight is 1 at the vertices of the bone and 0 at those of others. */
+            memset(x, 0, (size_t)(BLOCK * d->unknowns) * sizeof *x);
+            for (int64_t k = 0; k < d->coupling_count; k++) {
+                const struct coupling *c = &d->couplings[k];
+                if (c->bone >= first && c->bone < first + count)
+                    x[(c->bone - first) * d->unknowns + c->row] -= c->value;
+            }
+
+            SP_TRY(sp_cholesky_solve(cholesky, count, x, x));
+            keep(d, first, count, x, total, skin, report);
+            SP_TRY(sp_progress(d->context, (double)(first + count) / (double)d->bone_count));
         }
-        SP_TRY(sp_cholesky_solve(cholesky, count, x, x));
-        keep(d, first, count, x, total, skin, report);
-        SP_TRY(sp_progress(d->context, (double)(first + count) / (double)d->bone_count));
     }
+
     normalize(d, total, skin, report);
     report->solved = d->unknowns;
 done:
@@ -250,14 +286,18 @@ int sp_skin_weights(sp_context *context, const sp_mesh *mesh, int64_t bone_count
     const int64_t vertices = mesh->vertex_count, kept = influences < bone_count ? influences : bone_count;
     diffusion d = {.context = context, .mesh = mesh, .attached = attached, .bone_count = bone_count};
     int status = SP_OK;
+
     *report = (sp_skin_report){0};
     *skin = (sp_skin){.vertex_count = vertices, .bone_count = bone_count, .influences = kept};
+
     skin->bone = sp_pool_new(&skin->pool, vertices * kept, sizeof *skin->bone);
     skin->weight = sp_pool_new(&skin->pool, vertices * kept, sizeof *skin->weight);
     skin->attached = sp_pool_copy(&skin->pool, attached, vertices, sizeof *skin->attached);
     if (skin->pool.failed)
         status = sp_fail_memory(context);
+
     SP_TRY(status);
+
     SP_TRY(check_pieces(&d));
     SP_TRY(number_unknowns(&d));
     SP_TRY(assemble(&d));

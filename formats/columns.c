@@ -101,14 +101,18 @@ static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
 {
     enum { PIECE = 1 << 17 }; /* values */
     int status;
+
     SP_TRY(sp_array_check(pieces->context, array, SP_F8, 2, (int64_t[]){pieces->expected_rows, -1}));
     SP_TRY(check_size(pieces->context, array->shape[0], array->shape[1]));
+
+    /* Pieces are complete columns in Fortran order or complete rows in C order. */
     int64_t line = array->fortran ? array->shape[0] : array->shape[1];
     pieces->have = 0;
     pieces->capacity = line < PIECE ? PIECE / line * line : line;
     pieces->values = sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->values);
     pieces->transposed =
         array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->capacity, sizeof *pieces->transposed);
+
     if (pieces->pool.failed)
         status = sp_fail_memory(pieces->context);
 done:
@@ -178,13 +182,17 @@ static int read_shard(sp_context *context, const json_t *meta, const sp_kind *ki
     int status = SP_OK;
     if (!json_object_get(meta, "total"))
         return SP_OK;
+
     SP_TRY(sp_json_integer(context, meta, "total", 1, INT64_C(1) << 40, &columns->total));
     SP_TRY(sp_json_integer(context, meta, "first", 0, columns->total - 1, &columns->first));
     SP_TRY(sp_json_integer(context, meta, "end", columns->first + 1, columns->total, &columns->end));
+
+    /* Derivatives have one column an item; snapshots may be fewer, of which `sample` says the items. */
     const int64_t items = columns->end - columns->first;
     if (kind == &sp_kind_derivatives ? columns->count != items : columns->count > items)
         status = sp_fail(context, SP_INPUT, "it has %lld columns for %lld items of the shard",
                          (long long)columns->count, (long long)items);
+
     for (int64_t c = 0; status == SP_OK && columns->sample && c < columns->count; c++)
         if (columns->sample[c] < columns->first || columns->sample[c] >= columns->end)
             status = sp_fail(context, SP_INPUT, "sample: value %lld is %lld, of a shard of %lld to %lld", (long long)c,

@@ -154,15 +154,18 @@ done:
 static int cut(sp_reader *reader, sp_array *array)
 {
     array->name[0] = 0;
+
     if (reader->read_error)
         return sp_fail(reader->context, SP_SYSTEM, "cannot read: %s", strerror(reader->read_error));
     if (archive_errno(reader->archive) == ENOMEM)
         return sp_fail_memory(reader->context);
+
     reader->ended = true;
     if (reader->partial && reader->members > 0) {
         reader->truncated = true;
         return SP_OK;
     }
+
     if (reader->entries == 0)
         return sp_fail(reader->context, SP_INPUT, "not a Supple file (not an .npz archive)");
     return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld complete members",

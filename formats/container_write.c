@@ -178,15 +178,18 @@ int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t
 {
     int64_t bytes;
     int status;
+
     if (!shape_bytes(8, 2, (int64_t[]){rows, columns}, &bytes))
         return sp_fail_memory(writer->context);
     SP_TRY(begin_member(writer, name, sp_types_of_npy[SP_F8].descriptor, true, 2, (int64_t[]){rows, columns}, bytes));
+
     for (int64_t c = 0; c < columns; c++) {
         const double *column;
         SP_TRY(next(data, c, &column));
         SP_TRY(check_finite(writer->context, name, c * rows, rows, column));
         SP_TRY(write_all(writer, (const char *)column, 8 * rows));
     }
+
     SP_TRY(end_member(writer));
 done:
     return status;

@@ -24,11 +24,13 @@ int sp_csv_parse(sp_context *context, const char *bytes, int64_t count, const sp
 {
     sp_text text;
     sp_text_open(&text, bytes, count, "#", "", false);
+
     for (bool first = true; sp_text_line(&text); first = false) {
         sp_word field[SP_CSV_FIELDS] = {{0}};
         const int fields = join_place(csv->place, sp_text_fields(&text, ',', SP_CSV_FIELDS, field), field);
         if (first && begins(field[0], csv->header))
             continue;
+
         const int64_t index = list->count;
         void *item = sp_list_add(list, 1, csv->size);
         if (!item)
@@ -183,11 +185,13 @@ int sp_series_parse(sp_context *context, const char *bytes, int64_t count, const
                         .line = parse_sample,
                         .data = &parser};
     sp_list list = {0};
+
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK)
         status = sp_csv_parse(context, bytes, count, &csv, &list);
     if (status == SP_OK)
         status = sort_samples(context, &parser, &list, pool, series_count, series);
+
     sp_list_free(&list);
     sp_pool_free(&scratch);
     return status;

@@ -79,15 +79,18 @@ int sp_training_read(sp_context *context, sp_file *file, sp_poses *poses, int64_
 {
     int status;
     *poses = (sp_poses){0};
+
     SP_TRY(read_head(context, file, "training", &poses->r, mesh, basis));
     SP_TRY(sp_json_integer(context, file->meta, "first", 0, (int64_t)MOST_POSES, first));
     SP_TRY(sp_json_integer(context, file->meta, "total", 1, (int64_t)MOST_POSES, total));
     SP_TRY(sp_kind_read(context, file, &sp_kind_training, poses));
+
     if (poses->count < 1 || poses->count > *total - *first) {
         status = sp_fail(context, SP_INPUT, "it has %lld poses from number %lld on, of %lld", (long long)poses->count,
                          (long long)*first, (long long)*total);
         goto done;
     }
+
     poses->pool = file->members.pool;
     file->members = (sp_members){0};
 done:

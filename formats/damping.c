@@ -12,6 +12,7 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     line *l = item;
     int status;
     (void)data;
+
     if (count != 2)
         return sp_text_fail(context, text, "%d fields, not frequency,time", count);
     SP_TRY(sp_text_field_number(context, text, "frequency", field[0], &l->frequency));
@@ -21,6 +22,7 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
         return sp_text_fail(context, text, "frequency: %g Hz is not from 1e-100 to 1e100", l->frequency);
     if (!(l->time > 1e-100 && l->time < 1e100))
         return sp_text_fail(context, text, "time: %g s is not from 1e-100 to 1e100", l->time);
+
     if (index > 0 && !(l->frequency > l[-1].frequency))
         return sp_text_fail(context, text, "frequency: %g Hz is not greater than that of the previous line",
                             l->frequency);

@@ -68,13 +68,16 @@ int sp_json_from_member(sp_context *context, const sp_array *array, json_t **obj
 {
     json_error_t error;
     *object = NULL;
+
     if (array->type != SP_U1 || array->rank != 1)
         return sp_fail(context, SP_INPUT, "%s is not a text (u1, one dimension)", array->name);
+
     *object = sp_json_load(array->data, array->count, &error);
     if (!*object && sp_json_short(&error))
         return sp_fail_memory(context);
     if (!*object)
         return sp_fail(context, SP_INPUT, "%s is not JSON: %s", array->name, error.text);
+
     if (!json_is_object(*object)) {
         json_decref(*object);
         *object = NULL;
@@ -97,16 +100,19 @@ static int check_kind(sp_context *context, const json_t *meta, const char *const
 {
     const char *kind, *version;
     int status;
+
     SP_TRY(sp_json_text(context, meta, "kind", &kind));
     SP_TRY(sp_json_text(context, meta, "format_version", &version));
     if (version_major(version) != version_major(SP_FORMAT_VERSION))
         return sp_fail(context, SP_INPUT, "its format version is %.20s, this program reads %s", version,
                        SP_FORMAT_VERSION);
+
     if (!kinds)
         return SP_OK;
     for (int i = 0; kinds[i]; i++)
         if (!strcmp(kinds[i], kind))
             return SP_OK;
+
     char wanted[200] = "";
     for (int i = 0; kinds[i]; i++) {
         strncat(wanted, i ? " or " : "", sizeof wanted - strlen(wanted) - 1);

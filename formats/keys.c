@@ -112,12 +112,15 @@ static int read_numbers(sp_key_reader *reader, const json_t *value, const sp_key
 {
     int status = SP_OK;
     const bool whole = key->type == SP_KEY_INTEGER;
+
     if (key->count == 0)
         return whole ? sp_keys_integer(reader, value, key, to) : read_number(reader, value, key, to);
+
     if (!json_is_array(value))
         return sp_keys_fail(reader, "%s, expected %d numbers", sp_keys_what(value), key->count);
     if (json_array_size(value) != (size_t)key->count)
         return sp_keys_fail(reader, "%zu values, expected %d numbers", json_array_size(value), key->count);
+
     for (int i = 0; i < key->count && status == SP_OK; i++) {
         const size_t json_path = sp_keys_down(reader, "[%d]", i);
         const json_t *entry = json_array_get(value, (size_t)i);
@@ -133,14 +136,17 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
 {
     int status = SP_OK;
     const sp_key corner = {.type = SP_KEY_NUMBER, .count = 3, .low = key->low, .high = key->high};
+
     if (!json_is_array(value) || json_array_size(value) != 2)
         return sp_keys_fail(reader, "%s, expected an array of two corners",
                             json_is_array(value) ? "another count" : sp_keys_what(value));
+
     for (int i = 0; i < 2; i++) {
         const size_t json_path = sp_keys_down(reader, "[%d]", i);
         SP_TRY(read_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
         sp_keys_up(reader, json_path);
     }
+
     for (int k = 0; k < 3; k++)
         if (to[k] > to[3 + k])
             return sp_keys_fail(reader, "from %.10g to %.10g along %c, expected the lower corner first", to[k],
@@ -244,12 +250,14 @@ static int absent(sp_key_reader *reader, const sp_key *key, void *to)
 {
     if (key->presence == SP_KEY_REQUIRED)
         return sp_keys_fail(reader, "it is missing");
+
     for (int i = 0; i < (key->count ? key->count : 1); i++) {
         if (key->type == SP_KEY_NUMBER)
             ((double *)to)[i] = key->standard[i];
         else if (key->type == SP_KEY_INTEGER)
             ((int64_t *)to)[i] = isinf(key->standard[i]) ? INT64_MAX : (int64_t)key->standard[i];
     }
+
     if (key->type == SP_KEY_BOOLEAN)
         *(bool *)to = key->standard[0] != 0;
     else if (key->type == SP_KEY_WORD)
@@ -268,6 +276,7 @@ static int check_keys(sp_key_reader *reader, json_t *object, const sp_key_table 
     char shown[SP_TEXT_QUOTE], choices[SP_KEY_CHOICES] = "";
     const char *name;
     json_t *value;
+
     if (!json_is_object(object))
         return sp_keys_fail(reader, "%s, expected an object", sp_keys_what(object));
     json_object_foreach(object, name, value)
@@ -306,6 +315,7 @@ int sp_keys_read(sp_key_reader *reader, json_t *object, const sp_key_table *tabl
     int status = SP_OK;
     if (object)
         SP_TRY(check_keys(reader, object, table));
+
     for (const sp_key *key = table->keys; key->name; key++) {
         json_t *value = json_object_get(object, key->name);
         void *place = (char *)to + key->offset;

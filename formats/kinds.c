@@ -183,16 +183,19 @@ static double value_of(const sp_array *array, int64_t i)
 static void print_place(const sp_array *array, int64_t i, char text[100])
 {
     int64_t index[SP_RANK_MAX] = {0};
+
     for (int k = 0; k < array->rank; k++) { /* the fastest index first */
         const int axis = array->fortran ? k : array->rank - 1 - k;
         index[axis] = i % array->shape[axis];
         i /= array->shape[axis];
     }
+
     int used = snprintf(text, 100,
                         array->rank > 1 ? "value (%lld"
                         : array->rank   ? "value %lld"
                                         : "it",
                         (long long)index[0]);
+
     for (int k = 1; k < array->rank; k++)
         used += snprintf(text + used, 100 - (size_t)used, ", %lld", (long long)index[k]);
     if (array->rank > 1)
@@ -303,14 +306,17 @@ static int read_member(sp_context *context, sp_file *file, const sp_kind *kind, 
                belongs = sp_rule_belongs(kind, rule, object, file->meta, &file->members);
     sp_array *array;
     int status = SP_OK;
+
     if (there && !belongs)
         return misplaced(context, kind, rule);
     if (!there && belongs && !rule->optional)
         return missing(context, kind, rule);
+
     if (!there) {
         set_extents(kind, rule->shape, NULL, object);
         return SP_OK;
     }
+
     SP_TRY(sp_rule_read(context, &file->members, kind, rule, rule->name, object, &array));
     *(void **)((char *)object + rule->at) = array->data;
 done:

@@ -151,18 +151,22 @@ static int parse_course(sp_context *context, const sp_text *text, sp_word field,
     static const char sine[] = "sine:", table[] = "table:";
     char shown[SP_TEXT_QUOTE];
     const int of_sine = sizeof sine - 1, of_table = sizeof table - 1;
+
     if (sp_word_is(field, "ramp")) {
         load->course.kind = SP_COURSE_RAMP;
         return isfinite(load->end) ? SP_OK : sp_text_fail(context, text, "course: a ramp must end some time");
     }
+
     if (field.length > of_sine && memcmp(field.at, sine, (size_t)of_sine) == 0) {
         load->course.kind = SP_COURSE_SINE;
         return parse_sine(context, text, (sp_word){field.at + of_sine, field.length - of_sine}, &load->course);
     }
+
     if (field.length > of_table && memcmp(field.at, table, (size_t)of_table) == 0) {
         load->course.kind = SP_COURSE_TABLE;
         return parse_table(context, text, (sp_word){field.at + of_table, field.length - of_table}, pool, &load->course);
     }
+
     return sp_text_fail(context, text, "course: \"%s\" is not ramp, sine:HZ, sine:HZ:DEGREES or table:TIME FACTOR;…",
                         sp_word_show(field, shown));
 }

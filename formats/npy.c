@@ -10,15 +10,19 @@ int sp_npy_print(char preamble[SP_NPY_BUFFER], const char *descriptor, bool fort
     char dict[SP_NPY_BUFFER - 80];
     int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descriptor,
                           fortran ? "True" : "False");
+
     for (int i = 0; i < rank; i++)
         length += snprintf(dict + length, sizeof dict - (size_t)length, i == 0 || rank == 1 ? "%lld%s" : " %lld%s",
                            (long long)shape[i], i + 1 < rank || rank == 1 ? "," : "");
     length += snprintf(dict + length, sizeof dict - (size_t)length, "), }");
+
+    /* NumPy aligns the values to 64 bytes: blanks and a line end fill the header. */
     int total = (10 + length + 1 + 63) / 64 * 64;
     memset(preamble, ' ', (size_t)total);
     memcpy(preamble, "\x93NUMPY\x01\x00", 8);
     preamble[8] = (char)((total - 10) & 255);
     preamble[9] = (char)((total - 10) >> 8);
+
     memcpy(preamble + 10, dict, (size_t)length);
     preamble[total - 1] = '\n';
     return total;

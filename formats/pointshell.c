@@ -101,11 +101,13 @@ int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, co
     sp_pool pool = {0};
     pointshell_file out = {*pointshell, sp_pool_raw(&pool, pointshell->count, sizeof *out.level)};
     int status;
+
     if (!out.level || json_object_set_new(meta, "points", json_integer(pointshell->count)) ||
         (pointshell->modes > 0 && json_object_set_new(meta, "r", json_integer(pointshell->modes)))) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < pointshell->count; i++)
         out.level[i] = sp_pointshell_level_of(pointshell, i);
     SP_TRY(sp_kind_write(context, writer, &sp_kind_pointshell, meta, &out));

@@ -293,12 +293,14 @@ static int read_bodies(reading *r, const json_t *list)
     int status = SP_OK;
     sp_scene *scene = r->scene;
     const size_t json_path = sp_keys_down(&r->at, ".bodies");
+
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_body(r, json_array_get(list, i)));
         sp_keys_up(&r->at, list_path);
     }
     sp_keys_up(&r->at, json_path);
+
     scene->body_count = r->bodies_read.count;
     scene->bodies = sp_pool_copy(&scene->pool, r->bodies_read.data, r->bodies_read.count, sizeof *scene->bodies);
     if (!scene->bodies)
@@ -553,6 +555,7 @@ static int read_joints(reading *r, const json_t *list)
     scene->joints = sp_pool_new(&scene->pool, scene->joint_count, sizeof *scene->joints);
     if (scene->pool.failed)
         return sp_fail_memory(r->at.context);
+
     for (int64_t i = 0; i < scene->joint_count; i++) {
         const size_t list_path = sp_keys_down(&r->at, "[%lld]", (long long)i);
         SP_TRY(read_joint(r, json_array_get(list, (size_t)i), &scene->joints[i]));
@@ -584,12 +587,14 @@ static int check_coupling(reading *r, const json_t *object)
 {
     int status;
     entry found;
+
     sp_keys_down(&r->at, ".coupling.body");
     SP_TRY(find_bodies(r, sp_keys_word(object, "body"), &found));
     if (r->scene->bodies[found.first].motion != SP_SCENE_COUPLED)
         return sp_keys_fail(&r->at, "\"%s\" is not a body whose motion is coupled", sp_keys_word(object, "body"));
     r->scene->coupling.body = found.first;
     sp_keys_up(&r->at, 0);
+
     sp_keys_down(&r->at, ".coupling.saturation_depth");
     if (r->scene->coupling.saturation_depth < INFINITY && r->scene->coupling.saturation < INFINITY)
         return sp_keys_fail(&r->at, "it stands beside saturation, expected one of both");
@@ -601,10 +606,12 @@ done:
 static int read_scene(reading *r, json_t *root)
 {
     int status;
+
     SP_TRY(sp_keys_read(&r->at, root, &sp_scene_keys, r->scene));
     SP_TRY(check_traversal(r, json_object_get(root, "traversal")));
     SP_TRY(read_models(r, json_object_get(root, "models")));
     SP_TRY(read_bodies(r, json_object_get(root, "bodies")));
+
     if (json_object_get(root, "joints"))
         SP_TRY(read_joints(r, json_object_get(root, "joints")));
     SP_TRY(list_neighbours(r));

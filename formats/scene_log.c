@@ -44,11 +44,14 @@ int sp_scene_log_begin(sp_context *context, sp_writer *writer, json_t *meta, con
     json_t *how = json_pack("{s:f, s:I, s:f, s:f, s:b, s:f, s:I}", "step", run->step, "integrator",
                             (json_int_t)run->integrator, "beta", run->beta, "gamma", run->gamma, "semi_implicit",
                             run->semi_implicit, "tolerance", run->tolerance, "iterations", (json_int_t)run->iterations);
+
     if (!how || json_object_set_new(meta, "run", how))
         return sp_fail_memory(context);
+
     log = calloc(1, sizeof *log);
     if (!log)
         return sp_fail_memory(context);
+
     log->context = context;
     SP_TRY(sp_series_begin(context, writer, &sp_kind_scene_log, meta, &log->file, &log->series));
     *result = log;
@@ -94,13 +97,16 @@ static int read_run(sp_context *context, const json_t *meta, sp_scene_log_run *r
     json_t *how = json_object_get(meta, "run");
     json_int_t integrator, iterations;
     int semi_implicit;
+
     if (!how || json_unpack(how, "{s:F, s:I, s:F, s:F, s:b, s:F, s:I}", "step", &run->step, "integrator", &integrator,
                             "beta", &run->beta, "gamma", &run->gamma, "semi_implicit", &semi_implicit, "tolerance",
                             &run->tolerance, "iterations", &iterations))
         return sp_fail(context, SP_INPUT, "meta: \"run\" is missing or incomplete");
+
     run->integrator = integrator;
     run->iterations = iterations;
     run->semi_implicit = semi_implicit;
+
     if (!(run->step > 0 && run->step <= 1e300) || integrator < 0 || integrator > 1 ||
         !(run->beta > 0 && run->beta <= 1) || !(run->gamma >= 0 && run->gamma <= 1) ||
         !(run->tolerance >= 0 && run->tolerance <= 1) || iterations < 1 || iterations > 10000)

@@ -46,13 +46,16 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
     int status;
     (void)data;
     double value[FIELDS];
+
     if (count != FIELDS)
         return sp_text_fail(context, text, "%d fields, expected t,x,y,z,qw,qx,qy,qz", count);
     for (int i = 0; i < FIELDS; i++)
         SP_TRY(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
+
     now->time = value[0];
     memcpy(now->pose.x, value + 1, sizeof now->pose.x);
     memcpy(now->pose.q, value + 4, sizeof now->pose.q);
+
     if (!sp_unit_vector(4, now->pose.q))
         return sp_text_fail(context, text, "qw,qx,qy,qz: all are 0, which is no rotation");
     if (index > 0)

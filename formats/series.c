@@ -112,6 +112,7 @@ static int write_block(sp_series_writer *series)
 {
     const sp_member_rule *rule;
     int status = SP_OK;
+
     for (int i = 0; (rule = series_of(series->kind, i)); i++) {
         char name[SP_MEMBER_NAME];
         if (series->width[i] == 0)
@@ -122,6 +123,7 @@ static int write_block(sp_series_writer *series)
                              series->rows[i].data));
         series->rows[i].count = 0;
     }
+
     series->block++;
     series->count = 0;
 done:
@@ -168,9 +170,11 @@ int sp_series_open(sp_context *context, int descriptor, bool partial, const sp_k
     sp_pool pool = {0};
     sp_array first;
     *stream = (sp_series_stream){.context = context, .kind = kind};
+
     int status = sp_reader_open(context, descriptor, partial, &stream->reader);
     if (status != SP_OK)
         return status;
+
     SP_TRY(sp_reader_next(stream->reader, &pool, wants_meta, NULL, &first));
     SP_TRY(sp_file_meta(context, stream->reader, &first, kinds, &stream->meta));
     if (!stream->meta)

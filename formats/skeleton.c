@@ -101,10 +101,12 @@ static int find_region(const reading *r, const json_t *value, int64_t *region)
     const sp_mesh *mesh = r->mesh;
     const sp_key number = {.type = SP_KEY_INTEGER, WITHIN(0, (double)(mesh->material_count - 1))};
     const char *name = json_string_value(value);
+
     if (!name)
         return json_is_number(value)
                    ? sp_keys_integer(&r->at, value, &number, region)
                    : sp_keys_fail(&r->at, "%s, expected the name or number of a region", sp_keys_what(value));
+
     for (*region = 0; *region < mesh->material_count; ++*region) {
         if (!strcmp(mesh->materials[*region].name, name))
             return SP_OK;
@@ -119,6 +121,7 @@ static int attach_region(reading *r, int64_t bone, const json_t *value)
     int status, nodes;
     int64_t region, elements = 0;
     SP_TRY(find_region(r, value, &region));
+
     for (int64_t e = 0; e < sp_mesh_element_count(r->mesh); e++) {
         if (r->mesh->region[e] != region)
             continue;
@@ -127,6 +130,7 @@ static int attach_region(reading *r, int64_t bone, const json_t *value)
         for (int k = 0; k < nodes; k++)
             SP_TRY(attach_vertex(r, bone, node[k]));
     }
+
     if (elements == 0)
         return sp_keys_fail(&r->at, "no element is of this region");
 done:
@@ -162,6 +166,7 @@ static int attach_box(reading *r, int64_t bone, const double box[6])
     int status = SP_OK;
     bool any = false;
     const size_t json_path = sp_keys_down(&r->at, ".box");
+
     for (int64_t v = 0; v < r->mesh->vertex_count; v++) {
         const double *x = r->mesh->vertices + 3 * v;
         if (!(x[0] >= box[0] && x[1] >= box[1] && x[2] >= box[2] && x[0] <= box[3] && x[1] <= box[4] && x[2] <= box[5]))
@@ -169,6 +174,7 @@ static int attach_box(reading *r, int64_t bone, const double box[6])
         any = true;
         SP_TRY(attach_vertex(r, bone, v));
     }
+
     if (!any)
         return sp_keys_fail(&r->at, "no vertex of the mesh is in it");
     sp_keys_up(&r->at, json_path);
@@ -243,9 +249,12 @@ static int attach_segments(reading *r)
 static int list_vertices(reading *r)
 {
     sp_skeleton_file *file = r->file;
+
+    /* Count, allocate, then fill: the count is the place of the next vertex. */
     for (int64_t v = 0; v < r->mesh->vertex_count; v++)
         if (r->owner[v] > 0)
             file->bones[r->owner[v] - 1].vertex_count++;
+
     for (int64_t b = 0; b < file->bone_count; b++) {
         int64_t *vertex = sp_pool_raw(&file->pool, file->bones[b].vertex_count, sizeof *vertex);
         if (!vertex)
@@ -253,6 +262,7 @@ static int list_vertices(reading *r)
         file->bones[b].vertex = vertex;
         file->bones[b].vertex_count = 0;
     }
+
     for (int64_t v = 0; v < r->mesh->vertex_count; v++)
         if (r->owner[v] > 0) {
             sp_bone *bone = &file->bones[r->owner[v] - 1];

@@ -36,16 +36,19 @@ static int check_rows(sp_context *context, const sp_array *array, void *object)
 {
     const sparse_file *in = object;
     const int64_t *extent = array->data, *start = in->start, rows = row_count(object);
+
     if (extent[0] != extent[1] || extent[0] < 1)
         return sp_fail(context, SP_INPUT, "shape: the matrix is %lld by %lld, expected a square one",
                        (long long)extent[0], (long long)extent[1]);
     if (extent[0] != rows)
         return sp_fail(context, SP_INPUT, "indptr: it has %lld values, expected one more than the %lld rows",
                        (long long)in->starts, (long long)extent[0]);
+
     for (int64_t i = 0; i < rows; i++)
         if (start[i + 1] < start[i])
             return sp_fail(context, SP_INPUT, "indptr: it falls from %lld to %lld in row %lld", (long long)start[i],
                            (long long)start[i + 1], (long long)i);
+
     if (start[0] != 0 || start[rows] != in->entries)
         return sp_fail(context, SP_INPUT, "indptr: it goes from %lld to %lld, expected 0 to %lld", (long long)start[0],
                        (long long)start[rows], (long long)in->entries);

@@ -77,12 +77,14 @@ static int list_prescribed(sp_context *context, const sp_trajectory_layout *shap
     file->t.prescribed_count = count;
     if (count == 0)
         return SP_OK;
+
     file->vertex = sp_pool_raw(pool, count, sizeof *file->vertex);
     file->group = sp_pool_raw(pool, count, sizeof *file->group);
     file->frames = sp_pool_raw(pool, count, sizeof *file->frames);
     file->axes = sp_pool_raw(pool, count, sizeof *file->axes);
     if (pool->failed)
         return sp_fail_memory(context);
+
     for (int64_t k = 0; k < count; k++) {
         file->vertex[k] = shape->prescribed[k].vertex;
         file->group[k] = shape->prescribed[k].group;
@@ -178,15 +180,19 @@ static int check_head(sp_series_stream *stream, void *object)
 {
     trajectory_file *file = object;
     sp_trajectory *t = &file->t;
+
     if (stream->blocks)
         return SP_OK;
+
     if (t->point_count && !t->vertex && t->point_count != t->vertex_count)
         return sp_fail(stream->context, SP_INPUT, "member vertex is missing: %lld points of %lld vertices",
                        (long long)t->point_count, (long long)t->vertex_count);
+
     if (!file->vertex) {
         t->prescribed_count = 0;
         return SP_OK;
     }
+
     t->prescribed = sp_pool_new(&stream->head.pool, t->prescribed_count, sizeof *t->prescribed);
     if (!t->prescribed)
         return sp_fail_memory(stream->context);
@@ -283,8 +289,10 @@ static int begin_stream(sp_series_stream *series, sp_trajectory_stream **result)
         sp_series_close(series);
         return sp_fail_memory(context);
     }
+
     stream->series = *series;
     stream->series.check = check_block;
+
     int status = read_meta(context, series->meta, &stream->file.t);
     if (status != SP_OK)
         sp_trajectory_close(stream);
@@ -347,9 +355,11 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
     int status = sp_trajectory_open(context, descriptor, partial, &stream);
     if (status != SP_OK)
         return status;
+
     SP_TRY(sp_series_read(&stream->series, &stream->file, all.owned));
     show_file(stream, trajectory);
     memcpy(trajectory->owned, all.owned, sizeof all.owned);
+
     trajectory->pool = stream->series.head.pool;
     stream->series.head = (sp_members){0};
     stream->series.meta = stream->series.result = NULL;

@@ -19,11 +19,14 @@ void sp_animation_positions(const sp_animation *animation, int64_t number, int64
     const sp_animated_body *body = &animation->bodies[number];
     const sp_animated_mesh *mesh = &animation->meshes[body->mesh];
     sp_animated_positions(mesh, body->weights ? body->weights + frame * mesh->target_count : NULL, positions);
+
     if (!body->poses)
         return;
+
     const double *pose = body->poses + 7 * frame;
     double R[9];
     sp_quaternion_matrix(pose + 3, R);
+
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double turned[3];
         sp_rotate(R, positions + 3 * v, turned);

@@ -10,6 +10,7 @@ void sp_curve_write_csv(sp_stream *stream, const sp_curve_file *curve)
     for (int i = 0; i < count; i++)
         sp_csv_name(stream, i == 0, names[i]);
     sp_csv_end(stream);
+
     for (int64_t i = 0; i < curve->n; i++) {
         const double row[] = {curve->frequency[i],
                               curve->factor[i],

@@ -30,8 +30,10 @@ int sp_faust_write(sp_context *context, int descriptor, const sp_faust *f)
     sp_stream_quoted(&stream, f->name);
     sp_stream_print(&stream, ";\n// A strike of strength 1 gives a pressure of which %.6g Pa are full scale.\n",
                     f->full_scale);
+
     sp_stream_bytes(&stream, HEAD, sizeof HEAD - 1);
     sp_stream_print(&stream, "process = strike / %.17g : @(int(%.17g * SR + 0.5)) <:\n", f->full_scale, f->delay);
+
     for (int64_t i = 0; i < f->count; i++) {
         const sp_partial *p = &f->partials[i];
         sp_stream_print(&stream, "    partial(%.17g, %.17g, %.17g, %.17g)%s\n", p->frequency,

@@ -258,12 +258,15 @@ static void put_unknowns(sp_stream *stream, const sp_c_source *source, const cha
     for (int64_t i = 0; i < count_of(source, g); i++) {
         const char *between = "";
         int64_t total = 0;
+
         sp_stream_print(stream, "    <%s valueReference=\"%lld\" dependencies=\"", element,
                         (long long)(first_of(source, g) + i));
+
         for (int k = 0; k < by.count; k++)
             for (int64_t n = 0; n < count_of(source, by.on[k]); n++, total++, between = " ")
                 sp_stream_print(stream, "%s%lld", between, (long long)(first_of(source, by.on[k]) + n));
         sp_stream_print(stream, "\"");
+
         if (by.constant) {
             sp_stream_print(stream, " dependenciesKind=\"");
             for (int64_t n = 0; n < total; n++)
@@ -277,14 +280,17 @@ static void put_unknowns(sp_stream *stream, const sp_c_source *source, const cha
 static void put_structure(sp_stream *stream, const sp_c_source *source)
 {
     sp_stream_print(stream, "  <ModelStructure>\n");
+
     for (int g = 0; g < GROUPS; g++)
         if (groups[g].role == OUTPUT)
             put_unknowns(stream, source, "Output", (enum group)g);
+
     for (int64_t i = 0; i < count_of(source, V); i++) /* of q: the state itself */
         sp_stream_print(stream,
                         "    <ContinuousStateDerivative valueReference=\"%lld\" dependencies=\"%lld\" "
                         "dependenciesKind=\"constant\"/>\n",
                         (long long)(first_of(source, V) + i), (long long)(first_of(source, V) + i));
+
     put_unknowns(stream, source, "ContinuousStateDerivative", A);
     for (int g = 0; g < GROUPS; g++)
         if (groups[g].role == OUTPUT || groups[g].role == DERIVATIVE)

@@ -108,21 +108,25 @@ static double stored(const array *a, double value, int c)
 static void survey(array *a)
 {
     const int unit = type_unit(a);
+
     for (int c = 0; c < 4; c++) {
         a->low[c] = INFINITY;
         a->high[c] = -INFINITY;
     }
+
     for (int64_t i = 0; i < a->count; i++) {
         double errors = 0, squares = 0;
         for (int c = 0; c < a->components; c++) {
             const double value = number(a, i, c), kept = stored(a, value, c),
                          back = (unit ? kept / unit : kept) * a->scale + a->offset[c];
+
             a->low[c] = fmin(a->low[c], kept);
             a->high[c] = fmax(a->high[c], kept);
             a->most = fmax(a->most, fabs(value));
             errors += (back - value) * (back - value);
             squares += value * value;
         }
+
         a->error = fmax(a->error, sqrt(errors));
         a->length = fmax(a->length, sqrt(squares));
     }
@@ -332,15 +336,19 @@ static void plan_joints(document *d, const sp_animated_skin *skin, body_plan *pl
 static void plan_body(document *d, const sp_animated_body *body, body_plan *plan)
 {
     const int64_t frames = d->animation->frame_count, targets = d->animation->meshes[body->mesh].target_count;
+
     for (int64_t k = 0; k < frames * targets; k++)
         plan->weights[k] = body->weights[k] * d->meshes[body->mesh].gain[k % targets];
+
     plan->moves = changes(body->poses, frames, 7);
     plan->deforms = targets > 0 && changes(plan->weights, frames, targets);
     d->animated |= plan->moves || plan->deforms;
+
     if (plan->deforms)
         add(d, samples(plan->weights, frames * targets, 1, 1));
     if (body->skin)
         plan_joints(d, body->skin, plan);
+
     if (!plan->moves)
         return;
     plan->translation = add_poses(d, body->poses);
@@ -676,9 +684,11 @@ static void print_meshes(sp_stream *stream, const document *d)
 {
     static const char surface[] = "\"metallicFactor\":0,\"roughnessFactor\":0.6},\"doubleSided\":true}";
     int64_t colored = 0;
+
     for (int64_t m = 0; m < d->animation->mesh_count; m++)
         colored += d->animation->meshes[m].colors != NULL;
     sp_stream_print(stream, ",\"materials\":[");
+
     if (colored)
         sp_stream_print(stream, "{\"name\":\"colours\",\"pbrMetallicRoughness\":{%s", surface);
     if (colored < d->animation->mesh_count)
@@ -686,6 +696,7 @@ static void print_meshes(sp_stream *stream, const document *d)
                         "%s{\"name\":\"plain\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.6,0.6,0.6,1],%s",
                         colored ? "," : "", surface);
     sp_stream_print(stream, "],\"meshes\":[");
+
     for (int64_t m = 0; m < d->animation->mesh_count; m++) {
         sp_stream_print(stream, m ? ",\n" : "");
         print_mesh(stream, d, m, colored ? 1 : 0);

@@ -22,11 +22,14 @@ int sp_vega_matrix_write(sp_context *context, int descriptor, bool narrow, int64
                          const double *matrix)
 {
     sp_stream stream;
+
     if (rows > INT32_MAX || columns > INT32_MAX)
         return sp_fail(context, SP_INPUT, "%lld rows and %lld columns: VegaFEM has 32-bit sizes", (long long)rows,
                        (long long)columns);
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, (int32_t[]){(int32_t)rows, (int32_t)columns}, 8);
+
     if (narrow)
         for (int64_t i = 0; i < rows * columns; i++) {
             float value = (float)matrix[i];

@@ -14,10 +14,12 @@ int sp_obj_write(sp_context *context, int descriptor, const char *comment, int64
         if (triangles[i] < 0 || triangles[i] >= vertex_count)
             return sp_fail(context, SP_INPUT, "triangle %lld names vertex %lld of %lld", (long long)(i / 3),
                            (long long)triangles[i], (long long)vertex_count);
+
     sp_stream stream;
     sp_stream_begin(&stream, descriptor);
     if (comment)
         sp_stream_print(&stream, "# %s\n", comment);
+
     for (int64_t v = 0; v < vertex_count; v++)
         sp_stream_print(&stream, "v %.9g %.9g %.9g\n", vertices[3 * v], vertices[3 * v + 1], vertices[3 * v + 2]);
     for (int64_t t = 0; t < triangle_count; t++)

@@ -420,11 +420,13 @@ int sp_page_write(sp_context *context, int descriptor, const sp_page *page)
     const char *data = strstr(page_text, mark);
     if (!data)
         return sp_fail(context, SP_USAGE, "this build of Supple has no web page");
+
     if (page->model)
         SP_TRY(check_mesh(context, page->model->mesh));
     for (int64_t i = 0; i < page->motion_count; i++)
         for (int64_t m = 0; m < page->motions[i].animation->mesh_count; m++)
             SP_TRY(check_mesh(context, &page->motions[i].animation->meshes[m]));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, page_text, (size_t)(data - page_text));
     write_data(&stream, page);

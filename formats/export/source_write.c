@@ -289,12 +289,15 @@ static int write_text(sp_context *context, int descriptor, const sp_c_source *so
     writer *w = malloc(sizeof *w);
     if (!w)
         return sp_fail_memory(context);
+
     w->source = source;
     w->range = false;
     w->variables = variables;
+
     sp_stream_begin(&w->stream, descriptor);
     put_text(w, text, tables);
     int status = sp_stream_end(context, &w->stream);
+
     if (status == SP_OK && w->range)
         status = sp_fail(context, SP_INPUT, "a coefficient is beyond the range of %s",
                          source->single ? "float; leave out --single" : "double");

@@ -47,10 +47,12 @@ int sp_superelement_write(sp_context *context, int descriptor, const sp_superele
                           const char *mesh, const char *basis)
 {
     sp_stream stream;
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "{\n  \"format\": \"supple superelement\",\n  \"format_version\": \"1.0\",\n");
     sp_stream_print(&stream, "  \"coordinates\": %lld,\n  \"mesh\": \"%s\",\n  \"basis\": \"%s\",\n",
                     (long long)model->r, mesh, basis);
+
     sp_stream_print(&stream, "  \"matrices\": {\n");
     write_matrix_names(&stream, stem, "mass", false);
     write_matrix_names(&stream, stem, "stiffness", false);
@@ -58,6 +60,7 @@ int sp_superelement_write(sp_context *context, int descriptor, const sp_superele
         write_matrix_names(&stream, stem, "damping", false);
     write_matrix_names(&stream, stem, "gravity", true);
     sp_stream_print(&stream, "  },\n  \"interfaces\": [\n");
+
     for (int64_t i = 0; i < model->interface_count; i++)
         write_interface(&stream, &model->interfaces[i], i + 1 == model->interface_count);
     sp_stream_print(&stream, "  ]\n}\n");

@@ -31,10 +31,12 @@ static void identifier(const char *text, int64_t count, const prim_name *others,
     size_t length = 0;
     if (!*text || (*text >= '0' && *text <= '9'))
         name[length++] = '_';
+
     for (; *text && length < NAME - 24; text++)
         name[length++] =
             (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') ? *text
                                                                                                                : '_';
+
     name[length] = 0;
     bool taken = true;
     for (long long more = 2; taken; more++) {
@@ -173,8 +175,10 @@ static void print_triangles(const document *d, const sp_animated_mesh *mesh)
     for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
         sp_stream_print(d->stream, "%s%lld", i ? "," : "", (long long)mesh->triangles[i]);
     sp_stream_print(d->stream, "]\n");
+
     if (!mesh->colors)
         return;
+
     sp_stream_print(d->stream, "            color3f[] primvars:displayColor = [");
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
         sp_stream_print(d->stream, i % 3 ? "," : i ? "),(" : "(");
@@ -187,12 +191,14 @@ static void print_triangles(const document *d, const sp_animated_mesh *mesh)
 static void print_still(document *d, const sp_animated_mesh *mesh, const sp_animated_body *body)
 {
     const int decimals = decimals_of(mesh);
+
     if (body)
         deform(d, body, 0);
     else {
         memcpy(d->positions, mesh->rest, 3 * (size_t)mesh->vertex_count * sizeof *d->positions);
         memcpy(d->normals, mesh->normals, 3 * (size_t)mesh->vertex_count * sizeof *d->normals);
     }
+
     sp_stream_print(d->stream, "            float3[] extent = ");
     put_box(d, mesh->vertex_count, decimals);
     sp_stream_print(d->stream, "\n            point3f[] points = ");
@@ -220,6 +226,7 @@ static void print_blend_shapes(const document *d, const sp_animated_mesh *mesh, 
     for (int64_t i = 0; i < mesh->target_count; i++)
         sp_stream_print(d->stream, "%s<%s/target_%lld>", i ? ", " : "", path, (long long)i);
     sp_stream_print(d->stream, "]\n");
+
     for (int64_t i = 0; i < mesh->target_count; i++) {
         sp_stream_print(d->stream,
                         "\n            def BlendShape \"target_%lld\"\n            {\n"
@@ -266,10 +273,12 @@ static void print_prototypes(document *d)
         if (!is_shared(d, m))
             continue;
         char path[NAME + 20];
+
         snprintf(path, sizeof path, "/Meshes/%s", d->mesh_name[m]);
         sp_stream_print(d->stream, any ? "\n" : "\nclass \"Meshes\"\n{\n");
         sp_stream_print(d->stream, "        def Mesh \"%s\" (\n            displayName = ", d->mesh_name[m]);
         sp_stream_quoted(d->stream, d->animation->meshes[m].name);
+
         if (has_blend_shapes(d, m))
             sp_stream_print(d->stream, "\n            prepend apiSchemas = [\"SkelBindingAPI\"]");
         sp_stream_print(d->stream, "\n        )\n        {\n");
@@ -287,9 +296,11 @@ static void print_track(const document *d, const double *poses, const char *attr
 {
     const int64_t frames = d->animation->frame_count;
     bool changes = false;
+
     for (int64_t f = 1; f < frames; f++)
         for (int k = 0; k < count; k++)
             changes |= poses[7 * f + order[k]] != poses[order[k]];
+
     sp_stream_print(d->stream, "        %s%s = %s", attribute, changes ? ".timeSamples" : "", changes ? "{\n" : "");
     for (int64_t f = 0; f < (changes ? frames : 1); f++) {
         if (changes)
@@ -330,19 +341,23 @@ static void print_reach(const document *d, const sp_animated_body *body)
 {
     const sp_animated_mesh *mesh = &d->animation->meshes[body->mesh];
     double corners[6], side = 0, reach = 0;
+
     box(mesh->vertex_count, mesh->rest, corners);
     for (int k = 0; k < 3; k++)
         side = fmax(side, corners[3 + k] - corners[k]);
+
     for (int64_t f = 0; f < d->animation->frame_count; f++) {
         double sum = 0;
         for (int64_t i = 0; i < mesh->target_count; i++)
             sum += fabs(body->weights[f * mesh->target_count + i]);
         reach = fmax(reach, sum * side / 2);
     }
+
     for (int k = 0; k < 3; k++) {
         corners[k] -= reach;
         corners[3 + k] += reach;
     }
+
     sp_stream_print(d->stream, "        float3[] extent = ");
     put_vectors(d->stream, 2, corners, decimals_of(mesh));
     sp_stream_print(d->stream, "\n");
@@ -423,15 +438,18 @@ static void print_body(document *d, int64_t b)
 static void print_head(const document *d)
 {
     const sp_animation *animation = d->animation;
+
     sp_stream_print(d->stream,
                     "#usda 1.0\n(\n    customLayerData = {\n        string generator = \"Supple " SUPPLE_VERSION
                     "\"\n    }\n    defaultPrim = \"World\"\n    doc = ");
     sp_stream_quoted(d->stream, animation->title);
+
     if (animation->frame_count > 1)
         sp_stream_print(d->stream,
                         "\n    endTimeCode = %.15g\n    framesPerSecond = %.15g\n    startTimeCode = %.15g\n"
                         "    timeCodesPerSecond = %.15g",
                         d->codes[animation->frame_count - 1], d->rate, d->codes[0], d->rate);
+
     sp_stream_print(d->stream, "\n    metersPerUnit = 1\n    upAxis = \"%s\"\n)\n\ndef Xform \"World\"\n{\n",
                     animation->up == 2 ? "Z" : "Y");
     if (animation->up == 0) /* there is no such axis: it is turned into y */
@@ -473,14 +491,18 @@ int sp_usd_write(sp_context *context, int descriptor, const sp_animation *animat
     sp_stream stream;
     document d = {.animation = animation, .stream = &stream};
     int status;
+
     assert(animation->body_count > 0 && animation->frame_count > 0);
     SP_TRY(prepare(context, &d));
+
     sp_stream_begin(&stream, descriptor);
     print_head(&d);
+
     for (int64_t b = 0; b < animation->body_count; b++)
         print_body(&d, b);
     sp_stream_print(d.stream, "}\n");
     print_prototypes(&d);
+
     *bytes = stream.total;
     SP_TRY(sp_stream_end(context, &stream));
 done:

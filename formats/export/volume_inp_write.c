@@ -84,11 +84,13 @@ static void write_named_sets(sp_stream *stream, const sp_mesh *mesh, char (*name
         const sp_mesh_set *set = &mesh->sets[i];
         if (!*name[i])
             continue;
+
         if (set->kind == SP_SET_FACES) {
             sp_stream_print(stream, "*SURFACE, NAME=%s\n", name[i]);
             write_surface(stream, mesh, set);
             continue;
         }
+
         sp_stream_print(stream, set->kind == SP_SET_VERTICES ? "*NSET, NSET=%s\n" : "*ELSET, ELSET=%s\n", name[i]);
         for (int64_t k = 0; k < set->count; k++)
             write_number(stream, k, set->index[k] + 1);
@@ -102,6 +104,7 @@ static void write_conditions(sp_stream *stream, const sp_mesh *mesh, bool condit
     static const char *const name[8] = {"", "X", "Y", "XY", "Z", "XZ", "YZ", "XYZ"};
     for (int axes = 1; axes < 8; axes++) {
         int64_t count = 0;
+
         for (int64_t i = 0; i < mesh->fixed_count; i++) {
             if (mesh->fixed_axes[i] != axes)
                 continue;
@@ -111,6 +114,7 @@ static void write_conditions(sp_stream *stream, const sp_mesh *mesh, bool condit
                 write_number(stream, count, mesh->fixed[i] + 1);
             count++;
         }
+
         if (count > 0 && !conditions)
             sp_stream_print(stream, "\n");
         if (count > 0 && conditions)
@@ -141,12 +145,14 @@ static int write_material(sp_context *context, sp_stream *stream, const sp_mater
 {
     sp_stream_print(stream, "*MATERIAL, NAME=%s\n*DENSITY\n", name);
     write_fields(stream, 1, &material->density);
+
     if (material->damping_mass > 0 || material->damping_stiffness > 0) {
         sp_stream_print(stream, "*DAMPING, ALPHA=");
         write_field(stream, material->damping_mass);
         sp_stream_print(stream, ", BETA=");
         write_fields(stream, 1, &material->damping_stiffness);
     }
+
     if (material->law == SP_LAW_STVK) {
         sp_stream_print(stream, "*ELASTIC\n");
         write_fields(stream, 2, (double[]){material->young, material->poisson});

@@ -125,15 +125,18 @@ static void write_2(sp_stream *stream, const sp_mesh *mesh)
         sp_volume_write_point(stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(stream, "\n");
     }
+
     int64_t parts, runs;
     count_parts(mesh, &parts, &runs);
     sp_stream_print(stream, "$EndNodes\n$Elements\n%lld\n", (long long)(sp_mesh_element_count(mesh) + parts));
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         long long region = (long long)mesh->region[e] + 1;
         sp_stream_print(stream, "%lld %d 2 %lld %lld ", (long long)e + 1, type_of(mesh, e), region, region);
         write_nodes(stream, mesh, e);
         sp_stream_print(stream, "\n");
     }
+
     write_parts_2(stream, mesh);
     sp_stream_print(stream, "$EndElements\n");
 }
@@ -337,11 +340,14 @@ int sp_msh_write(sp_context *context, int descriptor, int major, const sp_mesh *
     sp_pool pool = {0};
     volumes v;
     int status;
+
     SP_TRY(check_quotes(context, mesh));
     SP_TRY(find_volumes(context, mesh, &pool, &v));
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n", major == 2 ? "2.2" : "4.1");
     write_names(&stream, mesh, major);
+
     if (major == 2)
         write_2(&stream, mesh);
     else

@@ -11,8 +11,10 @@ bool sp_veg_cubes(const sp_mesh *mesh)
     for (int64_t e = 0; e < mesh->block[SP_HEX8].count; e++) {
         const int64_t *corner = mesh->block[SP_HEX8].node + 8 * e;
         const double *origin = mesh->vertices + 3 * corner[0];
+
         if (e == 0)
             edge = mesh->vertices[3 * corner[1]] - origin[0];
+
         for (int a = 1; a < 8; a++)
             for (int k = 0; k < 3; k++) {
                 double due = origin[k] + (sp_corner_place[SP_HEXAHEDRON][a][k] > 0 ? edge : 0);
@@ -195,11 +197,13 @@ int sp_interp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
     const sp_embedded_surface *surface = &mesh->surface;
+
     if (surface->vertex_count == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no embedded surface");
     int status = sp_mesh_need_linear(context, mesh, "a .interp file");
     if (status != SP_OK)
         return status;
+
     sp_stream_begin(&stream, descriptor);
     for (int64_t v = 0; v < surface->vertex_count; v++) {
         int count;

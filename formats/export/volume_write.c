@@ -101,6 +101,7 @@ int sp_plain_set_names(sp_context *context, const sp_mesh *mesh, char (*regions)
     *names = sp_pool_new(pool, mesh->set_count, sizeof **names);
     if (pool->failed)
         return sp_fail_memory(context);
+
     for (int kind = 0; kind < SP_SET_KINDS; kind++) {
         int64_t taken = kind == SP_SET_ELEMENTS ? mesh->material_count : 0;
         memcpy(list, regions, (size_t)taken * sizeof *list);
@@ -146,6 +147,7 @@ static void medit_faces(sp_stream *stream, const sp_mesh *mesh, const char *sect
     for (int writing = 0; writing < 2; writing++) {
         if (writing && count > 0)
             sp_stream_print(stream, "%s\n%lld\n", section, (long long)count);
+
         for (int64_t s = 0; s < mesh->set_count; s++)
             if (mesh->sets[s].kind == SP_SET_FACES)
                 for (int64_t i = 0; i < mesh->sets[s].count; i++) {
@@ -164,22 +166,26 @@ static void medit_faces(sp_stream *stream, const sp_mesh *mesh, const char *sect
 int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
 {
     sp_stream stream;
+
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (mesh->block[t].count > 0 && !medit_section[t])
             return sp_fail(context, SP_INPUT, "the mesh has %lld elements of type %s, for which Medit has no section",
                            (long long)mesh->block[t].count, sp_element_types[t].name);
+
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n", (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, " 0\n");
     }
+
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (medit_section[t])
             medit_elements(&stream, mesh, t);
     medit_faces(&stream, mesh, "Triangles", 3);
     medit_faces(&stream, mesh, "Quadrilaterals", 4);
     medit_faces(&stream, mesh, "TrianglesP2", 6);
+
     sp_stream_print(&stream, "End\n");
     return sp_stream_end(context, &stream);
 }

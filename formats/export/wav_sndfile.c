@@ -86,6 +86,7 @@ static bool write_block(SNDFILE *file, const sp_wav *wav, int64_t from, int64_t 
     const double scale = full_scale(wav->samples);
     int integer[MOST];
     float real[MOST];
+
     for (int64_t i = 0; i < count; i++)
         for (int c = 0; c < wav->channels; c++) {
             const double value = wav->value[c][from + i];
@@ -94,6 +95,7 @@ static bool write_block(SNDFILE *file, const sp_wav *wav, int64_t from, int64_t 
             else
                 real[i * wav->channels + c] = (float)value;
         }
+
     return (scale > 0 ? sf_writef_int(file, integer, count) : sf_writef_float(file, real, count)) == count;
 }
 

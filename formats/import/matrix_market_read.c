@@ -10,14 +10,17 @@ static int parse_banner(sp_context *context, const char *bytes, int64_t count, b
     sp_text text;
     char quote[SP_TEXT_QUOTE];
     sp_text_open(&text, bytes, count, "", "", false);
+
     if (!sp_text_line(&text) || text.line != 1 || !sp_text_match(&text, "%%MatrixMarket") ||
         !sp_text_match(&text, "matrix"))
         return sp_fail(context, SP_INPUT, "it does not begin with %%%%MatrixMarket matrix");
+
     *coordinate = sp_text_match(&text, "coordinate");
     if (!*coordinate && !sp_text_match(&text, "array"))
         return sp_text_fail(context, &text, "expected array or coordinate, found %s", sp_text_quote(&text, quote));
     if (!sp_text_match(&text, "real") && !sp_text_match(&text, "integer"))
         return sp_text_fail(context, &text, "expected real or integer, found %s", sp_text_quote(&text, quote));
+
     if (!sp_text_match(&text, "general") || sp_text_more(&text))
         return sp_text_fail(context, &text, "expected general and the end of the line, found %s",
                             sp_text_quote(&text, quote));

@@ -265,11 +265,14 @@ int sp_superelement_polynomials(sp_context *context, int64_t r, double *mass, do
     sp_cubic_force force = {0};
     double asymmetry[3];
     int status;
+
     SP_TRY(make_symmetric(context, "mass", r, mass));
     SP_TRY(make_symmetric(context, "stiffness", r, stiffness));
+
     SP_TRY(sp_cubic_new(context, r, &force));
     memcpy(force.linear, stiffness, (size_t)(r * r) * sizeof *stiffness);
     SP_TRY(sp_polynomials_from_cubic(context, &force, polynomials, asymmetry));
+
     memcpy(polynomials->mass, mass, (size_t)(r * r) * sizeof *mass);
     if (gravity)
         for (int64_t i = 0; i < 3 * r; i++)

@@ -147,14 +147,17 @@ static int parse_format(ply_reader *ply)
 {
     char quote[SP_TEXT_QUOTE];
     sp_text *text = &ply->text;
+
     if (!sp_text_line(text) || !sp_text_match(text, "format"))
         return sp_text_fail(ply->context, text, "the second line of a PLY file must be its format");
     sp_text_quote(text, quote);
+
     ply->ascii = sp_text_match(text, "ascii");
     ply->big_endian = sp_text_match(text, "binary_big_endian");
     if (!ply->ascii && !ply->big_endian && !sp_text_match(text, "binary_little_endian"))
         return sp_text_fail(ply->context, text, "format %s is not ascii, binary_little_endian or binary_big_endian",
                             quote);
+
     sp_text_quote(text, quote);
     if (!sp_text_match(text, "1.0"))
         return sp_text_fail(ply->context, text, "PLY version %s is not 1.0", quote);
@@ -295,10 +298,12 @@ static int read_corners(ply_reader *ply, const ply_property *property, int64_t c
 {
     int64_t vertex = -1;
     int status = SP_OK;
+
     if (count < 3)
         return sp_text_fail(ply->context, &ply->text, "face %lld has %lld corners, fewer than 3", (long long)ply->row,
                             (long long)count);
     sp_surface_polygon(ply->builder);
+
     for (int64_t i = 0; i < count; i++) {
         SP_TRY(read_integer(ply, property->type, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= ply->vertex_count)
@@ -315,15 +320,18 @@ static int read_property(ply_reader *ply, const ply_property *property, double *
     static const char *const axis[] = {"x", "y", "z"};
     int64_t count = 0;
     int status;
+
     if (property->count_type == NO_TYPE) {
         if (property->role == OTHER)
             return skip_values(ply, property->type, 1);
         return read_value(ply, property->type, axis[property->role - X], &vertex[property->role - X]);
     }
+
     SP_TRY(read_integer(ply, property->count_type, "length of a list", &count));
     if (count < 0)
         return sp_text_fail(ply->context, &ply->text, "a list of row %lld has %lld values", (long long)ply->row,
                             (long long)count);
+
     if (property->role == CORNERS)
         return read_corners(ply, property, count);
     return skip_values(ply, property->type, count);

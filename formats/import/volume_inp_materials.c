@@ -192,6 +192,7 @@ int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
     char shown[SP_TEXT_QUOTE];
     struct inp_material *material = NULL;
     int status;
+
     SP_TRY(last_material(inp, card, &material));
     for (int i = 0; i < 2; i++) {
         const sp_word *word = sp_inp_parameter(card, key[i]);
@@ -200,6 +201,7 @@ int sp_inp_parse_damping(struct inp *inp, const struct inp_card *card)
             return sp_volume_fail(&inp->in, card->where, "*DAMPING: '%s' is no %s", sp_word_show(*word, shown), key[i]);
         *(i ? &material->material.damping_stiffness : &material->material.damping_mass) = value;
     }
+
     for (bool found = true; found;)
         SP_TRY(sp_inp_data_line(inp, &found));
 done:

@@ -18,8 +18,10 @@ static int parse_header(struct tetgen *tetgen, const char *const *what, int need
     sp_text *text = &tetgen->in.text;
     int64_t begin = sp_volume_here(&tetgen->in);
     int status = SP_OK;
+
     if (!sp_volume_line(&tetgen->in))
         return sp_volume_fail(&tetgen->in, begin, "the line with the counts is missing");
+
     for (int i = 0; i < count; i++) {
         value[i] = 0;
         if (i >= needed && !sp_text_more(text))
@@ -28,6 +30,7 @@ static int parse_header(struct tetgen *tetgen, const char *const *what, int need
         if (value[i] < 0 || (i > 0 && value[i] > MOST_FIELDS))
             return sp_volume_fail_here(&tetgen->in, "%s: %lld is no such number", what[i], (long long)value[i]);
     }
+
     if (sp_text_more(text))
         return sp_volume_fail_here(&tetgen->in, "the line with the counts has more than %d numbers", count);
 done:
@@ -85,19 +88,23 @@ static int parse_nodes(struct tetgen *tetgen)
     static const char *const axis[] = {"x", "y", "z"};
     int64_t head[4], base = 1, file = tetgen->in.file;
     int status;
+
     SP_TRY(parse_header(tetgen, what, 2, 4, head));
     int64_t header = sp_volume_here(&tetgen->in);
     if (head[1] != 3)
         return sp_volume_fail_here(&tetgen->in, "the dimension is %lld instead of 3", (long long)head[1]);
+
     for (int64_t i = 0; i < head[0]; i++) {
         struct sp_volume_node node;
         SP_TRY(next_record(tetgen, "vertex", i, head[0], header, &base, &node.id));
         node.where = sp_volume_here(&tetgen->in);
+
         for (int k = 0; k < 3; k++)
             SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, axis[k], &node.x[k]));
         SP_TRY(end_record(tetgen, "vertex", node.id, head[2] + head[3]));
         SP_TRY(sp_volume_push(&tetgen->in, &tetgen->in.nodes, &node, sizeof node));
     }
+
     SP_TRY(end_file(tetgen, "vertex", head[0], file));
 done:
     return status;

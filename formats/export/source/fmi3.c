@@ -124,16 +124,19 @@ static fmi3Instance model_new(enum kind kind, const char *call, fmi3String name,
                               fmi3InstanceEnvironment environment, fmi3LogMessageCallback log, const char *refusal)
 {
     const model_instance nobody = {.environment = environment, .log = log};
+
     if (!name || !*name)
         refusal = "the instance needs a name";
     else if (!token || strcmp(token, MODEL_TOKEN))
         refusal = "the instantiation token is not that of this FMU: modelDescription.xml and the library do not belong "
                   "together";
+
     model_instance *it = refusal ? NULL : calloc(1, sizeof *it);
     if (!it) {
         model_say(&nobody, fmi3Error, call, "%s", refusal ? refusal : "out of memory");
         return NULL;
     }
+
     it->kind = kind;
     it->environment = environment;
     it->log = log;
@@ -190,8 +193,10 @@ FMI3_API fmi3Status FMI3(SetDebugLogging)(fmi3Instance instance, fmi3Boolean on,
 {
     model_instance *it = instance;
     unsigned chosen = count ? 0 : LOG_ERROR | LOG_DISCARD;
+
     if (!it || (count && !categories))
         return model_say(it, fmi3Error, "fmi3SetDebugLogging", "categories is NULL");
+
     for (size_t i = 0; i < count; i++) {
         unsigned one = 0;
         for (unsigned c = 0; c < 2; c++)
@@ -202,6 +207,7 @@ FMI3_API fmi3Status FMI3(SetDebugLogging)(fmi3Instance instance, fmi3Boolean on,
                              categories[i] ? categories[i] : "(NULL)");
         chosen |= one;
     }
+
     it->categories = on ? it->categories | chosen : it->categories & ~chosen;
     return fmi3OK;
 }
@@ -417,11 +423,13 @@ FMI3_API fmi3Status FMI3(GetFloat64)(fmi3Instance instance, const fmi3ValueRefer
     model_instance *it = instance;
     double a[MODEL_R];
     int known = 0;
+
     if (!it)
         return fmi3Error;
     if (count != value_count || (count && (!references || !values)))
         return model_say(it, fmi3Error, call, "%lu variables and %lu values", (unsigned long)count,
                          (unsigned long)value_count);
+
     for (size_t i = 0; i < count; i++) {
         const int acceleration = model_is(references[i], MODEL_VR_A, MODEL_R);
         if (references[i] >= MODEL_VR_END)
@@ -942,8 +950,10 @@ FMI3_API fmi3Status FMI3(SetFMUState)(fmi3Instance instance, fmi3FMUState state)
     model_instance *it = instance;
     const model_saved *from = state;
     const char *fault = !it || !from ? "it is NULL" : model_saved_fault(it, from);
+
     if (fault)
         return model_say(it, fmi3Error, "fmi3SetFMUState", "%s", fault);
+
     it->mode = (enum mode)from->mode;
     it->stop_defined = from->stop_defined;
     it->jumped = from->jumped != 0;
@@ -989,13 +999,16 @@ FMI3_API fmi3Status FMI3(DeserializeFMUState)(fmi3Instance instance, const fmi3B
     static const char call[] = "fmi3DeserializeFMUState";
     const model_instance *it = instance;
     model_saved from;
+
     if (!it || !bytes || !state || size != sizeof from)
         return model_say(it, fmi3Error, call, "a state has %lu bytes, not %lu", (unsigned long)sizeof from,
                          (unsigned long)size);
     memcpy(&from, bytes, sizeof from);
+
     const char *fault = model_saved_fault(it, &from);
     if (fault)
         return model_say(it, fmi3Error, call, "%s", fault);
+
     model_saved *to = *state ? *state : malloc(sizeof *to);
     if (!to)
         return model_say(it, fmi3Error, call, "out of memory");

@@ -185,12 +185,15 @@ static void model_add_quartic(const model_real *MODEL_RESTRICT q, const model_re
     for (int j = 0; j < MODEL_R; j++) {
         const int first = model_at(j) / MODEL_LANES * MODEL_LANES, count = MODEL_STRIDE - first;
         model_real *end = rows; /* of N_i */
+
         for (int n = 0; n < count; n++)
             M[n] = 0;
+
         for (int i = 0; i <= j; i++, c += count) {
             end += MODEL_STRIDE - model_at(i) / MODEL_LANES * MODEL_LANES;
             K[model_at(i) + j - i] += model_add_row(count, c, s + first, q[j], q[i], end - count, M);
         }
+
         for (int n = 0; n < count; n++) {
             own[n] += M[n];
             K[first + n] += q[j] * M[n];
@@ -354,6 +357,7 @@ static int model_factor(model_real *MODEL_RESTRICT S, model_real *MODEL_RESTRICT
         if (!(pivot > 0) || !model_finite(pivot))
             return 0;
         inverse[k] = 1 / pivot;
+
         for (int j = k + 1; j < MODEL_R; j++) {
             const model_real factor = S[k * MODEL_WIDTH + j] * inverse[k];
             const model_real *MODEL_RESTRICT from = S + k * MODEL_WIDTH;
@@ -390,14 +394,18 @@ static void model_rotate(model_real *A, model_real *V, int i, int j)
     const model_real off = A[i * MODEL_WIDTH + j];
     if (off == 0)
         return;
+
+    /* The smaller root of t^2 + 2 half t - 1 = 0 rotates by at most 45 degrees. */
     const model_real half = (A[j * MODEL_WIDTH + j] - A[i * MODEL_WIDTH + i]) / (2 * off),
                      t = (half < 0 ? -1 : 1) / ((half < 0 ? -half : half) + MODEL_SQRT(half * half + 1)),
                      c = 1 / MODEL_SQRT(t * t + 1), s = t * c;
+
     for (int k = 0; k < MODEL_R; k++) {
         const model_real x = A[k * MODEL_WIDTH + i], y = A[k * MODEL_WIDTH + j];
         A[k * MODEL_WIDTH + i] = c * x - s * y;
         A[k * MODEL_WIDTH + j] = s * x + c * y;
     }
+
     for (int k = 0; k < MODEL_R; k++) {
         const model_real x = A[i * MODEL_WIDTH + k], y = A[j * MODEL_WIDTH + k], u = V[i * MODEL_WIDTH + k],
                          v = V[j * MODEL_WIDTH + k];
@@ -762,18 +770,23 @@ int model_acceleration(model_state *state, const model_real *q, const model_real
                        model_real *a)
 {
     model_scratch *w = &state->scratch;
+
     model_load(state, force);
     model_evaluate(state, q);
     model_damp(state, q, v);
+
     for (int i = 0; i < MODEL_R; i++)
         w->residual[i] = w->external[i] - w->force[i] - w->damping[i];
+
     for (int i = 0; i < MODEL_MATRIX; i++)
         w->S[i] = state->density_factor * model_mass_matrix[i];
     if (!model_factor(w->S, w->inverse))
         return MODEL_NOT_FINITE;
+
     model_solve(w->S, w->inverse, w->residual, w->correction);
     if (!model_finite(model_dot(w->correction, w->correction)))
         return MODEL_NOT_FINITE;
+
     model_copy(w->correction, a);
     return MODEL_OK;
 }

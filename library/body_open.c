@@ -92,12 +92,16 @@ static int continue_motion(supple_body *body, sp_integrator **result)
     const sp_integrator *before = body->integrator;
     sp_integrator_parameters parameters = body->parameters;
     sp_integrator *integrator;
+
+    /* The time continues: the new integrator begins at the step of the present one. */
     parameters.first_step = llround(sp_integrator_time(before) / parameters.step);
     int status = sp_integrator_new(&body->context, &body->now->model.system, &body->external, &parameters,
                                    sp_integrator_q(before), sp_integrator_v(before), &integrator);
     if (status != SP_OK)
         return status;
+
     status = sp_integrator_continue(integrator, body->integrator);
+
     if (status == SP_OK)
         *result = integrator;
     else
@@ -397,6 +401,7 @@ static bool keep_polynomials(sp_polynomials *p, polynomial_values *values)
         sp_pool_free(&values->pool);
         return false;
     }
+
     for (int64_t i = 0; i < p->part_count; i++)
         values->value[i] = p->parts[i].value;
     for (int64_t g = 0; g < p->group_count; g++)

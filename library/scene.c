@@ -212,6 +212,7 @@ static supple_status place(const char *function, const supple_scene *scene, int6
 {
     const int64_t vertices = supple_scene_vertices(scene, body);
     double twist[6];
+
     if (!sp_count_possible(count, 3 * sizeof(double)) || (!vertex && count > vertices))
         return sp_error(SUPPLE_USAGE, "%s: count is %lld, and there are %lld vertices", function, (long long)count,
                         (long long)vertices);
@@ -220,6 +221,7 @@ static supple_status place(const char *function, const supple_scene *scene, int6
             if (vertex[i] < 0 || vertex[i] >= vertices)
                 return sp_error(SUPPLE_USAGE, "%s: vertex %lld of %lld", function, (long long)vertex[i],
                                 (long long)vertices);
+
     p->model = model_of(scene, body);
     sp_contact_scene_body_now(scene->loaded.contact, body, &p->pose, twist, NULL, NULL);
     p->q = sp_contact_scene_q(scene->loaded.contact, body);
@@ -417,7 +419,9 @@ supple_status supple_scene_contacts(const supple_scene *scene, int64_t room, sup
         return sp_error(SUPPLE_USAGE, "%s: room is %lld", __func__, (long long)room);
     if (room > 0)
         SP_REQUIRE(contact);
+
     *count = sp_contact_scene_contacts(scene->loaded.contact, &from);
+
     for (int64_t i = 0; i < *count && i < room; i++) {
         contact[i] = (supple_contact){.body = from[i].body[0], .other = from[i].body[1], .point = from[i].point};
         memcpy(contact[i].position, from[i].at, sizeof contact[i].position);

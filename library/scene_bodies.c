@@ -392,10 +392,12 @@ static bool any_points(const sp_loaded_scene *run)
 static int find_stiffness(sp_loaded_scene *run, sp_contact_scene_parameters *parameters)
 {
     const sp_scene *scene = &run->input.scene;
+
     run->stiffness = scene->contact.stiffness;
     run->choice.stiffness = 0;
     if (run->stiffness > 0 || !any_points(run))
         return SP_OK;
+
     sp_context *context = run->source->context;
     const int status = sp_contact_choose(context, parameters, scene->body_count, run->bodies, &run->choice);
     if (status != SP_OK) {
@@ -404,6 +406,7 @@ static int find_stiffness(sp_loaded_scene *run, sp_contact_scene_parameters *par
         return sp_source_fail(run->source, status, run->input.path,
                               "contact.stiffness: it is not there, and %s: state it", why);
     }
+
     parameters->penalty.stiffness = run->stiffness = run->choice.stiffness;
     return SP_OK;
 }
@@ -530,12 +533,15 @@ static int list_and_check_pairs(sp_loaded_scene *run, const sp_penalty *penalty)
     const sp_scene *scene = &run->input.scene;
     int status;
     SP_TRY(list_pairs(run));
+
     for (int64_t i = 0; i < run->pair_count; i++)
         SP_TRY(check_pairs(run, &run->pairs[i], 1, penalty));
+
     if (!scene->pairs_given) {
         SP_TRY(check_all(run, penalty));
         discount_neighbours(run, penalty);
     }
+
     if (scene->contact.pulse < INFINITY && run->pairs_by_voxmap == 0)
         return sp_source_fail(run->source, SP_INPUT, run->input.path,
                               "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here "

@@ -11,9 +11,11 @@ int sp_scene_input_read(sp_source *source, const char *path, sp_scene_input *sce
     int status;
     if (!folder)
         return sp_source_fail(source, SP_SYSTEM, path, "out of memory");
+
     folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
     SP_TRY(source->text(source, path, "", true, &scene->pool, &scene->count, &scene->text));
     sp_hash_bytes(scene->count, scene->text, scene->hash);
+
     SP_TRY(sp_source_about(source, path,
                            sp_scene_parse(source->context, scene->text, scene->count, folder, &scene->scene)));
     return SP_OK;

@@ -92,13 +92,16 @@ static int check_points(sp_loaded_scene *run, const sp_loaded_model *model, cons
     const char *path = model->m->pointshell;
     if (model->r == 0)
         return SP_OK;
+
     if (!pointshell->U)
         return sp_source_fail(run->source, SP_INPUT, path,
                               "its points do not move: a shell of a deformable model is made with pointshell --basis");
+
     if (pointshell->modes > model->r)
         return sp_source_fail(run->source, SP_INPUT, path,
                               "its points move with %lld columns, model %s has %lld coordinates",
                               (long long)pointshell->modes, model->m->name, (long long)model->r);
+
     if (run->input.scene.contact.normals == SP_SCENE_TANGENTS && !pointshell->dT)
         return sp_source_fail(
             run->source, SP_INPUT, path,
@@ -112,11 +115,15 @@ static int read_points(sp_loaded_scene *run, sp_loaded_model *model)
     sp_pointshell pointshell;
     if (!path)
         return SP_OK;
+
     int status = read_pointshell(run, model, path, "pointshell", &pointshell);
     if (status != SP_OK)
         return status;
+
+    /* The points of a rigid model keep no rows of a basis. */
     if (model->r == 0)
         pointshell.U = pointshell.dN = pointshell.dT = pointshell.a = NULL;
+
     SP_TRY(check_points(run, model, &pointshell));
     TRY_FILE(path, sp_contact_pointshell_new(run->source->context, &pointshell, &model->pointshell));
     model->has_pointshell = true;
@@ -247,6 +254,7 @@ static int inertia_of_surface(sp_loaded_scene *run, sp_loaded_model *model)
     int status;
     SP_TRY(run->source->text(run->source, path, key_of(run, model, "surface"), false, &pool, &count, &bytes));
     TRY_FILE(path, sp_surface_parse(run->source->context, path, bytes, count, SP_GROUPS_NONE, &surface));
+
     status = sp_source_about(run->source, path,
                              sp_inertia_of_surface(run->source->context, &surface, model->m->density, &model->inertia));
     sp_surface_free(&surface);

@@ -45,15 +45,19 @@ static void choose(candidates *set)
     sp_list list = {0};
     if (!set->choice.columns)
         return;
+
     tool_parse_list("columns", set->choice.columns, 1, MOST_COLUMNS, &list);
     const int64_t *number = list.data;
     for (int64_t i = 0; i < list.count; i++)
         set->numbers = number[i] >= set->numbers ? number[i] + 1 : set->numbers;
+
     set->place = tool_allocate_raw(&set->pool, set->numbers, sizeof *set->place);
     set->next = tool_allocate_raw(&set->pool, list.count, sizeof *set->next);
     for (int64_t i = 0; i < set->numbers; i++)
         set->place[i] = -1;
-    for (int64_t i = 0; i < list.count; i++) { /* a column may be named several times */
+
+    /* A column may be named several times: `next` chains its places. */
+    for (int64_t i = 0; i < list.count; i++) {
         set->next[i] = set->place[number[i]];
         set->place[number[i]] = i;
     }
@@ -75,15 +79,17 @@ static int put(candidates *set, candidate_file *file, int64_t column, int64_t ro
 {
     int64_t number = file->first + column;
     int status = SP_OK;
+
     for (int64_t i = 0; i < height; i++) {
         if (set->body->dof[row + i] < 0) {
-            file->prescribed = fmax(file->prescribed, fabs(values[i]));
+            file->fixed_motion = fmax(file->fixed_motion, fabs(values[i]));
             values[i] = 0;
         }
         if (fabs(values[i]) > LARGEST)
             return sp_fail(set->context, SP_INPUT, "column %lld has the entry %g, whose square overflows: scale it",
                            (long long)column, values[i]);
     }
+
     if (!set->place)
         return put_at(set, number, row, height, values);
     for (int64_t place = number < set->numbers ? set->place[number] : -1; place >= 0 && status == SP_OK;
@@ -114,18 +120,22 @@ static void read_trajectory(candidates *set, candidate_file *file, sp_reader *re
 {
     sp_trajectory_stream *stream;
     sp_trajectory block;
+
     tool_check(sp_trajectory_continue(set->context, reader, meta, &stream), file->path);
     for (int64_t frames = 0;; frames += block.frame_count) {
         tool_check(sp_trajectory_next(stream, &block), file->path);
         if (block.frame_count == 0)
             break;
+
         if (!block.u || block.vertex || block.point_count != set->mesh->mesh.vertex_count)
             tool_fail(SP_INPUT, file->path,
                       "it does not have the displacements of all vertices (simulate --record all)");
+
         for (int64_t f = 0; f < block.frame_count; f++)
             if ((frames + f) % set->choice.every == 0)
                 tool_check(put(set, file, file->count++, 0, set->store.rows, block.u + f * set->store.rows), NULL);
     }
+
     tool_record_input(file->path, NULL, block.hash, block.meta);
     sp_trajectory_close(stream);
 }
@@ -170,8 +180,8 @@ static void read_file(candidates *set, candidate_file *file)
     sp_columns_pieces_free(&pieces);
     tool_close_input(descriptor);
 
-    if (file->prescribed > 0)
-        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
+    if (file->fixed_motion > 0)
+        tool_warn(file->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0", file->fixed_motion);
 }
 
 void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_space *body, const sp_metric *metric,

@@ -11,7 +11,7 @@ typedef struct candidate_file {
     char kind[SP_KIND_LENGTH]; /* "modes", "derivatives", "snapshots", "basis", "trajectory" */
     sp_columns columns;        /* all but U; unused for a trajectory */
     int64_t first, count;      /* its columns are these over all files, counted from 0 */
-    double prescribed;         /* m, largest displacement of fixed vertices */
+    double fixed_motion;       /* m, largest displacement of fixed vertices */
 } candidate_file;
 
 typedef struct candidate_choice {

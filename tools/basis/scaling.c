@@ -102,13 +102,16 @@ static void measure_quotients(candidates *set, weights *w, sp_fe_space *body, co
     sp_sparse K, M;
     sp_pool pool = {0};
     double *before = tool_allocate_copy(&pool, w->square, set->store.count, sizeof *before);
+
     tool_check(sp_fe_space_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
+
     tool_check(sp_elastic_stiffness(set->context, body, &K), set->mesh->path);
     tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof},
                                 &set->store, w->stiffness),
                NULL);
+
     double stiffest = sp_sparse_trace(&K) / sp_sparse_trace(&M);
     for (int64_t c = 0; c < set->store.count; c++)
         w->rigid[c] = w->by_quotient[c] && before[c] > 0 &&
@@ -126,6 +129,7 @@ static void factors_by_eigenvalue(candidates *set, weights *w)
     for (int64_t c = 0; c < set->store.count; c++) {
         int64_t column;
         const candidate_file *file = candidates_origin(set, c, &column);
+
         if (file == w->modes)
             w->factor[c] = w->mode[column];
         else if (!w->by_quotient[c])
@@ -135,6 +139,7 @@ static void factors_by_eigenvalue(candidates *set, weights *w)
         else
             w->factor[c] =
                 w->rigid[c] ? 0 : sp_rayleigh_weight(modes->eigenvalue[modes->rigid], w->square[c], w->stiffness[c]);
+
         w->rigid[c] |= file == w->modes && column < modes->rigid;
     }
 }
@@ -202,6 +207,7 @@ static void factors_by_product(const candidates *set, weights *w)
 static const candidate_file *find_source(const candidates *set)
 {
     const candidate_file *source = NULL;
+
     for (int64_t f = 0; f < set->file_count; f++) {
         const candidate_file *file = &set->files[f];
         if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "snapshots")) {
@@ -212,6 +218,7 @@ static const candidate_file *find_source(const candidates *set)
         } else if (!strcmp(file->kind, "derivatives") && !file->columns.pair)
             tool_fail(SP_INPUT, file->path, "it does not say what its derivatives are made of");
     }
+
     if (!source)
         tool_fail(SP_INPUT, set->files[0].path,
                   "product scaling needs the file of modes or snapshots that the derivatives are made of");
@@ -228,11 +235,13 @@ static void leave_out_rigid(candidates *set, weights *w)
         if (rigid)
             tool_say("%s: %lld rigid motions are left out of the basis", set->files[f].path, (long long)rigid);
     }
+
     for (int64_t c = 0; c < set->store.count; c++)
         if (!w->rigid[c]) {
             w->factor[count] = w->factor[c];
             kept[count++] = c;
         }
+
     if (count < set->store.count)
         candidates_keep(set, count, kept);
 }

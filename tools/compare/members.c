@@ -45,10 +45,12 @@ const char *compare_field(comparison *c, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     const bool quoted = strpbrk(text, ",\"\r\n");
     char *field = tool_allocate(&c->pool, 2 * (int64_t)strlen(text) + 3, 1), *to = field;
     if (quoted)
         *to++ = '"';
+
     for (const char *at = text; *at; at++) {
         if (*at == '"')
             *to++ = '"';

@@ -44,6 +44,7 @@ static void open_sides(motions *m)
     side *sides[] = {&m->a, &m->b};
     const char *paths[] = {c->a, c->b};
     char kind[SP_KIND_LENGTH];
+
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < 2; i++) {
             tool_peek_any_kind(c->context, paths[i], kind);
@@ -53,6 +54,7 @@ static void open_sides(motions *m)
             if (pass == 0 && !c->mesh)
                 c->mesh = sides[i]->s.body.mesh.path;
         }
+
     if (!m->a.s.scene && !m->b.s.scene) {
         tool_option_idle("scene", "without the trajectory of a scene");
         tool_option_idle("body", "without the trajectory of a scene");

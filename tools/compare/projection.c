@@ -34,12 +34,15 @@ static void open_motion(projection *p)
     const char *paths[300] = {c->a, c->mesh};
     char kind[SP_KIND_LENGTH];
     int64_t count = 2;
+
     tool_peek_kind(c->context, c->a, kind);
     if (strcmp(kind, "trajectory") && c->bases->count)
         tool_fail(SP_USAGE, NULL, "--basis is that of a reduced trajectory, and %s is a file of kind %s", c->a, kind);
+
     for (int64_t i = 0; i < c->bases->count; i++)
         paths[count++] = c->bases->value[i];
     tool_trajectory_open(c->context, count, paths, TOOL_MOTION_STREAM, &p->motion);
+
     if (!p->motion.mesh.path)
         tool_fail(SP_INPUT, c->mesh, "--mesh: it is no mesh");
     tool_trajectory_have(&p->motion, 0);

@@ -43,6 +43,7 @@ static int64_t body_of(const comparison *c, const tool_scene_trajectory *traject
                 found = b;
                 count++;
             }
+
     if (c->body)
         found = tool_scene_body_find(trajectory, c->body, strlen(c->body));
     if (c->body && found < 0)
@@ -69,14 +70,17 @@ static void open_trajectory(const comparison *c, compare_side *side)
 {
     const char *paths[300];
     int64_t count = 0;
+
     paths[count++] = side->path;
     if (c->mesh)
         paths[count++] = c->mesh;
     for (int64_t i = 0; i < c->bases->count; i++)
         paths[count++] = c->bases->value[i];
     tool_trajectory_open(c->context, count, paths, TOOL_MOTION_STREAM, &side->motion);
+
     if (!tool_trajectory_have(&side->motion, 0))
         tool_fail(SP_INPUT, side->path, "it has no frame");
+
     side->whole = side->motion.columns.path || (side->motion.trajectory.u && !side->motion.point);
     if (!side->whole && !side->motion.trajectory.u)
         tool_trajectory_need_all(&side->motion); /* says which basis is missing */
@@ -155,6 +159,7 @@ double compare_side_energy(const compare_side *side, int64_t frame)
         const double *energy = tool_trajectory_energy(&side->motion, frame);
         return energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];
     }
+
     const sp_scene *scene = &side->trajectory.scene.scene;
     int64_t driven = 0;
     for (int64_t b = 0; b < scene->body_count; b++)
@@ -163,6 +168,7 @@ double compare_side_energy(const compare_side *side, int64_t frame)
                    scene->bodies[b].motion == SP_SCENE_FREE || scene->bodies[b].motion == SP_SCENE_COUPLED);
     if (driven)
         return NAN;
+
     const double *energy = side->trajectory.motion.energy + SP_SCENE_TRAJECTORY_ENERGIES * frame;
     return energy[SP_SCENE_TRAJECTORY_KINETIC] + energy[SP_SCENE_TRAJECTORY_STRAIN];
 }

@@ -94,14 +94,18 @@ static void set_poses(const tool_trajectory *motion, int64_t frame_count, const 
         for (int64_t f = 0; f < frame_count; f++, pose += 7) {
             const sp_rig_bone *bone = &rig->bones[b];
             const sp_pose path = bone->path(bone->path_data, tool_trajectory_time(motion, frames[f]), NULL);
+
             double same = 1;
             for (int k = 0; k < 3; k++)
                 pose[k] = bone->at[k] + path.x[k] - (bone->parent < 0 ? 0 : rig->bones[bone->parent].at[k]);
+
+            /* A quaternion and its negative are the same rotation: the sign is the one nearer to the previous frame. */
             for (int k = 0; k < 4; k++)
                 same = f ? (k ? same : 0) + path.q[k] * pose[k - 4] : 1;
             for (int k = 0; k < 4; k++)
                 pose[3 + k] = same < 0 ? -path.q[k] : path.q[k];
         }
+
     to->poses = poses;
 }
 

@@ -143,14 +143,17 @@ static enum outcome compile_in(const char *folder, const char *const *command, i
     for (int i = 0; i < count; i++)
         if (!write_file(files[i].name, files[i].bytes, files[i].count))
             return NO_FOLDER;
+
     const pid_t child = fork();
     if (child < 0)
         return NO_FOLDER;
     if (child == 0)
         run_command(folder, command);
+
     setpgid(child, child);
     enum outcome outcome = watch(child, life);
     copy_file("messages", messages);
+
     if (outcome == MADE && !copy_file(result, made))
         outcome = FAILED;
     return outcome;
@@ -162,8 +165,10 @@ static noreturn void supervise(const char *const *command, int count, const tool
     char folder[PATH_BUFFER];
     const char *wanted = getenv("TMPDIR");
     enum outcome outcome = NO_FOLDER;
+
     snprintf(folder, sizeof folder - 16, "%s", wanted && *wanted ? wanted : "/tmp");
     strcat(folder, "/supple-XXXXXX");
+
     if (mkdtemp(folder)) {
         char *full = realpath(folder, NULL);
         if (full && chdir(full) == 0)
@@ -173,6 +178,7 @@ static noreturn void supervise(const char *const *command, int count, const tool
         remove_folder(full ? full : folder);
     } else
         dprintf(messages, "%s: %s\n", folder, strerror(errno));
+
     _exit((int)outcome);
 }
 

@@ -85,9 +85,11 @@ static void export_scene(const export_files *files)
 static void export_curves(const export_files *files)
 {
     bool scene = false;
+
     for (int i = 0; i < files->count; i++)
         scene |= tool_is_scene(files->paths[i]) || tool_is_motion(files->context, files->paths[i]);
     tool_inputs_are(scene ? "scene" : "trajectory");
+
     tool_export_curves(files->context, files->count, files->paths,
                        &(export_choice){.target = tool_output_path(),
                                         .frames = files->chosen->frames,

@@ -28,15 +28,18 @@ static void write_table(sp_context *context, const char *target, int64_t count, 
     sp_stream stream;
     tool_output *output = tool_output_open(target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
+
     for (int64_t c = 0; c < count; c++) {
         snprintf(name, sizeof name, "u%lld", (long long)number[c] + 1);
         sp_csv_name(&stream, c == 0, name);
     }
     sp_csv_end(&stream);
+
     for (int64_t c = 0; c < count; c++) { /* symmetric: a column is a row */
         sp_csv_numbers(&stream, true, count, G + c * count);
         sp_csv_end(&stream);
     }
+
     tool_check(sp_stream_end(context, &stream), target);
     tool_output_finish(output, NULL);
 }

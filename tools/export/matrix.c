@@ -40,11 +40,14 @@ static void export_polynomials(sp_context *context, const char *path, const char
     sp_polynomials polynomials;
     sp_cubic_force force;
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+
     tool_read(path, NULL, kinds, false, &file);
     tool_check(sp_polynomials_read(context, &file, &polynomials, mesh, basis), path);
     sp_file_free(&file);
+
     tool_check(sp_cubic_from_polynomials(context, &polynomials, &force), path);
     sp_polynomials_free(&polynomials);
+
     tool_output *output = tool_output_open(target);
     tool_check(sp_cubic_write(context, tool_output_descriptor(output), &force), target);
     tool_output_finish(output, NULL);

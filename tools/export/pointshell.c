@@ -156,14 +156,17 @@ void tool_export_pointshell(sp_context *context, enum tool_pointshell_format for
     static const char *const kinds[] = {"pointshell", NULL};
     sp_file file;
     sp_pointshell pointshell;
+
     tool_read(path, NULL, kinds, false, &file);
     tool_check(sp_pointshell_read(context, &file, &pointshell), path);
+
     tool_output *output = tool_output_open(target);
     const int descriptor = tool_output_descriptor(output);
     tool_check(format == TOOL_SHELL_VTU ? write_vtu(context, descriptor, &pointshell)
                                         : write_text(context, descriptor, format, &pointshell),
                target);
     tool_output_finish(output, NULL);
+
     tool_say("%lld points", (long long)pointshell.count);
     sp_pointshell_free(&pointshell);
     sp_file_free(&file);

@@ -163,6 +163,7 @@ static void write_bodies(const series *s, int64_t frame, const char *path)
     tool_scene_trajectory *trajectory = s->trajectory;
     const double time = tool_scene_trajectory_time(trajectory, frame);
     tool_scene_trajectory_load(trajectory, frame);
+
     const sp_vtu_array arrays[] = {
         {.name = "velocity", .components = 3, .components_named = xyz, .real = trajectory->velocities},
         {.name = "body", .cells = true, .components = 1, .whole = trajectory->body},

@@ -245,14 +245,17 @@ void tool_export_source(sp_context *context, int count, const char *const *paths
     const char *dot = strrchr(tool_base_name(target), '.');
     if (!dot || strcmp(dot, ".c"))
         tool_fail(SP_USAGE, target, "C source is two files, NAME.c and NAME.h: name the one that ends in .c");
+
     tool_c_source_read(context, "a model as C source", count, paths, target, probes, &source);
     source.c.single = single;
     char *header = tool_allocate_copy(&source.pool, target, (int64_t)strlen(target) + 1, 1);
     header[strlen(header) - 1] = 'h';
+
     tool_output *code = tool_output_open(target), *names = tool_output_open(header);
     tool_check(sp_c_source_write_code(context, tool_output_descriptor(code), &source.c), target);
     tool_check(sp_c_source_write_header(context, tool_output_descriptor(names), &source.c), header);
     tool_output_finish(code, NULL);
     tool_output_finish(names, NULL);
+
     tool_c_source_free(&source);
 }

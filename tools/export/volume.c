@@ -46,9 +46,11 @@ static void warn_names(sp_context *context, const char *path, enum tool_volume_f
     sp_pool pool = {0};
     char(*name)[SP_NAME_LENGTH], (*of_set)[SP_NAME_LENGTH];
     tool_check(sp_plain_names(context, mesh, &pool, &name), NULL);
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (strcmp(name[m], mesh->materials[m].name))
             tool_warn(path, "material %s is named %s", mesh->materials[m].name, name[m]);
+
     if (format == TOOL_VOLUME_INP) {
         tool_check(sp_plain_set_names(context, mesh, name, &pool, &of_set), NULL);
         for (int64_t i = 0; i < mesh->set_count; i++)
@@ -216,6 +218,7 @@ void tool_export_volume(sp_context *context, enum tool_volume_format format, int
     tool_mesh mesh;
     if (count != 1)
         tool_fail(SP_USAGE, NULL, "this format takes one mesh, not %d files", count);
+
     tool_read_mesh(paths[0], NULL, &mesh);
     tool_outputs_hold(true);
     if (format == TOOL_VOLUME_TETGEN)
@@ -225,6 +228,7 @@ void tool_export_volume(sp_context *context, enum tool_volume_format format, int
         check_written(write_one(context, format, tool_output_descriptor(output), &mesh.mesh), mesh.path, target);
         tool_output_finish(output, NULL);
     }
+
     warn(context, target, format, &mesh.mesh);
     tool_outputs_hold(false); /* what can fail is done */
     sp_mesh_free(&mesh.mesh);

@@ -248,15 +248,20 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
 static sp_vtu_field column_numbers(export_state *state, int64_t count, const int64_t *chosen)
 {
     const sp_columns *columns = &state->motion->columns.columns;
-    const char *name = columns->eigenvalue       ? "frequency"
-                       : columns->singular_value ? "singular_value"
-                       : columns->factor         ? "load_factor"
-                                                 : NULL;
-    const double *value = columns->eigenvalue       ? columns->eigenvalue
-                          : columns->singular_value ? columns->singular_value
-                                                    : columns->factor;
-    if (!name)
+    const char *name;
+    const double *value;
+    if (columns->eigenvalue) {
+        name = "frequency";
+        value = columns->eigenvalue;
+    } else if (columns->singular_value) {
+        name = "singular_value";
+        value = columns->singular_value;
+    } else if (columns->factor) {
+        name = "load_factor";
+        value = columns->factor;
+    } else
         return (sp_vtu_field){0};
+
     double *real = numbers(state, count);
     for (int64_t i = 0; i < count; i++)
         real[i] = columns->eigenvalue ? sqrt(fmax(value[chosen[i]], 0)) / 6.283185307179586 : value[chosen[i]];
@@ -315,14 +320,19 @@ void tool_vtu_names(const char *target, sp_pool *pool, char **pattern, char **in
     char *stem;
     bool given = tool_pattern(target);
     tool_pattern_path(target, -1, pool, &stem); /* without the number */
+
     if (ends_with(stem, ".vtu") || ends_with(stem, ".pvd"))
         stem[strlen(stem) - 4] = 0;
     *pattern = tool_allocate(pool, room, 1);
     *index = tool_allocate(pool, room, 1);
+
     snprintf(*pattern, (size_t)room, given ? "%s" : "%s_%%04d.vtu", given ? target : stem);
-    for (size_t length = strlen(stem);
-         given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
-        stem[length - 1] = 0;
+    /* The index has the name before the number, without what separates both. */
+    if (given)
+        for (size_t length = strlen(stem); length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/';
+             length--)
+            stem[length - 1] = 0;
+
     snprintf(*index, (size_t)room, "%s.pvd", stem);
     if (ends_with(*pattern, ".pvd"))
         tool_fail(SP_USAGE, *pattern, "the index is one file: no pattern");
@@ -360,10 +370,12 @@ void tool_vtu_index(sp_context *context, tool_output *output, const char *index,
 static void write_series(export_state *state, int64_t count, const int64_t *frame)
 {
     char *pattern, *index;
+
     tool_vtu_names(state->choice->target, &state->pool, &pattern, &index);
     const char **name = tool_allocate(&state->pool, count, sizeof *name);
     double *time = numbers(state, count);
     tool_output *output = tool_vtu_index_open(index);
+
     for (int64_t i = 0; i < count; i++) {
         char *path;
         name[i] = tool_vtu_frame(pattern, i, &state->pool, &path);
@@ -371,6 +383,7 @@ static void write_series(export_state *state, int64_t count, const int64_t *fram
         time[i] = tool_trajectory_time(state->motion, frame[i]);
         tool_check(sp_progress(state->context, (double)(i + 1) / (double)count), NULL);
     }
+
     tool_vtu_index(state->context, output, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }

@@ -127,12 +127,14 @@ static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_fe_
     double *psi = work, *product = work + n;
     for (; count < columns->count && count < rigid_count; count++) {
         double inside = 0;
+
         sp_fe_space_gather(body, columns->U + count * columns->rows, psi);
         sp_sparse_times(context, M, 1, psi, product);
         for (int64_t i = 0; i < rigid_count; i++) {
             double part = sp_dense_dot(n, R + i * n, product);
             inside += part * part;
         }
+
         if (fabs(inside - 1) > ORTHONORMAL)
             break;
     }

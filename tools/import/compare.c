@@ -22,11 +22,14 @@ void import_check_definite(sp_context *context, const char *path, int64_t r, con
         if (!(mass[i * (r + 1)] > 0))
             tool_fail(SP_INPUT, path, "the mass matrix is not positive definite: entry %lld of its diagonal is %g",
                       (long long)i, mass[i * (r + 1)]);
+
+    /* With a diagonal of 1 the least eigenvalue does not depend on the units of the coordinates. */
     tool_check(sp_scaled_spectrum(context, r, mass, mass, &least, &largest), path);
     if (!(least > (double)r * DBL_EPSILON * largest))
         tool_fail(SP_INPUT, path,
                   "the mass matrix is not positive definite: with a diagonal of 1, its least eigenvalue is %.3g",
                   least);
+
     tool_check(sp_scaled_spectrum(context, r, stiffness, mass, &least, &largest), path);
     if (least < -NEGATIVE * largest)
         tool_warn(
@@ -67,15 +70,18 @@ void import_compare(sp_context *context, const char *path, const tool_mesh *mesh
     double *own = tool_allocate_raw(&pool, r * r, sizeof *own);
     tool_check(sp_fe_space_new(context, &mesh->mesh, &body), mesh->path);
     tool_hold_rows(&mesh->mesh, basis);
+
     tool_check(sp_reduced_stiffness(context, &body, r, basis->columns.U, own), mesh->path);
     json_object_set_new(
         result, "stiffness_deviation",
         tool_real("stiffness_deviation", judge(path, "linear part", "U'KU", deviation(r, own, stiffness))));
+
     if (mass) {
         tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, r, basis->columns.U, own, NULL), mesh->path);
         json_object_set_new(result, "mass_deviation",
                             tool_real("mass_deviation", judge(path, "mass", "U'MU", deviation(r, own, mass))));
     }
+
     sp_fe_space_free(&body);
     sp_pool_free(&pool);
 }

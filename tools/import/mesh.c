@@ -31,13 +31,16 @@ static void embed(sp_context *context, const import_mesh_choice *choice, sp_mesh
     int64_t count;
     if (!choice->surface)
         return;
+
     char *bytes = tool_read_bytes(choice->surface, "surface", &pool, &count);
     tool_check(sp_surface_parse(context, choice->surface, bytes, count, SP_GROUPS_NONE, &surface), choice->surface);
     tool_scale_points(surface.vertex_count, surface.vertices);
+
     bytes = tool_read_bytes(choice->interpolation, "interpolation", &pool, &count);
     tool_check(sp_volume_parse_interp(context, bytes, count, surface.vertex_count, surface.vertices,
                                       surface.triangle_count, surface.triangles, mesh),
                choice->interpolation);
+
     sp_surface_free(&surface);
     sp_pool_free(&pool);
 }
@@ -101,16 +104,19 @@ static void name_inverted(const sp_mesh *mesh, sp_notes *notes)
 static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh *mesh, const sp_notes *notes)
 {
     int64_t inverted = sp_mesh_inverted(mesh, false), folded = inverted ? sp_mesh_folded(mesh) : 0;
+
     if (folded) {
         tool_hint("repair them in the program that made the mesh: turning does not help");
         tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s",
                   (long long)folded, (long long)sp_mesh_element_count(mesh), notes->folded);
     }
+
     if (inverted && !choice->turn) {
         tool_hint("turn them with --turn");
         tool_fail(SP_INPUT, path, "%lld of %lld elements have negative volume, the first is %s", (long long)inverted,
                   (long long)sp_mesh_element_count(mesh), notes->inverted);
     }
+
     if (inverted)
         tool_warn(path, "turned %lld elements of negative volume", (long long)sp_mesh_inverted(mesh, true));
     return inverted;
@@ -162,10 +168,12 @@ static void write_mesh(sp_context *context, const sp_mesh *mesh, int64_t turned)
     char elements[400], sets[1000];
     sp_mesh_list_elements(mesh, elements, sizeof elements);
     sp_mesh_list_sets(mesh, sets, sizeof sets);
+
     tool_say("%lld vertices, %s, %lld regions, %lld vertices fixed", (long long)mesh->vertex_count, elements,
              (long long)mesh->material_count, (long long)mesh->fixed_count);
     if (*sets)
         tool_say("sets: %s", sets);
+
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     tool_check(sp_mesh_write(context, tool_output_writer(output), meta, mesh), tool_output_path());
@@ -188,6 +196,7 @@ static void change_types(sp_context *context, const char *path, const import_mes
         if (to[t] == SP_HEX8)
             to[t] = of_choice[choice->hexahedra];
     }
+
     if (!choice->linearize && !choice->serendipity && choice->hexahedra == 0)
         return;
     tool_check(sp_mesh_retype(context, mesh, to, &made), path);

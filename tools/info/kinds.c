@@ -433,16 +433,20 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
     sp_array *origin, *spacing;
     double cells[3], offset = 0;
     int status;
+
     SP_TRY(take(context, info, "origin", &origin));
     SP_TRY(take(context, info, "spacing", &spacing));
     SP_TRY(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
     const double *low = origin->data, side = *(const double *)spacing->data;
+
     fprintf(stream, "field     %.0f x %.0f x %.0f cells of %.6g m\n", cells[0], cells[1], cells[2], side);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], low[0] + side * cells[0],
             low[1] + side * cells[1], low[2] + side * cells[2]);
+
     fprintf(stream, "sign      ");
     sp_print_plain(
         *summary_text_of(info->file.meta, "sign") ? summary_text_of(info->file.meta, "sign") : "not recorded", stream);
+
     if (json_is_number(json_object_get(info->file.meta, "offset"))) {
         offset = json_number_value(json_object_get(info->file.meta, "offset"));
         fprintf(stream, ", at %g m from the model", offset);

@@ -23,14 +23,18 @@ void modes_derivatives(modes_problem *p, json_t *meta, const char *hash, const s
                              .rigid = modes->rigid,
                              .order = 1,
                              .path = p->derivatives_path};
+
     tool_record_as("modalderiv", json_pack("{s:s, s:s}", "method", "modal", "solver", "direct"));
     tool_record_archive(tool_output_path(), NULL, hash, meta);
+
     take_modes(p, modes, vectors, &d);
     d.factor = modes->rigid ? NULL : report->factor; /* that of a free body has another shift */
     d.result = tool_result_new();
+
     derivatives_all_pairs(&d);
     derivatives_modal(&d);
     derivatives_write(&d, p->derivatives);
+
     sp_list_free(&d.pairs);
     sp_pool_free(&d.pool);
 }

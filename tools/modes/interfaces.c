@@ -89,17 +89,21 @@ static void find_interfaces(modes_problem *p, const modes_interface_choice *choi
 void modes_interfaces(modes_problem *p, const modes_interface_choice *choice)
 {
     sp_sparse K, M;
+
     find_interfaces(p, choice);
     p->ritz = choice->ritz;
     tool_check(sp_interfaces_prepare(p->context, &p->body, p->interface_count, p->interfaces), p->mesh.path);
+
     sp_interface_map *map = p->map = tool_allocate(&p->pool, 1, sizeof *map);
     tool_check(sp_interface_map_new(p->context, &p->body, p->interface_count, p->interfaces, map), p->mesh.path);
     tool_check(sp_interface_map_matrix(p->context, map, &p->K, &K), p->mesh.path);
     tool_check(sp_interface_map_matrix(p->context, map, &p->M, &M), p->mesh.path);
+
     p->whole_K = p->K;
     p->whole_M = p->M;
     p->K = K;
     p->M = M;
+
     p->order = map->S.columns;
     p->node = map->node;
 }
@@ -110,6 +114,7 @@ void modes_constraint(modes_problem *p, sp_flexibility *known)
     double residual;
     if (!p->map)
         return;
+
     p->constraint = tool_allocate_raw(&p->pool, p->body.dof_count * p->map->coordinates, sizeof *p->constraint);
     if (p->order > 0 && !known)
         tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &own),
@@ -117,9 +122,11 @@ void modes_constraint(modes_problem *p, sp_flexibility *known)
     tool_check_solve(
         sp_constraint_modes(p->context, p->map, &p->whole_K, known ? known : own, p->constraint, &residual),
         p->mesh.path, &p->body, NULL);
+
     sp_flexibility_free(own);
     if (residual > 1e-6)
         tool_warn(p->mesh.path, "the residual of a constraint mode is %.1e", residual);
+
     tool_say("%lld constraint modes of %lld interfaces, largest residual %.1e", (long long)p->map->coordinates,
              (long long)p->interface_count, residual);
     p->constraint_residual = residual;

@@ -12,11 +12,13 @@ static double modulus_contrast(const sp_mesh *mesh)
     for (int64_t r = 0; r < mesh->material_count; r++) {
         double C[36], largest = 0;
         sp_context quiet = sp_context_default();
+
         if (sp_material_stiffness(&quiet, &mesh->materials[r], C) != SP_OK)
             largest = mesh->materials[r].young;
         else
             for (int k = 0; k < 36; k++)
                 largest = fmax(largest, fabs(C[k]));
+
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
             if (mesh->region[e] == r) {
                 least = fmin(least, largest);
@@ -34,6 +36,7 @@ static const char *cause_of_softness(const modes_problem *p, char *text, size_t 
     const double much = 1e6, contrast = modulus_contrast(mesh);
     double aspect;
     const int64_t worst = sp_fe_space_worst(&p->body, &aspect);
+
     if (mesh->block[SP_HEX20R].count > 0 || mesh->block[SP_WEDGE6].count > 0)
         snprintf(text, size, "%s elements have hourglass modes where they are not enough side by side",
                  sp_element_types[mesh->block[SP_HEX20R].count > 0 ? SP_HEX20R : SP_WEDGE6].name);
@@ -123,19 +126,23 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
 static json_t *report_result(const sp_modes_report *report, int64_t k, double worst)
 {
     json_t *result = tool_result_new();
+
     json_object_set_new(result, "modes", json_integer(k));
     json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
     json_object_set_new(result, "orthogonality", tool_real("orthogonality", report->orthogonality));
     json_object_set_new(result, "rigid", json_integer(report->rigid));
     json_object_set_new(result, "zero_energy", json_integer(report->zero_energy));
+
     json_object_set_new(result, "rounding", tool_real("rounding", report->rounding));
     json_object_set_new(result, "shift", tool_real("shift", report->shift));
     json_object_set_new(result, "solves", json_integer(report->solves));
     json_object_set_new(result, "missed_at_first", json_integer(report->missed));
+
     json_object_set_new(result, "next_eigenvalue_below",
                         isfinite(report->next) ? tool_real("next_eigenvalue_below", report->next) : json_null());
     json_object_set_new(result, "certified_below_last",
                         report->certified >= 0 ? json_integer(report->certified) : json_null());
+
     json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report->factor_nonzeros));
     json_object_set_new(result, "factor_flops", tool_real("factor_flops", report->factor_flops));
     return result;

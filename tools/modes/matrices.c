@@ -23,14 +23,17 @@ void modes_read_matrix(const modes_problem *p, const char *path, const char *opt
     sp_file file;
     int64_t *dof;
     char which[8], recorded[SP_HASH_LENGTH];
+
     tool_read(path, option, kinds, true, &file);
     tool_check(sp_json_hash(p->context, file.meta, "mesh", recorded), path);
     tool_check(sp_sparse_read(p->context, &file, matrix, &dof, which), path);
     sp_file_free(&file);
+
     check_matrix_meta(path, option, which, recorded, &p->mesh);
     if (matrix->order != body->dof_count)
         tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom",
                   (long long)matrix->order, (long long)body->dof_count);
+
     if (dof)
         for (int64_t i = 0; i < matrix->order; i++)
             if (dof[i] != body->free[i])

@@ -27,9 +27,11 @@ static void write_modes(modes_problem *p, const modes_lanczos_choice *choice, bo
                           .residual = residual,
                           .lumped = lumped,
                           .rigid = report->rigid};
+
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
     sp_dense_fix_signs(columns.rows, columns.count, U);
     say_checks(choice, result);
+
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     json_decref(meta);
     tool_output_finish(p->output, result);

@@ -81,14 +81,17 @@ void modes_write_snapshots(modes_problem *p, int64_t count, const double *vector
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);
     columns.factor = p->factor;
+
     if (p->ritz)
         combine(p, &columns, &spread, result);
+
     json_t *meta = tool_meta_new("snapshots");
     if (p->map) {
         json_object_set_new(result, "interfaces", json_integer(p->interface_count));
         json_object_set_new(result, "constraint_modes", json_integer(p->map->coordinates));
         json_object_set_new(result, "constraint_residual", tool_real("constraint_residual", p->constraint_residual));
     }
+
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     tool_output_finish(p->output, result);
     json_decref(meta);
@@ -128,14 +131,17 @@ void modes_write_ritz(modes_problem *p, int64_t count, double *vectors, json_t *
     modes_spread spread;
     double *eigenvalue = tool_allocate(&p->pool, count, sizeof *eigenvalue),
            *residual = tool_allocate(&p->pool, count, sizeof *residual);
+
     tool_check(sp_ritz_vectors(p->context, &p->K, &p->M, count, vectors, eigenvalue), p->mesh.path);
     measure_residuals(p, count, vectors, eigenvalue, residual);
+
     sp_columns columns = modes_columns(p, count, vectors, &spread);
     columns.eigenvalue = eigenvalue;
     columns.residual = residual;
     columns.lumped = p->lumped;
     columns.ritz = true;
     json_object_set_new(result, "rigid", json_integer(0)); /* of the columns, which are orthogonal to rigid motions */
+
     json_t *meta = tool_meta_new("modes");
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     tool_output_finish(p->output, result);

@@ -39,15 +39,19 @@ void certified_add(validation *v, validate_run *run, int64_t frame)
     const double *u = v->frames.u + frame * n, *velocity = v->frames.v + frame * n;
     if (!run->s.certificate)
         return;
+
     double estimate[CERTIFY_COUNT], *difference = v->product + n;
     certify(&run->s, run->integrator, &run->certified, estimate);
     for (int64_t i = 0; i < n; i++)
         difference[i] = v->u[i] - u[i];
+
     const bool statics = run->choice.integrator == SP_STATIC;
     const double error = energy(v, &v->stiffness, difference),
                  motion = energy(v, &v->stiffness, u) + (statics ? 0 : energy(v, &v->mass, velocity));
+
     run->error = fmax(run->error, error);
     run->motion = fmax(run->motion, motion);
+
     const double relative = statics ? error / motion : run->error / run->motion; /* NaN at rest */
     run->energy_error = statics ? fmax(run->energy_error, sqrt(relative)) : sqrt(relative);
 }

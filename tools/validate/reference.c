@@ -13,6 +13,7 @@ static void check_parameters(const validation *v, const json_t *meta)
     const char *gravity = json_string_value(json_object_get(theirs, "gravity"));
     double g[3] = {0};
     json_t *ours = tool_meta_new("trajectory");
+
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const json_t *a = json_object_get(theirs, same[i]),
                      *b = json_object_get(json_object_get(ours, "parameters"), same[i]);
@@ -20,6 +21,7 @@ static void check_parameters(const validation *v, const json_t *meta)
             tool_fail(SP_USAGE, v->choice->reference, "it was simulated with another --%s", same[i]);
     }
     json_decref(ours);
+
     if (gravity &&
         (sscanf(gravity, "%lf,%lf,%lf", &g[0], &g[1], &g[2]) != 3 || memcmp(g, v->choice->motion.gravity, sizeof g)))
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --gravity %.60s", gravity);
@@ -40,6 +42,7 @@ static void check_others(const validation *v, const json_t *meta)
                     tool_fail(SP_USAGE, v->choice->reference,
                               "it was simulated with --%s, which the runs beside it have not", option);
     }
+
     if (json_array_size(json_object_get(json_object_get(meta, "parameters"), "ground")) > 0)
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --ground, which the runs beside it have not");
 }

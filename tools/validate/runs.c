@@ -238,16 +238,19 @@ static void make_frames(validation *v)
     int64_t n = v->full.s.body->dof_count, capacity = ((int64_t)1 << 22) / n;
     validate_frames *f = &v->frames;
     f->capacity = capacity < 1 ? 1 : capacity > 1000 ? 1000 : capacity;
+
     f->step = sp_pool_raw(&v->pool, f->capacity, sizeof *f->step);
     f->time = sp_pool_raw(&v->pool, f->capacity, sizeof *f->time);
     f->energy = sp_pool_raw(&v->pool, f->capacity, sizeof *f->energy);
     f->u = sp_pool_raw(&v->pool, f->capacity * n, sizeof *f->u);
     f->v = sp_pool_raw(&v->pool, f->capacity * n, sizeof *f->v);
+
     v->rows = sp_pool_new(&v->pool, 3 * v->full.s.mesh.mesh.vertex_count, sizeof *v->rows);
     v->u = sp_pool_raw(&v->pool, n, sizeof *v->u);
     v->v = sp_pool_raw(&v->pool, n, sizeof *v->v);
     v->vertex = sp_pool_raw(&v->pool, n, sizeof *v->vertex);
     v->value = sp_pool_new(&v->pool, v->probe_count, sizeof *v->value);
+
     if (v->pool.failed)
         tool_out_of_memory();
 }
@@ -319,10 +322,12 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
 {
     int64_t rows = 3 * run->s.mesh.mesh.vertex_count, r = run->s.r;
     const double *U = run->s.basis.columns.U;
+
     if (!simulate_in_basis(&run->choice)) {
         memcpy(values, q, (size_t)run->s.model.system.n * sizeof *q);
         return;
     }
+
     enum { ROWS = 1 << 12 }; /* a piece of the sum that stays in the cache */
 #pragma omp parallel for schedule(static) num_threads(v->context->threads)
     for (int64_t first = 0; first < rows; first += ROWS) {

@@ -96,10 +96,12 @@ void stress_print(const validation *v, FILE *stream)
         char error[24] = "-", largest[24] = "-";
         if (run->failed)
             continue;
+
         if (run->s.correction) {
             snprintf(error, sizeof error, "%.2e", stress_error(run, &run->corrected));
             snprintf(largest, sizeof largest, "%.4g", run->corrected.largest);
         }
+
         fprintf(stream, "%-9s %7lld %9.2e %11s %11.4g %11s %11.4g\n", run->name, (long long)run->s.model.system.n,
                 stress_error(run, &run->stress), error, run->stress.largest, largest, run->stress_largest);
     }

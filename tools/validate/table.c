@@ -144,6 +144,7 @@ static void add_probes(const validation *v, sp_list *table, const sp_list *value
 static void end_row(const validation *v, sp_list *table, const validate_run *run)
 {
     const bool certified = run && run->s.certificate && !run->failed;
+
     if (v->choice->stress) {
         const bool stressed = run && !run->failed, corrected = stressed && run->s.correction;
         add_number(table, stressed ? stress_error(run, &run->stress) : NAN);
@@ -151,6 +152,7 @@ static void end_row(const validation *v, sp_list *table, const validate_run *run
         add_number(table, stressed ? run->stress.largest : v->run_count ? v->runs[0].stress_largest : NAN);
         add_number(table, corrected ? run->corrected.largest : NAN);
     }
+
     if (v->choice->certificate) {
         add_number(table, certified ? run->energy_error : NAN);
         add_number(table, certified ? run->certified.basis : NAN);

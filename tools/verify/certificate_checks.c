@@ -95,11 +95,14 @@ static void check_norms(model *m)
     for (int trial = 0; trial < TRIALS; trial++) {
         sp_certificate_norms norms;
         double whole, reduced;
+
         random_state(m, trial);
         assemble_residual(m);
         direct_norms(m, &whole, &reduced);
+
         const sp_certificate_state state = {.q = m->q, .acceleration = m->acceleration, .load = m->load};
         sp_certificate_evaluate(m->certificate, &state, m->work, &norms);
+
         whole_error = verify_worse(fabs(hypot(norms.basis, norms.quadrature) - whole) / whole, whole_error);
         reduced_error = verify_worse(fabs(norms.quadrature - reduced) / whole, reduced_error);
     }

@@ -312,9 +312,11 @@ static void project_free(const sp_fe_space *body, const derivative_span *span, d
                          const double *h, const derivative_work *w)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
+
     verify_mass_times(body, false, phi, w->absolute);
     for (int64_t i = 0; i < rows; i++)
         w->product[i] += h[i] - lambda * w->absolute[i];
+
     for (int64_t m = 0; m < span->count; m++) {
         double part = 0;
         for (int64_t i = 0; i < rows; i++)
@@ -323,6 +325,7 @@ static void project_free(const sp_fe_space *body, const derivative_span *span, d
         for (int64_t i = 0; i < rows; i++)
             w->product[i] -= part * w->absolute[i];
     }
+
     for (int64_t i = 0; i < rows; i++)
         w->product[i] -= h[i];
 }
@@ -359,6 +362,7 @@ static double first_step(const sp_mesh *mesh, const double *psi)
         const int64_t *node = sp_mesh_nodes(mesh, e, &count);
         for (int pair = 0; pair < count * count; pair++) {
             const double *x = mesh->vertices, *a = x + 3 * node[pair / count], *b = x + 3 * node[pair % count];
+
             double apart = 0, moved = 0;
             for (int c = 0; c < 3; c++) {
                 apart += (a[c] - b[c]) * (a[c] - b[c]);
@@ -423,14 +427,17 @@ static double second_derivative(verify *v, const artefact *mesh, const double *p
 {
     const sp_fe_space *body = &mesh->body;
     double estimate = INFINITY, t = first_step(&mesh->mesh, psi_j);
+
     if (all_quadratic(&mesh->mesh)) {
         stiffness_difference(v, body, psi_i, psi_j, t, w, w->plus);
         return rounding_of(mesh, psi_i, w) / t;
     }
+
     for (int level = 0; level < LEVELS; level++, t *= 0.5) {
         const double before = estimate;
         stiffness_difference(v, body, psi_i, psi_j, t, w, w->level);
         extrapolate(body, level, w, &estimate);
+
         if (isfinite(estimate) && estimate == before)
             break;
     }
@@ -547,6 +554,7 @@ static void find_interfaces(verify *v, const artefact *mesh, const sp_columns *m
     w->rest = tool_allocate(pool, modes->rows, sizeof *w->rest);
     w->reactions = tool_allocate(pool, 6 * modes->interface_count * modes->rows, sizeof *w->reactions);
     w->reaction_count = 0;
+
     for (int64_t i = 0; i < modes->interface_count; i++) {
         const sp_mesh_set *set = sp_mesh_find_set(&mesh->mesh, modes->interfaces[i].name, SP_SET_VERTICES);
         if (set && modes->interfaces[i].frame == SP_FRAME_AVERAGE) {
@@ -554,6 +562,7 @@ static void find_interfaces(verify *v, const artefact *mesh, const sp_columns *m
             w->reaction_count += 6;
             continue;
         }
+
         if (set)
             for (int64_t k = 0; k < 3 * set->count; k++)
                 w->rest[3 * set->index[k / 3] + k % 3] = true;
@@ -637,14 +646,17 @@ static void check_singular_values(verify *v, artefact *file)
     const json_t *rank = json_object_get(file->result, "rank"),
                  *values = json_object_get(file->result, "singular_values");
     int64_t ascents = 0, others = 0;
+
     if (columns->singular_value)
         for (int64_t i = 1; i < columns->count; i++)
             ascents += !(columns->singular_value[i] <= columns->singular_value[i - 1]);
     if (columns->singular_value)
         verify_fact(v, file, "singular values descending", ascents == 0, "%lld ascents (0)", (long long)ascents);
+
     if (json_is_integer(rank))
         verify_fact(v, file, "columns within the stated rank", columns->count <= json_integer_value(rank),
                     "%lld (%lld)", (long long)columns->count, (long long)json_integer_value(rank));
+
     if (columns->singular_value && json_is_array(values))
         for (int64_t i = 0; i < columns->count; i++)
             others += json_number_value(json_array_get(values, (size_t)i)) != columns->singular_value[i];

@@ -29,10 +29,12 @@ static int64_t wrong_interfaces(const sp_mesh *mesh, const sp_domains *domains, 
     for (int64_t d = one + 1; d < domains->count; d++) {
         const int64_t i = sp_domains_interface(domains, one, d);
         bool differs = false;
+
         memset(listed, 0, (size_t)mesh->vertex_count * sizeof *listed);
         if (i >= 0)
             for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
                 listed[domains->vertices[k]] = true;
+
         mark_nodes(mesh, domains, d, other);
         for (int64_t v = 0; v < mesh->vertex_count; v++)
             differs |= listed[v] != (mark[v] && other[v]);

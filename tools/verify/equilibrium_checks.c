@@ -335,8 +335,10 @@ static void check_reactions(balance *b)
     const char *first = sp_trajectory_reaction(s->file->meta, 0);
     const double tolerance = allowed(s), limit = tolerance > TOLERANCE ? tolerance * sqrt((double)b->rows) : 0;
     double worst = 0;
+
     if (!t->reaction || strcmp(first, "fixed") || t->prescribed_count > 0)
         return;
+
     for (int64_t frame = 1; frame < t->frame_count; frame++) {
         double sum[3], terms;
         place(b, frame);

@@ -27,11 +27,14 @@ static double triangle_square(const double *a, const double *b, const double *c,
     sp_subtract3(c, a, f);
     sp_subtract3(p, a, v);
     const double ee = sp_dot3(e, e), ef = sp_dot3(e, f), ff = sp_dot3(f, f), determinant = ee * ff - ef * ef;
+
+    /* v ≈ s e + t f by the normal equations; w is what lies off the plane. */
     if (determinant > 1e-12 * ee * ff) {
         const double s = (ff * sp_dot3(e, v) - ef * sp_dot3(f, v)) / determinant,
                      t = (ee * sp_dot3(f, v) - ef * sp_dot3(e, v)) / determinant;
         for (int k = 0; k < 3; k++)
             w[k] = v[k] - s * e[k] - t * f[k];
+
         if (s >= 0 && t >= 0 && s + t <= 1)
             return sp_dot3(w, w);
     }
@@ -81,6 +84,7 @@ static void check_neighbours(verify *v, artefact *file, bool crosses)
 bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surface *surface)
 {
     *surface = (sp_surface){0};
+
     if (*file->mesh_hash) {
         artefact *mesh = verify_mesh(v, file, checks, false);
         if (!mesh)
@@ -89,6 +93,7 @@ bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surfa
         tool_mesh_surface(v->context, &mesh->mesh, json_is_true(json_object_get(parameters, "boundary")), surface);
         return true;
     }
+
     if (!v->model) {
         verify_skip(v, file, checks, "it needs the model (--model)");
         return false;

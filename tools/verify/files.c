@@ -152,14 +152,17 @@ void verify_read(verify *v, const char *path, const char *option, artefact *file
     *file = (artefact){.path = path, .option = option};
     tool_peek_any_kind(v->context, path, file->kind); /* a pipe can be read again afterwards */
     file->descriptor = tool_open_input(path);
+
     const off_t start = lseek(file->descriptor, 0, SEEK_CUR);
     file->start = (int64_t)start;
     if (start < 0)
         tool_fail(SP_INPUT, path, "it is a pipe, which cannot be read twice; give it as standard input (-)");
+
     tool_check(read_hash(v->context, file), path);
     rewind_file(file, start);
     if (!strcmp(file->kind, "trajectory") || !strcmp(file->kind, "scene_trajectory"))
         return; /* its check reads it */
+
     tool_check(read_content(v->context, file), path);
     tool_close_input(file->descriptor);
     file->descriptor = -1;

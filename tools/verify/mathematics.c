@@ -90,12 +90,14 @@ bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_
 {
     *mesh = verify_mesh(v, file, checks, true);
     *basis = verify_find(v, file->basis_hash);
+
     if (!*mesh)
         return false;
     if (!*basis || !(*basis)->columns.U) {
         verify_skip(v, file, checks, "its basis is not among the files (%.12s)", file->basis_hash);
         return false;
     }
+
     int64_t rows = 3 * (*mesh)->mesh.vertex_count;
     const sp_columns *columns = &(*basis)->columns;
     bool fits = columns->rows == rows && columns->count >= r;

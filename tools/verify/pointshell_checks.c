@@ -20,10 +20,12 @@ static void check_parents(verify *v, artefact *file)
     for (int64_t i = 0; i < count; i++) {
         const int64_t p = first + (int64_t)(((double)i + 0.5) / (double)count * (double)rest),
                       above = s->cumulative[sp_pointshell_level_of(s, p) - 2];
+
         const double stated = sp_distance3(s->points + 3 * p, s->points + 3 * s->parent[p]);
         double best = INFINITY;
         for (int64_t c = 0; c < above; c++)
             best = fmin(best, sp_distance3(s->points + 3 * p, s->points + 3 * c));
+
         wrong += !(stated <= best);
     }
     verify_fact(v, file, "parents nearest in the level above", wrong == 0, "%lld of %lld are not (0)", (long long)wrong,

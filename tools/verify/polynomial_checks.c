@@ -178,15 +178,18 @@ static void check_gram(verify *v, artefact *file, const double *gram, int64_t N)
 {
     int64_t r = file->polynomials.r;
     double asymmetry = 0;
+
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < i; j++)
             asymmetry = verify_worse(fabs(gram[i * N + j] - gram[j * N + i]), asymmetry);
     verify_number(v, file, "symmetric", asymmetry / largest_of(N * N, gram), 1e-12);
+
     sp_pool pool = {0};
     double *linear = tool_allocate_raw(&pool, r * r, sizeof *linear),
            *eigenvalue = tool_allocate_raw(&pool, r, sizeof *eigenvalue);
     for (int64_t i = 0; i < r; i++)
         memcpy(linear + i * r, gram + i * N, (size_t)r * sizeof *linear);
+
     verify_eigenvalues(v, r, linear, eigenvalue);
     verify_fact(v, file, "linear part positive semidefinite", eigenvalue[0] >= -1e-12 * fabs(eigenvalue[r - 1]),
                 "least eigenvalue %.2e of the largest (-1.0e-12)", eigenvalue[0] / fabs(eigenvalue[r - 1]));

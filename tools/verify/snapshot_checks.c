@@ -11,14 +11,17 @@ static void check_cut(verify *v, artefact *file)
 {
     if (!file->origin)
         return;
+
     bool whole = file->origin_count == file->mesh.vertex_count;
     verify_fact(v, file, "origin", whole, "%lld entries (%lld vertices)", (long long)file->origin_count,
                 (long long)file->mesh.vertex_count);
+
     const artefact *parent = verify_find(v, file->cut_from);
     if (!parent || strcmp(parent->kind, "mesh")) {
         verify_skip(v, file, "cut", "the mesh that it was cut from is not among the files (%.12s)", file->cut_from);
         return;
     }
+
     int status = whole ? sp_mesh_check_cut(v->context, &parent->mesh, &file->mesh, file->origin) : SP_OK;
     if (whole)
         verify_fact(v, file, "cut", status == SP_OK, "%s",
@@ -107,11 +110,13 @@ void verify_sparse(verify *v, artefact *file)
     const char *which = json_string_value(json_object_get(file->meta, "matrix"));
     const char *lumping = json_string_value(json_object_get(json_object_get(file->meta, "parameters"), "lumping"));
     const char *option = which && *which == 'M' ? "mass" : "stiffness";
+
     if (!which || tool_meta_has_input(file->meta, option)) {
         verify_skip(v, file, "entries",
                     which ? "it is a copy of a matrix from another file" : "it does not say whether it is K or M");
         return;
     }
+
     artefact *mesh = verify_mesh(v, file, "entries", true);
     verify_state state;
     if (!mesh || !verify_state_open(v, file, mesh, "entries", &state))

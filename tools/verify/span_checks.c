@@ -53,16 +53,19 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
 static void rigid_fields(const sp_mesh *mesh, int64_t count, const int64_t *vertex, double *field)
 {
     double centre[3] = {0}, size = 0;
+
     for (int64_t i = 0; i < 3 * count; i++)
         centre[i % 3] += mesh->vertices[3 * vertex[i / 3] + i % 3] / (double)count;
     for (int64_t i = 0; i < 3 * count; i++)
         size = fmax(size, fabs(mesh->vertices[3 * vertex[i / 3] + i % 3] - centre[i % 3]));
+
     for (int64_t i = 0; i < count; i++) {
         double x[3];
         for (int c = 0; c < 3; c++)
             x[c] = (mesh->vertices[3 * vertex[i] + c] - centre[c]) / size;
         const double motion[6][3] = {{1, 0, 0},        {0, 1, 0},        {0, 0, 1},
                                      {0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};
+
         for (int m = 0; m < 6; m++)
             memcpy(field + 3 * (m * count + i), motion[m], sizeof motion[m]);
     }

@@ -23,6 +23,7 @@ static bool take_loads(verify *v, tool_equilibrium *e, const sp_mesh *mesh)
     const char *wanted = tool_equilibrium_loads_hash(e);
     if (!*wanted)
         return true;
+
     for (int64_t k = 0; k < v->loads->count; k++) {
         char hash[SP_HASH_LENGTH];
         int64_t count;

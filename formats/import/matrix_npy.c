@@ -19,15 +19,18 @@ static int find_dictionary(sp_context *context, const char *bytes, int64_t count
 {
     if (count < 10 || memcmp(bytes, "\x93NUMPY", 6))
         return sp_fail(context, SP_INPUT, "it is no .npy file");
+
     int version = (unsigned char)bytes[6];
     if ((version != 1 && version != 2) || bytes[7] || (version == 2 && count < 12))
         return sp_fail(context, SP_INPUT, "it is an .npy file of version %d.%d, known are 1.0 and 2.0", version,
                        (unsigned char)bytes[7]);
+
     *begin = version == 1 ? 10 : 12;
     *end = (unsigned char)bytes[8] + 256 * (int64_t)(unsigned char)bytes[9];
     if (version == 2)
         *end += 65536 * ((unsigned char)bytes[10] + 256 * (int64_t)(unsigned char)bytes[11]);
     *end += *begin;
+
     if (*end > count)
         return sp_fail(context, SP_INPUT, "its header is to end at byte %lld, the file has %lld", (long long)*end,
                        (long long)count);

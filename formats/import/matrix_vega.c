@@ -17,6 +17,7 @@ int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big
         uint64_t bits = 0;
         for (int k = 0; k < size; k++)
             bits = bits << 8 | b[big_endian ? k : size - 1 - k];
+
         if (size == 8)
             memcpy(&values[i], &bits, sizeof bits);
         else {
@@ -25,6 +26,7 @@ int sp_matrix_numbers(sp_context *context, const char *bytes, int size, bool big
             memcpy(&value, &low, sizeof low);
             values[i] = (double)value;
         }
+
         if (!isfinite(values[i]))
             return sp_fail(context, SP_INPUT, "value %lld is not finite", (long long)i);
     }

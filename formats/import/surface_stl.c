@@ -60,6 +60,7 @@ static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table
     int status = SP_OK;
     if (2 * builder->vertices.count >= table->capacity)
         SP_TRY(grow(builder, scratch, table));
+
     int64_t *slot = find_slot(table, builder->vertices.data, position);
     if (*slot == 0) {
         double *added = sp_list_add(&builder->vertices, 1, 3 * sizeof *added);
@@ -68,6 +69,7 @@ static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table
         memcpy(added, position, 3 * sizeof *added);
         *slot = builder->vertices.count;
     }
+
     *vertex = *slot - 1;
 done:
     return status;

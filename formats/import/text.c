@@ -71,17 +71,21 @@ static bool step(sp_text *text)
     text->at = text->stop = text->next;
     if (text->next == text->end)
         return false;
+
     if (!text->newline || text->newline < text->at) {
         text->newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
         if (!text->newline)
             text->newline = text->end;
     }
+
+    /* A lone CR ends a line too; one or two before an LF belong to it. */
     const char *carriage = memchr(text->at, '\r', (size_t)(text->newline - text->at));
     text->stop = carriage ? carriage : text->newline;
     if (carriage && (text->newline - carriage > 2 || carriage[text->newline - carriage - 1] != '\r'))
         text->next = carriage + 1;
     else
         text->next = text->newline < text->end ? text->newline + 1 : text->end;
+
     text->line++;
     return true;
 }
@@ -101,10 +105,12 @@ bool sp_text_more(sp_text *text)
             text->at++;
         if (text->at == text->stop)
             return false;
+
         if (comment_at(text, text->at)) {
             text->at = text->stop;
             return false;
         }
+
         if (!(text->kind[(unsigned char)*text->at] & CONTINUES && text->at + 1 == text->stop))
             return true;
         if (!step(text))

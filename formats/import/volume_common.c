@@ -58,6 +58,7 @@ bool sp_volume_line(struct sp_volume_reader *reader)
         reader->text.at = reader->line;
         return true;
     }
+
     do {
         while (!sp_text_line(&reader->text)) {
             if (reader->depth == 0)
@@ -67,6 +68,7 @@ bool sp_volume_line(struct sp_volume_reader *reader)
             reader->file = reader->outer[reader->depth].file;
         }
     } while (is_comment(reader));
+
     reader->line = reader->text.at;
     return true;
 }
@@ -149,12 +151,16 @@ void sp_volume_note(struct sp_volume_reader *reader, const char *format, ...)
     va_list list;
     if (!notes)
         return;
+
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
+
+    /* A remark that was made before is not repeated. */
     for (int i = 0; i < notes->count; i++)
         if (strcmp(notes->line[i], line) == 0)
             return;
+
     if (notes->count == MOST)
         snprintf(notes->line[MOST - 1], sizeof line, "there are more remarks than these");
     else
@@ -219,15 +225,18 @@ int sp_volume_name(struct sp_volume_reader *reader, int64_t where, sp_word word,
     char shown[SP_TEXT_QUOTE];
     if (word.length < 1)
         return sp_volume_fail(reader, where, "the name of the %s is missing", what);
+
     sp_word_show(word, shown);
     if (word.length >= SP_NAME_LENGTH)
         return sp_volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what,
                               (long long)word.length, SP_NAME_LENGTH - 1);
+
     for (int64_t i = 0; i < word.length; i++)
         if ((unsigned char)word.at[i] < ' ' || word.at[i] == 127)
             return sp_volume_fail(reader, where, "the name %s of the %s contains control characters", shown, what);
     if (!sp_word_utf8(word))
         return sp_volume_fail(reader, where, "the name %s of the %s is not UTF-8", shown, what);
+
     memcpy(name, word.at, (size_t)word.length);
     memset(name + word.length, 0, (size_t)(SP_NAME_LENGTH - word.length));
     return SP_OK;
@@ -351,6 +360,7 @@ int64_t sp_volume_ids_find(const struct sp_volume_ids *ids, int64_t id)
         return __builtin_sub_overflow(id, ids->low, &offset) || offset < 0 || offset >= ids->span ? -1
                                                                                                   : ids->table[offset];
     }
+
     int64_t low = 0, high = ids->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -488,6 +498,7 @@ static int find_nodes(struct sp_volume_reader *reader, const struct sp_volume_el
                       int64_t high)
 {
     int64_t *node = (int64_t *)reader->of_elements.data + element->first;
+
     for (int a = 0; a < sp_element_types[element->type].nodes; a++) {
         const int64_t index = sp_volume_ids_find(&reader->node_ids, node[a]);
         if (index < 0)
@@ -499,6 +510,7 @@ static int find_nodes(struct sp_volume_reader *reader, const struct sp_volume_el
         node[a] = index;
         reader->vertex[index] = 0;
     }
+
     if (element->by_place)
         order_by_place(reader, element->type, node);
     return SP_OK;
@@ -657,13 +669,17 @@ int sp_volume_regions(struct sp_volume_reader *reader, sp_mesh *mesh, int64_t co
     int64_t *number = sp_pool_new(&reader->pool, count, sizeof *number), elements = sp_mesh_element_count(mesh);
     if (!number)
         return sp_fail_memory(reader->context);
+
+    /* Only regions that have elements get a number. */
     for (int64_t e = 0; e < elements; e++)
         number[mesh->region[e]] = 1;
     for (int64_t i = 0; i < count; i++)
         number[i] = number[i] ? mesh->material_count++ : -1;
+
     mesh->materials = sp_pool_raw(&mesh->pool, mesh->material_count, sizeof *mesh->materials);
     if (!mesh->materials)
         return sp_fail_memory(reader->context);
+
     for (int64_t i = 0; i < count; i++)
         if (number[i] >= 0)
             mesh->materials[number[i]] = materials[i];

@@ -134,6 +134,8 @@ static void find_order(int type, int place[])
         const bool corner = a < of->corners;
         double xi[3], other[3];
         sp_element_node(type, a, xi);
+
+        /* The place is the number of corners, or of other nodes, that come before this one. */
         place[a] = corner ? 0 : of->corners;
         for (int b = corner ? 0 : of->corners; b < (corner ? of->corners : of->nodes); b++) {
             sp_element_node(type, b, other);
@@ -168,6 +170,7 @@ static int parse_solids(struct comsol *comsol, int64_t count, int64_t nodes, int
 {
     static const int around[5] = {0, 1, 3, 2, 4}; /* of a pyramid, whose base is in the order of a grid */
     int place[SP_ELEMENT_NODES], status = SP_OK;
+
     if (type >= 0)
         find_order(type, place);
     for (int64_t i = 0; i < count; i++) {
@@ -175,10 +178,12 @@ static int parse_solids(struct comsol *comsol, int64_t count, int64_t nodes, int
         sp_volume_more(&comsol->in);
         const struct sp_volume_element element = {
             .id = comsol->in.elements.count + 1, .where = sp_volume_here(&comsol->in), .type = type};
+
         for (int64_t a = 0; a < nodes; a++)
             SP_TRY(integer(comsol, &read[a]));
         for (int a = 0; a < nodes; a++)
             node[a] = read[type >= 0 ? place[a] : around[a]];
+
         SP_TRY(sp_volume_add_element(&comsol->in, element, node));
     }
 done:
@@ -238,12 +243,14 @@ static int parse_elements(struct comsol *comsol, const struct comsol_type *of)
     int64_t count, pairs;
     int status;
     const int nodes = nodes_of(of);
+
     SP_TRY(counted(comsol, "elements", 2 * nodes, &count));
     SP_TRY(of->type == SP_VOLUME_PASSED ? parse_parts(comsol, count, of)
                                         : parse_solids(comsol, count, nodes, of->type));
     if (comsol->version < 4)
         SP_TRY(skip_parameters(comsol));
     SP_TRY(parse_entities(comsol, count, of));
+
     if (comsol->version < 4) {
         SP_TRY(counted(comsol, "pairs", 4, &pairs));
         SP_TRY(skip(comsol, 2 * pairs));

@@ -151,6 +151,7 @@ static int collect(struct sp_volume_reader *reader, const struct table *table, c
 {
     int64_t key[3][4];
     int status = SP_OK, found = 0;
+
     if (part->dimension < 2) {
         const int64_t node = sp_volume_ids_find(&reader->node_ids, part->node[0]);
         found = node >= 0 && reader->vertex[node] >= 0;
@@ -164,6 +165,7 @@ static int collect(struct sp_volume_reader *reader, const struct table *table, c
             if (entry->face >= 0)
                 status = sp_volume_push(reader, index, face, sizeof face);
         }
+
     *lost += !found;
     return status;
 }

@@ -26,9 +26,11 @@ static bool add_parameters(struct inp *inp, struct inp_card *card)
         more = sp_text_field(&inp->in.text, ',', &field);
         if (field.length == 0 || card->count == INP_PARAMETERS)
             continue;
+
         sp_text parts = inp->in.text;
         parts.at = field.at;
         parts.stop = field.at + field.length;
+
         sp_text_field(&parts, '=', &key);
         sp_inp_pack(key, card->parameter[card->count].key, INP_KEY);
         sp_text_rest(&parts, &card->parameter[card->count].value);
@@ -65,6 +67,7 @@ int sp_inp_next_line(struct inp *inp, bool *found)
             inp->in.text.at = inp->in.line;
             return SP_OK;
         }
+
         const sp_word *file = sp_inp_parameter(&card, "INPUT");
         if (!file)
             return sp_volume_fail_here(&inp->in, "*INCLUDE without INPUT=");

@@ -57,14 +57,19 @@ static int parse_load(struct inp *inp, struct inp_condition *condition)
     sp_word field;
     char shown[SP_TEXT_QUOTE];
     int64_t component;
+
     sp_text_field(&inp->in.text, ',', &condition->target);
     condition->target = sp_inp_unquote(condition->target);
+
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_integer(field, &component) || component < 1)
         return sp_volume_fail_here(&inp->in, "'%s' is no degree of freedom", sp_word_show(field, shown));
+
     sp_text_field(&inp->in.text, ',', &field);
     if (!sp_word_number(field, &condition->value))
         return sp_volume_fail_here(&inp->in, "'%s' is no finite force", sp_word_show(field, shown));
+
+    /* Further components are moments. */
     if (component <= 3)
         condition->components = 1 << (component - 1);
     return SP_OK;
@@ -108,6 +113,7 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
 {
     char shown[SP_TEXT_QUOTE];
     int64_t id;
+
     indices->count = 0;
     if (!sp_inp_number(inp, &inp->nsets, INP_MODEL, condition->target, &id)) {
         const struct sp_volume_set *set = sp_inp_find_set(inp, &inp->nsets, INP_MODEL, condition->target);
@@ -116,9 +122,11 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
                                   sp_word_show(condition->target, shown));
         return sp_volume_sets_resolve(&inp->in, &inp->nsets, set, indices);
     }
+
     int64_t index = sp_volume_ids_find(&inp->in.node_ids, id);
     if (index < 0)
         return sp_volume_fail(&inp->in, condition->where, "node %lld is not defined", (long long)(id % INP_OUTSIDE));
+
     inp->nsets.visit++;
     return sp_volume_sets_add_index(&inp->in, &inp->nsets, index, indices);
 }

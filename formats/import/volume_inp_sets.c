@@ -23,13 +23,16 @@ int sp_inp_parse_level(struct inp *inp, const struct inp_card *card)
 {
     const bool part = strcmp(card->name, "*PART") == 0, instance = strcmp(card->name, "*INSTANCE") == 0;
     int status = SP_OK;
+
     if (part && inp->part)
         return sp_volume_fail(&inp->in, card->where, "a second *PART: assemblies are not supported");
     if (instance && inp->instance.at)
         return sp_volume_fail(&inp->in, card->where, "a second *INSTANCE: assemblies are not supported");
+
     if (instance)
         SP_TRY(sp_inp_need_parameter(inp, card, "NAME", &inp->instance));
     inp->part |= part;
+
     if (part || instance)
         inp->level = INP_PART;
     else if (strcmp(card->name, "*ENDPART") == 0 || strcmp(card->name, "*ENDINSTANCE") == 0)
@@ -79,14 +82,17 @@ static int parse_generate(struct inp *inp, struct sp_volume_sets *sets, int leve
     char shown[SP_TEXT_QUOTE];
     int64_t value[3] = {0, 0, 1};
     int n = 0;
+
     for (bool more = true; n < 3 && more; n++) {
         more = sp_text_field(&inp->in.text, ',', &field);
         if (field.length &&
             !(n < 2 ? sp_inp_number(inp, sets, level, field, &value[n]) : sp_word_integer(field, &value[n])))
             return sp_volume_fail_here(&inp->in, "'%s' is no number", sp_word_show(field, shown));
     }
+
     if (n < 2 || value[2] < 1 || value[0] < 0 || value[1] < value[0])
         return sp_volume_fail_here(&inp->in, "GENERATE takes first, last and a positive step");
+
     return sp_volume_sets_add(
         &inp->in, sets, set,
         (struct sp_volume_member){
@@ -144,16 +150,19 @@ static int parse_surface_line(struct inp *inp, const struct inp_surface *surface
     struct surface_line line = {.where = sp_volume_here(&inp->in)};
     sp_word field = {0};
     char shown[SP_TEXT_QUOTE];
+
     const bool more = sp_text_field(&inp->in.text, ',', &line.target);
     line.target = sp_inp_unquote(line.target);
     if (more && !surface->of_nodes)
         sp_text_field(&inp->in.text, ',', &field);
+
     if (field.length > 0) {
         if (field.length != 2 || (*field.at != 'S' && *field.at != 's') || field.at[1] < '1' || field.at[1] > '6')
             return sp_volume_fail_here(&inp->in, "'%s' is no face of a solid element (S1 to S6 are)",
                                        sp_word_show(field, shown));
         line.face = field.at[1] - '0';
     }
+
     return sp_volume_push(&inp->in, &inp->surface_lines, &line, sizeof line);
 }
 
@@ -206,6 +215,7 @@ struct making {
 static int add_set(struct making *m, sp_word word, sp_set_kind kind, const sp_list *entries)
 {
     char name[SP_NAME_LENGTH], shown[SP_TEXT_QUOTE];
+
     m->room -= entries->count;
     if (m->room < 0) {
         m->full = true;
@@ -213,11 +223,13 @@ static int add_set(struct making *m, sp_word word, sp_set_kind kind, const sp_li
                        sp_word_show(word, shown));
         return SP_OK;
     }
+
     if (!sp_volume_set_name(word, name)) {
         sp_volume_note(&m->inp->in, "the set %s is passed over: its name is not UTF-8 of 1 to %d bytes",
                        sp_word_show(word, shown), SP_NAME_LENGTH - 1);
         return SP_OK;
     }
+
     return sp_volume_add_set(&m->inp->in, m->mesh, name, kind, entries, &m->full);
 }
 
@@ -272,11 +284,13 @@ static int find_exterior(struct making *m)
     sp_mesh_face *face;
     int64_t count;
     int status = SP_OK;
+
     if (m->exterior)
         return SP_OK;
     m->exterior = sp_pool_new(&in->pool, sp_mesh_element_count(m->mesh), SP_ELEMENT_FACES * sizeof *m->exterior);
     if (!m->exterior)
         return sp_fail_memory(in->context);
+
     SP_TRY(sp_mesh_boundary_faces(in->context, m->mesh, &in->pool, &count, &face));
     for (int64_t f = 0; f < count; f++)
         m->exterior[SP_ELEMENT_FACES * face[f].element + face[f].face] = true;
@@ -288,16 +302,19 @@ done:
 static int collect_faces(struct making *m, const struct surface_line *line)
 {
     int status = SP_OK;
+
     if (line->face == 0)
         SP_TRY(find_exterior(m));
     for (int64_t i = 0; i < m->entries.count; i++) {
         const int64_t element = ((const int64_t *)m->entries.data)[i];
         int64_t within;
+
         const int type = sp_mesh_type(m->mesh, element, &within),
                   named = line->face > 0 ? sp_element_abaqus_face(type, line->face) : -1;
         if (line->face > 0 && named < 0)
             return sp_volume_fail(&m->inp->in, line->where, "an element of type %s has no face S%d",
                                   sp_element_types[type].abaqus, line->face);
+
         for (int64_t f = 0; f < sp_element_types[type].faces; f++)
             if (line->face > 0 ? f == named : m->exterior[SP_ELEMENT_FACES * element + f])
                 SP_TRY(sp_volume_push(&m->inp->in, &m->faces, (const int64_t[]){element, f}, 2 * sizeof(int64_t)));
@@ -352,8 +369,10 @@ static int add_surfaces(struct making *m)
     for (int64_t i = 0; i < m->inp->surfaces.count && !m->full; i++) {
         const struct inp_surface *surface = (const struct inp_surface *)m->inp->surfaces.data + i;
         sp_word name = surface->name;
+
         m->faces.count = 0;
         SP_TRY(name_of(m, surface->level, surface->level == INP_PART && surface_of_model(m->inp, name), &name));
+
         for (int64_t k = surface->first; k < surface->end && !m->full; k++) {
             const struct surface_line *line = (const struct surface_line *)m->inp->surface_lines.data + k;
             SP_TRY(find_target(m, surface, line));
@@ -362,6 +381,7 @@ static int add_surfaces(struct making *m)
             else
                 SP_TRY(collect_faces(m, line));
         }
+
         if (!surface->of_nodes && !m->full)
             SP_TRY(add_set(m, name, SP_SET_FACES, &m->faces));
     }

@@ -84,6 +84,7 @@ static int64_t find_element(const sp_mesh *mesh, const struct around *around, in
     for (int64_t i = around->first[vertex[0]]; i < around->first[vertex[0] + 1]; i++) {
         int nodes, matched = 0;
         const int64_t *node = sp_mesh_nodes(mesh, around->element[i], &nodes);
+
         if (nodes == n)
             for (int a = 0; a < n; a++)
                 for (int b = 0; b < n; b++)
@@ -92,6 +93,7 @@ static int64_t find_element(const sp_mesh *mesh, const struct around *around, in
                         matched++;
                         break;
                     }
+
         if (matched == n)
             return around->element[i];
     }

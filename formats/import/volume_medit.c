@@ -54,10 +54,12 @@ static int parse_vertices(struct medit *medit)
 {
     int64_t count, reference;
     int status;
+
     SP_TRY(begin_section(medit, &medit->vertices_seen, 7, &count)); /* "0 0 0 0" */
     struct sp_volume_node *node = sp_list_add(&medit->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(medit->in.context);
+
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i + 1;
         node[i].where = next_place(medit);
@@ -74,10 +76,12 @@ static int parse_elements(struct medit *medit, bool *seen, int type)
     int64_t count;
     int status;
     const int width = type == SP_VOLUME_PYRAMID ? 5 : sp_element_types[type].nodes;
+
     SP_TRY(begin_section(medit, seen, 2 * width + 1, &count));
     for (int64_t i = 0; i < count; i++) {
         struct sp_volume_element element = {.id = i + 1, .where = next_place(medit), .type = type};
         int64_t node[SP_ELEMENT_NODES];
+
         for (int a = 0; a < width; a++)
             SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &node[a]));
         SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &element.group));
@@ -118,14 +122,17 @@ static int skip_section(struct medit *medit)
     int64_t count, words = 0;
     sp_word word;
     int status;
+
     if (medit->skipped++ == 0)
         snprintf(medit->passed, sizeof medit->passed, "%s", medit->section);
+
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &count));
     for (; sp_volume_more(&medit->in) && sp_text_word(text, &word); words++)
         if (is_keyword(word)) {
             text->at = word.at;
             break;
         }
+
     if (count < 0 || words < count)
         return sp_volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section,
                                    (long long)count, (long long)words);
@@ -138,6 +145,7 @@ static int parse_header(struct medit *medit)
     int64_t version;
     sp_word word;
     int status;
+
     snprintf(medit->section, sizeof medit->section, "MeshVersionFormatted");
     SP_TRY(sp_volume_next_word(&medit->in, medit->section, &word));
     if (sp_word_is(word, "MFEM"))
@@ -146,6 +154,7 @@ static int parse_header(struct medit *medit)
     if (!sp_word_same(word, sp_word_of(medit->section)))
         return sp_fail(medit->in.context, SP_INPUT,
                        "the file does not begin with MeshVersionFormatted: it is no Medit file in text");
+
     SP_TRY(sp_volume_next_integer(&medit->in, medit->section, &version));
     if (version < 1 || version > 4)
         return sp_volume_fail_here(&medit->in, "version %lld is not supported (1 to 4 are)", (long long)version);
@@ -197,20 +206,24 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
 {
     struct medit medit = {0};
     int status;
+
     SP_TRY(sp_volume_start(&medit.in, context, bytes, count, "", NULL, mesh, notes));
     sp_text_open(&medit.in.text, bytes, count, "#", "", false);
     SP_TRY(parse_header(&medit));
     while (!medit.ended && sp_volume_more(&medit.in))
         SP_TRY(parse_section(&medit));
+
     if (!medit.vertices_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no Vertices");
         goto done;
     }
+
     if (!medit.ended)
         sp_volume_note(&medit.in, "the file does not end with End; it may be cut off");
     if (medit.skipped)
         sp_volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.skipped,
                        medit.passed);
+
     SP_TRY(sp_volume_build_groups(&medit.in, "region", material, 0, NULL, mesh));
     SP_TRY(sp_volume_add_sets(&medit.in, (const char *const[]){"point", "edge", "surface"}, 0, NULL, 0, mesh));
 done:

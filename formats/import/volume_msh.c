@@ -55,9 +55,11 @@ static int integer(struct msh *msh, int bytes, int64_t *value)
                                        msh->section);
         return status;
     }
+
     const char *from = sp_text_bytes(&msh->in.text, bytes);
     if (!from)
         return sp_volume_fail_end(&msh->in, msh->section);
+
     if (bytes == 4) {
         uint32_t v;
         memcpy(&v, from, sizeof v);
@@ -238,10 +240,12 @@ static int group_list(struct msh *msh, int64_t dimension, int64_t tag)
     struct msh_member member = {.dimension = dimension, .tag = tag};
     int64_t count;
     int status;
+
     SP_TRY(count_of(msh, msh->size_bytes, "tags", 2, 4, &count));
     if (count > MOST)
         return sp_volume_fail_here(&msh->in, "a geometric entity is in %lld physical groups, more than %d",
                                    (long long)count, MOST);
+
     for (int64_t i = 0; i < count; i++) {
         SP_TRY(integer(msh, 4, &member.physical));
         member.physical = member.physical < 0 ? -member.physical : member.physical;
@@ -314,10 +318,12 @@ static int read_nodes_2(struct msh *msh)
 {
     int64_t count;
     int status;
+
     SP_TRY(head_2(msh, "nodes", msh->in.text.binary ? 28 : ASCII_RECORD, &count));
     struct sp_volume_node *node = sp_list_add(&msh->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(msh->in.context);
+
     for (int64_t i = 0; i < count; i++) {
         node[i].where = next_place(msh);
         SP_TRY(integer(msh, 4, &node[i].id));
@@ -334,16 +340,19 @@ static int read_node_block(struct msh *msh, struct sp_volume_node *node, int64_t
 {
     double unused;
     int status = SP_OK;
+
     if (msh->minor == 1)
         for (int64_t i = 0; i < count; i++) {
             node[i].where = next_place(msh);
             SP_TRY(integer(msh, msh->size_bytes, &node[i].id));
         }
+
     for (int64_t i = 0; i < count; i++) {
         if (msh->minor == 0) {
             node[i].where = next_place(msh);
             SP_TRY(integer(msh, 4, &node[i].id));
         }
+
         for (int k = 0; k < 3; k++)
             SP_TRY(real(msh, &node[i].x[k]));
         for (int k = 0; k < extra; k++)
@@ -390,16 +399,19 @@ static int read_nodes_4(struct msh *msh)
     int64_t blocks, total, dimension, tag, parametric, count,
         binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
     int status;
+
     SP_TRY(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
     struct sp_volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
     if (!node)
         return sp_fail_memory(msh->in.context);
+
     for (int64_t b = 0; b < blocks; b++) {
         SP_TRY(block_line(msh, "nodes", ASCII_RECORD, binary_bytes, total, &dimension, &tag, &parametric, &count));
         SP_TRY(read_node_block(msh, node, count, parametric ? (int)dimension : 0));
         node += count;
         total -= count;
     }
+
     if (total > 0)
         return sp_volume_fail_here(&msh->in, "the blocks of $Nodes have %lld nodes less than announced",
                                    (long long)total);
@@ -414,10 +426,12 @@ static int find_type(struct msh *msh, int64_t where, int64_t type, int *found, c
     for (size_t i = 0; i < sizeof msh_types / sizeof msh_types[0]; i++)
         if (msh_types[i].type == type) {
             *of = &msh_types[i];
+
             *found = type == GMSH_PYRAMID ? SP_VOLUME_PYRAMID : SP_VOLUME_PASSED;
             for (int t = SP_ELEMENT_TYPES - 1; t >= 0; t--)
                 if (sp_element_types[t].gmsh == type)
                     *found = t;
+
             if (*found == SP_VOLUME_PASSED && msh_types[i].dimension == 3)
                 return sp_volume_fail(&msh->in, where,
                                       "volume elements of type %lld with %lld nodes are not supported (those of first "
@@ -442,8 +456,10 @@ static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t grou
     int64_t read[MOST_NODES], node[SP_ELEMENT_NODES];
     const int corners = of->dimension == 2 ? face_corners(of->nodes) : 1;
     int status = SP_OK;
+
     for (int a = 0; a < of->nodes; a++)
         SP_TRY(integer(msh, bytes, &read[a]));
+
     if (type == SP_VOLUME_PASSED && (group == 0 || corners == 0))
         msh->skipped++;
     else if (type == SP_VOLUME_PASSED)
@@ -518,11 +534,13 @@ static int read_elements_4(struct msh *msh)
     int64_t blocks, total, dimension, tag, type, count, id;
     const struct msh_type *of = NULL;
     int bytes = msh->minor == 1 ? msh->size_bytes : 4, status, found = SP_VOLUME_PASSED;
+
     SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
     for (int64_t b = 0; b < blocks; b++) {
         int64_t where = next_place(msh);
         SP_TRY(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
         SP_TRY(find_type(msh, where, type, &found, &of));
+
         for (int64_t i = 0; i < count; i++) {
             where = next_place(msh);
             SP_TRY(integer(msh, bytes, &id));
@@ -530,6 +548,7 @@ static int read_elements_4(struct msh *msh)
         }
         total -= count;
     }
+
     if (total > 0)
         return sp_volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced",
                                    (long long)total);
@@ -545,6 +564,7 @@ static int skip_section(struct msh *msh, int64_t where, sp_word name)
     if (name.length < 2 || name.length > SP_NAME_LENGTH || *name.at != '$')
         return sp_volume_fail(&msh->in, where, "a section like $Nodes is expected, not '%s'",
                               sp_word_show(name, shown));
+
     snprintf(end, sizeof end, "$End%.*s", (int)name.length - 1, name.at + 1);
     if (text->binary) {
         const char *found = memmem(text->at, (size_t)(text->end - text->at), end, strlen(end));
@@ -611,15 +631,18 @@ static int entities_to_physical(struct msh *msh)
     struct sp_volume_element *element = msh->in.elements.data;
     struct sp_volume_ids ids;
     int64_t twice;
+
     int status = sp_volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice);
     if (status != SP_OK)
         return status;
     if (twice >= 0)
         return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice",
                        (long long)entity[twice].tag);
+
     msh->volume = sp_pool_raw(&msh->in.pool, msh->in.elements.count, sizeof *msh->volume);
     if (!msh->volume)
         return sp_fail_memory(msh->in.context);
+
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         int64_t index = sp_volume_ids_find(&ids, element[e].group);
         msh->volume[e] = element[e].group;
@@ -636,17 +659,20 @@ static int name_members(struct msh *msh, sp_list *names)
 {
     const struct msh_member *member = msh->members.data;
     int status = SP_OK;
+
     if (msh->others.count > 0)
         qsort(msh->others.data, (size_t)msh->others.count, sizeof(struct sp_volume_set_name),
               sp_volume_compare_set_names);
     for (int64_t i = 0; i < msh->members.count; i++) {
         if (member[i].dimension == 3)
             continue;
+
         struct sp_volume_set_name here = {.dimension = (int)member[i].dimension, .group = member[i].physical};
         const struct sp_volume_set_name *found =
             msh->others.count
                 ? bsearch(&here, msh->others.data, (size_t)msh->others.count, sizeof here, sp_volume_compare_set_names)
                 : NULL;
+
         here.group = member[i].tag;
         if (found)
             memcpy(here.name, found->name, sizeof here.name);
@@ -752,19 +778,23 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
 {
     struct msh msh = {0};
     int status;
+
     SP_TRY(sp_volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_format(&msh));
     while (sp_volume_more(&msh.in))
         SP_TRY(parse_section(&msh));
+
     if (!msh.nodes_seen || !msh.elements_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
         goto done;
     }
+
     if (msh.major == 4)
         SP_TRY(entities_to_physical(&msh));
     SP_TRY(sp_volume_build_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, mesh));
     SP_TRY(add_sets(&msh, mesh));
 done:
+
     sp_list_free(&msh.entities);
     sp_list_free(&msh.members);
     sp_list_free(&msh.names);

@@ -66,12 +66,14 @@ static int visit_range(struct sp_volume_reader *reader, struct sp_volume_sets *s
 {
     int64_t steps = (member->last - member->first) / member->step;
     int status = SP_OK;
+
     if (steps < sets->count) {
         for (int64_t i = 0; status == SP_OK && i <= steps; i++)
             status = sp_volume_sets_add_index(reader, sets,
                                               sp_volume_ids_find(sets->ids, member->first + i * member->step), indices);
         return status;
     }
+
     for (int64_t i = 0; status == SP_OK && i < sets->count; i++) {
         int64_t id = *(const int64_t *)(const void *)((const char *)sets->numbers + (size_t)i * sets->stride);
         if (id >= member->first && id <= member->last && (id - member->first) % member->step == 0)

@@ -182,13 +182,17 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
     int status;
     SP_TRY(sp_volume_start(&tetgen.in, context, bytes, count, "", includes, mesh, notes));
     sp_text_open(&tetgen.in.text, bytes, count, "#", "", false);
+
+    /* The name tells which of .node and .ele this file is; the other one is included. */
     SP_TRY(name_other(&tetgen, name, other, &elements));
     SP_TRY(elements ? parse_elements(&tetgen) : parse_nodes(&tetgen));
     SP_TRY(sp_volume_include(&tetgen.in, sp_word_of(other)));
     SP_TRY(elements ? parse_nodes(&tetgen) : parse_elements(&tetgen));
+
     if (tetgen.attributes > 1)
         sp_volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region",
                        (long long)tetgen.attributes);
+
     SP_TRY(sp_volume_build_groups(&tetgen.in, "region", material, 0, NULL, mesh));
 done:
     return sp_volume_finish(&tetgen.in, status, mesh);

@@ -77,13 +77,16 @@ static int parse_header(struct veg *veg, const char *what, int64_t width, int64_
     int64_t value[4] = {0, width, 0, 0};
     sp_word word;
     int status;
+
     SP_TRY(need_line(veg, "the line with the count"));
     for (int i = 0; i < 4 && sp_text_word(text, &word); i++)
         if (!sp_word_integer(word, &value[i]) || value[i] < 0 || (i >= 2 && value[i] > 1000))
             return sp_volume_fail_here(&veg->in, "'%s' is no count", sp_word_show(word, shown));
+
     if (value[1] != width)
         return sp_volume_fail_here(&veg->in, "%s of %lld numbers instead of %lld", what, (long long)value[1],
                                    (long long)width);
+
     *count = value[0];
     *fields = 1 + width + value[2] + value[3];
 done:
@@ -220,6 +223,8 @@ static bool frame_from_columns(const double R[9], double frame[9])
         double *axis = frame + 3 * i;
         for (int k = 0; k < 3; k++)
             axis[k] = R[3 * k + i];
+
+        /* Gram-Schmidt: the rows before are orthonormal already. */
         for (int j = 0; j <= i; j++) {
             const double *other = frame + 3 * j;
             double dot = sp_dot3(axis, other);
@@ -252,17 +257,22 @@ static int set_orthotropic(struct veg *veg, int type, const double *value, sp_ma
     const double *E = value, *nu = E + 3, *G = nu + ratios,
                  *R = orthotropic_type[type].rotation ? G + shears : identity;
     double p[9] = {E[0], E[1], E[2]};
+
     for (int i = 0; i < 3; i++)
         if (!(E[i] > 0))
             return sp_volume_fail_here(&veg->in, "Young's modulus %g is not positive", E[i]);
+
+    /* ν_ij = ν √(E_i/E_j) and G_ij = √(E_i E_j) / (2 (1 + ν)) where a short form omits them. */
     for (int i = 0; i < 3; i++) {
         double Ei = E[i], Ej = E[(i + 1) % 3];
         p[3 + i] = ratios == 3 ? nu[i] : nu[0] * sqrt(Ei / Ej);
         p[6 + i] = ratios == 3 ? G[i] : (shears ? G[0] : 1) * sqrt(Ei * Ej) / (2 * (1 + nu[0]));
     }
+
     material->law = SP_LAW_LINEAR;
     if (ratios == 1 && sp_volume_check_isotropic(&veg->in, sp_volume_here(&veg->in), E[0], nu[0]) != SP_OK)
         return SP_INPUT;
+
     if (!sp_volume_orthotropic(p, material->stiffness))
         return sp_volume_fail_here(&veg->in,
                                    "the orthotropic constants give a stiffness that is not positive definite");
@@ -371,9 +381,11 @@ static int parse_region(struct veg *veg)
     struct veg_region region;
     sp_word set;
     int status;
+
     SP_TRY(need_line(veg, "the line 'set, material' of the region"));
     region.where = sp_volume_here(in);
     sp_text_rest(&in->text, &set);
+
     const char *comma = memchr(set.at, ',', (size_t)set.length);
     if (!comma)
         return sp_volume_fail_here(in, "a region is 'set, material'");
@@ -381,6 +393,7 @@ static int parse_region(struct veg *veg)
     set.length = comma - set.at;
     if (memchr(material.at, ',', (size_t)material.length))
         return sp_volume_fail_here(in, "a region is 'set, material'");
+
     SP_TRY(blank_free_name(veg, set, "set", region.set));
     SP_TRY(blank_free_name(veg, material, "material", region.material));
     SP_TRY(sp_volume_push(in, &veg->regions, &region, sizeof region));
@@ -518,6 +531,7 @@ static int add_sets(struct veg *veg, sp_mesh *mesh)
     bool full = false;
     int status;
     SP_TRY(sp_volume_ids_build(&veg->in, veg->in.elements.count, element, sizeof *element, &ids, &twice));
+
     for (int64_t i = 0; i < veg->sets.count && !full; i++) {
         const struct veg_set *set = (const struct veg_set *)veg->sets.data + i;
         index.count = 0;
@@ -538,14 +552,17 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
 {
     struct veg veg = {0};
     int status;
+
     SP_TRY(sp_volume_start(&veg.in, context, bytes, count, "#", includes, mesh, notes));
     sp_text_blanks(&veg.in.text, ",");
     SP_TRY(parse_sections(&veg));
+
     if (!veg.vertices_seen || !veg.elements_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no %s: it is no complete .veg file",
                          veg.vertices_seen ? "*ELEMENTS" : "*VERTICES");
         goto done;
     }
+
     SP_TRY(assign_regions(&veg));
     SP_TRY(sp_volume_build(&veg.in, false, mesh));
     SP_TRY(sp_volume_regions(&veg.in, mesh, veg.materials.count, veg.materials.data));

@@ -165,12 +165,15 @@ static int parse_points(struct vtk *vtk)
     const struct sp_volume_vtk_type *type;
     int64_t count, values;
     int status;
+
     SP_TRY(next_count(vtk, &count));
     SP_TRY(next_type(vtk, &type));
     SP_TRY(begin_values(vtk, "coordinates", count, 3, type->bytes, &values));
+
     struct sp_volume_node *node = sp_list_add(&vtk->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(vtk->in.context);
+
     for (int64_t i = 0; i < count; i++) {
         node[i].id = i;
         node[i].where = next_place(vtk);
@@ -238,9 +241,11 @@ static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count,
     int64_t values;
     sp_word word;
     int status;
+
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of(keyword)))
         return sp_volume_fail_here(&vtk->in, "'%s' stands where %s is due", sp_word_show(word, shown), keyword);
+
     strcpy(vtk->section, keyword);
     SP_TRY(next_type(vtk, type));
     if ((*type)->kind == 'f')
@@ -294,12 +299,14 @@ static int parse_types(struct vtk *vtk)
     const struct sp_volume_vtk_type *type = sp_volume_vtk_legacy_type(sp_word_of("int"));
     int64_t count, values;
     int status;
+
     if (!vtk->cells_seen)
         return sp_volume_fail_here(&vtk->in, "CELL_TYPES stands before CELLS");
     SP_TRY(next_count(vtk, &count));
     if (count != vtk->cells.count)
         return sp_volume_fail_here(&vtk->in, "%lld types for %lld cells", (long long)count,
                                    (long long)vtk->cells.count);
+
     SP_TRY(begin_values(vtk, "types", count, 1, type->bytes, &values));
     for (int64_t i = 0; i < count; i++)
         SP_TRY(read_integer(vtk, type, &vtk->cells.type[i]));
@@ -317,14 +324,17 @@ static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t co
     int64_t values;
     int status;
     bool named = vtk->cell_data && vtk->tuples >= 0 && sp_volume_vtk_is_region(name);
+
     sp_word_show(name, shown);
     if (named && (vtk->cells.region || components != 1 || type->kind == 'f' || tuples != vtk->cells.count)) {
         sp_volume_note(&vtk->in, "the array %s is not taken as regions: %s", shown,
                        vtk->cells.region ? "there is one already" : "it is not of one integer for each cell");
         named = false;
     }
+
     if (!named)
         return skip_values(vtk, tuples, components, type->bytes);
+
     SP_TRY(begin_values(vtk, "regions", tuples, 1, type->bytes, &values));
     vtk->cells.region = sp_pool_raw(&vtk->in.pool, tuples, sizeof *vtk->cells.region);
     if (!vtk->cells.region)
@@ -342,15 +352,18 @@ static int parse_field(struct vtk *vtk)
     int64_t arrays, components, tuples;
     sp_word name;
     int status;
+
     SP_TRY(next_word(vtk, &name));
     SP_TRY(next_count(vtk, &arrays));
     SP_TRY(sp_volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
+
     for (int64_t i = 0; i < arrays; i++) {
         SP_TRY(next_word(vtk, &name));
         if (i > 0 && sp_word_is(name, "METADATA")) {
             skip_metadata(vtk);
             SP_TRY(next_word(vtk, &name));
         }
+
         SP_TRY(next_count(vtk, &components));
         SP_TRY(next_count(vtk, &tuples));
         SP_TRY(next_type(vtk, &type));
@@ -367,10 +380,12 @@ static int parse_scalars(struct vtk *vtk)
     int64_t components = 1;
     sp_word name, table;
     int status;
+
     SP_TRY(next_word(vtk, &name));
     SP_TRY(next_type(vtk, &type));
     if (sp_text_more(&vtk->in.text))
         SP_TRY(next_count(vtk, &components));
+
     SP_TRY(next_word(vtk, &table));
     if (!sp_word_same(table, sp_word_of("LOOKUP_TABLE")))
         return sp_volume_fail_here(&vtk->in, "SCALARS without LOOKUP_TABLE");

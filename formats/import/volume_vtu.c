@@ -78,16 +78,19 @@ static int scan_attribute(struct vtu *vtu, struct vtu_tag *tag)
 {
     sp_text *text = &vtu->in.text;
     sp_word name = scan_name(text);
+
     skip_blanks(text);
     if (name.length < 1 || tag->count == MOST_ATTRIBUTES || text->at == text->end || *text->at != '=')
         return fail_tag(vtu);
     text->at++;
     skip_blanks(text);
+
     if (text->at == text->end || (*text->at != '"' && *text->at != '\''))
         return fail_tag(vtu);
     const char *begin = text->at + 1, *end = memchr(begin, *text->at, (size_t)(text->end - begin));
     if (!end)
         return fail_tag(vtu);
+
     tag->attribute[tag->count].name = name;
     tag->attribute[tag->count++].value = (sp_word){begin, end - begin};
     text->at = end + 1;
@@ -132,6 +135,7 @@ static int skip_comment(struct vtu *vtu, bool *skipped)
     static const char *const marks[2][2] = {{"<?", "?>"}, {"<!--", "-->"}};
     sp_text *text = &vtu->in.text;
     size_t left = (size_t)(text->end - text->at);
+
     *skipped = false;
     for (int i = 0; i < 2; i++)
         if (left >= strlen(marks[i][0]) && memcmp(text->at, marks[i][0], strlen(marks[i][0])) == 0) {
@@ -169,16 +173,19 @@ static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
 {
     char shown[SP_TEXT_QUOTE];
     sp_word type = attribute(tag, "type"), order = attribute(tag, "byte_order"), header = attribute(tag, "header_type");
+
     if (!sp_word_is(tag->name, "VTKFile"))
         return sp_fail(vtu->in.context, SP_INPUT, "the file does not begin with <VTKFile>: it is no .vtu file");
     if (!sp_word_is(type, "UnstructuredGrid"))
         return sp_volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)",
                                    sp_word_show(type, shown));
+
     vtu->compressor = attribute(tag, "compressor");
     vtu->big_endian = sp_word_is(order, "BigEndian");
     if (order.length > 0 && !vtu->big_endian && !sp_word_is(order, "LittleEndian"))
         return sp_volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)",
                                    sp_word_show(order, shown));
+
     vtu->header_bytes = sp_word_is(header, "UInt64") ? 8 : 4;
     if (header.length > 0 && !sp_word_is(header, "UInt64") && !sp_word_is(header, "UInt32"))
         return sp_volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)",
@@ -204,13 +211,16 @@ static int find_role(struct vtu *vtu, const struct vtu_tag *tag, const struct sp
     sp_word section = vtu->depth > 0 ? vtu->open[vtu->depth - 1] : (sp_word){"", 0}, name = attribute(tag, "Name");
     sp_word components = attribute(tag, "NumberOfComponents");
     bool single = components.length == 0 || sp_word_is(components, "1");
+
     if (sp_word_is(section, "Points"))
         return POINTS;
     for (int i = CONNECTIVITY; i <= TYPES && sp_word_is(section, "Cells"); i++)
         if (sp_word_is(name, array_names[i]))
             return i;
+
     if (!sp_word_is(section, "CellData") || !sp_volume_vtk_is_region(name))
         return -1;
+
     if (single && type && type->kind != 'f' && !vtu->array[REGIONS].type)
         return REGIONS;
     sp_volume_note(&vtu->in, "the array %s is not taken as regions: %s", sp_word_show(name, shown),
@@ -442,9 +452,11 @@ static int read_points(struct vtu *vtu)
 {
     int64_t count = vtu->point_count, values, where = vtu->array[POINTS].at - vtu->in.text.begin;
     int status;
+
     if (__builtin_mul_overflow(count, (int64_t)3, &values))
         return sp_volume_fail_here(&vtu->in, "%lld points are too many", (long long)count);
     SP_TRY(begin_array(vtu, POINTS, values));
+
     struct sp_volume_node *node = sp_list_add(&vtu->in.nodes, count, sizeof *node);
     if (!node)
         return sp_fail_memory(vtu->in.context);
@@ -454,6 +466,7 @@ static int read_points(struct vtu *vtu)
         for (int k = 0; k < 3; k++)
             SP_TRY(read_real(vtu, POINTS, 3 * i + k, &node[i].x[k]));
     }
+
     SP_TRY(end_array(vtu, POINTS, values));
 done:
     return status;
@@ -494,15 +507,18 @@ int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, c
 {
     struct vtu vtu = {.point_count = -1, .cell_count = -1};
     int status;
+
     SP_TRY(sp_volume_start(&vtu.in, context, bytes, count, "", NULL, mesh, notes));
     vtu.file_end = vtu.in.text.end;
     SP_TRY(scan_file(&vtu));
+
     for (int i = 0; i < REGIONS; i++)
         if (vtu.point_count < 0 || !vtu.array[i].type) {
             status = sp_fail(context, SP_INPUT, "the file has no %s%s", vtu.point_count < 0 ? "Piece" : "array ",
                              vtu.point_count < 0 ? "" : array_names[i]);
             goto done;
         }
+
     SP_TRY(read_points(&vtu));
     SP_TRY(read_cells(&vtu));
     SP_TRY(sp_volume_vtk_build(&vtu.in, &vtu.cells, material, mesh));

@@ -14,6 +14,19 @@ setup() {
         echo old > "out$ending"
     done
     shopt -s dotglob nullglob
+    tested_with_sanitizers && skip 'it runs with sanitizers, in the same call of scripts/test'
+    return 0
+}
+
+# Whether this test runs with sanitizers as well, where it sees all that it sees without (scripts/test --all): tests of hostile input, apart
+# from those that need a build without sanitizers.
+tested_with_sanitizers() {
+    [ -n "${SUPPLE_SANITIZED_TOO-}" ] || return
+    case $(basename "$BATS_TEST_FILENAME" .bats) in
+    damaged | refusals | readers | foreign | meshes | output | stale | shell | places) ;;
+    *) return 1 ;;
+    esac
+    [[ $(declare -f "$BATS_TEST_NAME") != *needs_plain_build* ]]
 }
 
 # Whether the programs have sanitizers, which make them several times slower.

@@ -26,12 +26,20 @@ tools() {
 @test "--help and --version" {
     local tool
     for tool in $(tools); do
-        for word in --help -h; do
+        for word in --help-all --help -h; do
             try "$tool" "$word"
             [ "$code" = 0 ] || fault "$tool $word: exit $code"
             [ -z "$err" ] || fault "$tool $word: $err"
-            cmp -s "$stdout" "$HELP/$tool" || fault "$tool $word: another text than --help"
+            cp "$stdout" "said$word"
         done
+        cmp -s said--help-all "$HELP/$tool" || fault "$tool --help-all: another text than before"
+        cmp -s said--help said-h || fault "$tool -h: another text than --help"
+        if grep -q -e '; --help-all prints' said--help; then
+            cmp -s said--help-all said--help && fault "$tool --help: has all options"
+        else
+            cmp -s said--help-all said--help || fault "$tool --help: lacks options and does not name --help-all"
+        fi
+        [ "$(grep -cE '^  (-.,|   ) --' said--help)" -le 45 ] || fault "$tool --help: more than 45 options"
         [[ $(< "$HELP/$tool") == "Usage: $tool "*ptions:*--quiet*--help*--version*"Exit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system,"$'\n'"5 numerical failure. Manual: man $tool" ]] ||
             fault "$tool --help: something is missing"
         for word in --version -v; do

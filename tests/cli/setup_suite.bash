@@ -50,7 +50,7 @@ make_inputs() {
     masspca other.npz other-modes.npz -q -o other-basis.npz
     voxelize bar.obj -q -n 4 -o free.npz
     for tool in $(cd "$SUPPLE_BUILD/tools" && find . -maxdepth 1 -type f -executable ! -name supple-plot -printf '%P\n' | sort); do
-        "$tool" --help > "$HELP/$tool"
+        "$tool" --help-all > "$HELP/$tool"
     done
     # The damages that rm removes below are valid files: one fixed vertex less, one triangle less, optional members missing.
     damage mesh fixed_axes

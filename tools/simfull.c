@@ -30,7 +30,7 @@ static const tool_option solver_options[] = {
              "3 blocks of the diagonal; reused: by an earlier factor (warp: that at rest, rotated; its default); "
              "gradients: plain conjugate gradients (warp only, as in its paper)",
      .given = &vertices.solver_given},
-    {"solver-tolerance", 0, TOOL_REAL, FULL(solver_tolerance), .argument = "X", .low = 1e-15, .high = 0.1,
+    {"solver-tolerance", 0, TOOL_REAL, FULL(solver_tolerance), .argument = "X", .low = 1e-15, .high = 0.1, .rare = true,
      .help = "of iterative solvers: residual relative to the right side (default 1e-8; warp 1e-10)"},
 };
 
@@ -60,7 +60,7 @@ static const tool_option ground_options[] = {
     {"ground-stiffness", 0, TOOL_REAL, FULL(ground_stiffness), .argument = "N/M", .standard = "1000", .low = 1e-300,
      .high = 1e300, .only = "ground", .help = "penalty stiffness of each vertex, normal to the plane"},
     {"ground-alpha", 0, TOOL_REAL, FULL(ground_alpha), .argument = "A", .low = 0, .high = 1, .only = "ground",
-     .given = &vertices.ground_alpha_given,
+     .given = &vertices.ground_alpha_given, .rare = true,
      .help =
          "tangential stiffness, as a fraction of --ground-stiffness (default: 0.1 with --friction or static, else 0)"},
     {"friction", 0, TOOL_REAL, FULL(friction), .argument = "MU", .standard = "0", .low = 0, .high = 1e300,
@@ -70,23 +70,25 @@ static const tool_option ground_options[] = {
 static const tool_option warp_options[] = {
     {"warp", 0, TOOL_CHOICE, FULL(warp), .standard = "vertex", .choices = "vertex|pair|element",
      .help = "a rotation for every vertex, for every pair of vertices (unstable), or for every element"},
-    {"rotation", 0, TOOL_CHOICE, FULL(rotation), .standard = "polar", .choices = "polar|frame",
+    {"rotation", 0, TOOL_CHOICE, FULL(rotation), .standard = "polar", .choices = "polar|frame", .rare = true,
      .help = "by polar decomposition, or from frames of edges"},
-    {"network", 0, TOOL_FLAG, FULL(network), .help = "springs along the edges instead of the elements' stiffness"},
-    {"correct-ghost", 0, TOOL_FLAG, FULL(corrected),
+    {"network", 0, TOOL_FLAG, FULL(network), .rare = true,
+     .help = "springs along the edges instead of the elements' stiffness"},
+    {"correct-ghost", 0, TOOL_FLAG, FULL(corrected), .rare = true,
      .help = "remove the net force and torque of the internal forces (ghost force; free bodies)"},
     {"stretch-limit", 0, TOOL_VECTOR, FULL(stretch), .argument = "E,F", .standard = "0,0", .count = 2, .low = 0,
-     .high = 1e300, .help = "strain limiting: edges stretched by more than E are stiffer by F times"},
+     .high = 1e300, .rare = true, .help = "strain limiting: edges stretched by more than E are stiffer by F times"},
 };
 
 static const tool_option conjac_options[] = {
     {"dynamic", 0, TOOL_TEXT, FULL(dynamic), .argument = "WHICH",
      .help = "the dynamic vertices: a list 3,17, none, near:X,Y,Z[;X,Y,Z], farthest:N, or random:N,DISTANCE"},
     {"stabilization", 0, TOOL_REAL, FULL(gamma), .argument = "G", .standard = "0.3333333333333333", .low = 0, .high = 1,
-     .help = "part of the Newton correction of the quasi-static vertices that each step takes"},
+     .rare = true, .help = "part of the Newton correction of the quasi-static vertices that each step takes"},
     {"corrections", 0, TOOL_INTEGER, FULL(corrections), .argument = "N", .standard = "0", .low = 0, .high = 1000,
-     .help = "further corrections with the same factor"},
-    {"settle", 0, TOOL_FLAG, FULL(settle), .help = "start from the equilibrium of the quasi-static vertices"},
+     .rare = true, .help = "further corrections with the same factor"},
+    {"settle", 0, TOOL_FLAG, FULL(settle), .rare = true,
+     .help = "start from the equilibrium of the quasi-static vertices"},
 };
 
 static const tool_option output_options[] = {

@@ -26,7 +26,7 @@ static const tool_option integration_options[] = {
     {"integrator", 0, TOOL_CHOICE, AT(integrator), .standard = "newmark", .choices = SIMULATE_IMPLICIT "|exact",
      .help = SIMULATE_IMPLICIT_HELP SIMULATE_ONE_STEP_HELP "; exact: each mode of a modal model, exactly"},
     {"jacobian", 0, TOOL_CHOICE, AT(jacobian), .standard = "exact", .choices = "exact|symmetric|krylov|free",
-     .only = "model=cubature integrator!=central",
+     .only = "model=cubature integrator!=central", .rare = true,
      .help = "the matrix of Newton's method. exact: LU factorization; symmetric: its symmetric part, Cholesky; "
              "krylov: GMRES; free: GMRES, with differences of the force (matrix-free)"},
 };
@@ -47,7 +47,7 @@ static const tool_option force_options[] = {
     {"skeleton", 0, TOOL_INPUT, AT(skeleton), .argument = "JSON", .only = "skin", .files = "json",
      .help = "the skeleton, whose bones follow paths"},
     {"damping-times", 0, TOOL_INPUT, AT(damping_times), .argument = "CSV",
-     .only = "!viscosity integrator!=static !reactions !record-reactions",
+     .only = "!viscosity integrator!=static !reactions !record-reactions", .rare = true,
      .help = "time constants of the decay of linear modes over their frequency: frequency,time"},
     {"activation", 0, TOOL_INPUT, AT(activation), .argument = "CSV", .only = "model=cubature,galerkin",
      .help = "tension in the fibres of regions over time: t,region,tension"},

@@ -100,19 +100,27 @@ static void print_option(FILE *stream, const tool_option *option)
     fprintf(stream, "\n");
 }
 
-void tool_options_help(FILE *stream)
+void tool_options_help(FILE *stream, bool all)
 {
     const tool_spec *spec = tool.spec;
     const tool_option *option;
+    const char *title = NULL;
+    bool rare = false;
     fprintf(stream, "Usage: %s [OPTION]… %s%s\n", spec->name, spec->arguments, tool_output_argument());
     print_wrapped(stream, spec->summary, 0, 0);
     for (int i = 0; (option = tool_option_at(i)); i++) {
-        if (i == 0 || strcmp(tool_all.title[i], tool_all.title[i - 1]))
-            fprintf(stream, "%s\n%s:\n", i == 0 ? "\n" : "", tool_all.title[i]);
+        rare |= option->rare;
+        if (option->rare && !all)
+            continue;
+        if (!title || strcmp(tool_all.title[i], title))
+            fprintf(stream, "%s\n%s:\n", title ? "" : "\n", tool_all.title[i]);
+        title = tool_all.title[i];
         print_option(stream, option);
     }
-    fprintf(stream, "  -h, --help                    this text\n"
-                    "  -v, --version                 the versions of Supple and of its libraries\n");
+    print_wrapped(stream,
+                  rare ? "this text; --help-all prints all options, also those that few users need" : "this text",
+                  HELP_INDENT, fprintf(stream, "  -h, --help"));
+    fprintf(stream, "\n  -v, --version                 the versions of Supple and of its libraries\n");
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
     fprintf(stream,

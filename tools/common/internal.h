@@ -80,7 +80,7 @@ const char *tool_output_argument(void);
 
 /* Parses argv into the targets and tool.parameters. */
 void tool_options_parse(int argc, char **argv);
-void tool_options_help(FILE *stream);
+void tool_options_help(FILE *stream, bool all); /* all: with the rare options */
 
 /* Writes the script that completes the command line of the program in this shell, bash or zsh. */
 void tool_options_completion(FILE *stream, const char *shell);

@@ -290,12 +290,14 @@ static void set_defaults(void)
         }
 }
 
-/* --help, --version and --completion, which end the program. next: the word that follows, NULL at the end. */
+/* --help, --help-all, --version and --completion, which end the program. next: the word that follows, NULL at the end.
+ */
 static void answer(const char *word, const char *next)
 {
     const size_t length = strlen("--completion");
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-        tool_options_help(tool_stdout());
+    const bool all = !strcmp(word, "--help-all");
+    if (all || !strcmp(word, "--help") || !strcmp(word, "-h")) {
+        tool_options_help(tool_stdout(), all);
         exit(tool_end());
     }
     if (!strcmp(word, "--version") || !strcmp(word, "-v")) {

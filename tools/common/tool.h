@@ -65,6 +65,7 @@ typedef struct tool_option {
      * `argument`, for which common/completion.c has a table. */
     const char *files;
     bool silent; /* cannot change the result: not recorded in parameters */
+    bool rare;   /* few users need it: --help-all prints it, --help does not */
     bool *given; /* set when the option was on the command line; may be NULL */
     /* Conditions under which the option applies, separated by blanks, all of which must hold. "model=full,linear": the
      * choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":

@@ -29,7 +29,7 @@ const tool_option simulate_time_options[SIMULATE_TIME_COUNT] = {
 
 const tool_option simulate_substep_options[SIMULATE_SUBSTEP_COUNT] = {
     {"halvings", 0, TOOL_INTEGER, AT(halvings), .argument = "N", .standard = "6", .low = 0, .high = 20,
-     .only = "integrator!=central,exact,static",
+     .only = "integrator!=central,exact,static", .rare = true,
      .help = "sub-stepping: a step that does not converge is halved, at most so many times"},
 };
 
@@ -48,7 +48,7 @@ const tool_option simulate_load_options[SIMULATE_LOAD_COUNT] = {
 const tool_option simulate_keep_options[SIMULATE_KEEP_COUNT] = {
     {"checkpoint", 0, TOOL_TEXT, AT(checkpoint), .argument = "FILE", .silent = true,
      .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
-    {"partial", 0, TOOL_FLAG, AT(partial), .silent = true, .only = "checkpoint",
+    {"partial", 0, TOOL_FLAG, AT(partial), .silent = true, .only = "checkpoint", .rare = true,
      .help = "take no step: write what the checkpoint holds, and leave the checkpoint"},
 };
 

@@ -55,6 +55,7 @@ static void sort_places(builder *b, int64_t first, int64_t end)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, r[3];
     int axis = 0;
+
     for (int64_t i = first; i < end; i++) {
         arm(b, i, r);
         for (int c = 0; c < 3; c++) {
@@ -62,13 +63,16 @@ static void sort_places(builder *b, int64_t first, int64_t end)
             high[c] = fmax(high[c], r[c]);
         }
     }
+
     for (int c = 1; c < 3; c++)
         if (high[c] - low[c] > high[axis] - low[axis])
             axis = c;
+
     for (int64_t i = first; i < end; i++) {
         arm(b, i, r);
         b->places[i].along = r[axis];
     }
+
     qsort(b->places + first, (size_t)(end - first), sizeof *b->places, compare_places);
 }
 
@@ -81,6 +85,8 @@ static void mean_of_vertices(const builder *b, int64_t first, int64_t end, doubl
         const double share = b->interface->share[b->places[i].within];
         double r[3], moment[3];
         arm(b, i, r);
+
+        /* The moment of a unit displacement e is r × e. */
         for (int c = 0; c < 3; c++) {
             const double unit[3] = {c == 0, c == 1, c == 2};
             const int64_t row = 3 * (i - first) + c;
@@ -96,10 +102,14 @@ static void mean_of_vertices(const builder *b, int64_t first, int64_t end, doubl
 static int factor(sp_context *context, int count, double *transposed, group_basis *basis)
 {
     double tau[FRAME];
+
     basis->count = count;
     memset(basis->Q, 0, sizeof basis->Q);
+
     if (LAPACKE_dgeqrf(LAPACK_COL_MAJOR, count, FRAME, transposed, count, tau) != 0)
         return sp_fail_memory(context);
+
+    /* R belongs to the next larger group, and Q is formed in place. */
     for (int i = 0; i < FRAME; i++)
         for (int j = 0; j < FRAME; j++)
             basis->mean[i * FRAME + j] = i <= j ? transposed[j * count + i] : 0;
@@ -115,25 +125,34 @@ static int add_columns(builder *b, int64_t first, int64_t middle, int64_t end, c
     const int n = basis->count, columns = n - FRAME;
     const bool smallest = middle < 0;
     int64_t at = b->groups.count;
+
     int64_t *group = sp_list_add(&b->groups, columns, sizeof *group);
     entry *to = sp_list_add(&b->entries, 3 * (end - first) * columns, sizeof *to);
     if (!group || !to)
         return sp_fail_memory(b->context);
+
     for (int j = 0; j < columns; j++)
         group[j] = b->group_count;
     b->group_count++;
+
+    /* In a smallest group a displacement is a row of Q. In a larger one it is known by the six coordinates of its half,
+     * each of which is a row of Q. */
     for (int64_t row = 3 * first; row < 3 * end; row++) {
         double *own = b->represent + FRAME * row, made[MOST];
         const int64_t offset = smallest ? row - 3 * first : row < 3 * middle ? 0 : FRAME;
         for (int j = 0; j < n; j++) {
             const double *q = basis->Q + j * n + offset;
             made[j] = smallest ? *q : 0;
-            for (int k = 0; k < FRAME && !smallest; k++)
+            if (smallest)
+                continue;
+            for (int k = 0; k < FRAME; k++)
                 made[j] += own[k] * q[k];
         }
+
+        /* The first six coordinates represent the group in the next one, the others are columns of the basis. */
         memcpy(own, made, FRAME * sizeof *own);
         for (int j = 0; j < columns; j++)
-            *to++ = (entry){3 * b->places[row / 3].within + row % 3, at + j, made[FRAME + j]};
+            *to++ = (entry){.row = 3 * b->places[row / 3].within + row % 3, .column = at + j, .value = made[FRAME + j]};
     }
     return SP_OK;
 }
@@ -147,16 +166,20 @@ static int divide(builder *b, int64_t first, int64_t end, double *mean)
     const int count = middle < 0 ? (int)(3 * (end - first)) : 2 * FRAME;
     group_basis basis;
     int status;
+
     if (middle < 0)
         mean_of_vertices(b, first, end, transposed);
     else {
         sort_places(b, first, end);
         SP_TRY(divide(b, first, middle, half[0]));
         SP_TRY(divide(b, middle, end, half[1]));
+
+        /* Bᵀ of the group has the six coordinates of each half as rows: the transposes of their Rᵀ. */
         for (int k = 0; k < 2 * FRAME; k++)
             for (int j = 0; j < FRAME; j++)
                 transposed[j * 2 * FRAME + k] = half[k / FRAME][k % FRAME * FRAME + j];
     }
+
     SP_TRY(factor(b->context, count, transposed, &basis));
     SP_TRY(add_columns(b, first, middle, end, &basis));
     memcpy(mean, basis.mean, sizeof basis.mean);
@@ -183,16 +206,20 @@ static int make_moved(builder *b, double *mean, sp_average_frame *frame)
     const int64_t rows = 3 * b->interface->vertex_count;
     double J[9], z[FRAME * FRAME] = {0}; /* columns g */
     int pivot[FRAME];
+
     second_moment(b, J);
     for (int c = 0; c < 3; c++) {
         z[c * FRAME + c] = 1;
         for (int k = 0; k < 3; k++)
             z[(3 + c) * FRAME + 3 + k] = J[3 * k + c] / b->size;
     }
-    /* rows of mean are columns of its transpose */
+
+    /* meanᵀ z = (t, J w / size); the rows of mean are the columns of its transpose. */
     if (LAPACKE_dgesv(LAPACK_COL_MAJOR, FRAME, FRAME, mean, FRAME, pivot, z, FRAME) != 0)
         return sp_fail(b->context, SP_NUMERICAL, "interface \"%s\": its mean rotation is not determined",
                        b->interface->name);
+
+    /* u = P z with the six coordinates P of the largest group */
     for (int64_t row = 0; row < rows; row++)
         for (int c = 0; c < FRAME; c++) {
             double sum = 0;
@@ -208,15 +235,19 @@ static void sort_entries(const builder *b, sp_average_frame *frame)
 {
     const entry *from = b->entries.data;
     int64_t *start = frame->start;
+
+    /* A counting sort: start[row + 1] is the number of entries of a row, then its end, and at last its beginning. */
     for (int64_t k = 0; k < b->entries.count; k++)
         start[from[k].row + 1]++;
     for (int64_t row = 0; row < 3 * b->interface->vertex_count; row++)
         start[row + 1] += start[row];
+
     for (int64_t k = b->entries.count - 1; k >= 0; k--) {
         const int64_t to = --start[from[k].row + 1];
         frame->index[to] = from[k].column;
         frame->value[to] = from[k].value;
     }
+
     for (int64_t row = 0; row < 3 * b->interface->vertex_count; row++)
         start[row] = start[row + 1];
     start[3 * b->interface->vertex_count] = b->entries.count;
@@ -225,6 +256,7 @@ static void sort_entries(const builder *b, sp_average_frame *frame)
 static int fill_frame(builder *b, double *mean, sp_pool *pool, sp_average_frame *frame)
 {
     const int64_t rows = 3 * b->interface->vertex_count;
+
     frame->columns = b->groups.count;
     frame->groups = b->group_count;
     frame->group = sp_pool_copy(pool, b->groups.data, b->groups.count, sizeof *frame->group);
@@ -234,6 +266,7 @@ static int fill_frame(builder *b, double *mean, sp_pool *pool, sp_average_frame 
     frame->moved = sp_pool_raw(pool, FRAME * rows, sizeof *frame->moved);
     if (pool->failed)
         return sp_fail_memory(b->context);
+
     sort_entries(b, frame);
     return make_moved(b, mean, frame);
 }
@@ -246,6 +279,7 @@ int sp_average_frame_new(sp_context *context, const sp_mesh *mesh, const sp_inte
     builder b = {.context = context, .mesh = mesh, .interface = interface};
     double mean[FRAME * FRAME], J[9];
     int status;
+
     *frame = (sp_average_frame){0};
     b.places = sp_pool_raw(&scratch, count, sizeof *b.places);
     b.represent = sp_pool_raw(&scratch, 3 * FRAME * count, sizeof *b.represent);
@@ -253,10 +287,13 @@ int sp_average_frame_new(sp_context *context, const sp_mesh *mesh, const sp_inte
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* A length of the interface makes moments comparable with translations. */
     second_moment(&b, J);
     b.size = sqrt(J[0] + J[4] + J[8]);
     for (int64_t k = 0; k < count; k++)
         b.places[k] = (place){.within = k};
+
     SP_TRY(divide(&b, 0, count, mean));
     status = fill_frame(&b, mean, pool, frame);
 done:

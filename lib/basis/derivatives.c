@@ -21,6 +21,8 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
 {
     const int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
+
+    /* f = −(H:Ψ_j)Ψ_i */
     int status = sp_elastic_second(context, space, mode_count, U, count, pair, derivative);
     if (status != SP_OK)
         return status;
@@ -32,13 +34,15 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
     status = sp_flexibility_solve(flexibility, count, load, solution);
     if (status != SP_OK)
         return status;
-    /* The residual, computed independently of the solver. */
+
+    /* The residual is computed independently of the solver; balancing removes reactions of constraints from it. */
     sp_flexibility_balance(flexibility, count, load);
     for (int64_t c = 0; c < count; c += LANES) {
         const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
         sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
     }
-    sp_flexibility_balance(flexibility, count, product); /* reactions of constraints */
+    sp_flexibility_balance(flexibility, count, product);
+
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++) {
         const double *f = load + c * n, *p = product + c * n;
@@ -59,10 +63,13 @@ int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp
     const int64_t rows = 3 * space->mesh->vertex_count;
     int64_t padded[2 * LEAST];
     double *few = work + 3 * space->dof_count * LEAST;
+
     if (count >= LEAST)
         return solve_several(context, space, K, flexibility, mode_count, U, count, pair, derivative, work, residual);
-    for (int64_t c = 0; c < LEAST; c++) /* with repetitions */
+    /* Fewer pairs are repeated. */
+    for (int64_t c = 0; c < LEAST; c++)
         memcpy(padded + 2 * c, pair + 2 * (c % count), 2 * sizeof *pair);
+
     int status = solve_several(context, space, K, flexibility, mode_count, U, LEAST, padded, few, work, residual);
     if (status == SP_OK)
         memcpy(derivative, few, (size_t)(count * rows) * sizeof *few);
@@ -79,16 +86,21 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
     sp_flexibility *flexibility = NULL;
     int status;
     *report = (sp_derivatives_report){0};
+
+    /* A column has a load, a solution and a product in the memory. */
     int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
     group = group < 1 ? 1 : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group;
     group = group > pair_count ? pair_count : group;
+
     SP_TRY(sp_elastic_stiffness(context, space, &K));
     int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
     double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, group), sizeof *work);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_fe_space_nodes(space, node);
     if (!known)
         status = sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
@@ -96,9 +108,11 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
         status = sp_fail(context, SP_NUMERICAL,
                          "the stiffness matrix is not positive definite: modal derivatives need a constrained body");
     SP_TRY(status);
+
     const sp_cholesky *const factor = sp_flexibility_factor(known ? known : flexibility);
     report->factor_nonzeros = sp_cholesky_nonzeros(factor);
     report->factor_flops = sp_cholesky_flops(factor);
+
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
         SP_TRY(sp_solve_derivatives(context, space, &K, known ? known : flexibility, mode_count, U, count,

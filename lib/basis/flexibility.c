@@ -31,23 +31,29 @@ static int choose_pins(sp_flexibility *x, const double *rigid)
     sp_pool scratch = {0};
     double *rest = sp_pool_raw(&scratch, n * r, sizeof *rest), first = 0;
     int status = scratch.failed ? sp_fail_memory(x->context) : SP_OK;
+
     if (status == SP_OK)
         memcpy(rest, rigid, (size_t)(n * r) * sizeof *rest);
+
     for (int64_t k = 0; k < r && status == SP_OK; k++) {
         double best = -1, row[6];
         for (int64_t i = 0; i < n; i++) {
             double square = 0;
             for (int64_t c = 0; c < r; c++)
                 square += rest[c * n + i] * rest[c * n + i];
-            if (square >
-                best * (1 + 1e-9)) { /* of candidates that are equal up to rounding the first one is selected */
+            /* Of candidates that are equal up to rounding the first one is selected. */
+            if (square > best * (1 + 1e-9)) {
                 best = square;
                 x->pin[k] = i;
             }
         }
+
+        /* The first pivot is the scale of all. */
         first = k == 0 ? best : first;
         if (!(best > 1e-16 * first))
             status = sp_fail(x->context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
+
+        /* A ← A − A r rᵀ with the unit row r that was chosen */
         for (int64_t c = 0; c < r; c++)
             row[c] = rest[c * n + x->pin[k]] / sqrt(best);
         for (int64_t i = 0; i < n; i++) {
@@ -66,14 +72,18 @@ static int choose_pins(sp_flexibility *x, const double *rigid)
 static int pin(sp_flexibility *x, const sp_sparse *K, sp_sparse *pinned)
 {
     int64_t entries = K->start[K->order];
+
     double *value = sp_pool_raw(&pinned->pool, entries, sizeof *value);
     if (!value)
         return sp_fail_memory(x->context);
+
     memcpy(value, K->value, (size_t)entries * sizeof *value);
     pinned->order = K->order;
     pinned->start = K->start;
     pinned->index = K->index;
     pinned->value = value;
+
+    /* The pattern is symmetric: the entries of column p are found in the rows that row p names. */
     for (int64_t p = 0; p < x->rigid_count; p++)
         for (int64_t k = K->start[x->pin[p]]; k < K->start[x->pin[p] + 1]; k++) {
             int64_t other = K->index[k];
@@ -93,19 +103,23 @@ static int make_complement(sp_flexibility *x, const sp_sparse *M, const double *
     int64_t n = x->n, r = x->rigid_count, rank;
     sp_pool scratch = {0};
     int status = SP_OK;
+
     x->motion = sp_pool_raw(&x->pool, n * r, sizeof(double));
     x->force = complement == SP_COMPLEMENT_MASS ? sp_pool_raw(&x->pool, n * r, sizeof(double)) : x->motion;
     x->inner = sp_pool_raw(&x->pool, r * GROUP, sizeof(double));
     x->work = sp_pool_raw(&x->pool, sp_dense_inner_work(r, GROUP), sizeof(double));
     double *ones = sp_pool_raw(&scratch, n, sizeof *ones), R[36];
+
     if (x->pool.failed || scratch.failed) {
         status = sp_fail_memory(x->context);
         goto done;
     }
+
     memcpy(x->motion, rigid, (size_t)(n * r) * sizeof *rigid);
     if (complement == SP_COMPLEMENT_MASS)
         sp_sparse_times(x->context, M, r, rigid, x->force);
     else {
+        /* R is orthonormalized without the mass. */
         for (int64_t i = 0; i < n; i++)
             ones[i] = 1;
         SP_TRY(sp_metric_orthonormalize(x->context, &(sp_metric){.rows = n, .diagonal = ones}, r, x->motion, 1e-10, R,
@@ -127,14 +141,17 @@ int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse 
     int status;
     if (!x)
         return sp_fail_memory(context);
+
     x->context = context;
     x->n = K->order;
     x->rigid_count = rigid_count;
+
     if (rigid_count) {
         SP_TRY(choose_pins(x, rigid));
         SP_TRY(make_complement(x, M, rigid, complement));
         SP_TRY(pin(x, K, &pinned));
     }
+
     SP_TRY(permutation ? sp_cholesky_new_permuted(context, K, permutation, &x->factor)
                        : sp_cholesky_new(context, K, node, &x->factor));
     status = sp_cholesky_factor(x->factor, rigid_count ? &pinned : K);
@@ -166,6 +183,7 @@ int sp_flexibility_restricted(sp_context *context, const sp_rectangular *S, sp_f
                               sp_flexibility **result)
 {
     sp_flexibility *x = calloc(1, sizeof *x);
+
     if (!x)
         return sp_fail_memory(context);
     *x = (sp_flexibility){
@@ -198,6 +216,7 @@ static void remove_part(sp_flexibility *x, int64_t count, const double *A, const
 static int solve_restricted(sp_flexibility *x, int64_t count, const double *f, double *u)
 {
     const int64_t m = x->S->columns;
+
     if (count > x->capacity) {
         free(x->reduced);
         x->capacity = 0;
@@ -206,6 +225,8 @@ static int solve_restricted(sp_flexibility *x, int64_t count, const double *f, d
             return sp_fail_memory(x->context);
         x->capacity = count;
     }
+
+    /* u = S (SᵀKS)⁻¹ Sᵀ f */
     for (int64_t c = 0; c < count; c++)
         sp_rectangular_transposed_times(x->S, f + c * x->n, x->reduced + c * m);
     const int status = sp_flexibility_solve(x->restricted, count, x->reduced, x->reduced);
@@ -216,10 +237,13 @@ static int solve_restricted(sp_flexibility *x, int64_t count, const double *f, d
 
 void sp_flexibility_balance(sp_flexibility *x, int64_t count, double *f)
 {
-    for (int64_t c = 0; c < count && x->restricted; c++) { /* S Sᵀ f; solving allocated the room */
-        sp_rectangular_transposed_times(x->S, f + c * x->n, x->reduced);
-        sp_rectangular_times(x->S, x->reduced, f + c * x->n);
-    }
+    /* S Sᵀ f; solving has allocated the room. */
+    if (x->restricted)
+        for (int64_t c = 0; c < count; c++) {
+            sp_rectangular_transposed_times(x->S, f + c * x->n, x->reduced);
+            sp_rectangular_times(x->S, x->reduced, f + c * x->n);
+        }
+
     if (x->rigid_count)
         remove_part(x, count, x->motion, x->force, f);
 }
@@ -230,12 +254,15 @@ int sp_flexibility_solve(sp_flexibility *x, int64_t count, const double *f, doub
         return solve_restricted(x, count, f, u);
     if (x->rigid_count == 0)
         return sp_cholesky_solve(x->factor, count, f, u);
+
+    /* The pins do not move, and a load in equilibrium causes no reaction in them. */
     if (u != f)
         memcpy(u, f, (size_t)(x->n * count) * sizeof *u);
     sp_flexibility_balance(x, count, u);
     for (int64_t c = 0; c < count; c++)
         for (int64_t p = 0; p < x->rigid_count; p++)
             u[c * x->n + x->pin[p]] = 0;
+
     int status = sp_cholesky_solve(x->factor, count, u, u);
     if (status == SP_OK)
         remove_part(x, count, x->force, x->motion, u);

@@ -54,11 +54,14 @@ static int conjugate_gradients(solver *s, int64_t count, const double *lambda, c
     int64_t n = s->n;
     double rho[GROUP], tolerance = 1e-12;
     int status;
+
     memset(s->x, 0, (size_t)(n * count) * sizeof *s->x);
     SP_TRY(precondition(s, count));
     memcpy(s->p, s->z, (size_t)(n * count) * sizeof *s->p);
+
     for (int64_t c = 0; c < count; c++)
         rho[c] = sp_dense_dot(n, s->r + c * n, s->z + c * n);
+
     for (int64_t k = 0; k < ITERATIONS; k++) {
         double worst = 0;
         for (int64_t c = 0; c < count; c++)
@@ -66,18 +69,25 @@ static int conjugate_gradients(solver *s, int64_t count, const double *lambda, c
                 worst = fmax(worst, sqrt(sp_dense_dot(n, s->r + c * n, s->r + c * n)) / size[c]);
         if (worst <= tolerance)
             return SP_OK;
+
         apply(s, count, lambda);
+
+        /* x ← x + α p, r ← r − α A p */
         for (int64_t c = 0; c < count; c++) {
             double *p = s->p + c * n, *Ap = s->Kp + c * n, curvature = sp_dense_dot(n, p, Ap);
-            if (size[c] == 0 ||
-                !(curvature > 0)) /* solved to the last bit, or the matrix is indefinite: the residual decides which */
+
+            /* The column is solved to the last bit, or the matrix is indefinite: the residual decides which. */
+            if (size[c] == 0 || !(curvature > 0))
                 continue;
+
             double alpha = rho[c] / curvature;
             for (int64_t i = 0; i < n; i++) {
                 s->x[c * n + i] += alpha * p[i];
                 s->r[c * n + i] -= alpha * Ap[i];
             }
         }
+
+        /* p ← z + β p */
         SP_TRY(precondition(s, count));
         for (int64_t c = 0; c < count; c++) {
             double next = sp_dense_dot(n, s->r + c * n, s->z + c * n), beta = rho[c] != 0 ? next / rho[c] : 0;
@@ -85,6 +95,7 @@ static int conjugate_gradients(solver *s, int64_t count, const double *lambda, c
             for (int64_t i = 0; i < n; i++)
                 s->p[c * n + i] = s->z[c * n + i] + beta * s->p[c * n + i];
         }
+
         *iterations = k + 1 > *iterations ? k + 1 : *iterations;
         SP_TRY(sp_progress(s->context, 0));
     }
@@ -100,6 +111,8 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
     int64_t rows = 3 * space->mesh->vertex_count, n = s->n;
     double lambda[GROUP], size[GROUP];
     int status;
+
+    /* r = Pᵀ f with f = −(H:Ψ_j)Ψ_i */
     SP_TRY(sp_elastic_second(s->context, space, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
         sp_fe_space_gather(space, derivative + c * rows, s->r + c * n);
@@ -108,8 +121,10 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
         size[c] = sqrt(sp_dense_dot(n, s->r + c * n, s->r + c * n));
         lambda[c] = eigenvalue[pair[2 * c]];
     }
-    remove(s, count, s->mass_psi, s->psi,
-           s->r); /* also removes the component along the mode itself, which is the factor (MΨ_iΨ_iᵀ − I) */
+
+    /* This also removes the component along the mode itself, which is the factor (MΨ_iΨ_iᵀ − I). */
+    remove(s, count, s->mass_psi, s->psi, s->r);
+
     SP_TRY(conjugate_gradients(s, count, lambda, size, &report->iterations));
     /* Recomputes the residual r = Pᵀ(−(H:Ψ_j)Ψ_i) − Pᵀ(K − λM)x. */
     memcpy(s->p, s->x, (size_t)(n * count) * sizeof *s->p);
@@ -119,7 +134,9 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
         for (int64_t i = 0; i < n; i++)
             s->r[c * n + i] = -s->r[c * n + i];
     }
+
     remove(s, count, s->mass_psi, s->psi, s->r);
+
     for (int64_t c = 0; c < count; c++) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++)
@@ -131,6 +148,7 @@ static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, 
                            "derivative (%lld, %lld) does not converge (residual %.1e): its eigenvalue is not below the "
                            "next one of the body; take modes so that close eigenvalues stay together",
                            (long long)pair[2 * c] + 1, (long long)pair[2 * c + 1] + 1, residual);
+
         memset(derivative + c * rows, 0, (size_t)rows * sizeof *derivative);
         sp_fe_space_scatter(space, s->x + c * n, derivative + c * rows);
     }
@@ -157,9 +175,11 @@ static int prepare(solver *s, sp_fe_space *space, sp_pool *pool, const double *U
     int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     sp_sparse shifted = {0};
     int status;
+
     SP_TRY(sp_elastic_stiffness(s->context, space, &s->K));
     SP_TRY(sp_fe_space_matrix(s->context, space, &shifted));
     SP_TRY(sp_fe_space_mass_compressed(s->context, space, false, &s->M));
+
     s->n = n;
     s->psi = sp_pool_raw(pool, n * s->modes, sizeof(double));
     s->mass_psi = sp_pool_raw(pool, n * s->modes, sizeof(double));
@@ -169,20 +189,25 @@ static int prepare(solver *s, sp_fe_space *space, sp_pool *pool, const double *U
     for (int i = 0; i < 6; i++)
         *blocks[i] = sp_pool_new(pool, n * GROUP, sizeof(double));
     int64_t *node = sp_pool_raw(pool, n, sizeof *node);
+
     if (pool->failed) {
         status = sp_fail_memory(s->context);
         goto done;
     }
+
     for (int64_t j = 0; j < s->modes; j++)
         sp_fe_space_gather(space, U + j * rows, s->psi + j * n);
     sp_fe_space_nodes(space, node);
     sp_sparse_times(s->context, &s->M, s->modes, s->psi, s->mass_psi);
+
     memcpy(shifted.value, s->K.value, (size_t)s->K.start[n] * sizeof *s->K.value);
-    /* σ is small compared to the elastic eigenvalues, so that the preconditioned spectrum (λ − λ_i)/(λ + σ) is near 1.
-     */
+
+    /* σ is small beside the elastic eigenvalues, so that the preconditioned spectrum (λ − λ_i)/(λ + σ) is near 1. */
     double shift = 0;
     for (int64_t j = 0; j < s->modes && shift == 0; j++)
         shift = eigenvalue[j] > 0 ? 0.1 * eigenvalue[j] : 0;
+
+    /* K + σM is positive definite also if the body is free. */
     add_shift(&s->K, &s->M, shift, &shifted);
     SP_TRY(permutation ? sp_cholesky_new_permuted(s->context, &shifted, permutation, &s->factor)
                        : sp_cholesky_new(s->context, &shifted, node, &s->factor));
@@ -200,8 +225,10 @@ int sp_free_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t m
     sp_pool pool = {0};
     solver s = {.context = context, .modes = mode_count};
     int status;
+
     *report = (sp_free_derivatives_report){0};
     SP_TRY(prepare(&s, space, &pool, U, eigenvalue, permutation));
+
     for (int64_t first = 0; first < pair_count; first += GROUP) {
         int64_t count = pair_count - first < GROUP ? pair_count - first : GROUP;
         SP_TRY(solve_group(&s, space, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows,

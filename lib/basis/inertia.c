@@ -30,16 +30,20 @@ int sp_inertia_forces(sp_context *context, const sp_fe_space *space, int64_t cou
     double *a = sp_pool_raw(&scratch, width * mesh->vertex_count, sizeof *a),
            *f = sp_pool_new(&scratch, width * mesh->vertex_count, sizeof *f);
     double *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass), centre[3] = {0}, total = 0;
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
+    /* Positions are measured from the centre of mass, about which a free body turns. */
     sp_fe_space_vertex_mass(space, false, mass);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         total += mass[v];
         for (int c = 0; c < 3; c++)
             centre[c] += mass[v] * mesh->vertices[3 * v + c];
     }
+
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double X[3];
         for (int c = 0; c < 3; c++)
@@ -48,6 +52,7 @@ int sp_inertia_forces(sp_context *context, const sp_fe_space *space, int64_t cou
             field_at(field[k], X, a + width * v + 3 * k);
     }
     sp_fe_space_mass_times(context, space, width, a, f); /* all fields at once */
+
     for (int64_t k = 0; k < count; k++)
         for (int64_t i = 0; i < space->dof_count; i++)
             force[k * space->dof_count + i] = f[width * (space->free[i] / 3) + 3 * k + space->free[i] % 3];

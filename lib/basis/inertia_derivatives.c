@@ -8,8 +8,8 @@
 
 typedef struct candidate {
     double weight;
-    int64_t order, i,
-        c; /* c: for order 1 a mode, else the index in the list of all of the derivative that this one is made from */
+    /* i is a mode; c for order 1 too, else the index in the list of all of the derivative that this one is made from */
+    int64_t order, i, c;
     int64_t place, number;
 } candidate;
 
@@ -42,6 +42,7 @@ static int by_pair(const void *left, const void *right)
 static int add(sp_context *context, sp_list *list, candidate one)
 {
     candidate *to = sp_list_add(list, 1, sizeof *to);
+
     if (!to)
         return sp_fail_memory(context);
     *to = one;
@@ -53,14 +54,18 @@ static int add(sp_context *context, sp_list *list, candidate one)
 static int select_heaviest(sp_context *context, sp_list *level, int64_t most, sp_list *all)
 {
     int status = SP_OK;
+
+    /* The heaviest first, to cut the list, then by pair, as the result is sorted. */
     qsort(level->data, (size_t)level->count, sizeof(candidate), heavier);
     level->count = level->count < most ? level->count : most;
     qsort(level->data, (size_t)level->count, sizeof(candidate), by_pair);
+
     for (int64_t k = 0; k < level->count && status == SP_OK; k++) {
         candidate one = ((candidate *)level->data)[k];
         one.place = all->count;
         status = add(context, all, one);
     }
+
     level->count = 0;
     return status;
 }
@@ -71,12 +76,17 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
     sp_list all = {0}, level = {0};
     int64_t first = 0;
     int status = SP_OK;
+
     if (order < 1 || most < 1)
         return sp_fail(context, SP_USAGE, "derivatives of order %d, %lld of them", order, (long long)most);
+
+    /* Order 1: the pairs i ≤ j of modes, since the modal derivative is symmetric. */
     for (int64_t i = 0; i < mode_count; i++)
         for (int64_t j = i; j < mode_count; j++)
             SP_TRY(add(context, &level, (candidate){.weight = weight[i] * weight[j], .order = 1, .i = i, .c = j}));
     SP_TRY(select_heaviest(context, &level, most, &all));
+
+    /* Order k: each mode with each derivative of order k − 1 that was selected. */
     for (int64_t k = 2; k <= order; k++) {
         int64_t end = all.count;
         for (int64_t c = first; c < end; c++)
@@ -87,20 +97,25 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
         first = end;
         SP_TRY(select_heaviest(context, &level, most, &all));
     }
+
     /* Select among all orders together. The factors of a selected derivative have a larger weight, or the same weight
      * and a lower order, so that they are selected too and precede it. */
     candidate *list = all.data;
     int64_t count = all.count < most ? all.count : most;
+
     qsort(list, (size_t)all.count, sizeof *list, heavier);
     for (int64_t k = 0; k < all.count; k++)
         list[k].number = k < count;
     qsort(list, (size_t)all.count, sizeof *list, by_place);
+
     int64_t *pairs = sp_list_add(pair, 2 * count, sizeof *pairs),
             *orders = sp_list_add(derivative_order, count, sizeof *orders);
     if (!pairs || !orders) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* The factors come before, so that their numbers are known. */
     for (int64_t k = 0, number = 0; k < all.count; k++) {
         if (!list[k].number)
             continue;
@@ -126,16 +141,20 @@ int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const 
     double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, SP_DERIVATIVES_WIDTH), sizeof *work);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     *report = (sp_inertia_derivatives_report){0};
+
     for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {
+        /* A block has only derivatives that are made from columns before the block. */
         for (count = 0; count < SP_DERIVATIVES_WIDTH && first + count < pair_count &&
                         pair[2 * (first + count) + 1] < mode_count + first;
              count++) {
         }
+
         if (count == 0) {
             status = sp_fail(context, SP_USAGE, "derivative %lld is made of one that does not come before it",
                              (long long)first + 1);
             break;
         }
+
         status = sp_solve_derivatives(context, space, K, flexibility, mode_count + first, all, count, pair + 2 * first,
                                       all + (mode_count + first) * rows, work, &report->residual);
         if (status == SP_OK)

@@ -20,9 +20,11 @@ static int check_vertices(sp_context *context, const sp_fe_space *space, const s
 {
     for (int64_t k = 0; k < interface->vertex_count; k++) {
         const int64_t v = interface->vertices[k];
+
         if (owner[v])
             return sp_fail(context, SP_INPUT, "vertex %lld is in the interfaces \"%s\" and \"%s\", it can be in one",
                            (long long)v, owner[v]->name, interface->name);
+
         for (int c = 0; c < 3; c++)
             if (space->dof[3 * v + c] < 0)
                 return sp_fail(context, SP_INPUT, "interface \"%s\": vertex %lld is fixed, it cannot move with a frame",
@@ -59,8 +61,11 @@ static int check_frame(sp_context *context, const sp_mesh *mesh, const sp_interf
     double J[3][3];
     if (interface->frame == SP_FRAME_NONE)
         return SP_OK;
+
     second_moment(mesh, interface, J);
     const double trace = J[0][0] + J[1][1] + J[2][2];
+
+    /* The product of the eigenvalues is compared with the cube of their sum. */
     if (interface->vertex_count < 3 || !(determinant(J) > 1e-12 * trace * trace * trace))
         return sp_fail(
             context, SP_INPUT, "interface \"%s\": a frame needs three vertices that are not on one line, it has %lld%s",
@@ -75,18 +80,24 @@ int sp_interfaces_prepare(sp_context *context, const sp_fe_space *space, int64_t
     int64_t next = 0;
     const sp_interface **owner = sp_pool_new(&scratch, mesh->vertex_count, sizeof *owner);
     int status = owner ? SP_OK : sp_fail_memory(context);
+
     for (int64_t i = 0; i < count && status == SP_OK; i++) {
         sp_interface *interface = &interfaces[i];
+
+        /* The origin is the mean of the vertices, weighted by their shares. */
         memset(interface->origin, 0, sizeof interface->origin);
         SP_TRY(sp_interface_shares(context, mesh, interface->vertex_count, interface->vertices, interface->share));
         for (int64_t k = 0; k < interface->vertex_count; k++)
             for (int c = 0; c < 3; c++)
                 interface->origin[c] += interface->share[k] * mesh->vertices[3 * interface->vertices[k] + c];
+
+        /* The coordinates of interfaces follow one another. */
         interface->first = next;
         interface->count = interface->at_rest                  ? 0
                            : interface->frame == SP_FRAME_NONE ? 3 * interface->vertex_count
                                                                : FRAME;
         next += interface->count;
+
         SP_TRY(check_vertices(context, space, interface, owner));
         SP_TRY(check_frame(context, mesh, interface));
     }
@@ -109,12 +120,14 @@ static int assign_roles(sp_context *context, const sp_fe_space *space, int64_t c
                         sp_pool *pool, role *roles, sp_average_frame *frames)
 {
     int status = SP_OK;
+
     for (int64_t i = 0; i < space->dof_count; i++)
         roles[i] = (role){.interface = INTERIOR};
     for (int64_t i = 0; i < count && status == SP_OK; i++) {
         const sp_interface *interface = &interfaces[i];
+
         for (int64_t k = 0; k < 3 * interface->vertex_count; k++)
-            roles[space->dof[3 * interface->vertices[k / 3] + k % 3]] = (role){i, k};
+            roles[space->dof[3 * interface->vertices[k / 3] + k % 3]] = (role){.interface = i, .within = k};
         if (interface->frame == SP_FRAME_AVERAGE)
             status = sp_average_frame_new(context, space->mesh, interface, pool, &frames[i]);
     }
@@ -126,8 +139,11 @@ static double rigid_motion(const sp_mesh *mesh, const sp_interface *interface, i
 {
     double r[3], moved[3];
     const int axis = (int)(within % 3);
+
     if (coordinate < 3)
         return coordinate == axis;
+
+    /* u = e × r */
     const double unit[3] = {coordinate == 3, coordinate == 4, coordinate == 5};
     sp_subtract3(mesh->vertices + 3 * interface->vertices[within / 3], interface->origin, r);
     sp_cross3(unit, r, moved);
@@ -139,8 +155,10 @@ static void fill_prescribed(const sp_fe_space *space, const sp_interface *interf
                             const sp_average_frame *frame, int64_t i, sp_interface_map *map)
 {
     double *row = map->D + interface->first * map->S.rows + i;
+
     if (interface->at_rest)
         return;
+
     if (interface->frame == SP_FRAME_NONE)
         row[of->within * map->S.rows] = 1;
     else
@@ -159,6 +177,7 @@ static void fill_rows(const sp_fe_space *space, const sp_interface *interfaces, 
     for (int64_t i = 0; i < map->S.rows; i++) {
         const role *of = &roles[i];
         const sp_average_frame *frame = of->interface == INTERIOR ? NULL : &frames[of->interface];
+
         if (of->interface == INTERIOR) {
             map->node[column] = space->free[i] / 3;
             map->S.index[at] = column++;
@@ -168,7 +187,9 @@ static void fill_rows(const sp_fe_space *space, const sp_interface *interfaces, 
                 map->S.index[at] = first[of->interface] + frame->index[k];
                 map->S.value[at++] = frame->value[k];
             }
+
         map->S.start[i + 1] = at;
+
         if (of->interface != INTERIOR)
             fill_prescribed(space, &interfaces[of->interface], of, frame, i, map);
     }
@@ -180,7 +201,9 @@ static int64_t count_columns(int64_t count, const sp_interface *interfaces, cons
 {
     for (int64_t i = 0; i < map->S.rows; i++)
         map->S.columns += roles[i].interface == INTERIOR;
+
     int64_t entries = map->S.columns;
+
     for (int64_t i = 0; i < count; i++) {
         first[i] = map->S.columns;
         map->S.columns += frames[i].columns;
@@ -206,24 +229,30 @@ int sp_interface_map_new(sp_context *context, const sp_fe_space *space, int64_t 
 {
     const int64_t n = space->dof_count;
     sp_pool scratch = {0};
+
     role *roles = sp_pool_raw(&scratch, n, sizeof *roles);
     sp_average_frame *frames = sp_pool_new(&scratch, count, sizeof *frames);
     int64_t *first = sp_pool_raw(&scratch, count, sizeof *first);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
     *map = (sp_interface_map){.S.rows = n};
     SP_TRY(status);
     SP_TRY(assign_roles(context, space, count, interfaces, &scratch, roles, frames));
+
     const int64_t entries = count_columns(count, interfaces, roles, frames, first, map);
     map->coordinates = count > 0 ? interfaces[count - 1].first + interfaces[count - 1].count : 0;
+
     map->S.start = sp_pool_new(&map->pool, n + 1, sizeof *map->S.start);
     map->S.index = sp_pool_raw(&map->pool, entries, sizeof *map->S.index);
     map->S.value = sp_pool_raw(&map->pool, entries, sizeof *map->S.value);
     map->D = sp_pool_new(&map->pool, n * map->coordinates, sizeof *map->D);
     map->node = sp_pool_raw(&map->pool, map->S.columns, sizeof *map->node);
+
     if (map->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     fill_rows(space, interfaces, roles, frames, first, map);
     fill_nodes(space, count, frames, first, map);
 done:
@@ -265,18 +294,24 @@ static void make_symmetric(sp_sparse *matrix, int64_t *next)
 int sp_interface_map_matrix(sp_context *context, const sp_interface_map *map, const sp_sparse *A, sp_sparse *mapped)
 {
     sp_pool scratch = {0};
-    const sp_rectangular own = {A->order, A->order, A->start, A->index, A->value};
+    const sp_rectangular own = {
+        .rows = A->order, .columns = A->order, .start = A->start, .index = A->index, .value = A->value};
     sp_rectangular transpose, half, product;
     int status;
+
     *mapped = (sp_sparse){.order = map->S.columns};
+
+    /* SᵀAS = Sᵀ (A S) */
     SP_TRY(sp_rectangular_transpose(context, &map->S, &scratch, &transpose));
     SP_TRY(sp_rectangular_product(context, &own, &map->S, &scratch, &half));
     SP_TRY(sp_rectangular_product(context, &transpose, &half, &mapped->pool, &product));
+
     int64_t *next = sp_pool_raw(&scratch, map->S.columns, sizeof *next);
     if (!next) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     mapped->start = product.start;
     mapped->index = product.index;
     mapped->value = product.value;
@@ -307,29 +342,39 @@ int sp_constraint_modes(sp_context *context, const sp_interface_map *map, const 
     double *product = sp_pool_raw(&scratch, n * GROUP, sizeof *product),
            *load = sp_pool_raw(&scratch, m * GROUP, sizeof *load), *left = sp_pool_raw(&scratch, m, sizeof *left);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
     *residual = 0;
     for (int64_t first = 0; first < map->coordinates && status == SP_OK; first += GROUP) {
         const int64_t width = map->coordinates - first < GROUP ? map->coordinates - first : GROUP;
         double *phi = modes + first * n;
+
+        /* Φ = D + S y, where y is −(SᵀKS)⁻¹ Sᵀ K D */
         memcpy(phi, map->D + first * n, (size_t)(n * width) * sizeof *phi);
         if (m == 0)
             continue;
+
         sp_sparse_times(context, K, width, phi, product);
         for (int64_t c = 0; c < width; c++) {
             sp_interface_map_gather(map, product + c * n, load + c * m);
             for (int64_t i = 0; i < m; i++)
                 load[c * m + i] = -load[c * m + i];
         }
+
         const double size = largest(m * width, load);
         SP_TRY(sp_flexibility_solve(flexibility, width, load, load));
+
         for (int64_t c = 0; c < width; c++) {
             double *u = product + c * n;
             sp_interface_map_spread(map, load + c * m, u);
             for (int64_t i = 0; i < n; i++)
                 phi[c * n + i] += u[i];
         }
+
+        /* SᵀKΦ is 0 but for rounding */
         sp_sparse_times(context, K, width, phi, product);
-        for (int64_t c = 0; c < width && size > 0; c++) {
+        if (!(size > 0))
+            continue;
+        for (int64_t c = 0; c < width; c++) {
             sp_interface_map_gather(map, product + c * n, left);
             *residual = fmax(*residual, largest(m, left) / size);
         }
@@ -346,6 +391,7 @@ static void project(sp_context *context, const sp_sparse *A, int64_t count, cons
     const int order = (int)A->order, columns = (int)count;
     for (int64_t c = 0; c < count; c++)
         sp_sparse_times(context, A, 1, U + c * A->order, image + c * A->order);
+
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, columns, columns, order, 1, U, order, image, order, 0, product,
                 columns);
 }
@@ -357,27 +403,34 @@ int sp_ritz_vectors(sp_context *context, const sp_sparse *K, const sp_sparse *M,
     sp_pool scratch = {0};
     int status;
     SP_TRY(sp_dense_fits(context, order, count));
+
     double *image = sp_pool_raw(&scratch, order * count, sizeof *image),
            *k = sp_pool_raw(&scratch, count * count, sizeof *k), *m = sp_pool_raw(&scratch, count * count, sizeof *m);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t c = 0; c < count; c++) { /* of unit mass, so that the pivots of the mass tell dependent columns */
+
+    /* Columns of unit mass, so that the pivots of the mass tell dependent ones. */
+    for (int64_t c = 0; c < count; c++) {
         sp_sparse_times(context, M, 1, U + c * order, image);
         cblas_dscal((int)order, 1 / sqrt(sp_dense_dot(order, U + c * order, image)), U + c * order, 1);
     }
+
     project(context, K, count, U, image, k);
     project(context, M, count, U, image, m);
     bool independent =
         LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'L', (int)count, k, (int)count, m, (int)count, eigenvalue) == 0;
     for (int64_t c = 0; c < count; c++)
         independent &= m[c * count + c] * m[c * count + c] > 1e-12 * (double)count; /* false for a NaN */
+
     if (!independent) {
         status =
             sp_fail(context, SP_NUMERICAL, "the %lld columns of the basis are linearly dependent", (long long)count);
         goto done;
     }
+
+    /* U ← U s */
     memcpy(image, U, (size_t)(order * count) * sizeof *image);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)order, (int)count, (int)count, 1, image, (int)order, k,
                 (int)count, 0, U, (int)order);

@@ -39,18 +39,24 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
 {
     int64_t n = k->n;
     double gram[MOST_WIDTH * MOST_WIDTH], length[MOST_WIDTH];
+
     sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
     sp_dense_inner(k->context, n, count, W, count, k->product, gram, k->work);
+
     for (int64_t c = 0; c < count; c++)
         length[c] = gram[c * count + c];
+
+    /* RᵀR = WᵀMW − hᵀh */
     if (before > 0)
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)count, (int)before, -1, k->inner, (int)before, 1, gram,
                     (int)count);
+
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)count, gram, (int)count) != 0)
         return false;
     for (int64_t c = 0; c < count; c++)
         if (!(gram[c * count + c] * gram[c * count + c] > 1e-8 * length[c]))
             return false;
+
     sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
     sp_dense_solve_right(k->context, n, count, gram, W);
     return true;
@@ -69,13 +75,18 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
     for (int pass = 0; pass < 2 || (pass < 4 && left > 1e-8); pass++) {
         const int64_t against = pass == 0 ? recent : before;
         const double *of = U + (before - against) * n;
+
+        /* The second pass needs M times what the first one has left. */
         if (pass > 0)
             sp_sparse_times(k->context, k->M, count, W, k->product);
+
+        /* Columns that cannot be projected as a block are taken one after another, which shows the dependent ones. */
         bool done = count <= MOST_WIDTH && project_block(k, against, of, count, W);
-        if (!done) { /* one column after another, which shows the dependent ones */
+        if (!done) {
             sp_dense_inner(k->context, n, against, of, count, k->product, k->inner, k->work);
             sp_dense_add(k->context, n, against, of, count, k->inner, -1, W);
         }
+
         left = 0;
         for (int64_t i = 0; i < against * count; i++)
             left = fmax(left, fabs(k->inner[i]));
@@ -83,6 +94,7 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
             k->report->cosine = fmax(k->report->cosine, fmin(1, left));
         if (done)
             continue;
+
         /* Relative to a unit vector, anything below this is rounding of the solves. */
         if (pass == 0) {
             sp_sparse_times(k->context, k->M, count, W, k->product);
@@ -90,6 +102,7 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
                 if (!(sp_dense_dot(n, W + c * n, k->product + c * n) > 1e-20))
                     memset(W + c * n, 0, (size_t)n * sizeof *W);
         }
+
         SP_TRY(sp_metric_orthonormalize(k->context, &k->metric, count, W, 1e-10, k->R, &rank));
     }
 done:
@@ -105,6 +118,7 @@ static int64_t close_gaps(int64_t n, int64_t count, double *W)
             zero = W[c * n + i] == 0;
         if (zero)
             continue;
+
         if (kept != c)
             memcpy(W + kept * n, W + c * n, (size_t)n * sizeof *W);
         kept++;
@@ -116,16 +130,19 @@ static int orthogonalize(krylov *k, int64_t before, int64_t recent, double *U, i
 {
     int status = SP_OK;
     double begin = omp_get_wtime();
+
     scale_columns(k, count, W);
     if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT)
         status = orthogonalize_exactly(k, before, recent, U, count, W);
     else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
         status = sp_reduced_mgs(k->context, k->parameters->inner, k->parameters->culling, k->n, before, U, count, W,
                                 k->samples, &k->report->subtractions, &k->report->culled, &k->report->cosine);
+
     *kept = close_gaps(k->n, count, W);
     if (status == SP_OK && k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED && *kept < count)
         sp_sparse_inner_gather(k->parameters->inner, k->n, *kept, W,
                                k->samples + 3 * k->parameters->inner->count * before);
+
     k->report->dependent += count - *kept;
     k->report->orthogonalization_seconds += omp_get_wtime() - begin;
     return status;
@@ -134,6 +151,7 @@ static int orthogonalize(krylov *k, int64_t before, int64_t recent, double *U, i
 static int prepare(krylov *k, sp_pool *pool)
 {
     int64_t count = k->parameters->count;
+
     k->product = sp_pool_raw(pool, k->n * k->width, sizeof(double));
     k->R = sp_pool_raw(pool, k->width * k->width, sizeof(double));
     if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT) {
@@ -150,12 +168,15 @@ static double *balanced_start(sp_flexibility *flexibility, int64_t n, int64_t co
 {
     double *start = sp_pool_copy(pool, F, n * count, sizeof *start),
            *left = sp_pool_copy(pool, F, n * count, sizeof *left);
+
     if (pool->failed)
         return NULL;
+
     sp_flexibility_balance(flexibility, count, left);
     for (int64_t c = 0; c < count; c++)
         if (!(cblas_dnrm2((int)n, left + c * n, 1) > 1e-10 * cblas_dnrm2((int)n, F + c * n, 1)))
             memset(start + c * n, 0, (size_t)n * sizeof *start);
+
     sp_pool_drop(pool, left);
     return start;
 }
@@ -172,43 +193,57 @@ int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_
                 .metric = {.rows = n, .matrix = M},
                 .n = n,
                 .report = report};
+
     k.width = start_count < parameters->count ? start_count : parameters->count;
     int status;
     *report = (sp_krylov_report){0};
     *columns = 0;
+
     SP_TRY(prepare(&k, &pool));
     const double *start = balanced_start(flexibility, n, k.width, F, &pool);
     if (!start) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     while (have < parameters->count) {
         int64_t width = report->order == 0 ? k.width : last, space_left = parameters->count - have;
         width = width < space_left ? width : space_left;
         double *W = U + have * n, begin = omp_get_wtime();
+
+        /* U⁽¹⁾ = K⁻¹F, U⁽ᵐ⁾ = K⁻¹M U⁽ᵐ⁻¹⁾ */
         if (report->order > 0)
             sp_sparse_times(context, M, width, U + (have - last) * n, k.product);
         SP_TRY(sp_flexibility_solve(flexibility, width, report->order == 0 ? start : k.product, W));
+
         report->solves += width;
         report->order++;
         report->solve_seconds += omp_get_wtime() - begin;
+
+        /* If K⁻¹M is self-adjoint, a new block is orthogonal to all but the last two, up to rounding. */
         int64_t recent = parameters->symmetric ? before_last + last : have;
         before_last = last;
         SP_TRY(orthogonalize(&k, have, recent, U, width, W, &last));
         if (last == 0)
             break;
+
         have += last;
         SP_TRY(sp_progress(context, (double)have / (double)parameters->count));
     }
+
     if (have == 0) {
         status = sp_fail(context, SP_INPUT, "the start block leads to no deformation");
         goto done;
     }
+
     *columns = have;
     sp_dense_fix_signs(n, have, U);
+
+    /* The other orthogonalizations do not keep the mass norm. */
     if (parameters->orthogonalization != SP_ORTHOGONAL_EXACT)
         for (int64_t first = 0; first < have; first += k.width)
             scale_columns(&k, have - first < k.width ? have - first : k.width, U + first * n);
+
     status = sp_metric_orthogonality(context, &k.metric, have, U, &report->orthogonality);
     if (parameters->orthogonalization == SP_ORTHOGONAL_NONE)
         report->cosine = report->orthogonality;

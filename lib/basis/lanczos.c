@@ -25,9 +25,11 @@ int sp_inverted_apply(sp_inverted *p, int64_t count, const double *x, const doub
 {
     if (p->S)
         sp_sparse_times(p->context, p->S, count, x, p->image);
+
     int status = sp_cholesky_solve(p->factor, count, p->S ? p->image : mass_x, y);
     if (status == SP_OK)
         sp_inverted_deflate(p, count, y);
+
     p->solves += count;
     return status;
 }
@@ -66,8 +68,10 @@ static double normalize(krylov *k, int64_t w, double *W, double *MW)
 {
     double R[WIDTH * WIDTH], length[WIDTH], least = 1;
     sp_dense_inner(k->p->context, k->n, w, W, w, MW, R, k->work);
+
     for (int64_t j = 0; j < w; j++)
         length[j] = sqrt(R[(w + 1) * j]);
+
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)w, R, (int)w) != 0)
         return 0;
     for (int64_t j = 0; j < w; j++) {
@@ -76,6 +80,7 @@ static double normalize(krylov *k, int64_t w, double *W, double *MW)
             return 0;
         least = fmin(least, alone);
     }
+
     sp_dense_solve_right(k->p->context, k->n, w, R, W);
     sp_dense_solve_right(k->p->context, k->n, w, R, MW);
     return least;
@@ -90,31 +95,36 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
     const sp_metric metric = {.rows = k->n, .matrix = k->p->M};
     double *W = column(k, have), R[WIDTH * WIDTH];
     const double *image = k->MW;
-    const int64_t left = k->n - k->p->known - have; /* dimension of the remaining space; more columns of W could only be
-                                                       rounding, however independent they look */
+
+    /* The dimension of the remaining space: more columns of W could only be rounding, however independent they look. */
+    const int64_t left = k->n - k->p->known - have;
     if (left <= 0)
         *w = 0;
     for (int pass = 0; *w > 0 && pass < 2 * WIDTH; pass++) {
+        /* W ← W − V VᵀM W, for the known vectors too */
         sp_dense_inner(context, k->n, have, k->V, *w, image, k->C, k->work);
         sp_dense_add(context, k->n, have, k->V, *w, k->C, -1, W);
         sp_inverted_deflate(k->p, *w, W);
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
+
         const double alone = *w <= left ? normalize(k, *w, W, k->MQ) : 0;
         if (alone > 0.1)
             return SP_OK;
+
+        /* M W is recomputed: columns that had become short were scaled up, and their rounding with them. */
         if (alone > 0) {
-            sp_sparse_times(
-                context, k->p->M, *w, W,
-                k->MQ); /* recomputed: columns that had become short were scaled up, and their rounding with them */
+            sp_sparse_times(context, k->p->M, *w, W, k->MQ);
             if (normalize(k, *w, W, k->MQ) > 0)
                 return SP_OK;
             break;
         }
+
         /* Nearly dependent columns: orthonormalize them one by one, then repeat the whole. */
         int64_t rank, kept = 0;
         int status = sp_metric_orthonormalize(context, &metric, *w, W, 1e-15, R, &rank);
         if (status != SP_OK)
             return status;
+
         for (int64_t j = 0; j < *w; j++)
             if (R[(*w + 1) * j] > rounding && kept < left)
                 memmove(W + kept++ * k->n, W + j * k->n, (size_t)k->n * sizeof *W);
@@ -123,6 +133,7 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
         image = k->MQ;
     }
+
     return *w == 0 ? SP_OK
                    : sp_fail(context, SP_NUMERICAL,
                              "Lanczos vectors cannot be made orthogonal: the mass matrix is not positive definite");
@@ -133,16 +144,20 @@ static int begin_block(krylov *k)
 {
     sp_inverted *p = k->p;
     double *W = column(k, k->m);
+
     for (int64_t i = 0; i < WIDTH * k->n; i++)
         W[i] = sp_random_uniform(p->context->seed, RANDOM_BLOCK, (uint64_t)((p->known + k->m) * k->n + i)) - 0.5;
+
     sp_sparse_times(p->context, p->M, WIDTH, W, k->MQ);
     int status = sp_inverted_apply(p, WIDTH, W, k->MQ, W);
     if (status != SP_OK)
         return status;
+
     sp_sparse_times(p->context, p->M, WIDTH, W, k->MW);
     double longest = 0;
     for (int64_t j = 0; j < WIDTH; j++)
         longest = fmax(longest, sqrt(sp_dense_dot(k->n, W + j * k->n, k->MW + j * k->n)));
+
     k->w = WIDTH;
     k->coupled = k->m;
     status = orthonormalize(k, k->m, &k->w, 1e-13 * longest);
@@ -159,9 +174,13 @@ static int advance(krylov *k)
     sp_context *context = p->context;
     const int64_t have = k->m + k->w, before = k->m - k->coupled, w = k->w;
     double *W = column(k, have), A[WIDTH * WIDTH];
+
     int status = sp_inverted_apply(p, w, column(k, k->m), k->MQ, W);
     if (status != SP_OK)
         return status;
+
+    /* The operator is self-adjoint: the part of its result along V is Eᵀ, which stands beside H already, and the part
+     * along Q is QᵀM times the result. */
     sp_dense_inner(context, k->n, w, k->MQ, w, W, A, k->work);
     for (int64_t j = 0; j < w; j++) {
         memcpy(k->C + (before + w) * j, k->H + k->stride * (k->m + j) + k->coupled, (size_t)before * sizeof *A);
@@ -171,17 +190,22 @@ static int advance(krylov *k)
             k->scale = fmax(k->scale, fabs(A[w * j + i]));
         }
     }
+
     sp_dense_add(context, k->n, before + w, column(k, k->coupled), w, k->C, -1, W);
     sp_sparse_times(context, p->M, w, W, k->MW);
+
     int64_t fresh = w;
     status = orthonormalize(k, have, &fresh, 1e-13 * k->scale);
     if (status != SP_OK)
         return status;
+
+    /* E = QᵀM times what is left, with the new Q, and its transpose beside H. */
     double E[WIDTH * WIDTH];
     sp_dense_inner(context, k->n, fresh, W, w, k->MW, E, k->work);
     for (int64_t j = 0; j < w; j++)
         for (int64_t i = 0; i < fresh; i++)
             k->H[k->stride * (k->m + j) + have + i] = k->H[k->stride * (have + i) + k->m + j] = E[fresh * j + i];
+
     k->coupled = k->m;
     k->m = have;
     k->w = fresh;
@@ -207,8 +231,10 @@ static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
 {
     for (int64_t j = 0; j < k->m; j++)
         memcpy(k->S + k->m * j, k->H + k->stride * j, (size_t)k->m * sizeof *k->S);
+
     if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (int)k->m, k->S, (int)k->m, k->theta) != 0)
         return sp_fail(k->p->context, SP_NUMERICAL, "the eigenvalues of the Lanczos matrix cannot be found");
+
     *converged = 0;
     for (int64_t c = k->m - wanted; c < k->m; c++)
         *converged += ritz_residual(k, c) <= fmax(tolerance, DBL_EPSILON) * fabs(k->theta[c]);
@@ -220,16 +246,21 @@ static void restart(krylov *k, int64_t keep)
 {
     const int64_t m = k->m, n = k->n, stride = k->stride;
     const double *S = k->S + (m - keep) * m;
+
 #pragma omp parallel for schedule(static) num_threads(k->p->context->threads)
     for (int64_t first = 0; first < n; first += PANEL) {
         int64_t height = n - first < PANEL ? n - first : PANEL;
         double *turned = k->rows + omp_get_thread_num() * PANEL * k->most;
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)keep, (int)m, 1, k->V + first, (int)n,
                     S, (int)m, 0, turned, (int)height);
+
         for (int64_t j = 0; j < keep; j++)
             memcpy(k->V + j * n + first, turned + j * height, (size_t)height * sizeof *turned);
     }
+
     memmove(column(k, keep), column(k, m), (size_t)(k->w * n) * sizeof *k->V);
+
+    /* E ← E S, the couplings of the Ritz vectors with Q */
     double *E = k->C; /* [w, keep] */
     for (int64_t j = 0; j < keep; j++)
         for (int64_t i = 0; i < k->w; i++) {
@@ -237,12 +268,15 @@ static void restart(krylov *k, int64_t keep)
             for (int64_t c = k->coupled; c < m; c++)
                 E[k->w * j + i] += k->H[stride * (m + i) + c] * S[m * j + c];
         }
+
+    /* H becomes the diagonal of Ritz values, bordered by E. */
     memset(k->H, 0, (size_t)(stride * stride) * sizeof *k->H);
     for (int64_t j = 0; j < keep; j++) {
         k->H[(stride + 1) * j] = k->theta[m - keep + j];
         for (int64_t i = 0; i < k->w; i++)
             k->H[stride * j + keep + i] = k->H[stride * (keep + i) + j] = E[k->w * j + i];
     }
+
     k->m = keep;
     k->coupled = 0;
 }
@@ -255,9 +289,11 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
             most = roomy < space_left ? roomy : space_left, converged = 0;
     int64_t look = wanted + wanted / 4 + WIDTH; /* number of columns at which the Ritz values are computed next */
     int status = sp_dense_fits(context, n, most + 2 * WIDTH);
+
     if (wanted >= space_left || most > 20000)
         return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many",
                        (long long)(wanted + p->known), (long long)n);
+
     krylov k = {.p = p, .n = n, .most = most, .stride = most + 2 * WIDTH};
     k.V = sp_pool_raw(&scratch, n * (most + WIDTH), sizeof *k.V);
     k.MQ = sp_pool_raw(&scratch, n * WIDTH, sizeof *k.MQ);
@@ -268,45 +304,56 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
     k.C = sp_pool_raw(&scratch, most * WIDTH, sizeof *k.C);
     k.work = sp_pool_raw(&scratch, sp_dense_inner_work(most > WIDTH ? most : WIDTH, WIDTH), sizeof *k.work);
     k.rows = sp_pool_raw(&scratch, context->threads * PANEL * most, sizeof *k.rows);
+
     if (scratch.failed)
         status = sp_fail_memory(context);
     SP_TRY(status);
+
     SP_TRY(begin_block(&k));
     for (int restarts = 0;;) {
         SP_TRY(advance(&k));
         SP_TRY(sp_progress(context, 0.05 + 0.85 * (double)converged / (double)wanted));
+
         bool full = k.m + k.w > most, closed = k.w == 0;
         if (closed && k.m < wanted) {
             SP_TRY(begin_block(&k));
             continue;
         }
+
         if (k.m < wanted || !(k.m >= look || full || closed))
             continue;
+
         SP_TRY(ritz(&k, wanted, tolerance, &converged));
         look = k.m + (k.m / 16 > WIDTH ? k.m / 16 : WIDTH);
         if (converged == wanted)
             break;
+
         if (full && restarts++ == RESTARTS) {
             status = sp_fail(context, SP_NUMERICAL, "Lanczos found %lld of %lld modes", (long long)converged,
                              (long long)wanted);
             goto done;
         }
+
         if (full) {
             restart(&k, wanted + (most - wanted) / 3);
             look = k.m + WIDTH;
         }
     }
+
+    /* x = V s, λ = σ + 1/θ */
     double *found = p->vectors + p->known * n;
     memset(found, 0, (size_t)(wanted * n) * sizeof *found);
     sp_dense_add(context, n, k.m, k.V, wanted, k.S + (k.m - wanted) * k.m, 1, found);
     for (int64_t i = 0; i < wanted; i++)
         eigenvalue[i] = p->shift + 1 / k.theta[k.m - wanted + i];
+
     p->next = INFINITY;
     p->near = -INFINITY;
     if (k.m > wanted && k.theta[k.m - wanted - 1] > 0) {
         p->next = p->shift + 1 / k.theta[k.m - wanted - 1];
         p->near = p->shift + 1 / (k.theta[k.m - wanted - 1] + ritz_residual(&k, k.m - wanted - 1));
     }
+
     sp_inverted_add_known(p, wanted);
 done:
     sp_pool_free(&scratch);

@@ -11,11 +11,14 @@ static int decompose(sp_context *context, int64_t count, double *R, double *sing
 {
     double unused, statistics[7];
     lapack_int numbers[3];
+
     /* C: accuracy is independent of the scaling of columns; N: small values are not set to 0. */
     lapack_int info = LAPACKE_dgejsv(LAPACK_COL_MAJOR, 'C', 'U', 'N', 'N', 'N', 'N', (int)count, (int)count, R,
                                      (int)count, singular_value, left, (int)count, &unused, 1, statistics, numbers);
+
     if (info != 0)
         return sp_fail(context, SP_NUMERICAL, "the singular value decomposition did not converge");
+
     double scale = statistics[0] / statistics[1]; /* dgejsv's scale factor against overflow, usually 1 */
     for (int64_t i = 0; i < count; i++)
         singular_value[i] *= scale;
@@ -28,18 +31,21 @@ static void orthogonalize_small(int64_t count, int64_t columns, double *left, do
 {
     for (int64_t c = 0; c < columns; c++) {
         double *column = left + c * count;
-        for (int pass = 0; pass < 2 && c > 0; pass++) {
+
+        const int passes = c > 0 ? 2 : 0;
+        for (int pass = 0; pass < passes; pass++) {
             cblas_dgemv(CblasColMajor, CblasTrans, (int)count, (int)c, 1, left, (int)count, column, 1, 0, work, 1);
             cblas_dgemv(CblasColMajor, CblasNoTrans, (int)count, (int)c, -1, left, (int)count, work, 1, 1, column, 1);
         }
+
         cblas_dscal((int)count, 1 / cblas_dnrm2((int)count, column, 1), column, 1);
     }
 }
 
 int64_t sp_mass_pca_matrices(int64_t count)
 {
-    return (int64_t)sizeof(double) * 7 * count *
-           count; /* R and its copy, left vectors, and the workspace of dgejsv: 4n² at most */
+    /* R and its copy, left vectors, and the workspace of dgejsv: 4n² at most. */
+    return (int64_t)sizeof(double) * 7 * count * count;
 }
 
 /* Matrices [count, count] and results. */
@@ -56,6 +62,7 @@ static void find_rank(pca *p, int64_t independent)
     p->rank = 0;
     while (p->rank < independent && p->singular_value[p->rank] > 1e-14 * p->singular_value[0])
         p->rank++;
+
     for (int64_t i = p->rank; i < p->count; i++)
         p->singular_value[i] = 0;
     p->kept = p->most && p->most < p->rank ? p->most : p->rank;
@@ -67,19 +74,26 @@ static int by_orthonormalization(sp_context *context, pca *p)
 {
     int64_t count = p->count, independent;
     int status;
+
     bool *dependent = sp_pool_raw(&p->pool, count, sizeof *dependent);
     if (!dependent)
         return sp_fail_memory(context);
+
     SP_TRY(sp_store_orthonormalize(context, p->metric, p->store, 1e-15, p->R, &independent));
     for (int64_t c = 0; c < count; c++)
         dependent[c] = p->R[c * count + c] == 0;
+
     memset(p->singular_value, 0, (size_t)count * sizeof *p->singular_value);
     if (independent > 0)
         SP_TRY(decompose(context, count, p->R, p->singular_value, p->left));
+
     find_rank(p, independent);
-    for (int64_t c = 0; c < p->kept; c++) /* these have no column of Q, only rounding of the rotations */
+
+    /* Dependent columns have no column of Q: their coefficients are only rounding of the rotations. */
+    for (int64_t c = 0; c < p->kept; c++)
         for (int64_t i = 0; i < count; i++)
             p->left[c * count + i] = dependent[i] ? 0 : p->left[c * count + i];
+
     orthogonalize_small(count, p->kept, p->left, p->R);
     SP_TRY(sp_store_times(context, p->store, p->kept, p->left));
 done:
@@ -96,11 +110,15 @@ static bool factor(int64_t count, double *R, double *length)
     for (int64_t c = 0; c < count; c++)
         if (!((length[c] = sqrt(R[c * count + c])) > 0 && isfinite(length[c])))
             return false;
+
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = 0; i <= c; i++)
             R[c * count + i] = i == c ? 1 : R[c * count + i] / length[i] / length[c];
+
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)count, R, (int)count) != 0)
         return false;
+
+    /* R ← R diag(l) */
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = 0; i <= c; i++)
             R[c * count + i] *= length[c];
@@ -125,9 +143,11 @@ static bool accurate_enough(const pca *p, const double *b)
     double kept = 0, left_out = 0;
     for (int64_t i = 0; i < p->count; i++) {
         const double square = p->singular_value[i] * p->singular_value[i];
-        if (!(e * b[i] * b[i] <=
-              1e-3)) /* keeps three digits of the smallest dropped singular value, so that the rank is certain */
+
+        /* Three digits of the smallest dropped singular value remain, so that the rank is certain. */
+        if (!(e * b[i] * b[i] <= 1e-3))
             return false;
+
         if (i < p->kept)
             kept = fmax(kept, b[i] / square);
         else
@@ -142,21 +162,30 @@ static int orthonormalize_kept(sp_context *context, pca *p, double *length)
 {
     int64_t kept = p->kept;
     int status;
+
     SP_TRY(sp_store_gram(context, p->metric, p->store, p->R));
     if (!factor(kept, p->R, length)) {
         status = sp_fail(context, SP_NUMERICAL, "the principal directions depend on each other");
         goto done;
     }
+
+    /* Its factor times the singular values: R diag(σ). */
     for (int64_t c = 0; c < kept; c++)
         for (int64_t i = 0; i < kept; i++)
             p->copy[c * kept + i] = p->R[c * kept + i] * p->singular_value[c];
+
     SP_TRY(decompose(context, kept, p->copy, p->singular_value, p->left));
-    for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1];
-         i++) /* two singular values that are equal to rounding */
+
+    /* Of two singular values that are equal to rounding, the dropped one may have become the larger. */
+    for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1]; i++)
         p->singular_value[i] = p->singular_value[i - 1];
+
     orthogonalize_small(kept, kept, p->left, p->copy);
+
+    /* U ← U R⁻¹ L */
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)kept, (int)kept, 1, p->R,
                 (int)kept, p->left, (int)kept);
+
     SP_TRY(sp_store_times(context, p->store, kept, p->left));
 done:
     return status;
@@ -172,23 +201,31 @@ static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
     *possible = false;
     if (p->pool.failed)
         return sp_fail_memory(context);
+
     SP_TRY(sp_store_gram(context, p->metric, p->store, p->R));
     if (count == 0 || !factor(count, p->R, length))
         goto done;
+
     memcpy(p->copy, p->R, (size_t)(count * count) * sizeof *p->copy);
     SP_TRY(decompose(context, count, p->copy, p->singular_value, p->left));
     find_rank(p, count);
+
+    /* Coefficients R⁻¹ L of the principal directions in the given columns. */
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, (int)count, 1, p->R,
                 (int)count, p->left, (int)count);
+
+    /* Their length in normalized columns is b_i of accurate_enough. */
     for (int64_t c = 0; c < count; c++) {
         double square = 0;
         for (int64_t i = 0; i < count; i++)
             square += pow(length[i] * p->left[c * count + i], 2);
         coefficients[c] = sqrt(square);
     }
+
     *possible = accurate_enough(p, coefficients);
     if (!*possible)
         goto done;
+
     SP_TRY(sp_store_times(context, p->store, p->kept, p->left));
     SP_TRY(orthonormalize_kept(context, p, length));
 done:
@@ -202,6 +239,7 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
     pca p = {.metric = metric, .store = store, .count = count, .most = most, .singular_value = singular_value};
     bool possible;
     int status;
+
     p.R = sp_pool_raw(&p.pool, count * count, sizeof *p.R);
     p.copy = sp_pool_raw(&p.pool, count * count, sizeof *p.copy);
     p.left = sp_pool_raw(&p.pool, count * count, sizeof *p.left);
@@ -209,9 +247,11 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_s
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(by_gram_matrix(context, &p, &possible));
     if (!possible)
         SP_TRY(by_orthonormalization(context, &p));
+
     *rank = p.rank;
     SP_TRY(sp_store_fix_signs(context, store));
 done:
@@ -228,35 +268,47 @@ int sp_mass_pca_beyond(sp_context *context, const sp_metric *metric, int64_t fir
     int64_t independent, own = 0;
     pca p = {.count = others, .metric = metric, .store = store};
     int status;
+
     double *R = sp_pool_raw(&p.pool, count * count, sizeof *R);
     p.R = sp_pool_new(&p.pool, others * others, sizeof *p.R);
     p.left = sp_pool_new(&p.pool, others * others, sizeof *p.left);
     p.singular_value = sp_pool_new(&p.pool, others + 1, sizeof *p.singular_value);
     double *map = sp_pool_new(&p.pool, count * count, sizeof *map);
+
     if (p.pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_store_orthonormalize(context, metric, store, 1e-13, R, &independent));
+
+    /* The first columns remain, without those that depend on earlier ones. */
     for (int64_t c = 0; c < first; c++)
         if (R[c * count + c] != 0) {
             value[own] = R[c * count + c];
             map[own++ * count + c] = 1;
         }
+
+    /* R₂₂ of the others is decomposed as a matrix of its own. */
     for (int64_t c = 0; c < others; c++)
         cblas_dcopy((int)others, R + (first + c) * count + first, 1, p.R + c * others, 1);
+
     if (independent > own)
         SP_TRY(decompose(context, others, p.R, p.singular_value, p.left));
+
     p.most = most ? most - own : 0;
     find_rank(&p, independent - own);
     if (most && p.most == 0)
         p.kept = 0;
+
     orthogonalize_small(others, p.kept, p.left, p.R);
     for (int64_t k = 0; k < p.kept; k++)
         for (int64_t i = 0; i < others; i++)
             map[(own + k) * count + first + i] = R[(first + i) * count + first + i] == 0 ? 0 : p.left[k * others + i];
+
     cblas_dcopy((int)p.rank, p.singular_value, 1, value + own, 1);
     *rank = own + p.rank;
+
     SP_TRY(sp_store_times(context, store, own + p.kept, map));
     SP_TRY(sp_store_fix_signs(context, store));
 done:
@@ -270,18 +322,23 @@ int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t m
     int64_t count = store->count;
     sp_pool scratch = {0};
     int status;
+
     double *R = sp_pool_raw(&scratch, count * count, sizeof *R);
     int64_t *kept = sp_pool_raw(&scratch, count, sizeof *kept);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_store_orthonormalize(context, metric, store, threshold, R, rank));
+
     for (int64_t c = 0, k = 0; c < count; c++)
         if (R[c * count + c] != 0) {
             residual_norm[k] = R[c * count + c];
             kept[k++] = c;
         }
+
     SP_TRY(sp_store_keep(context, store, most && most < *rank ? most : *rank, kept));
 done:
     sp_pool_free(&scratch);

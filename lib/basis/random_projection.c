@@ -11,8 +11,11 @@ double sp_random_projection_entry(uint64_t seed, int64_t row, int64_t column)
 {
     uint32_t word[4];
     sp_random_block(seed, FIRST_STREAM + (uint64_t)column, (uint64_t)row, word);
-    uint64_t die =
-        (uint64_t)word[0] * 6 >> 32; /* 0 to 5; 2³² is not a multiple of 6, which changes probabilities by 2e-10 */
+
+    /* 0 to 5; 2³² is not a multiple of 6, which changes probabilities by 2e-10. */
+    uint64_t die = (uint64_t)word[0] * 6 >> 32;
+
+    /* √3 times +1, −1 and 0 with the probabilities 1/6, 1/6 and 2/3 */
     return die == 0 ? sqrt(3) : die == 1 ? -sqrt(3) : 0;
 }
 
@@ -23,10 +26,12 @@ int sp_random_projection(sp_context *context, int64_t r, sp_store *store)
         return sp_fail(context, SP_USAGE,
                        "%lld random combinations of %lld columns: there have to be at least as many columns",
                        (long long)r, (long long)m);
+
     sp_pool scratch = {0};
     double *R = sp_pool_raw(&scratch, m * r, sizeof *R);
     if (!R)
         return sp_fail_memory(context);
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < m; i++)
             R[j * m + i] = sp_random_projection_entry(context->seed, i, j);

@@ -19,9 +19,11 @@ static boxes make_boxes(const double low[3], const double high[3], int64_t along
 {
     boxes b = {0};
     double size = 0;
+
     for (int i = 0; i < 3; i++)
         size = fmax(size, high[i] - low[i]);
     b.edge = size / (double)along;
+
     for (int i = 0; i < 3; i++) {
         double sides = ceil((high[i] - low[i]) / b.edge * (1 - 1e-12));
         b.side[i] = sides < 1 ? 1 : (int64_t)sides;
@@ -63,16 +65,20 @@ static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, n
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         if (!(mass[v] > 0))
             continue;
+
         const double *x = mesh->vertices + 3 * v;
         int64_t box = box_of(b, x),
                 at[3] = {box % b->side[0], box / b->side[0] % b->side[1], box / b->side[0] / b->side[1]};
+
         double square = 0;
         for (int i = 0; i < 3; i++) {
             double d = x[i] - b->low[i] - ((double)at[i] + 0.5) * b->edge;
             square += d * d;
         }
-        list[used++] = (nearest){box, v, square};
+
+        list[used++] = (nearest){.box = box, .vertex = v, .distance = square};
     }
+
     qsort(list, (size_t)used, sizeof *list, by_box);
     int64_t count = 0;
     for (int64_t i = 0; i < used; i++)
@@ -88,17 +94,21 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
     int status = SP_OK;
     double low[3], high[3], *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
     nearest *list = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *list);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     sp_fe_space_vertex_mass(space, true, mass);
     sp_mesh_box(mesh, low, high);
     if (samples == 0)
         samples = (int64_t)(128 * log2((double)mesh->vertex_count));
+
     int64_t used = 0, most = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         used += mass[v] > 0;
+
     /* Find the coarsest division with enough occupied boxes. More boxes nearly always, but not strictly, mean more
      * occupied ones. */
     int64_t along = 0, count = 0, least = 0, enough = 1;
@@ -108,6 +118,8 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
         boxes b = make_boxes(low, high, enough);
         count = occupy(mesh, mass, &b, list);
     }
+
+    /* Bisection between the last division with too few and the first with enough. */
     while (enough - least > 1) {
         along = (least + enough) / 2;
         boxes b = make_boxes(low, high, along);
@@ -116,14 +128,18 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
         else
             least = along;
     }
+
     boxes b = make_boxes(low, high, enough);
     count = occupy(mesh, mass, &b, list);
+
     inner->row = sp_pool_raw(&inner->pool, 3 * count, sizeof *inner->row);
     inner->root = sp_pool_new(&inner->pool, count, sizeof *inner->root);
     if (inner->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* The first vertex of a box is the nearest to its centre and gets the mass of all. */
     for (int64_t i = 0; i < used; i++) {
         if (i == 0 || list[i].box != list[i - 1].box) {
             for (int c = 0; c < 3; c++)
@@ -132,6 +148,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t s
         }
         inner->root[inner->count - 1] += mass[list[i].vertex];
     }
+
     for (int64_t i = 0; i < inner->count; i++)
         inner->root[i] = sqrt(inner->root[i]);
     inner->box = b.edge;
@@ -170,17 +187,23 @@ static double orthogonalize(int64_t rows, int64_t before, const double *Y, doubl
     for (int64_t j = 0; j < before; j++) {
         coefficient[j] = 0;
         double along = norm > 0 ? cblas_ddot((int)rows, Y + j * rows, 1, y, 1) : 0, alpha = norm > 0 ? along / norm : 0;
+
         if (first > 0)
             counted->cosine = fmax(counted->cosine, fmin(1, fabs(along) / first));
+
         if (fabs(alpha) < culling || along == 0) {
             counted->culled++;
             continue;
         }
+
         coefficient[j] = along;
         cblas_daxpy((int)rows, -along, Y + j * rows, 1, y, 1);
         counted->done++;
+
+        /* l ← l √(1 − α²), recomputed where that would lose digits */
         norm = 1 - alpha * alpha < 0.01 ? cblas_dnrm2((int)rows, y, 1) : norm * sqrt(1 - alpha * alpha);
     }
+
     norm = cblas_dnrm2((int)rows, y, 1);
     return norm > 1e-7 * first ? norm : 0;
 }
@@ -192,23 +215,30 @@ int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double cul
     sp_pool scratch = {0};
     double *C = sp_pool_new(&scratch, before * width, sizeof *C), *T = sp_pool_new(&scratch, width * width, sizeof *T);
     double *column = sp_pool_raw(&scratch, before + width, sizeof *column);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     counts counted = {.cosine = *cosine};
     double *fresh = Y + before * rows;
     sp_sparse_inner_gather(inner, order, width, W, fresh);
+
     for (int64_t i = 0; i < width; i++) {
         double *y = fresh + i * rows, norm = orthogonalize(rows, before + i, Y, y, culling, column, &counted);
+
         memcpy(C + i * before, column, (size_t)before * sizeof *C);
         memcpy(T + i * width, column + before, (size_t)i * sizeof *T);
         T[i * width + i] = norm > 0 ? norm : INFINITY; /* division by infinity makes the column zero */
         for (int64_t k = 0; k < rows; k++)
             y[k] = norm > 0 ? y[k] / norm : 0;
     }
+
+    /* W ← (W − V C) T⁻¹ */
     sp_dense_add(context, order, before, V, width, C, -1, W);
     sp_dense_solve_right(context, order, width, T, W);
+
     *done += counted.done;
     *culled += counted.culled;
     *cosine = counted.cosine;

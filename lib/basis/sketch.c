@@ -15,10 +15,12 @@ int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t coun
     double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, BLOCK), sizeof *inner),
            *square = sp_pool_new(&scratch, n, sizeof *square);
     int status = scratch.failed ? sp_fail_memory(context) : sp_dense_fits(context, rows, n);
+
     for (int64_t first = 0; first < count && status == SP_OK; first += BLOCK) {
         int64_t width = count - first < BLOCK ? count - first : BLOCK;
         sp_metric_times(context, metric, width, A + first * rows, product, work);
         sp_dense_inner(context, rows, count, A, width, product, gram, inner);
+
         for (int64_t c = 0; c < width; c++) {
             memcpy(distance + (first + c) * n, gram + c * count, (size_t)count * sizeof *gram);
             square[first + c] = gram[c * count + first + c];
@@ -27,11 +29,14 @@ int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t coun
                                  (long long)(first + c), square[first + c]);
         }
     }
+
+    /* ‖A_i − A_j‖² = G_ii + G_jj − G_ij − G_ji, where the rest state has G = 0 */
     for (int64_t i = 0; i < n && status == SP_OK; i++)
         for (int64_t j = 0; j <= i; j++) {
             double products = i < count ? distance[i * n + j] + distance[j * n + i] : 0;
             distance[i * n + j] = distance[j * n + i] = i == j ? 0 : sqrt(fmax(0, square[i] + square[j] - products));
         }
+
     sp_pool_free(&scratch);
     return status;
 }
@@ -96,17 +101,22 @@ static void thin_out(thinning *t, bool *candidate, double *nearest)
 {
     for (int64_t i = 0; i <= t->count; i++)
         add_density(t, i, 1);
+
     for (int64_t i; (i = densest(t)) >= 0;) {
         t->alive[i] = false;
         add_density(t, i, -1);
     }
+
+    /* Samples whose close neighbours were all removed may come back. */
     for (int64_t i = 0; i < t->count; i++) {
         nearest[i] = INFINITY;
         candidate[i] = !t->alive[i];
     }
+
     for (int64_t i = 0; i <= t->count; i++)
         if (t->alive[i])
             approach(t, i, nearest);
+
     for (int64_t i; (i = farthest(t, candidate, nearest, t->separation)) >= 0;) {
         t->alive[i] = true;
         candidate[i] = false;
@@ -122,7 +132,10 @@ static void select_farthest(thinning *t, int64_t most, bool *candidate, double *
         candidate[i] = t->alive[i];
         t->alive[i] = false;
     }
+
+    /* The rest state counts as selected, so that the first sample is the farthest from rest. */
     approach(t, t->count, nearest);
+
     for (int64_t taken = 0, i; taken < most && (i = farthest(t, candidate, nearest, 0)) >= 0; taken++) {
         t->alive[i] = true;
         candidate[i] = false;
@@ -134,23 +147,26 @@ int sp_separate(sp_context *context, int64_t count, const double *distance, doub
                 int64_t *kept, int64_t *kept_count)
 {
     sp_pool scratch = {0};
-    thinning t = {count,
-                  distance,
-                  separation,
-                  sp_pool_new(&scratch, count + 1, sizeof(bool)),
-                  sp_pool_new(&scratch, count, sizeof(double)),
-                  sp_pool_new(&scratch, count, sizeof(int64_t))};
+    thinning t = {.count = count,
+                  .distance = distance,
+                  .separation = separation,
+                  .alive = sp_pool_new(&scratch, count + 1, sizeof(bool)),
+                  .density = sp_pool_new(&scratch, count, sizeof(double)),
+                  .close = sp_pool_new(&scratch, count, sizeof(int64_t))};
     bool *candidate = sp_pool_new(&scratch, count, sizeof *candidate);
     double *nearest = sp_pool_new(&scratch, count, sizeof *nearest);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     memset(t.alive, true, (size_t)count + 1);
     if (separation > 0)
         thin_out(&t, candidate, nearest);
     if (most > 0)
         select_farthest(&t, most, candidate, nearest);
+
     *kept_count = 0;
     for (int64_t i = 0; i < count; i++)
         if (t.alive[i])

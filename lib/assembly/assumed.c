@@ -76,10 +76,13 @@ SP_INLINE void hooke(const sp_element_lanes *data, const sp_lanes *E, sp_lanes *
 SP_INLINE void average_traces(const sp_element_lanes *data, tensors E)
 {
     sp_lanes volume = {0}, sum = {0};
+
     for (int g = 0; g < POINTS; g++) {
         volume += data->weight[g];
         sum += data->weight[g] * (E[g][0] + E[g][1] + E[g][2]);
     }
+
+    /* Ē = E + (mean of tr E − tr E)/3 I */
     for (int g = 0; g < POINTS; g++) {
         const sp_lanes change = (sum / volume - (E[g][0] + E[g][1] + E[g][2])) / 3;
         for (int k = 0; k < 3; k++)
@@ -96,12 +99,14 @@ SP_INLINE double place(int point, int j)
 /* x ← B⁻¹ x. */
 SP_INLINE void solve_modes(const sp_lanes *factor, sp_lanes x[9])
 {
+    /* B = L Lᵀ with the reciprocals of the diagonal of L: x ← L⁻¹ x, then x ← L⁻ᵀ x. */
     for (int i = 0; i < 9; i++) {
         const sp_lanes *row = factor + i * (i + 1) / 2;
         for (int k = 0; k < i; k++)
             x[i] -= row[k] * x[k];
         x[i] *= row[i];
     }
+
     for (int i = 8; i >= 0; i--) {
         const sp_lanes *row = factor + i * (i + 1) / 2;
         x[i] *= row[i];
@@ -114,6 +119,8 @@ SP_INLINE void solve_modes(const sp_lanes *factor, sp_lanes x[9])
 SP_INLINE void condense_modes(const sp_element_lanes *data, tensors E)
 {
     sp_lanes x[9] = {{0}}, S[6];
+
+    /* B α = Σ_g ξ_j (C E_g) a_j */
     for (int g = 0; g < POINTS; g++) {
         hooke(data, E[g], S);
         for (int j = 0; j < 3; j++)
@@ -122,7 +129,10 @@ SP_INLINE void condense_modes(const sp_element_lanes *data, tensors E)
                 x[3 * j + i] += place(g, j) * (S[voigt[i][0]] * a[0] + S[voigt[i][1]] * a[1] + S[voigt[i][2]] * a[2]);
             }
     }
+
     solve_modes(data->factor, x);
+
+    /* Ē_g = E_g − Σ_j ξ_j sym(α_j ⊗ a_j)/w_g */
     for (int g = 0; g < POINTS; g++)
         for (int j = 0; j < 3; j++) {
             const sp_lanes scale = place(g, j) / data->weight[g];
@@ -140,10 +150,12 @@ SP_INLINE void condense_modes(const sp_element_lanes *data, tensors E)
 SP_CLONES static void assumed_stress(const sp_element_lanes *data, tensors E, tensors S, sp_lanes *energy)
 {
     sp_lanes sum = {0};
+
     if (data->type == SP_HEX8B)
         average_traces(data, E);
     else
         condense_modes(data, E);
+
     for (int g = 0; g < POINTS; g++) {
         hooke(data, E[g], S[g]);
         sp_lanes density = {0};
@@ -151,6 +163,8 @@ SP_CLONES static void assumed_stress(const sp_element_lanes *data, tensors E, te
             density += S[g][k] * E[g][k];
         sum += data->weight[g] * density;
     }
+
+    /* Forces take the adjoint of the map from E to Ē. */
     if (data->type == SP_HEX8B)
         average_traces(data, S);
     *energy = 0.5 * sum;
@@ -163,14 +177,19 @@ static void stress_at(const sp_element_lanes *data, gradients H, tensors S, sp_l
     const sp_lanes *a = data->law.fibre_direction;
     tensors E;
     sp_lanes along = {0};
+
     for (int g = 0; g < POINTS; g++) {
         green_strain(H[g], E[g]);
-        for (int k = 0; k < 6 && data->active; k++)
+        if (!data->active)
+            continue;
+        for (int k = 0; k < 6; k++)
             along += data->weight[g] * E[g][k] * a[first[k]] * a[second[k]];
     }
+
     assumed_stress(data, E, S, energy);
     if (!data->active)
         return;
+
     *energy += data->law.fibre_tension * along;
     for (int g = 0; g < POINTS; g++)
         for (int k = 0; k < 6; k++)
@@ -187,6 +206,7 @@ SP_CLONES static void forces(const sp_element_lanes *data, gradients H, tensors 
     clear(NODES, f);
     for (int g = 0; g < POINTS; g++) {
         sp_lanes P[9] = {{0}};
+        /* P = F S */
         add_first_stress(H[g], S[g], P);
         add_force(data, g, P, f);
     }
@@ -207,11 +227,20 @@ SP_INLINE void stress_matrix(const sp_lanes S[6], bool definite, sp_lanes matrix
     const sp_lanes minor = S[1] * S[2] - S[3] * S[3], trace = S[0] + S[1] + S[2],
                    second_one = minor + S[0] * S[2] - S[4] * S[4] + S[0] * S[1] - S[5] * S[5],
                    third = S[0] * minor - S[5] * (S[5] * S[2] - S[3] * S[4]) + S[4] * (S[5] * S[3] - S[1] * S[4]);
+
     for (int k = 0; k < 9; k++)
         matrix[k] = S[voigt[k / 3][k % 3]];
-    for (int l = 0; l < SP_LANES && definite; l++)
-        for (int k = 0; k < 9 && !(trace[l] >= 0 && second_one[l] >= 0 && third[l] >= 0); k++)
+
+    if (!definite)
+        return;
+
+    /* The invariants of a semidefinite matrix are not negative. */
+    for (int l = 0; l < SP_LANES; l++) {
+        if (trace[l] >= 0 && second_one[l] >= 0 && third[l] >= 0)
+            continue;
+        for (int k = 0; k < 9; k++)
             matrix[k][l] = 0;
+    }
 }
 
 /* Column (c, i) of the tangent's part F S(sym(Fᵀ∇v)), for v = e_i at node c, into the blocks a ≤ c. */
@@ -219,14 +248,19 @@ SP_CLONES static void add_column(const sp_element_lanes *data, gradients H, int 
 {
     tensors E, S;
     sp_lanes unused, f[NODES][3];
+
+    /* The strain rate of v = e_i N_c. */
     for (int g = 0; g < POINTS; g++) {
         sp_lanes D[9] = {{0}};
         for (int j = 0; j < 3; j++)
             D[3 * i + j] = data->gradient[g][c][j];
         strain_rate(H[g], D, E[g]);
     }
+
     assumed_stress(data, E, S, &unused);
     forces(data, H, S, f);
+
+    /* Column i of the blocks (a, c). */
     for (int a = 0; a <= c; a++)
         for (int k = 0; k < 3; k++)
             block[sp_packed(NODES, a, c)][3 * k + i] += f[a][k];
@@ -251,7 +285,9 @@ void sp_assumed_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool def
     gradients_of(data, u, H);
     stress_at(data, H, S, energy);
     forces(data, H, S, f);
+
     set_stress_stiffness(data, S, definite, block);
+
     for (int c = 0; c < NODES; c++)
         for (int i = 0; i < 3; i++)
             add_column(data, H, c, i, block);
@@ -265,9 +301,12 @@ void sp_assumed_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp
     gradients_of(data, u, H);
     gradients_of(data, v, D);
     stress_at(data, H, S, &unused);
+
     for (int g = 0; g < POINTS; g++)
         strain_rate(H[g], D[g], E[g]);
     assumed_stress(data, E, change, &unused);
+
+    /* P = D S + F Ṡ */
     clear(NODES, y);
     for (int g = 0; g < POINTS; g++) {
         sp_lanes P[9] = {{0}};
@@ -282,6 +321,7 @@ static void linear_stress(const sp_element_lanes *data, gradients H, tensors S, 
 {
     static const sp_lanes rest[9] = {{0}};
     tensors E;
+
     for (int g = 0; g < POINTS; g++)
         strain_rate(rest, H[g], E[g]);
     assumed_stress(data, E, S, energy);
@@ -311,6 +351,7 @@ static void product_stress(const sp_element_lanes *data, gradients U, gradients 
 {
     tensors E;
     sp_lanes unused;
+
     for (int g = 0; g < POINTS; g++)
         product_strain(U[g], V[g], E[g]);
     assumed_stress(data, E, S, &unused);
@@ -322,11 +363,14 @@ void sp_assumed_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes 
     gradients U, V;
     tensors of_u, of_v, of_both;
     sp_lanes unused;
+
     gradients_of(data, u, U);
     gradients_of(data, v, V);
     linear_stress(data, U, of_u, &unused);
     linear_stress(data, V, of_v, &unused);
     product_stress(data, U, V, of_both);
+
+    /* ∂²f [u, v] = ∫ (U S(V) + V S(U) + S(sym UᵀV)) ∇N dV, at F = 1 */
     clear(NODES, h);
     for (int g = 0; g < POINTS; g++) {
         sp_lanes P[9] = {{0}};
@@ -342,12 +386,15 @@ void sp_assumed_third(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v
 {
     gradients U, V, W;
     tensors of_vw, of_wu, of_uv;
+
     gradients_of(data, u, U);
     gradients_of(data, v, V);
     gradients_of(data, w, W);
     product_stress(data, V, W, of_vw);
     product_stress(data, W, U, of_wu);
     product_stress(data, U, V, of_uv);
+
+    /* ∂³f [u, v, w] = ∫ (U S(sym VᵀW) + V S(sym WᵀU) + W S(sym UᵀV)) ∇N dV */
     clear(NODES, h);
     for (int g = 0; g < POINTS; g++) {
         sp_lanes P[9] = {{0}};

@@ -14,6 +14,7 @@ SP_CLONES static void load_pairs(const sp_fe_space *space, sp_element_lanes *dat
 {
     const int pairs = sp_pair_count(data->nodes);
     const double *gram[SP_LANES], *edges[SP_LANES];
+
     for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &space->classes[data->class[l]];
         gram[l] = class->gram;
@@ -21,6 +22,7 @@ SP_CLONES static void load_pairs(const sp_fe_space *space, sp_element_lanes *dat
         for (int p = 0; p < pairs; p++)
             data->along[p][l] = class->along ? class->along[p] : 0;
     }
+
     sp_lanes_gather(pairs * (pairs + 1) / 2, gram, data->gram);
     sp_lanes_gather(3 * pairs, edges, data->edge[0]);
 }
@@ -36,7 +38,10 @@ static void load_laws(const sp_fe_space *space, sp_element_lanes *data)
         same = same && data->region[l] == region;
         data->region[l] = region;
     }
-    for (int l = 0; l < SP_LANES && !same; l++)
+    if (same)
+        return;
+
+    for (int l = 0; l < SP_LANES; l++)
         sp_law_set(&data->law, l, sp_mesh_material(mesh, space->classes[data->class[l]].element, &scaled));
 }
 
@@ -54,13 +59,20 @@ static void load_assumed(const sp_fe_space *space, sp_element_lanes *data)
 {
     data->type = space->classes[data->class[0]].type;
     data->assumed = sp_element_assumed(data->type);
-    for (int l = 0; l < SP_LANES && data->assumed; l++) {
+
+    if (!data->assumed)
+        return;
+
+    for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &space->classes[data->class[l]];
         for (int k = 0; k < 36; k++)
             data->C[k][l] = class->C[k];
-        for (int k = 0; k < 9 && class->condensation; k++)
+        if (!class->condensation)
+            continue;
+
+        for (int k = 0; k < 9; k++)
             data->axis[k / 3][k % 3][l] = class->condensation->axis[k / 3][k % 3];
-        for (int k = 0; k < SP_CONDENSATION && class->condensation; k++)
+        for (int k = 0; k < SP_CONDENSATION; k++)
             data->factor[k][l] = class->condensation->factor[k];
     }
 }
@@ -86,15 +98,19 @@ void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data)
 void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_element_lanes *data)
 {
     bool same = true;
+
     for (int l = 0; l < SP_LANES; l++) {
         same = same && data->class[l] == space->element_class[batch->element[l]];
         data->class[l] = space->element_class[batch->element[l]];
     }
+
     if (!same) {
         data->nodes = batch->nodes;
         data->by_pairs = space->classes[data->class[0]].gram != NULL;
         (data->by_pairs ? load_pairs : load_points)(space, data);
     }
+
+    /* The tension of fibres may have changed since. */
     if (space->fibres || !same)
         sp_element_lanes_tension(space, data);
 }
@@ -113,12 +129,14 @@ void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element
         sp_element_lanes_tension(space, data);
         return;
     }
+
     const sp_element_class *class = &space->classes[number];
     int pairs = sp_pair_count(class->nodes);
     for (int l = 0; l < SP_LANES; l++)
         data->class[l] = number;
     data->nodes = class->nodes;
     data->by_pairs = class->gram != NULL;
+
     if (data->by_pairs) {
         broadcast(pairs * (pairs + 1) / 2, class->gram, data->gram);
         broadcast(3 * pairs, class->edges, data->edge[0]);
@@ -135,6 +153,8 @@ SP_CLONES void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, 
 {
     double own[SP_LANES][3 * SP_ELEMENT_NODES];
     const double *from[SP_LANES];
+
+    /* The vectors of each element are contiguous at first, to be transposed to lanes. */
     for (int l = 0; l < SP_LANES; l++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(space->mesh, batch->element[l], &nodes);
@@ -163,7 +183,10 @@ SP_INLINE void add_whole(int nodes, const int64_t *start, const int32_t *offset,
 {
     for (int a = 0; a < nodes; a++)
         for (int c = 0; c < nodes; c++) {
+            /* Blocks with a > c are transposes of those that are stored: the strides of rows and columns change places.
+             */
             const double *b = (const double *)block[sp_packed(nodes, a, c)] + lane;
+
             const int row = a <= c ? 3 * SP_LANES : SP_LANES, column = a <= c ? SP_LANES : 3 * SP_LANES;
             for (int i = 0; i < 3; i++) {
                 double *to = value + start[3 * a + i] + offset[a * nodes + c];
@@ -179,6 +202,7 @@ static void add_fixed_columns(const sp_fe_space *space, int nodes, const int64_t
     for (int a = 0; a < nodes; a++)
         for (int c = 0; c < nodes; c++) {
             const sp_lanes *b = block[sp_packed(nodes, a, c)];
+
             const int64_t *row = space->dof + 3 * node[a], *column = space->dof + 3 * node[c];
             for (int i = 0; i < 3; i++) {
                 if (row[i] < 0)
@@ -199,12 +223,14 @@ static void add_blocks(const sp_fe_space *space, int64_t element, int lane, doub
     const int32_t *offset = space->offset + space->offset_start[element];
     int64_t start[3 * SP_ELEMENT_NODES];
     bool whole = true;
+
     for (int a = 0; a < nodes && whole; a++)
         for (int i = 0; i < 3 && whole; i++) {
             const int64_t row = space->dof[3 * node[a] + i];
             whole = row >= 0;
             start[3 * a + i] = whole ? space->pattern.start[row] : 0;
         }
+
     if (!whole)
         add_fixed_columns(space, nodes, node, offset, lane, scale, block, value);
     else if (nodes == 8)
@@ -218,14 +244,18 @@ static void add_blocks(const sp_fe_space *space, int64_t element, int lane, doub
 void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale, sp_lanes block[][9],
                          double *value)
 {
+    /* The upper triangle of diagonal blocks is copied, so that K is symmetric to the last bit. */
     for (int a = 0; a < batch->nodes; a++) {
         sp_lanes *diagonal = block[sp_packed(batch->nodes, a, a)];
         diagonal[3] = diagonal[1];
         diagonal[6] = diagonal[2];
         diagonal[7] = diagonal[5];
     }
-    for (int l = 0; l < batch->count; l++) /* prefetched while other lanes are added */
+
+    /* The positions are fetched while other lanes are added. */
+    for (int l = 0; l < batch->count; l++)
         __builtin_prefetch(space->offset + space->offset_start[batch->element[l]]);
+
     for (int l = 0; l < batch->count; l++)
         add_blocks(space, batch->element[l], l, scale, block, value);
 }

@@ -10,7 +10,7 @@
 
 enum {
     /* Numbers of batches below which more threads do not pay: a barrier per color costs microseconds on an idle machine
-       and milliseconds on a busy one. */
+     * and milliseconds on a busy one. */
     SMALL_FORCE = 2048,
     SMALL_TANGENT = 256,
 };
@@ -26,6 +26,7 @@ static double sum_lanes(const sp_batch *batch, const sp_lanes *value)
 static double total_energy(const sp_fe_space *space)
 {
     double sum = 0;
+    /* In the order of the batches, so that the sum does not depend on the threads. */
     for (int64_t b = 0; b < space->batch_count; b++)
         sum += space->batch_energy[b];
     return sum;
@@ -38,6 +39,7 @@ double sp_elastic_force(const sp_context *context, const sp_fe_space *space, con
 #pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_FORCE)
     {
         sp_element_lanes data;
+
         sp_element_lanes_start(&data);
         SP_EACH_BATCH(space, b)
         {
@@ -59,12 +61,16 @@ int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u)
     int64_t first = -1;
     sp_element_lanes data;
     sp_element_lanes_start(&data);
+
     for (int64_t b = 0; b < space->batch_count; b++) {
         const sp_batch *batch = &space->batches[b];
         sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         const sp_element_class *class = &space->classes[space->element_class[batch->element[0]]];
+
         if (sp_law_everywhere(space->mesh->materials[class->region].law))
             continue;
+
+        /* The energy of an inverted element is not finite. */
         sp_element_lanes_load(space, batch, &data);
         sp_batch_gather(space, batch, u, displacement);
         sp_batch_force(&data, displacement, force, &energy);
@@ -86,11 +92,13 @@ double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, c
     {
         sp_element_lanes data;
         sp_lanes block[SP_ELEMENT_BLOCKS][9];
+
         sp_element_lanes_start(&data);
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_tangent(&data, displacement, definite, force, block, &energy);
@@ -115,6 +123,7 @@ void sp_elastic_stress_stiffness(const sp_context *context, const sp_fe_space *s
         {
             const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[SP_ELEMENT_NODES][3];
+
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_stress_stiffness(&data, displacement, block);
@@ -137,6 +146,7 @@ void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *spac
         {
             const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[SP_ELEMENT_NODES][3], direction[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3];
+
             sp_element_lanes_load(space, batch, &data);
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_gather(space, batch, v, direction);
@@ -158,6 +168,7 @@ static void fill_rest(const sp_fe_space *space, int64_t element, rest_element *r
 {
     const int64_t region = rest->data.region[0];
     sp_element_lanes_fill(space, element, &rest->data);
+    /* The tangent changes with the region, or from element to element if these have data of their own. */
     if (!rest->data.by_pairs && (region != rest->data.region[0] || space->mesh->factor || space->mesh->fibre))
         sp_points_rest_tangent(&rest->data, rest->A);
 }
@@ -171,9 +182,12 @@ static sp_lanes rest_energies(const sp_fe_space *space, const sp_lanes *u, rest_
         int nodes;
         const int64_t *node = sp_mesh_nodes(space->mesh, e, &nodes);
         sp_lanes own[SP_ELEMENT_NODES][3], energy;
+
         fill_rest(space, e, rest);
+        /* One element at a time, with the displacements of eight columns in its lanes. */
         for (int a = 0; a < nodes; a++)
             memcpy(own[a], u + 3 * node[a], sizeof own[a]);
+
         if (rest->data.by_pairs)
             sp_pairs_rest_energy(&rest->data, own, &energy);
         else
@@ -191,6 +205,7 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
     sp_pool scratch = {0};
     sp_lanes *u = sp_pool_raw(&scratch, threads * rows, sizeof *u);
     rest_element *rest = sp_pool_raw(&scratch, threads, sizeof *rest);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
@@ -200,12 +215,16 @@ int sp_elastic_rest_energies(sp_context *context, const sp_fe_space *space, int6
         const int64_t first = g * SP_LANES, used = count - first < SP_LANES ? count - first : SP_LANES;
         sp_lanes *own = u + omp_get_thread_num() * rows;
         const double *column[SP_LANES];
-        for (int l = 0; l < SP_LANES; l++) /* those beyond the last are not used */
+
+        /* Lanes beyond the last column repeat the first one. */
+        for (int l = 0; l < SP_LANES; l++)
             column[l] = U + (first + (l < used ? l : 0)) * rows;
         sp_lanes_gather(rows, column, own);
+
         const sp_lanes sum = rest_energies(space, own, &rest[omp_get_thread_num()]);
         memcpy(energy + first, &sum, (size_t)used * sizeof *energy);
     }
+
     sp_pool_free(&scratch);
     return SP_OK;
 }
@@ -254,26 +273,34 @@ static int derivatives(sp_context *context, const sp_fe_space *space, int order,
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t c = 0; c < order * count; c++)
         used[number[c]] = 1;
+
     memset(H, 0, (size_t)(rows * count) * sizeof *H);
 #pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
+
+        /* Each thread has its own prepared modes. */
         mode_lanes *mode = NULL;
 #pragma omp critical
         {
             mode = all;
             all += mode_count;
         }
+
         SP_EACH_BATCH(space, b)
         {
             const sp_batch *batch = &space->batches[b];
             sp_element_lanes_load(space, batch, &data);
+
+            /* A mode is prepared once for all columns that use it. */
             for (int64_t i = 0; i < mode_count; i++)
                 if (used[i])
                     prepare_mode(space, batch, &data, U + i * rows, &mode[i]);
+
             for (int64_t c = 0; c < count; c++) {
                 const int64_t *of = number + order * c;
                 sp_lanes h[SP_ELEMENT_NODES][3];
@@ -305,18 +332,23 @@ static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
 int sp_elastic_point_stress(sp_context *context, const sp_material *material, const double *H, const double *E,
                             double *S)
 {
+    /* S = C E + T a aᵀ */
     if (sp_material_quadratic(material)) {
         double C[36];
         int status = sp_material_stiffness(context, material, C);
-        for (int k = 0; status == SP_OK && k < 6; k++) {
+        if (status != SP_OK)
+            return status;
+
+        for (int k = 0; k < 6; k++) {
             S[k] = 0;
             for (int m = 0; m < 6; m++)
                 S[k] += C[6 * k + m] * (m < 3 ? E[m] : 2 * E[m]);
             S[k] += material->fibre_tension * material->fibre_direction[voigt[k][0]] *
                     material->fibre_direction[voigt[k][1]];
         }
-        return status;
+        return SP_OK;
     }
+
     sp_law_lanes law;
     sp_lanes lanes[9], W, P[9];
     for (int l = 0; l < SP_LANES; l++) {
@@ -324,7 +356,10 @@ int sp_elastic_point_stress(sp_context *context, const sp_material *material, co
         for (int k = 0; k < 9; k++)
             lanes[k][l] = H[k];
     }
+
     sp_law_evaluate(&law, lanes, false, &W, P, NULL);
+
+    /* S = F⁻¹ P, from the cofactors of F */
     double F[9], J = 0, inverse[9];
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
@@ -333,8 +368,10 @@ int sp_elastic_point_stress(sp_context *context, const sp_material *material, co
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             inverse[3 * j + i] = F[3 * i1 + j1] * F[3 * i2 + j2] - F[3 * i1 + j2] * F[3 * i2 + j1];
         }
+
     for (int j = 0; j < 3; j++)
         J += F[j] * inverse[3 * j];
+
     for (int k = 0; k < 6; k++) {
         int i = voigt[k][0], j = voigt[k][1];
         S[k] = 0;
@@ -349,12 +386,15 @@ static void mean_densities(const sp_fe_space *space, const double *u, double *de
 {
     sp_element_lanes data;
     sp_element_lanes_start(&data);
+
     for (int64_t b = 0; b < space->batch_count; b++) {
         const sp_batch *batch = &space->batches[b];
         sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+
         sp_element_lanes_load(space, batch, &data);
         sp_batch_gather(space, batch, u, displacement);
         sp_batch_force(&data, displacement, force, &energy);
+
         for (int l = 0; l < batch->count; l++)
             density[batch->element[l]] = energy[l] / space->classes[data.class[l]].volume;
     }
@@ -368,13 +408,17 @@ static bool centre_strain(const sp_mesh *mesh, const double *u, int64_t element,
     const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
     double X[SP_ELEMENT_NODES][3], gradient[SP_ELEMENT_NODES][3];
     const int type = sp_mesh_element_places(mesh, element, X);
+
     memset(H, 0, 9 * sizeof *H);
     if (!(sp_element_centre_gradients(type, X[0], gradient) > 0))
         return false;
+
     for (int a = 0; a < nodes; a++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 H[3 * i + j] += u[3 * node[a] + i] * gradient[a][j];
+
+    /* E = ½ (H + Hᵀ + HᵀH) */
     for (int k = 0; k < 6; k++) {
         int i = voigt[k][0], j = voigt[k][1];
         E[k] = 0.5 * (H[3 * i + j] + H[3 * j + i]);
@@ -403,8 +447,12 @@ int64_t sp_elastic_softened(const sp_fe_space *space, const double *u, int64_t *
         double H[9], E[6], compression[6];
         if (!sp_material_quadratic(&mesh->materials[mesh->region[e]]) || !centre_strain(mesh, u, e, H, E))
             continue;
+
         for (int k = 0; k < 6; k++)
             compression[k] = -E[k];
+
+        /* The force E λ (λ² − 1)/2 of a bar is largest in compression at λ² = 1/3, where the strain (λ² − 1)/2 is
+         * −1/3. */
         if ((sp_tensor_largest(compression) > 1.0 / 3 || turned_over(H)) && count++ == 0)
             *first = e;
     }
@@ -420,6 +468,7 @@ int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const doubl
         double H[9], E[6];
         if (!centre_strain(mesh, u, e, H, E))
             return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)e);
+
         if (strain)
             memcpy(strain + 6 * e, E, sizeof E);
         sp_material scaled;
@@ -428,6 +477,7 @@ int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const doubl
         if (status != SP_OK)
             return status;
     }
+
     if (density)
         mean_densities(space, u, density);
     return SP_OK;
@@ -439,8 +489,10 @@ int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K)
     *K = (sp_sparse){0};
     double *rest = sp_pool_new(&scratch, 3 * space->mesh->vertex_count, sizeof *rest);
     int status = rest ? sp_fe_space_pattern(context, space) : sp_fail_memory(context);
+
     if (status == SP_OK)
         status = sp_fe_space_matrix(context, space, K);
+    /* K = ∂f/∂u at u = 0 */
     if (status == SP_OK)
         sp_elastic_tangent(context, space, rest, 1, false, NULL, K);
     sp_pool_free(&scratch);

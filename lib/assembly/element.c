@@ -29,6 +29,7 @@ static bool counts(int nodes, double slope)
 static double invert_flat(int nodes, const double *X, const double reference[][3], double axis[3][3])
 {
     sp_twofold J[3][3], c[3][3], det = {0, 0};
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             J[i][j] = (sp_twofold){0, 0};
@@ -38,13 +39,17 @@ static double invert_flat(int nodes, const double *X, const double reference[][3
                                              sp_twofold_times(sp_two_sum(X[3 * a + i], -X[3 * before(nodes, a, j) + i]),
                                                               (sp_twofold){reference[a][j], 0}));
         }
+
+    /* J⁻¹ = cᵀ / det J with the cofactors c */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             c[i][j] = sp_twofold_add(
                 sp_twofold_times(J[(i + 1) % 3][(j + 1) % 3], J[(i + 2) % 3][(j + 2) % 3]),
                 sp_twofold_minus(sp_twofold_times(J[(i + 1) % 3][(j + 2) % 3], J[(i + 2) % 3][(j + 1) % 3])));
+
     for (int j = 0; j < 3; j++)
         det = sp_twofold_add(det, sp_twofold_times(J[0][j], c[0][j]));
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             axis[j][i] = c[i][j].high / det.high;
@@ -60,17 +65,23 @@ static double column_length(const double J[3][3], int j)
 static double invert_jacobian(int nodes, const double *X, const double reference[][3], double axis[3][3])
 {
     double J[3][3] = {{0}}, c[3][3];
+
     for (int a = 1; a < nodes; a++)
         for (int j = 0; j < 3; j++)
-            for (int i = 0; i < 3 && counts(nodes, reference[a][j]); i++)
-                J[i][j] += (X[3 * a + i] - X[3 * before(nodes, a, j) + i]) * reference[a][j];
+            if (counts(nodes, reference[a][j]))
+                for (int i = 0; i < 3; i++)
+                    J[i][j] += (X[3 * a + i] - X[3 * before(nodes, a, j) + i]) * reference[a][j];
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
                       J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
+
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
+
     if (!(det > SP_ELEMENT_FLAT * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
         return invert_flat(nodes, X, reference, axis);
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             axis[j][i] = c[i][j] / det;
@@ -99,6 +110,7 @@ double sp_element_centre_gradients(int type, const double *X, double gradient[][
     static const double centre[3][3] = {[SP_TETRAHEDRON] = {0.25, 0.25, 0.25}, [SP_WEDGE] = {1.0 / 3, 1.0 / 3, 0}};
     const sp_element_type *of = &sp_element_types[type];
     double slope[SP_ELEMENT_NODES][3], axis[3][3], shape[SP_ELEMENT_NODES];
+
     sp_element_shape_functions(type, centre[of->shape], shape, slope);
     return map_gradients(of->nodes, X, slope, axis, gradient);
 }
@@ -107,10 +119,13 @@ double sp_element_quadrature(const sp_reference *reference, const double *X, sp_
 {
     double smallest = INFINITY;
     quadrature->count = reference->count;
+
     for (int g = 0; g < quadrature->count; g++) {
+        /* The weights of the reference element become volumes by det J. */
         const double det = map_gradients(sp_element_types[reference->type].nodes, X, reference->slope[g],
                                          quadrature->axis[g], quadrature->gradient[g]);
         smallest = fmin(smallest, det);
+
         quadrature->weight[g] = det * reference->weight[g];
         memcpy(quadrature->place[g], reference->place[g], sizeof quadrature->place[g]);
     }
@@ -127,7 +142,7 @@ double sp_element_regular_stretch(int type, int points_per_axis)
     for (int a = 0; a < of->nodes; a++) {
         double xi[3];
         sp_element_node(type, a, xi);
-        /* the triangle with sides 1, and on it a point at the height of the regular tetrahedron */
+        /* The triangle with sides 1, and on it a point at the height of the regular tetrahedron. */
         if (of->shape != SP_HEXAHEDRON) {
             const double L[3] = {xi[0], xi[1], xi[2]};
             xi[0] = L[0] + 0.5 * L[1] + (of->shape == SP_TETRAHEDRON ? 0.5 * L[2] : 0);
@@ -136,6 +151,7 @@ double sp_element_regular_stretch(int type, int points_per_axis)
         }
         memcpy(X + 3 * a, xi, sizeof xi);
     }
+
     sp_element_quadrature(&reference, X, &quadrature);
     return sp_element_stretch(type, X, &quadrature);
 }
@@ -144,11 +160,14 @@ double sp_element_stretch(int type, const double *X, const sp_quadrature *quadra
 {
     const int nodes = sp_element_types[type].nodes, corners = sp_element_types[type].corners;
     double longest = 0, steepest = 0;
+
+    /* The squares of the longest distance between corners and of the steepest gradient. */
     for (int a = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++) {
             const double d[3] = {X[3 * a] - X[3 * b], X[3 * a + 1] - X[3 * b + 1], X[3 * a + 2] - X[3 * b + 2]};
             longest = fmax(longest, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         }
+
     for (int g = 0; g < quadrature->count; g++)
         for (int a = 0; a < nodes; a++) {
             const double *n = quadrature->gradient[g][a];
@@ -163,6 +182,8 @@ void sp_element_product_gram(int count, const int product[][2], int points, cons
     memset(G, 0, sizeof *G * (size_t)(count * count));
     for (int g = 0; g < points; g++) {
         double strain[SP_HEX_PAIRS][6], stress[SP_HEX_PAIRS][6];
+
+        /* strain m nᵀ + n mᵀ in Voigt notation, stress w C e */
         for (int p = 0; p < count; p++) {
             const double *m = vector + 3 * (g * fields + product[p][0]), *n = vector + 3 * (g * fields + product[p][1]);
             const double e[6] = {m[0] * n[0],
@@ -178,11 +199,14 @@ void sp_element_product_gram(int count, const int product[][2], int points, cons
                     stress[p][i] += weight[g] * C[6 * i + j] * e[j];
             }
         }
+
+        /* G_pq += w e_p : C e_q */
         for (int p = 0; p < count; p++)
             for (int q = p; q < count; q++)
                 for (int i = 0; i < 6; i++)
                     G[p * count + q] += strain[p][i] * stress[q][i];
     }
+
     for (int p = 0; p < count; p++)
         for (int q = 0; q < p; q++)
             G[p * count + q] = G[q * count + p];
@@ -214,6 +238,8 @@ void sp_element_along(int nodes, const sp_quadrature *quadrature, const double d
             const double *m = quadrature->gradient[g][a];
             slope[a] = direction[0] * m[0] + direction[1] * m[1] + direction[2] * m[2];
         }
+
+        /* ∫ aᵀ(−∇N_a ∇N_bᵀ) a dV for each pair */
         for (int a = 0, p = 0; a < nodes; a++)
             for (int b = a + 1; b < nodes; b++, p++)
                 along[p] -= quadrature->weight[g] * slope[a] * slope[b];
@@ -255,6 +281,7 @@ static void gram_of_strains(const sp_quadrature *quadrature, double strain[][SP_
                             double *G)
 {
     memset(G, 0, sizeof *G * SP_HEX_PAIRS * SP_HEX_PAIRS);
+
     for (int g = 0; g < quadrature->count; g++)
         for (int q = 0; q < SP_HEX_PAIRS; q++) {
             double stress[6];
@@ -263,6 +290,7 @@ static void gram_of_strains(const sp_quadrature *quadrature, double strain[][SP_
                 for (int i = 0; i < 6; i++)
                     G[p * SP_HEX_PAIRS + q] += strain[g][p][i] * stress[i];
         }
+
     for (int p = 0; p < SP_HEX_PAIRS; p++)
         for (int q = 0; q < p; q++)
             G[p * SP_HEX_PAIRS + q] = G[q * SP_HEX_PAIRS + p];
@@ -271,12 +299,15 @@ static void gram_of_strains(const sp_quadrature *quadrature, double strain[][SP_
 static void average_traces(const sp_quadrature *quadrature, double strain[][SP_HEX_PAIRS][6])
 {
     double volume = 0;
+
     for (int g = 0; g < quadrature->count; g++)
         volume += quadrature->weight[g];
     for (int p = 0; p < SP_HEX_PAIRS; p++) {
         double mean = 0;
         for (int g = 0; g < quadrature->count; g++)
             mean += quadrature->weight[g] / volume * (strain[g][p][0] + strain[g][p][1] + strain[g][p][2]);
+
+        /* Ē = E + (mean of tr E − tr E)/3 I */
         for (int g = 0; g < quadrature->count; g++) {
             const double trace = strain[g][p][0] + strain[g][p][1] + strain[g][p][2];
             for (int i = 0; i < 3; i++)
@@ -311,6 +342,8 @@ int sp_element_condensation(sp_context *context, const double *X, const sp_quadr
     const double det = map_gradients(8, X, slope, condensation->axis, gradient);
     for (int k = 0; k < 9; k++)
         condensation->axis[k / 3][k % 3] *= det;
+
+    /* B_nm = Σ w m_nᵀ C m_m, the stiffness of the modes alone */
     for (int g = 0; g < quadrature->count; g++) {
         double mode[9][6], stress[6];
         enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
@@ -322,6 +355,7 @@ int sp_element_condensation(sp_context *context, const double *X, const sp_quadr
         }
     }
 
+    /* The Cholesky factor of B, with the reciprocals of its diagonal, by which solving multiplies. */
     for (int i = 0, at = 0; i < 9; i++)
         for (int j = 0; j <= i; j++, at++) {
             double sum = B[i][j];
@@ -358,6 +392,8 @@ static void condense_strains(const sp_condensation *condensation, const sp_quadr
 {
     for (int p = 0; p < SP_HEX_PAIRS; p++) {
         double x[9] = {0}, mode[9][6], stress[6];
+
+        /* B x = Σ w mᵀ C e for the modes m */
         for (int g = 0; g < quadrature->count; g++) {
             stress_of(C, quadrature->weight[g], strain[g][p], stress);
             enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
@@ -365,7 +401,9 @@ static void condense_strains(const sp_condensation *condensation, const sp_quadr
                 for (int k = 0; k < 6; k++)
                     x[m] += mode[m][k] * stress[k];
         }
+
         solve_modes(condensation->factor, x);
+
         for (int g = 0; g < quadrature->count; g++) {
             enhanced_modes(quadrature, g, (const double(*)[3])condensation->axis, mode);
             for (int m = 0; m < 9; m++)
@@ -380,6 +418,7 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
 {
     double strain[8][SP_HEX_PAIRS][6];
     sp_condensation condensation;
+
     product_strains(SP_HEX_PAIRS, product, quadrature, fields, vector, strain);
     if (type == SP_HEX8B)
         average_traces(quadrature, strain);
@@ -389,6 +428,7 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
             return status;
         condense_strains(&condensation, quadrature, strain, C);
     }
+
     gram_of_strains(quadrature, strain, C, G);
     return SP_OK;
 }
@@ -399,12 +439,15 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
     double place[SP_FACE_NODES][2], weight[SP_FACE_NODES];
     int corners;
     const int nodes = sp_element_face(type, face, node, &corners), points = sp_face_points(corners, place, weight);
+
     memset(area, 0, (size_t)nodes * sizeof *area);
     if (size)
         memset(size, 0, (size_t)nodes * sizeof *size);
     for (int g = 0; g < points; g++) {
-        double xi[3], along[2][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3], tangent[2][3] = {{0}},
-                                                                                        normal[3];
+        double xi[3], along[2][3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3];
+        double tangent[2][3] = {{0}}, normal[3];
+
+        /* ∂x/∂s and ∂x/∂t on the face, from differences to node 0, as Σ_a ∇N_a = 0 */
         sp_element_face_place(type, face, place[g][0], place[g][1], xi, along);
         sp_element_shape_functions(type, xi, shape, slope);
         for (int a = 0; a < sp_element_types[type].nodes; a++)
@@ -413,6 +456,8 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
                 for (int i = 0; i < 3; i++)
                     tangent[s][i] += rate * (X[a][i] - X[0][i]);
             }
+
+        /* ∫ N_a n dA */
         sp_cross3(tangent[0], tangent[1], normal);
         for (int a = 0; a < nodes; a++) {
             for (int i = 0; i < 3; i++)
@@ -426,15 +471,20 @@ void sp_element_face_areas(int type, int face, double X[][3], double area[SP_FAC
 void sp_element_volume_mass(const sp_reference *reference, const double *X, const double *weight, double *mass)
 {
     const int type = reference->type, nodes = sp_element_types[type].nodes;
+
     memset(mass, 0, sizeof *mass * (size_t)(nodes * nodes));
     for (int g = 0; g < reference->count; g++) {
         const double *shape = reference->shape[g];
+
         double axis[3][3], here;
         here = weight ? weight[g] : reference->weight[g] * invert_jacobian(nodes, X, reference->slope[g], axis);
+
+        /* 4-node tetrahedra have ∫ N_a N_b dV = V/10 and V/20, which their one point does not give. */
         for (int a = 0; a < nodes; a++)
             for (int b = a; b < nodes; b++)
                 mass[nodes * a + b] += type == SP_TET4 ? here * (a == b ? 0.1 : 0.05) : here * shape[a] * shape[b];
     }
+
     for (int a = 0; a < nodes; a++)
         for (int b = 0; b < a; b++)
             mass[nodes * a + b] = mass[nodes * b + a];

@@ -16,13 +16,20 @@ static void row_sums(const sp_element_class *class, double *mass)
 void sp_element_class_lumped(const sp_element_class *class, double *mass)
 {
     const int nodes = class->nodes;
+
     double total = 0, diagonal = 0;
     row_sums(class, mass);
+
+    /* Row sums of elements of second order may be negative: they get the diagonal, scaled to the mass (HRZ lumping). */
     for (int a = 0; a < nodes; a++) {
         total += mass[a];
         diagonal += class->mass[a * (nodes + 1)];
     }
-    for (int a = 0; a < nodes && nodes > sp_element_types[class->type].corners; a++)
+
+    if (nodes == sp_element_types[class->type].corners)
+        return;
+
+    for (int a = 0; a < nodes; a++)
         mass[a] = total / diagonal * class->mass[a * (nodes + 1)];
 }
 
@@ -30,12 +37,15 @@ void sp_fe_space_vertex_mass(const sp_fe_space *space, bool lumped, double *mass
 {
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
+
     memset(mass, 0, (size_t)mesh->vertex_count * sizeof *mass);
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         double own[SP_ELEMENT_NODES];
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         const sp_element_class *class = &space->classes[space->element_class[e]];
+
+        /* Row sums of the consistent mass are its product with a unit translation. */
         if (lumped)
             sp_element_class_lumped(class, own);
         else
@@ -54,13 +64,19 @@ static double *pair_masses(const sp_context *context, const sp_fe_space *space, 
     int64_t *first = *start = sp_pool_new(pool, mesh->vertex_count + 1, sizeof *first);
     if (!first)
         return NULL;
-    for (int64_t row = 0; row < space->dof_count; row++) /* all rows of a vertex have the same length */
+
+    /* All rows of a vertex have the same length. */
+    for (int64_t row = 0; row < space->dof_count; row++)
         first[space->free[row] / 3 + 1] = space->pattern.start[row + 1] - space->pattern.start[row];
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         first[v + 1] += first[v];
+
     double *pairs = sp_pool_new(pool, first[mesh->vertex_count], sizeof *pairs);
     if (!pairs)
         return NULL;
+
+    /* Only pairs of vertices neither of which is fixed; blocks of one color share no vertex. */
     for (int64_t color = 0; color < space->color_count; color++)
 #pragma omp parallel for schedule(static) num_threads(context->threads)
         for (int64_t part = space->color_parts[color]; part < space->color_parts[color + 1]; part++)
@@ -71,10 +87,10 @@ static double *pair_masses(const sp_context *context, const sp_fe_space *space, 
                     const int64_t *node = sp_mesh_nodes(mesh, element, &nodes);
                     const double *mass = space->classes[space->element_class[element]].mass;
                     const int32_t *offset = space->offset + space->offset_start[element];
+
                     for (int a = 0; a < nodes; a++)
                         for (int c = 0; c < nodes; c++)
-                            if (first[node[a]] < first[node[a] + 1] &&
-                                first[node[c]] < first[node[c] + 1]) /* neither is fixed */
+                            if (first[node[a]] < first[node[a] + 1] && first[node[c]] < first[node[c] + 1])
                                 pairs[first[node[a]] + offset[a * nodes + c]] += mass[a * nodes + c];
                 }
     return pairs;
@@ -85,7 +101,10 @@ static int64_t mass_row(const sp_fe_space *space, const double *pairs, const int
 {
     const int64_t *column = space->pattern.index + space->pattern.start[row],
                   length = space->pattern.start[row + 1] - space->pattern.start[row];
+
     const int64_t vertex = space->free[row] / 3, component = space->free[row] - 3 * vertex;
+
+    /* A vertex has one mass for its three components: the entries of other components are 0. */
     for (int64_t k = 0, last = -1, first = 0; k < length; k++) {
         const int64_t of = space->free[column[k]] / 3;
         if (of != last)
@@ -101,6 +120,7 @@ static int add_lumped(sp_context *context, const sp_fe_space *space, sp_sparse *
     double *mass = sp_memory_new((size_t)space->mesh->vertex_count * sizeof *mass);
     if (!mass)
         return sp_fail_memory(context);
+
     sp_fe_space_vertex_mass(space, true, mass);
     for (int64_t row = 0; row < matrix->order; row++)
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
@@ -114,11 +134,13 @@ int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped,
 {
     if (lumped)
         return add_lumped(context, space, matrix);
+
     sp_pool scratch = {0};
     int64_t *start;
     const double *pairs = pair_masses(context, space, &scratch, &start);
     double *value = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *value);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
     for (int64_t row = 0; row < matrix->order && status == SP_OK; row++) {
         const int64_t length = mass_row(space, pairs, start, row, value);
         for (int64_t k = 0; k < length; k++)
@@ -130,16 +152,21 @@ int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped,
 
 static int consistent_compressed(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
 {
-    const int64_t n = space->dof_count, most = space->pattern.start[n]; /* pages that are never written use no memory */
+    const int64_t n = space->dof_count, most = space->pattern.start[n];
     sp_pool scratch = {0};
+
     int64_t *start, kept = 0;
     const double *pairs = pair_masses(context, space, &scratch, &start);
     double *value = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *value);
+
+    /* Arrays of the size of the pattern, though a third is filled: pages that are never written use no memory. */
     *matrix = (sp_sparse){.order = n};
     matrix->start = sp_pool_raw(&matrix->pool, n + 1, sizeof *matrix->start);
     matrix->index = sp_pool_raw(&matrix->pool, most, sizeof *matrix->index);
     matrix->value = sp_pool_raw(&matrix->pool, most, sizeof *matrix->value);
+
     int status = scratch.failed || matrix->pool.failed ? sp_fail_memory(context) : SP_OK;
+
     for (int64_t row = 0; row < n && status == SP_OK; row++) {
         const int64_t length = mass_row(space, pairs, start, row, value);
         matrix->start[row] = kept;
@@ -149,6 +176,7 @@ static int consistent_compressed(sp_context *context, const sp_fe_space *space, 
                 matrix->value[kept++] = value[k];
             }
     }
+
     sp_pool_free(&scratch);
     if (status == SP_OK) {
         matrix->start[n] = kept;
@@ -166,6 +194,7 @@ int sp_fe_space_mass_compressed(sp_context *context, sp_fe_space *space, bool lu
     SP_TRY(sp_fe_space_pattern(context, space));
     if (!lumped)
         return consistent_compressed(context, space, matrix);
+
     SP_TRY(sp_fe_space_matrix(context, space, &full));
     SP_TRY(add_lumped(context, space, &full));
     status = sp_sparse_compress(context, &full, matrix);
@@ -187,6 +216,7 @@ void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space,
                     int nodes;
                     const int64_t *node = sp_mesh_nodes(space->mesh, element, &nodes);
                     const double *mass = space->classes[space->element_class[element]].mass;
+
                     for (int i = 0; i < nodes; i++)
                         for (int j = 0; j < nodes; j++) {
                             const double m = mass[i * nodes + j], *from = fields + node[j] * width;

@@ -32,7 +32,8 @@ static int edges_of(const sp_mesh *mesh, int nodes, const int64_t *node, double 
 /* Returns true if the edges are equal up to `rounding` of the coordinates. */
 static bool same_shape(int nodes, const double *edges, const double *other, double rounding)
 {
-    for (int i = 0; i < 3 * (nodes - 1); i++) /* the pairs with node 0 determine all others */
+    /* The pairs with node 0 determine all others. */
+    for (int i = 0; i < 3 * (nodes - 1); i++)
         if (!(fabs(edges[i] - other[i]) <= rounding))
             return false;
     return true;
@@ -61,7 +62,9 @@ static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, 
     const sp_material *material = sp_mesh_material(mesh, class->element, &scaled);
     double C[36], full[PAIRS * PAIRS];
     int status;
+
     SP_TRY(sp_material_stiffness(context, material, C));
+
     if (sp_element_assumed(class->type)) {
         int pair[PAIRS][2];
         sp_element_pairs(8, pair);
@@ -69,6 +72,7 @@ static int fill_gram(sp_context *context, const sp_mesh *mesh, const double *X, 
                                        quadrature->gradient[0][0], C, full));
     } else
         sp_element_gram(8, quadrature, C, full);
+
     for (int p = 0, at = 0; p < PAIRS; p++)
         for (int q = p; q < PAIRS; q++)
             class->gram[at++] = full[p * PAIRS + q];
@@ -96,10 +100,12 @@ static int allocate_class(sp_context *context, sp_pool *pool, bool by_pairs, int
     const int nodes = class->nodes, grams = by_pairs ? SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2 : 0,
               along = by_pairs && fibres ? SP_HEX_PAIRS : 0, weights = by_pairs ? 0 : points,
               gradients = nodes == sp_element_types[class->type].corners ? 3 * nodes * weights : 0;
+
     double *next =
         sp_pool_raw(pool, nodes * nodes + 3 * edge_count + grams + along + weights + gradients, sizeof *next);
     if (!next)
         return sp_fail_memory(context);
+
     class->points = weights;
     class->gram = grams ? next : NULL;
     class->along = along ? next + grams : NULL;
@@ -116,10 +122,12 @@ static int fill_assumed(sp_context *context, sp_fe_space *space, const double *X
 {
     sp_material scaled;
     int status;
+
     class->C = sp_pool_raw(&space->pool, 36, sizeof *class->C);
     class->condensation = class->type == SP_HEX8I ? sp_pool_raw(&space->pool, 1, sizeof *class->condensation) : NULL;
     if (space->pool.failed)
         return sp_fail_memory(context);
+
     SP_TRY(sp_material_stiffness(context, sp_mesh_material(space->mesh, class->element, &scaled), class->C));
     if (class->condensation)
         SP_TRY(sp_element_condensation(context, X, quadrature, class->C, class->condensation));
@@ -139,28 +147,38 @@ static int fill_class(sp_context *context, sp_fe_space *space, int64_t element, 
     const bool assumed = sp_element_assumed(type);
     const sp_reference *references = &space->references[2 * type];
     int status = SP_OK;
+
     if (!(sp_element_quadrature(references, X[0], &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
+
     *class = (sp_element_class){.type = type, .nodes = nodes, .region = mesh->region[element], .element = element};
     class->stretch = sp_element_stretch(type, X[0], &quadrature);
     if (assumed)
         SP_TRY(check_law(context, type, material));
+
+    /* Squared edge lengths are for 8-node hexahedra of quadratic energies that are not too flat. */
     const bool by_pairs =
         (type == SP_HEX8 || assumed) && sp_material_quadratic(material) && class->stretch <= most_stretch;
     SP_TRY(allocate_class(context, &space->pool, by_pairs, quadrature.count, material->fibre != SP_FIBRE_NONE,
                           edge_count, class));
+
     memcpy(class->edges, edges, 3 * (size_t)edge_count * sizeof *edges);
     if (by_pairs)
         SP_TRY(fill_gram(context, mesh, X[0], &quadrature, class));
     else if (assumed)
         SP_TRY(fill_assumed(context, space, X[0], &quadrature, class));
+
     if (!by_pairs)
         memcpy(class->weight, quadrature.weight, (size_t) class->points * sizeof *class->weight);
-    for (int g = 0; class->gradient && g < class->points; g++)
-        memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
+    if (class->gradient)
+        for (int g = 0; g < class->points; g++)
+            memcpy(class->gradient + 3 * g * nodes, quadrature.gradient[g], 3 * (size_t)nodes * sizeof(double));
+
+    /* The mass needs a rule of its own unless it is that of the stiffness. */
     const bool known = type == SP_TET4 || sp_element_stiffness_rule(type, mesh->quadrature) ==
                                               sp_element_mass_rule(type, mesh->quadrature);
     sp_element_volume_mass(known ? references : references + 1, X[0], known ? quadrature.weight : NULL, class->mass);
+
     for (int i = 0; i < nodes * nodes; i++)
         class->mass[i] *= material->density;
     for (int g = 0; g < quadrature.count; g++)
@@ -173,28 +191,37 @@ static int find_classes(sp_context *context, sp_fe_space *space)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
+
     double low[3], high[3];
     sp_mesh_box(mesh, low, high);
+
+    /* Coordinates in the mesh are rounded relative to the largest. */
     double reach = 0;
     for (int i = 0; i < 3; i++)
         reach = fmax(reach, fmax(fabs(low[i]), fabs(high[i])));
     double rounding = 32 * 2.2e-16 * reach;
+
     sp_list list = {0};
     int status = sp_mesh_references(context, mesh, &space->pool, &space->references);
+
     for (int64_t e = 0; e < elements && status == SP_OK; e++) {
         int nodes;
         int64_t within;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         const int type = sp_mesh_type(mesh, e, &within);
+
         double edges[3 * SP_HEX_PAIRS];
         const int edge_count = edges_of(mesh, nodes, node, edges);
         int64_t found = -1;
+
+        /* The most recent class comes first. */
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
             if (classes[c].type == type && classes[c].region == mesh->region[e] &&
                 same_factor(mesh, e, classes[c].element) && same_fibre(mesh, e, classes[c].element) &&
                 same_shape(nodes, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
                 found = c;
+
         if (found < 0) {
             found = list.count;
             sp_element_class *added = sp_list_add(&list, 1, sizeof *added);
@@ -207,6 +234,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
         }
         space->element_class[e] = found;
     }
+
     space->class_count = list.count;
     space->classes = sp_pool_copy(&space->pool, list.data, list.count, sizeof(sp_element_class));
     if (!space->classes)
@@ -222,26 +250,32 @@ static int number_freedom(sp_context *context, sp_fe_space *space)
 {
     const sp_mesh *mesh = space->mesh;
     int64_t all = 3 * mesh->vertex_count, count = 0, elements = sp_mesh_element_count(mesh);
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         for (int c = 0; c < 3; c++)
             if (mesh->fixed_axes[i] >> c & 1)
                 space->dof[3 * mesh->fixed[i] + c] = -1;
+
     /* A vertex that no element uses has neither stiffness nor mass, and counts as fixed. */
     char *used = calloc((size_t)mesh->vertex_count + 1, 1);
     if (!used)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             used[node[a]] = 1;
     }
+
+    /* Free degrees of freedom are numbered in the order of the vertices. */
     for (int64_t i = 0; i < all; i++)
         if (space->dof[i] == 0 && used[i / 3]) {
             space->free[count] = i;
             space->dof[i] = count++;
         } else
             space->dof[i] = -1;
+
     free(used);
     space->dof_count = count;
     return SP_OK;
@@ -271,6 +305,7 @@ static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
     int64_t *order = sp_pool_raw(pool, elements, sizeof *order);
     if (pool->failed)
         return NULL;
+
     for (int64_t e = 0; e < elements; e++) {
         int corners;
         const int64_t *corner = sp_mesh_corner_nodes(mesh, e, &corners);
@@ -280,10 +315,13 @@ static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
                 centre[3 * e + i] += mesh->vertices[3 * corner[a] + i] / corners;
         }
     }
+
     const sp_morton *along = sp_morton_order(pool, elements, centre);
-    for (int64_t k = 0; along && k < elements; k++)
+    if (!along)
+        return NULL;
+    for (int64_t k = 0; k < elements; k++)
         order[k] = along[k].index;
-    return along ? order : NULL;
+    return order;
 }
 
 /* Greedy coloring: each block gets the lowest color that none of its vertices has, 64 colors at a time. */
@@ -292,33 +330,42 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
 {
     const int64_t elements = sp_mesh_element_count(mesh);
     int64_t uncolored = parts;
+
     uint64_t *taken = calloc((size_t)mesh->vertex_count + 1, sizeof *taken);
     if (!taken)
         return sp_fail_memory(context);
+
     for (int64_t p = 0; p < parts; p++)
         color[p] = -1;
     *color_count = 0;
     for (int base = 0; uncolored > 0; base += 64) {
         memset(taken, 0, (size_t)mesh->vertex_count * sizeof *taken);
+
         for (int64_t p = 0; p < parts; p++) {
             const int64_t end = (p + 1) * size < elements ? (p + 1) * size : elements;
             int nodes;
             uint64_t mask = 0;
             if (color[p] >= 0)
                 continue;
+
+            /* The colors, of the 64 of this round, that vertices of the block have already. */
             for (int64_t k = p * size; k < end; k++) {
                 const int64_t *node = sp_mesh_nodes(mesh, order[k], &nodes);
                 for (int a = 0; a < nodes; a++)
                     mask |= taken[node[a]];
             }
+
             if (mask == UINT64_MAX)
                 continue;
+
+            /* The lowest color that is left, which all vertices of the block then have. */
             const int bit = __builtin_ctzll(~mask);
             for (int64_t k = p * size; k < end; k++) {
                 const int64_t *node = sp_mesh_nodes(mesh, order[k], &nodes);
                 for (int a = 0; a < nodes; a++)
                     taken[node[a]] |= UINT64_C(1) << bit;
             }
+
             color[p] = base + bit;
             if (color[p] >= *color_count)
                 *color_count = color[p] + 1;
@@ -365,16 +412,21 @@ static int batch_part(sp_context *context, const sp_fe_space *space, const int64
                       batch_key *key, sp_list *list)
 {
     for (int64_t k = begin; k < end; k++)
-        key[k - begin] = (batch_key){element_kind(space, order[k]), space->element_class[order[k]], k};
+        key[k - begin] =
+            (batch_key){.kind = element_kind(space, order[k]), .class = space->element_class[order[k]], .place = k};
     qsort(key, (size_t)(end - begin), sizeof *key, compare_key);
+
     for (int64_t at = 0; at < end - begin;) {
         const int kind = key[at].kind;
         sp_batch *batch = sp_list_add(list, 1, sizeof *batch);
         if (!batch)
             return sp_fail_memory(context);
         *batch = (sp_batch){.nodes = space->classes[key[at].class].nodes};
+
         while (at < end - begin && key[at].kind == kind && batch->count < SP_LANES)
             batch->element[batch->count++] = order[key[at++].place];
+
+        /* Unused lanes repeat the first element, and are not added. */
         for (int l = batch->count; l < SP_LANES; l++)
             batch->element[l] = batch->element[0];
     }
@@ -390,21 +442,26 @@ static int make_batches(sp_context *context, sp_fe_space *space)
     sp_pool scratch = {0};
     sp_list list = {0};
     int status = SP_OK;
+
     const int64_t *order = order_elements(&scratch, space->mesh);
     int *color = sp_pool_raw(&scratch, parts, sizeof *color);
     batch_key *key = sp_pool_raw(&scratch, size, sizeof *key);
     space->part_start = sp_pool_new(&space->pool, parts + 1, sizeof *space->part_start);
+
     if (scratch.failed || space->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(assign_colors(context, space->mesh, order, parts, size, color, &color_count));
     space->color_count = color_count;
+
     space->color_parts = sp_pool_new(&space->pool, color_count + 1, sizeof *space->color_parts);
     if (space->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t c = 0, part = 0; c < color_count; c++) {
         for (int64_t p = 0; p < parts; p++)
             if (color[p] == c) {
@@ -414,6 +471,7 @@ static int make_batches(sp_context *context, sp_fe_space *space)
             }
         space->color_parts[c + 1] = part;
     }
+
     space->batch_count = list.count;
     space->batches = sp_pool_copy(&space->pool, list.data, list.count, sizeof(sp_batch));
     space->batch_energy = sp_pool_new(&space->pool, list.count, sizeof *space->batch_energy);
@@ -438,9 +496,11 @@ int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_s
 {
     *space = (sp_fe_space){.mesh = mesh};
     int64_t elements = sp_mesh_element_count(mesh);
+
     space->element_class = sp_pool_raw(&space->pool, elements, sizeof *space->element_class);
     space->dof = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->dof);
     space->free = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->free);
+
     int status = space->pool.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK)
         status = number_freedom(context, space);
@@ -448,6 +508,7 @@ int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_s
         status = find_classes(context, space);
     if (status == SP_OK)
         status = make_batches(context, space);
+
     if (status != SP_OK)
         sp_fe_space_free(space);
     return status;
@@ -468,8 +529,10 @@ int64_t sp_fe_space_worst(const sp_fe_space *space, double *aspect)
     double regular[SP_ELEMENT_TYPES];
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         regular[t] = t == SP_TET4 ? 1 : sp_element_regular_stretch(t, space->mesh->quadrature);
+
     int64_t worst = 0;
     *aspect = 0;
+    /* The stretch of a class is judged against that of a well-shaped element of its type. */
     for (int64_t c = 0; c < space->class_count; c++) {
         const sp_element_class *class = &space->classes[c];
         const double here = class->stretch / regular[class->type];
@@ -494,38 +557,49 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
                              int64_t **neighbour)
 {
     int64_t vertices = mesh->vertex_count, elements = sp_mesh_element_count(mesh);
+
     int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first),
             *user = sp_pool_raw(pool, sp_mesh_node_count(mesh), sizeof *user);
     *start = sp_pool_new(pool, vertices + 1, sizeof **start);
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* The elements of each vertex, by a counting sort. */
     int nodes;
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             first[node[a] + 1]++;
     }
+
     for (int64_t v = 0; v < vertices; v++)
         first[v + 1] += first[v];
     int64_t *fill = sp_pool_copy(pool, first, vertices + 1, sizeof *fill);
     if (!fill)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             user[fill[node[a]]++] = e;
     }
+
+    /* A bound of the number of neighbours, with those that several elements share counted several times. */
     int64_t bound = 0;
     for (int64_t v = 0; v < vertices; v++)
         for (int64_t k = first[v]; k < first[v + 1]; k++) {
             sp_mesh_nodes(mesh, user[k], &nodes);
             bound += nodes;
         }
+
     *neighbour = sp_pool_raw(pool, bound, sizeof **neighbour);
     if (!*neighbour)
         return sp_fail_memory(context);
-    int64_t *seen = fill, at = 0; /* seen[w] = v + 1 if w was found for v */
+
+    /* seen[w] = v + 1 if w was found for v. */
+    int64_t *seen = fill, at = 0;
     memset(seen, 0, (size_t)(vertices + 1) * sizeof *seen);
+
     for (int64_t v = 0; v < vertices; v++) {
         (*start)[v] = at;
         for (int64_t k = first[v]; k < first[v + 1]; k++) {
@@ -536,6 +610,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
                     (*neighbour)[at++] = node[a];
                 }
         }
+
         qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, sp_compare_integers);
     }
     (*start)[vertices] = at;
@@ -558,6 +633,7 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
     int64_t at = 0;
     if (space->dof_count > SP_NODES_MOST)
         return SP_OK;
+
     sp_nodes *nodes = sp_pool_new(&space->pool, 1, sizeof *nodes);
     if (!nodes)
         return sp_fail_memory(context);
@@ -566,6 +642,7 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
     nodes->index = sp_pool_raw(&space->pool, start[vertices], sizeof *nodes->index);
     if (space->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t v = 0, row = 0; v < vertices; v++) {
         const int rows = free_below(space, v, 3);
         if (rows == 0)
@@ -573,6 +650,8 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
         nodes->row[nodes->count] = row;
         nodes->start[nodes->count++] = at;
         row += rows;
+
+        /* A vertex is named by its first free degree of freedom and the number of these. */
         for (int64_t k = start[v]; k < start[v + 1]; k++) {
             const int64_t *dof = space->dof + 3 * neighbour[k];
             const int width = free_below(space, neighbour[k], 3);
@@ -580,6 +659,7 @@ static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64
                 nodes->index[at++] = (int32_t)(4 * (dof[0] >= 0 ? dof[0] : dof[1] >= 0 ? dof[1] : dof[2]) + width);
         }
     }
+
     nodes->row[nodes->count] = space->dof_count;
     nodes->start[nodes->count] = at;
     space->pattern.nodes = nodes;
@@ -593,10 +673,12 @@ static void start_rows(const sp_fe_space *space, const int64_t *start, const int
     int64_t entries = 0;
     for (int64_t v = 0; v < space->mesh->vertex_count; v++) {
         int32_t length = 0;
+        /* The rows of a vertex have the same columns: the free components of its neighbours. */
         for (int64_t k = start[v]; k < start[v + 1]; k++) {
             place[k] = length;
             length += free_below(space, neighbour[k], 3);
         }
+
         for (int i = 0; i < 3; i++)
             if (space->dof[3 * v + i] >= 0) {
                 row_start[space->dof[3 * v + i]] = entries;
@@ -615,6 +697,7 @@ static void fill_columns(const sp_context *context, const sp_fe_space *space, co
             int64_t row = space->dof[3 * v + i];
             if (row < 0)
                 continue;
+
             int64_t at = row_start[row];
             for (int64_t k = start[v]; k < start[v + 1]; k++)
                 for (int j = 0; j < 3; j++)
@@ -633,6 +716,7 @@ static void fill_offsets(const sp_context *context, const sp_fe_space *space, co
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         int32_t *offset = space->offset + space->offset_start[e];
+
         for (int a = 0; a < nodes; a++)
             for (int c = 0; c < nodes; c++) {
                 const int64_t *row = neighbour + start[node[a]];
@@ -647,13 +731,16 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
 {
     if (space->pattern.start)
         return SP_OK;
+
     const sp_mesh *mesh = space->mesh;
     sp_pool scratch = {0};
     int64_t *start, *neighbour, elements = sp_mesh_element_count(mesh);
     int status;
+
     SP_TRY(vertex_neighbours(context, mesh, &scratch, &start, &neighbour));
-    int32_t *place =
-        sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place); /* position of the neighbour in the rows */
+    /* The position of each neighbour in the rows of a vertex. */
+    int32_t *place = sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place);
+
     int64_t *row_start = sp_pool_raw(&space->pool, space->dof_count + 1, sizeof *row_start);
     space->offset_start = sp_pool_raw(&space->pool, elements + 1, sizeof *space->offset_start);
     if (scratch.failed || space->pool.failed) {
@@ -661,6 +748,7 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
         goto done;
     }
     start_rows(space, start, neighbour, row_start, place);
+
     int64_t *index = sp_pool_raw(&space->pool, row_start[space->dof_count], sizeof *index);
     space->offset_start[0] = 0;
     for (int64_t e = 0; e < elements; e++) {
@@ -668,14 +756,17 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
         sp_mesh_nodes(mesh, e, &nodes);
         space->offset_start[e + 1] = space->offset_start[e] + nodes * nodes;
     }
+
     space->offset = sp_pool_raw(&space->pool, space->offset_start[elements], sizeof *space->offset);
     if (space->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     fill_columns(context, space, start, neighbour, row_start, index);
     fill_offsets(context, space, start, neighbour, place);
     SP_TRY(pattern_by_nodes(context, space, start, neighbour));
+
     space->pattern.order = space->dof_count;
     space->pattern.start = row_start;
     space->pattern.index = index;
@@ -729,8 +820,10 @@ int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64
     const int64_t vertices = space->mesh->vertex_count;
     int64_t at = 0;
     sp_pool scratch = {0};
+
     bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
     int status = seen ? SP_OK : sp_fail_memory(context);
+
     for (int64_t k = 0; k < count && status == SP_OK; k++) {
         const int64_t v = vertex[k], before = at;
         if (v < 0 || v >= vertices || seen[v]) {
@@ -740,14 +833,17 @@ int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64
                              (long long)k, (long long)v, (long long)vertices);
             break;
         }
+
         seen[v] = true;
         for (int c = 0; c < 3; c++)
             if (space->dof[3 * v + c] >= 0)
                 permutation[at++] = space->dof[3 * v + c];
+
         if (at == before)
             status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is fixed", (long long)k,
                              (long long)v);
     }
+
     if (status == SP_OK && at != space->dof_count)
         status = sp_fail(context, SP_INPUT,
                          "ordering: its %lld vertices have %lld free degrees of freedom, the mesh has %lld",

@@ -33,6 +33,7 @@ SP_INLINE void NAMED(gram_times)(const sp_element_lanes *data, int part, const N
 {
     for (int p = 0; p < PAIRS; p++)
         t[p] = (NAMED(lanes)){0};
+
     for (int p = 0, at = 0; p < PAIRS; p++) {
         NAMED(lanes) sum = OF(data->gram, at) * d[p];
         at++;
@@ -49,6 +50,7 @@ SP_INLINE void NAMED(pairs_to_corners)(int part, NAMED(lanes) w[SP_HEX_PAIRS][3]
 {
     for (int k = 0; k < 3 * CORNERS; k++)
         INTO(f, k) = (NAMED(lanes)){0};
+
     for (int a = 0, p = 0; a < CORNERS; a++)
         for (int b = a + 1; b < CORNERS; b++, p++)
             for (int i = 0; i < 3; i++) {
@@ -64,16 +66,24 @@ SP_INLINE NAMED(lanes) NAMED(pair_state)(const sp_element_lanes *data, int part,
                                          NAMED(lanes) x[SP_HEX_PAIRS][3], NAMED(lanes) * t)
 {
     NAMED(lanes) d[SP_HEX_PAIRS], energy = {0};
+
     NAMED(differences)(part, u, x);
+
     for (int p = 0; p < PAIRS; p++) {
         d[p] = NAMED(along_edge)(data, part, p, x[p]) + 0.5 * NAMED(dot)(x[p], x[p]);
         for (int i = 0; i < 3; i++)
             x[p][i] += OF(data->edge, 3 * p + i);
     }
+
     NAMED(gram_times)(data, part, d, t);
+
+    /* W = ½ dᵀ G d */
     for (int p = 0; p < PAIRS; p++)
         energy += 0.5 * t[p] * d[p];
-    for (int p = 0; data->active && p < PAIRS; p++) {
+
+    if (!data->active)
+        return energy;
+    for (int p = 0; p < PAIRS; p++) {
         const NAMED(lanes) pull = OF(&data->tension, 0) * OF(data->along, p);
         energy += pull * d[p];
         t[p] += pull;
@@ -98,6 +108,7 @@ SP_INLINE void NAMED(force)(const sp_element_lanes *data, int part, sp_lanes u[8
 {
     NAMED(lanes) x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS];
     INTO(energy, 0) = NAMED(pair_state)(data, part, u, x, t);
+
     for (int p = 0; p < PAIRS; p++)
         for (int i = 0; i < 3; i++)
             x[p][i] *= t[p];
@@ -117,7 +128,9 @@ SP_INLINE void NAMED(material_blocks)(const sp_element_lanes *data, int part, NA
                 if (d == c)
                     continue;
                 const int q = sp_pair_index(CORNERS, c, d);
+                /* y = Σ_b G_ab,cd x_ab */
                 NAMED(lanes) y[3] = {{0}};
+
                 for (int b = 0; b < CORNERS; b++) {
                     if (b == a)
                         continue;
@@ -128,10 +141,12 @@ SP_INLINE void NAMED(material_blocks)(const sp_element_lanes *data, int part, NA
                     for (int i = 0; i < 3; i++)
                         y[i] += g * x[p][i];
                 }
+
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
                         sum[3 * i + j] += c < d ? y[i] * x[q][j] : -y[i] * x[q][j];
             }
+
             for (int k = 0; k < 9; k++)
                 INTO(block, 9 * at + k) = sum[k];
         }
@@ -144,16 +159,21 @@ SP_INLINE void NAMED(tangent)(const sp_element_lanes *data, int part, sp_lanes u
     NAMED(lanes) x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS];
     INTO(energy, 0) = NAMED(pair_state)(data, part, u, x, t);
     NAMED(material_blocks)(data, part, x, block);
+
     for (int a = 0, p = 0; a < CORNERS; a++)
         for (int b = a + 1; b < CORNERS; b++, p++) {
             NAMED(lanes) tension = t[p];
-            if (definite) { /* the tension of fibres is never compressive and is kept completely */
+
+            /* The tension of fibres is never compressive and is kept completely. */
+            if (definite) {
                 const NAMED(lanes) pull = data->active ? OF(&data->tension, 0) * OF(data->along, p) : (NAMED(lanes)){0};
                 tension -= pull;
                 for (int l = 0; l < LANES; l++)
                     tension[l] = tension[l] > 0 ? tension[l] : 0;
                 tension += pull;
             }
+
+            /* ±t_ab I in the blocks of a and b. */
             for (int i = 0; i < 3; i++) {
                 INTO(block, 9 * sp_packed(CORNERS, a, a) + 4 * i) += tension;
                 INTO(block, 9 * sp_packed(CORNERS, b, b) + 4 * i) += tension;
@@ -177,11 +197,16 @@ SP_INLINE void NAMED(tangent_times)(const sp_element_lanes *data, int part, sp_l
                                     sp_lanes y[8][3])
 {
     NAMED(lanes) x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS], w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], s[SP_HEX_PAIRS];
+
     NAMED(pair_state)(data, part, u, x, t);
     NAMED(differences)(part, v, w);
+
     for (int p = 0; p < PAIRS; p++)
         d[p] = NAMED(dot)(x[p], w[p]);
+
     NAMED(gram_times)(data, part, d, s);
+
+    /* δ(t x) = t w + (G (x·w)) x */
     for (int p = 0; p < PAIRS; p++)
         for (int i = 0; i < 3; i++)
             w[p][i] = t[p] * w[p][i] + s[p] * x[p][i];
@@ -192,11 +217,14 @@ SP_INLINE void NAMED(material_times)(const sp_element_lanes *data, int part, sp_
                                      sp_lanes y[8][3])
 {
     NAMED(lanes) x[SP_HEX_PAIRS][3], w[SP_HEX_PAIRS][3], rate[SP_HEX_PAIRS], s[SP_HEX_PAIRS];
+
     NAMED(current_edges)(data, part, u, x);
     NAMED(differences)(part, v, w);
+
     for (int p = 0; p < PAIRS; p++)
         rate[p] = NAMED(dot)(x[p], w[p]);
     NAMED(gram_times)(data, part, rate, s);
+
     for (int p = 0; p < PAIRS; p++)
         for (int i = 0; i < 3; i++)
             x[p][i] *= s[p];
@@ -209,12 +237,15 @@ SP_INLINE void NAMED(material_times)(const sp_element_lanes *data, int part, sp_
 SP_INLINE void NAMED(rest_energy)(const sp_element_lanes *data, int part, sp_lanes u[8][3], sp_lanes *energy)
 {
     NAMED(lanes) w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], sum = {0};
+
     NAMED(differences)(part, u, w);
     for (int p = 0; p < PAIRS; p++) {
         d[p] = NAMED(along_edge)(data, part, p, w[p]);
         if (data->active)
             sum += OF(&data->tension, 0) * OF(data->along, p) * NAMED(dot)(w[p], w[p]);
     }
+
+    /* dᵀ G d by rows of the upper triangle */
     for (int p = 0, at = 0; p < PAIRS; p++) {
         NAMED(lanes) t = 0.5 * OF(data->gram, at) * d[p];
         at++;
@@ -230,11 +261,14 @@ SP_INLINE void NAMED(stress_stiffness)(const sp_element_lanes *data, int part, s
 {
     NAMED(lanes) w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
     NAMED(differences)(part, u, w);
+
     for (int p = 0; p < PAIRS; p++)
         d[p] = NAMED(along_edge)(data, part, p, w[p]);
     NAMED(gram_times)(data, part, d, t);
+
     for (int k = 0; k < 9 * (PAIRS + CORNERS); k++)
         INTO(block, k) = (NAMED(lanes)){0};
+
     for (int a = 0, p = 0; a < CORNERS; a++)
         for (int b = a + 1; b < CORNERS; b++, p++)
             for (int i = 0; i < 3; i++) {
@@ -247,10 +281,12 @@ SP_INLINE void NAMED(stress_stiffness)(const sp_element_lanes *data, int part, s
 SP_INLINE void NAMED(prepare)(const sp_element_lanes *data, int part, sp_lanes u[8][3], sp_pairs_mode *mode)
 {
     NAMED(lanes) w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
+
     NAMED(differences)(part, u, w);
     for (int p = 0; p < PAIRS; p++)
         d[p] = NAMED(along_edge)(data, part, p, w[p]);
     NAMED(gram_times)(data, part, d, t);
+
     for (int p = 0; p < PAIRS; p++) {
         INTO(mode->t, p) = t[p];
         for (int i = 0; i < 3; i++)
@@ -263,11 +299,14 @@ SP_INLINE void NAMED(second)(const sp_element_lanes *data, int part, const sp_pa
                              sp_lanes h[8][3])
 {
     NAMED(lanes) d[SP_HEX_PAIRS], t[SP_HEX_PAIRS], w[SP_HEX_PAIRS][3];
+
     for (int p = 0; p < PAIRS; p++)
         d[p] = OF(u->difference, 3 * p) * OF(v->difference, 3 * p) +
                OF(u->difference, 3 * p + 1) * OF(v->difference, 3 * p + 1) +
                OF(u->difference, 3 * p + 2) * OF(v->difference, 3 * p + 2);
+
     NAMED(gram_times)(data, part, d, t);
+
     for (int p = 0; p < PAIRS; p++)
         for (int i = 0; i < 3; i++)
             w[p][i] = t[p] * OF(data->edge, 3 * p + i) + OF(u->t, p) * OF(v->difference, 3 * p + i) +
@@ -280,11 +319,13 @@ SP_INLINE void NAMED(add_third)(const sp_element_lanes *data, int part, const sp
                                 const sp_pairs_mode *x, NAMED(lanes) w[SP_HEX_PAIRS][3])
 {
     NAMED(lanes) d[SP_HEX_PAIRS], t[SP_HEX_PAIRS];
+
     for (int p = 0; p < PAIRS; p++)
         d[p] = OF(u->difference, 3 * p) * OF(v->difference, 3 * p) +
                OF(u->difference, 3 * p + 1) * OF(v->difference, 3 * p + 1) +
                OF(u->difference, 3 * p + 2) * OF(v->difference, 3 * p + 2);
     NAMED(gram_times)(data, part, d, t);
+
     for (int p = 0; p < PAIRS; p++)
         for (int i = 0; i < 3; i++)
             w[p][i] += t[p] * OF(x->difference, 3 * p + i);

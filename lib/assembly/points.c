@@ -67,11 +67,14 @@ void sp_points_force(const sp_element_lanes *data, sp_lanes u[][3], sp_lanes f[]
         sp_assumed_force(data, u, f, energy);
         return;
     }
+
     *energy = (sp_lanes){0};
     clear(data->nodes, f);
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9], P[9], W;
+
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
+        /* P = ∂W/∂H, f_a += w P ∇N_a */
         sp_law_evaluate(&data->law, H, false, &W, P, NULL);
         *energy += data->weight[g] * W;
         stress_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], P, f);
@@ -85,12 +88,15 @@ void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[][3], bool defin
         sp_assumed_tangent(data, u, definite, f, block, energy);
         return;
     }
+
     *energy = (sp_lanes){0};
     clear(data->nodes, f);
     clear_blocks(data->nodes, block);
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9], P[9], A[SP_TANGENT_ENTRIES], W;
+
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
+        /* A = ∂P/∂H, K_ac += w ∇N_a·A·∇N_c */
         sp_law_evaluate(&data->law, H, definite, &W, P, A);
         *energy += data->weight[g] * W;
         stress_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], &data->weight[g], P, f);
@@ -104,12 +110,15 @@ void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[][3], sp_l
         sp_assumed_tangent_times(data, u, v, y);
         return;
     }
+
     clear(data->nodes, y);
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9], D[9], P[9], A[SP_TANGENT_ENTRIES], W;
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], v, D);
         sp_law_evaluate(&data->law, H, false, &W, NULL, A);
+
+        /* P = A : D */
         for (int p = 0; p < 9; p++) {
             P[p] = A[sp_packed(9, p, 0)] * D[0];
             for (int q = 1; q < 9; q++)
@@ -137,12 +146,15 @@ void sp_points_stress_stiffness(const sp_element_lanes *data, sp_lanes u[][3], s
         sp_assumed_stress_stiffness(data, u, block);
         return;
     }
+
     sp_lanes A[SP_TANGENT_ENTRIES];
     sp_points_rest_tangent(data, A);
     clear_blocks(data->nodes, block);
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9], S[9];
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
+
+        /* S = A(0) : H, the stress of linear elasticity */
         for (int p = 0; p < 9; p++) {
             S[p] = A[sp_packed(9, p, 0)] * H[0];
             for (int q = 1; q < 9; q++)
@@ -158,8 +170,10 @@ SP_CLONES static void rest_energy(const sp_element_lanes *data, const sp_lanes A
     *energy = (sp_lanes){0};
     for (int g = 0; g < data->points; g++) {
         sp_lanes D[9], sum = {0};
+
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, D);
-        for (int p = 0; p < 9; p++) { /* all entries of A, so that the stress of rotations cancels first */
+        /* All entries of A, so that the stress of rotations cancels first. */
+        for (int p = 0; p < 9; p++) {
             sp_lanes P = A[sp_packed(9, p, 0)] * D[0];
             for (int q = 1; q < 9; q++)
                 P += A[sp_packed(9, p, q)] * D[q];
@@ -198,6 +212,7 @@ static void second_by_differences(const sp_element_lanes *data, sp_lanes u[][3],
     static const double coefficient[3] = {3.0 / 4, -3.0 / 20, 1.0 / 60};
     const double strain = 0.0015;
     sp_lanes largest = {0}, step;
+
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9];
         gradient_at(data->nodes, (sp_lanes(*)[3])data->gradient[g], u, H);
@@ -205,16 +220,22 @@ static void second_by_differences(const sp_element_lanes *data, sp_lanes u[][3],
             for (int l = 0; l < SP_LANES; l++)
                 largest[l] = fmax(largest[l], fabs(H[k][l]));
     }
+
+    /* Every lane has its own step ε. */
     for (int l = 0; l < SP_LANES; l++)
         step[l] = largest[l] > 0 ? strain / largest[l] : 1;
+
     clear(data->nodes, h);
+    /* ∂²f [u, v] ≈ Σ_k c_k (K(kεu) − K(−kεu)) v / ε */
     for (int k = 3; k >= 1; k--)
         for (int sign = -1; sign <= 1; sign += 2) {
             sp_lanes moved[SP_ELEMENT_NODES][3], y[SP_ELEMENT_NODES][3];
+
             for (int a = 0; a < data->nodes; a++)
                 for (int i = 0; i < 3; i++)
                     moved[a][i] = sign * k * step * u[a][i];
             sp_points_tangent_times(data, moved, v, y);
+
             for (int a = 0; a < data->nodes; a++)
                 for (int i = 0; i < 3; i++)
                     h[a][i] += sign * coefficient[k - 1] / step * y[a][i];

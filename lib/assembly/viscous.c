@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    /* Number of batches below which more threads do not pay. */
+    /* Numbers of batches below which more threads do not pay. */
     SMALL_TIMES = 2048,
     SMALL_MATRIX = 256,
 };
@@ -29,17 +29,22 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
     double X[SP_ELEMENT_NODES][3], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
     sp_quadrature quadrature;
     const int pairs = SP_HEX_PAIRS, type = sp_mesh_element_places(space->mesh, class->element, X);
-    /* the space exists, so the element is not inverted */
+
+    /* The space exists, so that the element is not inverted. */
     sp_element_quadrature(&space->references[2 * type], X[0], &quadrature);
+
+    /* φ tr(Ė) I + 2ψ Ė in Voigt notation, with engineering shear strains */
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j  ? 0
-                                                                   : i < 3 ? 2 * viscosity.psi
-                                                                           : viscosity.psi);
+        for (int j = 0; j < 6; j++) {
+            const double own = i < 3 ? 2 * viscosity.psi : viscosity.psi;
+            C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i == j ? own : 0);
+        }
+
     sp_element_gram(8, &quadrature, C, full);
     double *gram = sp_pool_raw(&viscous->pool, pairs * (pairs + 1) / 2, sizeof *gram);
     if (!gram)
         return sp_fail_memory(context);
+
     for (int p = 0, at = 0; p < pairs; p++)
         for (int q = p; q < pairs; q++)
             gram[at++] = full[p * pairs + q];
@@ -50,6 +55,7 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
 int sp_viscous_new(sp_context *context, const sp_fe_space *space, const sp_viscosity *viscosity, sp_viscous *viscous)
 {
     int status = SP_OK;
+
     *viscous = (sp_viscous){.space = space};
     viscous->gram = sp_pool_new(&viscous->pool, space->class_count, sizeof *viscous->gram);
     viscous->viscosity = sp_pool_copy(&viscous->pool, viscosity, space->mesh->material_count, sizeof *viscosity);
@@ -57,6 +63,7 @@ int sp_viscous_new(sp_context *context, const sp_fe_space *space, const sp_visco
         sp_viscous_free(viscous);
         return sp_fail_memory(context);
     }
+
     for (int64_t k = 0; k < space->class_count; k++) {
         sp_viscosity of_class = viscosity[space->classes[k].region];
         if (space->classes[k].gram && (of_class.phi != 0 || of_class.psi != 0))
@@ -95,20 +102,25 @@ static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_la
 {
     const sp_fe_space *space = viscous->space;
     bool same = true, damps = false;
+
     for (int l = 0; l < SP_LANES; l++) {
         const int64_t class = space->element_class[batch->element[l]];
         const sp_viscosity of_class = viscous->viscosity[space->classes[class].region];
         same = same && data->class[l] == class;
         damps = damps || of_class.phi != 0 || of_class.psi != 0;
     }
+
     if (same || !damps)
         return damps;
+
+    /* The lanes keep what they have while batches of the same classes follow one another. */
     for (int l = 0; l < SP_LANES; l++) {
         data->class[l] = space->element_class[batch->element[l]];
         const sp_viscosity of_class = viscous->viscosity[space->classes[data->class[l]].region];
         data->viscosity[0][l] = of_class.phi;
         data->viscosity[1][l] = of_class.psi;
     }
+
     data->nodes = batch->nodes;
     data->by_pairs = space->classes[data->class[0]].gram != NULL;
     if (data->by_pairs)
@@ -130,8 +142,10 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
         {
             const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[SP_ELEMENT_NODES][3], velocity[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3];
+
             if (!load(viscous, batch, &data))
                 continue;
+
             sp_batch_gather(space, batch, u, displacement);
             sp_batch_gather(space, batch, v, velocity);
             (data.by_pairs ? sp_pairs_material_times : sp_points_damping_times)(&data, displacement, velocity, product);
@@ -152,8 +166,10 @@ void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, con
         {
             const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[SP_ELEMENT_NODES][3], block[SP_ELEMENT_BLOCKS][9];
+
             if (!load(viscous, batch, &data))
                 continue;
+
             sp_batch_gather(space, batch, u, displacement);
             (data.by_pairs ? sp_pairs_material_tangent : sp_points_damping_matrix)(&data, displacement, block);
             sp_batch_add_blocks(space, batch, scale, block, D->value);

@@ -50,6 +50,7 @@ void sp_blas_prepare(bool choose_kernels)
     (void)sp_blas_alone_begin();
     if (!openblas_set_num_threads)
         return;
+
     openblas_set_num_threads(1); /* frees what it keeps for other threads */
 #if !defined(__x86_64__)
     (void)choose_kernels;
@@ -58,11 +59,13 @@ void sp_blas_prepare(bool choose_kernels)
     static const char *const avx2_kernels[] = {"Haswell", "Zen"};
     const char *now = openblas_get_corename();
     bool outdated = false, half = false;
+
     for (size_t i = 0; i < sizeof outdated_kernels / sizeof *outdated_kernels; i++)
         outdated |= !strcmp(now, outdated_kernels[i]);
     for (size_t i = 0; i < sizeof avx2_kernels / sizeof *avx2_kernels; i++)
         half |= !strcmp(now, avx2_kernels[i]);
     bool without_3dnow = (!strcmp(now, "Opteron") || !strcmp(now, "Opteron_SSE3")) && !supports_3dnow();
+
     if (!choose_kernels || !(outdated || half || without_3dnow) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
 
@@ -70,7 +73,10 @@ void sp_blas_prepare(bool choose_kernels)
     bool avx2 = supports_avx2();
     if (!avx512 && !(outdated && avx2) && !without_3dnow)
         return;
+
     setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : avx2 ? "Haswell" : "Prescott", 1);
+
+    /* OpenBLAS reads the variable when it initializes, so that it is set for that moment only. */
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
     unsetenv("OPENBLAS_CORETYPE");
@@ -82,6 +88,7 @@ const char *sp_blas_missing(const char **core)
 #if defined(__x86_64__)
     if (!openblas_set_num_threads)
         return NULL;
+
     *core = openblas_get_corename();
     __builtin_cpu_init();
     const struct {
@@ -97,6 +104,7 @@ const char *sp_blas_missing(const char **core)
         {" Opteron Opteron_SSE3 ", "3DNow!", supports_3dnow()},
         {" Prescott Barcelona ", "SSE3", __builtin_cpu_supports("sse3")},
     };
+
     char word[40];
     snprintf(word, sizeof word, " %s ", *core);
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
@@ -131,6 +139,7 @@ int sp_blas_alone_begin(void)
 {
     const int threads = omp_get_max_threads();
     omp_set_num_threads(1);
+
     if (has_own_threads()) {
         pthread_mutex_lock(&shared.lock);
         if (shared.callers++ == 0) {
@@ -159,6 +168,7 @@ int sp_blas_serial_begin(void)
      * version 12 this setting belongs to the process, so that loops would restore each other's value. */
     if (omp_in_parallel())
         return -1;
+
     const int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(0);
     return levels;
@@ -174,6 +184,7 @@ void sp_blas_versions(char *text, size_t size)
 {
     static const char *const kinds[] = {"serial", "pthreads", "OpenMP"};
     char version[40] = "", blas[200] = "OpenBLAS not used";
+
     if (openblas_get_config && sscanf(openblas_get_config(), "OpenBLAS %39s", version) == 1) {
         const int kind = openblas_get_parallel();
         snprintf(blas, sizeof blas, "OpenBLAS %s (%s, kernels for %s)", version,

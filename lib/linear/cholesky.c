@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SOLVE_BLOCK = 16
-}; /* columns per solve by CHOLMOD, which reuse the factor in BLAS-3 and still give enough blocks for the threads */
+/* Columns per solve by CHOLMOD, which reuse the factor in BLAS-3 and still give enough blocks for the threads. */
+enum { SOLVE_BLOCK = 16 };
 
 /* Every thread solves with its own workspace; the factor is only read. */
 typedef struct solver {
@@ -42,8 +41,10 @@ void sp_cholmod_start(cholmod_common *common)
 #else
     SuiteSparse_config.malloc_func = sp_memory_new;
 #endif
+
     common->print = 0;
     common->error_handler = NULL;
+    /* A supernodal factor by BLAS-3, in one order: the one that is given, postordered. */
     common->supernodal = CHOLMOD_SUPERNODAL;
     common->nmethods = 1;
     common->postorder = 1;
@@ -93,35 +94,47 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
 {
     int64_t n = matrix->order, nodes = 0;
     int64_t *first = sp_pool_raw(pool, n + 1, sizeof *first), *number = sp_pool_raw(pool, n, sizeof *number);
+
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* Consecutive rows of one node are a vertex of the graph. */
     for (int64_t row = 0; row < n; row++) {
         if (row == 0 || !node || node[row] != node[row - 1])
             first[nodes++] = row;
         number[row] = nodes - 1;
     }
     first[nodes] = n;
+
     int64_t bound = 0;
     for (int64_t i = 0; i < nodes; i++)
         bound += matrix->start[first[i] + 1] - matrix->start[first[i]];
+
     int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index),
             *order = sp_pool_raw(pool, nodes, sizeof *order);
     if (pool->failed)
         return sp_fail_memory(context);
+
     int64_t at = 0;
-    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in imported matrices: the
-                                             pattern of the first row is used for all */
+
+    /* Rows of a node need not have the same pattern in imported matrices: the pattern of the first row is used for
+     * all. */
+    for (int64_t i = 0; i < nodes; i++) {
         start[i] = at;
         int64_t last = -1;
         for (int64_t k = matrix->start[first[i]]; k < matrix->start[first[i] + 1]; k++)
             if (number[matrix->index[k]] != last)
                 index[at++] = last = number[matrix->index[k]];
     }
+
     start[nodes] = at;
+
+    /* Nested dissection of the nodes, whose rows stay together. */
     sp_sparse graph = {.order = nodes, .start = start, .index = index};
     cholmod_sparse pattern = sp_cholmod_view(&graph);
     if (!order_graph(&pattern, order, common))
         return sp_cholmod_failure(context, common, "ordering");
+
     at = 0;
     for (int64_t i = 0; i < nodes; i++)
         for (int64_t row = first[order[i]]; row < first[order[i] + 1]; row++)
@@ -136,32 +149,44 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
     sp_pool scratch = {0};
     sp_cholesky *cholesky = calloc(1, sizeof *cholesky);
     int status;
+
     if (!cholesky)
         return sp_fail_memory(context);
+
     cholesky->context = context;
     cholesky->order = matrix->order;
     cholesky->lanes = sp_supernodes_fast();
     sp_cholmod_start(&cholesky->common);
-    if (matrix->order == 0) { /* METIS rejects an empty graph; there is nothing to factor or to solve */
+
+    /* METIS rejects an empty graph; there is nothing to factor or to solve. */
+    if (matrix->order == 0) {
         *result = cholesky;
         return SP_OK;
     }
+
     cholesky->permutation = permutation ? sp_pool_copy(&cholesky->pool, permutation, matrix->order, sizeof *permutation)
                                         : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
+
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
     if (!cholesky->permutation || !cholesky->solvers) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* Every thread has a workspace of its own for solves. */
     for (; cholesky->solver_count < context->threads; cholesky->solver_count++)
         sp_cholmod_start(&cholesky->solvers[cholesky->solver_count].common);
+
     if (!permutation)
         SP_TRY(sp_cholmod_dissect(context, &cholesky->common, matrix, node, &scratch, cholesky->permutation));
+
     cholesky->common.method[0].ordering = CHOLMOD_GIVEN;
+    /* The pattern of the factor, for all matrices with this pattern. */
     cholmod_sparse pattern = sp_cholmod_view(matrix);
     cholesky->factor = cholmod_l_analyze_p(&pattern, cholesky->permutation, NULL, 0, &cholesky->common);
     if (!cholesky->factor)
         status = sp_cholmod_failure(cholesky->context, &cholesky->common, "analysis");
+
 done:
     sp_pool_free(&scratch);
     if (status == SP_OK)
@@ -208,14 +233,17 @@ void sp_cholesky_free(sp_cholesky *cholesky)
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
 {
     cholmod_sparse values = sp_cholmod_view(matrix);
+
     cholesky->ready = cholesky->order == 0;
     if (cholesky->ready)
         return SP_OK;
     /* The result is TRUE for indefinite matrices too: the status and the column at which it stopped tell. */
     int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, cholesky->factor, &cholesky->common);
     sp_blas_serial_end(levels);
+
     if (!done && cholesky->common.status != CHOLMOD_NOT_POSDEF)
         return sp_cholmod_failure(cholesky->context, &cholesky->common, "factorization");
+
     if (cholesky->common.status == CHOLMOD_NOT_POSDEF || cholesky->factor->minor < cholesky->factor->n)
         return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)",
                        (long long)cholesky->factor->minor, (long long)cholesky->order);
@@ -238,6 +266,7 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
                            .dtype = CHOLMOD_DOUBLE};
     cholmod_dense left = right, *to = &left; /* large enough, so that CHOLMOD writes there */
     left.x = x;
+
     int levels = sp_blas_serial_begin(),
         done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &to, NULL, &s->y, &s->e, &s->common);
     sp_blas_serial_end(levels);
@@ -248,6 +277,7 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
 static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int64_t count, const double *b, double *x)
 {
     const int64_t n = cholesky->order, *row = cholesky->factor->Perm;
+
     if (groups > s->groups) {
         sp_pool_free(&s->pool);
         s->x = sp_pool_raw(&s->pool, n * groups, sizeof *s->x);
@@ -257,6 +287,8 @@ static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int6
         s->common.status = CHOLMOD_OUT_OF_MEMORY;
         return false;
     }
+
+    /* L y = b, then Lᵀ x = y */
     sp_supernodes_gather(n, row, count, groups, b, s->x);
     sp_supernodes_sweep(cholesky->factor, false, groups, s->x);
     sp_supernodes_sweep(cholesky->factor, true, groups, s->x);
@@ -270,6 +302,9 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
         return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");
     if (cholesky->order == 0)
         return SP_OK;
+
+    /* Several right-hand sides are divided into blocks for the threads, as wide as SIMD lanes allow; one is solved by
+     * CHOLMOD. */
     int64_t lanes = (count + SP_LANES - 1) / SP_LANES,
             each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
     int groups = !cholesky->lanes || count == 1 ? 0
@@ -277,6 +312,7 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
                                                 : SP_SUPERNODES_GROUPS; /* 0: CHOLMOD's own solve */
     int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
+
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t block = 0; block < blocks; block++) {
         int64_t first = block * most, width = count - first < most ? count - first : most;
@@ -284,6 +320,7 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
         solver *own = &cholesky->solvers[thread];
         const double *from = b + first * cholesky->order;
         double *to = x + first * cholesky->order;
+
         if (!(groups ? solve_lanes(cholesky, own, groups, width, from, to)
                      : solve_block(cholesky, own, width, from, to)))
 #pragma omp critical
@@ -297,16 +334,22 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     sp_cholesky cholesky = {.context = context, .order = matrix->order};
     sp_pool scratch = {0};
     int status;
+
+    /* The signs of D in L D Lᵀ are those of the eigenvalues (Sylvester's law of inertia), which needs a simplicial
+     * factor. */
     sp_cholmod_start(&cholesky.common);
     cholesky.common.supernodal = CHOLMOD_SIMPLICIAL;
     cholesky.common.final_ll = 0;
+
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
     if (!permutation) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(sp_cholmod_dissect(context, &cholesky.common, matrix, node, &scratch, permutation));
     cholesky.common.method[0].ordering = CHOLMOD_GIVEN;
+
     cholmod_sparse values = sp_cholmod_view(matrix);
     cholesky.factor = cholmod_l_analyze_p(&values, permutation, NULL, 0, &cholesky.common);
     if (!cholesky.factor || !cholmod_l_factorize(&values, cholesky.factor, &cholesky.common) ||
@@ -315,6 +358,7 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
         status = sp_cholmod_failure(context, &cholesky.common, "counting eigenvalues");
         goto done;
     }
+
     const int64_t *start = cholesky.factor->p;
     const double *value = cholesky.factor->x;
     *count = 0;

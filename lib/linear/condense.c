@@ -41,6 +41,7 @@ static int reserve(sp_condense *condense, int64_t columns)
 {
     if (columns <= condense->capacity)
         return SP_OK;
+
     sp_pool_drop(&condense->pool, condense->W);
     condense->capacity = 0;
     condense->W = sp_pool_raw(&condense->pool, condense->order * columns, sizeof *condense->W);
@@ -54,6 +55,7 @@ static int reserve(sp_condense *condense, int64_t columns)
 static void put_last(int64_t n, int64_t d, const int64_t *last, const bool *is_last, int64_t *permutation)
 {
     int64_t at = 0;
+
     for (int64_t i = 0; i < n; i++)
         if (!is_last[permutation[i]])
             permutation[at++] = permutation[i];
@@ -62,6 +64,7 @@ static void put_last(int64_t n, int64_t d, const int64_t *last, const bool *is_l
 
 static int find_entries(sp_condense *condense, const sp_sparse *matrix, const int64_t *last, const bool *is_last)
 {
+    /* The first pass counts the entries of A_dd, the second one lists them. */
     for (int pass = 0; pass < 2; pass++) {
         condense->entries = 0;
         for (int64_t k = 0; k < condense->d; k++)
@@ -73,6 +76,7 @@ static int find_entries(sp_condense *condense, const sp_sparse *matrix, const in
                     }
                     condense->entries++;
                 }
+
         if (pass)
             break;
         condense->entry = sp_pool_raw(&condense->pool, condense->entries, sizeof *condense->entry);
@@ -91,13 +95,16 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     sp_pool scratch = {0};
     sp_condense *condense = calloc(1, sizeof *condense);
     int status;
+
     if (!condense)
         return sp_fail_memory(context);
+
     condense->context = context;
     condense->order = n;
     condense->d = d;
     condense->s = n - d;
     sp_cholmod_start(&condense->common);
+
     int64_t *permutation = sp_pool_raw(&scratch, n, sizeof *permutation),
             *position = sp_pool_raw(&scratch, n, sizeof *position);
     bool *is_last = sp_pool_new(&scratch, n, sizeof *is_last);
@@ -108,13 +115,18 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (; condense->thread_count < context->threads; condense->thread_count++)
         sp_cholmod_start(&condense->commons[condense->thread_count]);
+
     for (int64_t k = 0; k < d; k++)
         is_last[last[k]] = true;
     SP_TRY(find_entries(condense, matrix, last, is_last));
+
+    /* The rows d are last in the order, so that L_ds results from the same factorization. */
     SP_TRY(sp_cholmod_dissect(context, &condense->common, matrix, node, &scratch, permutation));
     put_last(n, d, last, is_last, permutation);
+
     condense->common.method[0].ordering = CHOLMOD_GIVEN;
     cholmod_sparse pattern = sp_cholmod_view(matrix);
     condense->factor = cholmod_l_analyze_p(&pattern, permutation, NULL, 0, &condense->common);
@@ -122,15 +134,18 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_cholmod_failure(context, &condense->common, "analysis");
         goto done;
     }
-    const int64_t *order = condense->factor->Perm; /* postordered: rows d that are connected with no other row may
-                                                      precede rows s that they are independent of */
+
+    /* Postordered: rows d that are connected with no other row may precede rows s that they are independent of. */
+    const int64_t *order = condense->factor->Perm;
     for (int64_t i = 0; i < n; i++)
         position[order[i]] = i;
+    /* The positions of the rows s and d in the factor. */
     for (int64_t row = 0, s = 0, l = 0; row < n; row++)
         if (is_last[row])
             condense->last[l++] = position[row];
         else
             condense->first[s++] = position[row];
+
     condense->E = sp_pool_new(&condense->pool,
                               (int64_t)SOLVE_BLOCK * context->threads * (int64_t)(condense->factor->maxesize + 1),
                               sizeof *condense->E);
@@ -138,6 +153,8 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* As many SIMD vectors as the columns fill. */
     condense->groups = !sp_lanes_native()         ? 0
                        : d + extra > 2 * SP_LANES ? SP_SUPERNODES_GROUPS
                                                   : (int)((d + extra + SP_LANES - 1) / SP_LANES);
@@ -146,6 +163,7 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
+
     SP_TRY(reserve(condense, d + extra));
 done:
     sp_pool_free(&scratch);
@@ -172,6 +190,8 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
 {
     cholmod_sparse values = sp_cholmod_view(matrix);
     condense->ready = false;
+
+    /* A_dd is replaced by σ I, and restored afterwards */
     for (int64_t k = 0; k < condense->entries; k++) {
         condense->saved[k] = matrix->value[condense->entry[k]];
         matrix->value[condense->entry[k]] = condense->diagonal[k] ? LARGE : 0;
@@ -180,6 +200,7 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
     sp_blas_serial_end(levels);
     for (int64_t k = 0; k < condense->entries; k++)
         matrix->value[condense->entry[k]] = condense->saved[k];
+
     if (!done && condense->common.status != CHOLMOD_NOT_POSDEF)
         return sp_cholmod_failure(condense->context, &condense->common, "factorization");
     if (condense->common.status == CHOLMOD_NOT_POSDEF || condense->factor->minor < condense->factor->n)
@@ -187,6 +208,7 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
                        (long long)condense->factor->minor, (long long)condense->s);
     if (condense->common.status != CHOLMOD_OK)
         return sp_cholmod_failure(condense->context, &condense->common, "factorization");
+
     condense->ready = true;
     return SP_OK;
 }
@@ -196,6 +218,7 @@ static void substitute_lanes(sp_condense *condense, int thread, bool backward, i
     const int64_t n = condense->order;
     const int groups = (int)((count + SP_LANES - 1) / SP_LANES);
     sp_lanes *lanes = condense->lanes + thread * condense->groups * n;
+
     sp_supernodes_gather(n, NULL, count, groups, condense->W + n * first, lanes);
     sp_supernodes_sweep(condense->factor, backward, groups, lanes);
     sp_supernodes_scatter(n, NULL, count, groups, lanes, condense->W + n * first);
@@ -208,7 +231,9 @@ static bool substitute(sp_condense *condense, int thread, bool backward, int64_t
         substitute_lanes(condense, thread, backward, first, count);
         return true;
     }
+
     const size_t n = (size_t)condense->order, space = (size_t)SOLVE_BLOCK * (condense->factor->maxesize + 1);
+    /* One or a few columns by CHOLMOD: L x = b, or Lᵀ x = b. */
     cholmod_dense X = {.nrow = n,
                        .ncol = (size_t)count,
                        .nzmax = n * (size_t)count,
@@ -223,8 +248,10 @@ static bool substitute(sp_condense *condense, int thread, bool backward, int64_t
                        .x = condense->E + (size_t)thread * space,
                        .xtype = CHOLMOD_REAL,
                        .dtype = CHOLMOD_DOUBLE};
+
     int (*const direction)(cholmod_factor *, cholmod_dense *, cholmod_dense *, cholmod_common *) =
         backward ? cholmod_l_super_ltsolve : cholmod_l_super_lsolve;
+
     int levels = sp_blas_serial_begin();
     const int done = direction(condense->factor, &X, &E, &condense->commons[thread]);
     sp_blas_serial_end(levels);
@@ -251,24 +278,36 @@ int sp_condense_solve(sp_condense *condense, bool mapping, int64_t count, double
 {
     const int64_t n = condense->order, s = condense->s, d = mapping ? condense->d : 0, columns = d + count;
     int status;
+
     if (!condense->ready)
         return sp_fail(condense->context, SP_NUMERICAL, "there is no factorization to solve with");
+
     SP_TRY(reserve(condense, columns));
     double *W = condense->W;
+
+    /* The columns of −A_ss⁻¹ A_sd begin with √σ in the rows d: L_dd = √σ I makes these 1 in the backward
+     * substitution */
     memset(W, 0, (size_t)(n * d) * sizeof *W);
     for (int64_t k = 0; k < d; k++)
         W[n * k + condense->last[k]] = LARGE_ROOT;
+
+    /* The other columns have b in the rows s and nothing in the rows d. */
     for (int64_t k = d; k < columns; k++) {
         for (int64_t i = 0; i < condense->d; i++)
             W[n * k + condense->last[i]] = 0;
         for (int64_t i = 0; i < s; i++)
             W[n * k + condense->first[i]] = Z[s * k + i];
     }
+
     SP_TRY(substitute_all(condense, false, d, count));
+
+    /* What the forward substitution has put into the rows d is not wanted. */
     for (int64_t k = d; k < columns; k++)
         for (int64_t i = 0; i < condense->d; i++)
             W[n * k + condense->last[i]] = 0;
+
     SP_TRY(substitute_all(condense, true, 0, columns));
+
 #pragma omp parallel for schedule(static) num_threads(condense->context->threads) if (n * columns > 1 << 20)
     for (int64_t k = 0; k < columns; k++)
         for (int64_t i = 0; i < s; i++)

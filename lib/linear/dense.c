@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    PANEL = 4096,
-    MOST_PANELS = 64,
-    SMALL = 1 << 20
-}; /* SMALL: number of operations below which more threads do not pay */
+    PANEL = 4096,     /* least number of rows in a panel */
+    MOST_PANELS = 64, /* panels with separate products */
+    SMALL = 1 << 20   /* number of operations below which more threads do not pay */
+};
 
 int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
 {
@@ -43,6 +43,7 @@ void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const do
 {
     if (m == 0 || k == 0)
         return;
+
     int64_t panel = panel_rows(rows, panel_count(m, k)), panels = (rows + panel - 1) / panel;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * m * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
@@ -50,6 +51,8 @@ void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const do
         cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)height, 1, A + first, (int)rows,
                     B + first, (int)rows, 0, work + p * m * k, (int)m);
     }
+
+    /* The panels are added in order, so that the sum does not depend on the number of threads. */
     memset(C, 0, (size_t)(m * k) * sizeof *C);
     for (int64_t p = 0; p < panels; p++)
         for (int64_t i = 0; i < m * k; i++)
@@ -61,6 +64,8 @@ void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const doub
 {
     if (m == 0 || k == 0)
         return;
+
+    /* B += α A C is independent in each panel of rows. */
     int64_t panel = panel_rows(rows, MOST_PANELS), panels = (rows + panel - 1) / panel;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * m * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
@@ -73,6 +78,7 @@ void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const doub
 void sp_dense_solve_right(const sp_context *context, int64_t rows, int64_t k, const double *T, double *B)
 {
     int64_t panel = panel_rows(rows, MOST_PANELS), panels = (rows + panel - 1) / panel;
+    /* B ← B T⁻¹ is independent in each panel of rows. */
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * k * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
         int64_t first = p * panel, height = rows - first < panel ? rows - first : panel;
@@ -93,6 +99,8 @@ void sp_dense_fix_signs(int64_t rows, int64_t count, double *columns)
 {
     for (int64_t c = 0; c < count; c++) {
         double *column = columns + c * rows, largest = rows > 0 ? fabs(column[cblas_idamax((int)rows, column, 1)]) : 0;
+
+        /* The first entry that is largest up to rounding becomes positive. */
         int64_t at = 0;
         while (at < rows && fabs(column[at]) < (1 - 1e-6) * largest)
             at++;
@@ -106,6 +114,7 @@ void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t
                      double *work)
 {
     int64_t rows = metric->rows;
+
     if (metric->diagonal) {
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * count > SMALL)
         for (int64_t c = 0; c < count; c++)
@@ -113,10 +122,13 @@ void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t
                 y[c * rows + i] = metric->diagonal[i] * x[c * rows + i];
         return;
     }
+
     if (!metric->dof) {
         sp_sparse_times(context, metric->matrix, count, x, y);
         return;
     }
+
+    /* The matrix is over the rows whose number is not −1; the product is 0 in the others. */
     int64_t n = metric->matrix->order;
     double *from = work, *to = work + n * count;
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * count > SMALL)
@@ -124,7 +136,9 @@ void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t
         for (int64_t i = 0; i < rows; i++)
             if (metric->dof[i] >= 0)
                 from[c * n + metric->dof[i]] = x[c * rows + i];
+
     sp_sparse_times(context, metric->matrix, count, from, to);
+
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * count > SMALL)
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = 0; i < rows; i++)

@@ -5,9 +5,8 @@
 
 #include <stdlib.h>
 
-enum {
-    TRIES = 16
-}; /* searches for a peripheral row; each ends farther out than the one before, and two or three are usual */
+/* Searches for a peripheral row; each ends farther out than the one before, and two or three are usual. */
+enum { TRIES = 16 };
 
 typedef struct ranked {
     int64_t degree, row;
@@ -43,6 +42,7 @@ static int64_t walk(walker *w, int64_t root, int64_t *count, int64_t *rim)
 {
     const sp_sparse *matrix = w->matrix;
     int64_t levels = 0, end = 1, stamp = ++w->walks;
+
     w->queue[0] = root;
     w->mark[root] = stamp;
     *count = 1;
@@ -51,14 +51,16 @@ static int64_t walk(walker *w, int64_t root, int64_t *count, int64_t *rim)
         *rim = level;
         levels++;
         for (int64_t i = level; i < end; i++) {
+            /* The neighbours that no search of this root has reached, by ascending degree. */
             int64_t row = w->queue[i], found = 0;
             for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
                 int64_t other = matrix->index[k];
                 if (w->mark[other] == PLACED || w->mark[other] == stamp)
                     continue;
                 w->mark[other] = stamp;
-                w->around[found++] = (ranked){degree_of(matrix, other), other};
+                w->around[found++] = (ranked){.degree = degree_of(matrix, other), .row = other};
             }
+
             qsort(w->around, (size_t)found, sizeof *w->around, compare_ranks);
             for (int64_t k = 0; k < found; k++)
                 w->queue[(*count)++] = w->around[k].row;
@@ -70,19 +72,24 @@ static int64_t walk(walker *w, int64_t root, int64_t *count, int64_t *rim)
 static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_pool *pool, int64_t *permutation)
 {
     int64_t n = matrix->order, largest = 0, place = n;
+
     for (int64_t row = 0; row < n; row++)
         largest = degree_of(matrix, row) > largest ? degree_of(matrix, row) : largest;
+
     walker w = {.matrix = matrix,
                 .mark = sp_pool_new(pool, n, sizeof *w.mark),
                 .queue = sp_pool_raw(pool, n, sizeof *w.queue),
                 .around = sp_pool_raw(pool, largest, sizeof *w.around)};
+
     if (pool->failed)
         return sp_fail_memory(context);
+
     for (int64_t seed = 0; seed < n; seed++)
         while (w.mark[seed] != PLACED) {
             int64_t root = seed, count, rim, levels = walk(&w, root, &count, &rim);
-            for (int tries = 1; tries < TRIES;
-                 tries++) { /* starts from a row of least degree in the last level, as long as that is farther out */
+
+            /* A search starts from a row of least degree in the last level, as long as that is farther out. */
+            for (int tries = 1; tries < TRIES; tries++) {
                 int64_t candidate = w.queue[rim];
                 for (int64_t i = rim; i < count; i++)
                     if (degree_of(matrix, w.queue[i]) < degree_of(matrix, candidate))
@@ -93,7 +100,9 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
                     break;
                 levels = farther;
             }
-            for (int64_t i = 0; i < count; i++) { /* the queue that the last search left begins at root */
+
+            /* The queue that the last search left begins at the root, and is placed from the end. */
+            for (int64_t i = 0; i < count; i++) {
                 w.mark[w.queue[i]] = PLACED;
                 permutation[--place] = w.queue[i];
             }
@@ -104,10 +113,12 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
 static int order_by_count(sp_context *context, const sp_sparse *matrix, sp_pool *pool, int64_t *permutation)
 {
     ranked *rows = sp_pool_raw(pool, matrix->order, sizeof *rows);
+
     if (!rows)
         return sp_fail_memory(context);
+
     for (int64_t row = 0; row < matrix->order; row++)
-        rows[row] = (ranked){degree_of(matrix, row), row};
+        rows[row] = (ranked){.degree = degree_of(matrix, row), .row = row};
     qsort(rows, (size_t)matrix->order, sizeof *rows, compare_ranks);
     for (int64_t i = 0; i < matrix->order; i++)
         permutation[i] = rows[i].row;
@@ -120,8 +131,10 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
     sp_pool pool = {0};
     cholmod_common common;
     int status = SP_OK;
+
     sp_cholmod_start(&common);
     cholmod_sparse pattern = sp_cholmod_view(matrix);
+
     switch (ordering) {
     case SP_ORDERING_CUTHILL_MCKEE:
         status = order_cuthill_mckee(context, matrix, &pool, permutation);
@@ -141,6 +154,7 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
         for (int64_t row = 0; row < matrix->order; row++)
             permutation[row] = row;
     }
+
     cholmod_l_finish(&common);
     sp_pool_free(&pool);
     return status;
@@ -151,14 +165,19 @@ int sp_fill_count(sp_context *context, const sp_sparse *matrix, const int64_t *p
     cholmod_common common;
     int status = SP_OK;
     sp_cholmod_start(&common);
-    common.supernodal = CHOLMOD_SIMPLICIAL; /* the supernodal analysis would store the pattern of L and pad it */
+
+    /* The supernodal analysis would store the pattern of L and pad it. */
+    common.supernodal = CHOLMOD_SIMPLICIAL;
     common.method[0].ordering = CHOLMOD_GIVEN;
+
     cholmod_sparse pattern = sp_cholmod_view(matrix);
     cholmod_factor *factor = cholmod_l_analyze_p(&pattern, (int64_t *)permutation, NULL, 0, &common);
+
     if (factor)
         *nonzeros = common.lnz;
     else
         status = sp_cholmod_failure(context, &common, "analysis");
+
     cholmod_l_free_factor(&factor, &common);
     cholmod_l_finish(&common);
     return status;

@@ -12,8 +12,8 @@ enum {
 
 /* The operands of a tile of C. */
 typedef struct operands {
-    int64_t rows, lda, ldb, ldc,
-        above; /* above: number of wanted rows of column 0 of the tile, one more in each column after it */
+    int64_t rows, lda, ldb, ldc;
+    int64_t above; /* number of wanted rows of column 0 of the tile, one more in each column after it */
     const double *left, *right;
     double *C;
 } operands;

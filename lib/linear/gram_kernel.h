@@ -47,18 +47,23 @@ SP_INLINE void NAMED(tile)(const operands *o, int height, int width)
     NAMED(lanes) sum[HEIGHT * WIDTH];
     double total[HEIGHT * WIDTH];
     int64_t row = 0;
+
 #pragma GCC unroll 24
     for (int k = 0; k < HEIGHT * WIDTH; k++)
         sum[k] = (NAMED(lanes)){0};
+
     for (; row + LANES <= o->rows; row += LANES)
         NAMED(step)(o, height, width, row, LANES, sum);
     if (row < o->rows)
         NAMED(step)(o, height, width, row, o->rows - row, sum);
+
 #pragma GCC unroll 6
     for (int k = 0; k < HEIGHT * width; k += LANES) {
         const NAMED(lanes) some = NAMED(sums)(sum + k);
         memcpy(total + k, &some, sizeof some);
     }
+
+    /* Only the entries on and above the diagonal are wanted. */
     for (int j = 0; j < width; j++)
         for (int i = 0; i < height && i < o->above + j; i++)
             o->C[j * o->ldc + i] += total[j * HEIGHT + i];
@@ -93,11 +98,10 @@ SP_INLINE void NAMED(tile_of_width)(const operands *o, int height, int64_t width
 VERSION static void NAMED(add)(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb,
                                double *C, int64_t ldc)
 {
-    const int64_t blocks = (rows + BLOCK - 1) / BLOCK,
-                  depth =
-                      blocks > 0
-                          ? (rows / blocks / LANES + 1) * LANES
-                          : 0; /* blocks of equal size, since a short one needs as many sums of lanes as a full one */
+    /* Blocks of equal size, since a short one needs as many sums of lanes as a full one. */
+    const int64_t blocks = (rows + BLOCK - 1) / BLOCK, depth = blocks > 0 ? (rows / blocks / LANES + 1) * LANES : 0;
+
+    /* Blocks of rows, panels of columns on the right, and in these tiles on and above the diagonal. */
     for (int64_t row = 0; row < rows; row += depth)
         for (int64_t panel = 0; panel < m; panel += PANEL) {
             const int64_t end = panel + PANEL < m ? panel + PANEL : m;
@@ -111,6 +115,7 @@ VERSION static void NAMED(add)(int64_t rows, int64_t m, const double *A, int64_t
                                         .left = A + i * lda + row,
                                         .right = B + j * ldb + row,
                                         .C = C + j * ldc + i};
+
                     switch (m - i) {
                     case 1:
                         NAMED(tile_of_width)(&o, 1, end - j);

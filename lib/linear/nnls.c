@@ -21,8 +21,8 @@ enum {
 };
 
 static const double accepted = 1e-10; /* KKT residual */
-static const double together_gradient =
-    0.1; /* relative to the steepest column's gradient: a column with a smaller one does not enter together with it */
+/* Relative to the steepest column's gradient: a column with a smaller one does not enter together with it. */
+static const double together_gradient = 0.1;
 static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see sp_nnls_append */
 
 /* ---- the active set ---- */
@@ -50,19 +50,25 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
 {
     bool changed = entered > 0;
     int64_t left = 0;
+
     for (int64_t i = 0; i < s->k; i++)
         s->g[i] = s->h[s->S[i]];
     for (bool first = true; s->k > 0; first = false) {
+        /* RᵀR p = h_S */
         memcpy(s->p, s->g, (size_t)s->k * sizeof *s->p);
         sp_nnls_solve_transposed(s, s->p);
         sp_nnls_solve_upper(s, s->p);
-        if (first && entered == 1 && !(s->p[s->k - 1] > 0)) { /* possible by rounding only: exactly, it is h_j/δ² */
+
+        /* A weight that decreases is possible by rounding only: exactly, it is h_j/δ². */
+        if (first && entered == 1 && !(s->p[s->k - 1] > 0)) {
             int64_t j = s->S[s->k - 1];
             sp_nnls_leave(s, s->k - 1);
             set_aside(s, j);
             changed = false;
             break;
         }
+
+        /* The longest step on which no weight becomes negative. */
         double alpha = 1;
         int64_t blocking = -1;
         for (int64_t i = 0; i < s->k; i++) {
@@ -72,12 +78,16 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
                 blocking = i;
             }
         }
+
         for (int64_t i = 0; i < s->k; i++)
             s->x[s->S[i]] += alpha * s->p[i];
         if (blocking < 0)
             break;
+
         for (int64_t i = 0; i < s->k; i++)
             s->g[i] *= 1 - alpha;
+
+        /* The column that blocks the way leaves, and others that have become 0. */
         for (int64_t i = s->k - 1; i >= 0; i--)
             if (i == blocking || (s->x[s->S[i]] <= 0 && s->p[i] <= 0)) {
                 sp_nnls_leave(s, i);
@@ -85,6 +95,7 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
             }
         changed = true;
     }
+
     *changes += left + (changed ? entered : 0);
     if (changed)
         forget_aside(s);
@@ -98,6 +109,7 @@ static void leave_rounding(sp_nnls_core *s, int64_t *changes)
     double sum = 1;
     for (int64_t i = 0; i < s->k; i++)
         sum += s->x[s->S[i]];
+
     for (int64_t i = s->k - 1; i >= 0; i--)
         if (s->x[s->S[i]] <= 64 * DBL_EPSILON * sum) {
             sp_nnls_leave(s, i);
@@ -113,22 +125,29 @@ static void refine(sp_nnls_core *s, int64_t *changes)
     double last = INFINITY;
     for (int round = 0; round < 20 && s->k > 0; round++) {
         double step = 0, largest = 0;
+
+        /* h_S = A_Sᵀ (b − A x), then RᵀR p = h_S */
         sp_nnls_residual(s);
         sp_nnls_project(s, s->r, s->p);
         for (int64_t i = 0; i < s->k; i++)
             s->p[i] = s->h[s->S[i]] = s->p[i] / s->b_norm;
+
         sp_nnls_solve_transposed(s, s->p);
         sp_nnls_solve_upper(s, s->p);
+
         for (int64_t i = 0; i < s->k; i++) {
             step = fmax(step, fabs(s->p[i]));
             largest = fmax(largest, s->x[s->S[i]]);
         }
+
         if (step <= 4 * DBL_EPSILON * largest || step >= 0.5 * last)
             break;
         last = step;
         move(s, 0, changes);
-        if (step <= 1e-8 * largest) /* a step reduces the error by about its own length times rounding times the squared
-                                       condition: the next one is rounding */
+
+        /* A step reduces the error by about its own length times rounding times the squared condition: the next one
+         * is rounding. */
+        if (step <= 1e-8 * largest)
             break;
     }
 }
@@ -201,8 +220,7 @@ enum step {
     SOLVE_AGAIN, /* solve for the active columns: their gradient, from H, exceeds rounding and halves each time */
     REFINE,      /* refine the weights with the residual itself; from then on gradients are computed from A */
     ADMIT_THIN,  /* admit columns that were set aside, since without them the minimum is not reached */
-    LOOK_CLOSER, /* the residual is so near the tolerance that H is not accurate enough: gradients are computed from A
-                  */
+    LOOK_CLOSER, /* H is not accurate enough for a residual so near the tolerance: gradients are computed from A */
     END
 };
 
@@ -246,19 +264,25 @@ static int find_gradient(descent *d)
 {
     sp_nnls_core *s = d->s;
     int status = SP_OK;
+
     if (s->context->cancel && *s->context->cancel)
         return sp_fail(s->context, SP_SYSTEM, "cancelled");
+
+    /* H pays when the steps without it, or those that are expected, have cost as much. */
     if (!s->H && !d->exact && gram_fits(s) && 2 * SLOW * (d->expected > d->steps ? d->expected : d->steps) >= s->n)
         SP_TRY(gram_new(s));
+
     d->from_columns = d->exact || !s->H;
     if (d->from_columns)
         sp_nnls_gradient(s);
     else
         sp_nnls_gradient_gram(s);
+
     double sum = 1;
     for (int64_t i = 0; i < s->k; i++)
         sum += s->x[s->S[i]];
     d->noise = 4 * DBL_EPSILON * sum * s->raised;
+
     d->bar = fmax(d->noise, d->p->least);
 done:
     return status;
@@ -286,16 +310,21 @@ static int choose(descent *d, enum step *next)
     double tolerance = d->p->tolerance;
     int64_t j = -1;
     int status = SP_OK;
+
+    /* With the gradient of H the residual is known to 1e-7 only. */
     if (tolerance > 0 && s->residual * s->residual <= tolerance * tolerance + (d->from_columns ? 0 : 1e-13)) {
         *next = d->from_columns ? END : LOOK_CLOSER;
         return SP_OK;
     }
+
     *next = END;
     if (d->changes > d->limit && d->from_columns)
         return SP_OK;
+
     d->active = worst_active(s);
     if (!has_all(d) && d->changes <= d->limit)
         SP_TRY(enter_steepest(s, d->bar, &j));
+
     if (j >= 0)
         *next = ENTER;
     else if (!d->from_columns && d->active > d->noise && d->active < 0.5 * d->last)
@@ -315,9 +344,12 @@ static int enter_others(descent *d)
     int64_t entered = 1, j = s->S[s->k - 1];
     double bar = fmax(d->bar, together_gradient * s->h[j]);
     int status = SP_OK;
+
+    /* A column that enters again near the bound of rounding raises it. */
     if (s->been[j] && s->h[j] < 64 * d->noise / s->raised)
         s->raised = fmin(1.25 * s->raised, 64);
     s->been[j] = true;
+
     while (entered < d->together) {
         SP_TRY(enter_steepest(s, bar, &j));
         if (j < 0)
@@ -325,14 +357,20 @@ static int enter_others(descent *d)
         s->been[j] = true;
         entered++;
     }
+
+    /* A new column starts the refinement anew. */
     d->last = INFINITY;
     d->refined = false;
+
     int64_t left = move(s, entered, &d->changes);
-    if (!d->alone)
-        d->together = left == 0             ? (2 * d->together < TOGETHER ? 2 * d->together : TOGETHER)
-                      : 4 * left <= entered ? d->together
-                      : d->together > 4     ? d->together / 4
-                                            : 1;
+
+    if (d->alone)
+        goto done;
+    /* Twice as many next time if all have stayed, a quarter as many if more than a quarter left. */
+    if (left == 0)
+        d->together = 2 * d->together < TOGETHER ? 2 * d->together : TOGETHER;
+    else if (4 * left > entered)
+        d->together = d->together > 4 ? d->together / 4 : 1;
 done:
     return status;
 }
@@ -377,10 +415,12 @@ static int report_end(const descent *d, sp_nnls_report *report)
 {
     const sp_nnls_core *s = d->s;
     double tolerance = d->p->tolerance;
+
     report->iterations = d->changes;
     report->positive = s->k;
     report->residual = s->residual;
     report->kkt = kkt(s);
+
     bool bounded = (has_all(d) || report->kkt <= d->p->least) && d->active <= accepted;
     report->reached = tolerance > 0 ? s->residual <= tolerance : report->kkt <= accepted;
     if (report->kkt > accepted && !bounded && !(tolerance > 0 && report->reached))
@@ -396,15 +436,18 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
     descent d = descent_new(s, parameters);
     enum step step = END;
     int status = SP_OK;
+
     *report = (sp_nnls_report){.reached = true};
     s->raised = 1;
     s->least = dependent;
     memset(s->been, 0, (size_t)s->n * sizeof *s->been);
     forget_aside(s);
+
     if (s->b_norm == 0 || s->n == 0) {
         report_empty(s, parameters->tolerance, report);
         return SP_OK;
     }
+
     SP_TRY(sp_nnls_make_space_active(s));
     do {
         SP_TRY(find_gradient(&d));
@@ -412,6 +455,7 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
         SP_TRY(take(&d, step));
         d.steps++;
     } while (step != END);
+
     SP_TRY(report_end(&d, report));
 done:
     return status;

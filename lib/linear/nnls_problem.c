@@ -10,23 +10,27 @@ enum {
     SMALL = 1 << 17, /* number of operations below which more threads do not pay */
 };
 
-static const double least_norm = 1e-140,
-                    largest_norm = 1e140; /* so that products of two lengths are in the range of doubles */
+/* Bounds of lengths, so that products of two are in the range of doubles. */
+static const double least_norm = 1e-140, largest_norm = 1e140;
 
 static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square,
                       double *norm)
 {
     char name[64];
     *norm = sqrt(square);
+
     if (*norm >= least_norm && *norm <= largest_norm)
         return SP_OK;
+
     bool zero = true;
     snprintf(name, sizeof name, index >= 0 ? "%s %lld" : "%s", what, (long long)index);
+
     for (int64_t i = 0; i < m; i++) {
         if (!isfinite(v[i]))
             return sp_fail(context, SP_INPUT, "nonnegative weights: row %lld of %s is not finite", (long long)i, name);
         zero &= v[i] == 0;
     }
+
     if (zero)
         return SP_OK;
     return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140",
@@ -37,11 +41,13 @@ int sp_nnls_make_space(sp_nnls_core *s, int64_t capacity)
 {
     if (capacity <= s->capacity)
         return SP_OK;
+
     sp_nnls_enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, capacity);
     if (s->pool.failed) {
         s->pool.failed = false;
         return sp_fail_memory(s->context);
     }
+
     s->capacity = capacity;
     s->state = (uint8_t *)s->bytes;
     s->been = s->state + capacity;
@@ -53,14 +59,18 @@ int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double 
 {
     *s = (sp_nnls_core){
         .context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
+
     int status = sp_dense_fits(context, m, 1);
     if (status != SP_OK)
         return status;
+
     if (m < 1)
         return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
+
     sp_nnls_enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
     if (!s->r)
         return sp_fail_memory(context);
+
     memcpy(s->r, b, (size_t)m * sizeof *b);
     return check_norm(context, "the right-hand side", -1, m, b, sp_dense_dot(m, b, b), &s->b_norm);
 }
@@ -78,6 +88,7 @@ int sp_nnls_extend(sp_nnls_core *s, int64_t n)
     int status = sp_nnls_make_space(s, n > 0 ? n : 1);
     if (status != SP_OK)
         return status;
+
     if (m * (n - first) <= SMALL) {
         for (int64_t j = first; j < n; j++)
             measure(s, j);
@@ -86,12 +97,15 @@ int sp_nnls_extend(sp_nnls_core *s, int64_t n)
         for (int64_t j = first; j < n; j++)
             measure(s, j);
     }
+
+    /* c_j = a_j·b / (‖a_j‖ ‖b‖) */
     for (int64_t j = first; status == SP_OK && j < n; j++) {
         status = check_norm(s->context, "column", j, m, s->A + j * s->stride, s->norm[j], &s->norm[j]);
         s->c[j] = s->norm[j] > 0 && s->b_norm > 0 ? s->c[j] / s->norm[j] / s->b_norm : 0;
         s->x[j] = s->w[j] = s->h[j] = 0;
         s->state[j] = SP_NNLS_INACTIVE;
     }
+
     if (status == SP_OK)
         s->n = n;
     return status;
@@ -110,20 +124,25 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
 {
     _Alignas(64) char local[SP_NNLS_LOCAL];
     sp_nnls_core s = {0};
+
     *report = (sp_nnls_report){0};
     int status = sp_nnls_check(context, parameters);
     if (status != SP_OK)
         return status;
+
     SP_TRY(sp_nnls_start(&s, context, m, b, local));
     SP_TRY(sp_dense_fits(context, stride, n));
+
     if (n < 0 || stride < m) {
         status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n,
                          (long long)m, (long long)stride);
         goto done;
     }
+
     s.A = A;
     s.stride = stride;
     SP_TRY(sp_nnls_extend(&s, n));
+
     status = sp_nnls_descend(&s, parameters, report);
     memcpy(w, s.w, (size_t)n * sizeof *w);
 done:

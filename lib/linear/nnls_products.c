@@ -78,9 +78,11 @@ void sp_nnls_gradient(sp_nnls_core *s)
     int64_t n = s->n;
     sp_nnls_residual(s);
     memset(s->w, 0, (size_t)n * sizeof *s->w);
+
     for (int64_t i = 0; i < s->k; i++)
         s->w[s->S[i]] = s->y[i];
     s->residual = sqrt(sp_dense_dot(s->m, s->r, s->r)) / s->b_norm;
+
     times_columns(s, s->r, s->h);
     for (int64_t j = 0; j < n; j++)
         s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
@@ -92,12 +94,14 @@ static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
     double *h = s->h + first;
     int64_t i = 0;
     memcpy(h, s->c + first, (size_t)count * sizeof *h);
+
     for (; i + 4 <= s->k; i += 4) {
         const double *column[4], *x = s->x;
         for (int q = 0; q < 4; q++)
             column[q] = s->H + s->S[i + q] * s->H_capacity + first;
         sp_nnls_subtract_four(count, column, (double[]){x[s->S[i]], x[s->S[i + 1]], x[s->S[i + 2]], x[s->S[i + 3]]}, h);
     }
+
     for (; i < s->k; i++)
         sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_capacity + first, h);
 }
@@ -113,6 +117,8 @@ void sp_nnls_gradient_gram(sp_nnls_core *s)
         for (int64_t first = 0; first < n; first += CHUNK / 2)
             gram_rows(s, first, n - first < CHUNK / 2 ? n - first : CHUNK / 2);
     }
+
+    /* ‖b − A x‖² = bᵀb − xᵀc − xᵀh */
     double square = 1;
     for (int64_t i = 0; i < s->k; i++)
         square -= s->x[s->S[i]] * (s->c[s->S[i]] + s->h[s->S[i]]);
@@ -131,11 +137,14 @@ static void gram_square(sp_nnls_core *s, int64_t first, int64_t end)
 void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
 {
     int64_t n = s->n, ld = s->H_capacity, width = n - first;
+
     int64_t tile = n >= 4 * TILE ? TILE
                    : n > TILE    ? TILE / 2
                                  : TILE,
             above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
-    if (width == 1) { /* a single column is a matrix–vector product */
+
+    /* A single column is a matrix–vector product. */
+    if (width == 1) {
         times_columns(s, s->A + first * s->stride, s->H + first * ld);
     } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
         sp_nnls_gram_small(s, first);
@@ -144,6 +153,8 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
     } else {
 #pragma omp parallel for schedule(dynamic) num_threads(s->context->threads)
         for (int64_t t = 0; t < tiles; t++) {
+            /* Tiles above the new columns, then those of the square of new columns, of which the upper ones are
+             * computed. */
             int64_t top, left = first + t % right * tile, left_end = left + tile < n ? left + tile : n, top_end;
             if (t < above * right) {
                 top = t / right * tile;
@@ -152,8 +163,10 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
                 top = first + (t - above * right) / right * tile;
                 top_end = top + tile < n ? top + tile : n;
             }
+
             if (top > left)
                 continue;
+
             if (top == left)
                 gram_square(s, left, left_end);
             else
@@ -162,13 +175,17 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
                             (int)s->stride, 0, s->H + left * ld + top, (int)ld);
         }
     }
+
+    /* H_ij = a_i·a_j / (‖a_i‖ ‖a_j‖) */
     for (int64_t j = first; j < n; j++) {
         double *column = s->H + j * ld, by = s->norm[j] > 0 ? 1 / s->norm[j] : 0;
         for (int64_t i = 0; i < j; i++)
             column[i] = s->norm[i] > 0 ? column[i] * by / s->norm[i] : 0;
         column[j] = 1;
     }
-    for (int64_t from = 0; from < n; from += 64) /* the other triangle, in blocks that stay in the cache */
+
+    /* The other triangle, in blocks that stay in the cache. */
+    for (int64_t from = 0; from < n; from += 64)
         for (int64_t j = from > first ? from : first; j < n; j++)
             for (int64_t i = from; i < from + 64 && i < j; i++)
                 s->H[i * ld + j] = s->H[j * ld + i];

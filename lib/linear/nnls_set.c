@@ -15,8 +15,10 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t cap
     int64_t size;
     *set = NULL;
     sp_nnls_set *made = calloc(1, sizeof *made);
+
     if (!made)
         return sp_fail_memory(context);
+
     int status = sp_nnls_start(&made->core, context, m, b, NULL);
     if (status == SP_OK) {
         made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
@@ -28,6 +30,7 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t cap
             status = sp_nnls_make_space(&made->core, capacity);
         made->columns.count = made->id.count = 0;
     }
+
     if (status == SP_OK)
         *set = made;
     else
@@ -53,22 +56,29 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
         return sp_fail(s->context, SP_INPUT, "nonnegative weights: %lld columns to add", (long long)count);
     if (count == 0)
         return SP_OK;
+
     if (__builtin_add_overflow(first, count, &n) || __builtin_mul_overflow(s->m, n, &size))
         return sp_fail_memory(s->context);
+
     int status = sp_dense_fits(s->context, s->m, n);
     if (status != SP_OK)
         return status;
+
     double *to = sp_list_add(&set->columns, s->m * count, sizeof *to);
     s->A = set->columns.data;
+
     int64_t *name = to ? sp_list_add(&set->id, count, sizeof *name) : NULL;
     if (name) {
         memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
         memcpy(name, id, (size_t)count * sizeof *name);
+
+        /* Space is doubled, so that adding one by one costs little. */
         status = sp_nnls_make_space(s, n <= s->capacity ? n : n > 2 * s->capacity ? n : 2 * s->capacity);
         if (status == SP_OK && s->H_capacity < n) {
             sp_nnls_enlarge_square(s, &s->H, first, &s->H_capacity, s->capacity);
             status = s->H_capacity >= n ? SP_OK : sp_fail_memory(s->context);
         }
+
         if (status == SP_OK)
             status = sp_nnls_extend(s, n);
         if (status == SP_OK) {
@@ -98,6 +108,7 @@ void sp_nnls_set_drop(sp_nnls_set *set)
     for (int64_t j = 0; j < s->n; j++) {
         if (s->state[j] != SP_NNLS_ACTIVE)
             continue;
+
         if (n < j) {
             memcpy(A + n * s->m, A + j * s->m, (size_t)s->m * sizeof *A);
             memcpy(s->H + n * ld, s->H + j * ld, (size_t)s->n * sizeof *A);
@@ -105,18 +116,22 @@ void sp_nnls_set_drop(sp_nnls_set *set)
             for (int i = 0; i < 5; i++)
                 each[i][n] = each[i][j];
             id[n] = id[j];
+
             for (int64_t i = 0; i < s->k; i++)
                 if (s->S[i] == j)
                     s->S[i] = n;
         }
+
         n++;
     }
-    for (int64_t j = 0; j < n; j++) { /* rows of H: kept[i] ≥ i, so that no entry is overwritten before it is read */
+    /* Rows of H move forwards, so that no entry is overwritten before it is read. */
+    for (int64_t j = 0; j < n; j++) {
         int64_t to = 0;
         for (int64_t i = 0; i < s->n; i++)
             if (s->state[i] == SP_NNLS_ACTIVE)
                 s->H[j * ld + to++] = s->H[j * ld + i];
     }
+
     memset(s->state, SP_NNLS_ACTIVE, (size_t)n);
     s->n = n;
     s->aside = 0;

@@ -26,19 +26,26 @@ int sp_rectangular_transpose(sp_context *context, const sp_rectangular *A, sp_po
     int64_t *start = sp_pool_new(pool, A->columns + 2, sizeof *start),
             *index = sp_pool_raw(pool, entries, sizeof *index);
     double *value = sp_pool_raw(pool, entries, sizeof *value);
+
     if (pool->failed)
         return sp_fail_memory(context);
+
+    /* A counting sort: start[c + 2] is the number of entries of column c, then start[c + 1] its beginning, and at last
+     * its end. */
     for (int64_t k = 0; k < entries; k++)
         start[A->index[k] + 2]++;
     for (int64_t c = 0; c < A->columns; c++)
         start[c + 2] += start[c + 1];
+
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
             const int64_t to = start[A->index[k] + 1]++;
             index[to] = i;
             value[to] = A->value[k];
         }
-    *transpose = (sp_rectangular){A->columns, A->rows, start, index, value};
+
+    *transpose =
+        (sp_rectangular){.rows = A->columns, .columns = A->rows, .start = start, .index = index, .value = value};
     return SP_OK;
 }
 
@@ -64,6 +71,7 @@ static int64_t product_row(const sp_rectangular *A, const sp_rectangular *B, int
             }
             sum[column] += A->value[a] * B->value[k];
         }
+
     qsort(found, (size_t)count, sizeof *found, compare_columns);
     return count;
 }
@@ -79,23 +87,34 @@ int sp_rectangular_product(sp_context *context, const sp_rectangular *A, const s
             *found = sp_pool_raw(&scratch, B->columns, sizeof *found),
             *start = sp_pool_new(pool, A->rows + 1, sizeof *start);
     bool failed = scratch.failed || !start;
+
     for (int64_t row = 0; row < A->rows && !failed; row++) {
+        /* Rows of the product are appended to the lists. */
         const int64_t count = product_row(A, B, row, sum, seen, found);
         int64_t *indices = sp_list_add(&index, count, sizeof *indices);
         double *values = sp_list_add(&value, count, sizeof *values);
         failed = !indices || !values;
-        for (int64_t k = 0; k < count && !failed; k++) {
+
+        if (failed)
+            break;
+
+        for (int64_t k = 0; k < count; k++) {
             indices[k] = found[k];
             values[k] = sum[found[k]];
         }
         start[row + 1] = index.count;
     }
+
     if (!failed)
-        *product =
-            (sp_rectangular){A->rows, B->columns, start, sp_pool_copy(pool, index.data, index.count, sizeof(int64_t)),
-                             sp_pool_copy(pool, value.data, value.count, sizeof(double))};
+        *product = (sp_rectangular){.rows = A->rows,
+                                    .columns = B->columns,
+                                    .start = start,
+                                    .index = sp_pool_copy(pool, index.data, index.count, sizeof(int64_t)),
+                                    .value = sp_pool_copy(pool, value.data, value.count, sizeof(double))};
+
     if (failed || pool->failed)
         status = sp_fail_memory(context);
+
     sp_list_free(&index);
     sp_list_free(&value);
     sp_pool_free(&scratch);

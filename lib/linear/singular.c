@@ -15,9 +15,11 @@ double sp_quotient(const sp_sparse *matrix, const double *x, double *rounding)
             y += term;
             absolute += fabs(term);
         }
+
         sum += x[row] * y;
         terms += fabs(x[row]) * absolute;
     }
+
     *rounding = 4 * DBL_EPSILON * terms;
     return sum;
 }
@@ -31,9 +33,12 @@ static bool scale(int64_t n, double *x)
             return false;
         largest = fabs(x[i]) > fabs(largest) ? x[i] : largest;
     }
-    for (int64_t i = 0; i < n && largest != 0; i++)
+
+    if (largest == 0)
+        return false;
+    for (int64_t i = 0; i < n; i++)
         x[i] /= largest;
-    return largest != 0;
+    return true;
 }
 
 int sp_cholesky_singular(sp_context *context, sp_cholesky *factor, const sp_sparse *matrix, double *x, double *relative)
@@ -42,13 +47,17 @@ int sp_cholesky_singular(sp_context *context, sp_cholesky *factor, const sp_spar
     const int64_t n = matrix->order;
     double rounding;
     *relative = INFINITY;
+
     for (int64_t i = 0; i < n; i++)
         x[i] = sp_random_normal(context->seed, RANDOM_START, (uint64_t)i);
+
+    /* Inverse iteration turns x towards the eigenvector of the smallest eigenvalue. */
     for (int k = 0; k < SP_SINGULAR_SOLVES; k++) {
         const int status = sp_cholesky_solve(factor, 1, x, x);
         if (status != SP_OK || !scale(n, x))
             return status;
     }
+
     const double quotient = sp_quotient(matrix, x, &rounding);
     if (quotient != 0)
         *relative = rounding / fabs(quotient);

@@ -30,27 +30,37 @@ SP_INLINE int find_pivot(int n, double (*a)[ROWS], int k)
 SP_INLINE bool invert(int n, int width, double (*a)[ROWS], int *column)
 {
     double row[ROWS];
+
     for (int k = 0; k < n; k++)
         column[k] = k;
+
+    /* Gauss–Jordan elimination in place: the pivot row takes the place of row k, and the columns that it exchanges are
+     * noted. */
     for (int k = 0; k < n; k++) {
         const int best = find_pivot(n, a, k);
         if (best < 0)
             return false;
+
         const int other = column[best];
         column[best] = column[k];
         column[k] = other;
+
         const double scale = 1 / a[best][k];
         for (int j = 0; j < width; j++) {
             row[j] = scale * a[best][j];
             a[best][j] = a[k][j];
         }
         row[k] = scale;
+
         for (int i = 0; i < n; i++) {
             const double factor = a[i][k];
             for (int j = 0; j < width; j++)
                 a[i][j] -= factor * row[j];
-            a[i][k] = -factor * row[k]; /* behind the wide loads, which would wait for it */
+
+            /* Stored behind the wide loads, which would wait for it. */
+            a[i][k] = -factor * row[k];
         }
+
         for (int j = 0; j < width; j++)
             a[k][j] = row[j];
     }
@@ -84,16 +94,21 @@ SP_CLONES static bool invert_padded(int n, double (*a)[ROWS], int *column)
 bool sp_small_invert(int n, double *A, int *pivot, double *work)
 {
     double a[ROWS][ROWS];
+
     if (n > ROWS)
         return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, n, pivot) == 0 &&
                LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, A, n, pivot, work, n) == 0;
+
     for (int i = 0; i < n; i++) {
         memcpy(a[i], A + i * n, (size_t)n * sizeof *A);
         for (int j = n; j < padded(n); j++)
             a[i][j] = 0;
     }
+
     if (!invert_padded(n, a, pivot))
         return false;
+
+    /* The columns return from the exchanges. */
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             A[i * n + pivot[j]] = a[i][j];
@@ -155,6 +170,7 @@ SP_INLINE void apply_rows(int rows, int n, const double *A, const double *x, dou
     for (; j + 4 <= n; j += 4)
         for (int i = 0; i < rows; i++)
             sum[i] += four(A + (int64_t)i * n + j) * four(x + j);
+
     for (int i = 0; i < rows; i++) {
         double rest = 0;
         for (int k = j; k < n; k++)

@@ -20,10 +20,13 @@ static bool is_threefold(const sp_sparse *matrix)
     if (matrix->order % 3)
         return false;
     for (int64_t row = 0; row < matrix->order; row += 3) {
+        /* The three rows have equal values, at columns that differ by their component. */
         int64_t first = matrix->start[row], count = matrix->start[row + 1] - first;
+
         for (int c = 1; c < 3; c++)
             if (matrix->start[row + c + 1] - matrix->start[row + c] != count)
                 return false;
+
         for (int64_t k = first; k < first + count; k++)
             for (int c = 0; c < 3; c++)
                 if (matrix->index[k] % 3 || matrix->index[k + c * count] != matrix->index[k] + c ||
@@ -38,11 +41,14 @@ int sp_sparse_keep_third(sp_context *context, sp_sparse *matrix)
     int64_t third = matrix->order / 3, kept = 0;
     if (!is_threefold(matrix))
         return SP_OK;
+
     matrix->third_start = sp_pool_raw(&matrix->pool, third + 1, sizeof *matrix->third_start);
     matrix->third_index = sp_pool_raw(&matrix->pool, matrix->start[matrix->order] / 3, sizeof *matrix->third_index);
     matrix->third_value = sp_pool_raw(&matrix->pool, matrix->start[matrix->order] / 3, sizeof *matrix->third_value);
+
     if (matrix->pool.failed)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < third; i++) {
         matrix->third_start[i] = kept;
         for (int64_t k = matrix->start[3 * i]; k < matrix->start[3 * i + 1]; k++) {
@@ -59,14 +65,17 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
     int64_t kept = 0, n = matrix->order;
     for (int64_t k = 0; k < matrix->start[n]; k++)
         kept += matrix->value[k] != 0;
+
     *compressed = (sp_sparse){.order = n};
     compressed->start = sp_pool_raw(&compressed->pool, n + 1, sizeof *compressed->start);
     compressed->index = sp_pool_raw(&compressed->pool, kept, sizeof *compressed->index);
     compressed->value = sp_pool_raw(&compressed->pool, kept, sizeof *compressed->value);
+
     if (compressed->pool.failed) {
         sp_sparse_free(compressed);
         return sp_fail_memory(context);
     }
+
     kept = 0;
     for (int64_t row = 0; row < n; row++) {
         compressed->start[row] = kept;
@@ -77,6 +86,7 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
             }
     }
     compressed->start[n] = kept;
+
     int status = sp_sparse_keep_third(context, compressed);
     if (status != SP_OK)
         sp_sparse_free(compressed);
@@ -93,6 +103,7 @@ double sp_sparse_entry(const sp_sparse *matrix, int64_t row, int64_t column)
         else
             high = middle;
     }
+
     return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : 0;
 }
 
@@ -107,26 +118,33 @@ double sp_sparse_trace(const sp_sparse *matrix)
 int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance)
 {
     double largest = 0;
+
     if (matrix->start[0] != 0)
         return sp_fail(context, SP_INPUT, "the first row does not start at 0");
+
     for (int64_t row = 0; row < matrix->order; row++) {
         if (matrix->start[row + 1] < matrix->start[row])
             return sp_fail(context, SP_INPUT, "row %lld ends before it starts", (long long)row);
+
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
             int64_t column = matrix->index[k];
             if (column < 0 || column >= matrix->order)
                 return sp_fail(context, SP_INPUT, "row %lld names column %lld of %lld", (long long)row,
                                (long long)column, (long long)matrix->order);
+
             if (k > matrix->start[row] && column <= matrix->index[k - 1])
                 return sp_fail(context, SP_INPUT, "row %lld: its columns do not increase", (long long)row);
+
             if (!isfinite(matrix->value[k]))
                 return sp_fail(context, SP_INPUT, "row %lld, column %lld is not finite", (long long)row,
                                (long long)column);
+
             largest = fmax(largest, fabs(matrix->value[k]));
         }
     }
-    for (int64_t row = 0; row < matrix->order;
-         row++) /* every entry needs its counterpart: a single triangle is not a symmetric matrix */
+
+    /* Every entry needs its counterpart: a single triangle is not a symmetric matrix. */
+    for (int64_t row = 0; row < matrix->order; row++)
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
             if (matrix->value[k] != 0 &&
                 !(fabs(matrix->value[k] - sp_sparse_entry(matrix, matrix->index[k], row)) <= tolerance * largest))
@@ -153,12 +171,14 @@ static void third_times(const sp_context *context, const sp_sparse *matrix, int6
     num_threads(context->threads) if (matrix->third_start[n / 3] * count > SMALL / 3)
     for (int64_t i = 0; i < n / 3; i++) {
         const int64_t first = matrix->third_start[i], end = matrix->third_start[i + 1];
-        for (int64_t column = 0; column < count;
-             column += 2) { /* two independent sums hide latency; the last column may be computed twice */
+
+        /* Two independent sums hide latency; the last column may be computed twice. */
+        for (int64_t column = 0; column < count; column += 2) {
             const int64_t other = column + 1 < count ? column + 1 : column;
             const double *x0 = x + column * n, *x1 = x + other * n;
             two s0 = {0}, s1 = {0};
             double last0 = 0, last1 = 0;
+
             for (int64_t k = first; k < end; k++) {
                 const double a = matrix->third_value[k], *u = x0 + matrix->third_index[k],
                              *v = x1 + matrix->third_index[k];
@@ -167,6 +187,7 @@ static void third_times(const sp_context *context, const sp_sparse *matrix, int6
                 s1 += a * two_at(v);
                 last1 += a * v[2];
             }
+
             memcpy(y + column * n + 3 * i, (double[]){s0[0], s0[1], last0}, 24);
             memcpy(y + other * n + 3 * i, (double[]){s1[0], s1[1], last1}, 24);
         }
@@ -188,6 +209,7 @@ SP_INLINE double row_times(const int32_t *index, int64_t count, const double *a,
         } else
             for (int c = 0; c < width; c++)
                 third += a[c] * u[c];
+
         a += width;
     }
     return pair[0] + pair[1] + third;
@@ -243,6 +265,7 @@ SP_CLONES static void thirds_beside(const beside *b, int64_t begin, int64_t end)
     const sp_sparse *matrix = b->matrix;
     for (int64_t i = begin; i < end; i++) {
         sp_lanes sum[3] = {{0}, {0}, {0}};
+
         for (int64_t k = matrix->third_start[i]; k < matrix->third_start[i + 1]; k++) {
             const double a = matrix->third_value[k];
             const sp_lanes *u = b->x + matrix->third_index[k];
@@ -250,6 +273,7 @@ SP_CLONES static void thirds_beside(const beside *b, int64_t begin, int64_t end)
             sum[1] += a * u[1];
             sum[2] += a * u[2];
         }
+
         for (int j = 0; j < 3; j++)
             put_row(b, 3 * i + j, sum[j]);
     }
@@ -280,14 +304,18 @@ SP_NARROW static void rows_beside_narrow(const beside *b, int64_t begin, int64_t
                       first = start[row], last = start[row + 1],
                       both = last - first < stop - next ? last - first : stop - next;
         half low[2] = {{0}, {0}}, high[2] = {{0}, {0}};
+
+        /* The entries that both rows have, then the rest of the longer one. */
         for (int64_t k = 0; k < both; k++) {
             add_halves(b, first + k, &low[0], &high[0]);
             add_halves(b, next + k, &low[1], &high[1]);
         }
+
         for (int64_t k = first + both; k < last; k++)
             add_halves(b, k, &low[0], &high[0]);
         for (int64_t k = next + both; k < stop; k++)
             add_halves(b, k, &low[1], &high[1]);
+
         put_halves(b, row, &low[0], &high[0]);
         if (row + 1 < end)
             put_halves(b, row + 1, &low[1], &high[1]);
@@ -308,6 +336,7 @@ SP_NARROW static void thirds_beside_narrow(const beside *b, int64_t begin, int64
                 high[j] += a * u[2 * j + 1];
             }
         }
+
         for (int j = 0; j < 3; j++)
             put_halves(b, 3 * i + j, &low[j], &high[j]);
     }
@@ -319,14 +348,17 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
     enum { RANGE = 512 };
     const int64_t n = matrix->order, rows = matrix->third_value ? n / 3 : n;
     const bool narrow = sp_lanes_narrow() && !sp_lanes_native();
-    void (*const times)(const beside *, int64_t, int64_t) = matrix->third_value
-                                                                ? narrow ? thirds_beside_narrow : thirds_beside
-                                                            : narrow ? rows_beside_narrow
-                                                                     : rows_beside;
+    void (*times)(const beside *, int64_t, int64_t) = narrow ? rows_beside_narrow : rows_beside;
+    if (matrix->third_value)
+        times = narrow ? thirds_beside_narrow : thirds_beside;
+
     sp_lanes *lanes = sp_memory_new((size_t)n * sizeof *lanes);
     if (!lanes)
         return false;
+
     const beside b = {.matrix = matrix, .count = count, .x = lanes, .y = y};
+
+    /* The columns are interleaved by all threads before the products begin. */
 #pragma omp parallel num_threads(context->threads) if (n * count > SMALL / 8)
     {
 #pragma omp for schedule(static)
@@ -334,6 +366,7 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
             for (int64_t i = begin; i < n && i < begin + RANGE; i++)
                 for (int64_t c = 0; c < SP_LANES; c++)
                     lanes[i][c] = c < count ? x[c * n + i] : 0;
+
 #pragma omp for schedule(static)
         for (int64_t begin = 0; begin < rows; begin += RANGE)
             times(&b, begin, begin + RANGE < rows ? begin + RANGE : rows);
@@ -344,13 +377,18 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
 
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
-    int64_t n = matrix->order, done = 0; /* one or two columns alone cost less than eight interleaved ones */
+    int64_t n = matrix->order, done = 0;
+
+    /* One or two columns alone cost less than eight interleaved ones. */
     while (count - done > 2 &&
            few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
         done = count - done < 8 ? count : done + 8;
+
     if (done == count)
         return;
+
     x += done * n, y += done * n, count -= done;
+    /* The columns that are left: three rows at a time, by nodes, or row by row. */
     if (matrix->third_value) {
         third_times(context, matrix, count, x, y);
         return;
@@ -359,6 +397,7 @@ void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t
         nodes_times(context, matrix, x, y);
         return;
     }
+
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (matrix->start[n] * count > SMALL)
     for (int64_t row = 0; row < n; row++) {
         for (int64_t column = 0; column < count; column++) {

@@ -10,9 +10,9 @@ enum {
     AT_A_TIME = 8, /* columns of a metric product, which reads the matrix once for them */
     SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
     SUB = 512,
-    GRAM_ROWS = 1024, /* rows of a block that stay in the cache while those of all earlier blocks are read */
-    GRAM_PANEL = 4096,
-    MOST_GRAM_PANELS = 64, /* least number of rows in a separately summed panel; largest number of such panels */
+    GRAM_ROWS = 1024,      /* rows of a block that stay in the cache while those of all earlier blocks are read */
+    GRAM_PANEL = 4096,     /* least number of rows in a separately summed panel */
+    MOST_GRAM_PANELS = 64, /* largest number of such panels */
 };
 
 /* ---- location of the columns ---- */
@@ -48,17 +48,22 @@ int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t r
     int status = sp_dense_fits(context, store->rows, count);
     if (status != SP_OK)
         return status;
+
     for (int64_t b = before; b < blocks && b == store->resident && b < resident; b++) {
         double **to = sp_list_add(&store->blocks, 1, sizeof *to);
+        /* The caller's columns, or memory of the pool. */
         double *block = store->columns ? store->columns + b * WIDTH * store->rows
                                        : sp_pool_raw(&store->pool, store->rows * WIDTH, sizeof *block);
+
         if (!to || !block)
             return sp_fail_memory(context);
         *to = block;
         store->resident++;
     }
+
     if (store->resident < blocks && !store->outside.save)
         return sp_fail_memory(context);
+
     store->count = count;
     return SP_OK;
 }
@@ -78,6 +83,7 @@ int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
         if (b * WIDTH < store->count)
             status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH,
                                          block_width(store, b * WIDTH), block);
+
         if (status == SP_OK) {
             sp_pool_drop(&store->pool, block);
             store->blocks.count = store->resident = b;
@@ -107,9 +113,13 @@ int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64
     for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, to += run * height) {
         const double *from = in_memory(store, first);
         run = run_length(store, first, width);
-        if (!from)
+
+        if (!from) {
             status = store->outside.load(context, store->outside.data, row, height, first, run, to);
-        for (int64_t c = 0; from && c < run; c++)
+            continue;
+        }
+
+        for (int64_t c = 0; c < run; c++)
             memcpy(to + c * height, from + c * store->rows + row, (size_t)height * sizeof *to);
     }
     return status;
@@ -122,9 +132,11 @@ int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t he
     for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, from += run * height) {
         double *to = in_memory(store, first);
         run = run_length(store, first, width);
-        if (!to)
+        if (!to) {
             status = store->outside.save(context, store->outside.data, row, height, first, run, from);
-        for (int64_t c = 0; to && c < run; c++)
+            continue;
+        }
+        for (int64_t c = 0; c < run; c++)
             memcpy(to + c * store->rows + row, from + c * height, (size_t)height * sizeof *to);
     }
     return status;
@@ -152,6 +164,7 @@ int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int
     sp_pool scratch = {0};
     double *column = sp_pool_raw(&scratch, store->rows, sizeof *column);
     int status = column ? SP_OK : sp_fail_memory(context);
+    /* Columns move forwards only, so that none is overwritten before it has moved. */
     for (int64_t c = 0; c < count && status == SP_OK; c++) {
         if (index[c] == c)
             continue;
@@ -184,10 +197,12 @@ static int64_t metric_work(const sp_metric *metric)
 static int workspace_new(sp_context *context, const sp_metric *metric, const sp_store *store, workspace *w)
 {
     *w = (workspace){0};
+
     if (store->resident * WIDTH < store->count) {
         w->block = sp_pool_raw(&w->pool, store->rows * WIDTH, sizeof(double));
         w->other = sp_pool_raw(&w->pool, store->rows * WIDTH, sizeof(double));
     }
+
     if (metric) {
         int64_t width = store->count < WIDTH ? store->count : WIDTH;
         w->product = sp_pool_raw(&w->pool, store->rows * width, sizeof(double));
@@ -195,6 +210,7 @@ static int workspace_new(sp_context *context, const sp_metric *metric, const sp_
         w->inner = sp_pool_raw(&w->pool, sp_dense_inner_work(width, width), sizeof(double));
         w->h = sp_pool_raw(&w->pool, WIDTH * WIDTH, sizeof(double));
     }
+
     if (!w->pool.failed)
         return SP_OK;
     sp_pool_free(&w->pool);
@@ -249,10 +265,13 @@ static void gram_columns(const sp_context *context, const sp_store *store, int64
     const int heights[2] = {WIDTH, (int)last};
     int64_t rows = store->rows, panel = gram_panel(rows), panels = (rows + panel - 1) / panel,
             size = blocks * WIDTH * width;
+
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1)
     for (int64_t p = 0; p < panels; p++)
         inner_rows(rows, p * panel, (p + 1) * panel < rows ? (p + 1) * panel : rows, blocks, block, heights, width,
                    w->product, parts + p * size);
+
+    /* The panels are added in order, so that the sums do not depend on the threads. */
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t c = 0; c < width; c++)
             for (int64_t i = 0; i < heights[b == blocks - 1]; i++) {
@@ -270,28 +289,37 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
     int status = workspace_new(context, metric, store, &w);
     if (status != SP_OK)
         return status;
+
     double *parts = sp_pool_raw(&w.pool, gram_parts(store->rows, count), sizeof *parts);
     if (!parts) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     memset(G, 0, (size_t)(count * count) * sizeof *G);
     for (int64_t first = 0; first < count; first += WIDTH) {
         int64_t width = block_width(store, first), here = first / WIDTH,
                 near = here < store->resident ? here : store->resident; /* number of earlier blocks in memory */
+
         double *block, *other;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
+
+        /* Earlier blocks in memory are one product, those outside are loaded one by one. */
         if (near)
             gram_columns(context, store, near, blocks_of(store), WIDTH, width, &w, parts, G + first * count);
+
         for (int64_t b = near; b < here; b++) {
             SP_TRY(sp_store_load(context, store, b * WIDTH, w.other, &other));
             gram_columns(context, store, 1, &other, WIDTH, width, &w, parts, G + first * count + b * WIDTH);
         }
+
         gram_columns(context, store, 1, &block, width, width, &w, parts, G + first * count + first);
+
         for (int64_t c = 0; c < width; c++)
             for (int64_t i = c + 1; i < width; i++)
                 G[(first + c) * count + first + i] = 0;
+
         SP_TRY(
             sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
     }
@@ -306,9 +334,11 @@ int sp_store_scale(sp_context *context, sp_store *store, const double *factor)
     int status = workspace_new(context, NULL, store, &w);
     if (status != SP_OK)
         return status;
+
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
+
         for (int64_t c = 0; c < block_width(store, first); c++)
             for (int64_t i = 0; i < store->rows; i++)
                 block[c * store->rows + i] *= factor[first + c];
@@ -325,6 +355,7 @@ int sp_store_fix_signs(sp_context *context, sp_store *store)
     int status = workspace_new(context, NULL, store, &w);
     if (status != SP_OK)
         return status;
+
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
@@ -342,9 +373,11 @@ int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_stor
     int status = workspace_new(context, metric, store, &w);
     if (status != SP_OK)
         return status;
+
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         double *block;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
+
         times(context, metric, block_width(store, first), block, &w);
         for (int64_t c = 0; c < block_width(store, first); c++)
             square[first + c] =
@@ -362,16 +395,21 @@ int sp_store_times(sp_context *context, sp_store *store, int64_t to, const doubl
     double *from = sp_pool_raw(&scratch, most * m, sizeof *from),
            *product = sp_pool_raw(&scratch, most * to, sizeof *product);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
+    /* A slab has all columns of some rows, so that the product takes their place. */
     for (int64_t row = 0; status == SP_OK && m && to && row < store->rows; row += SLAB) {
         int64_t height = store->rows - row < SLAB ? store->rows - row : SLAB;
         SP_TRY(sp_store_read(context, store, row, height, 0, m, from));
+
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (height > SUB)
         for (int64_t first = 0; first < height; first += SUB)
             cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(height - first < SUB ? height - first : SUB),
                         (int)to, (int)m, 1, from + first, (int)height, C, (int)m, 0, product + first, (int)height);
+
         SP_TRY(sp_store_write(context, store, row, height, 0, to, product));
         SP_TRY(sp_progress(context, (double)(row + height) / (double)store->rows));
     }
+
     if (status == SP_OK)
         store->count = to;
 done:
@@ -391,9 +429,14 @@ static int project_off_earlier(sp_context *context, const sp_metric *metric, con
     for (int64_t before = 0; before < first; before += WIDTH) {
         double *Q;
         SP_TRY(sp_store_load(context, store, before, w->other, &Q));
+
+        /* h = QᵀM b, b ← b − Q h */
         sp_dense_inner(context, metric->rows, WIDTH, Q, width, w->product, w->h, w->inner);
         sp_dense_add(context, rows, WIDTH, Q, width, w->h, -1, block);
-        for (int64_t c = 0; R && c < width; c++)
+
+        if (!R)
+            continue;
+        for (int64_t c = 0; c < width; c++)
             for (int64_t j = 0; j < WIDTH; j++)
                 R[(first + c) * store->count + before + j] += w->h[c * WIDTH + j];
     }
@@ -410,22 +453,29 @@ static double orthonormalize_column(const sp_context *context, const sp_metric *
     double *column = block + before * rows, start = 0, norm = 0;
     for (int pass = 0; pass <= MOST_ROUNDS; pass++) {
         double last = norm;
+
         sp_metric_times(context, metric, 1, column, w->product, w->metric);
         norm = sqrt(fmax(0, sp_dense_dot(rows, column, w->product)));
         start = pass == 0 ? norm : start;
+
         /* If less than half is left, rounding of the original column has left components along the others: repeat. */
         if (before == 0 || pass == MOST_ROUNDS || (pass >= 2 && norm > 0.5 * last))
             break;
+
         sp_dense_inner(context, rows, before, block, 1, w->product, w->h, w->inner);
         sp_dense_add(context, rows, before, block, 1, w->h, -1, column);
         for (int64_t j = 0; j < before; j++)
             r[j] += w->h[j];
     }
+
     *shrunk = norm > 0 ? start / norm : 1;
+
+    /* A dependent column becomes 0. */
     if (!(norm > least)) {
         memset(column, 0, (size_t)rows * sizeof *column);
         return 0;
     }
+
     cblas_dscal((int)rows, 1 / norm, column, 1);
     return norm;
 }
@@ -438,20 +488,27 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
     int status = workspace_new(context, metric, store, &w);
     if (status != SP_OK)
         return status;
+
     memset(R, 0, (size_t)(count * count) * sizeof *R);
     *rank = 0;
+
     for (int64_t first = 0; first < count; first += WIDTH) {
         int64_t width = block_width(store, first);
         double *block, original[WIDTH], most_shrunk = 1, shrunk;
+
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        /* The lengths decide which columns are dependent. */
         times(context, metric, width, block, &w);
         for (int64_t c = 0; c < width; c++)
             original[c] = sqrt(fmax(0, sp_dense_dot(rows, block + c * rows, w.product + c * rows)));
+
+        /* Twice is enough, except for columns that depend on others of their own block. */
         SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
         if (first) {
             times(context, metric, width, block, &w);
             SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
         }
+
         for (int64_t c = 0; c < width; c++) {
             double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first,
                                                 threshold * original[c], &shrunk, &w);
@@ -459,17 +516,22 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
             if (norm > 0)
                 most_shrunk = fmax(most_shrunk, shrunk);
         }
+
         /* A column that lost most of its length against the other columns of its block has components along the earlier
          * blocks again, and without these it may be short again. */
-        for (int round = 0; first && most_shrunk > 8 && round < MOST_ROUNDS; round++) {
+        const int rounds = first ? MOST_ROUNDS : 0;
+        for (int round = 0; most_shrunk > 8 && round < rounds; round++) {
             double unused[WIDTH];
+
             most_shrunk = 1;
             times(context, metric, width, block, &w);
             SP_TRY(project_off_earlier(context, metric, store, first, block, NULL, &w));
+
             for (int64_t c = 0; c < width; c++) {
                 double *diagonal = &R[(first + c) * count + first + c];
                 if (*diagonal == 0)
                     continue;
+
                 double norm = orthonormalize_column(context, metric, c, block, unused,
                                                     threshold * original[c] / *diagonal, &shrunk, &w);
                 *diagonal *= norm;
@@ -477,8 +539,10 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
                     most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* the norm was 1 before the projection */
             }
         }
+
         for (int64_t c = 0; c < width; c++)
             *rank += R[(first + c) * count + first + c] > 0;
+
         SP_TRY(save_block(context, store, first, block));
         SP_TRY(
             sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
@@ -495,18 +559,25 @@ int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const s
     int status = workspace_new(context, metric, store, &w);
     if (status != SP_OK)
         return status;
+
     *error = 0;
     for (int64_t first = 0; first < store->count; first += WIDTH) {
         int64_t width = block_width(store, first);
         double *block, *other;
+
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
+
+        /* The upper triangle of QᵀMQ by blocks, compared with the identity. */
         for (int64_t before = 0; before <= first; before += WIDTH) {
             int64_t height = block_width(store, before);
             other = block;
             if (before < first)
                 SP_TRY(sp_store_load(context, store, before, w.other, &other));
+
             sp_dense_inner(context, rows, height, other, width, w.product, w.h, w.inner);
+
+            /* A zero column has 0 on the diagonal. */
             for (int64_t c = 0; c < width; c++)
                 for (int64_t j = 0; j < height; j++) {
                     double product = w.h[c * height + j];

@@ -53,6 +53,8 @@ void sp_supernodes_gather(int64_t n, const int64_t *row, int64_t count, int grou
 {
     const int width = groups * SP_LANES;
     double *by_rows = (double *)x;
+
+    /* Right-hand sides side by side, with zeros up to complete vectors. */
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < width; c++)
             by_rows[i * width + c] = c < count ? b[c * n + (row ? row[i] : i)] : 0;
@@ -62,6 +64,7 @@ void sp_supernodes_scatter(int64_t n, const int64_t *row, int64_t count, int gro
 {
     const int width = groups * SP_LANES;
     const double *by_rows = (const double *)x;
+
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < count; c++)
             b[c * n + (row ? row[i] : i)] = by_rows[i * width + c];

@@ -43,6 +43,8 @@ SP_INLINE void NAMED(forward)(const double *L, int columns, int width, const par
                 sum -= L[i * below->stride + j] * v[i * width + g];
             here[j * below->pitch + g] = v[j * width + g] = sum * (1 / L[j * below->stride + j]);
         }
+
+    /* The rows below: x −= L v. */
     NAMED(subtract)(below, columns, width, v, x);
 }
 
@@ -53,6 +55,8 @@ SP_INLINE void NAMED(backward)(const double *L, int columns, int width, const pa
     for (int j = 0; j < columns; j++)
         for (int g = 0; g < width; g++)
             v[j * width + g] = here[j * below->pitch + g];
+
+    /* v −= Lᵀ x from the rows below, then the triangle from its last column on. */
     NAMED(subtract_transposed)(below, columns, width, v, x);
     for (int j = columns - 1; j >= 0; j--)
         for (int g = 0; g < width; g++) {
@@ -78,9 +82,12 @@ SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, 
 {
     const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s,
                   supernodes = (int64_t)factor->nsuper;
+
     for (int64_t k = 0; k < supernodes; k++) {
         const int64_t s = back ? supernodes - 1 - k : k, first = super[s], wide = super[s + 1] - first,
                       rows = start[s + 1] - start[s], last = (wide - 1) / COLUMNS * COLUMNS;
+
+        /* A few columns of the supernode at a time, from its end in the backward sweep. */
         for (int64_t c = 0; c <= last; c += COLUMNS) {
             const int64_t at = back ? last - c : c;
             const int columns = wide - at < COLUMNS ? (int)(wide - at) : COLUMNS;
@@ -90,6 +97,7 @@ SP_INLINE void NAMED(sweep)(const cholmod_factor *factor, bool back, int width, 
                                 .rows = rows - at - columns,
                                 .stride = rows,
                                 .pitch = pitch};
+
             for (int g = 0; g < pitch; g += width) {
                 NAMED(lanes) *here = x + (first + at) * pitch + g;
                 switch (columns) {

@@ -7,9 +7,9 @@
 #include "cubature/poses.h"
 
 enum {
-    SP_POSES_SUMS = 8,
-    SP_POSES_WIDEST = 32
-}; /* number of partial sums, independent of the threads; largest number of poses in a batch */
+    SP_POSES_SUMS = 8,   /* number of partial sums, independent of the threads */
+    SP_POSES_WIDEST = 32 /* largest number of poses in a batch */
+};
 
 /* U [rows, r, column major] by rows; NULL, with pool->failed set: out of memory. */
 double *sp_poses_basis(sp_pool *pool, int64_t rows, int64_t r, const double *U);

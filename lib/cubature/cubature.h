@@ -11,11 +11,11 @@
 typedef struct sp_cubature {
     sp_pool pool;
     int64_t r, count;
-    bool modal;       /* modal cubature: a weight per element and coordinate */
-    int64_t *element; /* [count] strictly increasing */
-    double *weight;   /* [count] ≥ 0, 1; modal: [count, r, column major] */
-    double
-        *nested; /* as weight: embedded weights for an error estimate, 0 for about half of the elements; NULL: none */
+    bool modal;        /* modal cubature: a weight per element and coordinate */
+    int64_t *element;  /* [count] strictly increasing */
+    double *weight;    /* [count] ≥ 0, 1; modal: [count, r, column major] */
+    double *nested;    /* as weight: embedded weights for an error estimate, 0 for about half of the elements; NULL:
+                          none */
     double *stiffness; /* [r, r] UᵀK(0)U of all elements [J], both triangles; NULL: the linear part comes from the
                           weighted elements too, see below */
     double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIED = 4 }; /* elements with the best scores that are fitted */
-static const double LEAST_GAIN = 1e-3,
-                    DISTINCT = 1e-8; /* of the error; of ‖a_e‖²: the least part of it outside the span */
+enum { TRIED = 4 };                    /* elements with the best scores that are fitted */
+static const double LEAST_GAIN = 1e-3; /* of the error */
+static const double DISTINCT = 1e-8;   /* of ‖a_e‖²: the least part of it outside the span */
 
 struct sp_exchange {
     sp_context *context;
@@ -56,6 +56,7 @@ static int products(sp_exchange *x, const double *vector, double *product)
         x->passes++;
         return sp_training_products(x->training, vector, x->elements, NULL, product, NULL);
     }
+
 #pragma omp parallel for schedule(static) num_threads(x->context->threads)
     for (int64_t e = 0; e < x->elements; e++)
         product[e] = cblas_ddot((int)x->rows, x->columns + e * x->rows, 1, vector, 1);
@@ -74,12 +75,15 @@ static int some_columns(sp_exchange *x, int64_t count, const int64_t *element, d
 static int all_squares(sp_exchange *x)
 {
     int status = SP_OK;
+
     if (x->columns) {
         int64_t *all = sp_pool_raw(&x->pool, x->elements, sizeof *all);
         if (!all)
             return sp_fail_memory(x->context);
         for (int64_t e = 0; e < x->elements; e++)
             all[e] = e;
+
+        /* With columns in memory their norms, else a pass that computes norms beside products. */
         status = sp_training_columns(x->training, x->elements, all, x->columns);
         for (int64_t e = 0; e < x->elements; e++)
             x->square[e] = cblas_dnrm2((int)x->rows, x->columns + e * x->rows, 1);
@@ -87,10 +91,14 @@ static int all_squares(sp_exchange *x)
     } else
         status =
             sp_training_products(x->training, sp_training_target(x->training), x->elements, NULL, x->along, x->square);
+
     x->passes++;
-    for (int64_t e = 0; status == SP_OK && e < x->elements; e++)
+    if (status != SP_OK)
+        return status;
+
+    for (int64_t e = 0; e < x->elements; e++)
         x->square[e] *= x->square[e];
-    return status;
+    return SP_OK;
 }
 
 int sp_exchange_new(sp_context *context, sp_training *training, int64_t elements, int64_t memory, sp_exchange **result)
@@ -99,16 +107,21 @@ int sp_exchange_new(sp_context *context, sp_training *training, int64_t elements
     sp_exchange *x = calloc(1, sizeof *x);
     if (!x)
         return sp_fail_memory(context);
+
     x->context = context;
     x->training = training;
     x->elements = elements;
     x->rows = sp_training_rows(training);
+
     x->square = sp_pool_raw(&x->pool, elements, sizeof *x->square);
     x->outside = sp_pool_raw(&x->pool, elements, sizeof *x->outside);
     x->along = sp_pool_raw(&x->pool, elements, sizeof *x->along);
     x->score = sp_pool_raw(&x->pool, elements, sizeof *x->score);
+
+    /* The columns are kept if they fit. */
     if ((double)x->rows * (double)elements * sizeof *x->columns <= bound)
         x->columns = sp_pool_raw(&x->pool, x->rows * elements, sizeof *x->columns);
+
     int status = x->pool.failed ? sp_fail_memory(context) : all_squares(x);
     if (status == SP_OK)
         *result = x;
@@ -121,6 +134,7 @@ int sp_exchange_new(sp_context *context, sp_training *training, int64_t elements
 static int orthonormalize(sp_exchange *x, int64_t count, const double *from, double *to, double *tau)
 {
     const int rows = (int)x->rows, n = (int)count;
+
     memcpy(to, from, (size_t)(x->rows * count) * sizeof *to);
     if (LAPACKE_dgeqrf(LAPACK_COL_MAJOR, rows, n, to, rows, tau) ||
         LAPACKE_dorgqr(LAPACK_COL_MAJOR, rows, n, n, to, rows, tau))
@@ -133,8 +147,11 @@ static int orthonormalize(sp_exchange *x, int64_t count, const double *from, dou
 static int shift_outside(sp_exchange *x, trial *t, double sign)
 {
     int status;
+
     SP_TRY(orthonormalize(x, t->count, t->others, t->factor, t->tau));
     SP_TRY(products(x, t->factor + (t->count - 1) * x->rows, x->along));
+
+    /* ‖P a_e‖² ± (q·a_e)² */
     for (int64_t e = 0; e < x->elements; e++)
         x->outside[e] += sign * x->along[e] * x->along[e];
 done:
@@ -147,9 +164,11 @@ static int fit(sp_exchange *x, trial *t, int64_t count, double *error)
 {
     sp_nnls_report report = {.residual = 1};
     const double *b = sp_training_target(x->training);
+
     int status = count == 0 ? SP_OK
                             : sp_nnls(x->context, x->rows, count, t->others, x->rows, b, &(sp_nnls_parameters){0},
                                       t->weight, &report);
+
     *error = status == SP_OK ? report.residual : INFINITY;
     return status == SP_NUMERICAL ? SP_OK : status;
 }
@@ -159,19 +178,26 @@ static int64_t best_scores(const sp_exchange *x, const trial *t, int64_t best[TR
 {
     double value[TRIED];
     int64_t found = 0;
+
     for (int64_t e = 0, k = 0; e < x->elements; e++) {
         while (k < t->count && t->element[k] < e)
             k++;
         if ((k < t->count && t->element[k] == e) || !(x->score[e] > 0) || !(x->outside[e] > DISTINCT * x->square[e]))
             continue;
+
+        /* (a_e·ρ)² / ‖P a_e‖² */
         double v = x->score[e] * x->score[e] / x->outside[e];
+
         if (found == TRIED && v <= value[TRIED - 1])
             continue;
+
+        /* Inserted where it belongs among the best so far. */
         int64_t at = found < TRIED ? found++ : TRIED - 1;
         for (; at > 0 && value[at - 1] < v; at--) {
             value[at] = value[at - 1];
             best[at] = best[at - 1];
         }
+
         value[at] = v;
         best[at] = e;
     }
@@ -193,6 +219,8 @@ static void put_last(const sp_exchange *x, trial *t, int64_t k)
 static void replace(const sp_exchange *x, trial *t, int64_t k, int64_t element, const double *column)
 {
     const size_t size = (size_t)x->rows * sizeof *column;
+
+    /* Elements between the old place and the new one move by one. */
     for (; k + 1 < t->count && t->element[k + 1] < element; k++) {
         t->element[k] = t->element[k + 1];
         memcpy(t->columns + k * x->rows, t->columns + (k + 1) * x->rows, size);
@@ -201,6 +229,7 @@ static void replace(const sp_exchange *x, trial *t, int64_t k, int64_t element, 
         t->element[k] = t->element[k - 1];
         memcpy(t->columns + k * x->rows, t->columns + (k - 1) * x->rows, size);
     }
+
     t->element[k] = element;
     memcpy(t->columns + k * x->rows, column, size);
 }
@@ -212,18 +241,27 @@ static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
     int64_t k = 0, best[TRIED], chosen = -1;
     double bound = *error * (1 - LEAST_GAIN), fitted;
     int status;
+
     while (t->element[k] != element)
         k++;
     put_last(x, t, k);
+
+    /* ‖P_T a_e‖² = ‖P_S a_e‖² + (q·a_e)² without element k */
     SP_TRY(shift_outside(x, t, 1));
+
     SP_TRY(fit(x, t, last, &fitted));
+
+    /* ρ = b − A_T w_T */
     memcpy(t->residual, sp_training_target(x->training), (size_t)rows * sizeof *t->residual);
     if (last > 0)
         cblas_dgemv(CblasColMajor, CblasNoTrans, (int)rows, (int)last, -1, t->others, (int)rows, t->weight, 1, 1,
                     t->residual, 1);
+
     SP_TRY(products(x, t->residual, x->score));
     const int64_t found = isfinite(fitted) ? best_scores(x, t, best) : 0;
     SP_TRY(some_columns(x, found, best, t->candidate));
+
+    /* The best few are fitted with nonnegative weights, in the last place. */
     for (int64_t i = 0; i < found; i++) {
         cblas_dscal((int)rows, 1 / sqrt(x->square[best[i]]), t->candidate + i * rows, 1);
         memcpy(t->others + last * rows, t->candidate + i * rows, (size_t)rows * sizeof *t->others);
@@ -233,9 +271,12 @@ static int try_one(sp_exchange *x, trial *t, int64_t element, double *error)
             chosen = i;
         }
     }
+
+    /* The element that joins, or k again, leaves the complement. */
     const double *joins = chosen < 0 ? t->columns + k * rows : t->candidate + chosen * rows;
     memcpy(t->others + last * rows, joins, (size_t)rows * sizeof *t->others);
     SP_TRY(shift_outside(x, t, -1));
+
     if (chosen >= 0)
         replace(x, t, k, best[chosen], joins);
 done:
@@ -247,13 +288,18 @@ static int start(sp_exchange *x, trial *t, double *error)
 {
     const int64_t rows = x->rows;
     int status;
+    /* The columns are normalized, so that weights and residuals are of one scale. */
     SP_TRY(some_columns(x, t->count, t->element, t->columns));
+
     for (int64_t k = 0; k < t->count; k++)
         cblas_dscal((int)rows, 1 / cblas_dnrm2((int)rows, t->columns + k * rows, 1), t->columns + k * rows, 1);
     memcpy(t->others, t->columns, (size_t)(rows * t->count) * sizeof *t->others);
+
     SP_TRY(fit(x, t, t->count, error));
     SP_TRY(orthonormalize(x, t->count, t->columns, t->factor, t->tau));
     memcpy(x->outside, x->square, (size_t)x->elements * sizeof *x->outside);
+
+    /* ‖P a_e‖² = ‖a_e‖² − Σ_k (q_k·a_e)² with an orthonormal basis q_k of the support */
     for (int64_t k = 0; k < t->count; k++) {
         SP_TRY(products(x, t->factor + k * rows, x->along));
         for (int64_t e = 0; e < x->elements; e++)
@@ -268,10 +314,12 @@ int sp_exchange_sweep(sp_exchange *x, int64_t count, int64_t *element)
     const int64_t rows = x->rows;
     if (count < 1 || count >= rows)
         return SP_OK;
+
     trial t = {.count = count};
     int64_t *order = sp_pool_copy(&t.pool, element, count, sizeof *order);
     double error;
     int status;
+
     t.element = sp_pool_copy(&t.pool, element, count, sizeof *t.element);
     t.columns = sp_pool_raw(&t.pool, rows * count, sizeof *t.columns);
     t.others = sp_pool_raw(&t.pool, rows * count, sizeof *t.others);
@@ -280,11 +328,14 @@ int sp_exchange_sweep(sp_exchange *x, int64_t count, int64_t *element)
     t.weight = sp_pool_raw(&t.pool, count, sizeof *t.weight);
     t.residual = sp_pool_raw(&t.pool, rows, sizeof *t.residual);
     t.candidate = sp_pool_raw(&t.pool, rows * TRIED, sizeof *t.candidate);
+
     if (t.pool.failed) {
         status = sp_fail_memory(x->context);
         goto done;
     }
     SP_TRY(start(x, &t, &error));
+
+    /* Each element of the initial support is tried once. */
     for (int64_t k = 0; k < count; k++) {
         SP_TRY(sp_progress(x->context, (double)k / (double)count));
         SP_TRY(try_one(x, &t, order[k], &error));

@@ -62,12 +62,16 @@ SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS]
 {
     for (int j = 0; j < r; j += WIDE)
         for (int p = 0; p < rows; p++) {
+            /* Of T only the lower triangle is not 0. */
             int end = triangular ? p + 1 : rows, second = j + 1 < r ? 1 : 0;
+
             sp_lanes sum[WIDE] = {{0}, {0}};
+
             for (int q = 0; q < end; q++) {
                 sum[0] += K[p][q] * *(const sp_lanes *)(B + j * stride + q * SP_LANES);
                 sum[1] += K[p][q] * *(const sp_lanes *)(B + (j + second) * stride + q * SP_LANES);
             }
+
             *(sp_lanes *)(Y + j * stride + p * SP_LANES) = sum[0];
             *(sp_lanes *)(Y + (j + second) * stride + p * SP_LANES) = sum[second];
         }
@@ -104,8 +108,11 @@ static void tangent_rows(const cubature_force *c, const cubature_batch *batch, s
 static void finish_stiffness(cubature_force *c, double *K)
 {
     int r = c->r;
+
+    /* Without modal weights the product is UᵀTU, and its transpose gives the other half: K = UᵀTU + (UᵀTU)ᵀ. */
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, c->rows, 1, c->modal ? c->left : c->B, c->rows, c->Y,
                 c->rows, 0, c->S, r);
+
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
             K[j * r + i] = c->modal ? c->S[j * r + i] : c->S[j * r + i] + c->S[i * r + j];
@@ -115,12 +122,18 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
 {
     cubature_force *c = self;
     double sum = 0;
+
+    /* u = U q, relative to the first node of each element */
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
+
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
         sp_element_lanes_tension(c->body, &c->batches[b].data);
+
         gather_displacements(c->u, batch, u);
+
+        /* Y = K_e B of the batch, with its tangent. */
         if (K) {
             sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
             sp_batch_tangent(&batch->data, u, definite, force, block, &energy);
@@ -129,23 +142,36 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
                              c->Y + batch->at);
         } else
             sp_batch_force(&batch->data, u, force, &energy);
+
         keep_forces(c, batch, force);
+
+        /* A lane without weight adds no energy, and no NaN. */
         for (int l = 0; l < SP_LANES; l++)
-            if (batch->weight[l] != 0) /* a lane without weight adds no energy, and no NaN */
+            if (batch->weight[l] != 0)
                 sum += batch->weight[l] * energy[l];
     }
+
+    /* f = Uᵀ Σ w_e f_e */
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows,
                 c->modal ? c->f : c->scaled, 1, 0, c->reduced, 1);
+
     if (K)
         finish_stiffness(c, K);
+
+    /* f += C q, W += ½ qᵀC q, K += C */
     if (c->C) {
         sum -= 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, q, 1, 1, c->reduced, 1);
         sum += 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
-        for (int i = 0; K && i < c->r * c->r; i++)
+
+        const int entries = K ? c->r * c->r : 0;
+        for (int i = 0; i < entries; i++)
             K[i] += c->C[i];
     }
+
+    /* Both are kept for the estimate of the error. */
     memcpy(c->reduced + 2 * c->r, q, (size_t)c->r * sizeof *q);
+
     if (f)
         memcpy(f, c->reduced, (size_t)c->r * sizeof *f);
     return c->modal ? 0 : sum;
@@ -155,14 +181,17 @@ static int64_t inverted(void *self, const double *q)
 {
     cubature_force *c = self;
     int64_t first = -1;
+
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+
         if (batch->data.by_pairs || sp_law_everywhere(batch->data.law.law))
             continue;
         gather_displacements(c->u, batch, u);
         sp_batch_force(&batch->data, u, force, &energy);
+
         for (int l = 0; l < batch->count; l++)
             if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
                 first = batch->element[l];
@@ -173,8 +202,10 @@ static int64_t inverted(void *self, const double *q)
 static void times(void *self, const double *q, const double *v, double *y)
 {
     cubature_force *c = self;
+
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
     cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, v, 1, 0, c->v, 1);
+
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[SP_ELEMENT_NODES][3], direction[SP_ELEMENT_NODES][3], product[SP_ELEMENT_NODES][3],
@@ -183,9 +214,11 @@ static void times(void *self, const double *q, const double *v, double *y)
         gather_displacements(c->u, batch, u);
         gather_displacements(c->v, batch, direction);
         sp_batch_tangent_times(&batch->data, u, direction, product);
+
         for (int k = 0; k < 3 * (batch->data.nodes - 1); k++)
             to[k] = batch->weight * product[1 + k / 3][k % 3];
     }
+
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows, c->scaled, 1, 0, y, 1);
     if (c->C)
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, v, 1, 1, y, 1);
@@ -207,17 +240,24 @@ static void estimate(void *self, double *error)
 {
     cubature_force *c = self;
     double *other = c->reduced + c->r;
+
+    /* The force of the embedded weights at the same point, from the forces of the elements that were kept. */
     if (!c->modal)
         for (int64_t b = 0; b < c->batch_count; b++) {
             const cubature_batch *batch = &c->batches[b];
             for (int k = 0; k < 3 * (batch->data.nodes - 1); k++)
                 ((sp_lanes *)(c->scaled + batch->at))[k] = batch->nested * ((sp_lanes *)(c->f + batch->at))[k];
         }
+
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows,
                 c->modal ? c->f : c->scaled, 1, 0, other, 1);
+
     if (c->C_nested)
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C_nested, c->r, other + c->r, 1, 1, other, 1);
+
+    /* The difference of the two forces relative to the force, in either norm. */
     cblas_daxpy(c->r, -1, c->reduced, 1, other, 1);
+
     error[SP_NORM_FORCE] = ratio(c->r, NULL, other, c->reduced);
     error[SP_NORM_ENERGY] = ratio(c->r, c->softness, other, c->reduced);
 }
@@ -246,19 +286,24 @@ static int make_batches(sp_context *context, const sp_fe_space *body, const sp_c
     char *taken = sp_pool_new(scratch, cubature->count, 1);
     if (scratch->failed)
         return sp_fail_memory(context);
+
     *count = 0;
+
     for (int64_t first = 0; first < cubature->count; first++) {
         sp_batch *batch = NULL;
         for (int64_t k = first; k < cubature->count; k++) {
             int64_t element = cubature->element[k];
             if (taken[k] || !sp_fe_space_alike(body, cubature->element[first], element))
                 continue;
+
+            /* The next batch of this kind; lanes that stay unused repeat its first element. */
             if (!batch || batch->count == SP_LANES) {
                 batch = &(*batches)[(*count)++];
                 *batch = (sp_batch){.nodes = body->classes[body->element_class[element]].nodes};
                 for (int l = 0; l < SP_LANES; l++)
                     batch->element[l] = element;
             }
+
             (*member)[(*count - 1) * SP_LANES + batch->count] = k;
             batch->element[batch->count++] = element;
             taken[k] = 1;
@@ -275,8 +320,10 @@ static void fill_rows(cubature_force *c, const sp_fe_space *body, const sp_cubat
     for (int l = 0; l < batch->count; l++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(body->mesh, batch->element[l], &nodes);
+
         to->weight[l] = c->modal ? 1 : cubature->weight[member[l]];
         to->nested[l] = c->modal || !cubature->nested ? 0 : cubature->nested[member[l]];
+
         for (int j = 0; j < c->r; j++)
             for (int k = 0; k < 3 * (nodes - 1); k++) {
                 int64_t at = (int64_t)j * c->rows + to->at + (int64_t)k * SP_LANES + l;
@@ -297,7 +344,9 @@ static int lacking(sp_context *context, cubature_force *c, const sp_cubature *cu
     double *rest = sp_pool_new(&c->pool, r, sizeof *rest), *C = sp_pool_new(&c->pool, (int64_t)r * r, sizeof *C);
     if (c->pool.failed)
         return sp_fail_memory(context);
+
     evaluate(c, rest, false, NULL, C);
+
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
             C[j * r + i] = cubature->stiffness[j * cubature->r + i] - C[j * r + i];
@@ -321,13 +370,17 @@ static int correct_linear_part(sp_context *context, cubature_force *c, const sp_
 {
     double *nested = NULL, *C;
     int status = SP_OK;
+
+    /* With the embedded weights in the place of the weights. */
     if (cubature->nested) {
         swap_weights(c);
         status = lacking(context, c, cubature, &nested);
         swap_weights(c);
     }
+
     if (status == SP_OK)
         status = lacking(context, c, cubature, &C);
+
     if (status == SP_OK) {
         c->C = C;
         c->C_nested = nested;
@@ -343,13 +396,37 @@ static int find_softness(sp_context *context, const sp_fe_space *body, const dou
     c->softness = sp_pool_new(&c->pool, r, sizeof(double));
     if (c->pool.failed)
         return sp_fail_memory(context);
+
     int status = sp_elastic_rest_energies(context, body, r, U, K);
-    for (int64_t j = 0; status == SP_OK && j < r; j++)
+    if (status != SP_OK)
+        return status;
+
+    for (int64_t j = 0; j < r; j++)
         stiffest = fmax(stiffest, K[j]);
-    for (int64_t j = 0; status == SP_OK && j < r; j++)
+    /* Coordinates without stiffness do not count. */
+    for (int64_t j = 0; j < r; j++)
         c->softness[j] = K[j] > 1e-12 * stiffest ? 1 / sqrt(K[j]) : 0;
     sp_pool_drop(&c->pool, K);
-    return status;
+    return SP_OK;
+}
+
+/* Arrays for B [rows, r] and for its products. */
+static int new_arrays(sp_context *context, int64_t rows, bool nested, cubature_force *c)
+{
+    const int64_t r = c->r;
+    c->rows = (int)rows;
+    c->batches = sp_pool_new(&c->pool, c->batch_count, sizeof *c->batches);
+    c->B = sp_pool_new(&c->pool, rows * r, sizeof(double));
+    c->left = c->modal ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
+    c->left_nested = c->modal && nested ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
+    c->u = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->v = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->f = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->scaled = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->Y = sp_pool_new(&c->pool, rows * r, sizeof(double));
+    c->S = sp_pool_new(&c->pool, r * r, sizeof(double));
+    c->reduced = sp_pool_new(&c->pool, 3 * r, sizeof(double));
+    return c->pool.failed ? sp_fail_memory(context) : SP_OK;
 }
 
 int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, int64_t r,
@@ -360,8 +437,10 @@ int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp
     sp_batch *batches;
     int64_t *member, rows = 0;
     int status;
+
     if (!c)
         return sp_fail_memory(context);
+
     *force = (sp_reduced_force){.self = c,
                                 .r = r,
                                 .unsymmetric = cubature->modal,
@@ -373,42 +452,37 @@ int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp
     force->cubic = sp_fe_space_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;
+
     c->r = (int)r;
     c->body = body;
     c->modal = cubature->modal;
+
     SP_TRY(make_batches(context, body, cubature, &scratch, &batches, &member, &c->batch_count));
+    /* Every node but the first has three rows, in eight lanes. */
     for (int64_t b = 0; b < c->batch_count; b++)
         rows += (int64_t)SP_LANES * 3 * (batches[b].nodes - 1);
     SP_TRY(sp_dense_fits(context, rows, r));
-    c->rows = (int)rows;
-    c->batches = sp_pool_new(&c->pool, c->batch_count, sizeof *c->batches);
-    c->B = sp_pool_new(&c->pool, rows * r, sizeof(double));
-    c->left = c->modal ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
-    c->left_nested = c->modal && cubature->nested ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
-    c->u = sp_pool_new(&c->pool, rows, sizeof(double));
-    c->v = sp_pool_new(&c->pool, rows, sizeof(double));
-    c->f = sp_pool_new(&c->pool, rows, sizeof(double));
-    c->scaled = sp_pool_new(&c->pool, rows, sizeof(double));
-    c->Y = sp_pool_new(&c->pool, rows * r, sizeof(double));
-    c->S = sp_pool_new(&c->pool, r * r, sizeof(double));
-    c->reduced = sp_pool_new(&c->pool, 3 * r, sizeof(double));
-    if (c->pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
+    SP_TRY(new_arrays(context, rows, cubature->nested != NULL, c));
+
+    /* The lanes of each batch, and its rows of B. */
     rows = 0;
     for (int64_t b = 0; b < c->batch_count; b++) {
         cubature_batch *to = &c->batches[b];
+
         to->at = rows;
         to->count = batches[b].count;
         memcpy(to->element, batches[b].element, sizeof to->element);
+
         sp_element_lanes_start(&to->data);
         sp_element_lanes_load(body, &batches[b], &to->data);
+
         fill_rows(c, body, cubature, U, &batches[b], member + b * SP_LANES, to);
         rows += (int64_t)SP_LANES * 3 * (batches[b].nodes - 1);
     }
+
     if (cubature->nested)
         SP_TRY(find_softness(context, body, U, c));
+
     if (cubature->stiffness)
         status = correct_linear_part(context, c, cubature);
 done:

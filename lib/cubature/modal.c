@@ -38,15 +38,19 @@ static bool has_force(const sp_fe_space *body, int64_t element)
 static void gather(placing *p)
 {
     const sp_mesh *mesh = p->body->mesh;
+
     for (int i = 0; i < 3; i++) {
         p->low[i] = INFINITY;
         p->high[i] = -INFINITY;
     }
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+
         if (!has_force(p->body, e))
             continue;
+
         double *centroid = p->centroid + 3 * p->used;
         for (int k = 0; k < 3 * nodes; k++) {
             double x = mesh->vertices[3 * node[k / 3] + k % 3];
@@ -54,6 +58,7 @@ static void gather(placing *p)
             p->low[k % 3] = fmin(p->low[k % 3], x);
             p->high[k % 3] = fmax(p->high[k % 3], x);
         }
+
         p->element[p->used++] = e;
     }
 }
@@ -63,6 +68,7 @@ static slot *find_slot(const placing *p, const int64_t at[3])
     uint64_t hash = (uint64_t)at[0] * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)at[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
                     (uint64_t)at[2] * UINT64_C(0x165667B19E3779F9);
     int64_t k = (int64_t)((hash ^ hash >> 29) & (uint64_t)(p->size - 1));
+
     while (p->table[k].element >= 0 && memcmp(p->table[k].at, at, sizeof p->table[k].at) != 0)
         k = (k + 1) & (p->size - 1);
     return &p->table[k];
@@ -73,30 +79,36 @@ static int64_t occupy(placing *p, double edge)
 {
     double low[3];
     int64_t count = 0, side[3];
+
+    /* The boxes fill a grid that is centred on the body. */
     for (int i = 0; i < 3; i++) {
         side[i] = (int64_t)fmax(1, ceil((p->high[i] - p->low[i]) / edge * (1 - 1e-12)));
         low[i] = 0.5 * (p->low[i] + p->high[i] - (double)side[i] * edge); /* centred if the boxes do not fit exactly */
     }
+
     for (int64_t k = 0; k < p->size; k++)
         p->table[k].element = -1;
+
     for (int64_t k = 0; k < p->used; k++) {
         const double *x = p->centroid + 3 * k;
         int64_t at[3];
         double square = 0;
+
         for (int i = 0; i < 3; i++) {
             at[i] = (int64_t)floor((x[i] - low[i]) / edge);
             at[i] = at[i] < 0 ? 0 : at[i] >= side[i] ? side[i] - 1 : at[i];
             double d = x[i] - low[i] - ((double)at[i] + 0.5) * edge;
             square += d * d;
         }
+
+        /* Of elements that are equally near, as in regular meshes, the first one is selected, whatever the rounding. */
         slot *s = find_slot(p, at);
         if (s->element < 0) {
             memcpy(s->at, at, sizeof at);
             s->element = p->element[k];
             s->distance = square;
             count++;
-        } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the
-                                                           first one is selected, independent of rounding */
+        } else if (square < s->distance * (1 - 1e-9)) {
             s->element = p->element[k];
             s->distance = square;
         }
@@ -110,11 +122,15 @@ static double find_edge(placing *p, int64_t wanted_count)
 {
     enum { HALVINGS = 40, BISECTIONS = 30 };
     double long_side = 0, best_edge;
+
     for (int i = 0; i < 3; i++)
         long_side = fmax(long_side, p->high[i] - p->low[i]);
+
+    /* Halving until there are enough boxes brackets the edge between `below` and `above`. */
     double above = long_side, below = long_side; /* too large and too small */
     int64_t count = occupy(p, above), best = llabs(count - wanted_count);
     best_edge = above;
+
     for (int k = 0; k < HALVINGS && count < wanted_count; k++) {
         above = below;
         below *= 0.5;
@@ -124,6 +140,8 @@ static double find_edge(placing *p, int64_t wanted_count)
             best_edge = below;
         }
     }
+
+    /* Every edge that is tried may be the best one, as the number of boxes is not monotonic. */
     for (int k = 0; k < BISECTIONS && best > 0; k++) {
         double middle = 0.5 * (above + below);
         count = occupy(p, middle);
@@ -131,6 +149,7 @@ static double find_edge(placing *p, int64_t wanted_count)
             best = llabs(count - wanted_count);
             best_edge = middle;
         }
+
         if (count < wanted_count)
             above = middle;
         else
@@ -151,7 +170,10 @@ static void mark_half(int64_t count, const slot *list, bool *half)
     int64_t black = 0;
     for (int64_t k = 0; k < count; k++)
         black += (list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0;
+
+    /* The fewer, but if there is one color only, that one. */
     bool black_selected = black > 0 && (2 * black <= count || black == count);
+
     for (int64_t k = 0; k < count; k++)
         half[k] = ((list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0) == black_selected;
 }
@@ -163,40 +185,53 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t wa
     sp_pool scratch = {0};
     int status = SP_OK;
     *points = (sp_modal_points){0};
+
     if (wanted_count < 1)
         return sp_fail(context, SP_USAGE, "modal cubature of %lld elements", (long long)wanted_count);
+
+    /* At most half of the table is used, so that searches are short. */
     while (p.size < 2 * elements)
         p.size *= 2;
+
     p.element = sp_pool_raw(&scratch, elements, sizeof *p.element);
     p.centroid = sp_pool_new(&scratch, 3 * elements, sizeof *p.centroid);
     p.table = sp_pool_raw(&scratch, p.size, sizeof *p.table);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     gather(&p);
     if (p.used == 0) {
         status = sp_fail(context, SP_INPUT, "every corner of every element is fixed: there is no force");
         goto done;
     }
+
     bool all = wanted_count >= p.used;
     if (!all) {
+        /* The occupied slots are gathered at the beginning of the table, and sorted by element. */
         points->edge = find_edge(&p, wanted_count);
         points->count = occupy(&p, points->edge);
         for (int64_t k = 0; k < p.size; k++)
             if (p.table[k].element >= 0)
                 p.table[kept++] = p.table[k];
         qsort(p.table, (size_t)kept, sizeof *p.table, compare_slots);
+
     } else
         points->count = p.used;
+
     points->element = sp_pool_raw(&points->pool, points->count, sizeof *points->element);
     points->half = sp_pool_raw(&points->pool, points->count, sizeof *points->half);
+
     if (points->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     if (!all)
         mark_half(points->count, p.table, points->half);
+
     for (int64_t k = 0; k < points->count; k++) {
         points->element[k] = all ? p.element[k] : p.table[k].element;
         if (all)
@@ -230,12 +265,15 @@ struct sp_modal {
 int sp_modal_new(sp_context *context, const sp_modal_points *points, int64_t r, sp_modal **result)
 {
     sp_modal *m = calloc(1, sizeof *m);
+
     if (!m)
         return sp_fail_memory(context);
+
     m->context = context;
     m->points = points;
     m->r = r;
     m->w = sp_pool_new(&m->pool, r * points->count, sizeof *m->w);
+
     if (m->pool.failed) {
         sp_modal_free(m);
         return sp_fail_memory(context);
@@ -256,19 +294,27 @@ void sp_modal_free(sp_modal *m)
 static int reserve(sp_modal *m, int64_t more)
 {
     int64_t n = m->points->count, columns, values, wanted;
+
     if (m->rows + more <= m->capacity)
         return SP_OK;
+
     wanted = m->rows + more > 2 * m->capacity ? m->rows + more : 2 * m->capacity;
+    /* r matrices with n columns, and r right-hand sides. */
     if (__builtin_mul_overflow(n + 1, m->r, &columns) || __builtin_mul_overflow(columns, wanted, &values))
         return sp_fail_memory(m->context);
+
     double *A = sp_pool_raw(&m->pool, values - m->r * wanted, sizeof *A),
            *b = sp_pool_raw(&m->pool, m->r * wanted, sizeof *b);
     if (!A || !b)
         return sp_fail_memory(m->context);
-    for (int64_t c = 0; m->rows > 0 && c < m->r * n; c++)
-        memcpy(A + c * wanted, m->A + c * m->capacity, (size_t)m->rows * sizeof *A);
-    for (int64_t j = 0; m->rows > 0 && j < m->r; j++)
-        memcpy(b + j * wanted, m->b + j * m->capacity, (size_t)m->rows * sizeof *b);
+
+    if (m->rows > 0) {
+        for (int64_t c = 0; c < m->r * n; c++)
+            memcpy(A + c * wanted, m->A + c * m->capacity, (size_t)m->rows * sizeof *A);
+        for (int64_t j = 0; j < m->r; j++)
+            memcpy(b + j * wanted, m->b + j * m->capacity, (size_t)m->rows * sizeof *b);
+    }
+
     sp_pool_drop(&m->pool, m->A);
     sp_pool_drop(&m->pool, m->b);
     m->A = A;
@@ -284,16 +330,21 @@ int sp_modal_add(sp_modal *m, sp_training *training)
     const double *target = sp_training_target(training);
     sp_pool scratch = {0};
     int status;
+
     if (sp_training_coordinates(training) != r)
         return sp_fail(m->context, SP_USAGE, "poses of %lld coordinates, not %lld",
                        (long long)sp_training_coordinates(training), (long long)r);
+
     double *columns = sp_pool_raw(&scratch, rows * (n < WIDTH ? n : WIDTH), sizeof *columns);
     if (!columns)
         return sp_fail_memory(m->context);
     SP_TRY(reserve(m, poses));
+
     for (int64_t j = 0; j < r; j++)
         for (int64_t t = 0; t < poses; t++)
             m->b[j * m->capacity + m->rows + t] = target[t * r + j];
+
+    /* A column has the rows of all coordinates, which belong to r different problems. */
     for (int64_t first = 0; first < n; first += WIDTH) {
         int64_t count = n - first < WIDTH ? n - first : WIDTH;
         SP_TRY(sp_training_columns(training, count, m->points->element + first, columns));
@@ -317,8 +368,11 @@ static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t 
     const double *A = m->A + j * n * m->capacity, *b = m->b + j * m->capacity;
     sp_nnls_parameters minimum = {0};
     sp_pool scratch = {0};
+
     if (!chosen)
         return sp_nnls(context, m->rows, n, A, m->capacity, b, &minimum, w, report);
+
+    /* The chosen columns side by side, with the weights of the others 0. */
     double *part = sp_pool_raw(&scratch, m->rows * count, sizeof *part), *x = sp_pool_new(&scratch, count, sizeof *x);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
@@ -338,15 +392,19 @@ static int solve_all(const sp_modal *m, int64_t count, const int64_t *chosen, do
     sp_pool scratch = {0};
     int *status = sp_pool_new(&scratch, m->r, sizeof *status), result = SP_OK;
     sp_context *own = sp_pool_new(&scratch, m->r, sizeof *own);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(m->context);
     }
+
+    /* A context for each problem, since threads must not write to a common message. */
     for (int64_t j = 0; j < m->r; j++)
         own[j] = (sp_context){.threads = 1, .seed = m->context->seed, .cancel = m->context->cancel};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(m->context->threads)
     for (int64_t j = 0; j < m->r; j++)
         status[j] = solve_one(m, &own[j], j, count, chosen, w + j * m->points->count, &reports[j]);
+
     for (int64_t j = 0; j < m->r && result == SP_OK; j++)
         if (status[j] != SP_OK)
             result = sp_fail(m->context, status[j], "coordinate %lld: %.400s", (long long)j, own[j].message);
@@ -370,8 +428,10 @@ static int keep(const sp_modal *m, const double *w, const double *nested, sp_cub
     int64_t n = m->points->count, r = m->r, kept = 0;
     sp_pool scratch = {0};
     int64_t *place = sp_pool_raw(&scratch, n, sizeof *place);
+
     if (!place)
         return sp_fail_memory(m->context);
+
     for (int64_t k = 0; k < n; k++) {
         bool any = false;
         for (int64_t j = 0; j < r; j++)
@@ -379,15 +439,18 @@ static int keep(const sp_modal *m, const double *w, const double *nested, sp_cub
         if (any)
             place[kept++] = k;
     }
+
     cubature->r = r;
     cubature->modal = true;
     cubature->count = kept;
     cubature->element = sp_pool_raw(&cubature->pool, kept, sizeof *cubature->element);
     cubature->weight = sp_pool_raw(&cubature->pool, kept * r, sizeof *cubature->weight);
     cubature->nested = nested ? sp_pool_raw(&cubature->pool, kept * r, sizeof *cubature->nested) : NULL;
+
     int status = cubature->pool.failed ? sp_fail_memory(m->context)
                  : kept == 0           ? sp_fail(m->context, SP_NUMERICAL, "no element helps to fit the forces")
                                        : SP_OK;
+
     for (int64_t k = 0; status == SP_OK && k < kept; k++) {
         cubature->element[k] = m->points->element[place[k]];
         for (int64_t j = 0; j < r; j++) {
@@ -405,24 +468,33 @@ int sp_modal_solve(sp_modal *m, bool nested, sp_cubature *cubature, sp_modal_rep
     int64_t n = m->points->count;
     sp_pool scratch = {0};
     int status;
+
     *cubature = (sp_cubature){0};
     *report = (sp_modal_report){0};
+
     if (m->rows == 0)
         return sp_fail(m->context, SP_USAGE, "modal cubature without poses");
+
     sp_nnls_report *reports = sp_pool_new(&scratch, m->r, sizeof *reports);
     double *second = nested ? sp_pool_new(&scratch, m->r * n, sizeof *second) : NULL;
     int64_t *chosen = sp_pool_raw(&scratch, n, sizeof *chosen);
+
     if (scratch.failed) {
         status = sp_fail_memory(m->context);
         goto done;
     }
+
     SP_TRY(solve_all(m, n, NULL, m->w, reports));
+
     report->error = joint_error(m, reports);
+    /* Means and sums over the problems of all coordinates. */
     for (int64_t j = 0; j < m->r; j++) {
         report->mean_error += reports[j].residual / (double)m->r;
         report->kkt = fmax(report->kkt, reports[j].kkt);
         report->iterations += reports[j].iterations;
     }
+
+    /* The embedded weights are a fit over half of the elements. */
     if (nested) {
         for (int64_t k = 0; k < n; k++)
             if (m->points->half[k])
@@ -430,6 +502,7 @@ int sp_modal_solve(sp_modal *m, bool nested, sp_cubature *cubature, sp_modal_rep
         SP_TRY(solve_all(m, report->nested_count, chosen, second, reports));
         report->nested_error = joint_error(m, reports);
     }
+
     SP_TRY(keep(m, m->w, second, cubature));
 done:
     sp_pool_free(&scratch);
@@ -443,6 +516,7 @@ void sp_modal_pose_errors(const sp_modal *m, double *error)
     int64_t n = m->points->count;
     for (int64_t t = 0; t < m->rows; t++) {
         double square = 0;
+
         for (int64_t j = 0; j < m->r; j++) {
             double miss = cblas_ddot((int)n, m->A + j * n * m->capacity + t, (int)m->capacity, m->w + j * n, 1) -
                           m->b[j * m->capacity + t];

@@ -22,6 +22,7 @@ void sp_poses_displacements(bool by_rows, const double *U, int64_t rows, int64_t
 {
     if (count < width)
         memset(u, 0, (size_t)(rows * width) * sizeof *u);
+
     cblas_dgemm(CblasRowMajor, by_rows ? CblasNoTrans : CblasTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, U,
                 (int)(by_rows ? r : rows), q, (int)r, 0, u, (int)width);
 }
@@ -29,6 +30,7 @@ void sp_poses_displacements(bool by_rows, const double *U, int64_t rows, int64_t
 int64_t sp_poses_width(int64_t rows, int64_t memory)
 {
     int64_t bytes = rows * 2 * SP_POSES_SUMS * (int64_t)sizeof(double), width = SP_POSES_WIDEST;
+
     while (width > SP_LANES && width * bytes > (memory > 0 ? memory : INT64_C(1) << 30))
         width /= 2;
     return width;
@@ -67,9 +69,11 @@ static void add_forces(const sp_fe_space *body, int64_t used, int64_t width, con
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(body->mesh, e, &nodes);
+        /* One element at eight poses at a time. */
         sp_element_lanes_fill(body, e, data);
         for (int64_t g = 0; g < used; g += SP_LANES) {
             sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
+
             sp_poses_gather(nodes, node, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
             add_rows(nodes, node, width, force, f + g);
@@ -80,7 +84,10 @@ static void add_forces(const sp_fe_space *body, int64_t used, int64_t width, con
 double *sp_poses_basis(sp_pool *pool, int64_t rows, int64_t r, const double *U)
 {
     double *W = sp_pool_raw(pool, rows * r, sizeof *W);
-    for (int64_t j = 0; W && j < r; j++)
+    if (!W)
+        return NULL;
+
+    for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < rows; i++)
             W[i * r + j] = U[j * rows + i];
     return W;
@@ -101,18 +108,23 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
     int64_t rows = 3 * body->mesh->vertex_count, r = poses->r, done = 0;
     sp_pool scratch = {0};
     int status;
+
     SP_TRY(sp_dense_fits(context, rows, r));
+
     /* Blocks end at multiples of their width, whatever the first pose is, so that shards divide poses into the same
      * blocks. */
     int64_t width = sp_poses_width(rows, memory), start = first / width,
             blocks = last > first ? (last + width - 1) / width - start : 0;
+
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
     double *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     bool stop = false;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t b = 0; b < blocks; b++) {
@@ -120,27 +132,39 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
                 count = (end < last ? end : last) - from, ready;
         double *u = space + 2 * rows * width * omp_get_thread_num(), *f = u + rows * width;
         sp_element_lanes *own = &data[omp_get_thread_num()];
+
+        /* A loop of OpenMP cannot be left: the blocks that remain are skipped. */
         if (stop)
             continue;
+
         sp_element_lanes_start(own);
         memset(f, 0, (size_t)(rows * width) * sizeof *f);
         sp_poses_displacements(false, U, rows, r, count, poses->q + from * r, width, u);
         add_forces(body, width, width, u, own, f);
+
+        /* f = Uᵀ Σ f_e for the poses of the block */
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, U,
                     (int)rows, 0, poses->force + from * r, (int)r);
+
 #pragma omp atomic capture
         ready = ++done;
         if (omp_get_thread_num() == 0 && sp_progress(context, (double)ready / (double)blocks) != SP_OK)
             stop = true;
     }
+
     if (stop)
         status = SP_SYSTEM; /* with the message of sp_progress */
+
     if (shrunk)
         *shrunk = 0;
+
+    /* If the caller counts them, poses that invert an element are halved until their force is finite. */
+    const int most = shrunk ? HALVINGS : 0;
     for (int64_t t = first; status == SP_OK && t < last; t++) {
         sp_element_lanes_start(data);
+
         int halvings = 0;
-        for (; shrunk && halvings < HALVINGS && !finite_force(poses, t); halvings++) {
+        for (; halvings < most && !finite_force(poses, t); halvings++) {
             for (int64_t i = 0; i < r; i++)
                 poses->q[t * r + i] *= 0.5;
             memset(space + rows * width, 0, (size_t)(rows * width) * sizeof *space);
@@ -149,8 +173,10 @@ int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double
             cblas_dgemv(CblasColMajor, CblasTrans, (int)rows, (int)r, 1, U, (int)rows, space + rows * width, (int)width,
                         0, poses->force + t * r, 1);
         }
+
         if (shrunk)
             *shrunk += halvings > 0;
+
         if (!finite_force(poses, t))
             status = sp_fail(context, SP_INPUT, "pose %lld: an element is inverted, where its material has no value",
                              (long long)t);
@@ -172,10 +198,15 @@ void sp_poses_sample(const sp_context *context, int64_t r, const double *deviati
 double sp_poses_amplitude(const sp_fe_space *body, const double *u, double stiffness, double part)
 {
     double low[3], high[3], diagonal = 0, largest = 0;
+
     sp_mesh_box(body->mesh, low, high);
+
     for (int i = 0; i < 3; i++)
         diagonal += (high[i] - low[i]) * (high[i] - low[i]);
+
+    /* The square of the largest displacement. */
     for (int64_t v = 0; v < body->mesh->vertex_count; v++)
         largest = fmax(largest, u[3 * v] * u[3 * v] + u[3 * v + 1] * u[3 * v + 1] + u[3 * v + 2] * u[3 * v + 2]);
+
     return largest > 0 ? part * sqrt(diagonal / largest * stiffness) : 0;
 }

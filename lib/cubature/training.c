@@ -32,44 +32,57 @@ struct sp_training {
 int sp_training_new(sp_context *context, const sp_fe_space *body, const double *U, const sp_training_measure *measure,
                     const sp_poses *poses, int64_t memory, sp_training **result)
 {
-    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r;
+    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r,
+            blocks = (poses->count + SP_POSES_WIDEST - 1) / SP_POSES_WIDEST;
     int status = sp_dense_fits(context, rows > r * poses->count ? rows : r * poses->count, r);
     if (status != SP_OK)
         return status;
+
     sp_training *t = calloc(1, sizeof *t);
     if (!t)
         return sp_fail_memory(context);
+
     t->context = context;
     t->body = body;
     t->poses = poses;
     t->memory = memory;
     t->padded = (poses->count + SP_LANES - 1) / SP_LANES * SP_LANES;
+
     t->W = sp_poses_basis(&t->pool, rows, r, U);
     t->scale = sp_pool_raw(&t->pool, r, sizeof(double));
-    t->inverse = sp_pool_new(&t->pool, (poses->count + SP_POSES_WIDEST - 1) / SP_POSES_WIDEST * SP_POSES_WIDEST,
-                             sizeof(double)); /* complete blocks */
+    t->inverse = sp_pool_new(&t->pool, blocks * SP_POSES_WIDEST, sizeof(double));
     t->target = sp_pool_raw(&t->pool, r * poses->count, sizeof(double));
-    if (t->pool.failed)
-        status = sp_fail_memory(context);
+
+    if (t->pool.failed) {
+        sp_training_free(t);
+        return sp_fail_memory(context);
+    }
+
     t->nonlinear = measure->stiffness != NULL;
-    for (int64_t i = 0; status == SP_OK && i < r; i++)
+    for (int64_t i = 0; i < r; i++)
         t->scale[i] = measure->scale ? measure->scale[i] : 1;
     for (int64_t p = 0; status == SP_OK && p < poses->count; p++) {
         double *b = t->target + p * r, size = 0;
+
         memcpy(b, poses->force + p * r, (size_t)r * sizeof *b);
         for (int64_t i = 0; i < r; i++)
             size += t->scale[i] * b[i] * t->scale[i] * b[i];
+
         size = sqrt(size);
         if (!(size > 0 && isfinite(size)))
             status = sp_fail(context, SP_INPUT, "pose %lld: its force is %g: it says nothing of the elements",
                              (long long)p, size);
+
+        /* b = (f − UᵀK(0)U q) / ‖f‖ */
         if (t->nonlinear)
             cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r, (int)r, -1, measure->stiffness, (int)r, poses->q + p * r,
                         1, 1, b, 1);
+
         t->inverse[p] = 1 / size;
         for (int64_t i = 0; i < r; i++)
             b[i] *= t->scale[i] / size;
     }
+
     if (status == SP_OK)
         *result = t;
     else
@@ -137,7 +150,11 @@ static int new_spaces(const sp_training *t, sp_pool *pool, some_elements **space
 {
     const int64_t most = SOME * rows_of(sp_mesh_width(t->body->mesh));
     *spaces = sp_pool_new(pool, t->context->threads, sizeof **spaces);
-    for (int k = 0; *spaces && k < t->context->threads; k++) {
+
+    if (!*spaces)
+        return sp_fail_memory(t->context);
+
+    for (int k = 0; k < t->context->threads; k++) {
         (*spaces)[k].rows = sp_pool_new(pool, most * t->poses->r, sizeof(double));
         (*spaces)[k].u = sp_pool_new(pool, most * t->padded, sizeof(double));
         (*spaces)[k].f = sp_pool_new(pool, most * t->padded, sizeof(double));
@@ -151,7 +168,10 @@ static void rest_stiffness(const sp_element_lanes *data, double K[9 * SP_ELEMENT
 {
     sp_lanes rest[SP_ELEMENT_NODES][3] = {{{0}}}, force[SP_ELEMENT_NODES][3], block[SP_ELEMENT_BLOCKS][9], energy;
     int nodes = data->nodes, order = 3 * nodes;
+
     sp_batch_tangent(data, rest, false, force, block, &energy);
+
+    /* Every lane has the same element: the first one is read. */
     for (int a = 0; a < nodes; a++)
         for (int b = a; b < nodes; b++)
             for (int k = 0; k < 9; k++) {
@@ -165,6 +185,7 @@ SP_CLONES static void gather_relative(int nodes, int64_t width, const double *at
 {
     for (int i = 0; i < 3; i++)
         to[0][i] = (sp_lanes){0};
+
     for (int k = 0; k < 3 * (nodes - 1); k++)
         to[1 + k / 3][k % 3] = *(const sp_lanes *)(at + k * width);
 }
@@ -181,6 +202,7 @@ static int relative_rows(const sp_training *t, int64_t element, double *to)
     int nodes;
     int64_t r = t->poses->r;
     const int64_t *node = sp_mesh_nodes(t->body->mesh, element, &nodes);
+
     for (int i = 0; i < 3 * (nodes - 1); i++)
         for (int64_t j = 0; j < r; j++)
             to[i * r + j] = t->W[(3 * node[1 + i / 3] + i % 3) * r + j] - t->W[(3 * node[0] + i % 3) * r + j];
@@ -192,27 +214,39 @@ static int relative_rows(const sp_training *t, int64_t element, double *to)
 static void evaluate_some(const sp_training *t, int64_t count, const int64_t *element, some_elements *s)
 {
     int64_t r = t->poses->r;
+
     s->first[0] = 0;
     for (int64_t k = 0; k < count; k++)
         s->first[k + 1] = s->first[k] + 3 * (relative_rows(t, element[k], s->rows + s->first[k] * r) - 1);
+
+    /* u = (U_a − U_0) q of all poses */
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[count], (int)t->poses->count, (int)r, 1, s->rows,
                 (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
+
     for (int64_t k = 0; k < count; k++) {
         double *u = s->u + s->first[k] * t->padded, *f = s->f + s->first[k] * t->padded;
         sp_element_lanes_fill(t->body, element[k], &s->data);
+
+        /* f_e(U_e q_t) / ‖f_t‖ in lanes of eight poses */
         const int nodes = s->data.nodes, rows = 3 * (nodes - 1);
+
         for (int64_t g = 0; g < t->padded; g += SP_LANES) {
             sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
             gather_relative(nodes, t->padded, u + g, displacement);
             sp_batch_force(&s->data, displacement, force, &energy);
             put_scaled(nodes, t->padded, force, t->inverse + g, f + g);
         }
+
+        /* f −= K_e(0) u */
         if (t->nonlinear) {
             double K[9 * SP_ELEMENT_NODES * SP_ELEMENT_NODES];
+
             rest_stiffness(&s->data, K);
+
             for (int i = 0; i < rows; i++)
                 for (int64_t g = 0; g < t->padded; g += SP_LANES)
                     *(sp_lanes *)(u + i * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
+
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)t->padded, rows, -1,
                         K + 3 * 3 * nodes + 3, 3 * nodes, u, (int)t->padded, 1, f, (int)t->padded);
         }
@@ -223,8 +257,11 @@ static void evaluate_some(const sp_training *t, int64_t count, const int64_t *el
 static void put_column(const sp_training *t, const some_elements *s, int64_t k, double *column)
 {
     int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
+
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1,
                 s->f + s->first[k] * t->padded, (int)t->padded, s->rows + s->first[k] * r, r, 0, column, r);
+
+    /* The rows are scaled as the forces are measured. */
     for (int64_t p = 0; p < t->poses->count; p++, column += r)
         for (int i = 0; i < r; i++)
             column[i] *= t->scale[i];
@@ -236,10 +273,14 @@ static void metric_of(const sp_training *t, int64_t element, double *U, double *
 {
     double whole[MOST_ROWS * MOST_ROWS];
     int nodes = relative_rows(t, element, U), rows = 3 * (nodes - 1), r = (int)t->poses->r;
+
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < r; j++)
             U[i * r + j] *= t->scale[j];
+
+    /* C = U S² Uᵀ */
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, r, 1, U, r, 0, whole, rows);
+
     for (int i = 0; i < rows; i++)
         for (int j = i; j < rows; j++)
             *C++ = (i == j ? 1 : 2) * whole[i * rows + j];
@@ -280,7 +321,10 @@ static double norm_of(const sp_training *t, some_elements *s, int64_t element, i
     double C[MOST_TRIANGLE];
     int nodes = 1 + (int)(s->first[k + 1] - s->first[k]) / 3;
     sp_lanes sum = {0};
+
+    /* ‖a_e‖² = Σ_t f_tᵀ C f_t */
     metric_of(t, element, s->rows + s->first[k] * t->poses->r, C);
+
     for (int64_t g = 0; g < t->padded; g += SP_LANES) {
         sp_lanes force[SP_ELEMENT_NODES][3];
         gather_relative(nodes, t->padded, s->f + s->first[k] * t->padded + g, force);
@@ -294,12 +338,14 @@ int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, d
     sp_pool scratch = {0};
     some_elements *spaces;
     int status = new_spaces(t, &scratch, &spaces);
+
     int64_t rows = sp_training_rows(t);
     if (status == SP_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(t->context->threads)
         for (int64_t first = 0; first < count; first += SOME) {
             some_elements *s = &spaces[omp_get_thread_num()];
             int64_t some = count - first < SOME ? count - first : SOME;
+
             evaluate_some(t, some, element + first, s);
             for (int64_t k = 0; k < some; k++)
                 put_column(t, s, k, A + (first + k) * rows);
@@ -321,9 +367,12 @@ static int all_norms(sp_training *t, double *norm)
         for (int64_t first = 0; first < elements; first += SOME) {
             some_elements *s = &spaces[omp_get_thread_num()];
             int64_t some = elements - first < SOME ? elements - first : SOME, element[SOME];
+
             for (int64_t k = 0; k < some; k++)
                 element[k] = first + k;
+
             evaluate_some(t, some, element, s);
+
             for (int64_t k = 0; k < some; k++)
                 norm[first + k] = norm_of(t, s, element[k], k);
         }
@@ -361,15 +410,19 @@ static void add_products(const sp_fe_space *body, int64_t width, const double *u
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(body->mesh, e, &nodes);
+        /* The element's triangle, if squares are wanted. */
         const double *C = metric ? metric + metric_place(body->mesh, e) : NULL;
         sp_lanes sum = {0}, squares = {0};
+
         sp_element_lanes_fill(body, e, data);
+
         for (int64_t g = 0; g < width; g += SP_LANES) {
             sp_lanes displacement[SP_ELEMENT_NODES][3], force[SP_ELEMENT_NODES][3], energy;
             sp_poses_gather(nodes, node, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
             add_dots(nodes, node, width, force, v + g, &sum, C, scale + g, &squares);
         }
+
         c[e] += sum_of(&sum);
         if (metric)
             square[e] += sum_of(&squares);
@@ -385,11 +438,13 @@ static double *all_metrics(const sp_training *t, sp_pool *pool)
         t->nonlinear || numbers * (int64_t)sizeof(double) > (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 4
             ? NULL
             : sp_pool_raw(pool, numbers, sizeof *metric);
+
     double *rows =
         metric ? sp_pool_raw(pool, rows_of(sp_mesh_width(mesh)) * t->poses->r * t->context->threads, sizeof *rows)
                : NULL;
     if (!rows)
         return NULL;
+
 #pragma omp parallel for schedule(static) num_threads(t->context->threads)
     for (int64_t e = 0; e < elements; e++)
         metric_of(t, e, rows + rows_of(sp_mesh_width(mesh)) * t->poses->r * omp_get_thread_num(),
@@ -403,57 +458,75 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, count = t->poses->count,
             elements = sp_mesh_element_count(t->body->mesh);
     sp_pool scratch = {0};
+
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
     int64_t width = sp_poses_width(rows, t->memory), blocks = (count + width - 1) / width, block = rows * width;
+
+    /* The displacements are kept only from the second pass on, since a single pass does not need them. */
     bool fits = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2,
-         first =
-             t->passes++ == 1 &&
-             fits; /* the displacements are kept only from the second pass on, since a single pass does not need them */
+         first = t->passes++ == 1 && fits;
+
     if (first)
         t->u = sp_pool_raw(&t->pool, blocks * block, sizeof *t->u);
+
+    /* Displacements and v of one block for each thread. */
     if (t->space_threads < threads) {
         sp_pool_drop(&t->pool, t->space);
         t->space = sp_pool_raw(&t->pool, 2 * block * threads, sizeof *t->space);
         t->space_threads = threads;
     }
+
     if (t->pool.failed)
         return sp_fail_memory(context);
+
     const bool keep = t->u != NULL;
     const double *metric = norm ? all_metrics(t, &scratch) : NULL;
+
     double *sums = sp_pool_new(&scratch, SP_POSES_SUMS * elements, sizeof *sums),
            *squares = sp_pool_new(&scratch, metric ? SP_POSES_SUMS * elements : 0, sizeof *squares);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+
     if (status == SP_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int64_t s = 0; s < SP_POSES_SUMS; s++) {
             double *v = t->space + 2 * block * omp_get_thread_num();
             sp_element_lanes *own = &data[omp_get_thread_num()];
             sp_element_lanes_start(own);
+
             for (int64_t b = blocks * s / SP_POSES_SUMS; b < blocks * (s + 1) / SP_POSES_SUMS; b++) {
                 int64_t from = b * width, wide = count - from < width ? count - from : width;
                 double *u = keep ? t->u + b * block : v + block;
+
                 if (first || !keep)
                     sp_poses_displacements(true, t->W, rows, r, wide, t->poses->q + from * r, width, u);
+
+                /* v_t = U ρ_t, and c_e += f_e(U_e q_t) · v_t */
                 sp_poses_displacements(true, t->W, rows, r, wide, rho + from * r, width, v);
                 add_products(t->body, width, u, v, own, sums + s * elements, metric, t->inverse + from,
                              squares + (metric ? s * elements : 0));
             }
         }
+
+        /* The partial sums are added in order. */
         memset(c, 0, (size_t)elements * sizeof *c);
         for (int64_t s = 0; s < SP_POSES_SUMS; s++)
             for (int64_t e = 0; e < elements; e++)
                 c[e] += sums[s * elements + e];
-        for (int64_t e = 0; metric && e < elements; e++) {
-            double square = 0;
-            for (int64_t s = 0; s < SP_POSES_SUMS; s++)
-                square += squares[s * elements + e];
-            norm[e] = sqrt(fmax(square, 0));
-        }
+
+        if (metric)
+            for (int64_t e = 0; e < elements; e++) {
+                double square = 0;
+                for (int64_t s = 0; s < SP_POSES_SUMS; s++)
+                    square += squares[s * elements + e];
+                norm[e] = sqrt(fmax(square, 0));
+            }
     }
+
     sp_pool_free(&scratch);
+    /* Norms of the nonlinear part, or if memory is short. */
     if (status == SP_OK && norm && !metric)
-        status = all_norms(t, norm); /* norms of the nonlinear part, or if memory is short */
+        status = all_norms(t, norm);
     return status;
 }
 
@@ -463,17 +536,22 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
 {
     int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, elements = sp_mesh_element_count(t->body->mesh);
     sp_pool scratch = {0};
+
     double *Z = sp_pool_raw(&scratch, r * r, sizeof *Z), *WZ = sp_pool_raw(&scratch, rows * r, sizeof *WZ);
     sp_element_lanes *data = sp_pool_raw(&scratch, t->context->threads, sizeof *data);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(t->context);
     }
+
+    /* Z = Σ_t ρ_t q_tᵀ */
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)t->poses->count, 1, rho, (int)r,
                 t->poses->q, (int)r, 0, Z, (int)r);
     /* Row major Z is Σ q ρᵀ, and W Σ ρ qᵀ needs its transpose. */
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)r, (int)r, 1, t->W, (int)r, Z, (int)r, 0, WZ,
                 (int)r);
+
 #pragma omp parallel num_threads(t->context->threads)
     {
         sp_element_lanes *own = &data[omp_get_thread_num()];
@@ -481,10 +559,14 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < elements; e++) {
             int nodes;
+
             const int64_t *node = sp_mesh_nodes(t->body->mesh, e, &nodes);
             double K[9 * SP_ELEMENT_NODES * SP_ELEMENT_NODES], sum = 0;
+
             sp_element_lanes_fill(t->body, e, own);
             rest_stiffness(own, K);
+
+            /* K_e : U_e Z U_eᵀ */
             for (int a = 0; a < 3 * nodes; a++)
                 for (int b = 0; b < 3 * nodes; b++)
                     sum += K[a * 3 * nodes + b] * cblas_ddot((int)r, WZ + (3 * node[a / 3] + a % 3) * r, 1,
@@ -492,6 +574,7 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
             c[e] -= sum;
         }
     }
+
     sp_pool_free(&scratch);
     return SP_OK;
 }
@@ -508,14 +591,17 @@ static int products_of_some(sp_training *t, const double *rho, int64_t count, co
         for (int64_t first = 0; first < count; first += SOME) {
             some_elements *s = &spaces[omp_get_thread_num()];
             int64_t some = count - first < SOME ? count - first : SOME;
-            evaluate_some(t, some, list + first,
-                          s); /* forces are scaled by 1/‖f_t‖; displacements are no longer needed */
+            evaluate_some(t, some, list + first, s);
+
+            /* c_e = Σ_t f_e/‖f_t‖ · (U_e ρ_t), in the place of the displacements */
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[some], (int)t->poses->count, (int)r, 1,
                         s->rows, (int)r, rho, (int)r, 0, s->u, (int)padded);
+
             for (int64_t k = 0; k < some; k++) {
                 c[first + k] = 0;
                 for (int64_t i = s->first[k]; i < s->first[k + 1]; i++)
                     c[first + k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, s->u + i * padded, 1);
+
                 if (norm)
                     norm[first + k] = norm_of(t, s, list[first + k], k);
             }
@@ -530,11 +616,14 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
     int64_t r = t->poses->r;
     sp_pool scratch = {0};
     double *scaled = sp_pool_raw(&scratch, r * t->poses->count, sizeof *scaled);
+
     if (!scaled)
         return sp_fail_memory(t->context);
+
+    /* The forces of single elements are scaled by 1/‖f_t‖ already. */
     for (int64_t k = 0; k < r * t->poses->count; k++)
-        scaled[k] = rho[k] * t->scale[k % r] *
-                    (list ? 1 : t->inverse[k / r]); /* the forces of single elements are scaled already */
+        scaled[k] = rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]);
+
     int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c, norm);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);

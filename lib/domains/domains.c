@@ -33,16 +33,19 @@ static int list_vertices(sp_context *context, const sp_mesh *mesh, const sp_doma
     int64_t *key = sp_list_add(keys, nodes_of_mesh, sizeof *key);
     if (!key)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < domains->elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             key[at++] = node[a] * domains->count + domains->domain[e];
     }
+
     qsort(key, (size_t)at, sizeof *key, sp_compare_integers);
     for (int64_t k = 0; k < at; k++)
         if (kept == 0 || key[kept - 1] != key[k])
             key[kept++] = key[k];
+
     keys->count = kept;
     return SP_OK;
 }
@@ -55,14 +58,18 @@ static int list_shared(sp_context *context, const sp_domains *domains, const sp_
         const int64_t vertex = key[k] / domains->count;
         for (end = k + 1; end < keys->count && key[end] / domains->count == vertex;)
             end++;
+
+        /* Each pair of the domains around the vertex, the lower one first. */
         for (int64_t i = k; i < end; i++)
             for (int64_t j = i + 1; j < end; j++) {
                 shared_vertex *to = sp_list_add(shared, 1, sizeof *to);
                 if (!to)
                     return sp_fail_memory(context);
-                *to = (shared_vertex){key[i] % domains->count, key[j] % domains->count, vertex};
+                *to =
+                    (shared_vertex){.one = key[i] % domains->count, .other = key[j] % domains->count, .vertex = vertex};
             }
     }
+
     if (shared->count > 0)
         qsort(shared->data, (size_t)shared->count, sizeof(shared_vertex), compare_shared);
     return SP_OK;
@@ -78,19 +85,24 @@ static int find_interfaces(sp_context *context, const sp_mesh *mesh, sp_domains 
     sp_list keys = {0}, list = {0};
     int64_t next = 0;
     int status;
+
     SP_TRY(list_vertices(context, mesh, domains, &keys));
     SP_TRY(list_shared(context, domains, &keys, &list));
+
     const shared_vertex *shared = list.data;
     for (int64_t i = 0; i < list.count; i++)
         domains->interface_count += begins_interface(shared, i);
+
     domains->pair = sp_pool_raw(&domains->pool, domains->interface_count, 2 * sizeof *domains->pair);
     domains->start = sp_pool_new(&domains->pool, domains->interface_count + 1, sizeof *domains->start);
     domains->vertices = sp_pool_raw(&domains->pool, list.count, sizeof *domains->vertices);
     domains->vertex_entries = list.count;
+
     if (domains->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < list.count; i++) {
         if (begins_interface(shared, i)) {
             domains->pair[2 * next] = shared[i].one;
@@ -110,6 +122,7 @@ static bool on_a_line(const sp_mesh *mesh, int64_t count, const int64_t *vertex)
 {
     const double *from = mesh->vertices + 3 * vertex[0];
     double along[3] = {0}, longest = 0, most = 0;
+
     for (int64_t i = 1; i < count; i++) {
         double edge[3];
         for (int c = 0; c < 3; c++)
@@ -119,6 +132,8 @@ static bool on_a_line(const sp_mesh *mesh, int64_t count, const int64_t *vertex)
             memcpy(along, edge, sizeof along);
         }
     }
+
+    /* Twice the area of the triangle over the longest edge. */
     for (int64_t i = 1; i < count; i++) {
         double edge[3], normal[3];
         for (int c = 0; c < 3; c++)
@@ -126,6 +141,7 @@ static bool on_a_line(const sp_mesh *mesh, int64_t count, const int64_t *vertex)
         sp_cross3(along, edge, normal);
         most = fmax(most, sp_norm3(normal));
     }
+
     return !(most > 1e-9 * longest * longest);
 }
 
@@ -133,10 +149,12 @@ static int check_interfaces(sp_context *context, const sp_mesh *mesh, const sp_d
 {
     for (int64_t i = 0; i < domains->interface_count; i++) {
         const int64_t count = domains->start[i + 1] - domains->start[i], *pair = domains->pair + 2 * i;
+
         if (count < 3)
             return sp_fail(context, SP_INPUT,
                            "domains %lld and %lld share %s: an interface needs three that are not on one line",
                            (long long)pair[0], (long long)pair[1], count == 1 ? "one vertex" : "two vertices");
+
         if (on_a_line(mesh, count, domains->vertices + domains->start[i]))
             return sp_fail(context, SP_INPUT,
                            "domains %lld and %lld share %lld vertices on one line: an interface needs three that are "
@@ -155,11 +173,15 @@ static int check_connected(sp_context *context, const sp_mesh *mesh, const sp_el
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     SP_TRY(status);
     SP_TRY(sp_domains_pieces(context, mesh, graph, piece, &pieces));
+
     if (pieces == domains->count)
         goto done;
-    for (int64_t e = 0; e < domains->elements; e++) /* pieces are numbered in the order of the lowest elements */
+    /* Pieces are numbered by their domain, and within it in the order of the lowest elements. */
+    for (int64_t e = 0; e < domains->elements; e++)
         if (piece[e] >= of[domains->domain[e]])
             of[domains->domain[e]] = piece[e] + 1;
+
+    /* The number of pieces of a domain is the difference of the last numbers. */
     for (int64_t d = 0, before = 0; d < domains->count && last < 0; before = of[d++])
         if (of[d] - before > 1) {
             last = of[d] - before;
@@ -177,6 +199,7 @@ int64_t sp_domains_interface(const sp_domains *domains, int64_t one, int64_t oth
 {
     const int64_t wanted[2] = {one < other ? one : other, one < other ? other : one};
     int64_t low = 0, high = domains->interface_count;
+
     while (low < high) {
         const int64_t middle = low + (high - low) / 2, *pair = domains->pair + 2 * middle;
         if (pair[0] < wanted[0] || (pair[0] == wanted[0] && pair[1] < wanted[1]))
@@ -184,6 +207,7 @@ int64_t sp_domains_interface(const sp_domains *domains, int64_t one, int64_t oth
         else
             high = middle;
     }
+
     return low < domains->interface_count && domains->pair[2 * low] == wanted[0] &&
                    domains->pair[2 * low + 1] == wanted[1]
                ? low
@@ -195,10 +219,12 @@ int64_t sp_domains_interface(const sp_domains *domains, int64_t one, int64_t oth
 static int64_t visit(const sp_domains *domains, int64_t root, const int64_t *rank, int64_t *order, int64_t *before)
 {
     int64_t tail = 0;
+
     for (int64_t d = 0; d < domains->count; d++)
         before[d] = -2;
     before[root] = -1;
     order[tail++] = root;
+
     for (int64_t head = 0; head < tail; head++) {
         const int64_t first = tail;
         for (int64_t i = 0; i < domains->interface_count; i++) {
@@ -206,8 +232,11 @@ static int64_t visit(const sp_domains *domains, int64_t root, const int64_t *ran
             if (pair[0] != order[head] && pair[1] != order[head])
                 continue;
             const int64_t to = pair[0] == order[head] ? pair[1] : pair[0];
+
             if (before[to] != -2)
                 continue;
+
+            /* The children of one domain are sorted by their rank. */
             before[to] = order[head];
             int64_t at = tail++;
             for (; at > first && rank[order[at - 1]] > rank[to]; at--)
@@ -240,19 +269,25 @@ static int renumber_domains(sp_context *context, sp_domains *domains, const int6
     int64_t(*sorted)[3] = sp_pool_raw(&scratch, count, sizeof *sorted), at = 0,
     *vertices = sp_pool_copy(&scratch, domains->vertices, domains->vertex_entries, sizeof *vertices),
     *start = sp_pool_copy(&scratch, domains->start, count + 1, sizeof *start);
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t e = 0; e < domains->elements; e++)
         domains->domain[e] = number[domains->domain[e]];
+
+    /* Pairs keep the lower number first, and are sorted again. */
     for (int64_t i = 0; i < count; i++) {
         const int64_t one = number[domains->pair[2 * i]], other = number[domains->pair[2 * i + 1]];
         sorted[i][0] = one < other ? one : other;
         sorted[i][1] = one < other ? other : one;
         sorted[i][2] = i;
     }
+
     qsort(sorted, (size_t)count, sizeof *sorted, compare_interfaces);
+
     for (int64_t i = 0; i < count; i++) {
         const int64_t from = sorted[i][2], entries = start[from + 1] - start[from];
         memcpy(domains->pair + 2 * i, sorted[i], 2 * sizeof *domains->pair);
@@ -273,12 +308,15 @@ int sp_domains_root(sp_context *context, sp_domains *domains, int64_t root, bool
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     SP_TRY(status);
     find_lowest(domains, rank);
+
     visit(domains, root, rank, order, before);
     for (int64_t d = 0; d < count; d++)
         number[renumber ? order[d] : d] = d;
+
     if (domains->parents > 0)
         for (int64_t d = 0; d < count; d++)
             domains->parent[number[d]] = before[d] < 0 ? -1 : number[before[d]];
+
     if (renumber)
         SP_TRY(renumber_domains(context, domains, number));
 done:
@@ -298,12 +336,16 @@ static int make_graph(sp_context *context, sp_domains *domains)
     SP_TRY(status);
     for (int64_t i = 0; i < 2 * domains->interface_count; i++)
         meets[domains->pair[i]] = true;
-    for (int64_t d = 0; d < count && count > 1; d++)
-        if (!meets[d]) {
+
+    /* A tree has an edge less than nodes. */
+    /* A single domain needs no interface. */
+    for (int64_t d = 0; d < count; d++)
+        if (count > 1 && !meets[d]) {
             status = sp_fail(context, SP_INPUT, "domain %lld has no interface: it shares no vertex with another domain",
                              (long long)d);
             goto done;
         }
+
     const int64_t reached = visit(domains, 0, rank, order, before);
     if (reached < count) {
         status = sp_fail(context, SP_INPUT,
@@ -311,6 +353,7 @@ static int make_graph(sp_context *context, sp_domains *domains)
                          (long long)reached, (long long)count);
         goto done;
     }
+
     domains->parents = domains->interface_count == count - 1 ? count : 0;
     domains->parent = sp_pool_raw(&domains->pool, domains->parents, sizeof *domains->parent);
     if (!domains->parent)
@@ -360,8 +403,12 @@ void sp_domains_free(sp_domains *domains)
 static int64_t count_pieces(const sp_mesh *mesh, const sp_domains *domains, int64_t i, int64_t *tree)
 {
     int64_t pieces = 0;
+
+    /* Each vertex of the interface is a tree of its own at first. */
     for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
         tree[domains->vertices[k]] = domains->vertices[k];
+
+    /* Elements of one domain join those of their vertices that are in the interface. */
     for (int64_t e = 0; e < domains->elements; e++) {
         int64_t first = -1;
         int nodes;
@@ -376,8 +423,10 @@ static int64_t count_pieces(const sp_mesh *mesh, const sp_domains *domains, int6
             first = node[a];
         }
     }
+
     for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
         pieces += tree[domains->vertices[k]] == domains->vertices[k];
+
     for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
         tree[domains->vertices[k]] = -1;
     return pieces;
@@ -390,10 +439,12 @@ int sp_domains_loop(sp_context *context, const sp_mesh *mesh, const sp_domains *
     int64_t *tree = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *tree);
     *interface = -1;
     *pieces = 1;
+
     if (!tree)
         return sp_fail_memory(context);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         tree[v] = -1;
+
     for (int64_t i = 0; i < domains->interface_count && *interface < 0; i++) {
         *pieces = count_pieces(mesh, domains, i, tree);
         if (*pieces > 1)

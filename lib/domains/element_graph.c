@@ -13,21 +13,28 @@ static int list_elements(sp_context *context, const sp_mesh *mesh, sp_element_gr
     int64_t *start = graph->vertex_start = sp_pool_new(&graph->pool, mesh->vertex_count + 1, sizeof *start);
     if (!start)
         return sp_fail_memory(context);
+
+    /* A counting sort: the number of elements of each vertex, then their places. */
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *corner = sp_mesh_corner_nodes(mesh, e, &corners);
         for (int a = 0; a < corners; a++)
             start[corner[a] + 1]++;
     }
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         start[v + 1] += start[v];
+
     int64_t *list = graph->vertex_element = sp_pool_raw(&graph->pool, start[mesh->vertex_count], sizeof *list);
     if (!list)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++) {
         const int64_t *corner = sp_mesh_corner_nodes(mesh, e, &corners);
         for (int a = 0; a < corners; a++)
             list[start[corner[a]]++] = e;
     }
+
+    /* Filling has moved the beginnings to the ends: they move back by one. */
     for (int64_t v = mesh->vertex_count; v > 0; v--)
         start[v] = start[v - 1];
     start[0] = 0;
@@ -48,15 +55,19 @@ static int64_t find_neighbours(const sp_mesh *mesh, const sp_element_graph *grap
     int corners;
     int64_t count = 0, *list = found->data;
     const int64_t *corner = sp_mesh_corner_nodes(mesh, element, &corners);
+
     for (int a = 0; a < corners; a++)
         for (int64_t k = graph->vertex_start[corner[a]]; k < graph->vertex_start[corner[a] + 1]; k++) {
             const int64_t other = graph->vertex_element[k];
+
             if (other != element && ++common[other] == FACE_CORNERS)
                 list[count++] = other;
         }
+
     for (int a = 0; a < corners; a++)
         for (int64_t k = graph->vertex_start[corner[a]]; k < graph->vertex_start[corner[a] + 1]; k++)
             common[graph->vertex_element[k]] = 0;
+
     qsort(list, (size_t)count, sizeof *list, compare_elements);
     return count;
 }
@@ -83,13 +94,16 @@ int sp_element_graph_new(sp_context *context, const sp_mesh *mesh, sp_element_gr
     sp_list found = {0}, index = {0};
     int status;
     *graph = (sp_element_graph){0};
+
     SP_TRY(list_elements(context, mesh, graph));
     uint8_t *common = sp_pool_new(&scratch, elements, sizeof *common);
     graph->start = sp_pool_new(&graph->pool, elements + 1, sizeof *graph->start);
+
     if (!common || !graph->start || !sp_list_reserve(&found, most_around(mesh, graph), sizeof(int64_t))) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t e = 0; e < elements; e++) {
         const int64_t count = find_neighbours(mesh, graph, e, common, &found), *list = found.data;
         int64_t *to = sp_list_add(&index, count, sizeof *to);
@@ -101,6 +115,7 @@ int sp_element_graph_new(sp_context *context, const sp_mesh *mesh, sp_element_gr
             to[k] = list[k];
         graph->start[e + 1] = index.count;
     }
+
     graph->index = sp_pool_copy(&graph->pool, index.data, index.count, sizeof(int64_t));
     if (!graph->index)
         status = sp_fail_memory(context);
@@ -130,13 +145,17 @@ int sp_domains_pieces(sp_context *context, const sp_mesh *mesh, const sp_element
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t e = 0; e < elements; e++)
         piece[e] = -1;
     for (int64_t s = 0; s < *count; s++)
         for (int64_t e = 0; e < elements; e++) {
             int64_t height = 0;
+
             if (side[e] != s || piece[e] >= 0)
                 continue;
+
+            /* A search over the neighbours on the same side. */
             piece[stack[height++] = e] = pieces;
             while (height > 0) {
                 const int64_t from = stack[--height];
@@ -146,8 +165,10 @@ int sp_domains_pieces(sp_context *context, const sp_mesh *mesh, const sp_element
                         piece[stack[height++] = to] = pieces;
                 }
             }
+
             pieces++;
         }
+
     for (int64_t e = 0; e < elements; e++)
         side[e] = piece[e];
     *count = pieces;

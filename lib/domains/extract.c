@@ -25,13 +25,17 @@ static void move_home(sp_mesh *part, double origin[3])
 {
     double high[3], longest = 0;
     sp_embedded_surface *surface = &part->surface;
+
     sp_mesh_box(part, origin, high);
     for (int c = 0; c < 3; c++)
         longest = fmax(longest, high[c] - origin[c]);
+
     for (int64_t i = 0; i < 3 * part->vertex_count; i++)
         part->vertices[i] -= origin[i % 3];
     for (int64_t i = 0; i < 3 * surface->vertex_count; i++)
         surface->vertices[i] -= origin[i % 3];
+
+    /* Copies of one part at different places round to the same values. */
     round_values(3 * part->vertex_count, longest, part->vertices);
     round_values(3 * surface->vertex_count, longest, surface->vertices);
     round_values(surface->width * surface->vertex_count, 1, surface->weights);
@@ -48,6 +52,7 @@ static int64_t rank_of(const sp_domains *domains, int64_t domain, int64_t interf
 {
     int64_t rank = 0;
     const int64_t lowest = domains->vertices[domains->start[interface]];
+
     for (int64_t i = 0; i < domains->interface_count; i++) {
         const int64_t other = domains->vertices[domains->start[i]];
         if (neighbour_at(domains, i, domain) >= 0)
@@ -67,13 +72,16 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
         const int64_t neighbour = neighbour_at(domains, i, choice->domain),
                       count = domains->start[i + 1] - domains->start[i];
         char name[SP_NAME_LENGTH];
+
         if (neighbour < 0)
             continue;
+
         int64_t *vertices = sp_pool_raw(&scratch, count, sizeof *vertices);
         if (!vertices) {
             status = sp_fail_memory(context);
             goto done;
         }
+
         for (int64_t k = 0; k < count; k++) {
             const int64_t vertex = domains->vertices[domains->start[i] + k];
             vertices[k] = number[vertex];
@@ -86,16 +94,19 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
                 goto done;
             }
         }
+
         const bool to_parent = domains->parents > 0 && neighbour == domains->parent[choice->domain];
         if (to_parent && choice->name_parent)
             strcpy(name, "interface-parent");
         else
             snprintf(name, sizeof name, "interface-%lld",
                      (long long)(choice->local ? rank_of(domains, choice->domain, i) + 1 : neighbour));
+
         if (sp_mesh_find_any_set(part, name)) {
             status = sp_fail(context, SP_INPUT, "the mesh has a set \"%s\" already, the name of an interface", name);
             goto done;
         }
+
         SP_TRY(sp_mesh_add_to_set(context, part, name, SP_SET_VERTICES, count, vertices));
         if (choice->fix_parent && to_parent)
             SP_TRY(sp_mesh_fix_list(context, part, count, vertices, 7));
@@ -114,17 +125,22 @@ int sp_domain_extract(sp_context *context, const sp_mesh *mesh, const sp_domains
     double home[3];
     int status = SP_OK;
     *part = (sp_mesh){0};
+
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     for (int64_t e = 0; e < domains->elements; e++)
         keep[e] = domains->domain[e] == choice->domain;
     SP_TRY(sp_mesh_keep(context, mesh, keep, pool, part, origin));
+
+    /* Interfaces name vertices of the whole mesh. */
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         number[v] = -1;
     for (int64_t v = 0; v < part->vertex_count; v++)
         number[(*origin)[v]] = v;
+
     SP_TRY(add_interfaces(context, domains, choice, number, part));
     if (choice->local)
         move_home(part, home);
@@ -190,12 +206,15 @@ static void outline_domains(const sp_domains *domains, outline *of)
     memset(of, 0, (size_t)domains->count * sizeof *of);
     for (int64_t e = 0; e < domains->elements; e++)
         of[domains->domain[e]].elements++;
+
+    /* An interface belongs to the outlines of both of its domains. */
     for (int64_t i = 0; i < domains->interface_count; i++)
         for (int k = 0; k < 2; k++) {
             outline *o = &of[domains->pair[2 * i + k]];
             o->interfaces++;
             o->entries += domains->start[i + 1] - domains->start[i];
         }
+
     for (int64_t d = 0; d < domains->count; d++)
         of[d].parent_rank = domains->parents == 0 || domains->parent[d] < 0
                                 ? -1
@@ -212,6 +231,7 @@ static void find_origins(const sp_mesh *mesh, sp_domains *domains)
 {
     for (int64_t i = 0; i < 3 * domains->count; i++)
         domains->origin[i] = INFINITY;
+
     for (int64_t e = 0; e < domains->elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -233,22 +253,28 @@ int sp_domains_compare(sp_context *context, const sp_mesh *mesh, sp_domains *dom
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
+
     find_origins(mesh, domains);
     outline_domains(domains, of);
     for (int64_t d = 0; d < count; d++) {
         sp_domain_choice choice = {.local = true};
         int64_t *origin;
+
+        /* Meshes are made of domains that agree in outline only, and once. */
         for (int64_t other = 0; other < d && domains->same[d] == d; other++) {
             if (domains->same[other] != other || !alike(&of[d], &of[other]))
                 continue;
+
             for (int k = 0; k < 2; k++) {
                 choice.domain = k == 0 ? d : other;
                 if (made[choice.domain].vertex_count == 0)
                     SP_TRY(sp_domain_extract(context, mesh, domains, &choice, &scratch, &made[choice.domain], &origin));
             }
+
             if (equal_meshes(&made[d], &made[other]))
                 domains->same[d] = other;
         }
+
         if (domains->same[d] != d)
             sp_mesh_free(&made[d]);
     }

@@ -55,22 +55,29 @@ static bool visit_vertex(partition *p, const quotient *q, int64_t i, int64_t v, 
     const int64_t count = p->graph->vertex_start[v + 1] - p->graph->vertex_start[v];
     int64_t first = -1;
     bool shared = false;
+
     for (int64_t k = 0; k < count; k++) {
         shared |= p->domain[around[k]] != own;
         if (first < 0 && p->domain[around[k]] == own)
             first = p->place[around[k]];
     }
+
     if (shared && !list)
         sp_forest_join(parent, first, i);
-    for (int64_t k = 0; k < count && shared && list && first == i; k++) {
+    if (!shared || !list || first != i)
+        return true;
+    /* Each other domain around the vertex once, listed by the first of the elements. */
+    for (int64_t k = 0; k < count; k++) {
         bool before = p->domain[around[k]] == own;
         for (int64_t l = 0; l < k && !before; l++)
             before = p->domain[around[l]] == p->domain[around[k]];
-        shared_vertex *added = before ? NULL : sp_list_add(list, 1, sizeof *added);
-        if (added)
-            *added = (shared_vertex){p->domain[around[k]], sp_forest_root(parent, i)};
-        else if (!before)
+        if (before)
+            continue;
+
+        shared_vertex *added = sp_list_add(list, 1, sizeof *added);
+        if (!added)
             return false;
+        *added = (shared_vertex){.other = p->domain[around[k]], .piece = sp_forest_root(parent, i)};
     }
     return true;
 }
@@ -89,11 +96,13 @@ static int64_t run_of(const shared_vertex *list, int64_t from, int64_t count, bo
 static void join_small_pieces(const shared_vertex *list, int64_t count, int64_t *parent)
 {
     int64_t most = 0, largest = 0;
+
     for (int64_t k = 0; k < count; k += run_of(list, k, count, true))
         if (run_of(list, k, count, true) > most) {
             most = run_of(list, k, count, true);
             largest = list[k].piece;
         }
+
     for (int64_t k = 0; k < count; k += run_of(list, k, count, true))
         if (4 * run_of(list, k, count, true) < most)
             sp_forest_join(parent, largest, list[k].piece);
@@ -116,9 +125,11 @@ static int contract_interfaces(partition *p, const quotient *q, int64_t *parent)
                     goto done;
                 }
         }
+
     shared_vertex *shared = list.data;
     if (list.count > 0)
         qsort(shared, (size_t)list.count, sizeof *shared, compare_shared);
+
     for (int64_t k = 0, run; k < list.count; k += run) {
         run = run_of(shared, k, list.count, false);
         join_small_pieces(shared + k, run, parent);
@@ -135,10 +146,12 @@ static int make_edges(partition *p, quotient *q)
     int status = SP_OK;
     for (int64_t node = 0; node < q->count; node++) {
         const int64_t before = index.count;
+
         for (int64_t i = q->first[node]; i < q->first[node + 1]; i++) {
             const int64_t element = q->element[q->order[i]];
             for (int64_t k = p->graph->start[element]; k < p->graph->start[element + 1]; k++) {
                 const int64_t other = p->graph->index[k], at = p->place[other];
+
                 if (p->domain[other] != p->domain[element] || q->node[at] == node)
                     continue;
                 int64_t *to = sp_list_add(&index, 1, sizeof *to);
@@ -149,6 +162,8 @@ static int make_edges(partition *p, quotient *q)
                 *to = q->node[at];
             }
         }
+
+        /* Each neighbour once. */
         int64_t *list = (int64_t *)index.data + before, kept = 0;
         if (index.count > before)
             qsort(list, (size_t)(index.count - before), sizeof *list, sp_compare_integers);
@@ -156,8 +171,10 @@ static int make_edges(partition *p, quotient *q)
             if (kept == 0 || list[kept - 1] != list[k])
                 list[kept++] = list[k];
         index.count = before + kept;
+
         q->start[node + 1] = index.count;
     }
+
     q->index = sp_pool_copy(&q->pool, index.data, index.count, sizeof *q->index);
     if (!q->index)
         status = sp_fail_memory(p->context);
@@ -171,36 +188,45 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
 {
     const int64_t elements = sp_mesh_element_count(p->mesh), size = p->size[d];
     *q = (quotient){.elements = size};
+
     q->element = sp_pool_raw(&q->pool, size, sizeof *q->element);
     q->node = sp_pool_raw(&q->pool, size, sizeof *q->node);
     q->order = sp_pool_raw(&q->pool, size, sizeof *q->order);
     int64_t *parent = sp_pool_raw(&q->pool, size, sizeof *parent);
     if (q->pool.failed)
         return sp_fail_memory(p->context);
+
     for (int64_t e = 0, i = 0; e < elements; e++)
         if (p->domain[e] == d) {
             q->element[i] = e;
             parent[i] = i;
             p->place[e] = i++;
         }
+
     const int status = contract_interfaces(p, q, parent);
     if (status != SP_OK)
         return status;
-    for (int64_t i = 0; i < size; i++) { /* a root is the lowest element of its node */
+
+    /* A root is the lowest element of its node. */
+    for (int64_t i = 0; i < size; i++) {
         const int64_t root = sp_forest_root(parent, i);
         q->node[i] = root == i ? q->count++ : q->node[root];
     }
+
     q->weight = sp_pool_new(&q->pool, q->count, sizeof *q->weight);
     q->start = sp_pool_new(&q->pool, q->count + 1, sizeof *q->start);
     q->first = sp_pool_new(&q->pool, q->count + 1, sizeof *q->first);
     if (q->pool.failed)
         return sp_fail_memory(p->context);
+
+    /* A counting sort of the elements by their nodes, in which the weights count down to 0. */
     for (int64_t i = 0; i < size; i++)
         q->weight[q->node[i]]++;
     for (int64_t n = 0; n < q->count; n++)
         q->first[n + 1] = q->first[n] + q->weight[n];
-    for (int64_t i = 0; i < size; i++) /* the weights count down to 0 and up again */
+    for (int64_t i = 0; i < size; i++)
         q->order[q->first[q->node[i] + 1] - q->weight[q->node[i]]--] = i;
+
     for (int64_t n = 0; n < q->count; n++)
         q->weight[n] = q->first[n + 1] - q->first[n];
     return make_edges(p, q);
@@ -210,9 +236,11 @@ static int make_quotient(partition *p, int64_t d, quotient *q)
 static int64_t farthest(const quotient *q, int64_t from, int64_t *queue, bool *seen)
 {
     int64_t tail = 0;
+
     memset(seen, 0, (size_t)q->count * sizeof *seen);
     seen[from] = true;
     queue[tail++] = from;
+
     for (int64_t head = 0; head < tail; head++)
         for (int64_t k = q->start[queue[head]]; k < q->start[queue[head] + 1]; k++)
             if (!seen[q->index[k]]) {
@@ -226,9 +254,11 @@ static int64_t farthest(const quotient *q, int64_t from, int64_t *queue, bool *s
 static void join_separator(const quotient *q, int64_t share, int64_t *side)
 {
     int64_t weight[3] = {0};
+
     for (int64_t n = 0; n < q->count; n++)
         weight[side[n]] += q->weight[n];
     const bool to_first = llabs(weight[0] + weight[2] - share) <= llabs(weight[0] - share);
+
     for (int64_t n = 0; n < q->count; n++)
         if (side[n] == SP_SIDE_SEPARATOR)
             side[n] = to_first ? 0 : 1;
@@ -238,12 +268,15 @@ static void join_separator(const quotient *q, int64_t share, int64_t *side)
 static void keep_heaviest(const quotient *q, int64_t s, int64_t *side, int64_t *stack, int64_t *piece)
 {
     int64_t pieces = 0, best = -1, most = 0;
+
     for (int64_t n = 0; n < q->count; n++)
         piece[n] = -1;
     for (int64_t n = 0; n < q->count; n++) {
         int64_t height = 0, weight = 0;
+
         if (side[n] != s || piece[n] >= 0)
             continue;
+
         piece[stack[height++] = n] = pieces;
         while (height > 0) {
             const int64_t from = stack[--height];
@@ -252,12 +285,14 @@ static void keep_heaviest(const quotient *q, int64_t s, int64_t *side, int64_t *
                 if (side[q->index[k]] == s && piece[q->index[k]] < 0)
                     piece[stack[height++] = q->index[k]] = pieces;
         }
+
         if (weight > most) {
             most = weight;
             best = pieces;
         }
         pieces++;
     }
+
     for (int64_t n = 0; n < q->count; n++)
         if (side[n] == s && piece[n] != best)
             side[n] = 1 - s;
@@ -272,6 +307,7 @@ static int64_t move_node(partition *p, const quotient *q, int64_t node)
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[q->order[i]], &corners);
         for (int a = 0; a < corners; a++) {
             int32_t *on = p->on_side[corner[a]];
+            /* A vertex is shared while elements on both sides have it. */
             grown += (on[0] == 0 && on[1] > 1) - (on[0] > 0 && on[1] == 1);
             on[0]++;
             on[1]--;
@@ -284,11 +320,13 @@ static int64_t move_node(partition *p, const quotient *q, int64_t node)
 static void count_all(partition *p, const quotient *q)
 {
     int corners;
+
     for (int64_t i = 0; i < q->elements; i++) {
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
         for (int a = 0; a < corners; a++)
             memset(p->on_side[corner[a]], 0, sizeof *p->on_side);
     }
+
     for (int64_t i = 0; i < q->elements; i++) {
         const int64_t *corner = sp_mesh_corner_nodes(p->mesh, q->element[i], &corners);
         for (int a = 0; a < corners; a++)
@@ -309,6 +347,7 @@ static double judge(partition *p, const quotient *q, int64_t share, const int64_
 {
     int64_t shared = 0, weight = 0;
     count_all(p, q);
+
     for (int64_t n = 0; n < q->count; n++)
         if (side[n] == 0) {
             shared += move_node(p, q, n);
@@ -322,6 +361,7 @@ static void sweep(partition *p, const quotient *q, int64_t share, const int64_t 
 {
     int64_t shared = 0, weight = 0, best = 0;
     double least = INFINITY;
+
     count_all(p, q);
     for (int64_t k = 0; k < q->count; k++) {
         shared += move_node(p, q, order[k]);
@@ -332,6 +372,7 @@ static void sweep(partition *p, const quotient *q, int64_t share, const int64_t 
             best = k + 1;
         }
     }
+
     for (int64_t k = 0; k < q->count; k++)
         side[order[k]] = k < best ? 0 : 1;
 }
@@ -365,22 +406,27 @@ static void long_axis(const partition *p, const quotient *q, double mean[3], dou
 {
     double covariance[3][3] = {{0}}, centre[3], next[3];
     memset(mean, 0, 3 * sizeof *mean);
+
     for (int64_t i = 0; i < q->elements; i++) {
         centre_of(p->mesh, q->element[i], centre);
         for (int c = 0; c < 3; c++)
             mean[c] += centre[c] / (double)q->elements;
     }
+
     for (int64_t i = 0; i < q->elements; i++) {
         centre_of(p->mesh, q->element[i], centre);
         sp_subtract3(centre, mean, centre);
         for (int c = 0; c < 9; c++)
             covariance[c / 3][c % 3] += centre[c / 3] * centre[c % 3];
     }
+
+    /* The iteration starts from the covariance times the axis with the widest spread. */
     int widest = 0;
     for (int c = 1; c < 3; c++)
         if (covariance[c][c] > covariance[widest][widest])
             widest = c;
     memcpy(axis, covariance[widest], 3 * sizeof *axis);
+
     for (int step = 0; step < 100; step++) {
         for (int c = 0; c < 3; c++)
             next[c] = sp_dot3(covariance[c], axis);
@@ -396,16 +442,21 @@ static int order_along(partition *p, const quotient *q, int64_t *order)
     sp_pool scratch = {0};
     double mean[3], axis[3], centre[3];
     ranked *list = sp_pool_new(&scratch, q->count, sizeof *list);
+
     if (!list)
         return sp_fail_memory(p->context);
     long_axis(p, q, mean, axis);
+
+    /* A node is at the mean of its elements. */
     for (int64_t i = 0; i < q->elements; i++) {
         centre_of(p->mesh, q->element[i], centre);
         sp_subtract3(centre, mean, centre);
         list[q->node[i]].along += sp_dot3(centre, axis) / (double)q->weight[q->node[i]];
     }
+
     for (int64_t n = 0; n < q->count; n++)
         list[n].node = n;
+
     qsort(list, (size_t)q->count, sizeof *list, compare_ranked);
     for (int64_t n = 0; n < q->count; n++)
         order[n] = list[n].node;
@@ -420,13 +471,16 @@ static int divide_graph(partition *p, quotient *q, int64_t share, int64_t end, i
     q->weight[end] += more;
     const int status = sp_graph_bisect(p->context, q->count, q->start, q->index, q->weight, side);
     q->weight[end] -= more;
+
     if (status != SP_OK)
         return status;
-    for (int64_t n = 0; n < q->count && more > 0 && side[end] == 1; n++)
-        if (n != end && side[n] != SP_SIDE_SEPARATOR)
-            side[n] = 1 - side[n];
-    if (side[end] == 1 && more > 0)
-        side[end] = 0;
+
+    /* The sides may come out the other way round: the heavy node belongs to side 0. */
+    if (more > 0 && side[end] == 1)
+        for (int64_t n = 0; n < q->count; n++)
+            if (side[n] != SP_SIDE_SEPARATOR)
+                side[n] = 1 - side[n];
+
     join_separator(q, share, side);
     return SP_OK;
 }
@@ -437,18 +491,22 @@ static bool joined_by_faces(const partition *p, const quotient *q, const int64_t
                             bool *seen)
 {
     int64_t height = 0, reached = 0, all = 0;
+
     for (int64_t i = 0; i < q->elements; i++) {
         seen[i] = false;
         all += side[q->node[i]] == s;
     }
+
     for (int64_t i = 0; i < q->elements && height == 0; i++)
         if (side[q->node[i]] == s) {
             seen[i] = true;
             stack[height++] = i;
         }
+
     while (height > 0) {
         const int64_t element = q->element[stack[--height]];
         reached++;
+
         for (int64_t k = p->graph->start[element]; k < p->graph->start[element + 1]; k++) {
             const int64_t other = p->graph->index[k], at = p->place[other];
             if (p->domain[other] != p->domain[element] || seen[at] || side[q->node[at]] != s)
@@ -458,6 +516,15 @@ static bool joined_by_faces(const partition *p, const quotient *q, const int64_t
         }
     }
     return reached == all;
+}
+
+static void reverse(int64_t count, int64_t *order)
+{
+    for (int64_t n = 0; n < count / 2; n++) {
+        const int64_t node = order[n];
+        order[n] = order[count - 1 - n];
+        order[count - 1 - n] = node;
+    }
 }
 
 /* Divides the nodes in two connected sides, of which side 0 is to have `share` elements: the division that costs least
@@ -473,23 +540,25 @@ static int divide(partition *p, quotient *q, int64_t share, int64_t *side)
     bool *seen = sp_pool_raw(&q->pool, q->elements, sizeof *seen);
     double least = INFINITY;
     int status = q->pool.failed ? sp_fail_memory(p->context) : SP_OK;
+
     for (int way = 0; way < WAYS && status == SP_OK; way++) {
+        /* Along the axis from both ends, by the distance from two far nodes, and by METIS. */
         if (way < 2) {
             if (way == 0)
                 status = order_along(p, q, order);
-            for (int64_t n = 0; n < q->count / 2 && way == 1; n++) { /* from the other end */
-                const int64_t node = order[n];
-                order[n] = order[q->count - 1 - n];
-                order[q->count - 1 - n] = node;
-            }
+            else
+                reverse(q->count, order);
         } else
             end = farthest(q, end, order, seen);
+
         if (status == SP_OK && way < WAYS - 1)
             sweep(p, q, share, order, found);
         else if (status == SP_OK)
             status = divide_graph(p, q, share, end, found);
+
         keep_heaviest(q, 0, found, stack, piece);
         keep_heaviest(q, 1, found, stack, piece);
+
         const double cost = judge(p, q, share, found);
         if (cost < least && joined_by_faces(p, q, found, 0, stack, seen) &&
             joined_by_faces(p, q, found, 1, stack, seen)) {
@@ -513,24 +582,32 @@ static int split(partition *p, int64_t d, bool *done)
         status = sp_fail_memory(p->context);
         goto done;
     }
+
     const int64_t low = p->target[d] / 2;
     if (q.count < 2)
         goto done;
     SP_TRY(divide(p, &q, p->size[d] * low / p->target[d], side));
+
     for (int64_t i = 0; i < q.elements; i++)
         moved += side[q.node[i]] == 1;
+
+    /* A part that is too small is no domain. */
     const int64_t smaller = moved < q.elements - moved ? moved : q.elements - moved;
     if (smaller == 0 || smaller < p->size[d] / p->target[d] / LEAST_SHARE)
         goto done;
+
     for (int64_t i = 0; i < q.elements; i++)
         if (side[q.node[i]] == 1)
             p->domain[q.element[i]] = p->domain_count;
+
+    /* The two parts share the target in proportion to their elements. */
     int64_t share = (2 * p->target[d] * moved + p->size[d]) / (2 * p->size[d]); /* rounded */
     share = share < 1 ? 1 : share > p->target[d] - 1 ? p->target[d] - 1 : share;
     p->target[p->domain_count] = share;
     p->size[p->domain_count++] = moved;
     p->target[d] -= share;
     p->size[d] -= moved;
+
     *done = true;
 done:
     sp_pool_free(&q.pool);
@@ -555,6 +632,7 @@ static void pass_on(partition *p, int64_t d, bool *stuck)
     int64_t best = -1;
     p->target[d] = 1;
     stuck[d] = true;
+
     for (int64_t k = 0; k < p->domain_count; k++)
         if (!stuck[k] && (best < 0 || p->size[k] * p->target[best] > p->size[best] * p->target[k]))
             best = k;
@@ -579,6 +657,7 @@ done:
 static void number_domains(int64_t elements, int64_t count, int64_t *domain, int64_t *number)
 {
     int64_t next = 0;
+
     for (int64_t d = 0; d < count; d++)
         number[d] = -1;
     for (int64_t e = 0; e < elements; e++) {
@@ -595,36 +674,44 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
     sp_pool scratch = {0};
     int64_t pieces = 1;
     int status;
+
     if (count > elements || elements > INT32_MAX / 2)
         return sp_fail(context, SP_INPUT, "%lld elements cannot be divided into %lld domains", (long long)elements,
                        (long long)count);
+
     memset(domain, 0, (size_t)elements * sizeof *domain);
     SP_TRY(sp_domains_pieces(context, mesh, graph, domain, &pieces));
+
     if (pieces > 1) {
         status = sp_fail(context, SP_INPUT,
                          "its elements are %lld pieces that no common face joins: a body is divided, not several",
                          (long long)pieces);
         goto done;
     }
+
     partition p = {.context = context, .mesh = mesh, .graph = graph, .domain = domain, .domain_count = 1};
     p.place = sp_pool_raw(&scratch, elements, sizeof *p.place);
     p.target = sp_pool_new(&scratch, count, sizeof *p.target);
     p.size = sp_pool_new(&scratch, count, sizeof *p.size);
     p.on_side = sp_pool_new(&scratch, mesh->vertex_count, sizeof *p.on_side);
     bool *stuck = sp_pool_new(&scratch, count, sizeof *stuck);
+
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     p.target[0] = count;
     p.size[0] = elements;
     SP_TRY(divide_all(&p, count, stuck));
+
     if (p.domain_count < count) {
         status = sp_fail(context, SP_INPUT,
                          "it divides into %lld domains, not into %lld, without a cut through their interfaces",
                          (long long)p.domain_count, (long long)count);
         goto done;
     }
+
     number_domains(elements, p.domain_count, domain, p.size);
 done:
     sp_pool_free(&scratch);

@@ -11,18 +11,22 @@ typedef struct invariants {
 void sp_law_set(sp_law_lanes *law, int lane, const sp_material *material)
 {
     double lambda, mu;
+
     sp_lame(material->young, material->poisson, &lambda, &mu);
     law->law = material->law;
     law->fibre = material->fibre;
+
     bool mooney = material->law == SP_LAW_MOONEY_RIVLIN, stable = material->law == SP_LAW_STABLE_NEO_HOOKEAN;
     law->constant[0][lane] = mooney ? material->mooney[0] : stable ? lambda + 5 * mu / 6 : lambda;
     law->constant[1][lane] = mooney ? material->mooney[1] : stable ? 4 * mu / 3 : mu;
     law->constant[2][lane] = mooney ? material->mooney[2] : 0;
+
     law->fibre_stiffness[lane] = material->fibre_stiffness;
     law->fibre_exponent[lane] = material->fibre_exponent;
     law->fibre_tension[lane] = material->fibre_tension;
     for (int i = 0; i < 3; i++)
         law->fibre_direction[i][lane] = material->fibre_direction[i];
+
     if (material->law == SP_LAW_LINEAR) {
         double C[36];
         sp_material_linear(material, C);
@@ -61,6 +65,7 @@ SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariant
 {
     sp_lanes zero = a3 * 0, lambda = c[0], mu = c[1], logarithm = of_lanes(LOG1P, j), J = j + 1;
     *w = (invariants){.W = mu * a3 / 2 - mu * logarithm + lambda / 2 * logarithm * logarithm};
+
     w->W_a = mu / 2;
     w->W_J = (lambda * logarithm - mu) / J;
     w->W_JJ = (lambda + mu - lambda * logarithm) / (J * J);
@@ -72,6 +77,7 @@ SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariant
 SP_INLINE void add_isochoric_first(sp_lanes m, sp_lanes a3, sp_lanes j, sp_lanes p, invariants *w)
 {
     sp_lanes a = a3 + 3, J = j + 1, q = p + 1;
+
     w->W += m * (a * p + a3);
     w->W_a += m * q;
     w->W_J += -2.0 / 3.0 * m * a * q / J;
@@ -84,6 +90,7 @@ SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j,
 {
     sp_lanes kappa = c[0] + 2.0 / 3.0 * c[1], J = j + 1;
     *w = (invariants){.W = kappa / 4 * (j * (J + 1) - 2 * of_lanes(LOG1P, j))};
+
     w->W_J = kappa / 2 * j * (J + 1) / J;
     w->W_JJ = kappa / 2 * (1 + 1 / (J * J));
     w->rest = w->W_J;
@@ -93,9 +100,10 @@ SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j,
 
 SP_INLINE void mooney_rivlin(const sp_lanes *c, sp_lanes a3, sp_lanes b3, sp_lanes j, invariants *w)
 {
-    sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1),
-             p2 = p * (p + 2); /* q = J^(−4/3), p2 = q − 1 */
+    /* q = J^(−4/3), p2 = q − 1 */
+    sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1), p2 = p * (p + 2);
     *w = (invariants){.W = c[2] * j * j + m * (b * p2 + b3)};
+
     w->W_b = m * q;
     w->W_J = 2 * c[2] * j - 4.0 / 3.0 * m * b * q / J;
     w->W_bJ = -4.0 / 3.0 * m * q / J;
@@ -109,6 +117,7 @@ SP_INLINE void stable_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, in
 {
     /* (J − a)² = (j − 3m/(4l))², without its value at rest */
     sp_lanes zero = a3 * 0, l = c[0], m = c[1], more = a3 + 4; /* I_C + 1 */
+
     *w = (invariants){.W = m / 2 * (a3 - of_lanes(LOG1P, a3 / 4)) + l / 2 * j * j - 0.75 * m * j};
     w->W_a = m / 2 * (a3 + 3) / more;
     w->W_J = l * j - 0.75 * m;
@@ -154,6 +163,7 @@ typedef struct strain {
 SP_INLINE void measure(const sp_lanes *H, strain *s)
 {
     sp_lanes trace = H[0] + H[4] + H[8], cofH[9], second;
+
     for (int k = 0; k < 9; k++)
         s->F[k] = H[k] + (k % 4 == 0);
     for (int i = 0; i < 3; i++)
@@ -161,14 +171,18 @@ SP_INLINE void measure(const sp_lanes *H, strain *s)
             s->D[3 * i + j] = H[3 * i + j] + H[3 * j + i] + H[i] * H[j] + H[3 + i] * H[3 + j] + H[6 + i] * H[6 + j];
             s->C[3 * i + j] = s->D[3 * i + j] + (i == j);
         }
+
+    /* Invariants as polynomials in H, none of which cancels near rest. */
     cofactor(H, cofH);
     second = cofH[0] + cofH[4] + cofH[8];
     s->a3 = 2 * trace + square_sum(H);
     s->d2 = square_sum(s->D);
     s->b3 = 2 * s->a3 + (s->a3 * s->a3 - s->d2) / 2;
     s->j = trace + second + H[0] * cofH[0] + H[1] * cofH[1] + H[2] * cofH[2];
+
+    /* cof F − I; cof F itself only if tangents need it. */
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) /* cof F − I; cof F itself only if tangents need it */
+        for (int j = 0; j < 3; j++)
             s->g_J[3 * i + j] = (i == j ? trace : trace * 0) - H[3 * j + i] + cofH[3 * i + j];
     for (int k = 0; k < 9; k++)
         s->g_a[k] = 2 * s->F[k];
@@ -179,19 +193,23 @@ SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
 {
     const sp_lanes *F = s->F;
     sp_lanes B[9], h_a[9], h_b[9], h_J[9]; /* B = FFᵀ */
+
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             B[3 * i + k] = F[3 * i] * F[3 * k] + F[3 * i + 1] * F[3 * k + 1] + F[3 * i + 2] * F[3 * k + 2];
+
     for (int k = 0; k < 9; k++) {
         h_a[k] = w->W_aa * s->g_a[k] + w->W_ab * s->g_b[k] + w->W_aJ * s->g_J[k];
         h_b[k] = w->W_ab * s->g_a[k] + w->W_bb * s->g_b[k] + w->W_bJ * s->g_J[k];
         h_J[k] = w->W_aJ * s->g_a[k] + w->W_bJ * s->g_b[k] + w->W_JJ * s->g_J[k];
     }
+
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
             int i = p / 3, j = p % 3, k = q / 3, l = q % 3;
             sp_lanes sum = s->g_a[p] * h_a[q] + s->g_b[p] * h_b[q] + s->g_J[p] * h_J[q];
             /* ∂²b = 2(a δ_ik δ_jl + 2F_ij F_kl − δ_ik C_jl − F_il F_kj − B_ik δ_jl) */
+
             sp_lanes second = 2 * F[p] * F[q] - F[3 * i + l] * F[3 * k + j];
             if (i == k)
                 second -= s->C[3 * j + l];
@@ -202,7 +220,9 @@ SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
             sum += 2 * w->W_b * second;
             if (p == q)
                 sum += 2 * w->W_a;
-            if (i != k && j != l) { /* ∂²J = ε_ikm ε_jln F_mn */
+
+            /* ∂²J = ε_ikm ε_jln F_mn */
+            if (i != k && j != l) {
                 int m = 3 - i - k, n = 3 - j - l;
                 bool even = ((k - i + 3) % 3 == 1) == ((l - j + 3) % 3 == 1);
                 sum += even ? w->W_J * F[3 * m + n] : -w->W_J * F[3 * m + n];
@@ -222,18 +242,23 @@ SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
         double theta = 0.5 * difference[l], size = fabs(theta) + sqrt(theta * theta + apq[l] * apq[l]);
         tangent[l] = fabs(apq[l]) < 1e-150 ? 0 : (theta < 0 ? -apq[l] : apq[l]) / size;
     }
+
+    /* The rotation by the smaller angle makes the entry (p, q) zero. */
     cosine = 1 / lanes_sqrt(1 + tangent * tangent);
     sine = tangent * cosine;
+
     for (int k = 0; k < n; k++) {
         sp_lanes x = A[k * n + p], y = A[k * n + q];
         A[k * n + p] = cosine * x - sine * y;
         A[k * n + q] = sine * x + cosine * y;
     }
+
     for (int k = 0; k < n; k++) {
         sp_lanes x = A[p * n + k], y = A[q * n + k];
         A[p * n + k] = cosine * x - sine * y;
         A[q * n + k] = sine * x + cosine * y;
     }
+
     for (int k = 0; k < n; k++) {
         sp_lanes x = V[k * n + p], y = V[k * n + q];
         V[k * n + p] = cosine * x - sine * y;
@@ -268,7 +293,9 @@ SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9
     N[6] = N[9] = F[1] + F[3];
     N[7] = N[13] = F[2] + F[6];
     N[11] = N[14] = F[5] + F[7];
+
     eigenvectors(4, 6, N, V);
+
     best = N[0];
     for (int k = 0; k < 4; k++)
         q[k] = V[4 * k];
@@ -279,6 +306,8 @@ SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9
                 for (int k = 0; k < 4; k++)
                     q[k][l] = V[4 * k + c][l];
             }
+
+    /* The rotation of the quaternion, which need not have the length 1. */
     sp_lanes w = q[0], x = q[1], y = q[2], z = q[3];
     sp_lanes scale = 2 / (w * w + x * x + y * y + z * z);
     R[0] = 1 - scale * (y * y + z * z);
@@ -300,8 +329,10 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
     const double enough = 0.25;
     sp_lanes scale = lanes_sqrt(3 / square_sum(F)), first, other[9];
     bool all = true;
+
     for (int k = 0; k < 9; k++)
         R[k] = scale * F[k];
+
     for (int step = 0; step < 7; step++) {
         sp_lanes C[9], determinant;
         cofactor(R, C);
@@ -310,14 +341,20 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
         for (int k = 0; k < 9; k++)
             R[k] = 0.5 * R[k] + 0.5 / determinant * C[k];
     }
+
+    /* Lanes in which F is nearly singular, or a reflection, take the other way. */
     for (int l = 0; l < SP_LANES; l++)
         all = all && first[l] > enough;
     if (all)
         return;
+
     rotation_by_eigenvectors(F, other);
-    for (int l = 0; l < SP_LANES; l++)
-        for (int k = 0; k < 9 && !(first[l] > enough); k++)
+    for (int l = 0; l < SP_LANES; l++) {
+        if (first[l] > enough)
+            continue;
+        for (int k = 0; k < 9; k++)
             R[k][l] = other[k][l];
+    }
 }
 
 /* Corotational: P = 2μ(F − R) + λ (tr S − 3) R with S = RᵀF. The derivative of R is δR = R[ω]× with (tr S I − S) ω =
@@ -326,19 +363,25 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
 SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], D[9], volume;
+
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
     sp_nearest_rotation(F, R);
+
     for (int k = 0; k < 9; k++)
         D[k] = F[k] - R[k];
     volume = R[0] * D[0];
     for (int k = 1; k < 9; k++)
         volume += R[k] * D[k];
+
+    /* W = μ|F − R|² + λ/2 (R:(F − R))² */
     *W += mu * square_sum(D) + lambda / 2 * volume * volume;
-    for (int k = 0; P && k < 9; k++)
-        P[k] += 2 * mu * D[k] + lambda * volume * R[k];
+    if (P)
+        for (int k = 0; k < 9; k++)
+            P[k] += 2 * mu * D[k] + lambda * volume * R[k];
     if (!A)
         return;
+
     sp_lanes S[9], G[9], V[9], rotated[3][9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -347,10 +390,13 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             G[3 * i + j] = (i == j ? trace : trace * 0) - (S[3 * i + j] + S[3 * j + i]) / 2;
+
     eigenvectors(3, 6, G, V);
+
     for (int m = 0; m < 3; m++) {
         /* R [v]× for the eigenvector v: column j of [v]× is v × e_j */
         sp_lanes v[3] = {V[m], V[3 + m], V[6 + m]}, cross[9], root = G[4 * m];
+
         for (int l = 0; l < SP_LANES; l++)
             root[l] = 1 / sqrt(root[l] > 1e-3 ? root[l] : 1e-3);
         cross[0] = cross[4] = cross[8] = v[0] * 0;
@@ -360,10 +406,13 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
         cross[5] = -v[0];
         cross[6] = -v[1];
         cross[7] = v[0];
+
         multiply(R, cross, rotated[m]);
         for (int k = 0; k < 9; k++)
             rotated[m][k] *= root;
     }
+
+    /* A = 2μ I + λ R ⊗ R + (λ (tr S − 3) − 2μ) ∂R/∂F, with ∂R/∂F from the three products */
     sp_lanes change_frames = lambda * volume - 2 * mu;
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
@@ -380,12 +429,15 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
 SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     const sp_lanes *a = law->fibre_direction;
+
     sp_lanes Ha[3], f[3], e = a[0] * 0, first, second, k = law->fibre_stiffness;
+    /* e = I₅ − 1 for |a| = 1 */
     for (int i = 0; i < 3; i++) {
         Ha[i] = H[3 * i] * a[0] + H[3 * i + 1] * a[1] + H[3 * i + 2] * a[2];
         f[i] = Ha[i] + a[i];
-        e += (2 * a[i] + Ha[i]) * Ha[i]; /* I₅ − 1 for |a| = 1 */
+        e += (2 * a[i] + Ha[i]) * Ha[i];
     }
+
     if (law->fibre == SP_FIBRE_STVK) {
         *W += k / 2 * e * e;
         first = k * e;
@@ -396,11 +448,17 @@ SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lane
         first = k * e * (growth + 1);
         second = k * (growth + 1) * (1 + 2 * c * e * e);
     }
+
     *W += law->fibre_tension / 2 * e;
     first += law->fibre_tension / 2;
-    for (int i = 0; P && i < 9; i++)
-        P[i] += 2 * first * f[i / 3] * a[i % 3];
-    for (int p = 0, at = 0; A && p < 9; p++)
+
+    /* P = 2W₅ Fa aᵀ, A = 4W₅₅ Fa aᵀ ⊗ Fa aᵀ + 2W₅ I ⊗ a aᵀ */
+    if (P)
+        for (int i = 0; i < 9; i++)
+            P[i] += 2 * first * f[i / 3] * a[i % 3];
+    if (!A)
+        return;
+    for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
             A[at] += 4 * second * (f[p / 3] * a[p % 3]) * (f[q / 3] * a[q % 3]);
             if (p / 3 == q / 3)
@@ -416,10 +474,12 @@ static bool all_definite(const sp_lanes *A)
     sp_lanes L[SP_TANGENT_ENTRIES];
     for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
         L[k] = A[k];
+
     for (int p = 0; p < 9; p++) {
         for (int l = 0; l < SP_LANES; l++)
             if (!(L[sp_tangent_entry(p, p)][l] > 1e-14 * fabs(A[sp_tangent_entry(p, p)][l])))
                 return false;
+
         for (int i = p + 1; i < 9; i++)
             for (int j = i; j < 9; j++)
                 L[sp_tangent_entry(i, j)] -=
@@ -439,6 +499,7 @@ SP_INLINE void change_frames(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
             sp_lanes *at = A + (columns ? p : 9 * p);
             for (int k = 0; k < 9; k++)
                 X[k] = at[step * k];
+
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
                     Y[3 * i + j] = U[i] * X[j] + U[3 + i] * X[3 + j] + U[6 + i] * X[6 + j];
@@ -452,8 +513,11 @@ SP_INLINE void change_frames(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
 SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
 {
     sp_lanes F[9], R[9], S[9], rotated[9];
+
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
+
+    /* S = RᵀF = V diag Vᵀ, U = R V */
     sp_nearest_rotation(F, R);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -461,6 +525,7 @@ SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             S[3 * i + j] = (rotated[3 * i + j] + rotated[3 * j + i]) / 2;
+
     eigenvectors(3, 6, S, V);
     multiply(R, V, U);
 }
@@ -470,6 +535,7 @@ SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
 static bool uncoupled(const sp_lanes *A)
 {
     static const int group[9] = {0, 1, 2, 1, 0, 3, 2, 3, 0};
+
     double largest[SP_LANES] = {0}, coupling[SP_LANES] = {0};
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
@@ -477,6 +543,7 @@ static bool uncoupled(const sp_lanes *A)
                 double *to = group[p] == group[q] ? largest : coupling;
                 to[l] = fmax(to[l], fabs(A[9 * p + q][l]));
             }
+
     for (int l = 0; l < SP_LANES; l++)
         if (!(coupling[l] <= 1e-13 * largest[l]))
             return false;
@@ -491,6 +558,8 @@ SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
     for (int k = 0; k < n; k++)
         for (int l = 0; l < SP_LANES; l++)
             A[(n + 1) * k][l] = fmax(0, A[(n + 1) * k][l]);
+
+    /* A = V max(diag, 0) Vᵀ */
     sp_lanes value[9];
     for (int k = 0; k < n; k++)
         value[k] = A[(n + 1) * k];
@@ -508,27 +577,34 @@ SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
 SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
 {
     enum { SWEEPS = 10 }; /* 8 sweeps would leave 2e-12 for equal stretches with a fibre */
+
     sp_lanes full[81], U[9], V[9];
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
             full[9 * p + q] = full[9 * q + p] = A[sp_tangent_entry(p, q)];
+
     principal_frames(H, U, V);
     change_frames(U, V, full);
     if (uncoupled(full)) {
         static const int plane[3][2] = {{1, 3}, {2, 6}, {5, 7}};
         sp_lanes stretch[9], shear[3][4], still[18], *back = still + 9;
+
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) {
                 stretch[3 * p + q] = full[36 * p + 4 * q];
                 still[3 * p + q] = U[3 * q + p];
                 back[3 * p + q] = V[3 * q + p];
             }
+
+        /* The three stretches together, and the shears of each plane. */
         drop_negative(3, 6, stretch);
         for (int k = 0; k < 3; k++) {
             for (int c = 0; c < 4; c++)
                 shear[k][c] = full[9 * plane[k][c / 2] + plane[k][c % 2]];
             drop_negative(2, 1, shear[k]);
         }
+
+        /* Back in the frames of F. */
         for (int k = 0; k < 81; k++)
             full[k] = A[0] * 0;
         for (int k = 0; k < 9; k++)
@@ -542,6 +618,7 @@ SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
                 full[9 * p + q] = full[9 * q + p] = A[sp_tangent_entry(p, q)];
         drop_negative(9, SWEEPS, full);
     }
+
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
             A[sp_tangent_entry(p, q)] = full[9 * p + q];
@@ -553,6 +630,7 @@ SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lane
 {
     strain s;
     invariants w;
+
     measure(H, &s);
     switch (law->law) {
     case SP_LAW_NEO_HOOKEAN:
@@ -567,17 +645,22 @@ SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lane
     default:
         stable_neo_hookean(law->constant, s.a3, s.j, &w);
     }
+
+    /* P = 2W_a H + 2W_b (2H + (I_C − 3)F − FD) + W_J (cof F − I) + `rest` I */
     *W += w.W;
     sp_lanes FD[9];
     multiply(s.F, s.D, FD);
-    for (int k = 0; P && k < 9; k++) {
-        P[k] += 2 * w.W_a * H[k] + 2 * w.W_b * (2 * H[k] + s.a3 * s.F[k] - FD[k]) + w.W_J * s.g_J[k];
-        if (k % 4 == 0)
-            P[k] += w.rest;
-    }
+    if (P)
+        for (int k = 0; k < 9; k++) {
+            P[k] += 2 * w.W_a * H[k] + 2 * w.W_b * (2 * H[k] + s.a3 * s.F[k] - FD[k]) + w.W_J * s.g_J[k];
+            if (k % 4 == 0)
+                P[k] += w.rest;
+        }
     if (!A)
         return;
-    for (int k = 0; k < 9; k++) { /* aF − FC = (2 + a3)F − FD */
+
+    /* aF − FC = (2 + a3)F − FD */
+    for (int k = 0; k < 9; k++) {
         s.g_b[k] = 2 * ((2 + s.a3) * s.F[k] - FD[k]);
         s.g_J[k] += k % 4 == 0;
     }
@@ -599,19 +682,23 @@ static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes
 {
     if (sp_law_everywhere(law->law))
         return;
+
     for (int l = 0; l < SP_LANES; l++) {
         double F[9];
         for (int k = 0; k < 9; k++)
             F[k] = H[k][l] + (k % 4 == 0);
         double J = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
                    F[2] * (F[3] * F[7] - F[4] * F[6]);
+
         if (J > 0)
             continue;
         (*W)[l] = INFINITY;
-        for (int k = 0; P && k < 9; k++)
-            P[k][l] = NAN;
-        for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
-            A[k][l] = NAN;
+        if (P)
+            for (int k = 0; k < 9; k++)
+                P[k][l] = NAN;
+        if (A)
+            for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
+                A[k][l] = NAN;
     }
 }
 
@@ -620,18 +707,32 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
 {
     sp_lanes own[9];
     sp_lanes *stress = P ? P : A ? own : NULL;
+
     *W = (sp_lanes){0};
-    for (int k = 0; stress && k < 9; k++)
-        stress[k] = (sp_lanes){0};
-    for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
-        A[k] = (sp_lanes){0};
-    (law->law == SP_LAW_STVK           ? sp_law_stvk
-     : law->law == SP_LAW_LINEAR       ? sp_law_linear
-     : law->law == SP_LAW_COROTATIONAL ? corotational
-                                       : invariant_law)(law, H, W, stress, A);
+    if (stress)
+        for (int k = 0; k < 9; k++)
+            stress[k] = (sp_lanes){0};
+    if (A)
+        for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
+            A[k] = (sp_lanes){0};
+
+    switch (law->law) {
+    case SP_LAW_STVK:
+        sp_law_stvk(law, H, W, stress, A);
+        break;
+    case SP_LAW_LINEAR:
+        sp_law_linear(law, H, W, stress, A);
+        break;
+    case SP_LAW_COROTATIONAL:
+        corotational(law, H, W, stress, A);
+        break;
+    default:
+        invariant_law(law, H, W, stress, A);
+    }
     if (law->fibre != SP_FIBRE_NONE)
         fibres(law, H, W, stress, A);
     refuse_inverted(law, H, W, stress, A);
+
     if (A && definite && !all_definite(A))
         project_definite(H, A);
 }

@@ -49,13 +49,17 @@ SP_INLINE void add_first_stress(const sp_lanes *F, const sp_lanes *S, sp_lanes *
 SP_INLINE void add_isotropic_tangent(const sp_lanes *c, const sp_lanes *F, sp_lanes *A)
 {
     sp_lanes B[9], scaled[9], sheared[9];
+
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             B[3 * i + k] = c[1] * (F[3 * i] * F[3 * k] + F[3 * i + 1] * F[3 * k + 1] + F[3 * i + 2] * F[3 * k + 2]);
+
     for (int k = 0; k < 9; k++) {
         scaled[k] = c[0] * F[k];
         sheared[k] = c[1] * F[k];
     }
+
+    /* p = 3i + j, q = 3k + l */
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
             A[at] += scaled[p] * F[q] + sheared[3 * (p / 3) + q % 3] * F[3 * (q / 3) + p % 3];
@@ -78,6 +82,7 @@ SP_CLONES void sp_law_stvk(const sp_law_lanes *law, const sp_lanes *H, sp_lanes 
     sp_lanes F[9], E[6], S[6];
     green_strain(H, F, E);
     isotropic_stress(law->constant, E, S);
+
     *W += 0.5 * (S[0] * E[0] + S[1] * E[1] + S[2] * E[2]) + (S[3] * E[3] + S[4] * E[4] + S[5] * E[5]);
     if (P)
         add_first_stress(F, S, P);
@@ -98,21 +103,26 @@ SP_INLINE sp_lanes linear_stress(const sp_law_lanes *law, const sp_lanes *E, int
 SP_CLONES void sp_law_linear(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     sp_lanes F[9], E[6], S[6];
+
     green_strain(H, F, E);
     for (int k = 0; k < 6; k++)
         S[k] = linear_stress(law, E, k);
     *W += 0.5 * (S[0] * E[0] + S[1] * E[1] + S[2] * E[2]) + (S[3] * E[3] + S[4] * E[4] + S[5] * E[5]);
+
     if (P)
         add_first_stress(F, S, P);
     if (!A)
         return;
-    sp_lanes half[9][6]; /* Σ_a F_ia C_aj,m */
+
+    /* half = Σ_a F_ia C_aj,m, then Σ_b half F_kb. */
+    sp_lanes half[9][6];
     for (int p = 0; p < 9; p++)
         for (int m = 0; m < 6; m++) {
             half[p][m] = F[3 * (p / 3)] * law->C[6 * voigt[0][p % 3] + m];
             for (int a = 1; a < 3; a++)
                 half[p][m] += F[3 * (p / 3) + a] * law->C[6 * voigt[a][p % 3] + m];
         }
+
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++)
             for (int b = 0; b < 3; b++)
@@ -134,8 +144,11 @@ SP_INLINE void quadratic_stress(const sp_law_lanes *law, const sp_lanes *E, sp_l
     else
         for (int k = 0; k < 6; k++)
             S[k] = linear_stress(law, E, k);
+
     if (law->fibre == SP_FIBRE_NONE)
         return;
+
+    /* 4k (aᵀEa) a aᵀ */
     sp_lanes along = E[0] * a[0] * a[0] + E[1] * a[1] * a[1] + E[2] * a[2] * a[2] +
                      2 * (E[3] * a[1] * a[2] + E[4] * a[2] * a[0] + E[5] * a[0] * a[1]);
     for (int k = 0; k < 6; k++)
@@ -145,17 +158,22 @@ SP_INLINE void quadratic_stress(const sp_law_lanes *law, const sp_lanes *E, sp_l
 SP_CLONES void sp_law_second(const sp_law_lanes *law, const sp_lanes U[9], const sp_lanes V[9], sp_lanes P[9])
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
     sp_lanes one[9], E[6], S[6];
     for (int k = 0; k < 9; k++) {
         one[k] = (sp_lanes){0} + identity[k];
         P[k] = (sp_lanes){0};
     }
+
+    /* U S(sym V) + V S(sym U) + S(sym(UᵀV)) */
     symmetric_product(one, V, E);
     quadratic_stress(law, E, S);
     add_first_stress(U, S, P);
+
     symmetric_product(one, U, E);
     quadratic_stress(law, E, S);
     add_first_stress(V, S, P);
+
     symmetric_product(U, V, E);
     quadratic_stress(law, E, S);
     add_first_stress(one, S, P);
@@ -186,6 +204,7 @@ SP_CLONES void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], 
     sp_lanes F[9], E[6], S[6];
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
+
     if (P) {
         for (int k = 0; k < 9; k++)
             P[k] = (sp_lanes){0};
@@ -193,6 +212,7 @@ SP_CLONES void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], 
         isotropic_stress(viscosity, E, S);
         add_first_stress(F, S, P);
     }
+
     if (A) {
         for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
             A[k] = (sp_lanes){0};

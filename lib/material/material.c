@@ -114,11 +114,18 @@ void sp_material_scale(const sp_material *material, const double factor[2], sp_m
 static int utf8_length(const unsigned char *text)
 {
     unsigned char lead = text[0], low = 0x80, high = 0xBF;
-    int length = lead < 0x80                   ? 1
-                 : lead >= 0xC2 && lead < 0xE0 ? 2
-                 : lead >= 0xE0 && lead < 0xF0 ? 3
-                 : lead >= 0xF0 && lead < 0xF5 ? 4
-                                               : 0;
+    int length = 0;
+
+    if (lead < 0x80)
+        length = 1;
+    else if (lead >= 0xC2 && lead < 0xE0)
+        length = 2;
+    else if (lead >= 0xE0 && lead < 0xF0)
+        length = 3;
+    else if (lead >= 0xF0 && lead < 0xF5)
+        length = 4;
+
+    /* The second byte excludes longer forms, surrogates and numbers beyond Unicode. */
     if (lead == 0xE0)
         low = 0xA0;
     else if (lead == 0xED)
@@ -127,8 +134,10 @@ static int utf8_length(const unsigned char *text)
         low = 0x90;
     else if (lead == 0xF4)
         high = 0x8F;
+
+    /* The terminating 0 is below `low` too. */
     for (int i = 1; i < length; i++, low = 0x80, high = 0xBF)
-        if (text[i] < low || text[i] > high) /* the terminating 0 is below `low` too */
+        if (text[i] < low || text[i] > high)
             return 0;
     return length;
 }
@@ -154,15 +163,19 @@ static int check_young_poisson(sp_context *context, const sp_material *material)
 {
     const char *name = material->name;
     double young = material->young, poisson = material->poisson, lambda, mu;
+
     if (!(young > 0 && isfinite(young)))
         return sp_fail(context, SP_INPUT, "material \"%s\": Young's modulus %g Pa is not positive and finite", name,
                        young);
+
     if (!(poisson > -1 && poisson < 0.5))
         return sp_fail(context, SP_INPUT, "material \"%s\": Poisson's ratio %.17g is not between -1 and 0.5", name,
                        poisson);
+
     sp_lame(young, poisson, &lambda, &mu);
     if (!isfinite(lambda) || !isfinite(mu))
         return sp_fail(context, SP_INPUT, "material \"%s\": Young's modulus %g Pa is too large", name, young);
+
     return SP_OK;
 }
 
@@ -170,9 +183,12 @@ static int check_young_poisson(sp_context *context, const sp_material *material)
 static int check_frame(sp_context *context, const sp_material *material)
 {
     const double tolerance = 1e-6, *r = material->frame;
+
     for (int i = 0; i < 9; i++)
         if (!isfinite(r[i]))
             return sp_fail(context, SP_INPUT, "material \"%s\": entry %d of the frame is %g", material->name, i, r[i]);
+
+    /* Its rows are orthonormal, and their determinant is 1. */
     for (int a = 0; a < 3; a++)
         for (int b = a; b < 3; b++) {
             double dot = r[3 * a] * r[3 * b] + r[3 * a + 1] * r[3 * b + 1] + r[3 * a + 2] * r[3 * b + 2];
@@ -182,6 +198,7 @@ static int check_frame(sp_context *context, const sp_material *material)
                     "material \"%s\": rows %d and %d of the frame have the scalar product %.9g instead of %d",
                     material->name, a, b, dot, a == b);
         }
+
     double det =
         r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
     if (!(det > 0))
@@ -204,10 +221,12 @@ static int check_stiffness(sp_context *context, const sp_material *material)
     const double smallest = 1e-14;
     const char *name = material->name;
     double C[6][6], scale[6], L[6][6];
+
     for (int i = 0; i < 21; i++)
         if (!isfinite(material->stiffness[i]))
             return sp_fail(context, SP_INPUT, "material \"%s\": elastic constant %d is %g", name, i,
                            material->stiffness[i]);
+
     unpack_stiffness(material->stiffness, C);
     for (int i = 0; i < 6; i++) {
         if (!(C[i][i] > 0))
@@ -215,6 +234,8 @@ static int check_stiffness(sp_context *context, const sp_material *material)
                            i + 1, i + 1, C[i][i]);
         scale[i] = 1 / sqrt(C[i][i]);
     }
+
+    /* L Lᵀ = D C D with the scales D */
     for (int j = 0; j < 6; j++)
         for (int i = j; i < 6; i++) {
             double sum = i == j ? 1 : C[i][j] * scale[i] * scale[j];
@@ -226,6 +247,7 @@ static int check_stiffness(sp_context *context, const sp_material *material)
                                i + 1);
             L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
         }
+
     return SP_OK;
 }
 
@@ -233,10 +255,12 @@ static int check_stiffness(sp_context *context, const sp_material *material)
 static int check_mooney(sp_context *context, const sp_material *material)
 {
     const double *m = material->mooney;
+
     for (int i = 0; i < 3; i++)
         if (!isfinite(m[i]))
             return sp_fail(context, SP_INPUT, "material \"%s\": Mooney-Rivlin constant %d is %g", material->name, i,
                            m[i]);
+
     if (!(m[0] + m[1] > 0))
         return sp_fail(context, SP_INPUT, "material \"%s\": mu01 + mu10 = %g Pa is not positive", material->name,
                        m[0] + m[1]);
@@ -249,20 +273,26 @@ static int check_fibre(sp_context *context, const sp_material *material)
 {
     const char *name = material->name;
     const double *a = material->fibre_direction;
+
     if ((int)material->fibre < 0 || (int)material->fibre >= SP_FIBRE_COUNT)
         return sp_fail(context, SP_INPUT, "material \"%s\": there are no fibres number %d", name, (int)material->fibre);
+
     if (!(material->fibre_tension >= 0 && isfinite(material->fibre_tension)) ||
         (material->fibre == SP_FIBRE_NONE && material->fibre_tension != 0))
         return sp_fail(context, SP_INPUT, "material \"%s\": a tension of %g Pa in %s", name, material->fibre_tension,
                        material->fibre == SP_FIBRE_NONE ? "no fibres" : "its fibres");
+
     if (material->fibre == SP_FIBRE_NONE)
         return SP_OK;
+
     if (!(material->fibre_stiffness > 0 && isfinite(material->fibre_stiffness)))
         return sp_fail(context, SP_INPUT, "material \"%s\": fibre stiffness %g Pa is not positive and finite", name,
                        material->fibre_stiffness);
+
     if (material->fibre == SP_FIBRE_FUNG && !(material->fibre_exponent > 0 && isfinite(material->fibre_exponent)))
         return sp_fail(context, SP_INPUT, "material \"%s\": fibre exponent %g is not positive and finite", name,
                        material->fibre_exponent);
+
     double length = sp_norm3(a);
     if (!(fabs(length - 1) <= 1e-6))
         return sp_fail(context, SP_INPUT,
@@ -275,9 +305,11 @@ int sp_material_check(sp_context *context, const sp_material *material)
     int status = sp_name_check(context, "material", material->name);
     if (status != SP_OK)
         return status;
+
     const char *name = material->name;
     if (!law_known(material->law))
         return sp_fail(context, SP_INPUT, "material \"%s\": there is no law number %d", name, (int)material->law);
+
     if (!(material->density > 0 && isfinite(material->density)))
         return sp_fail(context, SP_INPUT, "material \"%s\": density %g kg/m3 is not positive and finite", name,
                        material->density);
@@ -287,9 +319,12 @@ int sp_material_check(sp_context *context, const sp_material *material)
     if (!(material->damping_stiffness >= 0 && isfinite(material->damping_stiffness)))
         return sp_fail(context, SP_INPUT, "material \"%s\": stiffness damping %g s is negative or not finite", name,
                        material->damping_stiffness);
+
     status = check_fibre(context, material);
     if (status != SP_OK)
         return status;
+
+    /* Constants that belong to the law. */
     switch (material->law) {
     case SP_LAW_LINEAR:
         status = check_frame(context, material);
@@ -319,14 +354,18 @@ static void strain_transformation(const double frame[9], double T[6][6])
 void sp_material_linear(const sp_material *material, double C[36])
 {
     double own[6][6], T[6][6], half[6][6];
+
     unpack_stiffness(material->stiffness, own);
     strain_transformation(material->frame, T);
+
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             half[i][j] = 0;
             for (int k = 0; k < 6; k++)
                 half[i][j] += own[i][k] * T[k][j];
         }
+
+    /* C = Tᵀ (C' T) */
     for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
             double sum = 0;
@@ -351,15 +390,18 @@ int sp_material_stiffness(sp_context *context, const sp_material *material, doub
     if (!sp_material_quadratic(material))
         return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain",
                        material->name, sp_material_law_text(material));
+
     if (material->law == SP_LAW_LINEAR)
         sp_material_linear(material, C);
     else {
         double lambda, mu;
         sp_lame(material->young, material->poisson, &lambda, &mu);
+        /* λ tr(E) I + 2μ E in Voigt notation, with engineering shear strains */
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++)
                 C[6 * i + j] = (i < 3 && j < 3 ? lambda : 0) + (i != j ? 0 : i < 3 ? 2 * mu : mu);
     }
+
     if (material->fibre == SP_FIBRE_STVK)
         add_fibres(material, C);
     return SP_OK;
@@ -380,10 +422,12 @@ const char *sp_material_list(int64_t count, const sp_material *materials, char l
     *list = 0;
     for (int64_t i = 0; i < count; i++) {
         const size_t length = strlen(materials[i].name) + (i ? 2 : 0);
+
         if (at + length + (i + 1 < count ? sizeof more - 1 : 0) >= SP_MATERIAL_LIST) {
             strcpy(list + at, more);
             break;
         }
+
         at += (size_t)snprintf(list + at, SP_MATERIAL_LIST - at, "%s%s", i ? ", " : "", materials[i].name);
     }
     return list;

@@ -26,7 +26,9 @@ static void invariants(double m[3][3], double *mean, double *second, double *thi
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             *second += 0.5 * m[i][j] * m[j][i];
-    if (*second < 0) /* by rounding; fmax would hide a value that is not a number */
+
+    /* It is below 0 by rounding; fmax would hide a value that is not a number. */
+    if (*second < 0)
         *second = 0;
     *third = determinant(m);
 }
@@ -37,6 +39,7 @@ static double largest(double mean, double second, double third)
     const double radius = sqrt(second / 3);
     if (radius == 0)
         return mean;
+    /* Viète: λ = 2 r cos(φ/3) with cos φ = third / 2r³, r = √(second/3) */
     const double ratio = third / (2 * radius * radius * radius), cosine = ratio > 1 ? 1 : ratio < -1 ? -1 : ratio;
     return mean + 2 * radius * cos(acos(cosine) / 3);
 }
@@ -53,10 +56,13 @@ double sp_tensor_largest(const double tensor[6])
 static void cauchy(const double strain[6], const double stress[6], double *mean, double *second, double *third)
 {
     double C[3][3], S[3][3], m[3][3];
+
     expand(strain, 2, C);
     expand(stress, 1, S);
     for (int i = 0; i < 3; i++)
         C[i][i] += 1;
+
+    /* σ = F S Fᵀ / J has the invariants of C S / J, where J = √det C */
     const double square = determinant(C), scale = square <= 0 ? 0 : 1 / sqrt(square);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)

@@ -43,7 +43,9 @@ static bool has_potential(const sp_newton_problem *problem)
 static void evaluate(iteration *it, const double *x)
 {
     const sp_newton_problem *problem = it->problem;
+
     problem->residual(problem->self, x, it->v->r, &it->size);
+    /* A residual of the size of rounding counts as converged, whatever its scale. */
     it->relative = it->size.scale > 0 ? it->size.norm / it->size.scale : it->size.norm;
     if (it->size.norm <= problem->rounding)
         it->relative = fmin(it->relative, problem->tolerance);
@@ -59,6 +61,7 @@ static int factor(iteration *it)
     const int status = problem->factor(problem->self, it->v->x, false);
     if (status != SP_NUMERICAL || !problem->has_definite)
         return status;
+    /* The projected matrix takes the place of an indefinite one. */
     it->report->indefinite++;
     it->definite = false;
     return problem->factor(problem->self, it->v->x, true);
@@ -80,9 +83,11 @@ static int solve(iteration *it)
 {
     const sp_newton_problem *problem = it->problem;
     const double tolerance = forcing_term(it);
+
     int status = problem->solve(problem->self, it->v->r, tolerance, it->v->dx);
     if (status != SP_NUMERICAL || !problem->has_definite)
         return status;
+
     it->report->indefinite++;
     it->definite = false;
     status = problem->factor(problem->self, it->v->x, true);
@@ -115,15 +120,19 @@ static void move(iteration *it)
     const sp_newton_residual before = it->size;
     const bool near = it->relative <= NEAR;
     const double slope = has_potential(problem) ? dot(problem->n, v->r, v->dx) : 0;
+
     int halvings = 0;
+    /* Armijo's rule: the step is halved until the merit function has fallen enough. */
     for (double s = 1;; s *= 0.5, halvings++) {
         for (int64_t i = 0; i < problem->n; i++)
             v->trial[i] = v->x[i] - s * v->dx[i];
+
         evaluate(it, v->trial);
         if (it->whole_steps || it->relative <= problem->tolerance || sufficient_decrease(it, &before, s, slope) ||
             halved_enough(it, near, halvings))
             break;
     }
+
     it->report->halvings += halvings;
     memcpy(v->x, v->trial, (size_t)problem->n * sizeof *v->x);
 }
@@ -137,6 +146,7 @@ static bool negligible(const iteration *it, double *correction)
     const int64_t n = it->problem->n;
     if (it->problem->negligible == 0)
         return false;
+
     *correction = norm(n, it->v->dx) / fmax(norm(n, it->v->x), DBL_MIN);
     return *correction <= it->problem->negligible;
 }
@@ -148,6 +158,7 @@ static void judge(iteration *it, double before, double relative_before, bool new
     const sp_newton_problem *problem = it->problem;
     const bool above = it->relative > problem->tolerance;
     double correction;
+
     if (new_factor && above && it->size.norm > 0.5 * before && negligible(it, &correction)) {
         it->stagnated = true;
         it->relative = fmin(it->relative, correction);
@@ -165,18 +176,21 @@ static int iterate(iteration *it)
     const bool new_factor = !it->factored;
     const double before = it->size.norm, relative_before = it->relative;
     it->report->iterations++;
+
     int status = new_factor ? factor(it) : SP_OK;
     if (status == SP_OK) {
         status = solve(it);
         it->last = relative_before;
     }
+
     if (status == SP_NUMERICAL && it->whole_steps) {
-        /* a whole step led so far away that the matrix is dominated by rounding */
+        /* A whole step led so far away that the matrix is dominated by rounding. */
         it->relative = INFINITY;
         return SP_OK;
     }
     if (status != SP_OK)
         return status;
+
     move(it);
     judge(it, before, relative_before, new_factor);
     return SP_OK;
@@ -222,9 +236,12 @@ int sp_newton_solve(const sp_newton_problem *problem, const double *restart, con
     iteration it = {
         .problem = problem, .v = vectors, .report = report, .whole_steps = problem->whole_steps > 0, .definite = true};
     int status = SP_OK;
+
     evaluate(&it, vectors->x);
     it.start_potential = it.size.potential;
+
     for (;;) {
+        /* Whole steps that fail are undone: the line search begins where the caller says. */
         if (whole_steps_failed(&it))
             begin_line_searches(&it, restart);
         else if (converged(&it))
@@ -238,6 +255,7 @@ int sp_newton_solve(const sp_newton_problem *problem, const double *restart, con
                 break;
         }
     }
+
     report->stagnated = it.stagnated;
     report->relative = it.relative;
     return status;

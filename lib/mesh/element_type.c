@@ -63,6 +63,8 @@ void sp_element_node(int type, int a, double xi[3])
 {
     const sp_element_type *of = &sp_element_types[type];
     const int middle = a - of->corners, side = middle - edge_count[of->shape];
+
+    /* A corner, the middle of an edge, the middle of a face of four corners, or that of the volume. */
     for (int j = 0; j < 3; j++) {
         xi[j] = 0;
         if (middle < 0)
@@ -90,6 +92,8 @@ static void hexahedron_27(const double xi[3], double shape[], double slope[][3])
     for (int a = 0; a < 27; a++) {
         double place[3], f[3], d[3];
         sp_element_node(SP_HEX27, a, place);
+
+        /* N = Π f_i, ∂N/∂ξ_i = f_i′ Π_{j≠i} f_j */
         for (int i = 0; i < 3; i++)
             f[i] = line(place[i], xi[i], &d[i]);
         shape[a] = f[0] * f[1] * f[2];
@@ -106,6 +110,7 @@ static void hexahedron_8(const double xi[3], double shape[], double slope[][3])
             s[i] = sp_corner_place[SP_HEXAHEDRON][a][i];
             f[i] = 0.5 * (1 + s[i] * xi[i]);
         }
+
         shape[a] = f[0] * f[1] * f[2];
         for (int i = 0; i < 3; i++)
             slope[a][i] = 0.5 * s[i] * f[(i + 1) % 3] * f[(i + 2) % 3];
@@ -117,14 +122,17 @@ static void hexahedron_20(const double xi[3], double shape[], double slope[][3])
 {
     for (int a = 0; a < 20; a++) {
         double s[3], f[3], d[3], sum = -2;
+
         sp_element_node(SP_HEX20, a, s);
         for (int i = 0; i < 3; i++) {
             f[i] = s[i] == 0 ? 1 - xi[i] * xi[i] : 0.5 * (1 + s[i] * xi[i]);
             d[i] = s[i] == 0 ? -2 * xi[i] : 0.5 * s[i];
             sum += s[i] * xi[i];
         }
+
         const double product = f[0] * f[1] * f[2];
         shape[a] = a < 8 ? product * sum : product;
+
         for (int i = 0; i < 3; i++) {
             const double along = d[i] * f[(i + 1) % 3] * f[(i + 2) % 3];
             slope[a][i] = a < 8 ? along * sum + product * s[i] : along;
@@ -141,11 +149,15 @@ static double barycentric_slope(int a, int j)
 static void tetrahedron(int nodes, const double xi[3], double shape[], double slope[][3])
 {
     const double L[4] = {1 - xi[0] - xi[1] - xi[2], xi[0], xi[1], xi[2]};
+
+    /* Corners: L_a, or L_a (2 L_a − 1). */
     for (int a = 0; a < 4; a++) {
         shape[a] = nodes == 4 ? L[a] : L[a] * (2 * L[a] - 1);
         for (int j = 0; j < 3; j++)
             slope[a][j] = (nodes == 4 ? 1 : 4 * L[a] - 1) * barycentric_slope(a, j);
     }
+
+    /* Middles of edges: 4 L_a L_b. */
     for (int k = 4; k < nodes; k++) {
         const int a = edge[SP_TETRAHEDRON][k - 4][0], b = edge[SP_TETRAHEDRON][k - 4][1];
         shape[k] = 4 * L[a] * L[b];
@@ -190,15 +202,20 @@ static void wedge(int nodes, const double xi[3], double shape[], double slope[][
         int column[2];
         sp_element_node(nodes == 18 ? SP_WEDGE18 : nodes == 15 ? SP_WEDGE15 : SP_WEDGE6, a, place);
         wedge_columns(a, column);
+
         const double s = place[2];
         t = triangle(nodes == 18, column[0], column[1], L, dt);
+        /* The function of ζ: quadratic in all nodes, or linear at corners and 1 − ζ² between them. */
         if (nodes == 18)
             z = line(s, zeta, &dz);
         else {
             z = s == 0 ? 1 - zeta * zeta : 0.5 * (1 + s * zeta);
             dz = s == 0 ? -2 * zeta : 0.5 * s;
         }
+
         wedge_product(t, dt, z, dz, &shape[a], slope[a]);
+
+        /* Corners of the serendipity element: ½ L (1 + sζ)(2L + sζ − 2). */
         if (nodes == 15 && a < 6) {
             const double sum = 2 * t + s * zeta - 2, product = t * z;
             shape[a] = product * sum;
@@ -267,10 +284,12 @@ static int tetrahedron_points(int count, double place[][3], double weight[])
 {
     if (count == 4)
         return star(3, (5 - sqrt(5)) / 20, 0.25, 0, place, weight);
+
     place[0][0] = place[0][1] = place[0][2] = 0.25;
     weight[0] = (count == 1 ? 1 : 16.0 / 135) / 6;
     if (count == 1)
         return 1;
+
     const double root = sqrt(15);
     int at = star(3, (7 + root) / 34, (2665 - 14 * root) / 37800, 1, place, weight);
     at = star(3, (7 - root) / 34, (2665 + 14 * root) / 37800, at, place, weight);
@@ -294,6 +313,7 @@ static int wedge_points(int of_triangle, int n, double place[][3], double weight
 {
     double at[6][3], each[6];
     int count = 0;
+
     triangle_points(of_triangle, at, each);
     for (int k = 0; k < n; k++)
         for (int p = 0; p < of_triangle; p++, count++) {
@@ -358,8 +378,11 @@ int sp_element_face(int type, int f, signed char node[SP_FACE_NODES], int *corne
     int count = 0;
     for (; count < *corners; count++)
         node[count] = corner[count];
+
     if (of->nodes == of->corners)
         return count;
+
+    /* Middles of the edges around the face, then its own middle. */
     for (int a = 0; a < *corners; a++)
         node[count++] = (signed char)(of->corners + edge_of(of->shape, corner[a], corner[(a + 1) % *corners]));
     const int middles = of->corners + edge_count[of->shape];
@@ -371,6 +394,7 @@ int sp_element_face(int type, int f, signed char node[SP_FACE_NODES], int *corne
 int sp_face_points(int corners, double place[SP_FACE_NODES][2], double weight[SP_FACE_NODES])
 {
     double at[6][3], each[6];
+
     if (corners == 3) {
         triangle_points(6, at, each);
         for (int p = 0; p < 6; p++) {
@@ -380,6 +404,7 @@ int sp_face_points(int corners, double place[SP_FACE_NODES][2], double weight[SP
         }
         return 6;
     }
+
     for (int p = 0; p < 9; p++) {
         place[p][0] = gauss_place[3][p % 3];
         place[p][1] = gauss_place[3][p / 3];
@@ -394,16 +419,17 @@ void sp_element_face_place(int type, int f, double s, double t, double xi[3], do
     const sp_element_shape shape = sp_element_types[type].shape;
     const signed char *corner = face[shape][f];
     const int corners = corner[3] < 0 ? 3 : 4;
+
     memset(xi, 0, 3 * sizeof *xi);
     memset(along, 0, 6 * sizeof **along);
+
+    /* The linear shape functions N of the corners and their slopes, bilinear or barycentric. */
+    const double L[3] = {1 - s - t, s, t};
     for (int a = 0; a < corners; a++) {
-        const double u = 0.5 * (1 + sign[a][0] * s), v = 0.5 * (1 + sign[a][1] * t),
-                     N = corners == 4 ? u * v
-                         : a == 0     ? 1 - s - t
-                         : a == 1     ? s
-                                      : t,
+        const double u = 0.5 * (1 + sign[a][0] * s), v = 0.5 * (1 + sign[a][1] * t), N = corners == 4 ? u * v : L[a],
                      Ns = corners == 4 ? 0.5 * sign[a][0] * v : barycentric_slope(a, 0),
                      Nt = corners == 4 ? 0.5 * sign[a][1] * u : barycentric_slope(a, 1);
+
         for (int i = 0; i < 3; i++) {
             xi[i] += N * sp_corner_place[shape][corner[a]][i];
             along[0][i] += Ns * sp_corner_place[shape][corner[a]][i];
@@ -430,6 +456,7 @@ int sp_element_gmsh_node(int type, int a)
                                           19, 17, 10, 12, 14, 15, 22, 23, 21, 24, 20, 25, 26},
                              wedge18[18] = {0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11, 15, 17, 16};
     const sp_element_type *of = &sp_element_types[type];
+
     if (of->nodes == of->corners)
         return a;
     return of->shape == SP_TETRAHEDRON ? tet10[a] : of->shape == SP_WEDGE ? wedge18[a] : hex27[a];
@@ -437,7 +464,7 @@ int sp_element_gmsh_node(int type, int a)
 
 int sp_element_abaqus_face(int type, int number)
 {
-    /* by S1, S2, … */
+    /* By S1, S2, … */
     static const signed char face_of[3][6] = {[SP_HEXAHEDRON] = {4, 5, 2, 1, 3, 0},
                                               [SP_TETRAHEDRON] = {3, 2, 0, 1, -1, -1},
                                               [SP_WEDGE] = {3, 4, 0, 1, 2, -1}};
@@ -460,15 +487,20 @@ bool sp_element_on_edge(int type, int a, int b)
 void sp_element_mirror(int type, signed char mirror[SP_ELEMENT_NODES])
 {
     const sp_element_type *of = &sp_element_types[type];
+
     for (int a = 0; a < of->nodes; a++) {
         double xi[3], other[3];
         sp_element_node(type, a, xi);
-        if (of->shape == SP_TETRAHEDRON) { /* corners 2 and 3 are exchanged */
+
+        /* Corners 2 and 3 of a tetrahedron are exchanged; other shapes are reflected in ζ. */
+        if (of->shape == SP_TETRAHEDRON) {
             const double kept = xi[1];
             xi[1] = xi[2];
             xi[2] = kept;
         } else
             xi[2] = -xi[2];
+
+        /* The node at the mirrored place takes the number. */
         for (int b = 0; b < of->nodes; b++) {
             sp_element_node(type, b, other);
             if (other[0] == xi[0] && other[1] == xi[1] && other[2] == xi[2])

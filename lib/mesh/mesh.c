@@ -50,12 +50,16 @@ const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_mat
     const double *factor = mesh->factor ? mesh->factor + 2 * element : NULL;
     bool scaled = factor && !(factor[0] == 1 && factor[1] == 1),
          directed = mesh->fibre && shared->fibre != SP_FIBRE_NONE;
+
     if (!scaled && !directed)
         return shared;
+
+    /* The element's own factors and direction of fibres replace those of the region. */
     if (scaled)
         sp_material_scale(shared, factor, own);
     else
         *own = *shared;
+
     if (directed)
         memcpy(own->fibre_direction, mesh->fibre + 3 * element, sizeof own->fibre_direction);
     return own;
@@ -71,6 +75,7 @@ void sp_mesh_box(const sp_mesh *mesh, double low[3], double high[3])
 {
     for (int c = 0; c < 3; c++)
         low[c] = high[c] = mesh->vertex_count > 0 ? mesh->vertices[c] : 0;
+
     for (int64_t v = 1; v < mesh->vertex_count; v++)
         for (int c = 0; c < 3; c++) {
             double x = mesh->vertices[3 * v + c];
@@ -115,6 +120,8 @@ static void grid_jacobians(const double edge[3][4][3], int n, const double *s, d
         for (int b = 0; b < n; b++)
             for (int a = 0; a < n; a++)
                 bilinear(edge[axis], s[a], s[b], tangent[axis][n * b + a]);
+
+    /* The tangent along an axis varies with the other two coordinates. */
     for (int k = 0; k < n; k++)
         for (int j = 0; j < n; j++)
             for (int i = 0; i < n; i++)
@@ -140,6 +147,7 @@ static bool surely_positive(const double edge[3][4][3])
             longest = fmax(longest, sp_norm3(e));
         }
     }
+
     double rounding = 1e-14 * longest;
     return sp_determinant(mean[0], mean[1], mean[2]) > 3 * (delta + rounding) * longest * longest;
 }
@@ -148,10 +156,13 @@ static bool surely_positive(const double edge[3][4][3])
 static double hex_worst(const sp_mesh *mesh, int n, const int64_t hex[8])
 {
     const double ends[2] = {-1, 1};
+
     double edge[3][4][3], jacobian[8 + 27], worst = INFINITY;
     half_edges(mesh->vertices, hex, edge);
     grid_jacobians(edge, 2, ends, jacobian);
+
     grid_jacobians(edge, n, n == 2 ? gauss2 : gauss3, jacobian + 8);
+    /* A comparison with NaN is false: it is asked for. */
     for (int i = 0; i < 8 + n * n * n; i++)
         if (jacobian[i] < worst || isnan(jacobian[i]))
             worst = jacobian[i];
@@ -167,6 +178,8 @@ static int hex_points(const sp_mesh *mesh, int type)
 static double jacobian_at(const sp_mesh *mesh, int nodes, const int64_t *node, const double slope[][3])
 {
     double J[3][3] = {{0}};
+
+    /* J = Σ_a (x_a − x_0) ∂N_a/∂ξ, since Σ_a ∂N_a/∂ξ = 0 */
     for (int a = 1; a < nodes; a++)
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++)
@@ -216,6 +229,7 @@ int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, 
     *references = sp_pool_new(pool, 2 * SP_ELEMENT_TYPES, sizeof **references);
     if (!*references)
         return sp_fail_memory(context);
+
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         if (mesh->block[t].count > 0) {
             sp_reference_at(t, sp_element_stiffness_rule(t, mesh->quadrature), &(*references)[2 * t]);
@@ -237,6 +251,7 @@ bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element, const sp_ref
     const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;
     const int64_t *node = mesh->block[type].node + within * count;
     double edge[3][4][3];
+
     if (count == 8) {
         half_edges(mesh->vertices, node, edge);
         if (surely_positive(edge))
@@ -251,8 +266,11 @@ double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
     const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
     const int64_t *node = mesh->block[type].node + within * nodes;
     double volume = 0;
+
     if (nodes == 4)
         return sp_tet_volume(mesh->vertices, node);
+
+    /* The 2³ Gauss points are exact for the volume of a trilinear hexahedron. */
     if (nodes == 8) {
         double edge[3][4][3], jacobian[8];
         half_edges(mesh->vertices, node, edge);
@@ -261,6 +279,7 @@ double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
             volume += jacobian[i];
         return volume;
     }
+
     sp_reference reference;
     sp_reference_at(type, sp_element_types[type].mass, &reference);
     for (int g = 0; g < reference.count; g++)
@@ -290,9 +309,11 @@ bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
 {
     if (!nodes_in_range(mesh, element) || sp_mesh_element_positive(mesh, element, NULL))
         return false;
+
     int64_t within, mirrored[SP_ELEMENT_NODES];
     signed char mirror[SP_ELEMENT_NODES];
     const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    /* An element can be turned if its mirror image is positive. */
     sp_element_mirror(type, mirror);
     for (int a = 0; a < nodes; a++)
         mirrored[a] = mesh->block[type].node[within * nodes + mirror[a]];
@@ -307,9 +328,12 @@ static void turn_surface(sp_mesh *mesh)
         int64_t element = surface->element[v], within;
         if (element < 0 || element >= sp_mesh_element_count(mesh) || !sp_mesh_element_turnable(mesh, element))
             continue;
+
         const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+        /* Only the weights of elements that are turned change places. */
         if (surface->width < nodes)
             continue;
+
         double *weight = surface->weights + surface->width * v, mirrored[SP_ELEMENT_NODES];
         signed char mirror[SP_ELEMENT_NODES];
         sp_element_mirror(type, mirror);
@@ -324,14 +348,17 @@ static int mirrored_face(int type, int f)
 {
     signed char mirror[SP_ELEMENT_NODES], old[SP_FACE_NODES], now[SP_FACE_NODES];
     int corners, others, found = f;
+
     sp_element_mirror(type, mirror);
     sp_element_face(type, f, old, &corners);
     for (int g = 0; g < sp_element_types[type].faces; g++) {
+        /* The face g of the mirrored element that has the corners of f. */
         int same = 0;
         sp_element_face(type, g, now, &others);
         for (int a = 0; a < others; a++)
             for (int b = 0; b < corners; b++)
                 same += mirror[now[a]] == old[b];
+
         if (others == corners && same == corners)
             found = g;
     }
@@ -343,6 +370,7 @@ static void turn_faces(sp_mesh *mesh)
 {
     for (int64_t i = 0; i < mesh->set_count; i++) {
         sp_mesh_set *set = &mesh->sets[i];
+
         if (set->kind != SP_SET_FACES)
             continue;
         for (int64_t k = 0; k < set->count; k++) {
@@ -350,6 +378,7 @@ static void turn_faces(sp_mesh *mesh)
             if (sp_mesh_element_turnable(mesh, entry[0]))
                 entry[1] = mirrored_face(sp_mesh_type(mesh, entry[0], &within), (int)entry[1]);
         }
+
         sp_mesh_sort_set(set);
     }
 }
@@ -360,6 +389,7 @@ static void turn_element(sp_mesh *mesh, int64_t element)
     signed char mirror[SP_ELEMENT_NODES];
     const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
     int64_t *node = mesh->block[type].node + within * nodes;
+
     sp_element_mirror(type, mirror);
     for (int a = 0; a < nodes; a++)
         mirrored[a] = node[mirror[a]];
@@ -369,10 +399,12 @@ static void turn_element(sp_mesh *mesh, int64_t element)
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
 {
     int64_t count = 0;
+    /* Surfaces and sets ask which elements are turned, and come before the elements. */
     if (turn) {
         turn_surface(mesh);
         turn_faces(mesh);
     }
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         if (turn && sp_mesh_element_turnable(mesh, e)) {
             turn_element(mesh, e);

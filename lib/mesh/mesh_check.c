@@ -29,7 +29,10 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     const sp_embedded_surface *surface = &mesh->surface;
     int64_t elements = 0, most;
     int status;
+
     SP_TRY(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
+
+    /* The number of nodes of all elements must be addressable too. */
     for (int t = 0; t < SP_ELEMENT_TYPES; t++) {
         SP_TRY(check_array(context, sp_element_types[t].name, mesh->block[t].count, sp_element_types[t].nodes,
                            mesh->block[t].node));
@@ -38,22 +41,27 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
             return sp_fail(context, SP_INPUT, "%s: %lld elements are too many", sp_element_types[t].name,
                            (long long)mesh->block[t].count);
     }
+
     if (elements == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
+
     SP_TRY(check_array(context, "region", elements, 1, mesh->region));
     SP_TRY(check_array(context, "factor", mesh->factor ? elements : 0, 2, mesh->factor));
     SP_TRY(check_array(context, "fibre", mesh->fibre ? elements : 0, 3, mesh->fibre));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
     SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
+
     if (mesh->quadrature != 2 && mesh->quadrature != 3)
         return sp_fail(context, SP_INPUT, "quadrature is %d, it must be 2 or 3", mesh->quadrature);
     if (mesh->up != 0 && (mesh->up < 'x' || mesh->up > 'z'))
         return sp_fail(context, SP_INPUT, "the axis that points up is %d, it must be that of x, y or z", mesh->up);
+
     SP_TRY(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
     SP_TRY(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
     SP_TRY(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
     SP_TRY(check_array(context, "surface/weights", surface->vertex_count, SP_ELEMENT_NODES, surface->weights));
+
     const int width = sp_mesh_width(mesh);
     if (surface->vertex_count > 0 && surface->width != width)
         return sp_fail(context, SP_INPUT, "surface/weights: %d columns instead of %d", surface->width, width);
@@ -82,15 +90,20 @@ static int check_unique_names(sp_context *context, const sp_mesh *mesh)
 {
     sp_pool pool = {0};
     const sp_material **sorted = sp_pool_raw(&pool, mesh->material_count, sizeof *sorted);
+
     if (!sorted)
         return sp_fail_memory(context);
+
     for (int64_t m = 0; m < mesh->material_count; m++)
         sorted[m] = mesh->materials + m;
+    /* Equal names are adjacent, and the first repetition in the order of the mesh is reported. */
     qsort(sorted, (size_t)mesh->material_count, sizeof *sorted, compare_names);
+
     const sp_material *first = NULL;
     for (int64_t m = 1; m < mesh->material_count; m++)
         if (strcmp(sorted[m - 1]->name, sorted[m]->name) == 0 && (!first || sorted[m] < first))
             first = sorted[m];
+
     sp_pool_free(&pool);
     if (first)
         return sp_fail(context, SP_INPUT, "materials: number %lld has the name \"%s\" of another one",
@@ -103,6 +116,7 @@ static int check_materials(sp_context *context, const sp_mesh *mesh)
     for (int64_t m = 0; m < mesh->material_count; m++) {
         int status = sp_material_check(context, mesh->materials + m);
         if (status != SP_OK) {
+            /* The message of the check, with the number of the material before it. */
             char message[sizeof context->message - 64];
             snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1, context->message);
             return sp_fail(context, status, "materials: number %lld: %s", (long long)m, message);
@@ -118,13 +132,16 @@ static enum fault element_fault(const sp_mesh *mesh, int64_t element, const sp_r
 {
     int count;
     const int64_t *node = sp_mesh_nodes(mesh, element, &count);
+
     for (*a = 0; *a < count; ++*a)
         if (node[*a] < 0 || node[*a] >= mesh->vertex_count)
             return FAULT_RANGE;
+
     for (*a = 0; *a < count; ++*a)
         for (*b = *a + 1; *b < count; ++*b)
             if (node[*a] == node[*b])
                 return FAULT_TWICE;
+
     if (mesh->region[element] < 0 || mesh->region[element] >= mesh->material_count)
         return FAULT_REGION;
     return sp_mesh_element_positive(mesh, element, references) ? FAULT_NONE : FAULT_SHAPE;
@@ -135,10 +152,12 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
     int a = 0, b = 0;
     int64_t within;
     enum fault fault = element_fault(mesh, element, NULL, &a, &b);
+
     const int type = sp_mesh_type(mesh, element, &within), count = sp_element_types[type].nodes;
     const int64_t *corner = mesh->block[type].node + within * count;
     const char *kind = sp_element_types[type].name;
     long long number = element;
+
     switch (fault) {
     case FAULT_NONE:
         return SP_OK;
@@ -154,6 +173,8 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
     case FAULT_SHAPE:
         break;
     }
+
+    /* The measure of the shape: a volume for tetrahedra, else the least det J. */
     double jacobian = sp_mesh_worst_jacobian(mesh, element);
     if (count != 4)
         return sp_fail(context, SP_INPUT, "%s: element %lld is inverted or folded: its Jacobian falls to %g m3", kind,
@@ -171,6 +192,7 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
     const int status = sp_mesh_references(context, mesh, &pool, &references);
     if (status != SP_OK)
         return status;
+
 #pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
     for (int64_t e = 0; e < count; e++) {
         int a, b;
@@ -184,18 +206,25 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
 /* To be called after the materials and the elements have been checked. */
 static int check_factors(sp_context *context, const sp_mesh *mesh)
 {
-    for (int64_t e = 0; mesh->factor && e < sp_mesh_element_count(mesh); e++) {
+    if (!mesh->factor)
+        return SP_OK;
+
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         const double *factor = mesh->factor + 2 * e;
         const sp_material *own = &mesh->materials[mesh->region[e]];
         sp_material scaled;
+
         for (int i = 0; i < 2; i++)
             if (!(factor[i] > 0 && isfinite(factor[i])))
                 return sp_fail(context, SP_INPUT, "factor: element %lld has %g on %s: it must be positive and finite",
                                (long long)e, factor[i], i ? "mu" : "lambda");
+
         if (factor[0] != factor[1] && !sp_law_isotropic(own->law))
             return sp_fail(context, SP_INPUT,
                            "factor: element %lld has %g and %g, but the law %s of its region has only one",
                            (long long)e, factor[0], factor[1], sp_law_name(own->law));
+
+        /* The scaled constants must be those of a material again. */
         int status = sp_material_check(context, sp_mesh_material(mesh, e, &scaled));
         if (status == SP_INPUT)
             return sp_fail(context, SP_INPUT, "factor: element %lld: %g and %g leave no material of \"%s\" that can be",
@@ -206,16 +235,21 @@ static int check_factors(sp_context *context, const sp_mesh *mesh)
     return SP_OK;
 }
 
-/* Likewise. */
+/* To be called after the materials and the elements have been checked. */
 static int check_fibres(sp_context *context, const sp_mesh *mesh)
 {
-    for (int64_t e = 0; mesh->fibre && e < sp_mesh_element_count(mesh); e++) {
+    if (!mesh->fibre)
+        return SP_OK;
+
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         const double *a = mesh->fibre + 3 * e;
         const sp_material *own = &mesh->materials[mesh->region[e]];
+
         for (int i = 0; i < 3; i++)
             if (!isfinite(a[i]))
                 return sp_fail(context, SP_INPUT, "fibre: element %lld: %c = %g is not finite", (long long)e, "xyz"[i],
                                a[i]);
+
         double length = sp_norm3(a);
         if (own->fibre == SP_FIBRE_NONE && (a[0] != 0 || a[1] != 0 || a[2] != 0))
             return sp_fail(context, SP_INPUT,
@@ -235,9 +269,11 @@ static int check_fixed(sp_context *context, const sp_mesh *mesh)
         if (vertex < 0 || vertex >= mesh->vertex_count)
             return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i,
                            (long long)vertex, (long long)mesh->vertex_count);
+
         if (i > 0 && vertex <= mesh->fixed[i - 1])
             return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld after vertex %lld, they must increase",
                            (long long)i, (long long)vertex, (long long)mesh->fixed[i - 1]);
+
         if (mesh->fixed_axes[i] < 1 || mesh->fixed_axes[i] > 7)
             return sp_fail(context, SP_INPUT, "fixed: entry %lld (vertex %lld) holds the axes %d, they must be 1 to 7",
                            (long long)i, (long long)vertex, mesh->fixed_axes[i]);
@@ -253,6 +289,7 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
     double sum = 0, off[3];
     int count;
     const int64_t *node = sp_mesh_nodes(mesh, surface->element[vertex], &count);
+
     for (int c = 0; c < 3; c++)
         off[c] = -surface->vertices[3 * vertex + c];
     for (int a = 0; a < surface->width; a++) {
@@ -264,12 +301,17 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
                            "surface/weights: weight %d of vertex %lld is %g, but its element has %d nodes", a,
                            (long long)vertex, weight[a], count);
         sum += weight[a];
-        for (int c = 0; c < 3 && a < count; c++)
+        if (a >= count)
+            continue;
+        for (int c = 0; c < 3; c++)
             off[c] += weight[a] * mesh->vertices[3 * node[a] + c];
     }
+
+    /* Weights of a partition of unity, which give the place of the vertex. */
     if (!(fabs(sum - 1) <= 1e-9))
         return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1",
                        (long long)vertex, sum);
+
     double distance = sp_norm3(off);
     if (!(distance <= largest_distance))
         return sp_fail(context, SP_INPUT,
@@ -283,13 +325,17 @@ static int check_surface(sp_context *context, const sp_mesh *mesh, double tolera
     const sp_embedded_surface *surface = &mesh->surface;
     int status;
     SP_TRY(check_coordinates(context, "surface/vertices", surface->vertex_count, surface->vertices));
+
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         if (surface->triangles[i] < 0 || surface->triangles[i] >= surface->vertex_count)
             return sp_fail(context, SP_INPUT, "surface/triangles: triangle %lld names vertex %lld of %lld",
                            (long long)(i / 3), (long long)surface->triangles[i], (long long)surface->vertex_count);
+
     double low[3], high[3];
     sp_mesh_box(mesh, low, high);
+    /* Surface vertices may be off by a part of the size of the mesh. */
     double diagonal = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
+
     for (int64_t v = 0; v < surface->vertex_count; v++) {
         int64_t element = surface->element[v];
         if (element < 0 || element >= sp_mesh_element_count(mesh))

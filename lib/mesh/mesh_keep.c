@@ -20,11 +20,13 @@ static void keep_elements(const sp_mesh *mesh, const int64_t *element, const int
         const int64_t to = element[e];
         if (to < 0)
             continue;
+
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         int64_t *target = (int64_t *)sp_mesh_nodes(part, to, &nodes);
         for (int a = 0; a < nodes; a++)
             target[a] = vertex[node[a]];
+
         part->region[to] = mesh->region[e];
         if (mesh->factor)
             memcpy(part->factor + 2 * to, mesh->factor + 2 * e, 2 * sizeof *mesh->factor);
@@ -40,6 +42,7 @@ static void keep_vertices(const sp_mesh *mesh, const int64_t *vertex, sp_mesh *p
             origin[vertex[v]] = v;
             memcpy(part->vertices + 3 * vertex[v], mesh->vertices + 3 * v, 3 * sizeof *mesh->vertices);
         }
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         if (vertex[mesh->fixed[i]] >= 0) {
             part->fixed[part->fixed_count] = vertex[mesh->fixed[i]];
@@ -56,13 +59,17 @@ static void keep_surface(const sp_mesh *mesh, const int64_t *element, const int6
         const int64_t at = surface_vertex[v];
         if (at < 0)
             continue;
+
+        /* Weights beyond the nodes of the element are 0, so that fewer columns lose nothing. */
         memcpy(to->vertices + 3 * at, from->vertices + 3 * v, 3 * sizeof *to->vertices);
-        memcpy(to->weights + to->width * at, from->weights + from->width * v,
-               (size_t)to->width * sizeof *to->weights); /* those beyond the nodes of the element are 0 */
+        memcpy(to->weights + to->width * at, from->weights + from->width * v, (size_t)to->width * sizeof *to->weights);
+
         to->element[at] = element[from->element[v]];
     }
+
     for (int64_t t = 0; t < from->triangle_count; t++) {
         const int64_t *corner = from->triangles + 3 * t;
+        /* A triangle is kept if all its corners are. */
         if (surface_vertex[corner[0]] < 0 || surface_vertex[corner[1]] < 0 || surface_vertex[corner[2]] < 0)
             continue;
         for (int i = 0; i < 3; i++)
@@ -76,19 +83,25 @@ static void make_room(const sp_mesh *mesh, int64_t surface_vertices, sp_mesh *pa
     sp_pool *pool = &part->pool;
     sp_embedded_surface *surface = &part->surface;
     const int64_t elements = sp_mesh_element_count(part);
+
     part->vertices = sp_pool_raw(pool, part->vertex_count, 3 * sizeof *part->vertices);
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         part->block[t].node =
             sp_pool_raw(pool, part->block[t].count, (size_t)sp_element_types[t].nodes * sizeof(int64_t));
+
     part->region = sp_pool_raw(pool, elements, sizeof *part->region);
     part->factor = mesh->factor ? sp_pool_raw(pool, elements, 2 * sizeof *part->factor) : NULL;
     part->fibre = mesh->fibre ? sp_pool_raw(pool, elements, 3 * sizeof *part->fibre) : NULL;
+
     part->fixed = sp_pool_raw(pool, mesh->fixed_count, sizeof *part->fixed);
     part->fixed_axes = sp_pool_raw(pool, mesh->fixed_count, sizeof *part->fixed_axes);
+
     part->quadrature = mesh->quadrature;
     part->up = mesh->up;
     part->material_count = mesh->material_count;
     part->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
+
+    /* The weights have as many columns as the part needs. */
     surface->vertex_count = surface_vertices;
     surface->width = sp_mesh_width(part);
     surface->vertices = sp_pool_raw(pool, surface_vertices, 3 * sizeof *surface->vertices);
@@ -106,30 +119,39 @@ int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_
             *vertex = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex);
     int64_t *surface_vertex = sp_pool_new(&scratch, surface_count, sizeof *surface_vertex);
     int status = SP_OK;
+
     *part = (sp_mesh){0};
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
+    /* The kept elements, their vertices and the surface vertices in them are marked, and then numbered. */
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         int64_t within;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         element[e] = keep[e];
-        for (int a = 0; a < nodes && keep[e]; a++)
+        if (!keep[e])
+            continue;
+        for (int a = 0; a < nodes; a++)
             vertex[node[a]] = 1;
-        part->block[sp_mesh_type(mesh, e, &within)].count += keep[e];
+        part->block[sp_mesh_type(mesh, e, &within)].count++;
     }
+
     for (int64_t v = 0; v < surface_count; v++)
         surface_vertex[v] = keep[mesh->surface.element[v]];
+
     renumber(elements, element);
     part->vertex_count = renumber(mesh->vertex_count, vertex);
     make_room(mesh, renumber(surface_count, surface_vertex), part);
+
     *origin = sp_pool_raw(pool, part->vertex_count, sizeof **origin);
     if (part->pool.failed || !*origin) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     keep_elements(mesh, element, vertex, part);
     keep_vertices(mesh, vertex, part, *origin);
     keep_surface(mesh, element, surface_vertex, part);

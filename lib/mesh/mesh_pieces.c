@@ -22,24 +22,29 @@ int sp_mesh_pieces_by_size(sp_context *context, const sp_mesh *mesh, int64_t *la
     int status = sp_mesh_components(context, mesh, label, count);
     if (status != SP_OK)
         return status;
+
     sp_pool pool = {0};
     piece_size *size = sp_pool_new(&pool, *count, sizeof *size);
     int64_t *rank = sp_pool_raw(&pool, *count, sizeof *rank);
-    if (pool.failed)
-        status = sp_fail_memory(context);
-    for (int64_t p = 0; p < *count && status == SP_OK; p++)
-        size[p].piece = p;
-    for (int64_t e = 0; e < elements && status == SP_OK; e++)
-        size[label[e]].elements++;
-    if (status == SP_OK) {
-        qsort(size, (size_t)*count, sizeof *size, compare_sizes);
-        for (int64_t p = 0; p < *count; p++)
-            rank[size[p].piece] = p;
-        for (int64_t e = 0; e < elements; e++)
-            label[e] = rank[label[e]];
+
+    if (pool.failed) {
+        sp_pool_free(&pool);
+        return sp_fail_memory(context);
     }
+
+    for (int64_t p = 0; p < *count; p++)
+        size[p].piece = p;
+    for (int64_t e = 0; e < elements; e++)
+        size[label[e]].elements++;
+
+    /* Pieces get their rank by size. */
+    qsort(size, (size_t)*count, sizeof *size, compare_sizes);
+    for (int64_t p = 0; p < *count; p++)
+        rank[size[p].piece] = p;
+    for (int64_t e = 0; e < elements; e++)
+        label[e] = rank[label[e]];
     sp_pool_free(&pool);
-    return status;
+    return SP_OK;
 }
 
 /* The number of pieces (label [elements], below `pieces`) without a fixed vertex. */
@@ -49,12 +54,16 @@ static int count_free_pieces(sp_context *context, const sp_mesh *mesh, const int
     sp_pool pool = {0};
     uint8_t *fixed = sp_pool_new(&pool, mesh->vertex_count, 1), *piece_fixed = sp_pool_new(&pool, pieces, 1);
     *count = pieces;
+
     if (pool.failed) {
         sp_pool_free(&pool);
         return sp_fail_memory(context);
     }
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         fixed[mesh->fixed[i]] = 1;
+
+    /* A piece is not free from its first fixed vertex on. */
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -74,9 +83,12 @@ int sp_mesh_count_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
     sp_pool pool = {0};
     int64_t *label = sp_pool_raw(&pool, sp_mesh_element_count(mesh), sizeof *label);
     int status = label ? SP_OK : sp_fail_memory(context);
+
     *counts = (sp_cut_counts){.copies = cut->vertex_count - mesh->vertex_count};
-    for (int64_t v = mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex are contiguous */
+    /* Copies of one vertex are contiguous. */
+    for (int64_t v = mesh->vertex_count; v < cut->vertex_count; v++)
         counts->doubled += v == mesh->vertex_count || origin[v] != origin[v - 1];
+
     if (status == SP_OK)
         status = sp_mesh_components(context, mesh, label, &counts->pieces_before);
     if (status == SP_OK)

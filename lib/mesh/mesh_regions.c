@@ -15,12 +15,15 @@ int64_t sp_mesh_region_find(const sp_mesh *mesh, const char *name)
 int sp_mesh_region_add(sp_context *context, sp_mesh *mesh, const sp_material *material)
 {
     const int64_t count = mesh->material_count;
+
     sp_material *materials = sp_pool_raw(&mesh->pool, count + 1, sizeof *materials);
     if (!materials)
         return sp_fail_memory(context);
+
     if (count > 0)
         memcpy(materials, mesh->materials, (size_t)count * sizeof *materials);
     materials[count] = *material;
+
     sp_pool_drop(&mesh->pool, mesh->materials);
     mesh->materials = materials;
     mesh->material_count = count + 1;
@@ -34,13 +37,17 @@ int sp_mesh_region_drop_empty(sp_context *context, sp_mesh *mesh)
     int64_t kept = 0, *number = sp_pool_new(&pool, mesh->material_count, sizeof *number);
     if (!number)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++)
         number[mesh->region[e]] = 1;
+
+    /* The regions that are used move to the front, in their order. */
     for (int64_t r = 0; r < mesh->material_count; r++)
         if (number[r]) {
             mesh->materials[kept] = mesh->materials[r];
             number[r] = kept++;
         }
+
     mesh->material_count = kept;
     for (int64_t e = 0; e < elements; e++)
         mesh->region[e] = number[mesh->region[e]];
@@ -68,11 +75,13 @@ static const double PI = 3.14159265358979323846;
 static int spread_fibres(sp_context *context, sp_mesh *mesh)
 {
     int64_t elements = sp_mesh_element_count(mesh);
+
     if (mesh->fibre)
         return SP_OK;
     mesh->fibre = sp_pool_new(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
     if (!mesh->fibre)
         return sp_fail_memory(context);
+
     for (int64_t e = 0; e < elements; e++) {
         const sp_material *material = &mesh->materials[mesh->region[e]];
         if (material->fibre != SP_FIBRE_NONE)
@@ -84,32 +93,43 @@ static int spread_fibres(sp_context *context, sp_mesh *mesh)
 int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_helix *helix)
 {
     double low[3], high[3], size[3], axis[3], length = sp_norm3(helix->axis);
+
     for (int c = 0; c < 3; c++)
         if (!isfinite(helix->axis[c]) || !isfinite(helix->centre[c]))
             return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c],
                            helix -> axis[c], helix -> centre[c]);
+
     if (!(length > 0 && isfinite(length)))
         return sp_fail(context, SP_INPUT, "helix: the axis has the length %g", length);
     if (!isfinite(helix->angle))
         return sp_fail(context, SP_INPUT, "helix: the angle is %g", helix->angle);
+
     int status = spread_fibres(context, mesh);
     if (status != SP_OK)
         return status;
+
     sp_mesh_box(mesh, low, high);
     for (int c = 0; c < 3; c++) {
         size[c] = high[c] - low[c];
         axis[c] = helix->axis[c] / length;
     }
+
+    /* Fibres wind around the axis under the angle; on the axis itself they follow it. */
     double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180), on_axis = 1e-9 * sp_norm3(size);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
+
         if (mesh->region[e] != region)
             continue;
+
         sp_element_centre(mesh, e, x);
         for (int c = 0; c < 3; c++)
             x[c] -= helix->centre[c];
-        for (int c = 0; c < 3; c++) /* axis × (x − centre), as long as x is from the axis */
+
+        /* axis × (x − centre) is as long as x is from the axis. */
+        for (int c = 0; c < 3; c++)
             ring[c] = axis[(c + 1) % 3] * x[(c + 2) % 3] - axis[(c + 2) % 3] * x[(c + 1) % 3];
+
         double distance = sp_norm3(ring);
         for (int c = 0; c < 3; c++)
             fibre[c] = distance > on_axis ? around * ring[c] / distance + along * axis[c] : axis[c];

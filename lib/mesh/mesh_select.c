@@ -21,6 +21,7 @@ static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *po
     *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);
     if (!*constrained)
         return sp_fail_memory(context);
+
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         if (mesh->fixed[i] < 0 || mesh->fixed[i] >= mesh->vertex_count)
             return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i,
@@ -34,8 +35,10 @@ static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *po
 static int set_fixed(sp_context *context, sp_mesh *mesh, const uint8_t *constrained)
 {
     int64_t count = 0;
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         count += constrained[v] != 0;
+
     int64_t *fixed = sp_pool_raw(&mesh->pool, count, sizeof *fixed);
     uint8_t *axes = sp_pool_raw(&mesh->pool, count, sizeof *axes);
     if (!fixed || !axes) {
@@ -43,11 +46,14 @@ static int set_fixed(sp_context *context, sp_mesh *mesh, const uint8_t *constrai
         sp_pool_drop(&mesh->pool, axes);
         return sp_fail_memory(context);
     }
+
     for (int64_t v = 0, next = 0; v < mesh->vertex_count; v++)
         if (constrained[v]) {
             fixed[next] = v;
             axes[next++] = constrained[v];
         }
+
+    /* The old list stays as it is until the new one is complete. */
     sp_pool_drop(&mesh->pool, mesh->fixed);
     sp_pool_drop(&mesh->pool, mesh->fixed_axes);
     mesh->fixed_count = count;
@@ -62,17 +68,21 @@ int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], con
     sp_pool pool = {0};
     uint8_t *constrained;
     int status;
+
     *added = 0;
     SP_TRY(check_axes(context, axes));
+
     for (int c = 0; c < 3; c++)
         if (isnan(low[c]) || isnan(high[c]) || low[c] > high[c])
             return sp_fail(context, SP_USAGE, "the box reaches from %g to %g m in %c", low[c], high[c], "xyz"[c]);
+
     SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (sp_in_box(mesh->vertices + 3 * v, low, high)) {
             constrained[v] |= (uint8_t)axes;
             ++*added;
         }
+
     SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
@@ -85,8 +95,10 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
     sp_pool pool = {0};
     uint8_t *constrained;
     int status;
+
     *added = 0;
     SP_TRY(check_axes(context, axes));
+
     for (int c = 0; c < 3; c++)
         if (!isfinite(normal[c]))
             return sp_fail(context, SP_USAGE, "the %c component of the normal is %g", "xyz"[c], normal[c]);
@@ -94,6 +106,7 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
         return sp_fail(context, SP_USAGE, "the normal of the half-space is zero");
     if (isnan(offset))
         return sp_fail(context, SP_USAGE, "the offset of the half-space is %g", offset);
+
     SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
@@ -102,6 +115,7 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
             ++*added;
         }
     }
+
     SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
@@ -113,8 +127,10 @@ int sp_mesh_fix_list(sp_context *context, sp_mesh *mesh, int64_t count, const in
     sp_pool pool = {0};
     uint8_t *constrained;
     int status;
+
     SP_TRY(check_axes(context, axes));
     SP_TRY(constrained_now(context, mesh, &pool, &constrained));
+
     for (int64_t i = 0; i < count; i++) {
         if (vertices[i] < 0 || vertices[i] >= mesh->vertex_count) {
             status = sp_fail(context, SP_INPUT, "entry %lld of the list to be fixed is vertex %lld of %lld",
@@ -123,6 +139,7 @@ int sp_mesh_fix_list(sp_context *context, sp_mesh *mesh, int64_t count, const in
         }
         constrained[vertices[i]] |= (uint8_t)axes;
     }
+
     SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
@@ -151,14 +168,19 @@ int sp_mesh_nearest(sp_context *context, const sp_mesh *mesh, bool surface, cons
     double best = INFINITY;
     sp_pool pool = {0};
     bool *used = surface ? NULL : sp_pool_new(&pool, count, sizeof *used);
+
     if (pool.failed)
         return sp_fail_memory(context);
-    for (int64_t e = 0; used && e < sp_mesh_element_count(mesh); e++) {
-        int nodes;
-        const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-        for (int a = 0; a < nodes; a++)
-            used[node[a]] = true;
-    }
+
+    /* Vertices of the mesh that no element uses do not count. */
+    if (used)
+        for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+            int nodes;
+            const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+            for (int a = 0; a < nodes; a++)
+                used[node[a]] = true;
+        }
+
     *vertex = -1;
     for (int64_t v = 0; v < count; v++) {
         const double squared = sp_distance_squared3(place + 3 * v, point);
@@ -167,6 +189,7 @@ int sp_mesh_nearest(sp_context *context, const sp_mesh *mesh, bool surface, cons
             *vertex = v;
         }
     }
+
     *distance = sqrt(best);
     sp_pool_free(&pool);
     return *vertex < 0 ? sp_fail(context, SP_INPUT, "the mesh has no vertex to be nearest to a place") : SP_OK;

@@ -22,6 +22,7 @@ static void copy_elements(const sp_mesh *mesh, const int to[SP_ELEMENT_TYPES], i
             const int64_t at = moved[element] = sp_mesh_first(made, type) + filled[type];
             memcpy(made->block[type].node + filled[type]++ * nodes, mesh->block[t].node + k * sp_element_types[t].nodes,
                    (size_t)nodes * sizeof(int64_t));
+
             made->region[at] = mesh->region[element];
             if (mesh->factor)
                 memcpy(made->factor + 2 * at, mesh->factor + 2 * element, 2 * sizeof *mesh->factor);
@@ -34,26 +35,32 @@ static void copy_elements(const sp_mesh *mesh, const int to[SP_ELEMENT_TYPES], i
 static void drop_vertices(const sp_mesh *mesh, sp_mesh *made, int64_t *number)
 {
     int nodes;
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         for (int a = 0; a < nodes; a++)
             number[node[a]] = -1;
     }
+
     for (int64_t e = 0; e < sp_mesh_element_count(made); e++) {
         const int64_t *node = sp_mesh_nodes(made, e, &nodes);
         for (int a = 0; a < nodes; a++)
             number[node[a]] = 0;
     }
+
+    /* What has −1 here was used before and is not any more. */
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (number[v] == 0) {
             number[v] = made->vertex_count++;
             memcpy(made->vertices + 3 * number[v], mesh->vertices + 3 * v, 3 * sizeof *mesh->vertices);
         }
+
     for (int64_t e = 0; e < sp_mesh_element_count(made); e++) {
         int64_t *node = (int64_t *)sp_mesh_nodes(made, e, &nodes);
         for (int a = 0; a < nodes; a++)
             node[a] = number[node[a]];
     }
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         if (number[mesh->fixed[i]] >= 0) {
             made->fixed[made->fixed_count] = number[mesh->fixed[i]];
@@ -67,12 +74,17 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
     sp_pool scratch = {0}, *pool = &made->pool;
     int64_t *number = sp_pool_new(&scratch, mesh->vertex_count, sizeof *number),
             *moved = sp_pool_raw(&scratch, elements, sizeof *moved);
+
     *made = (sp_mesh){.quadrature = mesh->quadrature, .up = mesh->up, .material_count = mesh->material_count};
+
+    /* Several types may become one. */
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         made->block[to[t]].count += mesh->block[t].count;
+
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         made->block[t].node =
             sp_pool_raw(pool, made->block[t].count, (size_t)sp_element_types[t].nodes * sizeof(int64_t));
+
     made->vertices = sp_pool_raw(pool, mesh->vertex_count, 3 * sizeof *made->vertices);
     made->region = sp_pool_raw(pool, elements, sizeof *made->region);
     made->factor = mesh->factor ? sp_pool_raw(pool, elements, 2 * sizeof *made->factor) : NULL;
@@ -80,6 +92,7 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
     made->fixed = sp_pool_raw(pool, mesh->fixed_count, sizeof *made->fixed);
     made->fixed_axes = sp_pool_raw(pool, mesh->fixed_count, sizeof *made->fixed_axes);
     made->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
+
     int status = pool->failed || scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
         copy_elements(mesh, to, moved, made);
@@ -87,6 +100,7 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
         made->surface.width = sp_mesh_width(made);
         status = sp_mesh_keep_sets(context, mesh, number, moved, made);
     }
+
     if (status != SP_OK)
         sp_mesh_free(made);
     sp_pool_free(&scratch);

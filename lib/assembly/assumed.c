@@ -191,6 +191,7 @@ static void stress_at(const sp_element_lanes *data, gradients H, tensors S, sp_l
         return;
 
     *energy += data->law.fibre_tension * along;
+    /* S += T a aᵀ */
     for (int g = 0; g < POINTS; g++)
         for (int k = 0; k < 6; k++)
             S[g][k] += data->law.fibre_tension * a[first[k]] * a[second[k]];

@@ -125,6 +125,7 @@ SP_CLONES static void broadcast(int64_t count, const double *from, sp_lanes *to)
 void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element_lanes *data)
 {
     int64_t number = space->element_class[element];
+    /* The element's class may be in all lanes already. */
     if (data->class[0] == number && data->class[SP_LANES - 1] == number) {
         sp_element_lanes_tension(space, data);
         return;
@@ -224,6 +225,7 @@ static void add_blocks(const sp_fe_space *space, int64_t element, int lane, doub
     int64_t start[3 * SP_ELEMENT_NODES];
     bool whole = true;
 
+    /* An element without fixed components adds to complete blocks of rows. */
     for (int a = 0; a < nodes && whole; a++)
         for (int i = 0; i < 3 && whole; i++) {
             const int64_t row = space->dof[3 * node[a] + i];

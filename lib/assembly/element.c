@@ -77,6 +77,7 @@ static double invert_jacobian(int nodes, const double *X, const double reference
             c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
                       J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
 
+    /* Where the columns of J are nearly dependent, the digits of their cofactors are lost in doubles. */
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
 
     if (!(det > SP_ELEMENT_FLAT * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
@@ -419,6 +420,7 @@ int sp_element_assumed_gram(sp_context *context, int type, const double *X, cons
     double strain[8][SP_HEX_PAIRS][6];
     sp_condensation condensation;
 
+    /* The strains of the products take the assumed form, then G = Σ w Ē : C Ē. */
     product_strains(SP_HEX_PAIRS, product, quadrature, fields, vector, strain);
     if (type == SP_HEX8B)
         average_traces(quadrature, strain);

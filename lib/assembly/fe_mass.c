@@ -122,6 +122,7 @@ static int add_lumped(sp_context *context, const sp_fe_space *space, sp_sparse *
         return sp_fail_memory(context);
 
     sp_fe_space_vertex_mass(space, true, mass);
+    /* Only the diagonal. */
     for (int64_t row = 0; row < matrix->order; row++)
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
             if (matrix->index[k] == row)
@@ -169,6 +170,7 @@ static int consistent_compressed(sp_context *context, const sp_fe_space *space, 
 
     for (int64_t row = 0; row < n && status == SP_OK; row++) {
         const int64_t length = mass_row(space, pairs, start, row, value);
+        /* Entries of other components, which are 0, are left out. */
         matrix->start[row] = kept;
         for (int64_t k = 0; k < length; k++)
             if (value[k] != 0) {

@@ -204,6 +204,7 @@ static int find_classes(sp_context *context, sp_fe_space *space)
     sp_list list = {0};
     int status = sp_mesh_references(context, mesh, &space->pool, &space->references);
 
+    /* Elements of equal shape, region, factor and fibre share a class. */
     for (int64_t e = 0; e < elements && status == SP_OK; e++) {
         int nodes;
         int64_t within;
@@ -462,6 +463,7 @@ static int make_batches(sp_context *context, sp_fe_space *space)
         goto done;
     }
 
+    /* The blocks of one color after another, each divided into batches. */
     for (int64_t c = 0, part = 0; c < color_count; c++) {
         for (int64_t p = 0; p < parts; p++)
             if (color[p] == c) {
@@ -611,6 +613,7 @@ static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *
                 }
         }
 
+        /* Columns of the pattern increase. */
         qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, sp_compare_integers);
     }
     (*start)[vertices] = at;
@@ -750,6 +753,7 @@ int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
     start_rows(space, start, neighbour, row_start, place);
 
     int64_t *index = sp_pool_raw(&space->pool, row_start[space->dof_count], sizeof *index);
+    /* An element has an offset for each pair of its nodes. */
     space->offset_start[0] = 0;
     for (int64_t e = 0; e < elements; e++) {
         int nodes;

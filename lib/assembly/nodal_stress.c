@@ -134,6 +134,7 @@ int sp_elastic_nodal_stress(sp_context *context, const sp_fe_space *space, const
             SP_TRY(extrapolation(context, type, &quadrature, weight));
         known = type;
 
+        /* The stress at the points, and the volume of the element. */
         double size = 0;
         for (int p = 0; p < quadrature.count; p++) {
             size += quadrature.weight[p];

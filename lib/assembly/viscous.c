@@ -64,6 +64,7 @@ int sp_viscous_new(sp_context *context, const sp_fe_space *space, const sp_visco
         return sp_fail_memory(context);
     }
 
+    /* Classes in squared edge lengths that damp need a Gram matrix of their own. */
     for (int64_t k = 0; k < space->class_count; k++) {
         sp_viscosity of_class = viscosity[space->classes[k].region];
         if (space->classes[k].gram && (of_class.phi != 0 || of_class.psi != 0))

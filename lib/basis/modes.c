@@ -253,7 +253,7 @@ static int look_for_next(sp_inverted *p, double *next)
     for (int64_t i = 0; i < n * width; i++)
         space[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
 
-    /* The chain of blocks A X, A² X, …. */
+    /* The blocks A X, A² X, … of a Krylov space. */
     for (int step = 0; step <= CHECK_STEPS; step++) {
         const double *from = step == 0 ? space : chain + (step - 1) * width * n;
         sp_sparse_times(context, p->M, width, from, mass_space);

@@ -169,7 +169,7 @@ static int orthonormalize_kept(sp_context *context, pca *p, double *length)
         goto done;
     }
 
-    /* Its factor times the singular values: R diag(σ). */
+    /* The Cholesky factor times the singular values: R diag(σ). */
     for (int64_t c = 0; c < kept; c++)
         for (int64_t i = 0; i < kept; i++)
             p->copy[c * kept + i] = p->R[c * kept + i] * p->singular_value[c];
@@ -214,7 +214,7 @@ static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, (int)count, 1, p->R,
                 (int)count, p->left, (int)count);
 
-    /* Their length in normalized columns is b_i of accurate_enough. */
+    /* The lengths of the coefficients in normalized columns are the b_i of accurate_enough. */
     for (int64_t c = 0; c < count; c++) {
         double square = 0;
         for (int64_t i = 0; i < count; i++)

@@ -237,8 +237,8 @@ static int train_nnls(sp_joint_trainer *t, sp_nnls_set *set)
         }
 
         SP_TRY(offer(t, set, count));
-        /* The best score of the set is computed from the set itself, so that it is the same in a replayed round. */
 
+        /* The best score of the set is computed from the set itself, so that it is the same in a replayed round. */
         double best = 0;
         const double *added = sp_nnls_set_columns(set) + (sp_nnls_set_count(set) - count) * t->rows;
         for (int64_t k = 0; k < count; k++) {

@@ -217,7 +217,6 @@ int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t wa
             if (p.table[k].element >= 0)
                 p.table[kept++] = p.table[k];
         qsort(p.table, (size_t)kept, sizeof *p.table, compare_slots);
-
     } else
         points->count = p.used;
 

@@ -41,6 +41,7 @@ static int list_vertices(sp_context *context, const sp_mesh *mesh, const sp_doma
             key[at++] = node[a] * domains->count + domains->domain[e];
     }
 
+    /* Sorted, the domains of a vertex follow one another; each is kept once. */
     qsort(key, (size_t)at, sizeof *key, sp_compare_integers);
     for (int64_t k = 0; k < at; k++)
         if (kept == 0 || key[kept - 1] != key[k])
@@ -90,6 +91,7 @@ static int find_interfaces(sp_context *context, const sp_mesh *mesh, sp_domains 
     SP_TRY(list_shared(context, domains, &keys, &list));
 
     const shared_vertex *shared = list.data;
+    /* There is an interface for each pair of domains, with increasing vertices. */
     for (int64_t i = 0; i < list.count; i++)
         domains->interface_count += begins_interface(shared, i);
 
@@ -123,6 +125,7 @@ static bool on_a_line(const sp_mesh *mesh, int64_t count, const int64_t *vertex)
     const double *from = mesh->vertices + 3 * vertex[0];
     double along[3] = {0}, longest = 0, most = 0;
 
+    /* The longest edge from the first vertex. */
     for (int64_t i = 1; i < count; i++) {
         double edge[3];
         for (int c = 0; c < 3; c++)
@@ -198,6 +201,7 @@ done:
 int64_t sp_domains_interface(const sp_domains *domains, int64_t one, int64_t other)
 {
     const int64_t wanted[2] = {one < other ? one : other, one < other ? other : one};
+    /* Interfaces are sorted by their pairs: bisection. */
     int64_t low = 0, high = domains->interface_count;
 
     while (low < high) {
@@ -313,6 +317,7 @@ int sp_domains_root(sp_context *context, sp_domains *domains, int64_t root, bool
     for (int64_t d = 0; d < count; d++)
         number[renumber ? order[d] : d] = d;
 
+    /* In a tree the parent is the domain from which the search came. */
     if (domains->parents > 0)
         for (int64_t d = 0; d < count; d++)
             domains->parent[number[d]] = before[d] < 0 ? -1 : number[before[d]];
@@ -337,7 +342,6 @@ static int make_graph(sp_context *context, sp_domains *domains)
     for (int64_t i = 0; i < 2 * domains->interface_count; i++)
         meets[domains->pair[i]] = true;
 
-    /* A tree has an edge less than nodes. */
     /* A single domain needs no interface. */
     for (int64_t d = 0; d < count; d++)
         if (count > 1 && !meets[d]) {
@@ -354,6 +358,7 @@ static int make_graph(sp_context *context, sp_domains *domains)
         goto done;
     }
 
+    /* A tree has one edge less than nodes. */
     domains->parents = domains->interface_count == count - 1 ? count : 0;
     domains->parent = sp_pool_raw(&domains->pool, domains->parents, sizeof *domains->parent);
     if (!domains->parent)
@@ -424,6 +429,7 @@ static int64_t count_pieces(const sp_mesh *mesh, const sp_domains *domains, int6
         }
     }
 
+    /* Every root is a piece; the scratch is left as it was. */
     for (int64_t k = domains->start[i]; k < domains->start[i + 1]; k++)
         pieces += tree[domains->vertices[k]] == domains->vertices[k];
 

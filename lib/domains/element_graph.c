@@ -56,6 +56,7 @@ static int64_t find_neighbours(const sp_mesh *mesh, const sp_element_graph *grap
     int64_t count = 0, *list = found->data;
     const int64_t *corner = sp_mesh_corner_nodes(mesh, element, &corners);
 
+    /* An element is a neighbour when its third common corner is found. */
     for (int a = 0; a < corners; a++)
         for (int64_t k = graph->vertex_start[corner[a]]; k < graph->vertex_start[corner[a] + 1]; k++) {
             const int64_t other = graph->vertex_element[k];
@@ -104,6 +105,7 @@ int sp_element_graph_new(sp_context *context, const sp_mesh *mesh, sp_element_gr
         goto done;
     }
 
+    /* The lists of all elements, one after another. */
     for (int64_t e = 0; e < elements; e++) {
         const int64_t count = find_neighbours(mesh, graph, e, common, &found), *list = found.data;
         int64_t *to = sp_list_add(&index, count, sizeof *to);

@@ -95,6 +95,7 @@ static int add_interfaces(sp_context *context, const sp_domains *domains, const 
             }
         }
 
+        /* The name tells the neighbour, or a rank that is the same in domains of the same content. */
         const bool to_parent = domains->parents > 0 && neighbour == domains->parent[choice->domain];
         if (to_parent && choice->name_parent)
             strcpy(name, "interface-parent");
@@ -232,6 +233,7 @@ static void find_origins(const sp_mesh *mesh, sp_domains *domains)
     for (int64_t i = 0; i < 3 * domains->count; i++)
         domains->origin[i] = INFINITY;
 
+    /* The lowest corner of the box of the nodes. */
     for (int64_t e = 0; e < domains->elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
@@ -275,6 +277,7 @@ int sp_domains_compare(sp_context *context, const sp_mesh *mesh, sp_domains *dom
                 domains->same[d] = other;
         }
 
+        /* A domain without an equal one stands for those that come; the meshes of the others are not needed. */
         if (domains->same[d] != d)
             sp_mesh_free(&made[d]);
     }

@@ -56,6 +56,7 @@ static bool visit_vertex(partition *p, const quotient *q, int64_t i, int64_t v, 
     int64_t first = -1;
     bool shared = false;
 
+    /* Whether other domains have the vertex, and the first of the own elements around it. */
     for (int64_t k = 0; k < count; k++) {
         shared |= p->domain[around[k]] != own;
         if (first < 0 && p->domain[around[k]] == own)
@@ -97,6 +98,7 @@ static void join_small_pieces(const shared_vertex *list, int64_t count, int64_t 
 {
     int64_t most = 0, largest = 0;
 
+    /* The list is sorted by pieces: a run is a piece. */
     for (int64_t k = 0; k < count; k += run_of(list, k, count, true))
         if (run_of(list, k, count, true) > most) {
             most = run_of(list, k, count, true);
@@ -149,6 +151,7 @@ static int make_edges(partition *p, quotient *q)
 
         for (int64_t i = q->first[node]; i < q->first[node + 1]; i++) {
             const int64_t element = q->element[q->order[i]];
+            /* Neighbours in the same domain that belong to other nodes. */
             for (int64_t k = p->graph->start[element]; k < p->graph->start[element + 1]; k++) {
                 const int64_t other = p->graph->index[k], at = p->place[other];
 
@@ -277,6 +280,7 @@ static void keep_heaviest(const quotient *q, int64_t s, int64_t *side, int64_t *
         if (side[n] != s || piece[n] >= 0)
             continue;
 
+        /* A search over the nodes of the side. */
         piece[stack[height++] = n] = pieces;
         while (height > 0) {
             const int64_t from = stack[--height];
@@ -363,6 +367,7 @@ static void sweep(partition *p, const quotient *q, int64_t share, const int64_t 
     double least = INFINITY;
 
     count_all(p, q);
+    /* One node after another moves to side 0, and the cheapest place to stop is kept. */
     for (int64_t k = 0; k < q->count; k++) {
         shared += move_node(p, q, order[k]);
         weight += q->weight[order[k]];
@@ -596,6 +601,7 @@ static int split(partition *p, int64_t d, bool *done)
     if (smaller == 0 || smaller < p->size[d] / p->target[d] / LEAST_SHARE)
         goto done;
 
+    /* Side 1 becomes a new domain. */
     for (int64_t i = 0; i < q.elements; i++)
         if (side[q.node[i]] == 1)
             p->domain[q.element[i]] = p->domain_count;
@@ -701,6 +707,7 @@ int sp_domains_partition(sp_context *context, const sp_mesh *mesh, const sp_elem
         goto done;
     }
 
+    /* At first one domain has all elements and all parts. */
     p.target[0] = count;
     p.size[0] = elements;
     SP_TRY(divide_all(&p, count, stuck));

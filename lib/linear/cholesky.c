@@ -278,6 +278,7 @@ static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int6
 {
     const int64_t n = cholesky->order, *row = cholesky->factor->Perm;
 
+    /* The workspace grows to the largest number of vectors that was asked for. */
     if (groups > s->groups) {
         sp_pool_free(&s->pool);
         s->x = sp_pool_raw(&s->pool, n * groups, sizeof *s->x);

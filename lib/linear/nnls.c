@@ -51,6 +51,7 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
     bool changed = entered > 0;
     int64_t left = 0;
 
+    /* The gradient of the active columns, which follows the steps. */
     for (int64_t i = 0; i < s->k; i++)
         s->g[i] = s->h[s->S[i]];
     for (bool first = true; s->k > 0; first = false) {

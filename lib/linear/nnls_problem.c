@@ -22,6 +22,7 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
     if (*norm >= least_norm && *norm <= largest_norm)
         return SP_OK;
 
+    /* A column of zeros is allowed; what else is out of bounds is told by its place. */
     bool zero = true;
     snprintf(name, sizeof name, index >= 0 ? "%s %lld" : "%s", what, (long long)index);
 

@@ -109,6 +109,7 @@ void sp_nnls_set_drop(sp_nnls_set *set)
         if (s->state[j] != SP_NNLS_ACTIVE)
             continue;
 
+        /* A column moves with its norm, products and weight, and its place in the active set. */
         if (n < j) {
             memcpy(A + n * s->m, A + j * s->m, (size_t)s->m * sizeof *A);
             memcpy(s->H + n * ld, s->H + j * ld, (size_t)s->n * sizeof *A);

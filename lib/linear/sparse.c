@@ -76,6 +76,7 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
         return sp_fail_memory(context);
     }
 
+    /* The entries that are not zero, in their order. */
     kept = 0;
     for (int64_t row = 0; row < n; row++) {
         compressed->start[row] = kept;
@@ -203,6 +204,7 @@ SP_INLINE double row_times(const int32_t *index, int64_t count, const double *a,
     for (int64_t k = 0; k < count; k++) {
         const int width = index[k] & 3;
         const double *u = x + (index[k] >> 2);
+        /* Of three columns two are multiplied at once. */
         if (width == 3) {
             pair += two_at(a) * two_at(u);
             third += a[2] * u[2];

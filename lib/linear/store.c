@@ -80,6 +80,7 @@ int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
     while (status == SP_OK && store->resident > resident) {
         int64_t b = store->resident - 1;
         double *block = blocks_of(store)[b];
+        /* The last block in memory goes first, so that those in memory stay the first. */
         if (b * WIDTH < store->count)
             status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH,
                                          block_width(store, b * WIDTH), block);

@@ -63,6 +63,7 @@ SP_INLINE sp_lanes lanes_sqrt(sp_lanes x)
 
 SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
 {
+    /* W = μ/2 (I_C − 3) − μ ln J + λ/2 ln²J */
     sp_lanes zero = a3 * 0, lambda = c[0], mu = c[1], logarithm = of_lanes(LOG1P, j), J = j + 1;
     *w = (invariants){.W = mu * a3 / 2 - mu * logarithm + lambda / 2 * logarithm * logarithm};
 
@@ -88,6 +89,7 @@ SP_INLINE void add_isochoric_first(sp_lanes m, sp_lanes a3, sp_lanes j, sp_lanes
 
 SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
 {
+    /* W = μ/2 (J^(−2/3) I_C − 3) + κ/4 (J² − 1 − 2 ln J) */
     sp_lanes kappa = c[0] + 2.0 / 3.0 * c[1], J = j + 1;
     *w = (invariants){.W = kappa / 4 * (j * (J + 1) - 2 * of_lanes(LOG1P, j))};
 
@@ -100,7 +102,7 @@ SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j,
 
 SP_INLINE void mooney_rivlin(const sp_lanes *c, sp_lanes a3, sp_lanes b3, sp_lanes j, invariants *w)
 {
-    /* q = J^(−4/3), p2 = q − 1 */
+    /* W = mu01 (J^(−4/3) II_C − 3) + mu10 (J^(−2/3) I_C − 3) + v1 (J − 1)², q = J^(−4/3), p2 = q − 1 */
     sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1), p2 = p * (p + 2);
     *w = (invariants){.W = c[2] * j * j + m * (b * p2 + b3)};
 
@@ -208,8 +210,8 @@ SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
         for (int q = p; q < 9; q++, at++) {
             int i = p / 3, j = p % 3, k = q / 3, l = q % 3;
             sp_lanes sum = s->g_a[p] * h_a[q] + s->g_b[p] * h_b[q] + s->g_J[p] * h_J[q];
-            /* ∂²b = 2(a δ_ik δ_jl + 2F_ij F_kl − δ_ik C_jl − F_il F_kj − B_ik δ_jl) */
 
+            /* ∂²b = 2(a δ_ik δ_jl + 2F_ij F_kl − δ_ik C_jl − F_il F_kj − B_ik δ_jl) */
             sp_lanes second = 2 * F[p] * F[q] - F[3 * i + l] * F[3 * k + j];
             if (i == k)
                 second -= s->C[3 * j + l];
@@ -333,6 +335,7 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
     for (int k = 0; k < 9; k++)
         R[k] = scale * F[k];
 
+    /* R⁻ᵀ = cof R / det R */
     for (int step = 0; step < 7; step++) {
         sp_lanes C[9], determinant;
         cofactor(R, C);
@@ -438,6 +441,7 @@ SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lane
         e += (2 * a[i] + Ha[i]) * Ha[i];
     }
 
+    /* W = k/2 (I₅ − 1)², or k/2c (exp(c (I₅ − 1)²) − 1) */
     if (law->fibre == SP_FIBRE_STVK) {
         *W += k / 2 * e * e;
         first = k * e;
@@ -449,6 +453,7 @@ SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lane
         second = k * (growth + 1) * (1 + 2 * c * e * e);
     }
 
+    /* Active tension: W = T/2 (I₅ − 1) */
     *W += law->fibre_tension / 2 * e;
     first += law->fibre_tension / 2;
 
@@ -475,6 +480,7 @@ static bool all_definite(const sp_lanes *A)
     for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
         L[k] = A[k];
 
+    /* Cholesky's factorization without roots, of all lanes. */
     for (int p = 0; p < 9; p++) {
         for (int l = 0; l < SP_LANES; l++)
             if (!(L[sp_tangent_entry(p, p)][l] > 1e-14 * fabs(A[sp_tangent_entry(p, p)][l])))
@@ -706,6 +712,7 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
                      sp_lanes A[SP_TANGENT_ENTRIES])
 {
     sp_lanes own[9];
+    /* The tangent comes with the stress, whether the caller wants it or not. */
     sp_lanes *stress = P ? P : A ? own : NULL;
 
     *W = (sp_lanes){0};

@@ -81,6 +81,7 @@ SP_CLONES void sp_law_stvk(const sp_law_lanes *law, const sp_lanes *H, sp_lanes 
 {
     sp_lanes F[9], E[6], S[6];
     green_strain(H, F, E);
+    /* S = λ tr(E) I + 2μ E, W = ½ S:E, P = F S */
     isotropic_stress(law->constant, E, S);
 
     *W += 0.5 * (S[0] * E[0] + S[1] * E[1] + S[2] * E[2]) + (S[3] * E[3] + S[4] * E[4] + S[5] * E[5]);

@@ -188,7 +188,7 @@ static int check_frame(sp_context *context, const sp_material *material)
         if (!isfinite(r[i]))
             return sp_fail(context, SP_INPUT, "material \"%s\": entry %d of the frame is %g", material->name, i, r[i]);
 
-    /* Its rows are orthonormal, and their determinant is 1. */
+    /* The rows of a frame are orthonormal, and their determinant is 1. */
     for (int a = 0; a < 3; a++)
         for (int b = a; b < 3; b++) {
             double dot = r[3 * a] * r[3 * b] + r[3 * a + 1] * r[3 * b + 1] + r[3 * a + 2] * r[3 * b + 2];

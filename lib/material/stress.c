@@ -27,7 +27,7 @@ static void invariants(double m[3][3], double *mean, double *second, double *thi
         for (int j = 0; j < 3; j++)
             *second += 0.5 * m[i][j] * m[j][i];
 
-    /* It is below 0 by rounding; fmax would hide a value that is not a number. */
+    /* The invariant is below 0 by rounding only; fmax would hide a value that is not a number. */
     if (*second < 0)
         *second = 0;
     *third = determinant(m);

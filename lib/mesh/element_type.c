@@ -263,6 +263,7 @@ static int star(int n, double a, double each, int at, double place[][3], double 
     for (int p = 0; p <= n; p++, at++) {
         for (int j = 0; j < n; j++)
             place[at][j] = p == j + 1 ? 1 - n * a : a;
+        /* The reference triangle has the area 1/2, the tetrahedron the volume 1/6. */
         weight[at] = n == 3 ? each / 6 : each / 2;
     }
     return at;
@@ -285,6 +286,7 @@ static int tetrahedron_points(int count, double place[][3], double weight[])
     if (count == 4)
         return star(3, (5 - sqrt(5)) / 20, 0.25, 0, place, weight);
 
+    /* The centre, and in the rule of 15 points two stars and the six points of the edges. */
     place[0][0] = place[0][1] = place[0][2] = 0.25;
     weight[0] = (count == 1 ? 1 : 16.0 / 135) / 6;
     if (count == 1)
@@ -395,6 +397,7 @@ int sp_face_points(int corners, double place[SP_FACE_NODES][2], double weight[SP
 {
     double at[6][3], each[6];
 
+    /* Six points of degree 4 on a triangle, 3 × 3 Gauss points on a quadrilateral. */
     if (corners == 3) {
         triangle_points(6, at, each);
         for (int p = 0; p < 6; p++) {
@@ -476,6 +479,7 @@ bool sp_element_on_edge(int type, int a, int b)
     const sp_element_type *of = &sp_element_types[type];
     for (int k = 0; k < edge_count[of->shape]; k++) {
         const int first = edge[of->shape][k][0], last = edge[of->shape][k][1], middle = of->corners + k;
+        /* Ends of an edge in linear elements; in quadratic ones its middle and an end. */
         if (of->nodes == of->corners
                 ? (a == first && b == last) || (a == last && b == first)
                 : (a == middle && (b == first || b == last)) || (b == middle && (a == first || a == last)))

@@ -138,6 +138,7 @@ static const double gauss3[3] = {-0.77459666924148337704, 0, 0.77459666924148337
 static bool surely_positive(const double edge[3][4][3])
 {
     double mean[3][3], delta = 0, longest = 0;
+    /* The mean edges, δ and m. */
     for (int axis = 0; axis < 3; axis++) {
         bilinear(edge[axis], 0, 0, mean[axis]);
         for (int i = 0; i < 4; i++) {
@@ -158,6 +159,7 @@ static double hex_worst(const sp_mesh *mesh, int n, const int64_t hex[8])
     const double ends[2] = {-1, 1};
 
     double edge[3][4][3], jacobian[8 + 27], worst = INFINITY;
+    /* det J at the corners, then at the quadrature points. */
     half_edges(mesh->vertices, hex, edge);
     grid_jacobians(edge, 2, ends, jacobian);
 
@@ -206,6 +208,7 @@ static double worst_of_rules(const sp_mesh *mesh, int type, const int64_t *node,
     const sp_element_type *of = &sp_element_types[type];
     sp_reference own;
     double worst = INFINITY;
+    /* The points of the stiffness, and those of the mass if they are others. */
     for (int r = 0; r < (of->stiffness == of->mass ? 1 : 2); r++) {
         if (!references)
             sp_reference_at(type, r ? of->mass : of->stiffness, &own);

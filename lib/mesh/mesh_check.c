@@ -57,6 +57,7 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     if (mesh->up != 0 && (mesh->up < 'x' || mesh->up > 'z'))
         return sp_fail(context, SP_INPUT, "the axis that points up is %d, it must be that of x, y or z", mesh->up);
 
+    /* The embedded surface, whose weights have a column for each node of the largest element. */
     SP_TRY(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
     SP_TRY(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
     SP_TRY(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
@@ -133,6 +134,7 @@ static enum fault element_fault(const sp_mesh *mesh, int64_t element, const sp_r
     int count;
     const int64_t *node = sp_mesh_nodes(mesh, element, &count);
 
+    /* Ranges come first: what follows uses the nodes and the region as indices. */
     for (*a = 0; *a < count; ++*a)
         if (node[*a] < 0 || node[*a] >= mesh->vertex_count)
             return FAULT_RANGE;
@@ -193,6 +195,7 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
     if (status != SP_OK)
         return status;
 
+        /* Elements after a bad one need no check. */
 #pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
     for (int64_t e = 0; e < count; e++) {
         int a, b;
@@ -296,6 +299,7 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
         if (!isfinite(weight[a]))
             return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g", a, (long long)vertex,
                            weight[a]);
+        /* Columns beyond the nodes of the element have no vertex. */
         if (a >= count && weight[a] != 0)
             return sp_fail(context, SP_INPUT,
                            "surface/weights: weight %d of vertex %lld is %g, but its element has %d nodes", a,
@@ -307,7 +311,7 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
             off[c] += weight[a] * mesh->vertices[3 * node[a] + c];
     }
 
-    /* Weights of a partition of unity, which give the place of the vertex. */
+    /* The weights sum to 1 and give the place of the vertex. */
     if (!(fabs(sum - 1) <= 1e-9))
         return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1",
                        (long long)vertex, sum);

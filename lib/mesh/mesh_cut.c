@@ -105,6 +105,7 @@ static void join_triangles(cutting *c, const sp_face *face)
         int64_t corner[4], key[4];
 
         memcpy(corner, face->corner, sizeof corner);
+        /* The triangle that leaves out one corner. */
         corner[left_out] = -1;
         sp_face_key(corner, key);
 
@@ -226,6 +227,7 @@ static int copy_vertices(cutting *c, const int64_t *origin, sp_mesh *cut)
     const sp_mesh *mesh = c->mesh;
     uint8_t *axes = sp_pool_new(&c->pool, mesh->vertex_count, 1);
 
+    /* A copy is where its origin is, and fixed as that is. */
     cut->vertices = sp_pool_raw(&cut->pool, cut->vertex_count, 3 * sizeof *cut->vertices);
     if (!axes || !cut->vertices)
         return sp_fail_memory(c->context);
@@ -305,6 +307,7 @@ static int cut_surface(cutting *c, sp_mesh *cut, int64_t *dropped)
     if (c->pool.failed)
         return sp_fail_memory(c->context);
 
+    /* The pieces of the mesh before and after the cut, if there are triangles. */
     if (elements) {
         SP_TRY(sp_mesh_components(c->context, mesh, before, &count));
         SP_TRY(sp_mesh_components(c->context, cut, after, &count));
@@ -443,6 +446,7 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
             return sp_fail(context, SP_INPUT, "origin: vertex %lld is to come from vertex %lld of %lld", (long long)v,
                            (long long)origin[v], (long long)mesh->vertex_count);
 
+        /* Positions are equal to the last bit. */
         for (int i = 0; i < 3; i++)
             if (cut->vertices[3 * v + i] != mesh->vertices[3 * origin[v] + i])
                 return sp_fail(context, SP_INPUT,
@@ -453,6 +457,7 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
 
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int count;
+        /* Each node of the cut mesh comes from the node of the mesh. */
         const int64_t *old = sp_mesh_nodes(mesh, e, &count), *corner = sp_mesh_nodes(cut, e, &count);
         for (int a = 0; a < count; a++)
             if (origin[corner[a]] != old[a])

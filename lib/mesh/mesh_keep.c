@@ -23,6 +23,7 @@ static void keep_elements(const sp_mesh *mesh, const int64_t *element, const int
 
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
+        /* The nodes, region, factors and fibres go with the element. */
         int64_t *target = (int64_t *)sp_mesh_nodes(part, to, &nodes);
         for (int a = 0; a < nodes; a++)
             target[a] = vertex[node[a]];
@@ -43,6 +44,7 @@ static void keep_vertices(const sp_mesh *mesh, const int64_t *vertex, sp_mesh *p
             memcpy(part->vertices + 3 * vertex[v], mesh->vertices + 3 * v, 3 * sizeof *mesh->vertices);
         }
 
+    /* New numbers keep the order of the old ones, so that the fixed vertices stay increasing. */
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         if (vertex[mesh->fixed[i]] >= 0) {
             part->fixed[part->fixed_count] = vertex[mesh->fixed[i]];

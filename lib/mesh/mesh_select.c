@@ -182,6 +182,7 @@ int sp_mesh_nearest(sp_context *context, const sp_mesh *mesh, bool surface, cons
         }
 
     *vertex = -1;
+    /* The first of the nearest ones. */
     for (int64_t v = 0; v < count; v++) {
         const double squared = sp_distance_squared3(place + 3 * v, point);
         if ((!used || used[v]) && (*vertex < 0 || squared < best)) {

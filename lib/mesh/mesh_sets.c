@@ -94,6 +94,7 @@ int sp_mesh_add_to_set(sp_context *context, sp_mesh *mesh, const char *name, sp_
     if (!set && mesh->set_count == SP_SETS_MAX)
         return sp_fail(context, SP_INPUT, "the mesh has more than %d sets", SP_SETS_MAX);
 
+    /* Old and new entries together, sorted, replace the old ones. */
     int64_t *joined = sp_pool_raw(&mesh->pool, old + count, (size_t)width * sizeof *joined);
     if (!joined || (!set && !(set = new_set(mesh, name, kind))))
         return sp_fail_memory(context);
@@ -157,6 +158,7 @@ int sp_mesh_set_nodes(const sp_mesh *mesh, const sp_mesh_set *set, int64_t i, in
         return 1;
     }
 
+    /* All nodes of an element, or those of one of its faces. */
     const int64_t *all = sp_mesh_nodes(mesh, *entry, &count);
     if (set->kind == SP_SET_FACES)
         count = sp_element_face(sp_mesh_type(mesh, *entry, &within), (int)entry[1], number, &corners);
@@ -213,6 +215,7 @@ static int check_entries(sp_context *context, const sp_mesh *mesh, const sp_mesh
             return sp_fail(context, SP_INPUT, "sets: \"%s\" names %s %lld of %lld", set->name, what, (long long)*entry,
                            (long long)most);
 
+        /* The face exists if the element, whose number is in range, has so many. */
         if (width == 2 && (entry[1] < 0 || entry[1] >= sp_element_types[sp_mesh_type(mesh, *entry, &within)].faces))
             return sp_fail(context, SP_INPUT, "sets: \"%s\" names face %lld of element %lld", set->name,
                            (long long)entry[1], (long long)*entry);

@@ -34,6 +34,7 @@ static void split_hex(const int64_t hex[8], int64_t tet[6][4])
         if (touches)
             continue;
 
+        /* The cone over both halves of the face. */
         int lowest = sp_quad_lowest(quad);
         for (int half = 1; half <= 2; half++, next++) {
             /* The face is outward. Seen from the apex its triangles are therefore clockwise, which means det > 0. */
@@ -102,6 +103,7 @@ static void barycentric(const double *vertices, const int64_t tet[4], const doub
             edge[a][c] = vertices[3 * tet[a + 1] + c] - vertices[3 * tet[0] + c];
     }
 
+    /* Cramer's rule: the column of the edge is replaced by x − x0. */
     double det = sp_determinant(edge[0], edge[1], edge[2]);
     weight[1] = sp_determinant(to, edge[1], edge[2]) / det;
     weight[2] = sp_determinant(edge[0], to, edge[2]) / det;
@@ -209,6 +211,7 @@ static int split_sets(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     for (int64_t i = 0; i < mesh->set_count; i++) {
         const sp_mesh_set *set = &mesh->sets[i];
 
+        /* Vertices keep their numbers. */
         const bool vertices = set->kind == SP_SET_VERTICES;
         if (!vertices && !split_set(mesh, split, set, &list)) {
             status = sp_fail_memory(context);

@@ -26,6 +26,7 @@ static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_co
         sp_face_key(here.corner, key);
 
         int64_t place = (int64_t)(sp_face_hash(key) & (uint64_t)(capacity - 1));
+        /* The first entry with the same corners, or the free one where the face belongs. */
         for (; table[place] >= 0; place = (place + 1) & (capacity - 1)) {
             sp_face other = sp_face_at(mesh, table[place]);
             sp_face_key(other.corner, other_key);
@@ -127,6 +128,7 @@ int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, in
     *triangles = *element = NULL;
 
     SP_TRY(sp_mesh_boundary_faces(context, mesh, &scratch, &face_count, &face));
+    /* A face has one to eight triangles: they are counted first. */
     for (int64_t f = 0; f < face_count; f++)
         total += face_triangles(mesh, &face[f], triangle);
 

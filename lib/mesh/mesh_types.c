@@ -20,6 +20,7 @@ static void copy_elements(const sp_mesh *mesh, const int to[SP_ELEMENT_TYPES], i
         for (int64_t k = 0; k < mesh->block[t].count; k++, element++) {
             const int type = to[t], nodes = sp_element_types[type].nodes;
             const int64_t at = moved[element] = sp_mesh_first(made, type) + filled[type];
+            /* The corners come first in every type, so that a linear type takes the first nodes. */
             memcpy(made->block[type].node + filled[type]++ * nodes, mesh->block[t].node + k * sp_element_types[t].nodes,
                    (size_t)nodes * sizeof(int64_t));
 
@@ -55,6 +56,7 @@ static void drop_vertices(const sp_mesh *mesh, sp_mesh *made, int64_t *number)
             memcpy(made->vertices + 3 * number[v], mesh->vertices + 3 * v, 3 * sizeof *mesh->vertices);
         }
 
+    /* Elements and fixed vertices get the new numbers. */
     for (int64_t e = 0; e < sp_mesh_element_count(made); e++) {
         int64_t *node = (int64_t *)sp_mesh_nodes(made, e, &nodes);
         for (int a = 0; a < nodes; a++)

@@ -314,7 +314,7 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
     if (count == 0)
         return;
 
-    /* Each force and stiffness, with the operations of a single evaluation. */
+    /* One product of matrices for all of them; forces and stiffnesses are combined as in a single evaluation. */
     sp_quadratic_evaluate_many(s, count, places, monomials, linear, second);
     count = 0;
     for (int64_t i = first; i < end; i++) {

@@ -107,7 +107,7 @@ SP_NATIVE static void times_symmetric(int n, const double *A, const double *x, d
             here += *(const sp_lanes *)(A + (long)j * n + first) * factor[j];
         }
 
-        /* Below it each entry serves both of its places: y_i += A_ij x_j and, lane by lane, y_j += A_ij x_i */
+        /* Below the square each entry serves both of its places: y_i += A_ij x_j and, lane by lane, y_j += A_ij x_i */
         for (int i = first + SP_LANES; i < n; i += SP_LANES) {
             const sp_lanes beside = *(const sp_lanes *)(x + i);
             sp_lanes even = *(sp_lanes *)(y + i), odd = {0};

@@ -292,7 +292,7 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
     if (constant == SP_CONSTANT_ALL)
         return sp_material_stiffness(context, sp_mesh_material(mesh, element, &scaled), C);
 
-    /* λ tr(E)² + 2μ E:E in Voigt notation, with engineering shear strains */
+    /* λ tr(E) I + 2μ E in Voigt notation, with engineering shear strains */
     double factor = mesh->factor ? mesh->factor[2 * element + (constant == SP_CONSTANT_MU)] : 1;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {

@@ -26,6 +26,7 @@ static int start(sp_integrator *it)
     central_workspace *w = it->workspace;
     double energy[SP_WORK_COUNT];
     int status;
+
     SP_TRY(sp_check_stability(it));
     SP_TRY(sp_balance_acceleration(it, it->load.force));
     sp_integrator_energies(it, energy);
@@ -44,6 +45,7 @@ static int refuse_unstable(sp_integrator *it, double energy)
 {
     central_workspace *w = it->workspace;
     int status = SP_OK;
+
     w->energy_scale = fmax(w->energy_scale, fabs(it->ledger.work));
     if (!isfinite(energy))
         SP_TRY(sp_refuse_inverted(it, it->next.q));
@@ -58,14 +60,17 @@ static void add_lagged_damping(sp_integrator *it)
 {
     const sp_system *system = it->system;
     const double h = it->h, beta = it->p.damping_stiffness, *middle_v = it->next.v;
+
     if (beta != 0)
         system->tangent_times(system->self, it->next.q, middle_v, it->product);
+
     if (system->viscous_times) {
         system->viscous_times(system->self, it->next.q, middle_v, it->scratch);
         it->ledger.dissipated += h * sp_dot(it->n, middle_v, it->scratch);
         for (int64_t i = 0; i < it->n; i++)
             it->residual[i] += it->scratch[i];
     }
+
     for (int64_t i = 0; beta != 0 && i < it->n; i++) {
         it->ledger.dissipated += h * beta * middle_v[i] * it->product[i];
         it->residual[i] += beta * it->product[i];
@@ -78,31 +83,40 @@ static int step(sp_integrator *it)
     motion_state *now = &it->now, *next = &it->next; /* next->v is the velocity at the middle of the step */
     const double h = it->h, alpha = it->p.damping_mass;
     int status;
+
     sp_force_of_step(it);
+
+    /* v½ = v₀ + ½h a₀, q₁ = q₀ + h v½ */
     for (int64_t i = 0; i < it->n; i++) {
         next->v[i] = now->v[i] + 0.5 * h * now->a[i];
         next->q[i] = now->q[i] + h * next->v[i];
     }
+
     sp_prescribe(it, 1);
     double energy = system->force(system->self, next->q, it->residual);
     if (system->nonconservative) /* the energy that a linear force would have stored */
         energy += 0.5 * fabs(sp_dot(it->n, next->q, it->residual));
     SP_TRY(refuse_unstable(it, energy));
+
     add_lagged_damping(it);
     for (int64_t i = 0; i < it->n; i++) {
         it->residual[i] = it->load.next_force[i] - it->residual[i];
         it->ledger.work += 0.5 * (it->load.force[i] + it->load.next_force[i]) * (next->q[i] - now->q[i]);
     }
+
     SP_TRY(system->mass_solve(system->self, it->residual, next->a));
     if (alpha != 0) {
         system->mass_times(system->self, next->v, it->product);
         it->ledger.dissipated += h * alpha * sp_dot(it->n, next->v, it->product);
     }
+
+    /* v₁ = (v½ + ½h a₁) / (1 + ½hα): mass-proportional damping is implicit */
     for (int64_t i = 0; i < it->n; i++) {
         now->v[i] = (next->v[i] + 0.5 * h * next->a[i]) / (1 + 0.5 * h * alpha);
         now->a[i] = next->a[i] - alpha * now->v[i];
         now->q[i] = next->q[i];
     }
+
     sp_force_advance(it);
 done:
     return status;

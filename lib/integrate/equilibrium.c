@@ -16,9 +16,11 @@ int sp_equilibrium_new(sp_context *context, const sp_system *system, double tole
 {
     sp_integrator_parameters parameters = {
         .kind = SP_STATIC, .step = 1, .tolerance = tolerance, .iterations = iterations};
+
     sp_equilibrium *equilibrium = calloc(1, sizeof *equilibrium);
     if (!equilibrium)
         return sp_fail_memory(context);
+
     int status = sp_integrator_new(context, system, &equilibrium->loads, &parameters, NULL, NULL, &equilibrium->it);
     if (status == SP_OK)
         *result = equilibrium;
@@ -40,16 +42,19 @@ int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const d
 {
     sp_integrator *it = equilibrium->it;
     size_t bytes = (size_t)it->n * sizeof *q;
+
     memcpy(it->now.q, from, bytes);
     sp_static_reset(it);
     it->report = (sp_integrator_report){0};
     int status = sp_static_find(it, from_load, load);
     const sp_integrator_report *r = &it->report;
+
     *report =
         (sp_equilibrium_report){r->load_steps, r->newton_iterations, r->factorizations, r->halvings, r->indefinite, 0};
     if (status != SP_OK)
         return status;
     memcpy(q, it->next.q, bytes);
+
     it->system->force(it->system->self, q, it->residual);
     for (int64_t i = 0; i < it->n; i++)
         it->residual[i] -= load[i];

@@ -17,6 +17,7 @@ static response short_step(double lambda, double c, double h)
 {
     enum { TERMS = 24 }; /* |z_k| ≤ 2ᵏ/k!, so that the remainder is below 1e-16 of the first term */
     double before = 0, z = 0.5, G = 0.5, S = 1;
+
     for (int k = 1; k < TERMS; k++) { /* z is z_(k+1) */
         const double next = -(c * h * (k + 1) * z + lambda * h * h * before) / ((double)(k + 1) * (k + 2));
         before = z;
@@ -30,10 +31,13 @@ static response short_step(double lambda, double c, double h)
 static response respond(double lambda, double c, double h)
 {
     const double half = 0.5 * c, square = lambda - half * half;
+
     if (c * h <= 1 && lambda * h * h <= 1)
         return short_step(lambda, c, h);
+
     double cosine = exp(-half * h),
            sine = cosine * h; /* of ωh, with the decay; the second divided by ω; cosh and sinh if overdamped */
+
     if (square > 0) {
         const double omega = sqrt(square), decay = cosine;
         cosine = decay * cos(omega * h);
@@ -47,6 +51,8 @@ static response respond(double lambda, double c, double h)
             return (response){0.5 * (by_slow + expm1(-fast * h) / fast) / omega, sine, cosine - half * sine};
         }
     }
+
+    /* G from λ G = 1 − c S − V */
     return (response){(1 - cosine - half * sine) / lambda, sine, cosine - half * sine};
 }
 
@@ -54,17 +60,22 @@ static int step(sp_integrator *it)
 {
     const double *eigenvalue = it->system->eigenvalue, *rate = it->system->damping_rate;
     assert(eigenvalue);
+
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     for (int64_t i = 0; i < it->n; i++) {
         /* λ ≤ 0, a rigid mode up to rounding, counts as 0. */
         const double lambda = fmax(eigenvalue[i], 0),
                      c = it->p.damping_mass + it->p.damping_stiffness * lambda + (rate ? rate[i] : 0),
                      f = it->load.force[i];
+
         const double q = it->now.q[i], v = it->now.v[i], pull = f - lambda * q;
         const response to = respond(lambda, c, it->h);
         const double q1 = q + to.G * pull + to.S * v, v1 = to.S * pull + to.V * v, work = f * (q1 - q);
+
+        /* What the energy ½ v² + ½ λ q² has lost beyond the work of the force */
         it->ledger.work += work;
         it->ledger.dissipated += c > 0 ? 0.5 * (v * v + lambda * q * q - v1 * v1 - lambda * q1 * q1) + work : 0;
+
         it->now.q[i] = q1;
         it->now.v[i] = v1;
     }

@@ -23,6 +23,8 @@ bool sp_damping_force(sp_integrator *it, const double *q, const double *v, doubl
     double alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
     if (alpha == 0 && beta == 0 && !it->system->viscous_times)
         return false;
+
+    /* α M v + β K(q) v + D(q) v */
     if (beta != 0)
         it->system->tangent_times(it->system->self, q, v, y);
     else
@@ -34,6 +36,7 @@ bool sp_damping_force(sp_integrator *it, const double *q, const double *v, doubl
     } else
         for (int64_t i = 0; i < it->n; i++)
             y[i] *= beta;
+
     if (it->system->viscous_times) {
         it->system->viscous_times(it->system->self, q, v, it->scratch);
         for (int64_t i = 0; i < it->n; i++)
@@ -44,6 +47,7 @@ bool sp_damping_force(sp_integrator *it, const double *q, const double *v, doubl
 
 int sp_balance_acceleration(sp_integrator *it, const double *external)
 {
+    /* M a = external − f(q) − damping */
     it->system->force(it->system->self, it->now.q, it->residual);
     bool damped = sp_damping_force(it, it->now.q, it->now.v, it->product);
     double size = 0;
@@ -51,8 +55,10 @@ int sp_balance_acceleration(sp_integrator *it, const double *external)
         it->residual[i] = external[i] + it->load.follow[i] - it->residual[i] - (damped ? it->product[i] : 0);
         size = fmax(size, fabs(it->residual[i]));
     }
+
     if (!isfinite(sp_norm(it->n, it->residual)))
         return sp_fail(it->context, SP_NUMERICAL, "the forces at t = %g s are not finite", it->t0);
+
     if (size == 0) {
         memset(it->now.a, 0, (size_t)it->n * sizeof *it->now.a);
         return SP_OK;
@@ -70,11 +76,15 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
      * allows the state. K(q) is then available, since the caller has just added it. */
     const bool cubic = it->system->cubic;
     const double s = cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h, weight = scale / (cubic ? 2 * s : s);
+
     if (!cubic)
         it->system->matrix_add(it->system->self, q, -weight, 0, false, NULL);
+
     for (int sign = 1; sign >= (cubic ? -1 : 1); sign -= 2) {
         for (int64_t i = 0; i < it->n; i++)
             it->scratch[i] = q[i] + sign * s * v[i];
+
+        /* Prescribed vertices move along: the derivative is by all components. */
         for (int64_t i = 0; i < it->prescribed.rows; i++)
             it->prescribed.du[i] = it->prescribed.u[1][i] + sign * s * it->prescribed.v[1][i];
         if (it->prescribed.rows) {
@@ -83,6 +93,7 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
         }
         it->system->matrix_add(it->system->self, it->scratch, sign * weight, 0, false, NULL);
     }
+
     sp_prescribe(it, 1);
 }
 

@@ -22,6 +22,7 @@ static void allocate(sp_integrator *it)
     implicit_workspace *w = it->workspace = sp_pool_new(&it->pool, 1, sizeof *w);
     if (!w)
         return;
+
     double **vectors[] = {&w->vb, &w->ab, &w->last_q, &w->last_v, &w->restart};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
@@ -42,8 +43,10 @@ static void newmark_rates(sp_integrator *it)
     const double h = it->h, beta = it->p.beta, gamma = it->p.gamma;
     const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta,
                  a6 = (1 - gamma / (2 * beta)) * h;
+
     w->ca = 1 / (beta * h * h);
     w->cv = gamma / (beta * h);
+
     for (int64_t i = 0; i < it->n; i++) {
         w->ab[i] = -a2 * it->now.v[i] - a3 * it->now.a[i];
         w->vb[i] = a5 * it->now.v[i] + a6 * it->now.a[i];
@@ -55,8 +58,10 @@ static void backward_rates(sp_integrator *it, double ratio)
 {
     implicit_workspace *w = it->workspace;
     const double h = it->h, back = ratio * ratio / ((1 + ratio) * h);
+
     w->cv = (1 + 2 * ratio) / ((1 + ratio) * h);
     w->ca = w->cv * w->cv;
+
     for (int64_t i = 0; i < it->n; i++) {
         w->vb[i] = back == 0 ? 0 : back * (w->last_q[i] - it->now.q[i]);
         w->ab[i] = w->cv * (w->vb[i] - it->now.v[i]) + (back == 0 ? 0 : back * (w->last_v[i] - it->now.v[i]));
@@ -84,23 +89,28 @@ static void finish_residual(sp_integrator *it, const double *q1, double *r, sp_n
     const implicit_workspace *w = it->workspace;
     const double s = it->limit_scale, *external = it->load.next_force;
     double scale = s * fmax(sp_norm(it->n, r), sp_norm(it->n, external)), potential = size->potential * s;
+
     it->system->mass_times(it->system->self, it->next.a, it->product);
     scale = fmax(scale, sp_norm(it->n, it->product));
     potential += 0.5 / w->ca * sp_dot(it->n, it->next.a, it->product) - s * sp_dot(it->n, external, q1);
+
     for (int64_t i = 0; i < it->n; i++)
         r[i] = it->product[i] + s * (r[i] - external[i]);
+
     if (sp_damping_force(it, q1, it->next.v, it->product)) {
         scale = fmax(scale, s * sp_norm(it->n, it->product));
         potential += 0.5 * s / w->cv * sp_dot(it->n, it->next.v, it->product);
         for (int64_t i = 0; i < it->n; i++)
             r[i] += s * it->product[i];
     }
+
     if (it->loads->follow) {
         sp_follow(it, q1, it->next.v, it->load.next_follow);
         scale = fmax(scale, s * sp_norm(it->n, it->load.next_follow));
         for (int64_t i = 0; i < it->n; i++)
             r[i] -= s * it->load.next_follow[i];
     }
+
     size->scale = scale;
     size->potential = potential;
 }
@@ -117,8 +127,11 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     const implicit_workspace *w = it->workspace;
     const sp_system *system = it->system;
     const double damping = it->p.damping_stiffness, s = it->limit_scale;
+
+    /* Newton's matrix is ∂r/∂q₁ = ca M + s (cv (αM + βK) + K + cv D). */
     system->matrix_start(system->self, w->ca + s * w->cv * it->p.damping_mass);
     system->matrix_add(system->self, q1, s * (1 + w->cv * damping), s, definite, NULL);
+
     if (damping != 0 && !definite && !system->constant)
         sp_add_tangent_derivative(it, q1, it->next.v, s * damping);
     /* ∂(D(q)v)/∂q is left out, since it is not symmetric. With half the derivative of D along v, a symmetric part of
@@ -138,12 +151,16 @@ static const double *predict(sp_integrator *it)
     const implicit_workspace *w = it->workspace;
     const double h = it->h;
     sp_newton_residual size;
+
     residual(it, it->now.q, it->residual, &size);
     const double still = sp_norm(it->n, it->residual);
+
+    /* q₀ + h v₀ + ½h² a₀ */
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = it->now.q[i] + h * it->now.v[i] + 0.5 * h * h * it->now.a[i];
     residual(it, it->next.q, it->residual, &size);
     const double moved = sp_norm(it->n, it->residual);
+
     if (isfinite(still) && !(moved < still))
         memcpy(it->next.q, it->now.q, (size_t)it->n * sizeof *it->next.q);
     if (isfinite(still))
@@ -163,6 +180,7 @@ static int converge(sp_integrator *it, const char *name, bool has_potential)
                                       .merit = potential ? SP_NEWTON_POTENTIAL : SP_NEWTON_RESIDUAL,
                                       .whole_steps = 8,
                                       .name = name};
+
     return sp_step_solve(it, &equations, predict(it));
 }
 
@@ -175,10 +193,13 @@ static void add_prescribed_displacements(sp_integrator *it, double *f)
     const prescribed_vertices *p = &it->prescribed;
     double *zero = it->trial;
     memset(zero, 0, (size_t)it->n * sizeof *zero);
+
     for (int64_t i = 0; i < p->rows; i++)
         p->du[i] = p->u[1][i] - p->u[0][i];
+
     system->vertices.prescribe(system->self, p->u[0], p->du);
     system->tangent_times(system->self, it->now.q, zero, it->product);
+
     for (int64_t i = 0; i < it->n; i++)
         f[i] += it->product[i];
     system->vertices.prescribe(system->self, p->u[0], p->v[1]);
@@ -193,25 +214,33 @@ static int iterate_once(sp_integrator *it)
     const double s = it->limit_scale, *q = it->now.q;
     sp_newton_residual size;
     int status;
+
     set_end_state(it, q);
     if (p->rows) {
         assert(system->vertices.prescribe);
         system->vertices.prescribe(system->self, p->u[0], p->v[1]);
     }
+
     system->matrix_start(system->self, w->ca + s * w->cv * it->p.damping_mass);
     size.potential =
         system->matrix_add(system->self, q, s * (1 + w->cv * it->p.damping_stiffness), s, false, it->residual);
+
     if (p->rows)
         add_prescribed_displacements(it, it->residual);
     if (system->viscous_add)
         system->viscous_add(system->self, q, s * w->cv);
+
     finish_residual(it, q, it->residual, &size);
+
     SP_TRY(system->matrix_factor(system->self));
     SP_TRY(system->matrix_solve(system->self, it->residual, it->correction));
+
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = q[i] - it->correction[i];
+
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
+
     sp_prescribe(it, 1);
     status = sp_refuse_inverted(it, it->next.q);
 done:
@@ -225,13 +254,17 @@ done:
 static int limit_acceleration(sp_integrator *it)
 {
     int status;
+
     it->limit_scale = 1;
     if (!(it->p.most_acceleration > 0))
         return SP_OK;
+
+    /* The acceleration at q₀ under the forces of the step, in the norm of the mass */
     memcpy(it->next.a, it->now.a, (size_t)it->n * sizeof *it->now.a);
     status = sp_balance_acceleration(it, it->load.next_force);
     const double square = status == SP_OK ? sp_dot(it->n, it->residual, it->now.a) : 0; /* residual = M a */
     memcpy(it->now.a, it->next.a, (size_t)it->n * sizeof *it->now.a);
+
     if (square > it->p.most_acceleration * it->p.most_acceleration) {
         it->limit_scale = it->p.most_acceleration / sqrt(square);
         it->report.chopped++;
@@ -244,11 +277,13 @@ static int limit_acceleration(sp_integrator *it)
 static void count_energies(sp_integrator *it, bool trapezoidal, double damping_power)
 {
     const load_memory *load = &it->load;
+
     for (int64_t i = 0; i < it->n; i++) {
         const double force = load->force[i] + load->follow[i], next_force = load->next_force[i] + load->next_follow[i];
         it->ledger.work +=
             it->limit_scale * (trapezoidal ? 0.5 * (force + next_force) : next_force) * (it->next.q[i] - it->now.q[i]);
     }
+
     if (!sp_damping_force(it, it->next.q, it->next.v, it->product))
         return;
     const double power = sp_dot(it->n, it->next.v, it->product);
@@ -259,8 +294,10 @@ static void accept(sp_integrator *it)
 {
     const implicit_workspace *w = it->workspace;
     const size_t bytes = (size_t)it->n * sizeof(double);
+
     memcpy(w->last_q, it->now.q, bytes);
     memcpy(w->last_v, it->now.v, bytes);
+
     memcpy(it->now.q, it->next.q, bytes);
     memcpy(it->now.v, it->next.v, bytes);
     memcpy(it->now.a, it->next.a, bytes);
@@ -272,14 +309,19 @@ static void accept(sp_integrator *it)
 static int step(sp_integrator *it, const char *name, bool has_potential, bool trapezoidal)
 {
     int status;
+
     sp_force_of_step(it);
     SP_TRY(limit_acceleration(it));
+
     const double damping_power =
         sp_damping_force(it, it->now.q, it->now.v, it->product) ? sp_dot(it->n, it->now.v, it->product) : 0;
+
     sp_prescribe(it, 1);
     SP_TRY(it->p.semi_implicit ? iterate_once(it) : converge(it, name, has_potential));
+
     set_end_state(it, it->next.q);
     sp_follow(it, it->next.q, it->next.v, it->load.next_follow);
+
     count_energies(it, trapezoidal, damping_power);
     accept(it);
 done:

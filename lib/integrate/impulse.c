@@ -34,6 +34,7 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     memset(v1, 0, (size_t)it->prescribed.rows * sizeof *v1);
     it->loads->prescribed(it->loads->self, fmax(0, t0), it->prescribed.du, v0);
     it->loads->prescribed(it->loads->self, t1, it->prescribed.du, v1);
+
     for (int64_t i = 0; i < it->prescribed.rows; i++)
         v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
     it->system->vertices.prescribed_inertia(it->system->self, v1, f);
@@ -72,6 +73,7 @@ static void impulse(sp_integrator *it, double from, double to, double *j)
     memset(j, 0, (size_t)it->n * sizeof *j);
     if (!(high > low))
         return;
+
     sp_mean_force(it, low, high, j);
     for (int64_t i = 0; i < it->n; i++)
         j[i] *= to - from;
@@ -91,6 +93,7 @@ static void start_nodal(sp_integrator *it, double t, double behind)
     const double gamma = nodal_gamma(it);
     /* With γ = 1 the force at the start has no weight, and any interval serves. */
     const double ahead = behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5;
+
     load->interval = behind > 0 ? behind : it->p.step;
     sp_mean_force(it, t - gamma * behind, t + ahead * load->interval, load->force);
 }
@@ -99,20 +102,26 @@ static void start_backward(sp_integrator *it, double t, double behind)
 {
     load_memory *load = &it->load;
     const double h = it->p.step;
+
     load->interval = h;
     load->covered = behind > 0 ? t + 0.5 * h : t;
     memset(load->momentum, 0, (size_t)it->n * sizeof *load->momentum);
+
+    /* The momenta of the last steps are made anew: older ones have no weight. */
     for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
         remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
+
     sp_mean_force(it, t, t + 0.5 * h, load->force);
 }
 
 void sp_force_start(sp_integrator *it, double t, double behind)
 {
     load_memory *load = &it->load;
+
     load->interval = load->covered = load->interval_before = 0;
     if (it->loads->follow) /* in the interval that begins */
         it->loads->follow(it->loads->self, t, t + it->p.step, it->now.q, it->now.v, load->follow);
+
     if (it->scheme->loads == SP_LOADS_NODAL)
         start_nodal(it, t, behind);
     else if (it->scheme->loads == SP_LOADS_BACKWARD)
@@ -124,8 +133,10 @@ void sp_force_restore(sp_integrator *it)
     const size_t bytes = (size_t)it->n * sizeof(double);
     if (it->load.interval_before == 0)
         return;
+
     memcpy(it->load.force, it->load.force_before, bytes);
     memcpy(it->now.a, it->load.a_before, bytes);
+
     it->load.interval = it->load.interval_before;
     it->load.interval_before = 0;
 }
@@ -135,24 +146,32 @@ int sp_force_retime(sp_integrator *it)
     const double h = it->h, part = 1 - nodal_gamma(it);
     const size_t bytes = (size_t)it->n * sizeof(double);
     double *change = it->load.next_force, most = 0, size = 0;
+
     if (it->scheme->loads != SP_LOADS_NODAL || part < 1e-6)
         return SP_OK;
     if (fabs(h - it->load.interval) <= 1e-12 * h)
         return SP_OK;
+
     impulse(it, it->t0 + part * it->load.interval, it->t0 + part * h, change);
+
+    /* The new mean force over part · h, with the impulse that is still to come */
     for (int64_t i = 0; i < it->n; i++) {
         change[i] = (part * it->load.interval * it->load.force[i] + change[i]) / (part * h) - it->load.force[i];
         most = fmax(most, fabs(change[i]));
         size = fmax(size, fabs(it->load.force[i]));
     }
+
     if (most <= 1e-13 * fmax(1, it->load.interval / h) * size) /* rounding of loads that are constant */
         return SP_OK;
+
     memcpy(it->load.force_before, it->load.force, bytes);
     memcpy(it->load.a_before, it->now.a, bytes);
     it->load.interval_before = it->load.interval;
     it->load.interval = h;
+
     for (int64_t i = 0; i < it->n; i++)
         it->load.force[i] += change[i];
+
     const int status = it->system->mass_solve(it->system->self, change, it->product);
     for (int64_t i = 0; status == SP_OK && i < it->n; i++)
         it->now.a[i] += it->limit_scale * it->product[i];
@@ -162,13 +181,16 @@ int sp_force_retime(sp_integrator *it)
 void sp_force_of_step(sp_integrator *it)
 {
     const double h = it->h, gamma = nodal_gamma(it), to = it->t1 + 0.5 * h;
+
     if (it->scheme->loads == SP_LOADS_NODAL)
         sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->load.next_force);
     else if (it->scheme->loads == SP_LOADS_MEAN)
         sp_mean_force(it, it->t0, it->t1, it->load.next_force);
     else {
         const double w = it->last_h > 0 ? h / it->last_h : 0, now = (1 + 2 * w) / (1 + w), before = w * w / (1 + w);
+
         impulse(it, it->load.covered, to, it->load.next_force);
+
         for (int64_t i = 0; i < it->n; i++) {
             const double j = it->load.next_force[i] + it->load.late[i];
             it->load.next_momentum[i] = (j + 0.5 * it->load.momentum[i]) / 1.5;
@@ -181,10 +203,12 @@ void sp_force_advance(sp_integrator *it)
 {
     memcpy(it->load.force, it->load.next_force, (size_t)it->n * sizeof *it->load.force);
     memcpy(it->load.follow, it->load.next_follow, (size_t)it->n * sizeof *it->load.follow);
+
     it->load.interval = it->h;
     it->load.interval_before = 0;
     if (it->scheme->loads != SP_LOADS_BACKWARD)
         return;
+
     memcpy(it->load.momentum, it->load.next_momentum, (size_t)it->n * sizeof *it->load.momentum);
     memset(it->load.late, 0, (size_t)it->n * sizeof *it->load.late);
     it->load.covered = it->t1 + 0.5 * it->h;

@@ -36,8 +36,10 @@ static void allocate(sp_integrator *it)
                           &it->trial,
                           &it->product,
                           &it->scratch};
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
+
     sp_prescribed_allocate(it);
     if (it->scheme->allocate)
         it->scheme->allocate(it);
@@ -49,11 +51,13 @@ static int start(sp_integrator *it, double behind)
 {
     int status = SP_OK;
     const double h = it->p.step, t = sp_integrator_time(it);
+
     sp_prescribed_place(it, t, 1);
     sp_prescribe_end(it, 1);
     /* Sets the springs that have acted so far. The step itself changes them, and counts the energy of the change. */
     if (it->loads->springs && it->loads->springs(it->loads->self, it->steps ? t - h : 0, it->steps ? t : h))
         SP_TRY(sp_scheme_allows_springs(it));
+
     sp_force_start(it, t, behind);
     if (it->scheme->start)
         SP_TRY(it->scheme->start(it));
@@ -69,9 +73,11 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
     int status = sp_scheme_check(context, system, loads, p);
     if (status != SP_OK)
         return status;
+
     sp_integrator *it = calloc(1, sizeof *it);
     if (!it)
         return sp_fail_memory(context);
+
     it->context = context;
     it->system = system;
     it->loads = loads;
@@ -81,13 +87,16 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
     it->h = p->step;
     it->steps = p->first_step;
     it->t0 = (double)p->first_step * p->step;
+
     it->t1 = (double)(p->first_step + 1) * p->step;
     it->limit_scale = 1;
     it->report.smallest_part = 1;
+
     if (it->p.tolerance == 0)
         it->p.tolerance = it->scheme->tolerance;
     if (it->p.iterations == 0)
         it->p.iterations = 50;
+
     allocate(it);
     status = it->pool.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
@@ -98,6 +107,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
         status = start(it, 0);
         sp_ledger_mark(it);
     }
+
     if (status == SP_OK)
         *result = it;
     else
@@ -134,10 +144,12 @@ static void remember(sp_integrator *it, sp_memory *memory)
     load_memory *load = &it->load;
     double *vectors[] = {it->now.a, load->force, load->momentum, load->late, load->force_before, load->a_before};
     double *values[] = {&it->last_h, &it->limit_scale, &load->interval, &load->covered, &load->interval_before};
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         sp_memory_add_vector(memory, vectors[i], it->n);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         SP_MEMORY_ADD_VALUE(memory, *values[i]);
+
     if (it->loads->follow)
         sp_memory_add_vector(memory, load->follow, it->n);
     if (it->scheme->remember)
@@ -151,6 +163,7 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     double *energies[] = {&it->ledger.work, &it->ledger.dissipated, &it->ledger.integral_energy,
                           &it->ledger.work_integral};
     sp_memory memory = {0};
+
     SP_STATE_VALUE(state, it->steps);
     SP_STATE_VALUE(state, it->load.stiffened);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -159,12 +172,15 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
         sp_state_reals(state, wide[i], it->prescribed.rows);
     for (size_t i = 0; i < sizeof energies / sizeof *energies; i++)
         SP_STATE_VALUE(state, *energies[i]);
+
     remember(it, &memory);
     for (int i = 0; i < memory.count; i++)
         sp_state_bytes(state, memory.part[i].data, memory.part[i].bytes);
+
     SP_STATE_VALUE(state, it->report);
     if (it->p.skeleton)
         sp_skeleton_visit(it->p.skeleton, state);
+
     if (state->loading)
         sp_prescribe_end(it, 1);
     it->system->visit(it->system->self, state);
@@ -182,6 +198,7 @@ static bool unchanged(const sp_integrator *it, const sp_integrator *before)
 static void copy_memory(sp_integrator *it, sp_integrator *before)
 {
     sp_memory to = {0}, from = {0};
+
     remember(it, &to);
     remember(before, &from);
     for (int i = 0; i < to.count; i++)
@@ -202,19 +219,25 @@ int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
     if (it->p.step != before->p.step)
         return sp_fail(it->context, SP_USAGE, "a run with steps of %g s cannot go on with steps of %g s",
                        before->p.step, it->p.step);
+
     const bool same = unchanged(it, before);
     const double had = same ? 0 : energy_now(before), limit = it->report.stability_limit;
+
     it->steps = before->steps;
     it->ledger.work = before->ledger.work;
     it->ledger.dissipated = before->ledger.dissipated;
     it->ledger.work_integral = before->ledger.work_integral;
     it->report = before->report;
     it->report.stability_limit = limit;
+
     const int status = start(it, before->steps > 0 ? before->load.interval : 0);
+
+    /* In the same state the next step is the one that would have followed; else the change of energy counts as work. */
     if (status == SP_OK && same)
         copy_memory(it, before);
     if (status == SP_OK && !same)
         it->ledger.work += energy_now(it) - had;
+
     sp_ledger_mark(it);
     return status;
 }

@@ -32,6 +32,7 @@ joint_workspace *sp_joints_new(sp_integrator *it)
     assert(it->system->vertices.inertia_times);
     joint_workspace *w = sp_pool_new(&it->pool, 1, sizeof *w);
     const int64_t m = sp_skeleton_count(it->p.skeleton), rows = it->prescribed.rows;
+
     if (!w)
         return NULL;
     w->vector = sp_pool_new(&it->pool, rows, sizeof(double));
@@ -50,8 +51,11 @@ static void operate(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
 {
     const sp_system *system = it->system;
     const double h = step->step, stiff = h * step->damping_stiffness + step->beta * h * h;
+
+    /* S = (1 + hα) M + (hβ_R + βh²) K, here without springs and floor planes */
     system->vertices.stiffness_times(system->self, step->q, v, y);
     system->vertices.inertia_times(system->self, v, w->inertia);
+
     for (int64_t i = 0; i < it->prescribed.rows; i++)
         y[i] = stiff * y[i] + (1 + h * step->damping_mass) * w->inertia[i];
 }
@@ -61,6 +65,7 @@ static int solve_columns(sp_integrator *it, joint_workspace *w, const sp_velocit
 {
     const sp_system *system = it->system;
     int status = SP_OK;
+
     for (int64_t j = 0; j < step->joints->count; j++) {
         operate(it, w, step, step->joints->columns + it->prescribed.rows * j, w->product);
         for (int64_t i = 0; i < it->n; i++)
@@ -78,14 +83,18 @@ static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity
     const sp_system *system = it->system;
     const sp_joint_system *joints = step->joints;
     const int64_t n = it->n, rows = it->prescribed.rows, m = joints->count;
+
+    /* The momentum of all vertices at the start: attached ones arrive with the joints' rates. */
     memcpy(w->vector, joints->arriving, (size_t)rows * sizeof *w->vector);
     sp_fe_space_scatter(system->vertices.space, step->v, w->vector);
     system->vertices.inertia_times(system->self, w->vector, w->product);
+
     for (int64_t j = 0; j < m; j++) {
         const double *c = joints->columns + rows * j;
         w->right[j] = joints->right[j] + sp_dot(rows, c, w->product) -
                       step->step * system->vertices.prescribed_work(system->self, step->q, c);
     }
+
     for (int64_t i = 0; i < n; i++) /* the momentum of the free vertices is in both */
         w->mesh_right[i] = right[i] + w->product[system->vertices.space->free[i]];
     if (it->loads->prescribed) { /* elements between attached and prescribed vertices: S v of the latter, minus their
@@ -98,6 +107,7 @@ static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity
             w->right[j] += sp_dot(rows, joints->columns + rows * j, w->inertia) -
                            sp_dot(rows, joints->columns + rows * j, w->product);
     }
+
     system->mass_times(system->self, step->v, it->product);
     for (int64_t i = 0; i < n; i++)
         w->mesh_right[i] -= it->product[i];
@@ -109,13 +119,16 @@ static void condense(sp_integrator *it, joint_workspace *w, const sp_velocity_st
     const sp_joint_system *joints = step->joints;
     const int64_t n = it->n, rows = it->prescribed.rows, m = joints->count, *dof = it->system->vertices.space->free;
     for (int64_t k = 0; k <= m; k++) { /* cᵀ S times c − X and z */
+
         memset(w->vector, 0, (size_t)rows * sizeof *w->vector);
         if (k < m)
             for (int64_t i = 0; i < rows; i++)
                 w->vector[i] = joints->columns[rows * k + i];
         for (int64_t i = 0; i < n; i++)
             w->vector[dof[i]] = k < m ? -w->X[n * k + i] : z[i];
+
         operate(it, w, step, w->vector, w->product);
+
         for (int64_t j = 0; j < m; j++) {
             const double part = sp_dot(rows, joints->columns + rows * j, w->product);
             if (k < m)
@@ -132,13 +145,18 @@ int sp_joints_solve(sp_integrator *it, joint_workspace *w, const sp_velocity_ste
     const int64_t n = it->n, m = joints->count;
     double *z = step->velocity;
     int status;
+
     SP_TRY(solve_columns(it, w, step));
     right_sides(it, w, step, right);
     SP_TRY(it->system->matrix_solve(it->system->self, w->mesh_right, z));
+
     condense(it, w, step, z);
+
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (int)m, (int)m, w->matrix, (int)m, w->pivot) != 0)
         return sp_fail(it->context, SP_NUMERICAL, "a joint has no inertia");
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (int)m, 1, w->matrix, (int)m, w->pivot, joints->rate, (int)m);
+
+    /* v₁ = z − X r */
     for (int64_t j = 0; j < m; j++)
         for (int64_t i = 0; i < n; i++)
             z[i] -= w->X[n * j + i] * joints->rate[j];
@@ -152,14 +170,19 @@ void sp_joints_move(sp_integrator *it, joint_workspace *w, const double *rate)
     const prescribed_vertices *p = &it->prescribed;
     const double h = it->h, alpha = it->p.damping_mass;
     double *before = w->vector, *after = w->product;
+
     memset(before, 0, (size_t)p->rows * sizeof *before);
     memset(after, 0, (size_t)p->rows * sizeof *after);
+
     sp_skeleton_place(it->p.skeleton, NULL, before);
     sp_skeleton_advance(it->p.skeleton, h, rate);
     sp_skeleton_place(it->p.skeleton, NULL, after);
     sp_skeleton_place(it->p.skeleton, p->u[1], p->v[1]);
+
+    /* a + α v of attached vertices, by the change and the mean of their velocities over the step */
     for (int64_t i = 0; i < p->rows; i++)
         after[i] = (after[i] - before[i]) / h + 0.5 * alpha * (before[i] + after[i]);
+
     it->system->vertices.inertia_times(it->system->self, after, w->inertia);
     for (int64_t i = 0; i < it->n; i++)
         it->ledger.work -= w->inertia[it->system->vertices.space->free[i]] * (it->next.q[i] - it->now.q[i]);

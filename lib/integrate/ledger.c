@@ -9,6 +9,7 @@ void sp_ledger_mark(sp_integrator *it)
     ledger *l = &it->ledger;
     if (!it->system->nonconservative)
         return;
+
     memcpy(l->integral_q, it->now.q, (size_t)it->n * sizeof *l->integral_q);
     l->integral_energy = it->system->force(it->system->self, it->now.q, l->integral_force);
 }
@@ -20,10 +21,12 @@ void sp_ledger_add_step(sp_integrator *it)
     ledger *l = &it->ledger;
     if (!it->system->nonconservative)
         return;
+
     const double energy = it->system->force(it->system->self, it->now.q, it->scratch);
     for (int64_t i = 0; i < it->n; i++)
         l->work_integral += 0.5 * (l->integral_force[i] + it->scratch[i]) * (it->now.q[i] - l->integral_q[i]);
     l->work_integral -= energy - l->integral_energy;
+
     memcpy(l->integral_q, it->now.q, (size_t)it->n * sizeof *l->integral_q);
     memcpy(l->integral_force, it->scratch, (size_t)it->n * sizeof *l->integral_force);
     l->integral_energy = energy;

@@ -37,6 +37,7 @@ static int factor(sp_integrator *it, const sp_velocity_step *step, bool definite
 {
     const sp_system *system = it->system;
     const double h = step->step, stiff = h * step->damping_stiffness + step->beta * h * h;
+
     (*step->factorizations)++;
     system->matrix_start(system->self, 1 + h * step->damping_mass);
     system->matrix_add(system->self, step->q, stiff, step->beta * h * h, definite, it->residual);
@@ -51,15 +52,18 @@ static void prescribed_part(sp_integrator *it, const sp_velocity_step *step, dou
 {
     const sp_system *system = it->system;
     const double h = step->step, stiff = h * step->damping_stiffness + step->beta * h * h;
+
     if (!it->prescribed.rows) {
         memset(y, 0, (size_t)it->n * sizeof *y);
         return;
     }
+
     double *zero = it->correction;
     memset(zero, 0, (size_t)it->n * sizeof *zero);
     system->tangent_times(system->self, step->q, zero, y);
     for (int64_t i = 0; i < it->n; i++)
         y[i] *= stiff;
+
     if (!system->viscous_times)
         return;
     system->viscous_times(system->self, step->q, zero, it->scratch);
@@ -76,10 +80,13 @@ static int solve(sp_integrator *it, const sp_velocity_step *step, bool definite)
     const int status = factor(it, step, definite);
     if (status != SP_OK)
         return status;
+
     prescribed_part(it, step, w->prescribed_force);
+    /* M v₀ + h (external − f), less the part of prescribed vertices */
     system->mass_times(system->self, step->v, w->right);
     for (int64_t i = 0; i < it->n; i++)
         w->right[i] += h * (step->external[i] - it->residual[i]) - w->prescribed_force[i];
+
     if (step->joints)
         return sp_joints_solve(it, w->joints, step, w->right);
     return system->matrix_solve(system->self, w->right, step->velocity);
@@ -103,6 +110,7 @@ static int explain(sp_integrator *it, int status)
     char cause[256];
     if (status != SP_NUMERICAL)
         return status;
+
     snprintf(cause, sizeof cause, "%.255s", it->context->message);
     return sp_fail(it->context, SP_NUMERICAL,
                    "linearly implicit Euler took no step at t = %g s: %s; take a smaller step or a larger beta", it->t0,
@@ -117,6 +125,8 @@ static double move(sp_integrator *it)
     const linear_euler_workspace *w = it->workspace;
     const sp_system *system = it->system;
     double friction_loss = 0;
+
+    /* Friction needs the depth at the end of the step, and positions follow the velocities that it changes. */
     for (int pass = 0; pass < (system->vertices.apply_friction ? 2 : 1); pass++) {
         if (pass == 1)
             friction_loss = system->vertices.apply_friction(system->self, it->now.q, it->next.q, it->h, it->next.v);
@@ -143,6 +153,7 @@ static void prescribe_start(sp_integrator *it)
     const prescribed_vertices *p = &it->prescribed;
     if (!p->rows)
         return;
+
     for (int64_t i = 0; i < p->rows; i++)
         p->v_between[i] = (p->u[1][i] - p->u[0][i]) / it->h;
     assert(it->system->vertices.prescribe);
@@ -155,6 +166,7 @@ static void prescribe_arrival(sp_integrator *it, const sp_joint_system *joints)
     const prescribed_vertices *p = &it->prescribed;
     if (!p->rows)
         return;
+
     memcpy(p->du, p->u[1], (size_t)p->rows * sizeof *p->du);
     for (int64_t j = 0; joints && j < joints->count; j++)
         for (int64_t i = 0; i < p->rows; i++)
@@ -170,10 +182,12 @@ static int solve_step(sp_integrator *it)
     const size_t bytes = (size_t)it->n * sizeof(double);
     sp_joint_system joints;
     int status;
+
     sp_mean_force(it, it->t0, it->t1, it->load.force);
     prescribe_start(it);
     if (it->p.skeleton)
         sp_skeleton_joint_system(it->p.skeleton, it->t0, h, it->p.beta, &joints);
+
     memset(w->shift, 0, bytes);
     const sp_velocity_step step = {.q = it->now.q,
                                    .v = it->now.v,
@@ -187,20 +201,25 @@ static int solve_step(sp_integrator *it)
                                    .shift = w->shift,
                                    .indefinite = &it->report.indefinite,
                                    .factorizations = &it->report.factorizations};
+
     SP_TRY(explain(it, solve_velocities(it, &step)));
     const double rubbed = move(it);
     SP_TRY(refuse_runaway(it));
     const double damped =
         sp_damping_force(it, it->now.q, it->next.v, it->product) ? h * sp_dot(it->n, it->next.v, it->product) : 0;
+
     prescribe_arrival(it, step.joints);
     SP_TRY(sp_refuse_inverted(it, it->next.q));
+
     it->ledger.dissipated += damped + rubbed;
     for (int64_t i = 0; i < it->n; i++)
         it->ledger.work += it->load.force[i] * (it->next.q[i] - it->now.q[i]);
     if (it->p.skeleton)
         sp_joints_move(it, w->joints, joints.rate);
+
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
+
     memcpy(it->now.q, it->next.q, bytes);
     memcpy(it->now.v, it->next.v, bytes);
 done:

@@ -49,16 +49,19 @@ static int not_converged(void *self, double relative, int64_t iterations)
     const step_problem *step = self;
     const sp_integrator *it = step->it;
     double t = it->t0;
+
     if (step->inverted >= 0)
         return sp_fail(it->context, SP_NUMERICAL,
                        "%s did not converge at t = %g s: steps would invert element %lld; %s, "
                        "or take the law stable-neo-hookean",
                        step->equations->name, t, (long long)step->inverted, advice(it));
+
     if (!isfinite(relative))
         return sp_fail(it->context, SP_NUMERICAL,
                        "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has "
                        "grown without bound; %s",
                        step->equations->name, t, advice(it));
+
     const int64_t soft = it->system->softened ? it->system->softened(it->system->self, it->next.q) : -1;
     if (soft >= 0)
         return sp_fail(
@@ -66,6 +69,7 @@ static int not_converged(void *self, double relative, int64_t iterations)
             "%s did not converge at t = %g s: residual %.1e after %lld iterations; element %lld is compressed to less "
             "than 58 %% of its length or inverted, where its law softens; take another law, such as neo-hookean",
             step->equations->name, t, relative, (long long)iterations, (long long)soft);
+
     return sp_fail(it->context, SP_NUMERICAL,
                    "%s did not converge at t = %g s: residual %.1e after %lld iterations; %s", step->equations->name, t,
                    relative, (long long)iterations, advice(it));
@@ -102,9 +106,11 @@ int sp_step_solve(sp_integrator *it, const step_equations *equations, const doub
                                        .iterations = it->p.iterations,
                                        .rounding = it->system->rounding,
                                        .negligible = 1e-12};
+
     const sp_newton_vectors vectors = {.x = it->next.q, .r = it->residual, .dx = it->correction, .trial = it->trial};
     sp_newton_report report;
     const int status = sp_newton_solve(&problem, restart, &vectors, &report);
+
     count(&it->report, &report, status == SP_OK);
     return status;
 }

@@ -14,10 +14,12 @@ static int largest_frequency(sp_integrator *it, double *omega)
 {
     const sp_system *system = it->system;
     int status = SP_OK;
+
     for (int64_t i = 0; i < it->n; i++)
         it->trial[i] = sp_random_normal(1, 77, (uint64_t)i);
     *omega = 0;
     for (int k = 0; k < 100; k++) {
+        /* K x by a central difference of the force, scaled so that the displacement is 1e-6 */
         double step = 1e-6 / fmax(1e-300, sp_norm(it->n, it->trial));
         for (int64_t i = 0; i < it->n; i++)
             it->next.q[i] = step * it->trial[i];
@@ -27,9 +29,13 @@ static int largest_frequency(sp_integrator *it, double *omega)
         system->force(system->self, it->next.q, it->residual);
         for (int64_t i = 0; i < it->n; i++)
             it->product[i] = (it->product[i] - it->residual[i]) / (2 * step);
+
         system->mass_times(system->self, it->trial, it->residual);
+
+        /* Rayleigh's quotient xᵀK x / xᵀM x */
         double quotient = sp_dot(it->n, it->trial, it->product) / sp_dot(it->n, it->trial, it->residual);
         *omega = fmax(*omega, sqrt(fmax(0, quotient)));
+
         SP_TRY(system->mass_solve(system->self, it->product, it->trial));
         double size = sp_norm(it->n, it->trial);
         for (int64_t i = 0; i < it->n; i++)
@@ -47,6 +53,7 @@ static int largest_rate(sp_integrator *it, double *rate)
     *rate = 0;
     if (!system->viscous_times)
         return SP_OK;
+
     memset(it->next.q, 0, (size_t)it->n * sizeof *it->next.q);
     for (int64_t i = 0; i < it->n; i++)
         it->trial[i] = sp_random_normal(1, 78, (uint64_t)i);
@@ -54,6 +61,7 @@ static int largest_rate(sp_integrator *it, double *rate)
         system->viscous_times(system->self, it->next.q, it->trial, it->product);
         system->mass_times(system->self, it->trial, it->residual);
         *rate = fmax(*rate, sp_dot(it->n, it->trial, it->product) / sp_dot(it->n, it->trial, it->residual));
+
         SP_TRY(system->mass_solve(system->self, it->product, it->trial));
         double size = sp_norm(it->n, it->trial);
         if (size == 0)
@@ -72,16 +80,19 @@ int sp_check_stability(sp_integrator *it)
 {
     double omega, rate, h = it->p.step;
     int status;
+
     if (it->prescribed.rows) { /* evaluated at rest, wherever prescribed vertices are now */
         double *zero = it->prescribed.u_between;
         memset(zero, 0, (size_t)it->prescribed.rows * sizeof *zero);
         assert(it->system->vertices.prescribe);
         it->system->vertices.prescribe(it->system->self, zero, zero);
     }
+
     it->load.stiffened = it->loads->stiffened ? *it->loads->stiffened : 0;
     SP_TRY(largest_frequency(it, &omega));
     SP_TRY(largest_rate(it, &rate));
     sp_prescribe(it, 1);
+
     double xi = 0.5 * (it->p.damping_stiffness * omega + (rate > 0 ? rate / omega : 0));
     it->report.stability_limit = (sqrt(1 + xi * xi) - xi) * 2 / omega;
     if (h > it->report.stability_limit)

@@ -22,6 +22,7 @@ static void allocate(sp_integrator *it)
     static_workspace *w = it->workspace = sp_pool_new(&it->pool, 1, sizeof *w);
     if (!w)
         return;
+
     double **vectors[] = {&w->last_load, &w->load, &w->equilibrium, &w->restart};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
@@ -44,8 +45,10 @@ static int balance(sp_integrator *it)
 static void residual(sp_integrator *it, const double *q, double *r, sp_newton_residual *size)
 {
     static_workspace *w = it->workspace;
+
     size->potential = it->system->force(it->system->self, q, r) - sp_dot(it->n, w->load, q);
     const double internal = sp_norm(it->n, r), external = sp_norm(it->n, w->load);
+
     size->scale = fmax(internal, external);
     if (external == 0) {
         if (w->reference_force == 0 &&
@@ -53,6 +56,7 @@ static void residual(sp_integrator *it, const double *q, double *r, sp_newton_re
             w->reference_force = internal;
         size->scale = fmax(w->reference_force, internal);
     }
+
     sp_follow(it, q, NULL, it->load.next_follow);
     for (int64_t i = 0; i < it->n; i++)
         r[i] -= w->load[i] + it->load.next_follow[i];
@@ -73,12 +77,17 @@ static bool tangent_of_prescribed(sp_integrator *it, double from, double to)
     const prescribed_vertices *p = &it->prescribed;
     double *zero = it->trial;
     assert(system->vertices.prescribe && system->tangent_times);
+
     sp_prescribe(it, from);
+
     for (int64_t i = 0; i < p->rows; i++)
         p->du[i] = (to - from) * (p->u[1][i] - p->u[0][i]);
     system->vertices.prescribe(system->self, p->u_between, p->du);
+
+    /* K_fh du alone: free components rest. */
     memset(zero, 0, (size_t)it->n * sizeof *zero);
     system->tangent_times(system->self, w->equilibrium, zero, it->product);
+
     matrix(it, w->equilibrium, false);
     it->report.factorizations++;
     return sp_norm(it->n, it->product) > 0 && system->matrix_factor(system->self) == SP_OK &&
@@ -95,14 +104,18 @@ static void predict_prescribed(sp_integrator *it, double from, double to)
     sp_newton_residual still, moved;
     if (!it->prescribed.rows)
         return;
+
     const bool solved = tangent_of_prescribed(it, from, to);
     sp_prescribe(it, to);
     if (!solved)
         return;
+
     residual(it, q, it->residual, &still);
+
     for (int64_t i = 0; i < it->n; i++)
         it->next.q[i] = q[i] - it->correction[i];
     residual(it, it->next.q, it->residual, &moved);
+
     if (isfinite(still.potential) && !(moved.potential < still.potential))
         memcpy(it->next.q, q, (size_t)it->n * sizeof *it->next.q);
 }
@@ -130,6 +143,7 @@ static int explain(sp_integrator *it, const double *equilibrium)
     const sp_system *system = it->system;
     char message[sizeof it->context->message];
     memcpy(message, it->context->message, sizeof message);
+
     if (system->matrix_regular && system->matrix_regular(system->self, equilibrium, true) != SP_OK)
         return SP_NUMERICAL;
     memcpy(it->context->message, message, sizeof message);
@@ -142,21 +156,27 @@ int sp_static_find(sp_integrator *it, const double *from_load, const double *loa
     const static_workspace *w = it->workspace;
     const size_t bytes = (size_t)it->n * sizeof(double);
     double done = 0, part = 1;
+
     memcpy(it->next.q, it->now.q, bytes);
     memcpy(w->equilibrium, it->now.q, bytes);
     while (done < 1) {
+        /* Loads move from the previous ones to the new ones; the fraction is halved after a failure and doubled
+         * after success. */
         const double to = fmin(1, done + part);
         for (int64_t i = 0; i < it->n; i++)
             w->load[i] = from_load[i] + to * (load[i] - from_load[i]);
         predict_prescribed(it, done, to);
+
         const int status = converge(it);
         if (status == SP_NUMERICAL && part * SMALLEST > 1) {
             part *= 0.5;
             memcpy(it->next.q, w->equilibrium, bytes);
             continue;
         }
+
         if (status != SP_OK)
             return status == SP_NUMERICAL ? explain(it, w->equilibrium) : status;
+
         it->report.load_steps++;
         done = to;
         part *= 2;
@@ -176,11 +196,15 @@ static int step(sp_integrator *it)
     const size_t bytes = (size_t)it->n * sizeof(double);
     double *load = it->load.force;
     it->loads->mean(it->loads->self, it->t0, it->t1, load); /* without the inertia of prescribed vertices */
+
     const int status = sp_static_find(it, w->last_load, load);
     if (status != SP_OK)
         return status;
+
+    /* The loads change evenly from equilibrium to equilibrium: trapezoidal rule */
     for (int64_t i = 0; i < it->n; i++)
         it->ledger.work += 0.5 * (w->last_load[i] + load[i]) * (it->next.q[i] - it->now.q[i]);
+
     memcpy(it->now.q, it->next.q, bytes);
     memcpy(w->last_load, load, bytes);
     return SP_OK;

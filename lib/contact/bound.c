@@ -57,11 +57,15 @@ void sp_bound_of_distance(const sp_distance *distance, sp_bound *bound)
 void sp_bound_place(const sp_bound *bound, const sp_pose *pose, sp_box *box)
 {
     double R[9], centre[3];
+
     sp_quaternion_matrix(pose->q, R);
     sp_rotate(R, bound->centre, centre);
     for (int k = 0; k < 3; k++)
         centre[k] += pose->x[k];
+
     const double slack = ROUNDING * (sp_norm3(pose->x) + sp_norm3(bound->centre) + bound->radius);
+
+    /* The half sides of the rotated box, |R| half, or those of the sphere where it is smaller */
     for (int k = 0; k < 3; k++) {
         double half = 0;
         for (int j = 0; j < 3 && bound->radius < INFINITY; j++)
@@ -83,19 +87,25 @@ bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_dista
     double A[9], B[9], scene[3], x[3], gap = 0;
     sp_quaternion_matrix(pose->q, A);
     sp_quaternion_matrix(field->q, B);
+
     sp_rotate(A, points->centre, scene);
     for (int k = 0; k < 3; k++)
         scene[k] += pose->x[k] - field->x[k];
     sp_rotate_back(B, scene, x);
+
     const double size = sp_norm3(pose->x) + sp_norm3(field->x) + sp_norm3(points->centre) + points->radius;
     if (distance->kind == SP_DISTANCE_PLANE)
         return sp_dot3(distance->normal, x) - distance->offset >
                points->radius + ROUNDING * (size + fabs(distance->offset));
+
     const double reach = points->radius + ROUNDING * (size + sp_norm3(solid->centre) + solid->radius);
+
+    /* Apart if the sphere of the points misses the box of the solid, or its sphere */
     for (int k = 0; k < 3; k++) {
         x[k] -= solid->centre[k];
         const double beyond = fabs(x[k]) - solid->half[k];
         gap += beyond > 0 ? square(beyond) : 0;
     }
+
     return gap > square(reach) || sp_dot3(x, x) > square(reach + solid->radius);
 }

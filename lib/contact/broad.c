@@ -41,6 +41,7 @@ int sp_broad_new(sp_context *context, int64_t count, sp_broad **result)
     *result = NULL;
     if (!broad)
         return sp_fail_memory(context);
+
     broad->count = count;
     broad->order = sp_pool_raw(&broad->pool, count, sizeof *broad->order);
     broad->unbounded_boxes = sp_pool_raw(&broad->pool, count, sizeof *broad->unbounded_boxes);
@@ -50,10 +51,12 @@ int sp_broad_new(sp_context *context, int64_t count, sp_broad **result)
     broad->kind = sp_pool_new(&broad->pool, count, sizeof *broad->kind);
     broad->node = sp_pool_raw(&broad->pool, count + 1, sizeof *broad->node);
     broad->place = sp_pool_raw(&broad->pool, count, sizeof *broad->place);
+
     if (broad->pool.failed) {
         sp_broad_free(broad);
         return sp_fail_memory(context);
     }
+
     *result = broad;
     return SP_OK;
 }
@@ -84,9 +87,11 @@ static void update_order(sp_broad *broad, const sp_box *box)
 {
     int64_t kept = 0;
     broad->unbounded = 0;
+
     for (int64_t i = 0; i < broad->bounded; i++)
         if (kind_of(&box[broad->order[i]]) == BOUNDED)
             broad->order[kept++] = broad->order[i];
+
     for (int64_t i = 0; i < broad->count; i++) {
         const uint8_t before = broad->kind[i], kind = broad->kind[i] = kind_of(&box[i]);
         if (kind == BOUNDED && before != BOUNDED)
@@ -96,6 +101,7 @@ static void update_order(sp_broad *broad, const sp_box *box)
         for (int k = 0; k < 3 && kind == BOUNDED; k++)
             broad->centre[3 * i + k] = 0.5 * box[i].low[k] + 0.5 * box[i].high[k];
     }
+
     broad->bounded = kept;
     broad->from = box;
 }
@@ -117,14 +123,18 @@ static void swap(int32_t *a, int32_t *b)
 static void halve(const double *centre, int axis, int32_t *order, int64_t first, int64_t end, int64_t middle)
 {
     int64_t last = end - 1;
+
     while (first < last) {
         const int64_t m = first + (last - first) / 2;
+        /* The median of the first, the middle and the last box is the pivot, and the other two stop the searches
+         * below. */
         if (before(centre, axis, order[m], order[first]))
             swap(&order[m], &order[first]);
         if (before(centre, axis, order[last], order[first]))
             swap(&order[last], &order[first]);
         if (before(centre, axis, order[last], order[m]))
             swap(&order[last], &order[m]);
+
         const int32_t pivot = order[m];
         int64_t i = first, j = last;
         while (i <= j) {
@@ -135,6 +145,8 @@ static void halve(const double *centre, int axis, int32_t *order, int64_t first,
             if (i <= j)
                 swap(&order[i++], &order[j--]);
         }
+
+        /* Only the part with the position `middle` is divided further. */
         if (middle <= j)
             last = j;
         else if (middle >= i)
@@ -174,17 +186,21 @@ static int32_t build(sp_broad *broad, const bool *still, int64_t first, int64_t 
     const int32_t number = broad->nodes++;
     node *n = &broad->node[number];
     *n = (node){.first = (int32_t)first, .end = (int32_t)end, .still = true};
+
     if (end - first > LEAF) {
         const int64_t middle = first + (end - first) / 2;
         halve(broad->centre, widest_axis(broad, first, end), broad->order, first, end, middle);
         build(broad, still, first, middle);
         n->second = build(broad, still, middle, end);
+
         const node *a = n + 1, *b = &broad->node[n->second];
         n->box = a->box;
         enclose(&n->box, &b->box);
         n->still = a->still && b->still;
         return number;
     }
+
+    /* A leaf holds its boxes in the order of the tree. */
     n->box = broad->from[broad->order[first]];
     for (int64_t i = first; i < end; i++) {
         const int32_t body = broad->order[i];
@@ -222,6 +238,7 @@ static bool meet(sp_broad *broad, const node *a, const node *b)
 {
     if ((a->still && b->still) || !sp_boxes_overlap(&a->box, &b->box))
         return true;
+
     if (!a->second && !b->second) {
         bool well = true;
         for (int64_t i = a->first; i < a->end && well; i++)
@@ -229,6 +246,8 @@ static bool meet(sp_broad *broad, const node *a, const node *b)
                 well = meet_box(broad, i, b->first, b->end);
         return well;
     }
+
+    /* The inner node with more boxes is opened. */
     if (!a->second || (b->second && b->end - b->first > a->end - a->first)) {
         const node *other = a;
         a = b;
@@ -267,14 +286,18 @@ static bool meet_unbounded(sp_broad *broad, const bool *still)
 
 void sp_sort_pairs(int which, int64_t count, int64_t entries, const int32_t *from, int32_t *to, int64_t *place)
 {
+    /* Sorting by counting keeps the order of equal entries, so that callers sort by the second entry before the
+     * first. */
     memset(place, 0, (size_t)entries * sizeof *place);
     for (int64_t i = 0; i < count; i++)
         place[from[2 * i + which]]++;
+
     for (int64_t i = 0, sum = 0; i < entries; i++) {
         const int64_t here = place[i];
         place[i] = sum;
         sum += here;
     }
+
     for (int64_t i = 0; i < count; i++)
         memcpy(to + 2 * place[from[2 * i + which]]++, from + 2 * i, 2 * sizeof *to);
 }
@@ -284,15 +307,19 @@ int sp_broad_find(sp_context *context, sp_broad *broad, const sp_box *box, const
     pairs->count = 0;
     broad->found = pairs;
     broad->nodes = 0;
+
     update_order(broad, box);
     if (broad->bounded)
         build(broad, still, 0, broad->bounded);
     if ((broad->bounded && !meet_itself(broad, broad->node)) || !meet_unbounded(broad, still))
         return sp_fail_memory(context);
+
     const int64_t found = pairs->count;
     if (!sp_list_add(pairs, found, 2 * sizeof(int32_t))) /* scratch for sorting */
         return sp_fail_memory(context);
     pairs->count = found;
+
+    /* Sorted by both bodies, pairs come in the same order whatever the tree. */
     int32_t *list = pairs->data, *other = list + 2 * found;
     sp_sort_pairs(1, found, broad->count, list, other, broad->place);
     sp_sort_pairs(0, found, broad->count, other, list, broad->place);

@@ -11,8 +11,8 @@ enum { ENTRIES = sizeof(sp_wrench) / sizeof(double), SVD_WORK = 30 /* 5 · 6, th
 typedef struct stretch {
     double extent; /* m or rad */
     double way[3]; /* unit vector from the manipulandum to the body; 0 if they coincide */
-    double tangent,
-        secant; /* N/m or N m/rad, > 0: for a small displacement, and for the whole distance to the manipulandum */
+    /* N/m or N m/rad, > 0: for a small displacement, and for the whole distance to the manipulandum */
+    double tangent, secant;
 } stretch;
 
 static double length3(const double v[3])
@@ -24,9 +24,12 @@ static double length3(const double v[3])
 static void saturate(double k, double most, double r, double *secant, double *tangent)
 {
     const double joint = 0.5 * most / k;
+
     *secant = *tangent = k;
     if (!(r > joint))
         return;
+
+    /* Beyond the joint: f = f_max (1 − ½ e^{−2k(r − r₀)/f_max}), which continues f and f′ = k */
     const double rest = exp(-2 * k * (r - joint) / most);
     *secant = most * (1 - 0.5 * rest) / r;
     *tangent = k * rest;
@@ -38,6 +41,7 @@ static void turn_from(const sp_pose *manipulandum, const sp_pose *body, double q
 {
     const double *m = manipulandum->q, inverse[4] = {m[0], -m[1], -m[2], -m[3]};
     sp_quaternion_multiply(body->q, inverse, q);
+
     double first = q[0];
     for (int k = 1; k < 4 && first == 0; k++)
         first = q[k];
@@ -69,11 +73,14 @@ static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum
 {
     stretch *s = &stretched[0];
     double q[4];
+
     memset(wrench, 0, sizeof *wrench);
     memset(stretched, 0, 2 * sizeof *stretched);
+
     for (int k = 0; k < 3; k++)
         s->way[k] = body->x[k] - manipulandum->x[k];
     s->extent = length3(s->way);
+
     saturate(p->stiffness, p->saturation, s->extent, &s->secant, &s->tangent);
     for (int k = 0; k < 3; k++) {
         wrench->force[k] = -s->secant * s->way[k];
@@ -85,15 +92,19 @@ static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum
     turn_from(manipulandum, body, q);
     const double k_torque = p->torque_stiffness, sine = length3(q + 1); /* of half the angle */
     double secant, tangent, linear[3];
+
     saturate(1, p->torque_saturation, k_torque * sine, &secant, &tangent);
     for (int k = 0; k < 3; k++) {
         linear[k] = -k_torque * q[k + 1];
         wrench->torque[k] = secant * linear[k];
         s->way[k] = sine > 0 ? q[k + 1] / sine : 0;
     }
+
+    /* The torque is f(k sin ½ω), and ∂ sin ½ω/∂ω = ½ cos ½ω. */
     s->extent = 2 * atan2(sine, q[0]);
     s->tangent = 0.5 * k_torque * q[0] * tangent;
     s->secant = s->extent > 0 ? secant * k_torque * (sine / s->extent) : s->tangent;
+
     /* f/s ½(scalar(q_T) I − [T]×), eq. 4.24, and (f′ − f/s) e ∂s/∂ω with ∂s/∂ω = ½ scalar(q_T) eᵀ */
     const double half = -0.5 * k_torque * q[0];
     add_symmetric(secant * half, (tangent - secant) * half, s->way, wrench->torque_w);
@@ -113,12 +124,14 @@ static int add_contact(sp_context *context, const sp_wrench *contact, sp_wrench 
     double a[ENTRIES], b[ENTRIES];
     memcpy(a, total, sizeof a);
     memcpy(b, contact, sizeof b);
+
     for (int k = 0; k < ENTRIES; k++) {
         if (!isfinite(a[k] + b[k]))
             return sp_fail(context, SP_NUMERICAL, "number %d of %d of the wrench: %g of springs, %g of contact", k,
                            ENTRIES, a[k], b[k]);
         a[k] += b[k];
     }
+
     memcpy(total, a, sizeof a);
     return SP_OK;
 }
@@ -156,15 +169,20 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
                    double move[6], int *degenerate)
 {
     double A[36], b[6], U[36], Vt[36], sigma[6], work[SVD_WORK], y[6] = {0};
+
+    /* A y = b in units in which moving by `length` weighs as much as turning by 1 rad */
     matrix_of(total, p->length, A);
     for (int k = 0; k < 3; k++) {
         b[k] = -p->length * total->force[k];
         b[k + 3] = -total->torque[k];
     }
+
+    /* A = U Σ Vᵀ */
     if (!all_finite(36, A) || !all_finite(6, b) ||
         LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', 6, 6, A, 6, sigma, U, 6, Vt, 6, work, SVD_WORK) != 0)
         return sp_fail(context, SP_NUMERICAL,
                        "springs and contact have no singular values with lengths in units of %g m", p->length);
+
     double along[6], follow[6], balanced = 0, followed = 0;
     int weak = 0;
     for (int i = 0; i < 6; i++) {
@@ -174,18 +192,22 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
             follow[i] += Vt[6 * k + i] * (k < 3 ? toward[k] / p->length : toward[k]);
         }
         along[i] /= sigma[i]; /* not finite if sigma is 0 */
+
         if (sigma[i] > 0 && sigma[i] >= p->threshold * sigma[0])
             continue;
         weak++;
         balanced = hypot(balanced, along[i]);
         followed = hypot(followed, follow[i]);
     }
-    *degenerate = balanced <= (1 + 1e-6) * followed
-                      ? 0
-                      : weak; /* the secant of a spring ends exactly at the manipulandum; NaN: they coincide */
+
+    /* The secant of a spring ends exactly at the manipulandum, hence the margin. NaN: they coincide. */
+    *degenerate = balanced <= (1 + 1e-6) * followed ? 0 : weak;
+
+    /* The weakest directions follow the manipulandum instead. */
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++)
             y[k] += (i < 6 - *degenerate ? along[i] : follow[i]) * Vt[6 * k + i];
+
     for (int k = 0; k < 6; k++)
         move[k] = k < 3 ? y[k] * p->length : y[k];
     return SP_OK;
@@ -197,6 +219,7 @@ static bool limit(double most, double v[3])
     const double length = length3(v);
     if (!(length > most))
         return false;
+
     for (int k = 0; k < 3; k++)
         v[k] *= most / length;
     return true;
@@ -207,14 +230,18 @@ static int displace(sp_context *context, const double displacement[3], const dou
 {
     sp_pose moved;
     double turn[4];
+
     for (int k = 0; k < 3; k++)
         moved.x[k] = body->x[k] + displacement[k];
+
     sp_quaternion_from_vector(rotation, turn);
     sp_quaternion_multiply(turn, body->q, moved.q);
     sp_quaternion_normalize(moved.q);
+
     if (!all_finite(3, moved.x) || !all_finite(4, moved.q))
         return sp_fail(context, SP_NUMERICAL, "a move by %g m and a turn by %g rad end at no finite pose",
                        length3(displacement), length3(rotation));
+
     *body = moved;
     return SP_OK;
 }
@@ -247,8 +274,10 @@ static int newton_step(sp_context *context, const sp_coupling_parameters *p, str
 {
     double toward[6];
     int status = SP_OK;
+
     for (int k = 0; k < 6; k++)
         toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
+
     /* To first order a spring that weakens as it stretches would pull far past the manipulandum. Its secant is exact
      * there. */
     for (bool again = true; again;) {
@@ -295,6 +324,7 @@ static void adapt(const sp_coupling_parameters *p, bool resting, const double mo
     const double *last = search->move,
                  along = sp_dot3(move, last) / (p->length * p->length) + sp_dot3(move + 3, last + 3),
                  least = fmin(size_of_step(p->length, move), size_of_step(p->length, last));
+
     if (along < 0 && least > NONE)
         search->resistance = fmin(fmax(2 * search->resistance, FIRST), MOST);
     else if (!resting)
@@ -311,10 +341,12 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     stretch stretched[2];
     sp_coupling_step_report made = {0};
     double move[6];
+
     memset(report, 0, sizeof *report);
     springs(p, manipulandum, body, &total, stretched);
     const double pull = size_of_wrench(p->length, total.force, total.torque),
                  push = size_of_wrench(p->length, contact->force, contact->torque);
+
     SP_TRY(add_contact(context, contact, &total));
     const double rest = size_of_wrench(p->length, total.force, total.torque);
     made.imbalance = rest > 0 ? rest / fmax(pull, push) : 0;
@@ -322,12 +354,14 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     /* In free space the step is that of the thesis. */
     if (search && push > 0)
         resist(p, search->resistance, &total);
+
     SP_TRY(newton_step(context, p, stretched, &total, move, &made.degenerate));
     scale(1 - p->static_damping, move);
     made.limited = limit(p->speed * step, move);
     made.limited |= limit(p->angular_speed * step, move + 3);
     memcpy(made.displacement, move, sizeof made.displacement);
     memcpy(made.rotation, move + 3, sizeof made.rotation);
+
     SP_TRY(displace(context, made.displacement, made.rotation, body));
 
     if (search) {
@@ -352,6 +386,7 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
     double K[36], S[36], b[6], now[6], velocity[6];
     double apparent[3], turning[3], spin[3], leverage[3], offset[9] = {0}, about[9];
     lapack_int pivot[6];
+
     memset(report, 0, sizeof *report);
     springs(p, manipulandum, body, &total, stretched);
     SP_TRY(add_contact(context, contact, &total));
@@ -371,6 +406,8 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
         b[k + 3] =
             total.torque[k] + leverage[k] - spin[k] - p->torque_damping * (w[k] - motion->hand_angular_velocity[k]);
     }
+
+    /* Springs, dampers and contact at the end of the step: (A/h + D − h K) Δv = f − D v + h K v */
     matrix_of(&total, 1, K);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
@@ -387,6 +424,7 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
             S[6 * j + i + 3] = offset[3 * i + j] / step;
             S[6 * (j + 3) + i + 3] = about[3 * i + j] / step + (i == j ? p->torque_damping : 0);
         }
+
     for (int k = 0; k < 36; k++)
         S[k] -= step * K[k];
     if (!all_finite(36, S) || !all_finite(6, b) || LAPACKE_dgesv_work(LAPACK_COL_MAJOR, 6, 1, S, 6, pivot, b, 6) != 0)
@@ -397,10 +435,12 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
         velocity[k] = now[k] + b[k];
     made.limited = limit(p->speed, velocity);
     made.limited |= limit(p->angular_speed, velocity + 3);
+
     for (int k = 0; k < 3; k++) {
         made.displacement[k] = step * velocity[k];
         made.rotation[k] = step * velocity[k + 3];
     }
+
     SP_TRY(displace(context, made.displacement, made.rotation, body));
     memcpy(motion->velocity, velocity, sizeof motion->velocity);
     memcpy(motion->angular_velocity, velocity + 3, sizeof motion->angular_velocity);

@@ -50,6 +50,7 @@ static int check_domains(sp_context *context, int64_t domains, const sp_deformed
                        SP_DEFORMED_NEAREST);
     if (domains < 1)
         return sp_fail(context, SP_USAGE, "a deformed distance field of %lld domains", (long long)domains);
+
     for (int64_t i = 0; i < domains; i++) {
         if (domain[i].count < 1)
             return sp_fail(context, SP_USAGE, "domain %lld of the distance field has no proxies", (long long)i);
@@ -91,14 +92,17 @@ static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_de
     d->r = r;
     d->nearest = nearest;
     d->domain_count = domains;
+
     for (int64_t i = 0; i < domains; i++)
         d->count += given[i].count;
+
     d->domains = sp_pool_new(&d->pool, domains, sizeof *d->domains);
     d->points = sp_pool_raw(&d->pool, 3 * d->count, sizeof(double));
     d->rows = sp_pool_raw(&d->pool, d->count, 12 * (size_t)r * sizeof(double));
     d->reach = sp_pool_new(&d->pool, r, sizeof(double));
     if (d->pool.failed)
         return sp_fail_memory(context);
+
     int64_t first = 0;
     for (int64_t i = 0; i < domains; i++) {
         field_domain *part = &d->domains[i];
@@ -116,17 +120,22 @@ static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double 
     int status;
     sp_transfer carrier;
     SP_TRY(sp_transfer_new(context, mesh, &carrier));
+
     for (int64_t i = 0; i < d->count; i++) {
         sp_transferred carried;
         double *rows = d->rows + 12 * d->r * i, along[SP_ELEMENT_NODES];
+
         sp_transfer_find(&carrier, d->points + 3 * i, &carried);
         sp_transferred_rows(&carried, 3 * mesh->vertex_count, d->r, U, carried.weight, rows);
+
+        /* The gradients of the same weights give ∂u/∂X_k. */
         for (int k = 0; k < 3; k++) {
             for (int a = 0; a < carried.corners; a++)
                 along[a] = carried.gradient[a][k];
             sp_transferred_rows(&carried, 3 * mesh->vertex_count, d->r, U, along, rows + 3 * (k + 1) * d->r);
         }
     }
+
     sp_transfer_free(&carrier);
 done:
     return status;
@@ -138,14 +147,17 @@ int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, c
     int status;
     sp_deformed_field *d = NULL;
     *deformed = NULL;
+
     SP_TRY(check_domains(context, domains, domain, nearest));
     d = calloc(1, sizeof *d);
     if (!d)
         return sp_fail_memory(context);
+
     SP_TRY(allocate(context, r, domains, domain, nearest, d));
     SP_TRY(carry_proxies(context, mesh, U, d));
     measure_reach(d);
     sp_deformed_field_update(d, NULL);
+
     *deformed = d;
     d = NULL;
 done:
@@ -160,6 +172,8 @@ int sp_deformed_field_share(sp_context *context, const sp_deformed_field *deform
     *shared = NULL;
     if (!d)
         return sp_fail_memory(context);
+
+    /* What does not move is shared; the copy owns what does. */
     *d = *deformed;
     d->pool = (sp_pool){0};
     d->domains = sp_pool_copy(&d->pool, deformed->domains, d->domain_count, sizeof *d->domains);
@@ -167,10 +181,12 @@ int sp_deformed_field_share(sp_context *context, const sp_deformed_field *deform
         status = sp_fail_memory(context);
     else
         status = allocate_moving(context, d);
+
     if (status != SP_OK) {
         sp_deformed_field_free(d);
         return status;
     }
+
     sp_deformed_field_update(d, NULL);
     *shared = d;
     return SP_OK;
@@ -191,6 +207,7 @@ static bool invert(const double F[3][3], double inverse[9])
     const double determinant = sp_determinant(F[0], F[1], F[2]);
     if (!(determinant > LEAST_DETERMINANT))
         return false;
+
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             const int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
@@ -227,16 +244,20 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
 {
     const int64_t r = deformed->r;
     deformed->box = (sp_box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
     for (field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
         part->usable = 0;
         for (int64_t i = part->first; i < part->first + part->count; i++) {
             double x[12], F[3][3]; /* displacement, followed by its derivatives by X, Y and Z */
+
             for (int c = 0; c < 12; c++) {
                 const double *row = deformed->rows + (12 * i + c) * r;
                 x[c] = 0;
                 for (int64_t j = 0; j < r && q; j++)
                     x[c] += row[j] * q[j];
             }
+
+            /* x = X + u, F = I + ∂u/∂X */
             bool near = true;
             for (int c = 0; c < 3; c++) {
                 part->position[c][part->usable] = deformed->points[3 * i + c] + x[c];
@@ -244,11 +265,14 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
                 for (int k = 0; k < 3; k++)
                     F[c][k] = (c == k) + x[3 * (k + 1) + c];
             }
+
+            /* A proxy whose F has no inverse is left out: the next one takes its place. */
             part->proxy[part->usable] = i;
             if (!near || !invert((const double(*)[3])F, part->inverse + 9 * part->usable))
                 continue;
             const double now[3] = {part->position[0][part->usable], part->position[1][part->usable],
                                    part->position[2][part->usable]};
+
             if (part->rest.inside.low[0] <= part->rest.inside.high[0])
                 enclose_image(part, deformed->points + 3 * i, now, (const double(*)[3])F, &deformed->box);
             part->usable++;
@@ -261,6 +285,7 @@ static void choose(const field_domain *part, int k, const double x[3], choice *c
 {
     double square[CHUNK];
     c->count = 0;
+
     for (int64_t begin = 0; begin < part->usable; begin += CHUNK) {
         const int64_t n = part->usable - begin < CHUNK ? part->usable - begin : CHUNK;
         for (int64_t i = 0; i < n; i++) {
@@ -268,14 +293,18 @@ static void choose(const field_domain *part, int k, const double x[3], choice *c
             const double dz = x[2] - part->position[2][begin + i];
             square[i] = dx * dx + dy * dy + dz * dz;
         }
+
+        /* Insertion into the ascending list of the k nearest */
         for (int64_t i = 0; i < n; i++) {
             if (c->count == k && square[i] >= c->square[k - 1])
                 continue;
+
             int to = c->count < k ? c->count++ : k - 1;
             for (; to > 0 && square[i] < c->square[to - 1]; to--) {
                 c->square[to] = c->square[to - 1];
                 c->at[to] = c->at[to - 1];
             }
+
             c->square[to] = square[i];
             c->at[to] = begin + i;
         }
@@ -289,11 +318,13 @@ static void weigh(int k, choice *c)
     double sum = 0;
     const bool margin = c->count == k;
     const double least = sqrt(c->square[0]), most = sqrt(c->square[c->count - 1]);
+
     for (int i = 0; i < c->count; i++) {
         const double d = sqrt(c->square[i]);
         c->weight[i] = !(d > least) ? 1 : margin ? least * (most - d) / (d * (most - least)) : least / d;
         sum += c->weight[i];
     }
+
     for (int i = 0; i < c->count; i++)
         c->weight[i] /= sum;
 }
@@ -341,21 +372,27 @@ double sp_deformed_field_at(const sp_deformed_field *deformed, const double x[3]
     choice both[2]; /* the best domain so far and the current one */
     int best = 0;
     const field_domain *counts = NULL;
+
     for (int k = 0; k < 3; k++) /* clamped to a range whose squares are finite; also for a NaN */
         y[k] = x[k] > FARTHEST ? FARTHEST : x[k] >= -FARTHEST ? x[k] : -FARTHEST;
+
+    /* The domain with the least estimate counts, as for a union. */
     for (const field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
         choice *next = &both[!best];
         choose(part, deformed->nearest, y, next);
         if (next->count == 0)
             continue;
+
         weigh(deformed->nearest, next);
         const double value = estimate(deformed, part, next, y);
+
         if (value < least) {
             least = value;
             counts = part;
             best = !best;
         }
     }
+
     if (gradient)
         gradient[0] = gradient[1] = gradient[2] = 0;
     if (gradient && counts)

@@ -17,12 +17,14 @@ static double normalize(double v[3])
             v[1] = v[2] = 0;
             return 0;
         }
+
         square = 0;
         for (int k = 0; k < 3; k++) {
             v[k] /= size;
             square += v[k] * v[k];
         }
     }
+
     const double length = sqrt(square);
     for (int k = 0; k < 3; k++)
         v[k] /= length;
@@ -34,6 +36,7 @@ static double box_distance(const sp_distance *box, const double x[3], double dir
     double beyond[3], side[3], deepest = -INFINITY;
     int face = 0;
     bool outside = false;
+
     for (int k = 0; k < 3; k++) {
         const double p = x[k] - box->centre[k], q = fabs(p) - box->half[k];
         side[k] = p < 0 ? -1 : 1;
@@ -44,11 +47,15 @@ static double box_distance(const sp_distance *box, const double x[3], double dir
             face = k;
         }
     }
+
+    /* Inside, the nearest face */
     if (!outside) {
         for (int k = 0; k < 3; k++)
             direction[k] = k == face ? side[k] : 0;
         return deepest;
     }
+
+    /* Outside, the nearest point of the box */
     const double length = normalize(beyond);
     for (int k = 0; k < 3; k++)
         direction[k] = side[k] * beyond[k];
@@ -64,6 +71,7 @@ static bool negative_layer(const sp_field *field, int axis, int64_t at, const in
         from[k] = k == axis ? at : low[k];
         to[k] = k == axis ? at : high[k];
     }
+
     for (int64_t z = from[2]; z <= to[2]; z++)
         for (int64_t y = from[1]; y <= to[1]; y++)
             for (int64_t x = from[0]; x <= to[0]; x++)
@@ -82,6 +90,7 @@ static void find_inside(const sp_field *field, sp_box *inside)
         while (high[k] > low[k] && !negative_layer(field, k, high[k], low, high))
             high[k]--;
     }
+
     for (int k = 0; k < 3; k++) {
         const bool empty = low[k] > high[k];
         const double first = low[k] > 0 ? (double)low[k] - 1 : 0,
@@ -100,6 +109,7 @@ void sp_distance_of_field(const sp_field *field, sp_distance *distance)
         distance->size[k] = (double)field->cells[k];
         square += distance->size[k] * distance->size[k];
     }
+
     find_inside(field, &distance->inside);
     /* No distance in the box is larger than that at one corner plus the diagonal. Two of them are rounded by 2^-24
      * each, and lookups in double precision are well within the other half of 2^-22. */
@@ -124,8 +134,10 @@ double sp_distance_beyond(const sp_distance *grid, const double x[3], double gra
     const sp_field *field = grid->field;
     double gap[3], square = 0;
     bool outside = false;
+
     if (!finite3(x))
         return nowhere(gradient);
+
     for (int k = 0; k < 3; k++) {
         const double below = field->origin[k] - x[k], above = -below - field->spacing * grid->size[k];
         const double beyond = below > above ? below : above;
@@ -133,6 +145,7 @@ double sp_distance_beyond(const sp_distance *grid, const double x[3], double gra
         outside |= beyond > 0;
         square += gap[k] * gap[k];
     }
+
     if (!outside)
         return sp_field_interpolate(field, x, gradient);
     nowhere(gradient);
@@ -146,8 +159,10 @@ double sp_distance_at(const sp_distance *distance, const double x[3], double gra
         const float *lowest = sp_distance_cell(distance, x, t);
         return lowest ? sp_distance_inside(distance, lowest, t, gradient) : sp_distance_beyond(distance, x, gradient);
     }
+
     if (!finite3(x))
         return nowhere(gradient);
+
     switch (distance->kind) {
     case SP_DISTANCE_PLANE:
         value = distance->normal[0] * x[0] + distance->normal[1] * x[1] + distance->normal[2] * x[2] - distance->offset;
@@ -169,6 +184,7 @@ double sp_distance_at(const sp_distance *distance, const double x[3], double gra
         value = sp_voxmap_at(distance->voxmap, x, NULL) == SP_VOXEL_FREE ? sp_voxmap_spacing(distance->voxmap) : 0;
         direction[0] = direction[1] = direction[2] = 0;
     }
+
     for (int k = 0; k < 3 && gradient; k++)
         gradient[k] = direction[k];
     return value;
@@ -188,11 +204,13 @@ static void box_curvature(const sp_distance *box, const double x[3], double H[9]
 {
     double e[3];
     bool beyond[3];
+
     for (int k = 0; k < 3; k++) {
         const double p = x[k] - box->centre[k];
         beyond[k] = fabs(p) > box->half[k];
         e[k] = beyond[k] ? p - copysign(box->half[k], p) : 0;
     }
+
     const double rho = normalize(e);
     for (int i = 0; i < 9 && rho > 0; i++)
         H[i] = beyond[i / 3] && beyond[i % 3] ? ((i % 4 == 0) - e[i / 3] * e[i % 3]) / rho : 0;
@@ -205,7 +223,10 @@ static void grid_curvature(const sp_distance *grid, const double x[3], double H[
     const float *v = sp_distance_cell(grid, x, t);
     if (!v)
         return;
+
     const int64_t row = grid->field->cells[0] + 1, step[3] = {1, row, row * (grid->field->cells[1] + 1)};
+
+    /* ∂²φ/∂x_i∂x_j = (the mixed difference over both axes, linear along the third) / h² */
     for (int k = 0; k < 3; k++) {
         const int64_t a = step[(k + 1) % 3], b = step[(k + 2) % 3], c = step[k];
         const double low = (double)v[a + b] - v[a] - v[b] + v[0],

@@ -52,6 +52,8 @@ static void spring(double stiffness, double damping, double most, const double n
         f[k] = -stiffness * s[k];
         d[k] = damping * v[k];
     }
+
+    /* The damper has what the spring leaves of the Coulomb force. */
     const double share = share_of(f, d, most);
     for (int k = 0; k < 3; k++)
         f[k] -= share * d[k];
@@ -62,34 +64,45 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
                         const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces)
 {
+    /* Where the scale makes the springs stiffer, their stretch shrinks so that their energy does not grow. */
     const double shrink = fmin(1, sqrt(friction->scale / forces->scale));
     const sp_friction_anchor *old = friction->anchors.data, *end = old ? old + friction->anchors.count : NULL;
     double B[9];
+
     friction->after.count = 0;
     sp_friction_anchor *next = forces->count ? sp_list_add(&friction->after, forces->count, sizeof *next) : NULL;
     if (forces->count && !next)
         return false;
+
     sp_quaternion_matrix(field_state->pose.q, B);
     for (int64_t i = 0; i < forces->count; i++) {
         const int32_t p = forces->point[i];
         const double *place = found->place + 3 * i,
                      part = (penalty->by_area ? pointshell->weight[p] : 1) * forces->scale;
         double *force = forces->force + 3 * i, n[3], way[3], local[3] = {0}, s[3], v[3], f[3];
+
+        /* Both lists ascend by points, so that the old anchor is found by going on. */
         while (old < end && old->point < p)
             old++;
         const bool lasts = old < end && old->point == p;
+
+        /* The stretch of the spring in the frame of the field, since the anchor moves with the proxy */
         if (lasts)
             proxy_way(distance, field_state->q, old->proxy, way);
         for (int k = 0; k < 3 && lasts; k++)
             local[k] = shrink * (place[k] - old->at[k] - way[k]);
         sp_rotate(B, local, s);
+
         memcpy(n, forces->normal + 3 * i, sizeof n);
         if (!sp_unit_vector(3, n)) /* the gradient of the interpolant vanishes */
             memset(s, 0, sizeof s);
+
         sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, forces->at + 3 * i, place,
                                      v);
         spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sp_norm3(force), n, s, v, f);
         sp_rotate_back(B, s, local);
+
+        /* The new anchor leaves the stretch that slipping permits. */
         sp_friction_anchor *anchor = next++;
         *anchor = (sp_friction_anchor){.point = p};
         if (distance->kind == SP_DISTANCE_DEFORMED)
@@ -100,6 +113,7 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
             force[k] += f[k];
         }
     }
+
     const sp_list before = friction->anchors;
     friction->anchors = friction->after;
     friction->after = before;

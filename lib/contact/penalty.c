@@ -60,14 +60,19 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_pointshell *p
 {
     const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double A[9], B[9], total = 0;
+
     sp_quaternion_matrix(pointshell_state->pose.q, A);
     sp_quaternion_matrix(field_state->pose.q, B);
+
     forces->count = found->count;
     forces->point = found->point;
     forces->distance = found->distance;
+
+    /* Above the limit all forces are scaled down together. */
     for (int64_t i = 0; i < found->count; i++)
         total += found->distance[i] < 0 ? sp_penalty_weight(penalty, pointshell, found->point[i]) : 0;
     forces->scale = total > penalty->limit ? penalty->limit / total : 1;
+
     for (int64_t i = 0; i < found->count; i++) {
         const int64_t p = found->point[i];
         double n[3], *N = forces->normal + 3 * i, *at = forces->at + 3 * i, velocity[3];
@@ -79,12 +84,15 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_pointshell *p
         else
             sp_contact_pointshell_normal(pointshell, p, pointshell_state->q, penalty->tangents, n);
         sp_rotate(by_gradient ? B : A, n, N);
+
+        /* κ |d| − c v·n, but contact does not pull */
         double push = -penalty->stiffness * found->distance[i];
         if (penalty->damping > 0 && push > 0) {
             sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, at,
                                          found->place + 3 * i, velocity);
             push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
+
         push *= sp_penalty_weight(penalty, pointshell, p) * forces->scale;
         for (int k = 0; k < 3; k++)
             forces->force[3 * i + k] = push * N[k];
@@ -121,6 +129,7 @@ void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact
 {
     double R[9], f[3];
     sp_quaternion_matrix(pose->q, R);
+
     for (int64_t i = 0; i < forces->count; i++) {
         sp_rotate_back(R, forces->force + 3 * i, f);
         add_projected(pointshell->modes, pointshell->U + 3 * pointshell->modes * forces->point[i], f, 1, Q);
@@ -133,6 +142,7 @@ void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_d
     const int64_t modes = sp_deformed_field_r(distance->deformed);
     double R[9], f[3], place[3];
     sp_quaternion_matrix(pose->q, R);
+
     for (int64_t i = 0; i < forces->count; i++) {
         const double *at = forces->at + 3 * i, r[3] = {at[0] - pose->x[0], at[1] - pose->x[1], at[2] - pose->x[2]};
         int64_t proxy;
@@ -182,6 +192,8 @@ static void force_derivatives(double kappa, double d, const double n[3], const d
 {
     double turned[3];
     sp_cross3(r, g, turned);
+
+    /* ∂F/∂x = −κ (n gᵀ + d H), ∂F/∂ω = −κ (n (r × g)ᵀ − d H [r]×) */
     for (int a = 0; a < 3; a++) {
         double row[3]; /* of H [r]× */
         sp_cross3(H + 3 * a, r, row);
@@ -199,7 +211,9 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *p
     static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, flat[9] = {0};
     const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double B[9];
+
     sp_quaternion_matrix(field->q, B);
+
     for (int64_t i = 0; i < forces->count; i++) {
         const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = pointshell_moves ? 1 : -1;
         const double d = forces->distance[i],
@@ -213,22 +227,28 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *p
             g[k] = n[k];
             F[k] = sign * forces->force[3 * i + k];
         }
+
         if ((by_gradient || !normals) && distance->kind != SP_DISTANCE_VOXMAP) {
             sp_rotate_back(B, x, local);
             gradients(distance, B, local, g, H);
         }
+
         force_derivatives(kappa, d, n, g, by_gradient ? H : flat, r, F_x, F_w);
         if (pointshell_moves != by_gradient) /* n rotates with the grasped body */
             add_cross(n, I, pointshell_moves ? kappa * d : -kappa * d, F_w);
         sp_cross3(r, F, T);
+
         for (int k = 0; k < 3; k++) {
             wrench->force[k] += F[k];
             wrench->torque[k] += T[k];
         }
+
         for (int k = 0; k < 9; k++) {
             wrench->force_x[k] += F_x[k];
             wrench->force_w[k] += F_w[k];
         }
+
+        /* T = r × F: r × the derivatives of F, and F by those of r */
         add_cross(r, F_x, 1, wrench->torque_x);
         add_cross(r, F_w, 1, wrench->torque_w);
         if (pointshell_moves) {

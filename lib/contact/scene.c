@@ -45,14 +45,17 @@ static void weigh(sp_contact_scene *scene, contact_body *a)
     sp_coupled_motion *m = &scene->motion;
     const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
     double arm[3], J[9], RJ[9], R[9];
+
     sp_quaternion_matrix(a->pose.q, R);
     sp_rotate(R, inertia->centre, a->about);
     for (int k = 0; k < 3; k++) {
         arm[k] = inertia->centre[k] - scene->p.coupling.grasp[k];
         a->about[k] += a->pose.x[k];
     }
+
     sp_rotate(R, arm, m->centre);
     m->mass = inertia->mass;
+
     for (int i = 0; i < 9; i++)
         J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
     for (int i = 0; i < 3; i++)
@@ -75,6 +78,7 @@ static void predict(sp_contact_scene *scene, contact_body *a)
     memset(a->wrench, 0, sizeof a->wrench);
     memset(a->Q, 0, (size_t)body->r * sizeof *a->Q);
     a->stiffness = (contact_stiffness){.weight = 0};
+
     if (body->free) {
         const sp_free_state *state = sp_free_body_state(body->free);
         double R[9];
@@ -106,6 +110,7 @@ static void predict(sp_contact_scene *scene, contact_body *a)
             a->last_v[j] = v[j];
         }
     }
+
     if (body->deformed)
         sp_deformed_field_update(body->deformed, a->q);
     if (a->spheres)
@@ -129,6 +134,7 @@ int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32
 void sp_contact_scene_sink(sp_contact_scene *scene, int64_t a, int64_t b, double lowest)
 {
     const double size = fmin(scene->contact_bodies[a].size, scene->contact_bodies[b].size), sunk = -lowest / size;
+
     if (!(sunk > scene->report.sunk))
         return;
     scene->report.sunk = sunk;
@@ -152,9 +158,12 @@ static void measure_lean(sp_contact_scene *scene, const contact_pair *e)
     const sp_contact_forces *f = &e->forces;
     const sp_distance *distance = b->body->distance;
     double B[9], force[3] = {0}, other[3] = {0};
+
+    /* Every eighth step is enough for a mean. */
     if (scene->steps % 8 != 0 || sp_penalty_by_gradient(&scene->p.penalty, distance) ||
         distance->kind == SP_DISTANCE_VOXMAP || !(a->body->free || b->body->free))
         return;
+
     sp_quaternion_matrix(b->at.pose.q, B);
     for (int64_t i = 0; i < f->count; i++) {
         double local[3], g[3];
@@ -168,6 +177,7 @@ static void measure_lean(sp_contact_scene *scene, const contact_pair *e)
             other[k] += push * (n[k] - scale * g[k]);
         }
     }
+
     scene->report.pushed += sp_norm3(force);
     scene->report.leant += sp_norm3(other);
 }
@@ -179,20 +189,25 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
     const sp_contact_forces *f = &e->forces;
     sp_contact_scene_report *report = &scene->report;
     int status = SP_OK;
+
     report->visited += e->found.visited;
     report->passed += e->found.passed;
     report->deepest = e->found.deepest > report->deepest ? e->found.deepest : report->deepest;
     report->complete &= e->found.complete;
     report->lowest = fmin(report->lowest, e->found.lowest);
+
     sp_contact_scene_sink(scene, e->pointshell, e->field, e->found.lowest);
     if (report->inside[0] < 0 && wholly_inside(e, a->body->pointshell)) {
         report->inside[0] = e->pointshell;
         report->inside[1] = e->field;
     }
+
+    /* Each body bears its share of the stiffness (scene_stability.c); a damper counts as a spring of 2c/h. */
     const sp_penalty *penalty = &scene->p.penalty;
     contact_body *const sides[2] = {a, b};
     const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / scene->p.step),
                  share[2] = {each * sp_contact_scene_share(a, b), each * sp_contact_scene_share(b, a)};
+
     for (int64_t i = 0; i < f->count; i++) {
         const bool touching = f->distance[i] < 0;
         if (!touching && sp_dot3(f->force + 3 * i, f->force + 3 * i) == 0) /* a proximity voxel without a pulse */
@@ -205,11 +220,15 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
                                          scene->p.friction > 0);
         SP_TRY(sp_contact_scene_record(scene, e->pointshell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
     }
+
+    /* About the centre of mass for the motion, about the origin of the frame for the wrench */
     for (int s = 0; s < 2; s++) {
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->about, sides[s]->F, sides[s]->T);
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->at.pose.x, sides[s]->wrench, sides[s]->wrench + 3);
     }
+
     measure_lean(scene, e);
+
     if (a->body->r && a->body->pointshell->U)
         sp_contact_forces_project(f, a->body->pointshell, &a->at.pose, a->Q);
     if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
@@ -237,19 +256,23 @@ void sp_contact_scene_set_gravity(sp_contact_scene *scene, const double gravity[
 static void apply_force(contact_body *a, const sp_contact_scene_force *f)
 {
     double R[9], local[3], x[3], turned[3], torque[3];
+
     memcpy(x, f->point, sizeof x);
     sp_quaternion_matrix(a->at.pose.q, R);
     sp_rotate_back(R, f->force, local);
+
     for (int64_t j = 0; f->U && j < a->body->r; j++)
         for (int k = 0; k < 3; k++) {
             x[k] += f->U[j * f->stride + k] * a->q[j];
             a->Q[j] += f->U[j * f->stride + k] * local[k];
         }
+
     sp_rotate(R, x, turned);
     for (int k = 0; k < 3; k++) {
         a->F[k] += f->force[k];
         x[k] = a->at.pose.x[k] + turned[k] - a->about[k];
     }
+
     sp_cross3(x, f->force, torque);
     for (int k = 0; k < 3; k++)
         a->T[k] += torque[k];
@@ -276,6 +299,7 @@ static sp_coupling_search *search_of(sp_contact_scene *scene)
     const int64_t body = scene->p.coupling.body;
     const int32_t *near;
     const int64_t count = sp_contact_scene_near(scene, &near);
+
     for (int64_t i = 0; i < count; i++) {
         const int64_t other = near[2 * i] == body ? near[2 * i + 1] : near[2 * i + 1] == body ? near[2 * i] : -1;
         if (other >= 0 && sp_contact_scene_moves(&scene->contact_bodies[other])) {
@@ -295,8 +319,10 @@ static int move_coupled(sp_contact_scene *scene)
     double R[9], arm[3], turn[3];
     int status;
     sp_pose frame = sp_contact_scene_grasp(scene, &a->pose);
+
     contact_wrench(scene, frame.x, &contact);
     scene->hand = c->path(c->path_data, sp_contact_scene_time(scene) + scene->p.step, scene->hand_twist);
+
     if (c->dynamic) {
         memcpy(scene->motion.hand_velocity, scene->hand_twist, sizeof scene->motion.hand_velocity);
         memcpy(scene->motion.hand_angular_velocity, scene->hand_twist + 3, sizeof scene->motion.hand_angular_velocity);
@@ -305,20 +331,24 @@ static int move_coupled(sp_contact_scene *scene)
     } else
         SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, search_of(scene),
                                   &frame, &report));
+
     sp_quaternion_matrix(frame.q, R);
     sp_rotate(R, c->grasp, arm);
     for (int k = 0; k < 3; k++) {
         a->pose.x[k] = frame.x[k] - arm[k];
         a->twist[3 + k] = report.rotation[k] / scene->p.step;
     }
+
     memcpy(a->pose.q, frame.q, sizeof frame.q);
     sp_cross3(a->twist + 3, arm, turn);
     for (int k = 0; k < 3; k++)
         a->twist[k] = report.displacement[k] / scene->p.step - turn[k];
+
     scene->report.degenerate = report.degenerate;
     scene->report.limited = report.limited;
     scene->report.imbalance = report.imbalance;
     scene->report.resting = report.resting;
+
     sp_contact_scene_render(scene);
 done:
     return status;
@@ -332,9 +362,12 @@ static void finish_loads(const sp_contact_scene *scene, const double R[9], conta
     const sp_contact_scene_body *body = a->body;
     double local[3];
     sp_rotate_back(R, a->F, local);
+
+    /* Ũ = U − mean: the motion of the means is that of the centre. */
     for (int64_t j = 0; j < body->r; j++)
         for (int k = 0; k < 3; k++)
             a->Q[j] -= body->inertia->mean[k * body->r + j] * local[k];
+
     for (int k = 0; k < 3; k++)
         F[k] = a->F[k] + body->inertia->mass * scene->p.gravity[k];
 }
@@ -354,8 +387,10 @@ static double deformation_weight(const sp_contact_scene *scene, const contact_bo
     const double *q = sp_integrator_q(a->integrator);
     const sp_pose pose = body->motion == SP_CONTACT_SCENE_PATH ? body->path(body->path_data, t, NULL) : a->pose;
     double R[9], local[3], work = 0;
+
     sp_quaternion_matrix(pose.q, R);
     sp_rotate_back(R, scene->p.gravity, local);
+
     for (int64_t j = 0; j < body->r && body->gravity; j++)
         work += q[j] * sp_dot3(body->gravity + 3 * j, local);
     return work;
@@ -417,6 +452,7 @@ static void move_body(const sp_contact_scene *scene, contact_body *a)
         sp_body_loads_add(body->loads, begin, begin + scene->p.step, &a->at.pose, a->q, a->about, a->F, a->T, a->Q);
     if (a->joined)
         return;
+
     if (body->free) {
         finish_loads(scene, R, a, F);
         a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
@@ -447,9 +483,11 @@ static int move_joined(sp_contact_scene *scene)
         memcpy(load->T, a->T, sizeof load->T);
         load->Q = a->body->r ? a->Q : NULL;
     }
+
     const int status = joined->count > 0 ? sp_joined_step(joined->joined, scene->joined_loads) : SP_OK;
     if (status == SP_OK)
         return SP_OK;
+
     char why[sizeof scene->context->message];
     memcpy(why, scene->context->message, sizeof why);
     return sp_fail(scene->context, status, "the joined bodies could not take the step from %g s on: %s",
@@ -471,34 +509,44 @@ int sp_contact_scene_step(sp_contact_scene *scene)
     sp_context *context = scene->context;
     const double h = scene->p.step;
     int status = SP_OK;
+
     scene->report = (sp_contact_scene_report){.complete = true,
                                               .lowest = INFINITY,
                                               .sunk_bodies = {-1, -1},
                                               .inside = {-1, -1},
                                               .crossed = {-1, -1},
                                               .stiffest = scene->report.stiffest};
+
     scene->contacts.count = 0;
     scene->sphere_wrench = (sp_wrench){.force = {0}};
+
+    /* All bodies half a step ahead, where contact is evaluated */
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
         predict(scene, &scene->contact_bodies[i]);
+
     sp_contact_scene_cross(scene);
     SP_TRY(sp_contact_scene_pairs_find(scene));
     SP_TRY(sp_contact_scene_pairs_meet(scene));
     if (scene->pulses)
         SP_TRY(sp_contact_scene_brake(scene));
+
     for (int64_t i = 0; i < scene->pair_count; i++)
         SP_TRY(apply_pair(scene, &scene->pairs[i]));
     if (scene->spheres)
         SP_TRY(sp_contact_scene_spheres_meet(scene));
+
     if (scene->p.coupling.body >= 0 && (status = move_coupled(scene)) != SP_OK)
         return refuse_step(scene, scene->p.coupling.body, status);
+
     for (int64_t i = 0; i < scene->force_count; i++)
         apply_force(&scene->contact_bodies[scene->forces[i].body], &scene->forces[i]);
     prepare_forces(scene);
+
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
         move_body(scene, &scene->contact_bodies[i]);
+
     for (int64_t i = 0; i < scene->body_count; i++) {
         const contact_body *a = &scene->contact_bodies[i];
         if (a->status != SP_OK)
@@ -509,6 +557,7 @@ int sp_contact_scene_step(sp_contact_scene *scene)
         if (a->body->free)
             scene->report.stiffest = h * h * sp_contact_scene_stiffest(a, scene->report.stiffest / (h * h));
     }
+
     if ((status = move_joined(scene)) != SP_OK)
         return status;
     scene->steps++;
@@ -551,8 +600,10 @@ void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_p
 {
     static const double origin[3] = {0, 0, 0};
     const contact_body *a = &scene->contact_bodies[body];
+
     memcpy(twist, a->twist, sizeof a->twist);
     copy_coordinates(a->body->r, sp_contact_scene_q(scene, body), q);
+
     if (a->body->free) {
         const sp_free_state *state = sp_free_body_state(a->body->free);
         double R[9];
@@ -563,6 +614,7 @@ void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_p
         copy_coordinates(a->body->r, sp_free_body_qdot(a->body->free), qdot);
         return;
     }
+
     *pose = guided_pose(scene, a, twist);
     copy_coordinates(a->body->r, a->integrator ? sp_integrator_v(a->integrator) : a->qdot, qdot);
 }

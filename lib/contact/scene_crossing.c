@@ -38,9 +38,11 @@ void sp_contact_scene_crossing_begin(sp_contact_scene *scene)
         a->thickness = INFINITY;
         if (!distance || !sp_contact_scene_pairs_tests(scene, -1, i))
             continue;
+
         for (int64_t k = 0; k < i && !isfinite(a->thickness); k++) /* bodies of one model share their field */
             if (scene->contact_bodies[k].body->distance == distance)
                 a->thickness = scene->contact_bodies[k].thickness;
+
         if (!isfinite(a->thickness))
             a->thickness = thickness(distance);
         scene->thinnest = fmin(scene->thinnest, a->thickness);
@@ -53,10 +55,13 @@ static sp_pose relative(const sp_pose *outer, const sp_pose *inner)
     const double *q = outer->q, back[4] = {q[0], -q[1], -q[2], -q[3]};
     double R[9], apart[3];
     sp_pose pose;
+
     sp_quaternion_matrix(q, R);
+
     for (int k = 0; k < 3; k++)
         apart[k] = inner->x[k] - outer->x[k];
     sp_rotate_back(R, apart, pose.x);
+
     sp_quaternion_multiply(back, inner->q, pose.q);
     return pose;
 }
@@ -80,12 +85,15 @@ static double way(const sp_pose *from, const sp_pose *to, const sp_contact_point
 /* Between two poses, at t in [0, 1]. */
 static sp_pose between(const sp_pose *from, const sp_pose *to, double t)
 {
+    /* −q is the same rotation: the shorter way is taken. */
     const double sign = from->q[0] * to->q[0] + from->q[1] * to->q[1] + from->q[2] * to->q[2] + from->q[3] * to->q[3];
     sp_pose pose;
+
     for (int k = 0; k < 3; k++)
         pose.x[k] = (1 - t) * from->x[k] + t * to->x[k];
     for (int k = 0; k < 4; k++)
         pose.q[k] = (1 - t) * from->q[k] + (sign < 0 ? -t : t) * to->q[k];
+
     sp_quaternion_normalize(pose.q);
     return pose;
 }
@@ -105,12 +113,15 @@ static bool crossed(const contact_body *a, const contact_body *b, const sp_pose 
 {
     const sp_contact_pointshell *pointshell = a->body->pointshell;
     const sp_distance *distance = b->body->distance;
+
+    /* Four samples on the way through the thickness */
     const double wanted = ceil(4 * moved / b->thickness);
     const int samples = wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
     const int64_t count = pointshell->count < MOST_POINTS ? pointshell->count : MOST_POINTS; /* coarse levels first */
     for (int64_t i = 0; i < count; i++) {
         double x[3];
         sp_contact_pointshell_point(pointshell, i, a->at.q, x);
+
         const double begin = distance_of(distance, from, x), end = distance_of(distance, to, x);
         if (begin < 0 || end < 0 || fmin(begin, end) > moved)
             continue;
@@ -129,10 +140,13 @@ static void look(sp_contact_scene *scene, int64_t i, int64_t j)
     const contact_body *a = &scene->contact_bodies[i], *b = &scene->contact_bodies[j];
     if (i == j || !(b->thickness < INFINITY) || !sp_contact_scene_pairs_tests(scene, i, j))
         return;
+
     const sp_pose from = relative(&b->was, &a->was), to = relative(&b->at.pose, &a->at.pose);
     const double moved = way(&from, &to, a->body->pointshell);
+
     if (!(moved > b->thickness) || !crossed(a, b, &from, &to, moved))
         return;
+
     scene->report.crossed[0] = i;
     scene->report.crossed[1] = j;
     scene->report.crossing = moved;
@@ -143,17 +157,20 @@ void sp_contact_scene_cross(sp_contact_scene *scene)
 {
     const int64_t n = scene->body_count;
     double farthest = 0;
+
     if (scene->thinnest < INFINITY && scene->steps > 0) {
         for (int64_t i = 0; i < n; i++) {
             contact_body *a = &scene->contact_bodies[i];
             a->way = way(&a->was, &a->at.pose, a->body->pointshell);
             farthest = fmax(farthest, a->way);
         }
+
         for (int64_t i = 0; i < n && 2 * farthest > scene->thinnest; i++)
             for (int64_t j = 0; j < n && scene->contact_bodies[i].way + farthest > scene->thinnest; j++)
                 if (scene->report.crossed[0] < 0 && scene->contact_bodies[i].body->pointshell)
                     look(scene, i, j);
     }
+
     for (int64_t i = 0; i < n; i++)
         scene->contact_bodies[i].was = scene->contact_bodies[i].at.pose;
 }

@@ -31,11 +31,13 @@ static int make_deformation(sp_contact_scene *scene, contact_body *a)
     const sp_contact_scene_body *body = a->body;
     const sp_external_loads contact = {.self = a, .mean = load_of};
     sp_integrator_parameters p = scene->p.integrator;
+
     p.step = scene->p.step;
     p.damping_mass = body->damping[0];
     p.damping_stiffness = body->damping[1];
     p.most_acceleration = body->most_acceleration;
     a->forcing = contact;
+
     if (body->frame_inertia) {
         const int status = sp_moving_frame_new(&a->context, body->frame_inertia, body->frame_scale,
                                                body->felt_path ? body->felt_path : body->path, body->path_data, true,
@@ -69,9 +71,11 @@ static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_
     a->context = *scene->context;
     a->context.threads = 1;
     a->context.progress = NULL;
+
     if (body->free)
         sp_contact_scene_weigh(a);
     a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
+
     if (body->system && body->motion != SP_CONTACT_SCENE_FREE)
         status = make_deformation(scene, a);
     return status == SP_OK
@@ -117,6 +121,7 @@ static int check_pair(const sp_contact_scene *scene, const sp_contact_scene_pair
         pair->field >= scene->body_count || pair->pointshell == pair->field)
         return sp_fail(scene->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->pointshell,
                        (long long)pair->field, (long long)scene->body_count);
+
     const sp_contact_scene_body *a = scene->contact_bodies[pair->pointshell].body,
                                 *b = scene->contact_bodies[pair->field].body;
     if (!a->pointshell || !b->distance) /* pairs without distance fields are tested as spheres */
@@ -124,11 +129,13 @@ static int check_pair(const sp_contact_scene *scene, const sp_contact_scene_pair
                        (long long)pair->pointshell, (long long)pair->field,
                        sp_contact_scene_label(scene, a->pointshell ? pair->field : pair->pointshell).text,
                        a->pointshell ? "distances" : "points");
+
     if (a->pointshell->modes > a->r ||
         (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
         return sp_fail(scene->context, SP_USAGE,
                        "bodies %lld and %lld are a pair, but one has more modes than coordinates",
                        (long long)pair->pointshell, (long long)pair->field);
+
     return refuse_friction(scene, pair->pointshell, pair->field);
 }
 
@@ -149,11 +156,14 @@ static int check_all(const sp_contact_scene *scene)
 {
     ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
     int status = SP_OK;
+
     for (int64_t i = 0; i < scene->body_count; i++)
         for (int moving = 0; moving <= sp_contact_scene_moves(&scene->contact_bodies[i]); moving++) {
             note_end(&shells[moving], scene->contact_bodies[i].body->pointshell, i);
             note_end(&fields[moving], scene->contact_bodies[i].body->distance, i);
         }
+
+    /* One other body of each kind is enough. A body at rest needs one that moves: two at rest are no pair. */
     for (int64_t i = 0; i < scene->body_count; i++) {
         const contact_body *a = &scene->contact_bodies[i];
         const ends *pointshell = &shells[!sp_contact_scene_moves(a)], *field = &fields[!sp_contact_scene_moves(a)];
@@ -201,6 +211,7 @@ static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodi
     scene->sphere_pairs = sp_pool_raw(&scene->pool, 2 * count, sizeof(int32_t));
     if (!scene->sphere_pairs || !points)
         return sp_fail_memory(scene->context);
+
     for (int64_t i = 0; i < count; i++) {
         int32_t *pair = scene->sphere_pairs + 2 * scene->sphere_pair_count;
         if (!of_spheres(bodies, scene->body_count, &pairs[i])) {
@@ -208,11 +219,14 @@ static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodi
             points[(*point_count)++] = pairs[i];
             continue;
         }
+
+        /* The lower number first, as in the pairs that are near */
         const bool ordered = pairs[i].pointshell < pairs[i].field;
         pair[0] = (int32_t)(ordered ? pairs[i].pointshell : pairs[i].field);
         pair[1] = (int32_t)(ordered ? pairs[i].field : pairs[i].pointshell);
         scene->sphere_pair_count++;
     }
+
     if (scene->sphere_pair_count)
         qsort(scene->sphere_pairs, (size_t)scene->sphere_pair_count, 2 * sizeof(int32_t), sp_contact_scene_by_bodies);
 done:
@@ -229,10 +243,12 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
     *result = NULL;
     if (!scene)
         return sp_fail_memory(context);
+
     scene->context = context;
     scene->p = *parameters;
     scene->p.limits.proximity = parameters->pulse < INFINITY;
     scene->body_count = body_count;
+
     scene->contact_bodies = sp_pool_new(&scene->pool, body_count, sizeof *scene->contact_bodies);
     scene->ahead = sp_pool_new(&scene->pool, body_count, sizeof *scene->ahead);
     scene->joined_loads = sp_pool_new(&scene->pool, parameters->joined.count, sizeof *scene->joined_loads);
@@ -240,24 +256,30 @@ int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters 
         status = sp_fail_memory(context);
         goto done;
     }
+
     for (int64_t i = 0; i < body_count; i++)
         SP_TRY(make_body(scene, i, &bodies[i]));
     for (int64_t i = 0; i < parameters->joined.count; i++)
         scene->contact_bodies[parameters->joined.body[i]].joined = true;
+
     const int64_t listed = parameters->all ? 0 : pair_count;
     int64_t point_count = 0;
     sp_contact_scene_pair *points = sp_pool_raw(&scratch, listed, sizeof *points);
     SP_TRY(sort_pairs(scene, bodies, listed, pairs, points, &point_count));
+
     if (parameters->all)
         SP_TRY(check_all(scene));
+
     scene->all_spheres = spheres;
     SP_TRY(refuse_ball_friction(scene));
     if (spheres || scene->sphere_pair_count > 0)
         SP_TRY(sp_contact_scene_spheres_new(scene));
+
     SP_TRY(sp_contact_scene_pairs_new(scene, point_count, points));
     sp_contact_scene_crossing_begin(scene);
     if (parameters->pulse < INFINITY)
         SP_TRY(sp_contact_scene_pulses_new(scene));
+
     const sp_contact_scene_coupling *c = &parameters->coupling;
     if (c->body >= 0) {
         scene->hand = c->path(c->path_data, 0, NULL);

@@ -45,8 +45,8 @@ struct sp_contact_scene_pairs {
     sp_list orders;               /* of int64_t: indices of the near ones among them */
     bool *as_points, *as_field;   /* [bodies] some pair has the body as shell, as field */
     bool *still;                  /* [bodies] */
-    sp_bound *points,
-        *solid; /* [bodies] in the body's frame: bounds of its points, and of the region with negative distance */
+    /* [bodies] in the body's frame: bounds of its points, and of the region with negative distance */
+    sp_bound *points, *solid;
     sp_box *point_box, *solid_box, *box; /* [bodies] world: of these two, and of everything that may be in contact */
     sp_broad *broad;
     sp_list near;        /* of int32_t pairs i < j whose boxes overlap */
@@ -78,6 +78,7 @@ static void *arena_new(arena *a, size_t bytes)
         a->left = a->last = block;
         a->total += block;
     }
+
     void *result = a->next;
     a->next += bytes;
     a->left -= bytes;
@@ -93,6 +94,7 @@ static void arena_reset(arena *a)
         a->left = a->last;
         return;
     }
+
     sp_pool_free(&a->pool);
     *a = (arena){0};
     if (arena_new(a, total)) {
@@ -122,6 +124,7 @@ static pair_state *new_state(sp_contact_scene *scene, const sp_contact_pointshel
     pair_state *state = calloc(1, sizeof *state + (size_t)scene->near->r * sizeof *state->q);
     if (!state)
         return NULL;
+
     begin_friction(scene, &state->friction);
     if (sp_traversal_state_new(scene->context, pointshell, whole, &state->traversal) == SP_OK)
         return state;
@@ -170,10 +173,12 @@ static int list_pairs(sp_contact_scene *scene, int64_t count, const sp_contact_s
     near->listed = sp_pool_raw(&scene->pool, count, sizeof *near->listed);
     if (!near->given || !near->listed)
         return sp_fail_memory(scene->context);
+
     for (int64_t i = 0; i < count; i++) {
         near->listed[i] = (listed){{(int32_t)pairs[i].pointshell, (int32_t)pairs[i].field}, i};
         near->as_points[pairs[i].pointshell] = near->as_field[pairs[i].field] = true;
     }
+
     if (count)
         qsort(near->listed, (size_t)count, sizeof *near->listed, by_body);
     return SP_OK;
@@ -203,6 +208,7 @@ static void count_pairs(const sp_contact_scene *scene, int64_t *count)
         fields += near->as_field[i];
         moving += near->as_field[i] && !near->still[i];
     }
+
     for (int64_t i = 0; i < scene->body_count && scene->p.all; i++)
         count[i] = !near->as_points[i] ? 0 : near->still[i] ? moving : fields - near->as_field[i];
     for (int64_t i = 0; i < near->listed_count; i++)
@@ -215,6 +221,7 @@ static int make_spares(sp_contact_scene *scene)
     int64_t *count = near->place;
     memset(count, 0, (size_t)scene->body_count * sizeof *count);
     count_pairs(scene, count);
+
     for (int64_t i = 0; i < scene->body_count; i++) {
         spare *s = count[i] > 0 ? &near->spares[near->spare_of[i]] : NULL;
         for (int64_t more = count[i]; more > 0 && s->count < SPARE; more--, s->count++)
@@ -231,10 +238,12 @@ static int make_workers(sp_contact_scene *scene)
     int status = SP_OK;
     for (int64_t s = 0; s < near->spare_count; s++)
         points = near->spares[s].pointshell->count > points ? near->spares[s].pointshell->count : points;
+
     near->threads = scene->context->threads;
     near->workers = sp_pool_new(&scene->pool, near->threads, sizeof *near->workers);
     if (!near->workers)
         return sp_fail_memory(scene->context);
+
     for (int t = 0; t < near->threads; t++) {
         SP_TRY(sp_traversal_workspace_new(scene->context, points, &near->workers[t].workspace));
         if (!arena_new(&near->workers[t].results, 1))
@@ -251,6 +260,7 @@ static int allocate(sp_contact_scene *scene)
     sp_contact_scene_pairs *near = scene->near = sp_pool_new(pool, 1, sizeof *near);
     if (!near)
         return sp_fail_memory(scene->context);
+
     near->as_points = sp_pool_new(pool, n, sizeof *near->as_points);
     near->as_field = sp_pool_new(pool, n, sizeof *near->as_field);
     near->still = sp_pool_new(pool, n, sizeof *near->still);
@@ -262,6 +272,7 @@ static int allocate(sp_contact_scene *scene)
     near->place = sp_pool_new(pool, n, sizeof *near->place);
     near->spares = sp_pool_new(pool, n, sizeof *near->spares);
     near->spare_of = sp_pool_new(pool, n, sizeof *near->spare_of);
+
     return pool->failed ? sp_fail_memory(scene->context) : sp_broad_new(scene->context, n, &near->broad);
 }
 
@@ -271,6 +282,7 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
     SP_TRY(allocate(scene));
     sp_contact_scene_pairs *near = scene->near;
     bool any = false;
+
     for (int64_t i = 0; i < scene->body_count; i++)
         any |= scene->contact_bodies[i].body->distance != NULL;
     for (int64_t i = 0; i < scene->body_count; i++) {
@@ -281,11 +293,15 @@ int sp_contact_scene_pairs_new(sp_contact_scene *scene, int64_t count, const sp_
         if (body->deformed && sp_deformed_field_r(body->deformed) > near->r)
             near->r = sp_deformed_field_r(body->deformed);
     }
+
     if (!scene->p.all)
         SP_TRY(list_pairs(scene, count, pairs));
+
+    /* Bounds of rigid fields stay; those of deformed ones are made in each step. */
     for (int64_t i = 0; i < scene->body_count; i++)
         if (near->as_field[i] && !scene->contact_bodies[i].body->deformed)
             sp_bound_of_distance(scene->contact_bodies[i].body->distance, &near->solid[i]);
+
     list_shells(scene);
     SP_TRY(make_spares(scene));
     SP_TRY(make_workers(scene));
@@ -344,24 +360,29 @@ void sp_contact_scene_bound(sp_contact_scene *scene, int64_t body)
     const contact_body *a = &scene->contact_bodies[body];
     sp_box *all = &near->box[body], spheres;
     sp_bound ball;
+
     ball.radius = sp_contact_scene_sphere_bound(scene, body, ball.centre);
     *all = NOWHERE;
+
     if (near->as_points[body]) {
         sp_bound_of_pointshell(a->body->pointshell, a->at.q, &near->points[body]);
         sp_bound_place(&near->points[body], &a->at.pose, &near->point_box[body]);
         enclose(all, &near->point_box[body]);
     }
+
     if (near->as_field[body]) {
         if (a->body->deformed)
             sp_bound_of_distance(a->body->distance, &near->solid[body]);
         sp_bound_place(&near->solid[body], &a->at.pose, &near->solid_box[body]);
         enclose(all, &near->solid_box[body]);
     }
+
     if (ball.radius >= 0) {
         ball.half[0] = ball.half[1] = ball.half[2] = ball.radius;
         sp_bound_place(&ball, &here, &spheres);
         enclose(all, &spheres);
     }
+
     if (scene->p.exhaustive)
         *all = EVERYWHERE;
 }
@@ -370,6 +391,7 @@ static int64_t listed_order(const sp_contact_scene_pairs *near, int32_t pointshe
 {
     const listed key = {{pointshell, field}, 0};
     int64_t low = 0, high = near->listed_count; /* lower bound by bisection */
+
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (by_body(&near->listed[middle], &key) < 0)
@@ -377,6 +399,7 @@ static int64_t listed_order(const sp_contact_scene_pairs *near, int32_t pointshe
         else
             high = middle;
     }
+
     const bool found =
         low < near->listed_count && near->listed[low].body[0] == pointshell && near->listed[low].body[1] == field;
     return found ? near->listed[low].order : -1;
@@ -415,28 +438,35 @@ static int find_meeting(sp_contact_scene *scene)
     const int64_t count = near->near.count;
     const int32_t *pair = near->near.data;
     int64_t found = 0;
+
     near->meets.count = near->ordered.count = 0;
     uint8_t *bits = sp_list_add(&near->meets, count, 1);
     if (!bits)
         return sp_fail_memory(scene->context);
+
 #pragma omp parallel for schedule(static) num_threads(near->threads) if (count >= 64 * SIDE_BY_SIDE) reduction(+ : found)
     for (int64_t i = 0; i < count; i++) {
         const int32_t a = pair[2 * i], b = pair[2 * i + 1];
         bits[i] = (uint8_t)(meets(scene, a, b) | meets(scene, b, a) << 1);
         found += (bits[i] & 1) + (bits[i] >> 1);
     }
+
     int32_t *list = sp_list_add(&near->ordered, 2 * found, 2 * sizeof *list), *next = list;
     if (!list)
         return sp_fail_memory(scene->context);
     int32_t *other = list + 2 * found;
+
     for (int64_t i = 0; i < count; i++)
         for (int s = 0; s < 2; s++)
             if (bits[i] >> s & 1) {
                 *next++ = pair[2 * i + s];
                 *next++ = pair[2 * i + !s];
             }
+
+    /* Two sorts that keep the order of equals: by the field, then by the shell */
     sp_sort_pairs(1, found, scene->body_count, list, other, near->place);
     sp_sort_pairs(0, found, scene->body_count, other, list, near->place);
+
     near->ordered.count = found;
     return SP_OK;
 }
@@ -461,13 +491,17 @@ static int list_near_pairs(sp_contact_scene *scene)
     sp_contact_scene_pairs *near = scene->near;
     const int64_t count = near->ordered.count, *orders = scene->p.all ? NULL : list_orders(near);
     const int32_t *pair = near->ordered.data;
+
+    /* The lists change places, so that both keep their memory. */
     const sp_list before = near->before;
     near->before = near->now;
     near->now = before;
     near->now.count = 0;
+
     contact_pair *e = scene->p.all || orders ? sp_list_add(&near->now, count, sizeof *e) : NULL;
     if (!e)
         return sp_fail_memory(scene->context);
+
     for (int64_t i = 0; i < count; i++) {
         const int64_t pointshell = pair[2 * i], field = pair[2 * i + 1], order = pointshell * scene->body_count + field;
         e[i] = orders ? (contact_pair){.pointshell = near->given[orders[i]].pointshell,
@@ -484,6 +518,8 @@ static int64_t carry_states(sp_contact_scene *scene)
     sp_contact_scene_pairs *near = scene->near;
     contact_pair *e = near->now.data, *old = near->before.data;
     int64_t next = 0, fresh = 0;
+
+    /* Both lists ascend, so that one pass matches them. */
     for (int64_t i = 0; i < near->now.count; i++) {
         while (next < near->before.count && old[next].order < e[i].order)
             release(scene, &old[next++]);
@@ -494,6 +530,7 @@ static int64_t carry_states(sp_contact_scene *scene)
     }
     while (next < near->before.count)
         release(scene, &old[next++]);
+
     near->before.count = 0;
     return fresh;
 }
@@ -505,11 +542,14 @@ static int check_memory(sp_contact_scene *scene)
     const contact_pair *e = near->now.data;
     const int64_t each = (int64_t)(2 * sizeof *e + sizeof(pair_state)) + near->r * (int64_t)sizeof(double);
     int64_t bytes = near->now.count * each;
+
     if (!(scene->p.memory > 0))
         return SP_OK;
+
     for (int64_t i = 0; i < near->now.count; i++)
         bytes += e[i].state ? sp_traversal_bytes(e[i].state->traversal)
                             : sp_traversal_bytes_at_most(scene->contact_bodies[e[i].pointshell].body->pointshell);
+
     if ((double)bytes <= scene->p.memory)
         return SP_OK;
     return sp_fail(scene->context, SP_SYSTEM,
@@ -535,10 +575,12 @@ int sp_contact_scene_pairs_find(sp_contact_scene *scene)
     SP_TRY(sp_broad_find(scene->context, near->broad, near->box, scene->p.all ? near->still : NULL, &near->near));
     SP_TRY(find_meeting(scene));
     SP_TRY(list_near_pairs(scene));
+
     if (carry_states(scene) > 0) {
         SP_TRY(check_memory(scene));
         SP_TRY(give_states(scene));
     }
+
     scene->pairs = near->now.data;
     scene->pair_count = near->now.count;
 done:
@@ -560,10 +602,13 @@ static bool keep(arena *a, const sp_traversal_result *from, contact_pair *e)
     double *numbers = arena_new(a, n * (13 * sizeof(double) + sizeof(int32_t)));
     if (!numbers)
         return false;
+
+    /* In one block: n distances, 3n places, 3n positions, 3n normals, 3n forces, and the n numbers of the points */
     e->found = *from;
     e->found.distance = memcpy(numbers, from->distance, n * sizeof(double));
     e->found.place = memcpy(numbers + n, from->place, 3 * n * sizeof(double));
     e->found.point = memcpy(numbers + 13 * n, from->point, n * sizeof(int32_t));
+
     e->forces =
         (sp_contact_forces){.scale = 1, .at = numbers + 4 * n, .normal = numbers + 7 * n, .force = numbers + 10 * n};
     return true;
@@ -574,6 +619,8 @@ static bool find_contacts(const sp_contact_scene *scene, contact_pair *e, worker
     const contact_body *a = &scene->contact_bodies[e->pointshell], *b = &scene->contact_bodies[e->field];
     pair_state *state = e->state;
     double moved = 0;
+
+    /* No point of the field has moved by more than Σ reach_j |Δq_j|. */
     if (b->body->deformed) {
         const double *reach = sp_deformed_field_reach(b->body->deformed);
         for (int64_t j = 0; j < sp_deformed_field_r(b->body->deformed); j++) {
@@ -581,10 +628,12 @@ static bool find_contacts(const sp_contact_scene *scene, contact_pair *e, worker
             state->q[j] = b->q[j];
         }
     }
+
     const sp_traversal_result *found = sp_traversal_run_in(state->traversal, mine->workspace, &a->at.pose, a->at.q,
                                                            &b->at.pose, b->body->distance, moved, &scene->p.limits);
     if (!found || !keep(&mine->results, found, e))
         return false;
+
     sp_penalty_forces(&scene->p.penalty, a->body->pointshell, &a->at, b->body->distance, &b->at, &e->found, &e->forces);
     return !(scene->p.friction > 0) || sp_friction_forces(&state->friction, &scene->p.penalty, a->body->pointshell,
                                                           &a->at, b->body->distance, &b->at, &e->found, &e->forces);
@@ -596,6 +645,7 @@ int sp_contact_scene_pairs_meet(sp_contact_scene *scene)
     bool well = true;
     for (int t = 0; t < scene->near->threads; t++)
         arena_reset(&workers[t].results);
+
 #pragma omp parallel for schedule(dynamic, 4) num_threads(scene->near->threads) if (scene->pair_count >= SIDE_BY_SIDE) reduction(&& : well)
     for (int64_t i = 0; i < scene->pair_count; i++)
         well = well && find_contacts(scene, &scene->pairs[i], &workers[omp_get_thread_num()]);
@@ -610,6 +660,7 @@ static void visit_pair(sp_contact_scene *scene, contact_pair *e, sp_state *state
     SP_STATE_VALUE(state, e->pointshell);
     SP_STATE_VALUE(state, e->field);
     SP_STATE_VALUE(state, e->order);
+
     if (state->loading && !state->failed) {
         const int64_t n = scene->body_count;
         const bool exists = e->pointshell >= 0 && e->pointshell < n && e->field >= 0 && e->field < n &&
@@ -617,6 +668,7 @@ static void visit_pair(sp_contact_scene *scene, contact_pair *e, sp_state *state
         e->state = exists ? acquire(scene, e->pointshell) : NULL;
         state->failed = !e->state;
     }
+
     if (state->failed)
         return;
     sp_traversal_visit(e->state->traversal, state);

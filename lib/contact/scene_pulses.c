@@ -59,9 +59,11 @@ static void start_velocities(const sp_contact_scene *scene, int64_t body)
 {
     const contact_body *a = &scene->contact_bodies[body];
     double *u = scene->pulses->u[body];
+
     memset(u, 0, (size_t)(6 + a->body->r) * sizeof *u);
     if (!a->body->free)
         return;
+
     const sp_free_state *state = sp_free_body_state(a->body->free);
     memcpy(u, state->v, sizeof state->v);
     memcpy(u + 3, a->at.angular_velocity, sizeof a->at.angular_velocity);
@@ -75,11 +77,14 @@ static void fill_row(const contact_body *a, const sp_contact_pointshell *pointsh
     const int64_t r = a->body->r, modes = r && pointshell && pointshell->U ? pointshell->modes : 0;
     const double arm[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
     double R[9], local[3];
+
     memcpy(J, n, 3 * sizeof *J);
     sp_cross3(arm, n, J + 3);
     memset(J + 6, 0, (size_t)r * sizeof *J);
     sp_quaternion_matrix(a->at.pose.q, R);
     sp_rotate_back(R, n, local);
+
+    /* Coordinates of a free body move its points relative to the means. */
     for (int k = 0; k < 3; k++) {
         for (int64_t j = 0; j < modes; j++)
             J[6 + j] += local[k] * pointshell->U[(3 * point + k) * modes + j];
@@ -94,7 +99,9 @@ static int respond(sp_contact_scene *scene, int64_t body, const double *J, doubl
     const contact_body *a = &scene->contact_bodies[body];
     const int64_t r = a->body->r;
     int status = SP_OK;
+
     memset(Y, 0, (size_t)(6 + r) * sizeof *Y);
+
     if (a->body->free)
         return sp_free_body_respond(a->body->free, J, J + 3, J + 6, Y, Y + 3, Y + 6);
     if (body == scene->p.coupling.body && scene->p.coupling.dynamic) {
@@ -107,6 +114,7 @@ static int respond(sp_contact_scene *scene, int64_t body, const double *J, doubl
             return sp_fail(scene->context, SP_NUMERICAL, "%s: its inertia is not positive definite",
                            sp_contact_scene_label(scene, body).text);
     }
+
     if (r && a->body->system)
         status = a->body->system->mass_solve(a->body->system->self, J + 6, Y + 6);
     return status;
@@ -130,11 +138,15 @@ static int add_pulse(sp_contact_scene *scene, int64_t number, int64_t contact, c
     double mobility = 0;
     int status;
     pulse *p = sp_list_add(&all->pulses, 1, sizeof *p);
+
     double *J = sp_list_add(
         &all->numbers,
         24 + 2 * (scene->contact_bodies[e->pointshell].body->r + scene->contact_bodies[e->field].body->r), sizeof *J);
+
     if (!p || !J)
         return sp_fail_memory(scene->context);
+
+    /* W_ii = J A⁻¹ Jᵀ, summed over both bodies */
     for (int side = 0; side < 2; side++) {
         const contact_body *a = &scene->contact_bodies[bodies[side]];
         const int64_t width = 6 + a->body->r;
@@ -143,6 +155,7 @@ static int add_pulse(sp_contact_scene *scene, int64_t number, int64_t contact, c
         mobility += dot(width, J, J + width);
         J += 2 * width;
     }
+
     *p = (pulse){
         .contact_pair = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
     status = SP_OK;
@@ -157,6 +170,7 @@ static void velocities(const sp_contact_scene *scene, const contact_pair *e, int
     const int64_t bodies[2] = {e->pointshell, e->field};
     memset(relative, 0, 3 * sizeof *relative);
     memset(base, 0, 3 * sizeof *base);
+
     for (int side = 0; side < 2; side++) {
         const contact_body *a = &scene->contact_bodies[bodies[side]];
         const sp_contact_pointshell *pointshell = a->body->pointshell;
@@ -180,10 +194,13 @@ static int find_pulses(sp_contact_scene *scene)
         double B[9];
         if (b->body->distance->kind != SP_DISTANCE_VOXMAP)
             continue;
+
         sp_quaternion_matrix(b->at.pose.q, B);
         for (int64_t i = 0; i < e->forces.count; i++) {
             double relative[3], base[3], n[3], v[3];
             velocities(scene, e, i, relative, base);
+
+            /* The voxmap is asked in its own frame. */
             sp_rotate_back(B, e->forces.normal + 3 * i, n);
             sp_rotate_back(B, relative, v);
             if (sp_voxmap_pulse(b->body->distance->voxmap, e->found.place + 3 * i, n, v, scene->p.pulse) > 0)
@@ -201,13 +218,17 @@ static double relax(const sp_contact_scene *scene, pulse *p)
     const int64_t bodies[2] = {e->pointshell, e->field};
     const double *J = (const double *)scene->pulses->numbers.data + p->rows;
     double speed = p->speed;
+
     if (!(p->mobility > 0))
         return 0;
+
     for (int side = 0; side < 2; side++) {
         const int64_t width = 6 + scene->contact_bodies[bodies[side]].body->r;
         speed += dot(width, J, scene->pulses->u[bodies[side]]);
         J += 2 * width;
     }
+
+    /* p ← max(0, p − J u / W_ii): contact pushes only */
     const double amount = fmax(0, p->amount - speed / p->mobility), change = amount - p->amount;
     J = (const double *)scene->pulses->numbers.data + p->rows;
     for (int side = 0; side < 2; side++) {
@@ -216,6 +237,7 @@ static double relax(const sp_contact_scene *scene, pulse *p)
             scene->pulses->u[bodies[side]][k] += change * J[width + k];
         J += 2 * width;
     }
+
     p->amount = amount;
     return change;
 }
@@ -224,11 +246,14 @@ int sp_contact_scene_brake(sp_contact_scene *scene)
 {
     sp_contact_scene_pulses *all = scene->pulses;
     int status;
+
     all->pulses.count = all->numbers.count = 0;
     SP_TRY(find_pulses(scene));
     pulse *p = all->pulses.data;
+
     for (int64_t i = 0; i < scene->body_count && all->pulses.count; i++)
         start_velocities(scene, i);
+
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double change = 0, largest = 0;
         for (int64_t i = 0; i < all->pulses.count; i++) {
@@ -238,6 +263,8 @@ int sp_contact_scene_brake(sp_contact_scene *scene)
         if (change <= SETTLED * largest)
             break;
     }
+
+    /* An impulse p n is a force p n / h over the step. */
     for (int64_t i = 0; i < all->pulses.count; i++) {
         sp_contact_forces *f = &scene->pairs[p[i].contact_pair].forces;
         for (int k = 0; k < 3; k++)

@@ -50,6 +50,7 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
     sp_contact_scene_spheres *spheres = scene->spheres = sp_pool_new(&scene->pool, 1, sizeof *spheres);
     if (!spheres)
         return sp_fail_memory(scene->context);
+
     spheres->threads = scene->context->threads;
     spheres->centre = sp_pool_new(&scene->pool, 3 * n, sizeof(double));
     spheres->radius = sp_pool_raw(&scene->pool, n, sizeof(double));
@@ -60,17 +61,20 @@ int sp_contact_scene_spheres_new(sp_contact_scene *scene)
     spheres->start = sp_pool_new(&scene->pool, n + 1, sizeof(int64_t));
     if (scene->pool.failed)
         return sp_fail_memory(scene->context);
+
     double bytes = 0;
     for (int64_t i = 0; i < n; i++)
         bytes += has_spheres(scene, i) ? sp_sphere_tree_bytes(scene->contact_bodies[i].body->pointshell) : 0;
     if (scene->p.memory > 0 && bytes > scene->p.memory)
         return sp_fail(scene->context, SP_SYSTEM, "the spheres of %lld bodies need %.3g GB, of which %.3g are there",
                        (long long)n, 1e-9 * bytes, 1e-9 * scene->p.memory);
+
     for (int64_t i = 0; i < n; i++) {
         const sp_contact_scene_body *body = scene->contact_bodies[i].body;
         spheres->radius[i] = -1;
         if (!has_spheres(scene, i))
             continue;
+
         if (body->pointshell->modes > body->r)
             return sp_fail(scene->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes",
                            sp_contact_scene_label(scene, i).text, (long long)body->r,
@@ -112,6 +116,7 @@ static int place_needed(sp_contact_scene *scene)
 {
     sp_contact_scene_spheres *spheres = scene->spheres;
     int64_t count = 0, runs = 0;
+
     for (int64_t i = 0; i < scene->body_count; i++) {
         if (!spheres->needed[i])
             continue;
@@ -122,6 +127,7 @@ static int place_needed(sp_contact_scene *scene)
         count++;
     }
     spheres->run[runs] = count;
+
     bool well = true;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(spheres->threads) if (count >= SIDE_BY_SIDE) reduction(&& : well)
     for (int64_t k = 0; k < runs; k++)
@@ -156,17 +162,20 @@ static int find_near(sp_contact_scene *scene)
     const int32_t *pair;
     const int64_t count = sp_contact_scene_near(scene, &pair);
     int status;
+
     memset(spheres->needed, 0, (size_t)scene->body_count * sizeof *spheres->needed);
     spheres->meetings.count = 0;
     for (int64_t i = 0; i < count; i++, pair += 2) {
         if (!overlap(spheres, pair) || !may_meet(scene, pair))
             continue;
+
         meeting *m = sp_list_add(&spheres->meetings, 1, sizeof *m);
         if (!m)
             return sp_fail_memory(scene->context);
         *m = (meeting){.body = {pair[0], pair[1]}};
         spheres->needed[pair[0]] = spheres->needed[pair[1]] = true;
     }
+
     SP_TRY(place_needed(scene));
 done:
     return status;
@@ -179,6 +188,7 @@ SP_INLINE void three_rows_times(int64_t modes, const double *rows, const double 
 {
     sp_lanes sum[3] = {0};
     int64_t j = 0;
+
     for (; j + SP_LANES <= modes; j += SP_LANES) {
         sp_lanes v;
         memcpy(&v, x + j, sizeof v);
@@ -188,6 +198,8 @@ SP_INLINE void three_rows_times(int64_t modes, const double *rows, const double 
             sum[k] += row * v;
         }
     }
+
+    /* The columns that fill no whole vector, and then the sum of the lanes */
     for (int k = 0; k < 3; k++) {
         y[k] = 0;
         for (int64_t i = j; i < modes; i++)
@@ -218,10 +230,13 @@ SP_INLINE void velocity_at(const side *s, int32_t point, const double at[3], dou
     const sp_contact_state *state = &s->a->at;
     const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
     double rate[3], turned[3] = {0, 0, 0};
+
     if (s->modes > 0 && state->qdot) {
         three_rows_times(s->modes, s->U + 3 * s->modes * point, state->qdot, rate);
         sp_rotate(s->R, rate, turned);
     }
+
+    /* v = v₀ + ω × r + R U q̇ */
     sp_cross3(state->angular_velocity, r, v);
     for (int k = 0; k < 3; k++)
         v[k] += state->velocity[k] + turned[k];
@@ -234,8 +249,10 @@ SP_CLONES static void find_pushes(const sp_penalty *penalty, const contact_body 
 {
     const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
     const side sides[2] = {side_of(a), side_of(b)};
+
     for (int64_t c = 0; c < count; c++) {
         push[c] = -penalty->stiffness * contact[c].distance;
+
         if (penalty->damping > 0) {
             double va[3], vb[3];
             velocity_at(&sides[0], contact[c].a, contact[c].at, va);
@@ -253,13 +270,16 @@ static void look_at(const sp_contact_scene *scene, meeting *m, int thread)
     share *mine = &scene->spheres->shares[thread];
     const contact_body *a = &scene->contact_bodies[m->body[0]], *b = &scene->contact_bodies[m->body[1]];
     m->thread = thread;
+
     m->first = mine->contacts.count;
     if (mine->status == SP_OK)
         mine->status = sp_sphere_trees_meet(a->spheres, a->body->thickness, b->spheres, b->body->thickness,
                                             &mine->workspace, &mine->contacts, &mine->visited);
     m->count = mine->contacts.count - m->first;
+
     if (m->count == 0 || mine->status != SP_OK)
         return;
+
     double *push = sp_list_add(&mine->pushes, m->count, sizeof *push);
     if (push)
         find_pushes(&scene->p.penalty, a, b, m->count, (const sp_sphere_contact *)mine->contacts.data + m->first, push);
@@ -272,15 +292,18 @@ static int look_at_all(sp_contact_scene *scene)
     sp_contact_scene_spheres *spheres = scene->spheres;
     meeting *m = spheres->meetings.data;
     const int64_t count = spheres->meetings.count;
+
     for (int t = 0; t < spheres->threads; t++) {
         share *s = &spheres->shares[t];
         s->contacts.count = s->pushes.count = s->visited = 0;
         s->status = SP_OK;
     }
+
     /* neighbours of one body are neighbours in the list, so that who takes many of them reads a body once */
 #pragma omp parallel for schedule(dynamic, 64) num_threads(spheres->threads) if (count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < count; i++)
         look_at(scene, &m[i], omp_get_thread_num());
+
     for (int t = 0; t < spheres->threads; t++) {
         if (spheres->shares[t].status != SP_OK)
             return sp_fail_memory(scene->context);
@@ -309,11 +332,13 @@ SP_CLONES static void push_body(contact_body *a, bool second, int64_t count, con
 {
     const side s = side_of(a);
     double *restrict Q = a->Q;
+
     for (int64_t c = 0; c < count; c++) {
         const double *at = contact[c].at;
         const double about[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
         const double origin[3] = {at[0] - a->at.pose.x[0], at[1] - a->at.pose.x[1], at[2] - a->at.pose.x[2]};
         double force[3], T[3], W[3], f[3];
+
         force_of(&contact[c], second ? push[c] : -push[c], force);
         sp_cross3(about, force, T);
         sp_cross3(origin, force, W);
@@ -323,6 +348,8 @@ SP_CLONES static void push_body(contact_body *a, bool second, int64_t count, con
             a->wrench[k] += force[k];
             a->wrench[3 + k] += W[k];
         }
+
+        /* Q += Uᵀ Rᵀ F */
         const double *restrict rows = s.modes ? s.U + 3 * s.modes * (second ? contact[c].b : contact[c].a) : NULL;
         sp_rotate_back(s.R, force, f);
         for (int64_t j = 0; j < s.modes; j++)
@@ -337,18 +364,23 @@ static int sort_by_body(sp_contact_scene *scene)
     const meeting *m = spheres->meetings.data;
     const int64_t count = spheres->meetings.count, n = scene->body_count;
     int64_t *start = spheres->start;
+
     spheres->of_body.count = 0;
     int64_t *list = sp_list_add(&spheres->of_body, 2 * count, sizeof *list);
     if (!list)
         return sp_fail_memory(scene->context);
+
+    /* Sorting by counting, from behind: at the end start[i] is where the meetings of body i begin. */
     memset(start, 0, (size_t)(n + 1) * sizeof *start);
     for (int64_t i = 0; i < count; i++)
         for (int s = 0; s < 2 && m[i].count > 0; s++)
             start[m[i].body[s]]++;
+
     for (int64_t i = 0, sum = 0; i <= n; i++) {
         sum += start[i];
         start[i] = sum;
     }
+
     for (int64_t i = count - 1; i >= 0; i--)
         for (int s = 1; s >= 0 && m[i].count > 0; s--)
             list[--start[m[i].body[s]]] = i;
@@ -361,6 +393,7 @@ static int push_bodies(sp_contact_scene *scene)
     const meeting *m = spheres->meetings.data;
     int status;
     SP_TRY(sort_by_body(scene));
+
     const int64_t *of_body = spheres->of_body.data;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(spheres->threads) if (spheres->meetings.count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < scene->body_count; i++)
@@ -382,8 +415,11 @@ static void couple_ball(sp_contact_scene *scene, const double at[3], const doubl
     const sp_pose frame = sp_contact_scene_grasp(scene, &scene->contact_bodies[scene->p.coupling.body].pose);
     const double r[3] = {at[0] - frame.x[0], at[1] - frame.x[1], at[2] - frame.x[2]};
     double T[3], turned[3];
+
     sp_cross3(r, force, T);
     sp_cross3(r, normal, turned);
+
+    /* ∂F/∂x = −κ n nᵀ and ∂F/∂ω = −κ n (r × n)ᵀ; for the torque r × n takes the place of the first n. */
     for (int i = 0; i < 3; i++) {
         w->force[i] += force[i];
         w->torque[i] += T[i];
@@ -407,21 +443,27 @@ static int report_meeting(sp_contact_scene *scene, const meeting *m)
     const sp_sphere_contact *contact = contacts_of(scene->spheres, m, &push);
     int status = SP_OK;
     contact_body *const a = &scene->contact_bodies[m->body[0]], *const b = &scene->contact_bodies[m->body[1]];
+
+    /* A damper counts as a spring of 2c/h. */
     const double kappa = stiffness * (1 + 2 * penalty->damping / (scene->p.step * penalty->stiffness));
+
     for (int64_t c = 0; c < m->count; c++) {
         double force[3], minus[3];
         if (a->body->free)
             sp_contact_scene_stiffen(a, contact[c].at, contact[c].normal, kappa * sp_contact_scene_share(a, b), false);
         if (b->body->free)
             sp_contact_scene_stiffen(b, contact[c].at, contact[c].normal, kappa * sp_contact_scene_share(b, a), false);
+
         force_of(&contact[c], push[c], minus);
         force_of(&contact[c], -push[c], force);
         if (coupled_body == m->body[0] || coupled_body == m->body[1])
             couple_ball(scene, contact[c].at, coupled_body == m->body[0] ? force : minus, contact[c].normal, stiffness);
+
         SP_TRY(sp_contact_scene_record(scene, m->body[0], m->body[1], contact[c].a, contact[c].at, force));
         scene->report.lowest = fmin(scene->report.lowest, contact[c].distance);
         sp_contact_scene_sink(scene, m->body[0], m->body[1], contact[c].distance);
     }
+
     scene->report.touching += m->count;
 done:
     return status;
@@ -433,6 +475,7 @@ int sp_contact_scene_spheres_meet(sp_contact_scene *scene)
     SP_TRY(find_near(scene));
     SP_TRY(look_at_all(scene));
     SP_TRY(push_bodies(scene));
+
     const meeting *m = scene->spheres->meetings.data;
     for (int64_t i = 0; i < scene->spheres->meetings.count; i++)
         SP_TRY(report_meeting(scene, &m[i]));

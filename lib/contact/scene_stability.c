@@ -22,6 +22,8 @@ void sp_contact_scene_weigh(contact_body *a)
     const sp_inertia *inertia = a->body->inertia;
     const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
     double work[102];
+
+    /* The inertia tensor about the centre, J = tr(S) 1 − S */
     for (int i = 0; i < 9; i++)
         a->axes[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
     if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', 3, a->axes, 3, a->moments, work, 102) != 0)
@@ -37,6 +39,8 @@ void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double 
 {
     contact_stiffness *sum = &a->stiffness;
     const double r[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
+
+    /* Sums of κ, κ r and κ r rᵀ serve all directions at once. */
     if (across) {
         sum->weight += kappa;
         for (int i = 0; i < 3; i++) {
@@ -46,6 +50,7 @@ void sp_contact_scene_stiffen(contact_body *a, const double at[3], const double 
         }
         return;
     }
+
     double j[6] = {n[0], n[1], n[2]};
     sp_cross3(r, n, j + 3);
     for (int i = 0; i < 6; i++) {
@@ -77,18 +82,21 @@ static void add_across(const contact_stiffness *sum, double K[36])
 static double largest_eigenvalue(const contact_body *a, const double K[36])
 {
     double R[9], S[36] = {0}, KS[36], A[36], value[6], work[204];
+
     sp_quaternion_matrix(a->at.pose.q, R);
     for (int i = 0; i < 3; i++) {
         S[7 * i] = 1 / sqrt(a->body->inertia->mass);
         for (int k = 0; k < 3; k++)
             S[6 * (3 + k) + 3 + i] = sp_dot3(R + 3 * i, a->axes + 3 * k) / sqrt(a->moments[k]);
     }
+
     for (int j = 0; j < 6; j++)
         for (int i = 0; i < 6; i++) {
             KS[6 * j + i] = 0;
             for (int k = 0; k < 6; k++)
                 KS[6 * j + i] += K[6 * i + k] * S[6 * j + k];
         }
+
     for (int j = 0; j < 6; j++)
         for (int i = j; i < 6; i++) {
             A[6 * j + i] = 0;
@@ -101,8 +109,10 @@ static double largest_eigenvalue(const contact_body *a, const double K[36])
 double sp_contact_scene_stiffest(const contact_body *a, double known)
 {
     double K[36];
+
     memcpy(K, a->stiffness.K, sizeof K);
     add_across(&a->stiffness, K);
+
     const double push = K[0] + K[7] + K[14], turn = K[21] + K[28] + K[35];
     if (push / a->body->inertia->mass + turn / a->moments[0] <= known) /* the left side is at least the trace of M⁻¹K */
         return known;

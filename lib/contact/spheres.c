@@ -98,6 +98,7 @@ int sp_sphere_tree_new(sp_context *context, const sp_contact_pointshell *pointsh
     *result = NULL;
     if (!tree)
         return sp_fail_memory(context);
+
     tree->pointshell = pointshell;
     tree->place = sp_pool_raw(&tree->pool, 3 * pointshell->count, sizeof *tree->place);
     if (pointshell->count > FEW)
@@ -109,6 +110,7 @@ int sp_sphere_tree_new(sp_context *context, const sp_contact_pointshell *pointsh
         sp_sphere_tree_free(tree);
         return sp_fail_memory(context);
     }
+
     end_group(&tree->points, pointshell->count);
     const sp_pose rest = sp_pose_identity();
     sp_sphere_tree_move(tree, &rest, NULL);
@@ -154,7 +156,10 @@ static void fit_spheres(sp_sphere_tree *tree)
 {
     const sp_contact_pointshell *pointshell = tree->pointshell;
     const int64_t inner = pointshell->first_node[pointshell->levels - 1];
+
     memset(tree->radius, 0, (size_t)inner * sizeof *tree->radius); /* squared radii first */
+
+    /* A point widens the spheres of all nodes above it. */
     for (int64_t p = 0; p < pointshell->count; p++) {
         int64_t c = p;
         for (int level = pointshell->levels - 2; level >= 0; level--) {
@@ -165,6 +170,7 @@ static void fit_spheres(sp_sphere_tree *tree)
             *radius = square > *radius ? square : *radius;
         }
     }
+
     for (int64_t i = 0; i < inner; i++)
         tree->radius[i] = sqrt(tree->radius[i]);
 }
@@ -173,6 +179,7 @@ static void fit_spheres(sp_sphere_tree *tree)
 static void place_at(sp_sphere_tree *tree, const double *y)
 {
     tree->box = NOTHING;
+
     for (int64_t i = 0; i < tree->pointshell->count; i++) {
         double *x = tree->place + 3 * i;
         sp_rotate(tree->R, y + 3 * i, x);
@@ -180,6 +187,7 @@ static void place_at(sp_sphere_tree *tree, const double *y)
             tree->points.at[k][i] = (float)(x[k] += tree->pose.x[k]);
         enclose(&tree->box, x);
     }
+
     if (tree->pointshell->count > FEW)
         fit_spheres(tree);
     tree->placed = true;
@@ -189,22 +197,28 @@ bool sp_sphere_trees_place(int64_t count, sp_sphere_tree *const *trees, sp_list 
 {
     const sp_contact_pointshell *pointshell = trees[0]->pointshell;
     const int64_t height = 3 * pointshell->count, modes = pointshell->U ? pointshell->modes : 0;
+
     workspace->count = 0;
     double *y = sp_list_add(workspace, SP_SPHERE_TREES * (height + modes), sizeof *y),
            *q = y + SP_SPHERE_TREES * height;
+
     if (!y)
         return false;
-    for (int64_t t = 0; t < SP_SPHERE_TREES;
-         t++) { /* always the same number of columns, so that a tree does not depend on the others in the batch */
+
+    /* Always the same number of columns, so that a tree does not depend on the others in the batch */
+    for (int64_t t = 0; t < SP_SPHERE_TREES; t++) {
         memcpy(y + t * height, pointshell->points, (size_t)height * sizeof *y);
         if (t < count && trees[t]->q)
             memcpy(q + t * modes, trees[t]->q, (size_t)modes * sizeof *q);
         else
             memset(q + t * modes, 0, (size_t)modes * sizeof *q);
     }
+
+    /* Y = points + U Q */
     if (modes)
         cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_SPHERE_TREES, (int)modes, 1, pointshell->U,
                     (int)modes, q, (int)modes, 1, y, (int)height);
+
     for (int64_t t = 0; t < count; t++)
         place_at(trees[t], y + t * height);
     return true;
@@ -269,6 +283,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
         low[k] = (float)(box->low[k] - more);
         high[k] = (float)(box->high[k] + more);
     }
+
     for (int64_t i = 0; i < count; i += WIDE) {
         wide outside = zero;
         for (int k = 0; k < 3; k++) {
@@ -283,6 +298,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
                 to->at[k][n] = from->at[k][p];
         }
     }
+
     end_group(to, n);
 }
 
@@ -326,15 +342,19 @@ SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
         batch_mask some = {0};
         for (int64_t j = 0; j < b->count; j += WIDE)
             some |= squares_from(x, b, j) <= most;
+
         if (!bits_of(some))
             continue;
+
         const int64_t before = s->points->count;
         uint64_t *key = sp_list_add(s->points, b->count, sizeof *key), *next = key;
         if (!key)
             return false;
+
         for (int64_t j = 0; j < b->count; j += WIDE)
             for (uint32_t bits = bits_of(squares_from(x, b, j) <= most); bits; bits &= bits - 1)
                 *next++ = pair_key(a->number[i], b->number[j + __builtin_ctz(bits)]);
+
         s->points->count = before + (next - key);
     }
     s->visited += a->count * b->count;
@@ -382,11 +402,14 @@ static bool visit(search *s, node_pair pair)
     const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b),
                  sum = ra + rb + s->reach;
     const bool leaf_a = pair.level_a + 1 == A->levels, leaf_b = pair.level_b + 1 == B->levels;
+
     if (leaf_a && leaf_b)
         return meet_points(s, pair.a, pair.b);
+
     s->visited++;
     if (sp_dot3(d, d) > sum * sum)
         return true;
+
     const bool open_a = !leaf_a && (leaf_b || ra >= rb);
     if (open_a ? leaf_b && pair.level_a + 2 == A->levels : leaf_a && pair.level_b + 2 == B->levels)
         return meet_leaf(s, pair, open_a);
@@ -435,9 +458,12 @@ static bool search_trees(search *s, sp_sphere_workspace *workspace)
     if (!new_group(s->a->pointshell->count, &workspace->numbers[0], &workspace->rows[0], &a) ||
         !new_group(s->b->pointshell->count, &workspace->numbers[1], &workspace->rows[1], &b))
         return false;
+
+    /* The points of a near the box of b, and of b those near what is left of a */
     pick(&s->a->points, &s->b->box, s->coarse, &a);
     const extent box = about(&a);
     pick(&s->b->points, &box, s->coarse, &b);
+
     const bool many = s->a->pointshell->count > FEW && s->b->pointshell->count > FEW && a.count * b.count > FEW * FEW;
     s->visited = 0;
     return many ? meet_nodes(s) : meet_groups(s, &a, &b);
@@ -454,6 +480,7 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
                      d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sp_norm3(d);
         if (!(apart < reach) || !(apart > 0))
             continue;
+
         sp_sphere_contact *contact = sp_list_add(list, 1, sizeof *contact);
         if (!contact)
             return false;
@@ -476,12 +503,15 @@ int sp_sphere_trees_meet(sp_sphere_tree *a, double radius_a, sp_sphere_tree *b, 
                 .coarse = radius_a + radius_b + COARSE * size,
                 .points = &workspace->points,
                 .stack = &workspace->stack};
+
     if ((!a->placed && !sp_sphere_trees_place(1, &a, &workspace->places)) ||
         (!b->placed && !sp_sphere_trees_place(1, &b, &workspace->places)))
         return SP_SYSTEM;
+
     workspace->points.count = 0;
     if (boxes_apart(&a->box, &b->box, reach))
         return SP_OK;
+
     if (!search_trees(&s, workspace) || !touch(&s, radius_a, radius_b, list))
         return SP_SYSTEM;
     *visited += s.visited;

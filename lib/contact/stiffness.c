@@ -11,9 +11,12 @@ static double shortest_side(const sp_bound *bound)
     double longest = 0, shortest = INFINITY;
     for (int k = 0; k < 3; k++)
         longest = fmax(longest, bound->half[k]);
+
+    /* A flat body has sides of zero, which are no size. */
     for (int k = 0; k < 3; k++)
         if (bound->half[k] > 1e-9 * longest)
             shortest = fmin(shortest, bound->half[k]);
+
     return 2 * shortest;
 }
 
@@ -21,6 +24,7 @@ double sp_contact_body_size(const sp_contact_scene_body *body)
 {
     sp_bound bound;
     double size = INFINITY;
+
     if (body->pointshell) {
         sp_bound_of_pointshell(body->pointshell, NULL, &bound);
         for (int k = 0; k < 3; k++)
@@ -31,6 +35,7 @@ double sp_contact_body_size(const sp_contact_scene_body *body)
         sp_bound_of_distance(body->distance, &bound);
         size = fmin(size, shortest_side(&bound));
     }
+
     return size;
 }
 
@@ -40,6 +45,7 @@ double sp_contact_body_size(const sp_contact_scene_body *body)
 static double points_on_a_side(const sp_penalty *penalty, const sp_contact_pointshell *pointshell, double depth)
 {
     double sum[6] = {0}, most = 0;
+
     for (int64_t p = 0; p < pointshell->count; p++)
         for (int k = 0; k < 3; k++) {
             const double x = pointshell->points[3 * p + k] - pointshell->centre[k];
@@ -49,6 +55,7 @@ static double points_on_a_side(const sp_penalty *penalty, const sp_contact_point
         }
     for (int i = 0; i < 6; i++)
         most = fmax(most, sum[i]);
+
     return fmin(most, penalty->limit);
 }
 
@@ -94,17 +101,22 @@ static void estimate_step(const sp_penalty *penalty, int64_t count, const sp_con
 {
     const lightest light = find_lightest(count, bodies);
     double points = 0, most = 0;
+
     for (int64_t i = 0; i < count; i++)
         most = fmax(most, points = next_points(penalty, bodies, i, points));
+
     choice->step = INFINITY;
     choice->stiffest = -1;
     for (int64_t i = 0; i < count; i++) {
         points = next_points(penalty, bodies, i, points);
         if (bodies[i].motion != SP_CONTACT_SCENE_FREE || most == 0)
             continue;
+
+        /* Two bodies on one spring: k (1/m + 1/m_other), where the lightest other one gives the shortest step. */
         const double other = i == light.body ? light.other : light.mass,
                      by_mass = (points > 0 ? points : most) * (1 / bodies[i].inertia->mass + 1 / other),
                      step = longest_step(by_mass * choice->stiffness, by_mass * penalty->damping);
+
         if (step < choice->step) {
             choice->step = step;
             choice->stiffest = i;
@@ -120,6 +132,7 @@ int sp_contact_choose(sp_context *context, const sp_contact_scene_parameters *pa
     const double g = sp_norm3(parameters->gravity);
     double mass = 0;
     *choice = (sp_contact_choice){.size = INFINITY, .heaviest = -1, .smallest = -1};
+
     for (int64_t i = 0; i < body_count; i++) {
         const sp_contact_scene_body *body = &bodies[i];
         const bool driven = body->motion == SP_CONTACT_SCENE_FREE ||
@@ -129,23 +142,29 @@ int sp_contact_choose(sp_context *context, const sp_contact_scene_parameters *pa
             mass = body->inertia->mass;
             choice->heaviest = i;
         }
+
         if (size < choice->size) {
             choice->size = size;
             choice->smallest = i;
         }
     }
+
     if (choice->heaviest < 0)
         return sp_fail(context, SP_INPUT, "no body is free, so that no weight rests on contact");
     if (choice->smallest < 0)
         return sp_fail(context, SP_INPUT, "no body has points or a distance field of a finite size");
     if (!(g > 0))
         return sp_fail(context, SP_INPUT, "gravity is 0, so that no weight rests on contact");
+
+    /* The heaviest body rests on three points at DEPTH, a hundredth, of the smallest size: κ = m g / (3 d). */
     choice->points = fmin(3, parameters->penalty.limit);
     choice->depth = SP_CONTACT_DEPTH * choice->size;
     choice->stiffness = mass * g / (choice->points * choice->depth);
+
     if (!(choice->stiffness > 0 && isfinite(choice->stiffness)))
         return sp_fail(context, SP_INPUT, "%g kg under %g m/s² on a depth of %g m give the stiffness %g N/m", mass, g,
                        choice->depth, choice->stiffness);
+
     estimate_step(&parameters->penalty, body_count, bodies, choice);
     return SP_OK;
 }

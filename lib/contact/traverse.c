@@ -61,6 +61,8 @@ static void copy_rows(const int32_t *original, int64_t count, int64_t width, con
 static void find_ball(sp_contact_pointshell *pointshell)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+
+    /* The box of the points, and the ball about its centre */
     for (int64_t i = 0; i < 3 * pointshell->count; i++) {
         low[i % 3] = fmin(low[i % 3], pointshell->points[i]);
         high[i % 3] = fmax(high[i % 3], pointshell->points[i]);
@@ -69,6 +71,7 @@ static void find_ball(sp_contact_pointshell *pointshell)
         pointshell->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
         pointshell->half[k] = fmax(high[k] - pointshell->centre[k], pointshell->centre[k] - low[k]) * (1 + ROUNDING);
     }
+
     for (int64_t p = 0; p < pointshell->count; p++) {
         const double d[3] = {pointshell->points[3 * p] - pointshell->centre[0],
                              pointshell->points[3 * p + 1] - pointshell->centre[1],
@@ -94,13 +97,16 @@ int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshe
                   inner = sp_pointshell_inner(pointshell);
     sp_pool scratch = {0};
     *out = (sp_contact_pointshell){.count = n, .modes = r, .levels = pointshell->levels};
+
     if (inner + n > INT32_MAX)
         return sp_fail(context, SP_INPUT, "a shell of %lld points in %d levels has more than 2^31 nodes", (long long)n,
                        pointshell->levels);
+
     for (int k = 0; k < pointshell->levels; k++) {
         out->cumulative[k] = pointshell->cumulative[k];
         out->first_node[k] = k > 0 ? out->first_node[k - 1] + pointshell->cumulative[k - 1] : 0;
     }
+
     sp_pool *pool = &out->pool;
     out->original = sp_pool_raw(pool, n, sizeof *out->original);
     out->child = sp_pool_raw(pool, inner + pointshell->levels, sizeof *out->child);
@@ -116,24 +122,30 @@ int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshe
     out->a = r ? sp_pool_raw(pool, inner, (size_t)r * sizeof(double)) : NULL;
     rank *ranks = sp_pool_raw(&scratch, n, sizeof *ranks);
     int32_t *renumbered = sp_pool_raw(&scratch, n, sizeof *renumbered);
+
     if (pool->failed || scratch.failed) {
         sp_pool_free(&scratch);
         sp_contact_pointshell_free(out);
         return sp_fail_memory(context);
     }
+
     number_points(pointshell, ranks, renumbered, out);
     sp_pool_free(&scratch);
     copy_rows(out->original, n, 3, pointshell->points, out->points);
     copy_rows(out->original, n, 3, pointshell->normals, out->normals);
     copy_rows(out->original, n, 1, pointshell->area, out->weight);
+
+    /* Areas become weights with the mean 1. */
     double area = 0;
     for (int64_t p = 0; p < n; p++)
         area += out->weight[p];
     for (int64_t p = 0; p < n; p++)
         out->weight[p] = area > 0 ? out->weight[p] * ((double)n / area) : 1;
+
     for (int k = 0; k + 1 < pointshell->levels; k++)
         copy_rows(out->original, pointshell->cumulative[k], 1, pointshell->radius + out->first_node[k],
                   out->radius + out->first_node[k]);
+
     if (r) {
         copy_rows(out->original, n, 3 * r, pointshell->U, out->U);
         copy_rows(out->original, n, 3 * r, pointshell->dN, out->dN);
@@ -144,6 +156,7 @@ int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshe
                       out->a + r * out->first_node[k]);
         find_reach(out);
     }
+
     find_ball(out);
     return SP_OK;
 }
@@ -178,9 +191,11 @@ void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64
 {
     const double *rest = pointshell->normals + 3 * point;
     const int64_t r = pointshell->modes;
+
     memcpy(normal, rest, 3 * sizeof *normal);
     if (!q || !pointshell->U)
         return;
+
     if (tangents && pointshell->dT) {
         double t[2][3];
         sp_pointshell_tangents(rest, t);
@@ -189,6 +204,7 @@ void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64
         sp_cross3(t[0], t[1], normal);
     } else
         add_rows(r, pointshell->dN + 3 * r * point, q, normal);
+
     if (!sp_normalize3(normal))
         memcpy(normal, rest, 3 * sizeof *normal);
 }
@@ -237,13 +253,16 @@ int sp_traversal_workspace_new(sp_context *context, int64_t points, sp_traversal
     *result = NULL;
     if (!workspace)
         return sp_fail_memory(context);
+
     for (int i = 0; i < 2; i++) {
         workspace->lists[i].point = sp_pool_raw(&workspace->pool, points, sizeof(int32_t));
         workspace->lists[i].value = sp_pool_raw(&workspace->pool, points, sizeof(double));
     }
+
     workspace->result.point = sp_pool_raw(&workspace->pool, points, sizeof(int32_t));
     workspace->result.distance = sp_pool_raw(&workspace->pool, points, sizeof(double));
     workspace->result.place = sp_pool_raw(&workspace->pool, 3 * points, sizeof(double));
+
     if (workspace->pool.failed) {
         sp_traversal_workspace_free(workspace);
         return sp_fail_memory(context);
@@ -288,6 +307,7 @@ int sp_traversal_state_new(sp_context *context, const sp_contact_pointshell *poi
     *traversal = NULL;
     if (!t)
         return sp_fail_memory(context);
+
     t->pointshell = pointshell;
     if (!reach_level(t, whole ? pointshell->levels : 1)) {
         sp_traversal_free(t);
@@ -332,6 +352,7 @@ void sp_traversal_restart(sp_traversal *t)
     enum {
         MANY = 1 << 16
     }; /* with more nodes, clearing would take too long for one cycle: the motion is set beyond all bounds instead */
+
     if (t->reached <= MANY)
         forget(t);
     else
@@ -360,6 +381,7 @@ static void look(const sp_pose *pose, const sp_pose *field, view *v)
 {
     const double back[4] = {field->q[0], -field->q[1], -field->q[2], -field->q[3]};
     double F[9], d[3];
+
     sp_quaternion_multiply(back, pose->q, v->turn);
     sp_quaternion_matrix(v->turn, v->R);
     sp_quaternion_matrix(field->q, F);
@@ -381,6 +403,8 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
     t->rounding = ROUNDING * size;
+
+    /* The way of the centre, the turn at the largest radius, and the change of each coordinate */
     sp_rotate(v->R, pointshell->centre, centre);
     for (int k = 0; k < 3; k++) {
         centre[k] += v->x[k];
@@ -389,16 +413,19 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     sp_quaternion_multiply(v->turn, back, turn);
     sp_quaternion_to_vector(turn, angle);
     path += sp_norm3(way) + (pointshell->extent + fmax(reach, t->reach)) * sp_norm3(angle);
+
     for (int64_t j = 0; j < pointshell->modes; j++) {
         const double now = q ? q[j] : 0;
         path += pointshell->reach[j] * fabs(now - t->q[j]);
         t->q[j] = now;
     }
+
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
     if (!t->ran)
         t->travelled = before; /* the first run adds no motion */
     if (!(t->travelled <= LONG_WAY * size))
         forget(t);
+
     memcpy(t->centre, centre, sizeof centre);
     memcpy(t->turn, v->turn, sizeof turn);
     t->reach = reach;
@@ -457,6 +484,7 @@ static inline void place(const sp_contact_pointshell *pointshell, const double *
     sp_rotate(v->R, y, n->x);
     for (int k = 0; k < 3; k++)
         n->x[k] += v->x[k];
+
     n->lowest = distance->kind == SP_DISTANCE_GRID ? sp_distance_cell(distance, n->x, n->t) : NULL;
     if (n->lowest) {
         const int64_t row = distance->field->cells[0] + 1, layer = row * (distance->field->cells[1] + 1);
@@ -475,6 +503,7 @@ static inline double visit(const sp_traversal *t, sp_traversal_result *result, c
         n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
     const bool voxels = distance->kind == SP_DISTANCE_VOXMAP;
     const double depth = voxels ? depth_in_voxels(t->pointshell, n->point, q, v, distance, n->x) : value;
+
     if (depth < 0 ||
         (voxels && limits->proximity && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
         result->point[result->count] = n->point;
@@ -519,6 +548,8 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
     const int32_t *child = pointshell->child + pointshell->first_node[level - 1] + (level - 1);
     node_look block[BLOCK];
     int64_t kept = 0;
+
+    /* In blocks: the data of all nodes of a block are on their way before the first is used. */
     for (int64_t i = 0; i < list->count;) {
         int count = 0;
         for (; i < list->count && count < BLOCK; i++) {
@@ -532,31 +563,39 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
                 block[count].value = list->value[i];
             fetch_node(pointshell, &block[count++], pointshell->first_node[level - 1] + p, leaves);
         }
+
         result->visited += count;
         for (int k = 0; k < count; k++)
             if (!block[k].known)
                 place(pointshell, q, v, distance, &block[k]);
+
         for (int k = 0; k < count; k++) {
             const int32_t p = block[k].point;
             const double value = block[k].known ? block[k].value : visit(t, result, &block[k], q, v, distance, limits);
             const double radius = leaves ? 0 : radius_of(pointshell, pointshell->first_node[level - 1] + p, q);
+
+            /* No point below can be in contact before the motion has used up the margin. */
             const double margin = value - radius - distance->slack - t->rounding;
             const double way =
                 t->travelled +
                 (value < INFINITY ? margin : 0); /* a deformed field may be undefined everywhere for some time */
+
             if (until) {
                 until[p] = way;
                 t->furthest = way > t->furthest ? way : t->furthest;
             }
+
             if (leaves || (margin > 0 && tree))
                 continue;
             next->point[kept] = p;
             next->value[kept++] = value;
         }
     }
+
     next->known = next->count = kept;
     if (leaves)
         return;
+
     for (int64_t i = 0; i < kept; i++) {
         const int32_t p = next->point[i];
         for (int32_t c = child[p]; c < child[p + 1]; c++)
@@ -572,16 +611,20 @@ const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_wor
     const int levels = limits->levels > 0 && limits->levels < pointshell->levels ? limits->levels : pointshell->levels;
     sp_traversal_result *result = &workspace->result;
     view v;
+
     look(pose, field, &v);
     travel(t, &v, q, distance, moved);
+
     result->visited = result->passed = result->count = 0;
     result->deepest = 0;
     result->lowest = INFINITY;
+
     node_list *list = &workspace->lists[0], *next = &workspace->lists[1];
     list->known = 0;
     list->count = pointshell->cumulative[0];
     for (int64_t p = 0; p < list->count; p++)
         list->point[p] = (int32_t)p;
+
     for (int level = 1; level <= levels && list->count > 0; level++) {
         if (level > 1 && !affordable(t, result, level, list->count, limits))
             break;
@@ -593,6 +636,7 @@ const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_wor
         list = next;
         next = swap;
     }
+
     result->complete = list->count == 0;
     t->deepest = result->deepest;
     return result;
@@ -627,6 +671,7 @@ void sp_traversal_visit(sp_traversal *t, sp_state *state)
             return;
         }
     }
+
     SP_STATE_VALUE(state, t->travelled);
     SP_STATE_VALUE(state, t->furthest);
     SP_STATE_VALUE(state, t->centre);

@@ -72,12 +72,15 @@ static int find_proximity(sp_context *context, layer *l, uint8_t *any)
             uint8_t *kind = l->kind + (z * ny + y) * nx;
             for (int64_t x = 0; x < nx; x++)
                 any[x + 1] = 0;
+
+            /* Whether any of the nine voxels with this x, in the rows around, is on the surface */
             for (int64_t k = z > 0 ? z - 1 : 0; k <= z + 1 && k < nz; k++)
                 for (int64_t j = y > 0 ? y - 1 : 0; j <= y + 1 && j < ny; j++) {
                     const uint8_t *row = l->kind + (k * ny + j) * nx;
                     for (int64_t x = 0; x < nx; x++)
                         any[x + 1] |= row[x] == SP_VOXEL_SURFACE;
                 }
+
             for (int64_t x = 0; x < nx; x++)
                 kind[x] = kind[x] == SP_VOXEL_FREE && (any[x] | any[x + 1] | any[x + 2]) ? SP_VOXEL_PROXIMITY : kind[x];
         }
@@ -126,10 +129,13 @@ static void fill(filling *f, int level, int64_t at, int64_t x, int64_t y, int64_
         n.inner |= (uint8_t)((kind == MIXED) << h);
         n.leaf |= (uint16_t)((kind & 3) << 2 * h);
     }
+
     if (level == 1) {
         f->voxmap->bricks[at] = n.leaf;
         return;
     }
+
+    /* Children are adjacent. Those of the lowest level are bricks, in an array of their own. */
     int64_t *next = level == 2 ? &f->bricks : &f->nodes, child = *next;
     n.first = (uint32_t)child;
     *next += __builtin_popcount(n.inner);
@@ -150,6 +156,7 @@ static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_vo
         l->kind = sp_pool_raw(scratch, l->count[0] * l->count[1] * l->count[2], 1);
         if (scratch->failed)
             return sp_fail_memory(context);
+
         mixed = join_layer(&layers[level - 1], l);
         if (level == 1)
             v->brick_count = mixed;
@@ -161,10 +168,12 @@ static int make_tree(sp_context *context, sp_pool *scratch, layer *layers, sp_vo
         v->brick_count = 1;
     else if (mixed == 0)
         v->node_count++;
+
     v->nodes = sp_pool_raw(&v->pool, v->node_count, sizeof *v->nodes);
     v->bricks = sp_pool_raw(&v->pool, v->brick_count, sizeof *v->bricks);
     if (v->pool.failed)
         return sp_fail_memory(context);
+
     fill(&(filling){v, layers, v->levels > 1, v->levels == 1}, v->levels, 0, 0, 0, 0);
     return SP_OK;
 }
@@ -177,26 +186,32 @@ int sp_voxmap_new(sp_context *context, const sp_field *field, sp_voxmap **voxmap
     const int64_t count = field->cells[0] * field->cells[1] * field->cells[2];
     *voxmap = NULL;
     sp_voxmap *v = calloc(1, sizeof *v);
+
     layers[0].kind = sp_pool_raw(&scratch, count, 1);
     uint8_t *any = sp_pool_raw(&scratch, field->cells[0] + 2, 1);
     if (!v || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+
     v->spacing = field->spacing;
     v->scale = 1 / field->spacing;
     v->levels = 1;
     v->grid_bytes = sp_field_vertices(field) * (int64_t)sizeof *field->distance;
+
     for (int k = 0; k < 3; k++) {
         v->origin[k] = field->origin[k];
         v->size[k] = (double)field->cells[k];
         while ((int64_t)1 << v->levels < field->cells[k])
             v->levels++;
     }
+
     SP_TRY(find_surface(context, field, &layers[0]));
     SP_TRY(find_proximity(context, &layers[0], any));
+
     for (int64_t i = 0; i < count; i++)
         v->voxels[layers[0].kind[i]]++;
+
     SP_TRY(make_tree(context, &scratch, layers, v));
     SP_TRY(sp_progress(context, 1));
     *voxmap = v;
@@ -238,10 +253,14 @@ enum sp_voxel sp_voxmap_at(const sp_voxmap *voxmap, const double x[3], double ce
         if (centre)
             centre[k] = voxmap->origin[k] + (cell[k] + 0.5) * voxmap->spacing;
     }
+
     if (!inside)
         return SP_VOXEL_FREE;
+
     const unsigned i = (unsigned)cell[0], j = (unsigned)cell[1], k = (unsigned)cell[2];
     uint32_t at = 0;
+
+    /* A child that is not mixed is known here; the place of the others is the number of mixed ones before it. */
     for (int level = voxmap->levels; level > 1; level--) {
         const node *n = &voxmap->nodes[at];
         const unsigned half = (i >> (level - 1) & 1) | (j >> (level - 1) & 1) << 1 | (k >> (level - 1) & 1) << 2;

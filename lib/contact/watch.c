@@ -43,14 +43,17 @@ static void watch_penetration(sp_contact_watch *watch, const sp_contact_scene_re
         memcpy(watch->inside, report->inside, sizeof watch->inside);
         watch->inside_since = time;
     }
+
     if (report->sunk > watch->sunk) {
         watch->sunk = report->sunk;
         watch->sunk_depth = report->sunk_depth;
         watch->sunk_at = time;
         memcpy(watch->sunk_bodies, report->sunk_bodies, sizeof watch->sunk_bodies);
     }
+
     if (report->crossed[0] < 0)
         return;
+
     watch->crossed_by = fmax(watch->crossed_by, report->crossing / report->crossed_thickness);
     if (watch->steps_crossed++ == 0) {
         memcpy(watch->crossed, report->crossed, sizeof watch->crossed);
@@ -76,6 +79,7 @@ void sp_contact_watch_step(sp_contact_watch *watch, const sp_contact_scene *scen
     watch->incomplete += !report->complete;
     watch->limited += report->limited;
     watch->degenerate += report->degenerate > 0;
+
     watch->path_work += report->path_work;
     watch->pushed += report->pushed;
     watch->leant += report->leant;
@@ -88,6 +92,7 @@ void sp_contact_watch_step(sp_contact_watch *watch, const sp_contact_scene *scen
 void sp_contact_watch_energies(sp_contact_watch *watch, const double energy[3])
 {
     double rise = 0;
+
     for (int i = 0; i < 3; i++)
         rise += (i == 1 ? fmax(energy[i], 0) : energy[i]) - watch->first[i];
     watch->rise = fmax(watch->rise, rise);
@@ -124,12 +129,15 @@ static void judge_energy(judging *j)
     const char *step = j->advice->step;
     char advice[300];
     bool paths = false;
+
+    /* A hand puts in and takes out work that nobody measures. */
     for (int64_t i = 0; i < j->scene->body_count; i++) {
         const sp_contact_scene_body *body = j->scene->contact_bodies[i].body;
         if (body->motion == SP_CONTACT_SCENE_COUPLED) /* the work of the hand is not known */
             return;
         paths |= body->motion == SP_CONTACT_SCENE_PATH;
     }
+
     if (w->made <= MOST_MADE * w->motion || w->made < ROUNDING)
         return;
 
@@ -152,6 +160,7 @@ static void judge_sinking(judging *j)
     const sp_contact_watch *w = j->w;
     const bool limit = j->scene->p.penalty.limit < INFINITY;
     char advice[100];
+
     if (j->advice->stiffness_stated)
         snprintf(advice, sizeof advice, "raise contact.stiffness%s, or leave it out", limit ? " or contact.limit" : "");
     else

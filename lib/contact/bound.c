@@ -88,6 +88,7 @@ bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_dista
     sp_quaternion_matrix(pose->q, A);
     sp_quaternion_matrix(field->q, B);
 
+    /* The centre of the points in the frame of the field */
     sp_rotate(A, points->centre, scene);
     for (int k = 0; k < 3; k++)
         scene[k] += pose->x[k] - field->x[k];

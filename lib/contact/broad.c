@@ -166,6 +166,8 @@ static int widest_axis(const sp_broad *broad, int64_t first, int64_t end)
             low[k] = x < low[k] ? x : low[k];
             high[k] = x > high[k] ? x : high[k];
         }
+
+    /* Halves, since the difference of two large numbers might overflow */
     for (int k = 1; k < 3; k++)
         if (0.5 * high[k] - 0.5 * low[k] > 0.5 * high[axis] - 0.5 * low[axis])
             axis = k;

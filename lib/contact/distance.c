@@ -91,6 +91,7 @@ static void find_inside(const sp_field *field, sp_box *inside)
             high[k]--;
     }
 
+    /* All cells around a negative vertex are partly negative. */
     for (int k = 0; k < 3; k++) {
         const bool empty = low[k] > high[k];
         const double first = low[k] > 0 ? (double)low[k] - 1 : 0,
@@ -211,6 +212,7 @@ static void box_curvature(const sp_distance *box, const double x[3], double H[9]
         e[k] = beyond[k] ? p - copysign(box->half[k], p) : 0;
     }
 
+    /* H = (1 − e eᵀ)/ρ with the normalized e */
     const double rho = normalize(e);
     for (int i = 0; i < 9 && rho > 0; i++)
         H[i] = beyond[i / 3] && beyond[i % 3] ? ((i % 4 == 0) - e[i / 3] * e[i % 3]) / rho : 0;

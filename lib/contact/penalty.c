@@ -24,6 +24,8 @@ void sp_contact_velocity(const sp_contact_state *state, const double at[3], int6
 {
     const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
     double turn[3], R[9], rate[3] = {0, 0, 0}, scene[3] = {0, 0, 0};
+
+    /* v = v₀ + ω × r + R U q̇ */
     sp_cross3(state->angular_velocity, r, turn);
     if (modes > 0 && state->qdot) {
         for (int k = 0; k < 3; k++)
@@ -32,6 +34,7 @@ void sp_contact_velocity(const sp_contact_state *state, const double at[3], int6
         sp_quaternion_matrix(state->pose.q, R);
         sp_rotate(R, rate, scene);
     }
+
     for (int k = 0; k < 3; k++)
         velocity[k] = state->velocity[k] + turn[k] + scene[k];
 }
@@ -42,7 +45,10 @@ void sp_contact_relative_velocity(const sp_contact_pointshell *pointshell, const
 {
     double other[3];
     const int64_t modes = pointshell->U ? pointshell->modes : 0;
+
     sp_contact_velocity(a, at, modes, modes ? pointshell->U + 3 * modes * point : NULL, v);
+
+    /* The nearest proxy of a deformed field moves the place. */
     if (distance->kind == SP_DISTANCE_DEFORMED) {
         int64_t proxy;
         sp_deformed_field_at(distance->deformed, place, NULL, &proxy);
@@ -50,6 +56,7 @@ void sp_contact_relative_velocity(const sp_contact_pointshell *pointshell, const
                             sp_deformed_field_rows(distance->deformed, proxy), other);
     } else
         sp_contact_velocity(b, at, 0, NULL, other);
+
     for (int k = 0; k < 3; k++)
         v[k] -= other[k];
 }
@@ -228,6 +235,7 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *p
             F[k] = sign * forces->force[3 * i + k];
         }
 
+        /* The distance changes along its gradient, from which normals of points differ; `normals` takes them for it. */
         if ((by_gradient || !normals) && distance->kind != SP_DISTANCE_VOXMAP) {
             sp_rotate_back(B, x, local);
             gradients(distance, B, local, g, H);

@@ -56,6 +56,7 @@ static void weigh(sp_contact_scene *scene, contact_body *a)
     sp_rotate(R, arm, m->centre);
     m->mass = inertia->mass;
 
+    /* R J Rᵀ with J = tr(S) 1 − S */
     for (int i = 0; i < 9; i++)
         J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
     for (int i = 0; i < 3; i++)
@@ -171,6 +172,8 @@ static void measure_lean(sp_contact_scene *scene, const contact_pair *e)
                      push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
         sp_distance_at(distance, e->found.place + 3 * i, local);
         sp_rotate(B, local, g);
+
+        /* The gradient gets the length of the normal: only directions are compared. */
         const double scale = sqrt(sp_dot3(n, n) / fmax(sp_dot3(g, g), DBL_MIN));
         for (int k = 0; k < 3; k++) {
             force[k] += push * n[k];
@@ -261,6 +264,7 @@ static void apply_force(contact_body *a, const sp_contact_scene_force *f)
     sp_quaternion_matrix(a->at.pose.q, R);
     sp_rotate_back(R, f->force, local);
 
+    /* The point moves with the modes, and Q += Uᵀ Rᵀ F */
     for (int64_t j = 0; f->U && j < a->body->r; j++)
         for (int k = 0; k < 3; k++) {
             x[k] += f->U[j * f->stride + k] * a->q[j];
@@ -332,6 +336,7 @@ static int move_coupled(sp_contact_scene *scene)
         SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, search_of(scene),
                                   &frame, &report));
 
+    /* From the grasp back to the origin of the body */
     sp_quaternion_matrix(frame.q, R);
     sp_rotate(R, c->grasp, arm);
     for (int k = 0; k < 3; k++) {
@@ -488,6 +493,7 @@ static int move_joined(sp_contact_scene *scene)
     if (status == SP_OK)
         return SP_OK;
 
+    /* sp_fail writes over the message that it repeats. */
     char why[sizeof scene->context->message];
     memcpy(why, scene->context->message, sizeof why);
     return sp_fail(scene->context, status, "the joined bodies could not take the step from %g s on: %s",

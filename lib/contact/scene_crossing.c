@@ -165,6 +165,7 @@ void sp_contact_scene_cross(sp_contact_scene *scene)
             farthest = fmax(farthest, a->way);
         }
 
+        /* Bodies can pass through each other only if both ways together exceed the thickness of one. */
         for (int64_t i = 0; i < n && 2 * farthest > scene->thinnest; i++)
             for (int64_t j = 0; j < n && scene->contact_bodies[i].way + farthest > scene->thinnest; j++)
                 if (scene->report.crossed[0] < 0 && scene->contact_bodies[i].body->pointshell)

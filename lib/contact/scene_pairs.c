@@ -209,6 +209,7 @@ static void count_pairs(const sp_contact_scene *scene, int64_t *count)
         moving += near->as_field[i] && !near->still[i];
     }
 
+    /* A body at rest is tested against those that move. */
     for (int64_t i = 0; i < scene->body_count && scene->p.all; i++)
         count[i] = !near->as_points[i] ? 0 : near->still[i] ? moving : fields - near->as_field[i];
     for (int64_t i = 0; i < near->listed_count; i++)
@@ -576,6 +577,7 @@ int sp_contact_scene_pairs_find(sp_contact_scene *scene)
     SP_TRY(find_meeting(scene));
     SP_TRY(list_near_pairs(scene));
 
+    /* Only new pairs need memory. */
     if (carry_states(scene) > 0) {
         SP_TRY(check_memory(scene));
         SP_TRY(give_states(scene));

@@ -120,6 +120,8 @@ static int place_needed(sp_contact_scene *scene)
     for (int64_t i = 0; i < scene->body_count; i++) {
         if (!spheres->needed[i])
             continue;
+
+        /* Bodies with one shell are placed together, up to SP_SPHERE_TREES of them. */
         spheres->trees[count] = scene->contact_bodies[i].spheres;
         if (runs == 0 || count == spheres->run[runs - 1] + SP_SPHERE_TREES ||
             sp_sphere_tree_pointshell(spheres->trees[count]) != sp_sphere_tree_pointshell(spheres->trees[count - 1]))
@@ -280,6 +282,7 @@ static void look_at(const sp_contact_scene *scene, meeting *m, int thread)
     if (m->count == 0 || mine->status != SP_OK)
         return;
 
+    /* Both lists grow by the same number, so that `first` is the place in both. */
     double *push = sp_list_add(&mine->pushes, m->count, sizeof *push);
     if (push)
         find_pushes(&scene->p.penalty, a, b, m->count, (const sp_sphere_contact *)mine->contacts.data + m->first, push);

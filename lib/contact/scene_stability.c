@@ -90,6 +90,7 @@ static double largest_eigenvalue(const contact_body *a, const double K[36])
             S[6 * (3 + k) + 3 + i] = sp_dot3(R + 3 * i, a->axes + 3 * k) / sqrt(a->moments[k]);
     }
 
+    /* A = Sᵀ K S */
     for (int j = 0; j < 6; j++)
         for (int i = 0; i < 6; i++) {
             KS[6 * j + i] = 0;

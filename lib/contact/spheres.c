@@ -285,6 +285,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
     }
 
     for (int64_t i = 0; i < count; i += WIDE) {
+        /* The sum of what the coordinates are beyond the box; 0 inside */
         wide outside = zero;
         for (int k = 0; k < 3; k++) {
             const wide x = batch_at(from->at[k] + i), below = low[k] - x, above = x - high[k];
@@ -446,6 +447,8 @@ static bool meet_nodes(search *s)
                 if (!visit(s, ((node_pair *)s->stack->data)[--s->stack->count]))
                     return false;
         }
+
+    /* The order of meet_groups */
     if (s->points->count)
         qsort(s->points->data, (size_t)s->points->count, sizeof(uint64_t), by_key);
     return true;

@@ -32,19 +32,25 @@ static void number_points(const sp_pointshell *pointshell, rank *ranks, int32_t 
 {
     for (int64_t p = 0; p < pointshell->cumulative[0]; p++)
         out->original[p] = renumbered[p] = (int32_t)p;
+
     for (int k = 1; k < pointshell->levels; k++) {
         const int64_t first = pointshell->cumulative[k - 1], end = pointshell->cumulative[k];
+        /* Children of one parent follow each other. */
         for (int64_t p = first; p < end; p++)
             ranks[p - first] = (rank){renumbered[pointshell->parent[p]], (int32_t)p};
         qsort(ranks, (size_t)(end - first), sizeof *ranks, by_parent);
+
         int32_t *child = out->child + out->first_node[k - 1] + (k - 1);
         int64_t next = first;
+
         for (int64_t p = 0; p < first; p++) {
             child[p] = (int32_t)next;
             while (next < end && ranks[next - first].parent == p)
                 out->parent[next++] = (int32_t)p;
         }
+
         child[first] = (int32_t)end;
+
         for (int64_t p = first; p < end; p++) {
             out->original[p] = ranks[p - first].point;
             renumbered[ranks[p - first].point] = (int32_t)p;
@@ -196,6 +202,7 @@ void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64
     if (!q || !pointshell->U)
         return;
 
+    /* The cross product of the deformed tangents, or the normal with its linear change */
     if (tangents && pointshell->dT) {
         double t[2][3];
         sp_pointshell_tangents(rest, t);
@@ -420,6 +427,7 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
         t->q[j] = now;
     }
 
+    /* The bound includes the rounding of the sum. */
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
     if (!t->ran)
         t->travelled = before; /* the first run adds no motion */
@@ -485,6 +493,7 @@ static inline void place(const sp_contact_pointshell *pointshell, const double *
     for (int k = 0; k < 3; k++)
         n->x[k] += v->x[k];
 
+    /* The numbers of the cell are on their way while other points are placed. */
     n->lowest = distance->kind == SP_DISTANCE_GRID ? sp_distance_cell(distance, n->x, n->t) : NULL;
     if (n->lowest) {
         const int64_t row = distance->field->cells[0] + 1, layer = row * (distance->field->cells[1] + 1);
@@ -576,9 +585,8 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
 
             /* No point below can be in contact before the motion has used up the margin. */
             const double margin = value - radius - distance->slack - t->rounding;
-            const double way =
-                t->travelled +
-                (value < INFINITY ? margin : 0); /* a deformed field may be undefined everywhere for some time */
+            /* A deformed field may be undefined everywhere for some time. */
+            const double way = t->travelled + (value < INFINITY ? margin : 0);
 
             if (until) {
                 until[p] = way;
@@ -592,6 +600,7 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
         }
     }
 
+    /* A point is the first among its children, and its distance is known. */
     next->known = next->count = kept;
     if (leaves)
         return;
@@ -619,6 +628,7 @@ const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_wor
     result->deepest = 0;
     result->lowest = INFINITY;
 
+    /* Distances on the first level are not known yet. */
     node_list *list = &workspace->lists[0], *next = &workspace->lists[1];
     list->known = 0;
     list->count = pointshell->cumulative[0];

@@ -50,6 +50,7 @@ static int find_surface(sp_context *context, const sp_field *field, layer *l)
             const float *c = field->distance + sp_field_index(field, 0, y, z + 1), *d = c + field->cells[0] + 1;
             uint8_t *kind = l->kind + (z * l->count[1] + y) * l->count[0];
             for (int64_t x = 0; x < l->count[0]; x++) {
+                /* The signs at the eight corners */
                 const int lower = (a[x] <= 0) + (b[x] <= 0) + (c[x] <= 0) + (d[x] <= 0);
                 const int inside = lower + (a[x + 1] <= 0) + (b[x + 1] <= 0) + (c[x + 1] <= 0) + (d[x + 1] <= 0);
                 kind[x] = inside == 0 ? SP_VOXEL_FREE : inside == 8 ? SP_VOXEL_INTERIOR : SP_VOXEL_SURFACE;
@@ -202,6 +203,8 @@ int sp_voxmap_new(sp_context *context, const sp_field *field, sp_voxmap **voxmap
     for (int k = 0; k < 3; k++) {
         v->origin[k] = field->origin[k];
         v->size[k] = (double)field->cells[k];
+
+        /* The root, with 2^levels voxels per side, covers the field. */
         while ((int64_t)1 << v->levels < field->cells[k])
             v->levels++;
     }

@@ -130,7 +130,6 @@ static void judge_energy(judging *j)
     char advice[300];
     bool paths = false;
 
-    /* A hand puts in and takes out work that nobody measures. */
     for (int64_t i = 0; i < j->scene->body_count; i++) {
         const sp_contact_scene_body *body = j->scene->contact_bodies[i].body;
         if (body->motion == SP_CONTACT_SCENE_COUPLED) /* the work of the hand is not known */

@@ -145,8 +145,8 @@ int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *b
             for (uint64_t left = bits[row * grid->words + w]; left; left &= left - 1)
                 cell_of[voxel++] = row * grid->cells[0] + 64 * w + __builtin_ctzll(left);
 
-                /* Threads write different layers, and each slab visits its triangles in the order of their index. */
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
+    /* Threads write different layers, and each slab visits its triangles in the order of their index. */
     for (int64_t slab = 0; slab < slabs->count; slab++) {
         int64_t z_begin, z_end;
         sp_slabs_layers(slabs, grid, slab, &z_begin, &z_end);

@@ -44,6 +44,7 @@ static void newmark_rates(sp_integrator *it)
     const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta,
                  a6 = (1 - gamma / (2 * beta)) * h;
 
+    /* a₁ = ca (q₁ − q₀) + ab, v₁ = cv (q₁ − q₀) + vb */
     w->ca = 1 / (beta * h * h);
     w->cv = gamma / (beta * h);
 
@@ -313,6 +314,7 @@ static int step(sp_integrator *it, const char *name, bool has_potential, bool tr
     sp_force_of_step(it);
     SP_TRY(limit_acceleration(it));
 
+    /* For the trapezoidal rule, before q moves */
     const double damping_power =
         sp_damping_force(it, it->now.q, it->now.v, it->product) ? sp_dot(it->n, it->now.v, it->product) : 0;
 

@@ -152,6 +152,7 @@ int sp_force_retime(sp_integrator *it)
     if (fabs(h - it->load.interval) <= 1e-12 * h)
         return SP_OK;
 
+    /* The impulse between the old and the new end of the interval */
     impulse(it, it->t0 + part * it->load.interval, it->t0 + part * h, change);
 
     /* The new mean force over part · h, with the impulse that is still to come */
@@ -172,6 +173,7 @@ int sp_force_retime(sp_integrator *it)
     for (int64_t i = 0; i < it->n; i++)
         it->load.force[i] += change[i];
 
+    /* M Δa = Δf */
     const int status = it->system->mass_solve(it->system->self, change, it->product);
     for (int64_t i = 0; status == SP_OK && i < it->n; i++)
         it->now.a[i] += it->limit_scale * it->product[i];
@@ -223,6 +225,7 @@ int sp_integrator_change_loads(sp_integrator *it, const double *change)
     if (!it->scheme->has_acceleration)
         return SP_OK;
 
+    /* M Δa = Δf */
     const int status = it->system->mass_solve(it->system->self, change, it->product);
     for (int64_t i = 0; status == SP_OK && i < it->n; i++) {
         load->force[i] += change[i];

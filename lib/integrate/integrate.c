@@ -92,6 +92,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
     it->limit_scale = 1;
     it->report.smallest_part = 1;
 
+    /* 0 takes the default of the scheme. */
     if (it->p.tolerance == 0)
         it->p.tolerance = it->scheme->tolerance;
     if (it->p.iterations == 0)
@@ -181,6 +182,7 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     if (it->p.skeleton)
         sp_skeleton_visit(it->p.skeleton, state);
 
+    /* Prescribed vertices are where the last step ended. */
     if (state->loading)
         sp_prescribe_end(it, 1);
     it->system->visit(it->system->self, state);

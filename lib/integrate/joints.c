@@ -89,16 +89,19 @@ static void right_sides(sp_integrator *it, joint_workspace *w, const sp_velocity
     sp_fe_space_scatter(system->vertices.space, step->v, w->vector);
     system->vertices.inertia_times(system->self, w->vector, w->product);
 
+    /* cᵀ (M v − h f) for each joint */
     for (int64_t j = 0; j < m; j++) {
         const double *c = joints->columns + rows * j;
         w->right[j] = joints->right[j] + sp_dot(rows, c, w->product) -
                       step->step * system->vertices.prescribed_work(system->self, step->q, c);
     }
 
-    for (int64_t i = 0; i < n; i++) /* the momentum of the free vertices is in both */
+    /* The momentum of the free vertices is in both. */
+    for (int64_t i = 0; i < n; i++)
         w->mesh_right[i] = right[i] + w->product[system->vertices.space->free[i]];
-    if (it->loads->prescribed) { /* elements between attached and prescribed vertices: S v of the latter, minus their
-                                    previous momentum */
+
+    /* Elements between attached and prescribed vertices: S v of the latter, minus their previous momentum */
+    if (it->loads->prescribed) {
         operate(it, w, step, it->prescribed.v_between, w->product);
         memset(w->vector, 0, (size_t)rows * sizeof *w->vector);
         it->loads->prescribed(it->loads->self, it->t0, it->prescribed.du, w->vector);
@@ -118,8 +121,9 @@ static void condense(sp_integrator *it, joint_workspace *w, const sp_velocity_st
 {
     const sp_joint_system *joints = step->joints;
     const int64_t n = it->n, rows = it->prescribed.rows, m = joints->count, *dof = it->system->vertices.space->free;
-    for (int64_t k = 0; k <= m; k++) { /* cᵀ S times c − X and z */
 
+    /* cᵀ S (c − X) becomes the matrix, and cᵀ S z leaves the right-hand side. */
+    for (int64_t k = 0; k <= m; k++) {
         memset(w->vector, 0, (size_t)rows * sizeof *w->vector);
         if (k < m)
             for (int64_t i = 0; i < rows; i++)

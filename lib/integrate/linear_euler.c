@@ -58,6 +58,7 @@ static void prescribed_part(sp_integrator *it, const sp_velocity_step *step, dou
         return;
     }
 
+    /* The prescribed part alone: free components rest. */
     double *zero = it->correction;
     memset(zero, 0, (size_t)it->n * sizeof *zero);
     system->tangent_times(system->self, step->q, zero, y);
@@ -211,6 +212,7 @@ static int solve_step(sp_integrator *it)
     prescribe_arrival(it, step.joints);
     SP_TRY(sp_refuse_inverted(it, it->next.q));
 
+    /* Friction, damping and the work of the loads over the displacement of the step */
     it->ledger.dissipated += damped + rubbed;
     for (int64_t i = 0; i < it->n; i++)
         it->ledger.work += it->load.force[i] * (it->next.q[i] - it->now.q[i]);

@@ -46,13 +46,14 @@ static void residual(sp_integrator *it, const double *q, double *r, sp_newton_re
 {
     static_workspace *w = it->workspace;
 
+    /* Π = W(q) − load · q, r = f(q) − load − follow(q) */
     size->potential = it->system->force(it->system->self, q, r) - sp_dot(it->n, w->load, q);
     const double internal = sp_norm(it->n, r), external = sp_norm(it->n, w->load);
 
     size->scale = fmax(internal, external);
     if (external == 0) {
-        if (w->reference_force == 0 &&
-            isfinite(internal)) /* kept over the steps, since later ones may start in equilibrium */
+        /* Kept over the steps, since later ones may start in equilibrium */
+        if (w->reference_force == 0 && isfinite(internal))
             w->reference_force = internal;
         size->scale = fmax(w->reference_force, internal);
     }
@@ -110,6 +111,7 @@ static void predict_prescribed(sp_integrator *it, double from, double to)
     if (!solved)
         return;
 
+    /* Of the two starts the one with the lower potential */
     residual(it, q, it->residual, &still);
 
     for (int64_t i = 0; i < it->n; i++)

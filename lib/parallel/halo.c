@@ -40,6 +40,7 @@ static int exchange_names(sp_context *context, sp_pool *pool, const int64_t *ran
         h->count[r]++;
     }
 
+    /* How many blocks each rank wants of the others; after that, which */
     MPI_Alltoall(h->count, 1, MPI_INT, h->sent, 1, MPI_INT, MPI_COMM_WORLD);
 
     for (int r = 0; r < h->ranks; r++) {
@@ -54,6 +55,7 @@ static int exchange_names(sp_context *context, sp_pool *pool, const int64_t *ran
         return sp_fail_memory(context);
     MPI_Alltoallv(h->ghost, h->count, h->start, MPI_INT64_T, wanted, h->sent, h->from, MPI_INT64_T, MPI_COMM_WORLD);
 
+    /* Numbers of blocks become places among the own ones. */
     for (int64_t i = 0; i < h->sent_total; i++)
         h->index[i] = (int32_t)(wanted[i] - h->first);
     sp_pool_drop(pool, wanted);

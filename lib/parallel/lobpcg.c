@@ -101,6 +101,7 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp
 
     /* Twice, since one pass leaves what rounding makes of nearly dependent columns. */
     for (int pass = 0; pass < 2 && status == SP_OK; pass++) {
+        /* W −= X_f (M X_f)ᵀ W, and the same for X and P */
         SP_TRY(sp_parallel_inner(context, s, found->count, found->mass_x, t->w, w, part));
         if (found->count > 0)
             sp_dense_add(context, n, found->count, found->x, t->w, part, -1, w);
@@ -109,6 +110,7 @@ static int orthonormalize_w(sp_context *context, sp_parallel_solver *s, const sp
         if (before > 0)
             sp_dense_add(context, n, before, t->vector, t->w, part, -1, w);
 
+        /* W ← W C with Cᵀ (Wᵀ M W) C = 1, without what is dependent */
         SP_TRY(sp_parallel_apply(context, s, SP_TIMES_M, t->w, w, mass_w));
         SP_TRY(sp_parallel_inner(context, s, t->w, w, t->w, mass_w, t->small));
         SP_TRY(orthonormal_mix(context, t->w, 1e-14, t->small, t->C, &rank));
@@ -135,12 +137,13 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
     if (status != SP_OK)
         return status;
 
-        /* r = A x − θ M x */
 #pragma omp parallel for schedule(static) num_threads(context->threads)
+    /* r = A x − θ M x */
     for (int64_t j = 0; j < t->x; j++)
         for (int64_t i = 0; i < n; i++)
             left[j * n + i] = t->stiff[j * n + i] - t->value[j] * t->mass[j * n + i];
 
+    /* r −= M X_f (X_fᵀ r) */
     SP_TRY(sp_parallel_inner(context, s, found->count, found->x, t->x, left, part));
     if (found->count > 0 && t->x > 0)
         sp_dense_add(context, n, found->count, found->mass_x, t->x, part, -1, left);
@@ -151,6 +154,7 @@ static int ritz_residuals(sp_context *context, sp_parallel_solver *s, const sp_f
         sums[2 * j + 1] = sp_dense_dot(n, t->mass + j * n, t->mass + j * n);
     }
 
+    /* |A x − θ M x| / (θ |M x|) */
     MPI_Allreduce(MPI_IN_PLACE, sums, 2 * BLOCK, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int64_t j = 0; j < t->x; j++)
         error[j] = sqrt(sums[2 * j] / sums[2 * j + 1]) / t->value[j];
@@ -302,6 +306,7 @@ int sp_parallel_lobpcg(sp_context *context, sp_parallel_solver *s, sp_found_mode
             goto done;
         }
 
+        /* W from the residuals; Rayleigh and Ritz's method on X, P and W gives the next X and P. */
         SP_TRY(fill_w(context, s, seed, wanted + GUARD < most ? wanted + GUARD : most, residuals + ready * t.own,
                       error + ready, &t));
         SP_TRY(orthonormalize_w(context, s, found, &t));

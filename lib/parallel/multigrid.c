@@ -104,6 +104,7 @@ SP_CLONES static void columns_times(const block_matrix *m, const block_columns *
     for (int64_t j = first; j < end; j++) {
         sp_lanes sum[WIDEST] = {{0}};
 
+        /* y = Aᵀ x, by the blocks of each column */
         for (int64_t k = columns->start[j]; k < columns->start[j + 1]; k++) {
             const double *block = m->value + m->rows * m->columns * columns->entry[k];
             const sp_lanes *from = x + (int64_t)columns->row[k] * m->rows;
@@ -179,6 +180,7 @@ static void solve_last(const sp_multigrid *mg, level *l)
                    MPI_COMM_WORLD);
     const int first = (int)(l->A.halo.first * l->A.rows);
 
+    /* Every rank multiplies its own rows of the inverse. */
     for (int i = 0; i < own; i++) {
         sp_lanes sum = {0};
         for (int j = 0; j < mg->order; j++) {
@@ -561,6 +563,7 @@ static int invert_last(sp_context *context, sp_multigrid *mg)
     if (mg->pool.failed)
         return sp_fail_memory(context);
 
+    /* Where the part of each rank begins in the whole vector */
     MPI_Allgather(&own, 1, MPI_INT, mg->part, 1, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; r++) {
         mg->part_start[r] = mg->order * SP_LANES;

@@ -156,6 +156,7 @@ static double copy_stiffness(const row_source *s, int64_t row, int c, double *bl
     int64_t at = -1, last = -1;
     double diagonal = 0;
 
+    /* Columns ascend, so that another vertex opens the next block. */
     for (int64_t k = K->start[row]; k < K->start[row + 1]; k++) {
         const int64_t dof = s->space->free[K->index[k]];
         at += dof / 3 != last;
@@ -276,6 +277,7 @@ static int find_motions(sp_context *context, const sp_mesh *mesh, const sp_parti
     double each[36] = {0}, mix[36];
     sp_rigid_frame frame;
 
+    /* The identity gives the six rigid motions, for multigrid; `mix` gives those that the supports leave free. */
     for (int m = 0; m < 6; m++)
         each[7 * m] = 1;
     int status = sp_rigid_combinations(context, mesh, &frame, mix, &rows->free_count);

@@ -53,6 +53,7 @@ int sp_parallel_apply(sp_context *context, sp_parallel_solver *s, enum sp_multig
         return SP_OK;
     }
 
+    /* PETSc's vectors borrow the columns, without a copy. */
     for (int64_t c = 0; c < count; c++) {
         PETSC_TRY(VecPlaceArray(s->from, x + c * s->own));
         PETSC_TRY(VecPlaceArray(s->to, y + c * s->own));
@@ -365,6 +366,7 @@ int sp_parallel_modes(sp_context *context, sp_parallel_solver *s, const sp_modes
         SP_TRY(look_for_more(context, s, parameters, wanted, &found, report));
     }
 
+    /* Rigid modes have the eigenvalue 0; the others are those of A = K − σM, shifted back. */
     const int64_t count = rigid + wanted + report->more;
     for (int64_t i = 0; i < count; i++)
         eigenvalue[i] = i < rigid ? 0 : found.value[i] + s->shift;

@@ -94,6 +94,7 @@ static int make_symmetric(sp_context *context, const sp_block_rows *rows)
     if (ranks == 1)
         return SP_OK;
 
+    /* Blocks whose transposed ones belong to other ranks */
     for (int64_t k = 0; k < rows->start[rows->count]; k++)
         shared += !is_local(rows, k);
 
@@ -130,6 +131,7 @@ static PetscErrorCode new_matrix(const sp_block_rows *rows, int block, const Pet
     PetscCall(MatSetType(*matrix, MATAIJ));
     PetscCall(MatSetBlockSize(*matrix, 3));
 
+    /* PETSc counts the room of K by blocks, and that of M by entries: its blocks are diagonal. */
     if (block == 3)
         PetscCall(MatXAIJSetPreallocation(*matrix, 3, local, other, NULL, NULL));
     else {
@@ -186,6 +188,7 @@ static PetscErrorCode fill_mass(const sp_block_rows *rows, row_room *room, Mat *
         const PetscInt row = (PetscInt)(3 * rows->first + i);
         PetscInt count = 0;
 
+        /* Of a block of M only the diagonal can differ from 0. */
         for (int64_t k = rows->start[i / 3]; k < rows->start[i / 3 + 1]; k++)
             if (rows->mass[3 * k + i % 3] != 0) {
                 room->column[count] = (PetscInt)(3 * (int64_t)rows->column[k] + i % 3);
@@ -362,6 +365,7 @@ static int open_direct(sp_context *context, sp_parallel_solver *s)
     SP_TRY(make_matrix(context, &s->rows, fill_stiffness, &s->A));
     SP_TRY(make_matrix(context, &s->rows, fill_mass, &s->M));
 
+    /* PETSc has copied the blocks. */
     sp_pool_drop(&s->rows.pool, s->rows.stiffness);
     sp_pool_drop(&s->rows.pool, s->rows.mass);
     PETSC_TRY(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));

@@ -137,9 +137,11 @@ static int begin(sp_continuation *c, const double *x, const double *direction)
     memcpy(c->t0, direction, bytes);
     cblas_dscal(c->order, 1 / sqrt(inner(c, c->weight, direction, direction)), c->t0, 1);
 
+    /* Onto the curve, orthogonally to the direction */
     if (!correct(c, c->x0, c->t0, c->weight, 0, true, c->x))
         return sp_fail(c->context, SP_NUMERICAL, "Newton's method does not converge from the start of the curve");
 
+    /* The tangent there, in the metric of that point */
     c->equations.metric(c->equations.self, c->x, c->weight);
     if (!factor(c, c->x, c->t0, c->weight) || !find_tangent(c, c->weight, c->t))
         return sp_fail(c->context, SP_NUMERICAL, "the start of the curve is a singular point");

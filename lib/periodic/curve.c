@@ -66,6 +66,8 @@ static void judge(sp_curve *t, const sp_curve_point *point)
 
     if (t->h.kind != SP_PERIODIC_BACKBONE)
         report->worst_event = fmax(report->worst_event, event_error(&t->floquet, point->event));
+
+    /* Over a period loads put in what damping takes out. */
     if (t->h.kind != SP_PERIODIC_BACKBONE && e->dissipated > 0)
         report->worst_balance =
             fmax(report->worst_balance, fabs(e->input - e->dissipated) / fmax(fabs(e->input), e->dissipated));
@@ -85,6 +87,7 @@ static int add_point(sp_curve *t, const double *x, enum sp_curve_event event)
     const sp_harmonic *h = &t->h;
     const double margin = h->kind == SP_PERIODIC_BACKBONE ? 1e-3 : 1e-6;
 
+    /* q = V x */
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, h->r, h->columns, h->r, 1, h->V, h->r, x, h->r, 0, t->q,
                 h->r);
     const sp_curve_point point = {.frequency = sp_harmonic_frequency(h, x),
@@ -194,6 +197,7 @@ static int add_events(sp_curve *t, const tests *a, const tests *b, enum sp_curve
     const bool is_free = t->h.kind == SP_PERIODIC_BACKBONE;
     int status = SP_OK;
 
+    /* A sign that differs between both ends: of the tangent at a fold, of a test of the multipliers at the others */
     if ((a->tangent < 0) != (b->tangent < 0))
         SP_TRY(find_event(t, SP_CURVE_FOLD, test_fold, a->tangent, b->tangent, &found, missed));
 
@@ -270,6 +274,7 @@ static int ramp(sp_curve *t, double frequency, double factor, double *x)
     h->floor = fmax(1e-3 * cblas_dnrm2((int)n, direction, 1), 1e-300);
     direction[n] = factor;
 
+    /* The start: the equilibrium without the load */
     memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
     x[n] = 0;
 
@@ -319,6 +324,7 @@ static int start_force(sp_curve *t)
     h->frequency = t->parameters->frequency;
     SP_TRY(sp_harmonic_linear(t->context, h, h->frequency, 1, x));
 
+    /* As in ramp: the linear response per unit of the load */
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
     memcpy(direction + h->r, x + h->r, (size_t)(2 * h->r) * sizeof *direction);
     h->floor = 1e-2 * cblas_dnrm2(2 * h->r, direction + h->r, 1);
@@ -327,6 +333,7 @@ static int start_force(sp_curve *t)
     memset(x + h->r, 0, (size_t)(2 * h->r) * sizeof *x);
     x[t->n] = 0;
 
+    /* A curve that does not begin at load 0 gets there by a ramp. */
     if (t->parameters->low > 0) {
         SP_TRY(ramp(t, h->frequency, t->parameters->low, x));
         memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
@@ -358,6 +365,7 @@ static int start_backbone(sp_curve *t)
 
     memset(direction, 0, (size_t)(t->n + 1) * sizeof *direction);
 
+    /* The vector of the mode in the cosine of the first harmonic; as the reference it fixes the phase. */
     for (int64_t i = 0; i < r; i++)
         x[r + i] = direction[r + i] = h->reference[r + i] = t->parameters->start * vector[mode * r + i];
     x[t->n] = sqrt(eigenvalue[mode]) / h->scale;
@@ -379,6 +387,7 @@ static int check_start(sp_curve *t, const double *x, bool found)
             "no free motion is found near mode %lld at %.6g Hz: the motion where the curve starts is too large",
             (long long)t->parameters->mode + 1, linear);
 
+    /* Within 1 % of the frequency of the linear mode, and 10 % of its size */
     for (int64_t i = h->r; i < (int64_t)h->r * h->columns; i++)
         away += (x[i] - t->start[i]) * (x[i] - t->start[i]);
 

@@ -77,6 +77,7 @@ static double highest_frequency(sp_floquet *f)
     for (int j = 0; j < f->samples; j++) {
         const double *K = f->sample + (int64_t)j * r * r;
 
+        /* S = ½ (K + Kᵀ) */
         for (int column = 0; column < n; column++)
             for (int row = 0; row < n; row++)
                 S[(int64_t)column * n + row] = 0.5 * (K[column * r + row] + K[row * r + column]);

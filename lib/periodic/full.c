@@ -136,6 +136,7 @@ static void gather(sp_full_residual *s, double theta)
 {
     const int64_t n = s->model->system->n;
 
+    /* 1/N Σ y, 2/N Σ y cos kθ and 2/N Σ y sin kθ */
     for (int64_t k = 0; k < s->columns; k++) {
         const double angle = (double)((k + 1) / 2) * theta,
                      wave = (k == 0 ? 1 : 2 * (k % 2 ? cos(angle) : sin(angle))) / (double)s->phases;
@@ -207,6 +208,7 @@ static void mean_load(void *self, double t0, double t1, double *f)
     const sp_periodic_motion *m = d->motion;
     const int64_t n = model->system->n, r = model->r;
 
+    /* The mean of cos ωt over the interval */
     const double omega = m->frequency, length = t1 - t0,
                  load = m->factor *
                         (length > 0 ? (sin(omega * t1) - sin(omega * t0)) / (omega * length) : cos(omega * t0));
@@ -217,6 +219,7 @@ static void mean_load(void *self, double t0, double t1, double *f)
     if (!model->modal || m->kind == SP_PERIODIC_BACKBONE)
         return;
 
+    /* Modal damping, −M S q̇ with the mean velocity */
     sp_fourier_at(r, m->harmonics, m->coefficients, omega * t0, d->before, d->rate, NULL);
     sp_fourier_at(r, m->harmonics, m->coefficients, omega * t1, d->q, NULL, NULL);
     for (int64_t i = 0; i < r; i++) /* the mean velocity */

@@ -15,6 +15,7 @@ static int find_modes(sp_context *context, sp_harmonic *h)
     const int r = h->r;
     double *K = h->V, *M = h->work;
 
+    /* K(0) V = M V Λ, with the symmetric part of K(0) */
     memset(h->q, 0, (size_t)r * sizeof *h->q);
     h->force.evaluate(h->force.self, h->q, false, NULL, K);
 
@@ -46,6 +47,7 @@ static void fill_tables(sp_harmonic *h)
                                                                                             : 1;
             h->wave[(int64_t)k * n + j] = value / n;
 
+            /* The stiffness has twice as many harmonics as the force. */
             if (k >= h->columns)
                 continue;
             h->basis[(int64_t)j * h->columns + k] = value;
@@ -202,6 +204,7 @@ static void add_harmonics(const sp_harmonic *h, const double *x, double omega, d
         const int64_t at = (int64_t)(2 * k - 1) * r;
         const double w = k * omega, *a = x + at, *b = a + r, *Fa = h->F + at, *Fb = Fa + r;
 
+        /* M = 1, and q̇ has the coefficients w (b, −a). β K q̇ is β times the rate of f, hence F_b and −F_a. */
         for (int i = 0; i < r; i++) {
             const double c = h->kind == SP_PERIODIC_BACKBONE ? d : h->damping[i];
             res[at + i] += -w * w * a[i] + w * (c * b[i] + beta * Fb[i]);
@@ -325,6 +328,7 @@ void sp_harmonic_evaluate(void *data, const double *x, double *res, double *J, i
     transform_force(h, x, J != NULL);
     memcpy(res, h->F, (size_t)n * sizeof *res);
 
+    /* f − f₀ − p f₁ cos θ */
     for (int i = 0; i < r; i++) {
         res[i] -= h->constant[i];
         res[r + i] -= factor * h->amplitude[i];
@@ -407,6 +411,7 @@ static bool balance(sp_harmonic *h, double part, int *pivot, double *eta)
     for (int iteration = 0; iteration < 50; iteration++) {
         sp_harmonic_tangent(h, eta, h->f, h->Kt);
 
+        /* K Δη = part f₀ − f(η) */
         for (int i = 0; i < r; i++)
             h->f[i] = part * h->constant[i] - h->f[i];
         if (LAPACKE_dgesv(LAPACK_COL_MAJOR, r, 1, h->Kt, r, pivot, h->f, r) != 0)

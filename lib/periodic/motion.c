@@ -143,6 +143,7 @@ static sp_periodic_frame frame_at(room *m, double theta, double time)
     if (time == 0)
         memcpy(m->first, m->eta, (size_t)r * sizeof *m->first);
 
+    /* Strain energy, and the work of the constant loads since the first frame */
     const double strain = sp_harmonic_tangent(h, m->eta, NULL, m->K),
                  constant = cblas_ddot(r, h->constant, 1, m->eta, 1) - cblas_ddot(r, h->constant, 1, m->first, 1);
     return (sp_periodic_frame){.time = time,
@@ -168,6 +169,8 @@ int sp_periodic_motion_frames(sp_context *context, const sp_periodic_model *mode
         const sp_periodic_frame frame = frame_at(&m, theta, (double)i * step / motion->frequency);
 
         visit(data, &frame);
+
+        /* Work and dissipation up to the next frame, in parts that resolve the harmonics */
         for (int64_t k = 0; k < parts; k++)
             add_part(&m, theta + step * (double)k / (double)parts, step / (double)parts);
     }

@@ -189,6 +189,7 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
     if (!(longest > 1e-30 && longest < 1e30))
         return sp_fail(context, SP_INPUT, "the model has no usable extent: its longest side is %g m", longest);
 
+    /* 0 demands the surface itself; below 0 it is taken where it is usable. */
     if (offset <= 0) {
         SP_TRY(use_surface(context, model, level, &good));
         if (!good && offset == 0) {
@@ -203,6 +204,7 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
         }
     }
 
+    /* Otherwise an offset surface takes its place. */
     if (!good || (offset < 0 && level->meets_itself)) {
         sp_pool_free(&level->normals.pool);
         sp_closest_free(level->closest);
@@ -231,6 +233,7 @@ int sp_level_field(sp_context *context, const sp_field *field, double value, boo
         goto done;
     }
 
+    /* The outermost level set only, as in use_offset */
     if (outer) {
         bits = sp_grid_bits(&pool, &grid);
         if (!bits) {

@@ -80,6 +80,7 @@ static void sort_around(const sp_pointshell *pointshell, int64_t self, int count
         at[to][1] = across;
     }
 
+    /* The next one is less than half a turn away where the cross product of the two is positive. */
     for (int i = 0; i < count; i++) {
         const int next = (i + 1) % count;
         convex[i] = at[i][0] * at[next][1] - at[i][1] * at[next][0] > 0;
@@ -195,6 +196,7 @@ static void eigenvectors(double A[3][3], double V[3][3])
                      tangent = (half < 0 ? -1 : 1) / (fabs(half) + sqrt(half * half + 1));
         const double c = 1 / sqrt(tangent * tangent + 1), s = tangent * c;
 
+        /* A ← Jᵀ A J and V ← V J */
         for (int k = 0; k < 3; k++) {
             const double a = A[k][p], b = A[k][q];
             A[k][p] = c * a - s * b;

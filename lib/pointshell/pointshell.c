@@ -161,6 +161,7 @@ static int candidates(sp_context *context, const sp_level *level, const sp_area 
     if (p->method == SP_POINTSHELL_DEPTH)
         return sp_sample_depth(context, &level->surface, p->cells, list);
 
+    /* The farthest points are chosen among more samples than are wanted. */
     const int64_t count = p->method == SP_POINTSHELL_FARTHEST ? FARTHEST_SAMPLES * p->points : p->points;
     double *x = sp_list_add(list, count, 3 * sizeof *x);
 
@@ -267,6 +268,7 @@ int sp_pointshell_spacing(sp_context *context, int64_t count, const double *poin
     report->spacing = counted > 0 ? sum / (double)counted : 0;
     report->least = counted > 0 ? report->least : 0;
 
+    /* The spread: standard deviation over mean */
     for (int64_t i = 0; i < count; i++)
         if (distance[i] < INFINITY)
             squares += (distance[i] - report->spacing) * (distance[i] - report->spacing);

@@ -48,6 +48,7 @@ int sp_area_new(sp_context *context, const sp_surface *surface, sp_area *area)
                          corner(surface, i / 3, 2)[i % 3]) /
                         3;
 
+    /* Along a space-filling curve, even steps in area give points that are spread evenly over the surface. */
     const sp_morton *order = middle ? sp_morton_order(&pool, n, middle) : NULL;
     if (area->pool.failed || pool.failed) {
         sp_pool_free(&pool);

@@ -41,6 +41,7 @@ static void sort_spokes(spoke *spokes, int32_t count)
         return;
     }
 
+    /* Insertion: most vertices have few triangles. */
     for (int32_t i = 1; i < count; i++) {
         spoke moved = spokes[i];
         int32_t k = i;

@@ -134,6 +134,7 @@ static int emit(const sp_view *view, int64_t width, int64_t height, const screen
         out->key[i] = corner[i].key;
     }
 
+    /* Without a sample in its box a primitive cannot be seen. */
     int64_t first, last;
     sample_range(out->y, height * view->samples, &first, &last);
     if (first > last)
@@ -284,6 +285,7 @@ void sp_band_draw(sp_band *band, const sp_primitive *p, int32_t number)
     row = row < band->first ? band->first : row;
     edge edges[3];
 
+    /* Of two triangles that share an edge one has the samples on it: `least` is 0 on one side and 1 on the other. */
     for (int k = 0; k < 3; k++) {
         int n = (k + 1) % 3;
         edges[k] =

@@ -252,6 +252,7 @@ static int sort_into_bands(sp_context *context, workspace *work)
             start[band + 1]++;
     }
 
+    /* Where the list of each band begins */
     for (int64_t band = 0; band < work->band_count; band++) {
         start[band + 1] += start[band];
         fill[band] = start[band];

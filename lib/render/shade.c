@@ -297,6 +297,7 @@ static sp_vec pixel_color(pixel *at, const sp_band *band, int64_t first)
 
     if (alike && !lines && one < 0)
         return at->back;
+
     /* Within one triangle the colour is nearly linear: the centre represents all samples. */
     sp_vec shared = at->back;
     if (alike && one >= 0) {

@@ -157,6 +157,7 @@ static bool invert_gram(int64_t count, int64_t samples, const double *weights, d
         LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', (int)count, G, (int)count))
         return false;
 
+    /* LAPACK has filled one triangle. */
     for (int64_t j = 0; j < count; j++)
         for (int64_t i = 0; i < j; i++)
             G[j * count + i] = G[i * count + j];
@@ -179,6 +180,7 @@ static void measure(const sp_target_mesh *mesh, int64_t samples, const double *w
             if (sp_norm3(exact) == 0)
                 continue;
 
+            /* The arc tangent is accurate for small angles, unlike the arc cosine. */
             const double angle = atan2(sp_norm3(across), sp_dot3(exact, taken)) * 57.29577951308232;
             errors->largest = fmax(errors->largest, angle);
             sum += angle;

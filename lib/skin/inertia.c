@@ -36,6 +36,7 @@ static void set_fields(builder *b)
     const sp_mesh *mesh = b->body->mesh;
     const int64_t r = b->r, rows = 3 * mesh->vertex_count;
 
+    /* The weighted fields of the bone: r modes along x, y and z, the place, and 1 */
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double *to = b->fields + v * b->width;
         if (b->dense[v] == 0)
@@ -61,6 +62,7 @@ static void add_element(builder *b, int64_t element)
     if (b->lumped)
         sp_element_class_lumped(class, lumped);
 
+    /* The product also reaches vertices of the element that the bone does not move. */
     for (int i = 0; i < nodes; i++) {
         b->near[node[i]] = true;
         for (int j = 0; j < nodes; j++) {
@@ -97,10 +99,11 @@ static void multiply(builder *b, int64_t c)
 static int64_t gather(builder *b, int64_t other)
 {
     const int64_t r = b->r, rows = 3 * b->skin->vertex_count;
-
     int64_t count = 0;
+
     spread_weights(b->skin, other, b->dense);
 
+    /* Rows in which one of the factors vanishes add nothing. */
     for (int64_t v = 0; v < b->skin->vertex_count; v++) {
         if (b->dense[v] == 0 || !b->near[v])
             continue;
@@ -159,8 +162,8 @@ static int build(builder *b, double scale, sp_skin_inertia *inertia)
 {
     const int64_t vertices = b->skin->vertex_count, bones = b->skin->bone_count;
     sp_list list = {0};
-
     int status;
+
     SP_TRY(sp_dense_fits(b->context, 3 * vertices, b->width));
 
     b->dense = sp_pool_raw(&b->pool, vertices, sizeof *b->dense);
@@ -175,6 +178,7 @@ static int build(builder *b, double scale, sp_skin_inertia *inertia)
         status = sp_fail_memory(b->context);
     SP_TRY(status);
 
+    /* The product M times fields of a bone serves all pairs with it. */
     for (int64_t c = 0; c < bones; c++) {
         multiply(b, c);
         for (int64_t other = 0; other < bones; other++)
@@ -245,6 +249,7 @@ static void add_matrices(sp_skin_inertia *s, const sp_bone_pair *pair)
     multiply3(D, motion->B, B);
     multiply3(D, motion->W, W);
 
+    /* B += Σ (D B)_ad T_ad and W += 2 Σ (D W)_ad T_ad, with T_ad [r, r] */
     for (int ad = 0; ad < 9; ad++) {
         if (B[ad] != 0)
             cblas_daxpy(square, B[ad], pair->T + ad * square, 1, s->B, 1);

@@ -23,7 +23,6 @@ static void turn(const double q[4], const double v[3], double turned[3])
 static sp_pose relative(const sp_rig_bone *bone, double t, double velocity[6])
 {
     double arm[3], carried[3];
-
     sp_pose pose = bone->path(bone->path_data, t, velocity);
 
     /* A bone turns about its joint, which stays at `at`: x = p + at − R at. */
@@ -65,7 +64,6 @@ static void carry(const sp_pose *parent, const double parent_velocity[6], sp_pos
 sp_pose sp_rig_pose(const sp_rig *rig, int64_t bone, double t, double velocity[6])
 {
     double parent_velocity[6], *of_parent = velocity ? parent_velocity : NULL;
-
     sp_pose pose = relative(&rig->bones[bone], t, velocity);
 
     /* Up to the root, each parent carrying all below it */
@@ -101,6 +99,7 @@ void sp_skin_blend(const sp_skin *skin, const sp_bone_motion *motion, int64_t ve
     const double y[3] = {X[0] + u[0], X[1] + u[1], X[2] + u[2]};
     double x[3] = {0}, rate[3] = {0};
 
+    /* x = Σ w (R y + p), ẋ = Σ w (ṗ + ω × R y + R u̇) */
     for (int64_t k = vertex * skin->influences; k < (vertex + 1) * skin->influences; k++) {
         const sp_bone_motion *m = &motion[skin->bone[k]];
         const double weight = skin->weight[k];

@@ -32,8 +32,8 @@ static int check_pieces(diffusion *d)
 {
     const int64_t elements = sp_mesh_element_count(d->mesh);
     int64_t pieces, *label = sp_pool_raw(&d->pool, elements, sizeof *label);
-
     int status = label ? SP_OK : sp_fail_memory(d->context);
+
     SP_TRY(status);
     SP_TRY(sp_mesh_components(d->context, d->mesh, label, &pieces));
 
@@ -41,6 +41,7 @@ static int check_pieces(diffusion *d)
     if (!found)
         return sp_fail_memory(d->context);
 
+    /* A piece without an attached vertex would make the matrix singular. */
     for (int64_t e = 0; e < elements; e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(d->mesh, e, &nodes);
@@ -120,8 +121,8 @@ static int add_element(diffusion *d, const sp_reference *references, int64_t ele
     sp_quadrature quadrature;
     int nodes;
     const int64_t *node = sp_mesh_nodes(d->mesh, element, &nodes);
-
     const int type = sp_mesh_element_places(d->mesh, element, X);
+
     if (!(sp_element_quadrature(&references[2 * type], X[0], &quadrature) > 0))
         return sp_fail(d->context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
 
@@ -153,8 +154,8 @@ static void pack(sp_sparse *m, const int64_t *count)
         for (int64_t k = 0; k < count[row]; k++, to++) {
             const int64_t column = m->index[from + k];
             const double value = m->value[from + k];
-
             int64_t at = to;
+
             for (; at > m->start[row] && m->index[at - 1] > column; at--) {
                 m->index[at] = m->index[at - 1];
                 m->value[at] = m->value[at - 1];
@@ -170,8 +171,8 @@ static int assemble(diffusion *d)
 {
     sp_reference *references;
     int64_t *count = sp_pool_new(&d->pool, d->unknowns, sizeof *count);
-
     int status = count ? SP_OK : sp_fail_memory(d->context);
+
     SP_TRY(status);
     SP_TRY(allocate(d));
 
@@ -190,8 +191,8 @@ done:
 static void insert(const sp_skin *skin, int64_t vertex, int64_t bone, double weight)
 {
     double *w = skin->weight + vertex * skin->influences;
-
     int64_t *b = skin->bone + vertex * skin->influences, at = skin->influences;
+
     while (at > 0 && w[at - 1] < weight)
         at--;
 
@@ -228,12 +229,14 @@ static void normalize(const diffusion *d, const double *total, const sp_skin *sk
     for (int64_t v = 0; v < d->mesh->vertex_count; v++) {
         double *w = skin->weight + v * skin->influences, sum = 0;
 
+        /* An attached vertex has its bone alone. */
         if (d->number[v] < 0) {
             w[0] = 1;
             skin->bone[v * skin->influences] = d->attached[v] >= 0 ? d->attached[v] : 0;
             continue;
         }
 
+        /* The weights that are kept sum to 1; the part that is dropped is reported. */
         for (int64_t k = 0; k < skin->influences; k++)
             sum += w[k];
         for (int64_t k = 0; k < skin->influences; k++)

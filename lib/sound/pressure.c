@@ -118,6 +118,7 @@ static void add_panel(sp_pressure *s, int64_t count, const double *rates)
     const int64_t rows = s->radiation.count;
     double *w = (double *)s->flux.data + s->frames;
 
+    /* Modal rates take one product for the whole panel. */
     if (s->r > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)rows, (int)s->r, 1, rates, (int)s->r,
                     s->row, (int)s->r, 0, s->product, (int)rows);
@@ -138,6 +139,7 @@ int sp_pressure_add(sp_pressure *s, int64_t count, const double *rates)
     if (!w)
         return sp_fail_memory(s->context);
 
+    /* The sums begin with 0; the last ones wait for frames to come. */
     for (int64_t i = 0; i < more; i++)
         w[i] = 0;
 

@@ -31,6 +31,7 @@ static bool make_source(const double *vertices, const int64_t *triangle, const s
     if (!(size > 0))
         return false;
 
+    /* Directivity, by the angle between the normal and the way to the listener */
     const double cosine = sp_dot3(area, to) / (size * s->distance);
     double D = 1;
     if (p->kind == SP_RADIATION_PLANE_WAVE)

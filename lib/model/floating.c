@@ -203,6 +203,7 @@ int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int
         return sp_fail_memory(context);
     }
 
+    /* Vertices with springs count as fixed. */
     for (int64_t i = 0; i < count; i++)
         rest(body, springs[i]->id, place);
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));

@@ -155,6 +155,7 @@ static double prescribed_work(void *data, const double *q, const double *du)
     else
         sp_elastic_force(self->context, self->body, self->u, self->f);
 
+    /* Forces on fixed components */
     for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
         if (self->body->dof[i] < 0)
             work += self->f[i] * du[i];
@@ -390,6 +391,7 @@ static void age_factor(full *self, int64_t products, double tolerance)
 /* Computes S of a linear system. */
 static void sum_up(full *self)
 {
+    /* S = m M + k K + d D + springs and floor planes */
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
         self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
     if (self->viscous)
@@ -506,6 +508,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
             return status;
     }
 
+    /* x is nearly in the null space: its large entries belong to the vertices that move. */
     for (int64_t i = 0; i < n; i++) {
         const int64_t vertex = self->body->free[i] / 3;
         most = fabs(x[i]) > fabs(x[most]) ? i : most;
@@ -552,6 +555,8 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
+
+        /* The part of prescribed vertices */
         if (self->prescribed_moving)
             for (int64_t i = 0; i < self->body->dof_count; i++)
                 y[i] += self->prescribed_elastic_rate[i];

@@ -277,16 +277,23 @@ static int load_elements(sp_context *context, const sp_fe_space *body, const sp_
     const int64_t elements = sp_mesh_element_count(mesh);
     sp_pool scratch = {0};
     bool *chosen = sp_pool_new(&scratch, elements, sizeof *chosen);
-    int status = chosen ? SP_OK : sp_fail_memory(context);
+    int status = SP_OK;
 
-    for (int64_t e = 0; e < elements && chosen; e++)
-        chosen[e] = !load->set && (load->id < 0 || mesh->region[e] == load->id);
-    for (int64_t i = 0; load->set && chosen && i < load->set->count; i++)
-        chosen[load->set->index[i]] = true;
+    if (!chosen) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
 
-    if (status == SP_OK && load->kind == SP_LOAD_ROTATION)
+    if (load->set)
+        for (int64_t i = 0; i < load->set->count; i++)
+            chosen[load->set->index[i]] = true;
+    else
+        for (int64_t e = 0; e < elements; e++)
+            chosen[e] = load->id < 0 || mesh->region[e] == load->id;
+
+    if (load->kind == SP_LOAD_ROTATION)
         status = rotate(context, body, chosen, load, full);
-    else if (status == SP_OK)
+    else
         spread(body, chosen, load->force, full);
     sp_pool_free(&scratch);
     return status;

@@ -298,6 +298,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     const int64_t rows = 3 * warped->count;
     (void)v;
 
+    /* The forces at this time, before they turn with their points */
     sp_load_set_shares(warped->set, t0, t1, warped->share);
     memcpy(warped->now, warped->constant, (size_t)rows * sizeof *warped->now);
     for (int64_t l = 0; l < warped->force_count; l++)

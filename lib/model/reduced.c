@@ -239,6 +239,7 @@ static bool factor_whole(reduced *self)
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, self->r, self->r, self->S, self->r, self->pivot) != 0)
         return false;
 
+    /* Pivots whose ratio is that of rounding mark a singular matrix. */
     for (int j = 0; j < self->r; j++) {
         double pivot = fabs(self->S[j * self->r + j]);
         if (!isfinite(pivot))
@@ -571,6 +572,7 @@ int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, dou
     self->force.evaluate(self->force.self, self->shifted, false, NULL, self->K);
     self->have_force = self->have_stiffness = false;
 
+    /* Of the stiffness at rest the symmetric part */
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++)
             self->rest[j * r + i] =

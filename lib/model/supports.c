@@ -180,6 +180,7 @@ double sp_supports_force(const sp_supports *supports, const double *u, double *f
     const sp_fe_space *body = supports->body;
     double energy = 0, x[3];
 
+    /* Springs, ½ k |x − a|² */
     for (int64_t s = 0; s < supports->spring_count; s++) {
         const sp_spring *spring = &supports->springs[s];
         place(supports, u, spring->vertex, x);
@@ -192,6 +193,7 @@ double sp_supports_force(const sp_supports *supports, const double *u, double *f
         }
     }
 
+    /* Floor planes push vertices that are not prescribed. */
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
             if (prescribed(supports, v))

@@ -123,8 +123,8 @@ static void restrict_to(const sp_multigrid *mg, const level *l, const sp_lanes *
 {
     const block_matrix *P = &l->P;
     const int64_t count = P->halo.own + P->halo.ghosts;
-#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
 
+#pragma omp parallel for schedule(static) num_threads(mg->context->threads)
     for (int64_t first = 0; first < count; first += CHUNK)
         columns_times(P, &l->down, first, first + CHUNK < count ? first + CHUNK : count, x, y);
 

@@ -14,6 +14,7 @@ static void sum_moments(const sp_mesh *mesh, int64_t r, const double *U, const d
         if (f[0] == 0 && f[1] == 0 && f[2] == 0)
             continue;
 
+        /* The total force, and the moments Σ X fᵀ and Σ U_j fᵀ */
         for (int b = 0; b < 3; b++)
             total[b] += f[b];
         for (int64_t j = 0; j <= r; j++) {
@@ -53,6 +54,8 @@ int sp_body_loads_new(sp_context *context, const sp_fe_space *body, int64_t r, c
     for (int64_t k = 0; k < count; k++) {
         double *moment = result->moment + 9 * (1 + r) * k;
         SP_TRY(sp_load_check(context, mesh, k + 1, &loads[k]));
+
+        /* Of a spring only the point is needed. */
         if (loads[k].kind == SP_LOAD_SPRING) {
             set_point(mesh, r, U, loads[k].id, moment);
             continue;
@@ -125,6 +128,7 @@ static void add_spring(const sp_load *load, double t, const double *moment, int6
     const double share = load->moving ? (t - load->start) / (load->end - load->start) : 0;
     double point[3], x[3], force[3], local[3], torque[3];
 
+    /* The point moves with the coordinates. */
     for (int a = 0; a < 3; a++) {
         point[a] = moment[3 * a];
         for (int64_t j = 0; j < r; j++)
@@ -145,6 +149,7 @@ static void add_spring(const sp_load *load, double t, const double *moment, int6
     for (int a = 0; a < 3; a++)
         T[a] += torque[a];
 
+    /* Q_j += u_j · Rᵀ F */
     if (Q)
         for (int64_t j = 0; j < r; j++)
             for (int a = 0; a < 3; a++)

@@ -202,6 +202,7 @@ void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double veloc
         b->state.v[a] = velocity[a];
     }
 
+    /* Ω = Rᵀ ω */
     sp_rotate_back(R, angular_velocity, now->Omega);
     memcpy(b->state.Omega, now->Omega, sizeof now->Omega);
     sp_free_keep_velocities(b);

@@ -279,6 +279,7 @@ int sp_free_factor(void *self, const double *x, bool definite)
         b->definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', b->r, b->square, b->r) == 0;
     }
 
+    /* Where Cholesky has failed or does not apply, the whole square by LU */
     if (bad == 0 && !b->coupled && !b->definite && b->r > 0) {
         fill_square(b, true);
         bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, b->r, b->r, b->square, b->r, b->pivot + 3);

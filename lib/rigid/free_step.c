@@ -187,6 +187,7 @@ int sp_free_begin(sp_free_body *b, const double F[3], const double T[3], const d
     sp_quaternion_matrix(b->state.rotation, R);
     sp_rotate_back(R, T, torque);
 
+    /* P = Π₀ + h Rᵀ T, load = h Q */
     for (int a = 0; a < 3; a++)
         b->P[a] = b->now.Pi[a] + h * torque[a];
     for (int i = 0; i < b->r; i++)

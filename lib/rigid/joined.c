@@ -79,6 +79,7 @@ static void list_joints(sp_joined *joined, const sp_joint *joints)
 {
     int64_t at = 0;
 
+    /* Counted first, so that the links of a body follow each other */
     for (int64_t k = 0; k < joined->joint_count; k++) {
         joined->bodies[joints[k].child.body].link_count++;
         if (joints[k].parent.body >= 0)
@@ -487,11 +488,14 @@ int sp_joined_step(sp_joined *joined, const sp_joined_load *loads)
     for (int64_t k = 0; k < joined->body_count; k++) {
         joined_body *b = &joined->bodies[k];
         double F[3];
+
+        /* The force of the step is its impulse divided by h. */
         for (int c = 0; c < 3; c++)
             F[c] = b->J[c] * inverse;
         sp_free_finish(b->free, F, &b->state);
     }
 
+    /* All bodies are checked before one is accepted, so that a refused step leaves them as they were. */
     for (int64_t k = 0; k < joined->body_count; k++)
         if ((status = sp_free_check(joined->bodies[k].free, &joined->bodies[k].state)) != SP_OK)
             return refuse_body(joined, k, status);

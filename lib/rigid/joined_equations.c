@@ -79,6 +79,7 @@ void sp_joined_place(const joint_side *side, int r, const double R[9], const dou
     double a[VECTORS][3];
     memcpy(a, side->rest, sizeof a);
 
+    /* y = R (a + slope q) */
     if (side->slopes > 0) {
         double moved[3 * VECTORS];
         sp_small_apply(3 * side->slopes, r, side->slope, q, moved);
@@ -223,6 +224,7 @@ static void load_side(joined_body *b, const joint_side *side)
 {
     double torque[3] = {0}, local[3];
 
+    /* The torque of the forces, and their loads on the coordinates */
     for (int k = 0; k < VECTORS; k++) {
         double one[3];
         sp_cross3(side->mean[k], side->force[k], one);
@@ -652,6 +654,8 @@ static void get_border(const joined_body *b, const double *own, double border[BO
 static void solve_upward(const sp_joined *joined, const joined_body *b, double *x)
 {
     double *own = x + b->first;
+
+    /* Children are eliminated: what their equations say of this body is subtracted. */
     for (int64_t l = 0; l < b->link_count; l++) {
         const joint *j = &joined->joints[b->link[l]];
         const joined_body *c = &joined->bodies[j->child.body];
@@ -713,6 +717,7 @@ static int factor_loops(sp_joined *joined)
     const int m = (int)(JOINT * joined->loop_count), tree = (int)joined->tree;
     double most = 0, least = INFINITY;
 
+    /* The Schur complement of the loops in the tree: loop_row · T⁻¹ · loop_column */
     for (int i = 0; i < m; i++)
         solve_tree(joined, joined->loop_column + (int64_t)i * tree);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, m, tree, 1, joined->loop_row, tree, joined->loop_column,

@@ -11,6 +11,7 @@ static void set_integrals(const sp_inertia *inertia, double scale, sp_moving_fra
     const int64_t r = inertia->r;
     const double mass = inertia->mass, *mean = inertia->mean;
 
+    /* m = ∫ρ u, P = ∫ρ X uᵀ, T = ∫ρ u uᵀ about the origin of the frame */
     for (int64_t i = 0; i < 3 * r; i++)
         frame->m[i] = scale * mass * mean[i];
     for (int64_t i = 0; i < 9 * r; i++) /* the products of means, since the inertia is about the centre of mass */
@@ -181,6 +182,7 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     if (!frame->turns)
         return;
 
+    /* f −= B q + W q̇ */
     set_matrices(frame, t0, t1);
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)

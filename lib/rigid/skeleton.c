@@ -590,6 +590,7 @@ static void fill_inertia(sp_skeleton *s)
     for (int64_t i = 0; i < s->count; i++) {
         const bone *b = &s->bones[i];
 
+        /* The joints from the bone up to the root move its centre. */
         for (int64_t j = i; j >= 0; j = s->bones[j].parent) {
             const bone *joint = &s->bones[j];
             double *rotation = s->rotation + 3 * j;

@@ -35,6 +35,7 @@ int sp_warped_frame_new(sp_context *context, const sp_fe_space *body, const sp_m
     for (int64_t v = 0; v < vertices; v++)
         warped->mass[v] *= scale;
 
+    /* The displacement and the rotation of every vertex, for each mode */
     for (int64_t j = 0; j < r; j++) {
         set_rows(warped, U + 3 * vertices * j, 0, j);
         sp_modal_warp_rotations(warp, U + 3 * vertices * j, w);

@@ -161,9 +161,9 @@ void sp_conjac_condensation_fill(sp_conjac_condensation *map, const sp_sparse *K
         return;
     }
 
+    /* Entries before k are finished. Those of a row's vertex are contiguous, and those in between are unchanged. */
     bool same = map->factored;
-    int64_t k = 0; /* earlier rows are finished: the entries of a row's vertex are contiguous, and those in between are
-                      unchanged */
+    int64_t k = 0;
     for (int64_t i = 0; i <= K->order; i++) {
         const int64_t own = i < K->order ? map->own[i] : entries, width = i < K->order ? map->width[i] : 0;
         const size_t part = (size_t)(own - k) * sizeof(double);

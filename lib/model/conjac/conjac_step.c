@@ -259,6 +259,7 @@ static int prepare(sp_conjac *self, const sp_velocity_step *step, bool definite)
     multiply_columns(self);
     reduce(self, step->joints);
 
+    /* R Rᵀ is the part of G of the dynamic vertices. */
     for (int64_t l = 0; l < d; l++)
         memcpy(self->R + d * l, self->G + z * l, (size_t)d * sizeof *self->R);
     if (d > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)d, self->R, (int)d) != 0)
@@ -372,6 +373,7 @@ static int correct(sp_conjac *self, const sp_velocity_step *step)
         if (!isfinite(self->full.force(self->full.self, self->x, self->xx)))
             break; /* an element is inverted; the integrator reports it */
 
+        /* shift_s += γ K_ss⁻¹ (external − f)_s */
         quasistatic_residual(self, step, self->xx);
         SP_TRY(sp_conjac_condensation_solve(&self->map, false, 1, self->residual));
         for (int64_t i = 0; i < self->map.s; i++)
@@ -393,6 +395,7 @@ int sp_conjac_velocity_step(void *data, const sp_velocity_step *step)
     memcpy(self->q, step->q, (size_t)self->full.n * sizeof *self->q);
     self->m = step->joints ? step->joints->count : 0;
 
+    /* S = (1 + hα) M + (hβ_R + βh²) K */
     self->step = h;
     self->mass_scale = 1 + h * step->damping_mass;
     self->spring = step->beta * h * h;
@@ -415,6 +418,7 @@ int sp_conjac_velocity_step(void *data, const sp_velocity_step *step)
     if (status != SP_OK)
         goto done;
 
+    /* The reduced equations give dynamic vertices and joints, from which the others follow. */
     momentum(self, step);
     SP_TRY(solve_reduced(self, step->joints));
 

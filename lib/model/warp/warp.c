@@ -76,6 +76,7 @@ static void stiffness_times(void *data, const double *q, const double *v, double
     sp_warp_tangent_times(w, w->x, v, y);
     sp_warp_stretch_times(w, w->x, v, y);
 
+    /* Warping leaves a ghost force and torque, which are taken out. */
     if (w->p.corrected) {
         sp_warp_rigid rigid;
         sp_warp_rigid_at(w, w->x, &rigid);

@@ -112,8 +112,8 @@ double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
     double energy = 0;
     if (!(w->p.extra > 0))
         return 0;
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
 
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
     for (int64_t i = 0; i < w->vertices; i++) {
         w->row_energy[i] = 0;
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
@@ -161,6 +161,7 @@ void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const doubl
             if (!edge_stiffness(w, i, k, x, T))
                 continue;
 
+            /* y += T (v_i − v_j) */
             sp_rotate(T, difference, part);
             for (int c = 0; c < 3; c++)
                 y[3 * i + c] += part[c];

@@ -338,6 +338,7 @@ double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f
     if (w->p.kind == SP_WARP_ELEMENT)
         return all_elements(w, x, x, 1, scale, f);
 
+    /* S += scale R K Rᵀ */
     if (scale != 0)
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->many_rows)
         for (int64_t first = 0; first < w->vertices; first += CHUNK)
@@ -409,8 +410,8 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
                         double force[3], double torque[3])
 {
     memset(force, 0, 3 * sizeof *force);
-
     memset(torque, 0, 3 * sizeof *torque);
+
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
@@ -431,6 +432,7 @@ void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, c
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
     sp_rotate(rigid->inverse, torque, preconditioner_rotation);
 
+    /* f −= m (F/M + (J⁻¹ T) × r) */
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};

@@ -97,6 +97,7 @@ void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, s
     if (all)
         return;
 
+    /* The rotation that is nearest to F = Σ x ∇Nᵀ */
     sp_lanes F[9], R[9];
     element_gradient(batch->nodes, gradient, x, F);
     sp_nearest_rotation(F, R);

@@ -516,6 +516,30 @@ static int find_nodes(struct sp_volume_reader *reader, const struct sp_volume_el
     return SP_OK;
 }
 
+/* Fills the blocks of the mesh with the elements in the order of the file; reader->element receives their numbers. */
+static void place_elements(struct sp_volume_reader *reader, sp_mesh *mesh)
+{
+    const struct sp_volume_element *element = reader->elements.data;
+    int64_t made[SP_ELEMENT_TYPES] = {0};
+    for (int64_t e = 0; e < reader->elements.count; e++) {
+        const int type = element[e].type;
+        reader->element[e] = -1;
+        if (type < 0)
+            continue;
+
+        const int width = sp_element_types[type].nodes;
+        const int64_t number = sp_mesh_first(mesh, type) + made[type],
+                      *index = (const int64_t *)reader->of_elements.data + element[e].first;
+        for (int a = 0; a < width; a++)
+            mesh->block[type].node[made[type] * width + a] = reader->vertex[index[a]];
+        made[type]++;
+
+        reader->element[e] = number;
+        mesh->region[number] = element[e].group;
+        note_shape(reader, &element[e], mesh, number);
+    }
+}
+
 int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
 {
     struct sp_volume_node *node = reader->nodes.data;
@@ -575,24 +599,8 @@ int sp_volume_build(struct sp_volume_reader *reader, bool drop, sp_mesh *mesh)
         if (reader->vertex[i] >= 0)
             memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
 
-    int64_t made[SP_ELEMENT_TYPES] = {0};
     mesh->quadrature = 2;
-    for (int64_t e = 0; e < reader->elements.count; e++) {
-        const int type = element[e].type;
-        reader->element[e] = -1;
-        if (type < 0)
-            continue;
-        const int width = sp_element_types[type].nodes;
-        const int64_t number = sp_mesh_first(mesh, type) + made[type],
-                      *index = (const int64_t *)reader->of_elements.data + element[e].first;
-        for (int a = 0; a < width; a++)
-            mesh->block[type].node[made[type] * width + a] = reader->vertex[index[a]];
-        made[type]++;
-        reader->element[e] = number;
-        mesh->region[number] = element[e].group;
-        note_shape(reader, &element[e], mesh, number);
-    }
-
+    place_elements(reader, mesh);
     mesh->surface.width = sp_mesh_width(mesh);
     return SP_OK;
 }

@@ -422,7 +422,10 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         return sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
     in.mesh.quadrature = (int)quadrature;
     SP_TRY(up_from_json(context, file->meta, &in.mesh.up));
-
+    const json_t *folded = json_object_get(file->meta, "folded_corners");
+    if (folded && !json_is_boolean(folded))
+        return sp_fail(context, SP_INPUT, "meta: \"folded_corners\" must be true or false");
+    in.mesh.folded = json_is_true(folded);
     SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
                                   &in.mesh.material_count, &in.mesh.materials));
 
@@ -534,7 +537,8 @@ static int write_mesh(sp_context *context, sp_writer *writer, json_t *meta, cons
     failed |= json_object_set_new(meta, "materials", materials) != 0;
     if (mesh->up)
         failed |= json_object_set_new(meta, "up", json_stringn((const char[]){(char)mesh->up}, 1)) != 0;
-
+    if (mesh->folded)
+        failed |= json_object_set_new(meta, "folded_corners", json_true()) != 0;
     if (failed)
         return sp_fail_memory(context);
 

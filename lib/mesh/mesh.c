@@ -153,7 +153,7 @@ static bool surely_positive(const double edge[3][4][3])
     return sp_determinant(mean[0], mean[1], mean[2]) > 3 * (delta + rounding) * longest * longest;
 }
 
-/* The least det J at the corners and the quadrature points; NaN if one is NaN. */
+/* The least det J at the corners, unless these may be folded, and the quadrature points; NaN if one is NaN. */
 static double hex_worst(const sp_mesh *mesh, int n, const int64_t hex[8])
 {
     const double ends[2] = {-1, 1};
@@ -165,7 +165,7 @@ static double hex_worst(const sp_mesh *mesh, int n, const int64_t hex[8])
 
     grid_jacobians(edge, n, n == 2 ? gauss2 : gauss3, jacobian + 8);
     /* A comparison with NaN is false: it is asked for. */
-    for (int i = 0; i < 8 + n * n * n; i++)
+    for (int i = mesh->folded ? 8 : 0; i < 8 + n * n * n; i++)
         if (jacobian[i] < worst || isnan(jacobian[i]))
             worst = jacobian[i];
     return worst;
@@ -425,5 +425,28 @@ int64_t sp_mesh_folded(const sp_mesh *mesh)
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
         count +=
             nodes_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e, NULL) && !sp_mesh_element_turnable(mesh, e);
+    return count;
+}
+
+int64_t sp_mesh_folded_corners(const sp_mesh *mesh, int64_t *worst)
+{
+    sp_mesh strict = *mesh, lenient = *mesh;
+    int64_t count = 0, lowest = -1;
+    double least = 0;
+    strict.folded = false;
+    lenient.folded = true;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        if (!nodes_in_range(mesh, e) || sp_mesh_element_positive(&strict, e, NULL) ||
+            !sp_mesh_element_positive(&lenient, e, NULL))
+            continue;
+        const double relative = sp_mesh_worst_jacobian(&strict, e) / sp_mesh_element_volume(mesh, e);
+        if (lowest < 0 || relative < least) {
+            lowest = e;
+            least = relative;
+        }
+        count++;
+    }
+    if (worst)
+        *worst = lowest;
     return count;
 }

@@ -42,6 +42,7 @@ typedef struct sp_mesh {
     uint8_t *fixed_axes; /* [fixed_count] fixed components: bit 0 x, bit 1 y, bit 2 z; 7 = all */
     sp_embedded_surface surface;
     int quadrature; /* Gauss points per axis of 8-node hexahedra (SP_HEX8): 2 or 3 */
+    bool folded;    /* 8-node hexahedra may be folded at corners, off their integration points */
     int up;         /* the coordinate axis that points up in pictures: 'x', 'y' or 'z'; 0 means 'z' */
     int64_t material_count;
     sp_material *materials; /* [material_count], one per region */
@@ -123,13 +124,14 @@ const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_mat
 void sp_mesh_free(sp_mesh *mesh);
 
 /* Checks everything that the comments above promise: counts, indices in range, finite values, positive Jacobians at the
- * corners and the quadrature points of hexahedra, positive volumes of tetrahedra, no element with a corner twice, a
- * sorted list of fixed vertices, weights that sum to 1 within 1e-9 and reproduce the surface vertices within
- * `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits), materials,
- * factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length 1 within
- * 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a material
- * twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say;
- * nothing else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this check. */
+ * corners (unless mesh->folded) and the quadrature points of hexahedra, positive volumes of tetrahedra, no element with
+ * a corner twice, a sorted list of fixed vertices, weights that sum to 1 within 1e-9 and reproduce the surface vertices
+ * within `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits),
+ * materials, factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length
+ * 1 within 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a
+ * material twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their
+ * counts say; nothing else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this
+ * check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
 
 /* turn = false: returns the number of elements with a nonpositive Jacobian or volume. turn = true: reorients them by
@@ -141,6 +143,11 @@ int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn);
 /* The number of elements that reorientation does not repair: flat ones, and hexahedra whose Jacobian changes its
  * sign. */
 int64_t sp_mesh_folded(const sp_mesh *mesh);
+
+/* The number of 8-node hexahedra that are folded at a corner but at no integration point, whether or not the mesh
+ * allows them. worst (NULL: not wanted) receives the one whose Jacobian falls lowest relative to its volume; −1: none.
+ */
+int64_t sp_mesh_folded_corners(const sp_mesh *mesh, int64_t *worst);
 
 /* Bounding box of the vertices [m]; zeros for an empty mesh. */
 void sp_mesh_box(const sp_mesh *mesh, double low[3], double high[3]);

@@ -269,6 +269,7 @@ static int copy_elements(cutting *c, sp_mesh *cut)
 
     cut->quadrature = mesh->quadrature;
     cut->up = mesh->up;
+    cut->folded = mesh->folded;
     cut->material_count = mesh->material_count;
     cut->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
 

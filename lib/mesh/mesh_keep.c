@@ -100,6 +100,7 @@ static void make_room(const sp_mesh *mesh, int64_t surface_vertices, sp_mesh *pa
 
     part->quadrature = mesh->quadrature;
     part->up = mesh->up;
+    part->folded = mesh->folded;
     part->material_count = mesh->material_count;
     part->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
 

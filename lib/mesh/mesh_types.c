@@ -76,10 +76,8 @@ int sp_mesh_retype(sp_context *context, const sp_mesh *mesh, const int to[SP_ELE
     sp_pool scratch = {0}, *pool = &made->pool;
     int64_t *number = sp_pool_new(&scratch, mesh->vertex_count, sizeof *number),
             *moved = sp_pool_raw(&scratch, elements, sizeof *moved);
-
-    *made = (sp_mesh){.quadrature = mesh->quadrature, .up = mesh->up, .material_count = mesh->material_count};
-
-    /* Several types may become one. */
+    *made = (sp_mesh){
+        .quadrature = mesh->quadrature, .folded = mesh->folded, .up = mesh->up, .material_count = mesh->material_count};
     for (int t = 0; t < SP_ELEMENT_TYPES; t++)
         made->block[to[t]].count += mesh->block[t].count;
 

@@ -318,6 +318,8 @@ walk() {
     local ending=.npz
     printf '# vtk DataFile Version 2.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 float\n0 0 0\n2 0 0\n2 2 0\n0 2 0\n0 0 2\n2 0 2\n%s\n0 2 2\n' '.5 .5 2' > folded.vtk
     printf 'CELLS 1 9\n8 0 1 2 3 4 5 6 7\nCELL_TYPES 1\n12\n' >> folded.vtk
+    sed 's/^.5 .5 2$/2 2 2/' folded.vtk > whole.vtk
+    sed 's/^.5 .5 2$/-2 -2 2/' folded.vtk > deep.vtk
     # At the moved corner the edges are (-1/4, 3/4, 0), (3/4, -1/4, 0) and (-3/4, -3/4, 1): their determinant in this order is -1/2.
     # The volume is linear in this corner and decreases by 1 m3 per metre along either axis.
     for how in '' --turn; do
@@ -325,6 +327,18 @@ walk() {
             simimport folded.vtk $how -o out.npz
         [[ $err != *--turn* ]] || fault "$err"
     done
+    [[ $err == *'--keep-folded keeps them'* ]] || fault "$err"
+    # kept, and taken by the programs that follow: the volume is that of the Gauss points, 5 m3
+    done_well simimport folded.vtk --keep-folded --fix-half-space 0,0,1,0 -o kept.npz
+    [[ $err == *'1 elements are folded at a corner, though at no integration point'*'element 0 of the mesh, from 0, whose Jacobian falls to -0.5 m3'* ]] || fault "$err"
+    simverify kept.npz > verified 2> err || fault "$(grep FAIL verified; cat err)"
+    grep -q 'volume as stated' verified || fault "$(< verified)"
+    done_well modes kept.npz -k 3 -o modes.npz
+    simverify kept.npz modes.npz > verified 2> err || fault "$(grep FAIL verified; cat err)"
+    # without the key, and folded at an integration point, it is refused
+    done_well simimport whole.vtk --keep-folded -o whole-hex.npz
+    [[ $err != *'folded at a corner'* ]] || fault "$err"
+    refused 3 'its Jacobian falls to' simimport deep.vtk --keep-folded -o out.npz
     sed 's/^8 0 1 2 3/8 0 1 2 2/' folded.vtk > collapsed.vtk
     refused 3 'the first is element 0 .line 15.: it has vertex 2 twice' simimport collapsed.vtk -q -o out.npz
     no_faults

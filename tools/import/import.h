@@ -31,7 +31,8 @@ typedef struct import_mesh_choice {
     int64_t quadrature;
     double young, poisson, density;
     int law; /* index into TOOL_LAWS */
-    bool law_given, young_given, poisson_given, density_given, quadrature_given, turn, linearize, serendipity;
+    bool law_given, young_given, poisson_given, density_given, quadrature_given, turn, keep_folded, linearize,
+        serendipity;
     int hexahedra; /* index into full, averaged, incompatible */
     const char *surface, *interpolation, *materials, *factor, *fibre;
     tool_texts bou;

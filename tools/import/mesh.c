@@ -106,7 +106,9 @@ static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh 
     int64_t inverted = sp_mesh_inverted(mesh, false), folded = inverted ? sp_mesh_folded(mesh) : 0;
 
     if (folded) {
-        tool_hint("repair them in the program that made the mesh: turning does not help");
+        tool_hint("repair them in the program that made the mesh: turning does not help%s",
+                  choice->keep_folded || sp_mesh_folded_corners(mesh, NULL) < folded ? ""
+                                                                                     : ", --keep-folded keeps them");
         tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s",
                   (long long)folded, (long long)sp_mesh_element_count(mesh), notes->folded);
     }
@@ -120,6 +122,21 @@ static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh 
     if (inverted)
         tool_warn(path, "turned %lld elements of negative volume", (long long)sp_mesh_inverted(mesh, true));
     return inverted;
+}
+
+/* What --keep-folded has kept. */
+static void warn_of_folded(const char *path, sp_mesh *mesh)
+{
+    int64_t worst;
+    const int64_t count = sp_mesh_folded_corners(mesh, &worst);
+    mesh->folded = false;
+    if (count == 0)
+        return;
+    tool_warn(path,
+              "%lld elements are folded at a corner, though at no integration point: results near them are poor; the "
+              "worst is element %lld of the mesh, from 0, whose Jacobian falls to %g m3",
+              (long long)count, (long long)worst, sp_mesh_worst_jacobian(mesh, worst));
+    mesh->folded = true;
 }
 
 /* --scale and --up. Files of some formats bring materials in units of their own. */
@@ -215,8 +232,10 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
         change_types(context, path, choice, &mesh);
         name_inverted(&mesh, &notes);
     }
-
+    mesh.folded = choice->keep_folded;
     const int64_t turned = turn(path, choice, &mesh, &notes);
+    if (choice->keep_folded)
+        warn_of_folded(path, &mesh);
     if (!choice->linearize)
         change_types(context, path, choice, &mesh);
 

@@ -1145,6 +1145,59 @@ static void saturation_bounds_penetration(void)
         }
 }
 
+static sp_pose press_path(const void *data, double time, double velocity[6])
+{
+    const double speed = *(const double *)data;
+    if (velocity) {
+        memset(velocity, 0, 6 * sizeof *velocity);
+        velocity[2] = -speed;
+    }
+    return at_place(0, 0, 0.01 - speed * time);
+}
+
+/* A plate that the hand presses slowly on a point feels no stiffer than the coupling, and as stiff as it and the
+ * contact in series: 1/(1/k + 1/k_VC) (thesis, eq. 4.32). This is a statement on equilibria: it reaches the points in
+ * cycle 500, and in the first cycle of contact the plate, which went in too far, also moves back against the hand. */
+static void stiffness_is_that_of_the_coupling_at_most(void)
+{
+    const double speed = 0.02, coupling = 500, step = 1e-3;
+    for (int level = 0; level < 3; level++) {
+        const double contact = 100 * pow(100, level); /* soft, stiff, and 2000 times the coupling */
+        const sp_distance plane = {.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}};
+        sp_contact_pointshell point = one_point(0, 0, 0, (double[3]){0, 0, -1});
+        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+        sp_contact_scene_parameters p = parameters_of(step, contact);
+        p.coupling = (sp_contact_scene_coupling){.body = 0,
+                                                 .path = press_path,
+                                                 .path_data = &speed,
+                                                 .parameters = coupling_of(coupling, 1e6),
+                                                 .device_force = 1e6,
+                                                 .device_torque = 1e6};
+        const sp_contact_scene_body bodies[2] = {
+            {.motion = SP_CONTACT_SCENE_COUPLED, .pose = at_place(0, 0, 0.01), .inertia = &inertia, .distance = &plane},
+            {.motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .pointshell = &point}};
+        sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){1, 0}, false);
+        double most = 0, felt = 0, before = 0;
+        for (int i = 0; i < 1500; i++) {
+            sp_pose hand;
+            double wrench[6], device[6];
+            CHECK_OK(sp_contact_scene_step(world));
+            sp_contact_scene_coupled(world, &hand, wrench, device);
+            felt = (device[2] - before) / (speed * step);
+            before = device[2];
+            if (i >= 600)
+                most = fmax(most, fabs(felt));
+        }
+        NOTE("contact of %g N/m behind a coupling of %g N/m: %.6g N/m at most, %.6g N/m at last", contact, coupling,
+             most, felt);
+        CHECK(most <= coupling * (1 + 1e-9), "%g N/m", most);
+        CHECK_NEAR(felt, 1 / (1 / contact + 1 / coupling), 1e-4 * coupling);
+        sp_contact_scene_free(world);
+        sp_inertia_free(&inertia);
+        sp_contact_pointshell_free(&point);
+    }
+}
+
 /* Against a sphere of a free body: both feel the force, and the held body stops where the saturated force and the
  * inertia of the sphere balance. The momentum of the sphere is the impulse that it received. */
 static void hand_feels_balls(void)
@@ -2316,6 +2369,7 @@ int main(void)
     RUN(springs_balance_contact);
     RUN(paths_are_followed);
     RUN(saturation_bounds_penetration);
+    RUN(stiffness_is_that_of_the_coupling_at_most);
     RUN(hand_feels_balls);
     RUN(hands_hold_soft_bodies);
     RUN(soft_bodies_follow_paths);

@@ -366,6 +366,35 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     no_faults
 }
 
+@test "a long run whose standard error is no terminal prints its progress once a minute, a short one nothing" {
+    needs_plain_build 'LD_PRELOAD'
+    local times
+    # a clock that goes on by 7 s each time that a program looks at it
+    cat > clock.c <<-'END'
+	#define _GNU_SOURCE
+	#include <time.h>
+	int clock_gettime(clockid_t which, struct timespec *time)
+	{
+	    static long seconds;
+	    (void)which;
+	    *time = (struct timespec){.tv_sec = seconds += 7};
+	    return 0;
+	}
+	END
+    cc -shared -fPIC clock.c -o clock.so || fault 'cannot compile'
+    local what='simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 100 -o out.npz'
+    LD_PRELOAD=$PWD/clock.so $what 2> log || fault "exit $?"
+    times=$(grep -c '^simulate: [0-9]* %, about [0-9]* \(s\|min\) left$' log)
+    # 100 steps of 7 s, or of 14 s where a step looks twice: a line for each minute of them
+    [ "$times" -ge 9 ] && [ "$times" -le 24 ] || fault "$times lines: $(cat log)"
+    grep ' left$' log | sed 's/.*: \([0-9]*\) %.*/\1/' | sort -nc || fault 'progress goes back'
+    LD_PRELOAD=$PWD/clock.so $what -q 2> log || fault "exit $?"
+    [ ! -s log ] || fault "--quiet: $(cat log)"
+    $what 2> log || fault "exit $?"
+    ! grep -q ' left$' log || fault "a short run: $(cat log)"
+    no_faults
+}
+
 @test "killed when the temporary file appears: it is removed too" {
     needs_plain_build 'LD_PRELOAD'
     cat > early.c <<-'END'

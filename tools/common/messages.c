@@ -23,6 +23,7 @@ static char hint[400];
 static double started;
 static pthread_t main_thread;
 static volatile sig_atomic_t progress_shown;
+static bool on_terminal; /* standard error */
 
 double tool_seconds(void)
 {
@@ -38,23 +39,38 @@ static void end_progress_line(void)
     progress_shown = false;
 }
 
-/* After one second, at most four times a second. */
 static void say_remark(void *data, const char *text)
 {
     (void)data;
     tool_say("%s", text);
 }
 
+/* "43 %, about 95 s left" for a fraction that was done in `spent` seconds; hours of work are told in minutes. */
+static void describe_progress(double fraction, double spent, char *text, size_t size)
+{
+    const double left = spent * (1 - fraction) / fraction;
+    const bool minutes = left >= 600;
+    snprintf(text, size, "%.0f %%, about %.0f %s left", 100 * fraction, minutes ? left / 60 : left,
+             minutes ? "min" : "s");
+}
+
+/* On a terminal a line that is overwritten, after one second and at most four times a second. Elsewhere, as in the log
+ * of a cluster, a line each minute. */
 static void show_progress(void *data, double fraction)
 {
     (void)data;
     static double last;
-    double time = tool_seconds();
-    if (time - started < 1 || time - last < 0.25 || !(fraction > 0))
+    const double time = tool_seconds(), spent = time - started;
+    char text[100];
+    if (spent < (on_terminal ? 1 : 60) || time - last < (on_terminal ? 0.25 : 60) || !(fraction > 0))
         return;
     last = time;
-    double left = (time - started) * (1 - fraction) / fraction;
-    fprintf(stderr, "\r\033[K%s: %.0f %%, about %.0f s left", tool.spec->name, 100 * fraction, left);
+    describe_progress(fraction, spent, text, sizeof text);
+    if (!on_terminal) {
+        tool_say("%s", text);
+        return;
+    }
+    fprintf(stderr, "\r\033[K%s: %s", tool.spec->name, text);
     progress_shown = true;
 }
 
@@ -191,8 +207,10 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         sp_threads_prepare();
     tool.context.seed = (uint64_t)tool.seed;
-    if (!tool.quiet && isatty(STDERR_FILENO))
+    if (!tool.quiet) {
+        on_terminal = isatty(STDERR_FILENO);
         tool.context.progress = show_progress;
+    }
     tool.context.remark = say_remark;
     return &tool.context;
 }

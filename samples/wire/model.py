@@ -47,9 +47,9 @@ def main():
     last = 2 + RING * (len(axis) - 1)
     for k in range(RING):
         after = (k + 1) % RING
-        triangles += [(1, 2 + k, 2 + after), (0, last + after, last + k)]
+        triangles += [(1, 2 + after, 2 + k), (0, last + k, last + after)]
         for a in range(2, last, RING):
-            triangles += [(a + k, a + RING + k, a + after), (a + after, a + RING + k, a + RING + after)]
+            triangles += [(a + k, a + after, a + RING + k), (a + after, a + RING + after, a + RING + k)]
     return write_obj([(vertices, triangles)], "wire, m; vertex 0: the tip of its free end", "%.7f")
 
 

@@ -124,3 +124,15 @@ run_all() { # "this build …" says what a build has been configured without
     run_all 60 42 < examples
     no_faults
 }
+
+@test "the surface of the wire faces outward" {
+    # The volume by the divergence theorem: that of a cylinder of 3 mm radius along its axis of 1.64 m, less what the 12 sides cut off.
+    python3 "$SUPPLE_SOURCE/samples/wire/model.py" | awk '
+        function det(a, b, c) {
+            return x[a] * (y[b] * z[c] - z[b] * y[c]) + y[a] * (z[b] * x[c] - x[b] * z[c]) + z[a] * (x[b] * y[c] - y[b] * x[c])
+        }
+        $1 == "v" { n++; x[n] = $2; y[n] = $3; z[n] = $4 }
+        $1 == "f" { volume += det($2, $3, $4) / 6 }
+        END { exit !(volume > 0.9 * 4.6e-5 && volume < 1.05 * 4.6e-5) }' || fault 'it faces inward'
+    no_faults
+}

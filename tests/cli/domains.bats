@@ -18,6 +18,23 @@ interior() {
     modes "$1" --interface 'interface-*' --frame "$2" -k 100000 -q -o none.npz 2>&1 | sed 's/.* only \([0-9]*\) .*/\1/'
 }
 
+@test "simpart --extract counts the triangles of the surface that no domain has" {
+    needs_numpy
+    slices
+    try simpart mesh.npz parts.npz --extract 0-2 -o domain-%d.npz
+    "$PYTHON" - "$err" <<-'END' || fault "$err"
+	import re, sys
+	import numpy as np
+	def triangles(name):
+	    m = np.load(name)
+	    return len(m['surface/triangles']) if 'surface/triangles' in m.files else 0
+	spanning, whole = map(int, re.search(r'(\d+) of (\d+) triangles of the surface span two domains', sys.argv[1]).groups())
+	assert whole == triangles('mesh.npz')
+	assert spanning == whole - sum(triangles('domain-%d.npz' % d) for d in range(3)) > 0
+	END
+    no_faults
+}
+
 @test "domains: a tree of connected domains, put together again the mesh" {
     local ending=.npz count t
     needs_numpy

@@ -60,7 +60,10 @@ needs_numpy() {
     common="--model modal --basis modes.npz --gravity 0,0,-9.81 --dt 0.01 --steps 60 --record all -q"
     simulate bar.npz $common --frame a.csv -o frame.npz
     simulate bar.npz $common --skin one.npz --skeleton one.json -o bone.npz
-    simulate bar.npz $common --warp --skin one.npz --skeleton one.json -o bone-warped.npz
+    simulate bar.npz ${common% -q} --warp --skin one.npz --skeleton one.json -o bone-warped.npz 2> said.txt
+    grep -q '^simulate: --warp does not rotate gravity and the inertial forces of --skin' said.txt || fault "$(cat said.txt)"
+    simulate bar.npz ${common% -q} --warp --frame a.csv -o frame-warped.npz 2> said.txt
+    ! grep -q 'does not rotate' said.txt || fault 'a frame'
     "$PYTHON" -c "
 import numpy as np
 a, b = np.load('frame.npz'), np.load('bone.npz')

@@ -16,6 +16,24 @@ static void read_domains(sp_context *context, const tool_mesh *mesh, const char 
     tool_check(sp_domains_match(context, domains, sp_mesh_element_count(&mesh->mesh), mesh->mesh.vertex_count), path);
 }
 
+/* Triangles of the embedded surface whose corners are carried by elements of several domains belong to no domain: the
+ * displacement of one alone does not place them. */
+static void say_spanning(const sp_mesh *mesh, const sp_domains *domains)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    int64_t spanning = 0;
+    for (int64_t t = 0; t < surface->triangle_count; t++) {
+        int64_t in[3];
+        for (int i = 0; i < 3; i++)
+            in[i] = domains->domain[surface->element[surface->triangles[3 * t + i]]];
+        spanning += in[0] != in[1] || in[1] != in[2];
+    }
+    if (spanning)
+        tool_say("%lld of %lld triangles of the surface span two domains, whose elements carry their corners: no "
+                 "extracted mesh has them",
+                 (long long)spanning, (long long)surface->triangle_count);
+}
+
 /* Writes one domain. Its parameters name it as if it were extracted alone. */
 static void write_domain(sp_context *context, const tool_mesh *mesh, const sp_domains *domains,
                          const sp_domain_choice *choice, const char *path)
@@ -59,6 +77,7 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     if ((choice->fix_parent || choice->name_parent) && domains.parents == 0)
         tool_fail(SP_INPUT, parts, "--%s-parent: the graph of the domains is no tree, no domain has a parent",
                   choice->fix_parent ? "fix" : "name");
+    say_spanning(&mesh->mesh, &domains);
 
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];

@@ -43,4 +43,4 @@ for path in sys.argv[1:]:
     early = partial(x[rate // 10 : rate // 5], rate, *band)
     late = partial(x[-rate // 5 : -rate // 100], rate, *band)
     name = re.sub(r".*/|\.wav$", "", path)
-    print(f"{name:22} {max(map(abs, x)):9.3g} {early:10.1f} {late:9.1f} {round(1200 * math.log2(late / early)):13d}")
+    print(f"{name:22} {max(map(abs, x)):9.3g} {early:10.3g} {late:9.3g} {10 * round(120 * math.log2(late / early)):13d}")

@@ -41,7 +41,7 @@ def main():
             height.append(sum(seen[v][0][2] - X[3 * v + 2] for v in tip) / len(tip))
         heights.append(height)
         count, r = (int(n) for n in name.split("-"))
-        print("%7d  %2d   %11d   %12.2f %%   %12.2f %%   %9.2f %%" %
+        print("%7d  %2d   %11d   %12.1f %%   %12.1f %%   %9.1f %%" %
               (count, r, count * r, 100 * math.sqrt(position) / moved, 100 * math.sqrt(velocity) / fast, 100 * widest / float(width)))
     with open(csv, "w") as out:
         out.write(",".join(["time", "full"] + sys.argv[6:]) + "\n")

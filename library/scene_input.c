@@ -3,6 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Surfaces and models without a body are named, although not every run reads them. */
+static void tell_named(sp_source *source, const sp_scene *scene)
+{
+    for (int64_t i = 0; source->named && i < scene->model_count; i++) {
+        const sp_scene_model *m = &scene->models[i];
+        const char *const paths[] = {m->mesh,  m->basis,  m->polynomials, m->cubature, m->pointshell,
+                                     m->field, m->voxmap, m->surface,     m->proxies};
+        for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+            if (paths[k])
+                source->named(source, paths[k]);
+    }
+}
+
 int sp_scene_input_read(sp_source *source, const char *path, sp_scene_input *scene)
 {
     *scene = (sp_scene_input){.path = path};
@@ -18,6 +31,7 @@ int sp_scene_input_read(sp_source *source, const char *path, sp_scene_input *sce
 
     SP_TRY(sp_source_about(source, path,
                            sp_scene_parse(source->context, scene->text, scene->count, folder, &scene->scene)));
+    tell_named(source, &scene->scene);
     return SP_OK;
 done:
     sp_pool_free(&scene->pool);

@@ -22,6 +22,8 @@ struct sp_source {
                 char **text) SP_MUST_USE;
     /* A remark on a file that does not prevent its use. */
     void (*warn)(sp_source *source, const char *path, const char *text);
+    /* A file that an input names, whether or not it is read; NULL: not of interest. */
+    void (*named)(sp_source *source, const char *path);
 };
 
 /* Files and pipes of the file system, without a record; warnings are dropped. */

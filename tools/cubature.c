@@ -65,7 +65,7 @@ static const tool_option options[] = {
     {"training-only", 0, TOOL_FLAG, &chosen.training_only, .help = "write the poses and their forces, and stop"},
     TOOL_SHARD_OPTION(&chosen.shard, "training-only"),
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "1G", .help = "bound on the working memory of poses"},
-    {"checkpoint", 0, TOOL_TEXT, &chosen.checkpoint, "FILE", .silent = true, .only = "method!=modal !training-only",
+    {"checkpoint", 0, TOOL_WRITTEN, &chosen.checkpoint, "FILE", .silent = true, .only = "method!=modal !training-only",
      .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
 };
 

@@ -77,12 +77,12 @@ static const tool_option options[] = {
      .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .only = "solver!=slepc,amg",
      .help = "use this mass matrix M instead of the mesh's own"},
-    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE",
+    {"derivatives", 0, TOOL_WRITTEN, &chosen.derivatives, "FILE",
      .only = "method=lanczos !stiffness !mass !interface !about !buckling solver!=slepc,amg",
      .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
-    {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .only = "solver!=slepc,amg",
+    {"write-stiffness", 0, TOOL_WRITTEN, &chosen.write_stiffness, "FILE", .only = "solver!=slepc,amg",
      .help = "also write K for scipy.sparse.load_npz", .silent = true},
-    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .only = "!buckling solver!=slepc,amg",
+    {"write-mass", 0, TOOL_WRITTEN, &chosen.write_mass, "FILE", .only = "!buckling solver!=slepc,amg",
      .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
 

@@ -36,7 +36,7 @@ static const tool_option options[] = {
      .help = "amplitude and frequency of 12:y, surface:5:z or near:X,Y,Z:y are what is judged; may be repeated"},
     {"after", 0, TOOL_REAL, &chosen.after, "S", NULL, .low = 0, .high = 1e300, .given = &chosen.after_given,
      .help = "frequencies from this time on (default: when the loads end)"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the results as a table",
+    {"csv", 0, TOOL_WRITTEN, &chosen.table, "FILE", .files = "csv", .help = "also write the results as a table",
      .silent = true},
 };
 

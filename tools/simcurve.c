@@ -84,9 +84,9 @@ static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probe, "VERTEX:AXIS", .only = "!of",
      .help = "the displacement whose amplitude is recorded: 12:y, near:X,Y,Z:y or surface:5:y (default: the largest of "
              "the mode of a backbone, else of the first mode)"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .only = "!of", .files = "csv", .help = "also write the points as CSV",
-     .silent = true},
-    {"checkpoint", 0, TOOL_TEXT, &chosen.model.checkpoint, "FILE", .only = "!of", .silent = true,
+    {"csv", 0, TOOL_WRITTEN, &chosen.table, "FILE", .only = "!of", .files = "csv",
+     .help = "also write the points as CSV", .silent = true},
+    {"checkpoint", 0, TOOL_WRITTEN, &chosen.model.checkpoint, "FILE", .only = "!of", .silent = true,
      .help = "keep the points in FILE and go on from there; it is removed when all is written"},
     {"partial", 0, TOOL_FLAG, &chosen.model.partial, .only = "checkpoint", .silent = true,
      .help = "compute nothing: write the points in the checkpoint, and leave the checkpoint"},

@@ -38,7 +38,7 @@ static const tool_option options[] = {
      .help = "the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .only = "to=vtu !surface @trajectory",
      .help = "strain, stress and energy density of the elements too, and the stress at the vertices"},
-    {"activation", 0, TOOL_TEXT, &chosen.activation, "FILE", .files = "csv", .only = "fields",
+    {"activation", 0, TOOL_INPUT, &chosen.activation, "FILE", .files = "csv", .only = "fields",
      .help = "CSV of t,region,tension that the motion was made with"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .only = "@columns", .help = "only these, counted from 1: 1-6,9"},
     {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", NULL, .low = 1, .high = 1e9, .only = "to=gram",

@@ -50,7 +50,7 @@ static const tool_option prescribed_options[] = {
      .help = "displacements of single vertices: t,vertex,ux,uy,uz"},
     {"skeleton", 0, TOOL_INPUT, FULL(skeleton), .argument = "JSON", .only = "integrator=linear-euler !cut",
      .help = "bones on joints that carry vertices"},
-    {"joints", 0, TOOL_TEXT, FULL(joints), .argument = "CSV", .only = "skeleton", .silent = true,
+    {"joints", 0, TOOL_WRITTEN, FULL(joints), .argument = "CSV", .only = "skeleton", .silent = true,
      .help = "write coordinate and rate of the joints in each recorded frame"},
 };
 

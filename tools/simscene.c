@@ -12,7 +12,7 @@ static const tool_option integration_options[] = {
 
 static const tool_option output_options[] = {
     {"contacts", 0, TOOL_FLAG, &scene.contacts, .help = "record every penetrating point with its force"},
-    {"timings", 0, TOOL_TEXT, &scene.timings, .argument = "CSV", .silent = true,
+    {"timings", 0, TOOL_WRITTEN, &scene.timings, .argument = "CSV", .silent = true,
      .help = "write how long each step took"},
     {"replay", 0, TOOL_INPUT, &scene.replay, .argument = "LOG",
      .help = "take the steps of a log of simserve again, which gives their number, their length and the integrator"},

@@ -26,7 +26,7 @@ static const tool_option door_options[] = {
      .help = "the IPv4 address of this machine on which --udp listens, without authentication"},
     {"shared", 0, TOOL_TEXT, &chosen.shared, .argument = "/NAME", .silent = true,
      .help = "make shared memory of this name"},
-    {"record", 0, TOOL_TEXT, &chosen.record, .argument = "LOG", .silent = true,
+    {"record", 0, TOOL_WRITTEN, &chosen.record, .argument = "LOG", .silent = true,
      .help = "write what acted in each step, for simscene --replay"},
     {"priority", 0, TOOL_INTEGER, &chosen.priority, .argument = "N", .standard = "50", .low = 0, .high = 99,
      .silent = true, .help = "real-time priority (SCHED_FIFO) where that is permitted; 0: none"},

@@ -10,7 +10,7 @@ static struct {
 static const tool_option options[] = {
     {"influences", 0, TOOL_INTEGER, &chosen.influences, "N", "4", .low = 1, .high = 8,
      .help = "the largest number of bones that move a vertex"},
-    {"write-fixed", 0, TOOL_TEXT, &chosen.fixed, "FILE", .files = "npz", .silent = true,
+    {"write-fixed", 0, TOOL_WRITTEN, &chosen.fixed, "FILE", .files = "npz", .silent = true,
      .help =
          "also write the mesh with the vertices that are attached to bones fixed, for a basis that does not move them"},
 };

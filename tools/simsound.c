@@ -34,7 +34,7 @@ static const tool_option file_options[] = {
      .help = "lower the level to silence over the last S seconds"},
     {"samples", 0, TOOL_CHOICE, &chosen.samples, NULL, "24", "16|24|float", .only = "@trajectory,scene",
      .help = "integers of 16 or 24 bits, or floating point"},
-    {"spectrogram", 0, TOOL_TEXT, &chosen.spectrogram, "FILE", .files = "png", .only = "@trajectory,scene",
+    {"spectrogram", 0, TOOL_WRITTEN, &chosen.spectrogram, "FILE", .files = "png", .only = "@trajectory,scene",
      .help = "also draw the spectra of the first channel over time, as PNG"},
     {"range", 0, TOOL_REAL, &chosen.range, "DB", "72", .low = 6, .high = 300, .only = "spectrogram",
      .help = "range of the colours of the spectrogram, dB below the loudest level"},

@@ -40,7 +40,8 @@ static const tool_option output_options[] = {
      .help = "print the error in the energy norm too, and its estimate with this certificate of polycoef"},
     {"limit", 0, TOOL_REAL, &chosen.limit, "X", NULL, .low = 1e-300, .high = 1e300,
      .help = "exit 1 where a velocity error (in statics: position) is above X"},
-    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .files = "csv", .help = "also write the table as CSV", .silent = true},
+    {"csv", 0, TOOL_WRITTEN, &chosen.table, "FILE", .files = "csv", .help = "also write the table as CSV",
+     .silent = true},
 };
 
 static const tool_table tables[] = {

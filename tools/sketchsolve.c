@@ -25,7 +25,7 @@ static const tool_option options[] = {
      .help = "Newton: residual by the largest force term"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000,
      .help = "Newton iterations at most before a load is approached in halves"},
-    {"checkpoint", 0, TOOL_TEXT, &chosen.checkpoint, "FILE", .silent = true,
+    {"checkpoint", 0, TOOL_WRITTEN, &chosen.checkpoint, "FILE", .silent = true,
      .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
     TOOL_SHARD_OPTION(&chosen.shard, NULL),
 };

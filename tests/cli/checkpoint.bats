@@ -188,7 +188,7 @@ goes_on() {
     refused 3 '^simulate: killed.checkpoint: it is the checkpoint of another run' $LONG -q --checkpoint killed.checkpoint -o out.npz
     cp other.csv loads.csv
     refused 3 '^simulate: bar.obj: it is not a checkpoint' $LONG --checkpoint bar.obj -o out.npz
-    refused 2 '^simulate: new.npz: the checkpoint and the output are one file' $LONG --checkpoint new.npz -o new.npz
+    refused 2 '^simulate: new.npz: two outputs have this name' $LONG --checkpoint new.npz -o new.npz
     refused 2 '^simulate: /dev/full: a checkpoint has to be a regular file' $LONG --checkpoint /dev/full -o out.npz
     refused 4 '^simulate: nowhere/check: cannot open' $LONG --checkpoint nowhere/check -o out.npz
     for at in 0 30 52 61 70 100; do # in the first record, which is not the last one

@@ -649,7 +649,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     refused 3 '^cubature: all.checkpoint: it is the checkpoint of another run' "${how[@]}" --seed 2 --checkpoint all.checkpoint -o out.npz
     refused 3 '^cubature: all.checkpoint: it is the checkpoint of another run' "${how[@]}" -r 5 --checkpoint all.checkpoint -o out.npz
     refused 3 '^cubature: bar.obj: it is not a checkpoint' "${how[@]}" --checkpoint bar.obj -o out.npz
-    refused 2 '^cubature: new.npz: the checkpoint and the output are one file' "${how[@]}" --checkpoint new.npz -o new.npz
+    refused 2 '^cubature: new.npz: two outputs have this name' "${how[@]}" --checkpoint new.npz -o new.npz
     size=$(stat -c %s all.checkpoint)
     RANDOM=23
     for at in 0 30 52 61 $((size - 1)) $((size - 40)) $((RANDOM % size)); do

@@ -192,6 +192,7 @@ sample() {
     E,F | LOW,HIGH) words=("--$1" 1,1) ;;
     NX,NY,NZ,D) words=("--$1" 1,1,1,1) ;;
     X0,Y0,Z0,X1,Y1,Z1) words=("--$1" 1,1,1,1,1,1) ;;
+    FILE | CSV | LOG | JSON | SKELETON) words=("--$1" "none-$1") ;; # a file that is read is not written
     *"=MESH" | *"=CSV") words=("--$1" "1=none") ;;
     *) words=("--$1" "${default_of[$1]:-1}") ;;
     esac

@@ -317,12 +317,47 @@ fails_whole() {
     no_faults
 }
 
-@test "an output may be an input" {
-    cp -L modes.npz both.npz
-    modes mesh.npz -q -k 4 -o here.npz
-    masspca mesh.npz both.npz -q -r 3 -o both.npz || fault masspca
-    masspca mesh.npz modes.npz -q -r 3 -o b.npz
-    cmp -s both.npz b.npz && fault 'both.npz cannot be the same: its input had another name'
+# What a program would do with the files does not matter: the command line is judged first. An option of the completion that names files is
+# either read or written; where it names the output of -o, it is refused in both cases.
+@test "no file of the command line is read and written, or written twice: every option of every program" {
+    local tool name times kind endings value count=0 written=()
+    ln out.npz link.npz
+    mkdir folder
+    for tool in $(tools); do
+        while read -r name times kind endings; do
+            case $kind in
+            files) value= ;;
+            keyed) value=key= ;;
+            *) continue ;;
+            esac
+            name=${name%%,*}
+            if [ "$name" != --output ]; then
+                try "$tool" out.npz "$name=$value./link.npz" # written or read?
+                [[ $code != 2 || $err != "$tool: "*': the run reads this file and would replace it: name another file for the output' ]] || written+=("$tool$name")
+            fi
+            [[ $'\n'$(options_of "$tool") == *$'\noutput '* ]] || continue
+            count=$((count + 1))
+            if [ "$name" = --output ]; then
+                refused 2 "^$tool: folder/../out.npz: the run reads this file and would replace it" "$tool" out.npz -o folder/../out.npz
+                refused 2 "^$tool: link.npz: the run reads this file and would replace it" "$tool" out.npz -o link.npz
+            else
+                refused 2 'the run reads this file and would replace it|two outputs have this name' "$tool" input "$name=${value}out.npz" -o ./out.npz
+                refused 2 'the run reads this file and would replace it|two outputs have this name|cannot open' "$tool" input "$name=${value}none.npz" -o ./none.npz
+            fi
+        done < <("$tool" --completion bash | sed -n "/<< 'END'/,/^END/{/^--/p;}")
+    done
+    sanitized || [ $count -gt 60 ] || fault "only $count options that name files were found"
+    sanitized || [ "${written[*]}" = 'cubature--checkpoint modes--derivatives modes--write-stiffness modes--write-mass simcompare--csv simcurve--csv simcurve--checkpoint simfull--joints simfull--reactions simfull--checkpoint simscene--timings simscene--checkpoint simserve--record simskin--write-fixed simsound--spectrogram simulate--reactions simulate--checkpoint simvalidate--csv sketchsolve--checkpoint' ] || fault "written: ${written[*]}"
+    no_faults
+}
+
+@test "a file that an input names, standard input and frames of a series are not replaced" {
+    refused 2 '^simserve: bar.obj: the run reads this file and would replace it' simserve scene.json --udp 0 --steps 3 --record bar.obj
+    refused 2 '^simscene: basis.npz: the run reads this file and would replace it' simscene scene.json --steps 3 -o basis.npz
+    refused 2 '^simscene: basis.npz: the run reads this file and would replace it' simscene scene.json --steps 3 --timings basis.npz -o out.npz
+    input=mesh.npz refused 2 '^modes: mesh.npz: the run reads this file and would replace it' modes - -k 4 -o mesh.npz
+    cp full.npz f_0000.vtu
+    refused 2 '^simexport: f_0000.vtu: the run reads this file and would replace it' simexport mesh.npz f_0000.vtu -q -o f.pvd
     no_faults
 }
 

@@ -155,8 +155,8 @@ long_run() {
     sed 's/^0.0,/0.01,/' long.csv > other.csv
     refused 3 '^sketchsolve: all.checkpoint: it is the checkpoint of another run' sketchsolve bar.npz --loads other.csv --separation 0 --snapshot-separation 0 --checkpoint all.checkpoint -o out.npz
     refused 3 '^sketchsolve: bar.obj: it is not a checkpoint' sketchsolve bar.npz --loads long.csv --checkpoint bar.obj -o out.npz
-    refused 3 '^sketchsolve: bar.npz: it is not a checkpoint' sketchsolve bar.npz --loads long.csv --checkpoint bar.npz -o out.npz
-    refused 2 '^sketchsolve: new.npz: the checkpoint and the output are one file' sketchsolve bar.npz --loads long.csv --checkpoint new.npz -o new.npz
+    refused 2 '^sketchsolve: bar.npz: the run reads this file' sketchsolve bar.npz --loads long.csv --checkpoint bar.npz -o out.npz
+    refused 2 '^sketchsolve: new.npz: two outputs have this name' sketchsolve bar.npz --loads long.csv --checkpoint new.npz -o new.npz
     refused 2 '^sketchsolve: /dev/null: a checkpoint has to be a regular file' sketchsolve bar.npz --loads long.csv --checkpoint /dev/null -o out.npz
     refused 2 '^sketchsolve: --checkpoint: "-"' sketchsolve bar.npz --loads long.csv --checkpoint - -o out.npz
     refused 4 '^sketchsolve: nowhere/check: cannot open' sketchsolve bar.npz --loads long.csv --checkpoint nowhere/check -o out.npz

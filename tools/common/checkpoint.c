@@ -90,17 +90,11 @@ static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
 /* Refuses what is no file of its own. */
 static void check_file(const tool_checkpoint *checkpoint)
 {
-    struct stat about, output;
+    struct stat about;
     if (fstat(checkpoint->descriptor, &about))
         system_failure(checkpoint, "open");
     if (!S_ISREG(about.st_mode))
         tool_fail(SP_USAGE, checkpoint->path, "a checkpoint has to be a regular file");
-    if (tool.output && strcmp(tool.output, "-") && stat(tool.output, &output) == 0 && output.st_dev == about.st_dev &&
-        output.st_ino == about.st_ino) {
-        if (about.st_size == 0)
-            unlink(checkpoint->path);
-        tool_fail(SP_USAGE, checkpoint->path, "the checkpoint and the output are one file");
-    }
     if (flock(checkpoint->descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         tool_fail(SP_SYSTEM, checkpoint->path, "another process is writing this checkpoint");
 }
@@ -130,6 +124,7 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
     *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = tool_seconds()};
     if (!strcmp(path, "-"))
         tool_fail(SP_USAGE, NULL, "--checkpoint: \"-\" is not a file that can be read again");
+    tool_claim_written(path);
     checkpoint->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (checkpoint->descriptor < 0)
         system_failure(checkpoint, "open");

@@ -58,6 +58,7 @@ static offer offer_of(const tool_option *option)
     case TOOL_TEXTS:
     case TOOL_INPUT:
     case TOOL_INPUTS:
+    case TOOL_WRITTEN:
         endings = option_endings(option);
         return (offer){endings ? "files" : "text", endings};
     default:

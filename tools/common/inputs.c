@@ -37,11 +37,17 @@ static void warn(sp_source *source, const char *path, const char *text)
     tool_warn(path, "%s", text);
 }
 
+static void named(sp_source *source, const char *path)
+{
+    (void)source;
+    tool_claim_named(path, false);
+}
+
 static sp_source files; /* of the readers */
 
 sp_source *tool_source(void)
 {
-    files = (sp_source){.context = &tool.context, .file = read_file, .text = read_text, .warn = warn};
+    files = (sp_source){.context = &tool.context, .file = read_file, .text = read_text, .warn = warn, .named = named};
     return &files;
 }
 

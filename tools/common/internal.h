@@ -89,6 +89,13 @@ void tool_options_completion(FILE *stream, const char *shell);
 bool tool_option_repeats(const tool_option *option);
 bool tool_options_has(const char *name);
 
+/* A regular file that the command line names, and that the run reads or writes; one that is read from here on; one
+ * that is written from here on. End the program if a file is both, by name or by device and inode, or, of those that
+ * the command line names, written twice. */
+void tool_claim_named(const char *path, bool written);
+void tool_claim_read(const char *path, int descriptor);
+void tool_claim_written(const char *path);
+
 /* Unlinks unfinished output. Async-signal-safe. */
 void tool_outputs_remove(void);
 

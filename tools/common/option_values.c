@@ -140,6 +140,7 @@ void tool_option_set(const tool_option *option, const char *text)
         break;
     case TOOL_TEXT:
     case TOOL_INPUT:
+    case TOOL_WRITTEN:
         *(const char **)option->target = text;
         break;
     case TOOL_TEXTS:

@@ -12,7 +12,7 @@
 static bool quiet_flag;
 
 static const tool_option common_options[] = {
-    {"output", 'o', TOOL_TEXT, &tool.output, "FILE", NULL, .help = "the file to write; - is standard output",
+    {"output", 'o', TOOL_WRITTEN, &tool.output, "FILE", NULL, .help = "the file to write; - is standard output",
      .silent = true},
     {"threads", 't', TOOL_INTEGER, &tool.threads, "N", NULL, .low = 1, .high = 1024,
      .help = "threads (default: all allowed processors)", .silent = true},
@@ -373,6 +373,29 @@ static void check_arguments(void)
     }
 }
 
+static void claim_option(const tool_option *option)
+{
+    const tool_texts *texts = option->target;
+    const tool_keyed *keyed = option->target;
+    const char *const *text = option->target;
+    if ((option->type == TOOL_WRITTEN || option->type == TOOL_INPUT) && *text)
+        tool_claim_named(*text, option->type == TOOL_WRITTEN);
+    for (int64_t i = 0; option->type == TOOL_INPUTS && i < texts->count; i++)
+        tool_claim_named(texts->value[i], false);
+    for (int64_t i = 0; option->type == TOOL_KEYED && i < keyed->count; i++)
+        tool_claim_named(keyed->file[i], false);
+}
+
+/* No file that the command line names may be read and written. */
+static void claim_files(void)
+{
+    const tool_option *option;
+    for (int i = 0; i < tool.argument_count; i++)
+        tool_claim_named(tool.arguments[i], false);
+    for (int i = 0; (option = tool_option_at(i)); i++)
+        claim_option(option);
+}
+
 void tool_options_parse(int argc, char **argv)
 {
     bool only_arguments = false;
@@ -391,6 +414,7 @@ void tool_options_parse(int argc, char **argv)
         }
     }
     choose_by_options();
+    claim_files();
     order_record(tool.seen);
     tool_options_check();
     tool.quiet = quiet_flag;

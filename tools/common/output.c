@@ -181,6 +181,7 @@ tool_output *tool_output_open(const char *path)
     output->path = concatenate(path, strlen(path), "");
     output->next = open_outputs;
     open_outputs = output;
+    tool_claim_written(path);
     struct stat about;
     if (!strcmp(path, "-")) {
         for (const struct tool_output *other = output->next; other; other = other->next)

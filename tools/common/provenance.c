@@ -15,6 +15,7 @@ int tool_open_input(const char *path)
         if (tool.stdin_used)
             tool_fail(SP_USAGE, NULL, "standard input (-) can be read only once");
         tool.stdin_used = true;
+        tool_claim_read(path, STDIN_FILENO);
         return STDIN_FILENO;
     }
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -26,6 +27,7 @@ int tool_open_input(const char *path)
         tool_fail(SP_INPUT, path, "cannot open: it is a folder");
     if (fstat(descriptor, &about) == 0 && (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(descriptor))))
         tool_fail(SP_INPUT, path, "cannot open: it is a device; inputs are files and pipes");
+    tool_claim_read(path, descriptor);
     return descriptor;
 }
 

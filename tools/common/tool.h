@@ -36,6 +36,7 @@ enum tool_type {
     TOOL_TEXTS,   /* tool_texts: may be given several times */
     TOOL_INPUT,   /* const char *: a file that is read; "-" is stdin */
     TOOL_INPUTS,  /* tool_texts: files that are read */
+    TOOL_WRITTEN, /* const char *: a file that is written */
     TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may be given several times */
 };
 
@@ -257,7 +258,7 @@ json_t *tool_reals(const char *key, int64_t count, const double *values);
 
 /* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are
  * synchronized and renamed together when the last one is finished, or the old files are kept. An output that replaces a
- * file keeps its permissions. */
+ * file keeps its permissions. An output that is also read, or another output of the command line, is a usage error. */
 typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);

@@ -46,7 +46,7 @@ const tool_option simulate_load_options[SIMULATE_LOAD_COUNT] = {
 };
 
 const tool_option simulate_keep_options[SIMULATE_KEEP_COUNT] = {
-    {"checkpoint", 0, TOOL_TEXT, AT(checkpoint), .argument = "FILE", .silent = true,
+    {"checkpoint", 0, TOOL_WRITTEN, AT(checkpoint), .argument = "FILE", .silent = true,
      .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
     {"partial", 0, TOOL_FLAG, AT(partial), .silent = true, .only = "checkpoint", .rare = true,
      .help = "take no step: write what the checkpoint holds, and leave the checkpoint"},

@@ -33,7 +33,7 @@ struct simulate_reactions {
 
 #define ONLY "integrator=newmark,central,static"
 const tool_option simulate_reaction_options[SIMULATE_REACTION_COUNT] = {
-    {"reactions", 0, TOOL_TEXT, .at = offsetof(simulate_choice, reactions), .argument = "CSV", .silent = true,
+    {"reactions", 0, TOOL_WRITTEN, .at = offsetof(simulate_choice, reactions), .argument = "CSV", .silent = true,
      .only = ONLY " !checkpoint",
      .help = "write the forces and moments that hold the fixed vertices, all and those of named sets, in each recorded "
              "frame"},

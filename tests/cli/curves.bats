@@ -258,6 +258,39 @@ assert (png('g.png') == [0, 114, 178]).all(2).sum() > 500" || fault 'the first l
     no_faults
 }
 
+@test "supple-plot: quotes in names, labels and titles" {
+    command -v gnuplot > /dev/null || skip 'no gnuplot'
+    local text
+    for text in "a''b" "'a" "a'" "''''" "it's" 'a`id`b' "'.system('id').'"; do
+        printf '%s\n' "time,$text" 0,1 1,2 > t.csv
+        supple-plot t.csv --title "$text" --ylabel "$text" -o p.svg || fault "$text"
+        supple-plot "t.csv:*:$text" -o q.svg || fault "label $text"
+        for file in p q; do
+            "$PYTHON" -c 'import html, re, sys
+text = re.findall("<text>(.*?)</text>", open(sys.argv[1]).read(), re.S)
+sys.exit(sys.argv[2] not in [html.unescape(re.sub("<[^>]*>", "", t)).strip() for t in text])' $file.svg "$text" || fault "$file.svg has no text $text"
+        done
+    done
+    no_faults
+}
+
+@test "supple-plot: a full disk is that of the picture, not of the table" {
+    command -v gnuplot > /dev/null || skip 'no gnuplot'
+    printf 'time,a\n0,1\n1,2\n' > t.csv
+    limited() { # the message goes through a pipe, which has no limit
+        (
+            trap '' XFSZ
+            ulimit -f 0
+            supple-plot t.csv -o new.png 2>&1
+        ) | cat >&2
+        return "${PIPESTATUS[0]}"
+    }
+    try limited
+    [ "$code" = 4 ] && [[ $err =~ ^'supple-plot: new.png: its folder cannot be written: '[a-z] ]] || fault "exit $code: $err"
+    no_litter supple-plot
+    no_faults
+}
+
 @test "supple-plot: usage errors, missing files, gnuplot that is not installed" {
     printf 'time,a,b\n0,1,\n1,2,x\n2,3,5\n' > t.csv
     refused 2 'names no FILE.csv' supple-plot -o out.png

@@ -104,6 +104,9 @@ static void make_matrices(modes_problem *p)
         tool_check(sp_fe_space_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
         p->lumped = chosen.lumped;
     }
+    const char *paths[2] = {chosen.stiffness ? chosen.stiffness : p->mesh.path,
+                            chosen.mass ? chosen.mass : p->mesh.path};
+    p->matrix_path = tool_names(&p->pool, 1 + !(paths[0] == paths[1]), paths);
 
     if (chosen.write_stiffness)
         modes_write_matrix(p, chosen.write_stiffness, "write-stiffness", "K", &p->K);

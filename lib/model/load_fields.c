@@ -49,6 +49,16 @@ static void inner_products(const sp_fe_space *space, const sp_force_fields *fiel
     }
 }
 
+/* Their factor Uᵀ U in G. field: workspace of all degrees of freedom. */
+static int factor(sp_context *context, const sp_fe_space *space, const sp_force_fields *fields, double *field,
+                  double *length, double *G)
+{
+    inner_products(space, fields, field, length, G);
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)fields->count, G, (int)fields->count))
+        return sp_fail(context, SP_INPUT, "the fields of its loads are not independent");
+    return SP_OK;
+}
+
 /* Solves for the factors x and subtracts the sum from `force`: the rest, of which the square is returned. Two rounds,
  * since the products square the condition. */
 static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fields *fields, double *force, double *x,
@@ -63,9 +73,7 @@ static int fit(sp_context *context, const sp_fe_space *space, const sp_force_fie
 
     if (status == SP_OK && count > 0) {
         memset(x, 0, (size_t)count * sizeof *x);
-        inner_products(space, fields, field, length, G);
-        if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)count, G, (int)count))
-            status = sp_fail(context, SP_INPUT, "the fields of its loads are not independent");
+        status = factor(context, space, fields, field, length, G);
     }
 
     for (int round = 0; status == SP_OK && count > 0 && round < 2; round++) {
@@ -209,6 +217,19 @@ done:
     sp_list_free(&b.start);
     sp_list_free(&b.index);
     sp_list_free(&b.value);
+    return status;
+}
+
+int sp_load_fields_check(sp_context *context, const sp_fe_space *space, const sp_force_fields *fields)
+{
+    const int64_t count = fields->count;
+    sp_pool scratch = {0};
+    double *field = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *field),
+           *length = sp_pool_raw(&scratch, count, sizeof *length), *G = sp_pool_new(&scratch, count * count, sizeof *G);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK && count > 0)
+        status = factor(context, space, fields, field, length, G);
+    sp_pool_free(&scratch);
     return status;
 }
 

@@ -12,6 +12,9 @@
 int sp_load_fields_new(sp_context *context, const sp_fe_space *space, int64_t load_count, const sp_load *loads,
                        sp_pool *pool, sp_force_fields *fields) SP_MUST_USE;
 
+/* SP_INPUT if the fields, which may come from a file, are not independent of each other. */
+int sp_load_fields_check(sp_context *context, const sp_fe_space *space, const sp_force_fields *fields) SP_MUST_USE;
+
 /* Finds the factors x [count] of fields whose sum is the force of a load without its course, on the free degrees of
  * freedom. *known: there are such factors, within 1e-9 of the force. Not for springs. number, from 1, is for
  * messages. */

@@ -183,6 +183,10 @@ reduced=(simulate bar.npz --basis basis.npz --poly poly.npz)
     refused 2 'loads applies' polycoef bar.npz basis.npz --loads load.csv -o out.npz
     refused 3 'expected polynomials' simulate bar.npz --basis basis.npz --poly cert.npz -o out.npz
     refused 3 'it is a file of kind polynomials' "${reduced[@]}" --certificate poly.npz -o out.npz
+    if "$PYTHON" -c 'import numpy' 2> /dev/null; then # two loads of one place
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" cert.npz twice.npz 'm["load/indices"][1] = m["load/indices"][0]'
+        refused 3 '^simulate: twice.npz: the fields of its loads are not independent' "${reduced[@]}" --loads load.csv --certificate twice.npz -o out.npz
+    fi
     voxelize "$DATA/bar.obj" -q -n 6 -o free.npz
     modes free.npz -q -k 2 -o free-modes.npz
     refused 5 'needs a constrained body' polycoef free.npz free-modes.npz --certificate -q -o out.npz

@@ -278,6 +278,54 @@ fails_whole() {
     no_faults
 }
 
+# formats: lines ENDING COMMAND, without -o, of every format of simexport and of the other programs that write no archives.
+formats() {
+    echo '.csv simexport mesh.npz basis.npz traj.npz --probe 30
+	.csv simexport mesh.npz basis.npz --to gram
+	.obj simexport mesh.npz basis.npz traj.npz --frames 20
+	.vtu simexport mesh.npz basis.npz
+	.pvd simexport mesh.npz basis.npz traj.npz --frames 0-20 --every 10
+	.pvd simexport scene.json motion.npz --frames 0
+	.ply simexport shell.npz
+	.obj simexport shell.npz
+	.obj simexport field.npz --level 0
+	.mtx simexport K.npz
+	.npy simexport basis.npz
+	.U simexport basis.npz
+	.cub simexport poly.npz
+	.msh simexport mesh.npz
+	.mesh simexport mesh.npz
+	.node simexport tets.npz
+	.vtk simexport mesh.npz
+	.inp simexport mesh.npz
+	.veg simexport mesh.npz
+	.c simexport mesh.npz basis.npz poly.npz
+	.fmu simexport mesh.npz basis.npz poly.npz --sources-only
+	.glb simexport mesh.npz basis.npz traj.npz
+	.usda simexport mesh.npz basis.npz traj.npz
+	.glb simexport scene.json motion.npz
+	.csv simexport curve.npz
+	.dsp simsound mesh.npz modes.npz --listener 0,5,0 --strike 30:0,0,1
+	.png simrender mesh.npz'
+    ! has page || echo '.html simexport mesh.npz basis.npz traj.npz'
+}
+
+@test "on a full disk the message names the file, in every format" {
+    needs_plain_build "they have to be loaded first"
+    local ending line
+    make_failing
+    voxelize bar.obj -q -n 4 --tetrahedra -o tets.npz
+    while read -r ending line; do
+        # shellcheck disable=SC2086
+        refused 4 "^${line%% *}: full[a-z_0-9]*\\.[a-zA-Z]+: .*No space left on device" failing write 1 $line -q -o "full$ending"
+    done < <(formats)
+    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # the name of the command is "failing" here
+    # serve: the log is written by a thread with messages of its own
+    try failing write 1 simserve scene.json --udp 0 --steps 50 -q --record full.npz
+    [ "$code" = 4 ] && [[ $err == 'simserve: full.npz: '*'No space left on device' ]] || fault "simserve: exit $code: $err"
+    no_faults
+}
+
 @test "a full disk changes no frame of a series" {
     needs_plain_build "they have to be loaded first"
     make_failing

@@ -66,6 +66,12 @@ load common
     refused 3 '^modes: twin-K.npz: it was made from another mesh' modes mesh.npz -k 4 --stiffness twin-K.npz -o out.npz
     refused 3 '^modes: twin-M.npz: it was made from another mesh' modes mesh.npz -k 4 --mass twin-M.npz -o out.npz
     refused 3 '^modes: twin-M.npz: it holds the matrix M, --stiffness expects K' modes twin.npz -k 4 --stiffness twin-M.npz -o out.npz
+    if "$PYTHON" -c 'import numpy' 2> /dev/null; then
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" M.npz minus.npz 'm["data"] *= -1'
+        refused 3 '^modes: minus.npz: the mass matrix has -.* on the diagonal of row 0$' modes mesh.npz -k 4 --mass minus.npz -o out.npz
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" K.npz minus.npz 'm["data"] *= -1'
+        refused 5 '^modes: minus.npz, mesh.npz: the stiffness matrix is not positive definite' modes mesh.npz -k 4 --stiffness minus.npz -o out.npz
+    fi
     refused 3 '^modes: twin-K.npz: it holds the matrix K, --mass expects M' modes twin.npz -k 4 --mass twin-K.npz -o out.npz
     no_faults
 }

@@ -21,6 +21,7 @@ struct tool_output {
     bool shown;  /* the target is the new file, or was taken away */
     enum { OLD_NONE, OLD_SAVED, OLD_LOST } old;
     sp_writer *writer;
+    const sp_context *context; /* of the writer's failures */
     struct tool_output *next;
 };
 
@@ -51,9 +52,14 @@ bool tool_outputs_defer(int number)
     return renaming;
 }
 
+static const char *shown_name(const char *path)
+{
+    return strcmp(path, "-") ? path : "standard output";
+}
+
 static noreturn void system_failure(const char *path)
 {
-    tool_fail(SP_SYSTEM, strcmp(path, "-") ? path : "standard output", "cannot write: %s", strerror(errno));
+    tool_fail(SP_SYSTEM, shown_name(path), "cannot write: %s", strerror(errno));
 }
 
 static char *concatenate(const char *a, size_t a_length, const char *b)
@@ -205,11 +211,18 @@ int tool_output_descriptor(tool_output *output)
     return output->descriptor;
 }
 
+sp_writer *tool_output_writer_of(sp_context *context, tool_output *output)
+{
+    const int status = sp_writer_open(context, output->descriptor, &output->writer);
+    if (status != SP_OK)
+        tool_fail(status, shown_name(output->path), "%s", context->message);
+    output->context = context;
+    return output->writer;
+}
+
 sp_writer *tool_output_writer(tool_output *output)
 {
-    if (!output->writer)
-        tool_check(sp_writer_open(&tool.context, output->descriptor, &output->writer), output->path);
-    return output->writer;
+    return output->writer ? output->writer : tool_output_writer_of(&tool.context, output);
 }
 
 void tool_output_is_index(tool_output *output)
@@ -350,11 +363,12 @@ void tool_output_finish(tool_output *output, json_t *result)
 {
     if (output->writer) {
         int status = result ? sp_file_write_result(output->writer, result) : SP_OK;
-        if (status != SP_OK) {
+        if (status != SP_OK)
             sp_writer_abandon(output->writer);
-            tool_check(status, output->path);
-        }
-        tool_check(sp_writer_close(output->writer), output->path);
+        else
+            status = sp_writer_close(output->writer);
+        if (status != SP_OK)
+            tool_fail(status, shown_name(output->path), "%s", output->context->message);
     }
     json_decref(result);
     if (output->temporary && synchronize(output->descriptor))

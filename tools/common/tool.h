@@ -263,6 +263,7 @@ typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);
 sp_writer *tool_output_writer(tool_output *output);
+sp_writer *tool_output_writer_of(sp_context *context, tool_output *output); /* for a thread with a context of its own */
 
 /* This output lists the others and must be opened before them: its old file is removed before theirs are replaced. */
 void tool_output_is_index(tool_output *output);

@@ -146,7 +146,7 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
         before[c] = sqrt(sp_dense_dot(n, u + c * n, u + c * n));
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS,
                                         NULL, &flexibility),
-                     p->mesh.path, &p->body, NULL);
+                     p->matrix_path, &p->body, NULL);
 
     sp_flexibility_balance(flexibility, count, u);
     int64_t kept = 0, idle = 0;

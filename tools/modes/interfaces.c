@@ -118,10 +118,10 @@ void modes_constraint(modes_problem *p, sp_flexibility *known)
     p->constraint = tool_allocate_raw(&p->pool, p->body.dof_count * p->map->coordinates, sizeof *p->constraint);
     if (p->order > 0 && !known)
         tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, 0, NULL, SP_COMPLEMENT_MASS, NULL, &own),
-                         p->mesh.path, &p->body, "with its interfaces at rest, part of the body is still free");
+                         p->matrix_path, &p->body, "with its interfaces at rest, part of the body is still free");
     tool_check_solve(
         sp_constraint_modes(p->context, p->map, &p->whole_K, known ? known : own, p->constraint, &residual),
-        p->mesh.path, &p->body, NULL);
+        p->matrix_path, &p->body, NULL);
 
     sp_flexibility_free(own);
     if (residual > 1e-6)

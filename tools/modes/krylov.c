@@ -24,7 +24,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
 
     tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid,
                                         choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, NULL, &flexibility),
-                     p->mesh.path, &p->body, NULL);
+                     p->matrix_path, &p->body, NULL);
 
     sp_krylov_parameters parameters = {.count = count,
                                        .symmetric = !choice->printed,
@@ -33,7 +33,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
                                        .inner = &inner};
 
     tool_check(sp_inertia_modes(p->context, flexibility, &p->M, start, force, &parameters, U, &columns, &report),
-               p->mesh.path);
+               p->matrix_path);
 
     if (columns < count)
         tool_warn(p->mesh.path, "%lld of %lld inertia modes: the Krylov space has no more", (long long)columns,

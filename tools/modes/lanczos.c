@@ -107,7 +107,7 @@ static double judge(const modes_problem *p, const modes_lanczos_choice *choice, 
     if (!(report->beyond < 1e-3) || !isfinite(worst)) {
         if (p->body.mesh)
             tool_hint_shape(&p->body, choice->tolerance > loose ? "a smaller --tolerance may help" : NULL);
-        tool_fail(SP_NUMERICAL, p->mesh.path,
+        tool_fail(SP_NUMERICAL, p->matrix_path,
                   "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     }
 
@@ -196,7 +196,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
                                 vector, residual, &report);
     if (status == SP_NUMERICAL)
         modes_check_stable(p);
-    tool_check_solve(status, p->mesh.path, &p->body,
+    tool_check_solve(status, p->matrix_path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
 
     judge_rounding(p, &report, vector);

@@ -16,6 +16,16 @@ static void check_matrix_meta(const char *path, const char *option, const char *
     tool_check_hash(path, "mesh", recorded, mesh->hash);
 }
 
+/* A mass is positive for every degree of freedom alone. */
+static void check_diagonal(const char *path, const sp_sparse *mass)
+{
+    for (int64_t row = 0; row < mass->order; row++) {
+        const double diagonal = sp_sparse_entry(mass, row, row);
+        if (!(diagonal > 0))
+            tool_fail(SP_INPUT, path, "the mass matrix has %g on the diagonal of row %lld", diagonal, (long long)row);
+    }
+}
+
 void modes_read_matrix(const modes_problem *p, const char *path, const char *option, sp_sparse *matrix)
 {
     const sp_fe_space *body = &p->body;
@@ -39,6 +49,8 @@ void modes_read_matrix(const modes_problem *p, const char *path, const char *opt
             if (dof[i] != body->free[i])
                 tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld",
                           (long long)i, (long long)dof[i], (long long)body->free[i]);
+    if (!strcmp(option, "mass"))
+        check_diagonal(path, matrix);
 }
 
 bool modes_diagonal(const sp_sparse *matrix)

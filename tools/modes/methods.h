@@ -31,6 +31,7 @@ typedef struct modes_problem {
     tool_output *output;
     tool_output *derivatives; /* NULL: not wanted */
     const char *derivatives_path;
+    const char *matrix_path;       /* names of the files that K and M are from, for failures that may be due to any */
     bool own;                      /* K was assembled from the mesh, at rest */
     tool_equilibrium *equilibrium; /* about which K is the tangent stiffness, or whose load buckles; NULL: none */
     const double *factor;          /* load factors of the columns that are written; NULL: none */

@@ -93,7 +93,8 @@ serve_recorder *serve_record_open(server *s, const char *path)
     json_object_set_new(r->meta, "scene", json_string(s->scene.input.hash));
     json_object_set_new(r->meta, "bodies", json_integer(s->scene.input.scene.body_count));
     r->output = tool_output_open(path);
-    const int status = sp_scene_log_begin(&r->context, tool_output_writer(r->output), r->meta, &run, &r->log);
+    const int status =
+        sp_scene_log_begin(&r->context, tool_output_writer_of(&r->context, r->output), r->meta, &run, &r->log);
     if (status != SP_OK)
         tool_fail(status, path, "%s", r->context.message);
     start_thread(r);

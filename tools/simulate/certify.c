@@ -57,6 +57,7 @@ void certify_begin(simulation *s)
     tool_check_source(
         sp_input_certificate(tool_source(), s->choice->certificate, "certificate", &s->mesh, &s->basis, &c->file));
     check_model(s);
+    tool_check(sp_load_fields_check(s->context, s->body, &c->file.loads), s->choice->certificate);
     const int64_t loads = 3 + c->file.loads.count;
     c->factor = tool_allocate(&s->pool, loads * s->load_count, sizeof *c->factor);
     c->load = tool_allocate(&s->pool, loads, sizeof *c->load);

@@ -32,12 +32,15 @@ int sp_faust_write(sp_context *context, int descriptor, const sp_faust *f)
                     f->full_scale);
 
     sp_stream_bytes(&stream, HEAD, sizeof HEAD - 1);
-    sp_stream_print(&stream, "process = strike / %.17g : @(int(%.17g * SR + 0.5)) <:\n", f->full_scale, f->delay);
+    sp_stream_print(&stream, "process = strike / %.17g : @(int(%.17g * SR + 0.5)) <:\n",
+                    sp_stream_finite(&stream, f->full_scale), sp_stream_finite(&stream, f->delay));
 
     for (int64_t i = 0; i < f->count; i++) {
         const sp_partial *p = &f->partials[i];
-        sp_stream_print(&stream, "    partial(%.17g, %.17g, %.17g, %.17g)%s\n", p->frequency,
-                        isfinite(p->time) ? p->time : 1e30, p->amplitude, p->phase, i + 1 < f->count ? "," : " :> _;");
+        sp_stream_print(&stream, "    partial(%.17g, %.17g, %.17g, %.17g)%s\n", sp_stream_finite(&stream, p->frequency),
+                        sp_stream_finite(&stream, p->time == INFINITY ? 1e30 : p->time),
+                        sp_stream_finite(&stream, p->amplitude), sp_stream_finite(&stream, p->phase),
+                        i + 1 < f->count ? "," : " :> _;");
     }
     return sp_stream_end(context, &stream);
 }

@@ -23,7 +23,7 @@ int sp_matrix_market_write_sparse(sp_context *context, int descriptor, const cha
     for (int64_t i = 0; i < matrix->order; i++)
         for (int64_t k = matrix->start[i]; k < matrix->start[i + 1] && matrix->index[k] <= i; k++)
             sp_stream_print(&stream, "%lld %lld %.17g\n", (long long)i + 1, (long long)matrix->index[k] + 1,
-                            matrix->value[k]);
+                            sp_stream_finite(&stream, matrix->value[k]));
     return sp_stream_end(context, &stream);
 }
 
@@ -34,6 +34,6 @@ int sp_matrix_market_write_dense(sp_context *context, int descriptor, const char
     begin(&stream, descriptor, "array real general", comment);
     sp_stream_print(&stream, "%lld %lld\n", (long long)rows, (long long)columns);
     for (int64_t i = 0; i < rows * columns; i++)
-        sp_stream_print(&stream, "%.17g\n", matrix[i]);
+        sp_stream_print(&stream, "%.17g\n", sp_stream_finite(&stream, matrix[i]));
     return sp_stream_end(context, &stream);
 }

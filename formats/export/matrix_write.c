@@ -14,7 +14,7 @@ int sp_npy_write(sp_context *context, int descriptor, int64_t rows, int64_t colu
     sp_stream stream;
     sp_stream_begin(&stream, descriptor);
     sp_stream_bytes(&stream, preamble, (size_t)length);
-    sp_stream_bytes(&stream, matrix, (size_t)(rows * columns) * sizeof *matrix);
+    sp_stream_doubles(&stream, rows * columns, matrix);
     return sp_stream_end(context, &stream);
 }
 
@@ -38,7 +38,7 @@ int sp_vega_matrix_write(sp_context *context, int descriptor, bool narrow, int64
             sp_stream_bytes(&stream, &value, sizeof value);
         }
     if (!narrow)
-        sp_stream_bytes(&stream, matrix, (size_t)(rows * columns) * sizeof *matrix);
+        sp_stream_doubles(&stream, rows * columns, matrix);
     return sp_stream_end(context, &stream);
 }
 
@@ -48,8 +48,8 @@ int sp_cubic_write(sp_context *context, int descriptor, const sp_cubic_force *fo
     sp_stream stream;
     sp_stream_begin(&stream, descriptor); /* r ≤ 2000 (sp_cubic_new), so that all sizes fit */
     sp_stream_bytes(&stream, (int32_t[]){(int32_t)r, (int32_t)r, (int32_t)pairs, (int32_t)triples}, 16);
-    sp_stream_bytes(&stream, force->linear, (size_t)(r * r) * sizeof(double));
-    sp_stream_bytes(&stream, force->quadratic, (size_t)(r * pairs) * sizeof(double));
-    sp_stream_bytes(&stream, force->cubic, (size_t)(r * triples) * sizeof(double));
+    sp_stream_doubles(&stream, r * r, force->linear);
+    sp_stream_doubles(&stream, r * pairs, force->quadratic);
+    sp_stream_doubles(&stream, r * triples, force->cubic);
     return sp_stream_end(context, &stream);
 }

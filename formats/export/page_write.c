@@ -124,6 +124,7 @@ static void put_bits(base64 *to, uint64_t bits, int bytes)
 static void put_double(base64 *to, double value)
 {
     uint64_t bits;
+    sp_stream_finite(to->stream, value);
     memcpy(&bits, &value, sizeof bits);
     put_bits(to, bits, 8);
 }
@@ -132,6 +133,7 @@ static void put_float(base64 *to, double value)
 {
     const float single = (float)value;
     uint32_t bits;
+    sp_stream_finite(to->stream, (double)single);
     memcpy(&bits, &single, sizeof bits);
     put_bits(to, bits, 4);
 }
@@ -196,7 +198,8 @@ static void write_bits(sp_stream *stream, const char *key, const sp_animated_mes
     for (int64_t i = 0; i < mesh->target_count; i++) {
         const double *target = mesh->targets + 3 * i * mesh->vertex_count, unit = unit_of(mesh, i);
         for (int64_t k = 0; k < 3 * mesh->skin_count; k++) {
-            const uint64_t bits = (uint64_t)fixed_point(target[k], unit);
+            const double value = sp_stream_finite(stream, target[k]);
+            const uint64_t bits = (uint64_t)fixed_point(isfinite(value) ? value : 0, unit);
             put_bits(&array, high ? bits >> 8 : bits, high ? 4 : 1);
         }
     }

@@ -90,10 +90,22 @@ void sp_stream_quoted(sp_stream *stream, const char *text)
     sp_stream_bytes(stream, "\"", 1);
 }
 
-void sp_stream_number(sp_stream *stream, double value)
+double sp_stream_finite(sp_stream *stream, double value)
 {
     stream->not_finite |= !isfinite(value);
-    sp_stream_print(stream, "%.17g", value);
+    return value;
+}
+
+void sp_stream_number(sp_stream *stream, double value)
+{
+    sp_stream_print(stream, "%.17g", sp_stream_finite(stream, value));
+}
+
+void sp_stream_doubles(sp_stream *stream, int64_t count, const double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        sp_stream_finite(stream, values[i]);
+    sp_stream_bytes(stream, values, (size_t)count * sizeof *values);
 }
 
 int sp_stream_end(sp_context *context, sp_stream *stream)
@@ -101,6 +113,6 @@ int sp_stream_end(sp_context *context, sp_stream *stream)
     write_all(stream, stream->buffer, stream->count);
     stream->count = 0;
     if (stream->not_finite && !stream->error)
-        return sp_fail(context, SP_INPUT, "a value is not finite: it is not written");
+        return sp_fail(context, SP_INPUT, "a value is not finite, or too large for this format: it is not written");
     return stream->error ? sp_fail(context, SP_SYSTEM, "cannot write: %s", strerror(stream->error)) : SP_OK;
 }

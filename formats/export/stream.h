@@ -12,7 +12,7 @@ enum { SP_STREAM_BYTES = 1 << 16 };
 typedef struct sp_stream {
     int descriptor;  /* owned by the caller; -1: nothing is written, only counted */
     int error;       /* errno of the first failure, 0: none */
-    bool not_finite; /* sp_stream_number had a number that is not finite */
+    bool not_finite; /* a number was not finite */
     int64_t total;   /* number of bytes so far */
     size_t count;    /* number of bytes in the buffer */
     char buffer[SP_STREAM_BYTES];
@@ -34,6 +34,12 @@ void sp_stream_quoted(sp_stream *stream, const char *text);
 
 /* A number with 17 significant digits, which read back gives the same double. One that is not finite is an error. */
 void sp_stream_number(sp_stream *stream, double value);
+
+/* Returns the value, which is written in another form; one that is not finite is an error. */
+double sp_stream_finite(sp_stream *stream, double value);
+
+/* The bytes of numbers, which have to be finite. */
+void sp_stream_doubles(sp_stream *stream, int64_t count, const double *values);
 
 /* Writes the rest of the buffer. SP_SYSTEM, with the reason, if any call has failed; SP_INPUT if a number was not
  * finite. */

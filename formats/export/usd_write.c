@@ -48,10 +48,11 @@ static void identifier(const char *text, int64_t count, const prim_name *others,
     }
 }
 
-/* A number with so many decimals at most. */
+/* A number with so many decimals at most, which readers take in single precision. */
 static void put(sp_stream *stream, double value, int decimals)
 {
     char text[400];
+    sp_stream_finite(stream, (double)(float)value);
     int length = snprintf(text, sizeof text, "%.*f", decimals, value);
     while (decimals > 0 && (text[length - 1] == '0' || text[length - 1] == '.'))
         if (text[--length] == '.')
@@ -306,7 +307,7 @@ static void print_track(const document *d, const double *poses, const char *attr
         if (changes)
             sp_stream_print(d->stream, "            %.15g: ", d->codes[f]);
         for (int k = 0; k < count; k++)
-            sp_stream_print(d->stream, "%s%.12g", k ? ", " : "(", poses[7 * f + order[k]]);
+            sp_stream_print(d->stream, "%s%.12g", k ? ", " : "(", sp_stream_finite(d->stream, poses[7 * f + order[k]]));
         sp_stream_print(d->stream, changes ? "),\n" : ")\n");
     }
     sp_stream_print(d->stream, changes ? "        }\n" : "");

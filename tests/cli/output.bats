@@ -622,14 +622,26 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     no_faults
 }
 
-# A coordinate of 1e100 is finite, as readers require; the strain is not.
-@test "values that are not numbers are not exported" {
-    local ending
+# A coordinate of 1.7e308 is finite, as readers require; displacements, strains, single precision or products are not.
+@test "values that are not finite are never written, in any format, and the message names a file" {
+    local ending line
     needs_numpy
-    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" traj.npz big.npz 'm["q/000000"][-1, 0] = 1e200'
-    for ending in .csv .pvd; do
-        refused 3 '^simexport: .*not finite' simexport mesh.npz basis.npz big.npz $([ $ending = .csv ] && echo --probe 33 --stress || echo --fields) -o out$ending
-    done
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" traj.npz big.npz 'm["q/000000"][20, :] = 1.7e308'
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" basis.npz vast.npz 'm["U"] *= 1e300'
+    while read -r ending line; do
+        # shellcheck disable=SC2086
+        refused 3 "^${line%% *}: (new|big)[a-z_0-9]*\\.[a-zA-Z]+: .*(not finite|too large)" $line -q -o "new$ending"
+    done <<-END
+	.csv simexport mesh.npz basis.npz big.npz --probe 33 --stress
+	.csv simexport mesh.npz basis.npz big.npz --probe 33 --volume
+	.csv simexport mesh.npz vast.npz --to gram
+	.mtx simexport mesh.npz vast.npz --to gram
+	.pvd simexport mesh.npz basis.npz big.npz --fields --frames 20
+	.glb simexport mesh.npz basis.npz big.npz
+	.usda simexport mesh.npz basis.npz big.npz
+	.png simrender mesh.npz basis.npz big.npz --frames 20
+	.png simrender mesh.npz basis.npz big.npz --frames 0-20 --every 20 --sheet 2x1
+	END
     no_faults
 }
 

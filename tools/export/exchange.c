@@ -52,7 +52,8 @@ static void write_animation(sp_context *context, tool_output *output, const tool
     if (choice->usd)
         tool_check(sp_usd_write(context, tool_output_descriptor(output), animation, &report.bytes), choice->target);
     else
-        tool_check(sp_gltf_write(context, tool_output_descriptor(output), animation, choice->quantize, &report), choice->target);
+        tool_check(sp_gltf_write(context, tool_output_descriptor(output), animation, choice->quantize, &report),
+                   choice->target);
     tool_output_finish(output, NULL);
 
     tool_say("%lld vertices, %lld targets, %lld frame%s, %.3g MB", (long long)vertices, (long long)targets,

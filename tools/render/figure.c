@@ -126,6 +126,12 @@ static bool beside(const tool_trajectory *motion, int64_t frame)
     return motion->derivatives.path && frame >= motion->columns.columns.count;
 }
 
+const char *tool_figure_file(const tool_figure *figure)
+{
+    const tool_trajectory *motion = figure->motion;
+    return motion->path ? motion->path : motion->columns.path ? motion->columns.path : motion->mesh.path;
+}
+
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame)
 {
     const tool_trajectory *motion = figure->motion;

@@ -61,6 +61,9 @@ typedef struct tool_figure {
 void tool_figure_open(tool_figure *figure);
 void tool_figure_close(tool_figure *figure);
 
+/* The file that the drawn displacements are from, for messages. */
+const char *tool_figure_file(const tool_figure *figure);
+
 /* Announces the frames to be drawn, before the first is loaded. */
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame);
 

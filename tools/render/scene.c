@@ -182,7 +182,8 @@ static void draw(picture *p, int64_t number, int64_t frame)
         drawings += draw_plane(p, p->plane[i], p->corners + 12 * i, p->drawing + drawings);
     if (number == 0)
         tool_check(tool_sheet_page(p->context, sheet), NULL);
-    tool_check(sp_render(p->context, &sheet->camera, p->drawing, drawings, &p->choice->look, &sheet->cell), NULL);
+    tool_check(sp_render(p->context, &sheet->camera, p->drawing, drawings, &p->choice->look, &sheet->cell),
+               trajectory->path ? trajectory->path : trajectory->scene.path);
     *caption = 0;
     if (trajectory->path)
         snprintf(caption, sizeof caption, "t = %.4g s", tool_scene_trajectory_time(trajectory, frame));

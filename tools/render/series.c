@@ -128,7 +128,7 @@ void tool_render_series(tool_figure *figure, tool_render_worker *workers, int th
         }
         sp_pool_free(&pool);
     }
-    judge(figure->context, &failed, NULL);
+    judge(figure->context, &failed, tool_figure_file(figure));
     for (int k = 0; k < threads; k++) {
         figure->seen[0] = fmin(figure->seen[0], workers[k].figure.seen[0]);
         figure->seen[1] = fmax(figure->seen[1], workers[k].figure.seen[1]);

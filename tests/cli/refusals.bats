@@ -344,6 +344,11 @@ load common
     for key in output write-mass write-stiffness derivatives checkpoint joints timings csv threads quiet; do
         forged "meta['parameters']['$key'] = '/tmp/x'" "its parameter \"$key\" is not an option that programs record"
     done
+    for key in start-file about loads basis frame; do
+        forged "meta['parameters']['$key'] = '/etc/passwd'" "its parameter \"$key\" is not an option that programs record"
+        forged "meta['parameters']['$key'] = ['../x']" "its parameter \"$key\" is not an option that programs record"
+    done
+    forged "meta['inputs'][0]['option'] = 'count'" 'is not an option that reads a file'
     forged "meta['inputs'][0]['option'] = 'write-mass'" 'is not an option that reads a file'
     forged "meta['output'] = 'threads'" 'is not an option that writes a file'
     forged "meta['inputs'][0]['name'] = '../x'" 'has no usable name'
@@ -352,8 +357,25 @@ load common
     no_faults
 }
 
+@test "siminfo shows a file one of whose parameters has control characters" {
+    needs_numpy
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz "meta['parameters']['method'] = 'a\\x1b[31mb'; meta['parameters']['\\x07'] = {}"
+    try siminfo bad.npz
+    [ "$code" = 0 ] && grep -q -- '--method a?\[31mb .*--? {}' "$stdout" || fault "exit $code: $err $(head -n 3 "$stdout")"
+    no_faults
+}
+
 @test "siminfo --script knows all options that write or read files" {
     local tool name letter argument text count=0 keyed
+    for tool in $(tools); do
+        command_of "$tool"
+        [ "$ending" = .npz ] || continue
+        while read -r name _ text _; do
+            [[ $text == files || $text == keyed ]] || continue
+            name=${name%%,*} name=${name#--}
+            grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name --$name of $tool"
+        done < <("$tool" --completion bash | sed -n "/<< 'END'/,/^END/{/^--/p;}")
+    done
     keyed=$(sed -n 's/.* keyed\[\] = {\(.*\)};/\1/p' "$SUPPLE_SOURCE/tools/info/script.c")
     for tool in $(tools); do
         while read -r name letter argument text; do

@@ -108,11 +108,66 @@ static bool writes(const char *name)
     return is_among(writing, name);
 }
 
-/* The same, or an option that the script adds by itself. */
-static bool may_be_recorded(const char *name)
+/* Options whose values are KEY=FILE: the keys are parameters, the files inputs of the same name, in the same order.
+ * tests/cli/refusals.bats compares the list with the help of all programs. */
+static bool is_keyed(const char *name)
+{
+    static const char *const keyed[] = {"prescribe", "cut", NULL};
+    return is_among(keyed, name);
+}
+
+/* Options that name a file to be read: an input has the name of one of these, and none has a path among the
+ * parameters. tests/cli/refusals.bats compares the list with the completion of all programs that write archives. */
+static bool reads(const char *name)
+{
+    static const char *const reading[] = {"about",
+                                          "activation",
+                                          "basis",
+                                          "buckling",
+                                          "certificate",
+                                          "cub",
+                                          "cut",
+                                          "damping-times",
+                                          "factor",
+                                          "fibre",
+                                          "field",
+                                          "fixed",
+                                          "frame",
+                                          "held-out-file",
+                                          "interpolation",
+                                          "loads",
+                                          "mass",
+                                          "materials",
+                                          "mesh",
+                                          "modes",
+                                          "of",
+                                          "poly",
+                                          "prescribe",
+                                          "prescribe-vertices",
+                                          "proxies",
+                                          "replay",
+                                          "sides",
+                                          "skeleton",
+                                          "skin",
+                                          "start-file",
+                                          "start-loads",
+                                          "static-loads",
+                                          "stiffness",
+                                          "surface",
+                                          NULL};
+    return is_among(reading, name);
+}
+
+/* An option whose value is not a path, and that the script does not add by itself. --frame of modes is a word, --modes
+ * of modalderiv a number; keys are those of files. */
+static bool may_be_recorded(const char *name, const json_t *value)
 {
     static const char *const own[] = {"threads", "quiet", "seed", "help", "version", NULL};
-    return !writes(name) && !is_among(own, name);
+    const char *text = json_string_value(value);
+    if (writes(name) || is_among(own, name))
+        return false;
+    return !reads(name) || is_keyed(name) || (!text && !json_is_array(value)) ||
+           (!strcmp(name, "frame") && text && strspn(text, "abcdefghijklmnopqrstuvwxyz") == strlen(text));
 }
 
 /* Options, other than -o, whose files record how they were made. */
@@ -176,7 +231,7 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
         if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
             return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash,
                            (long long)i + 1);
-        if (option && (!is_option(option) || writes(option)))
+        if (option && !reads(option))
             return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that reads a file", hash, option);
     }
     return SP_OK;
@@ -508,34 +563,38 @@ static bool print_value(const json_t *value, FILE *stream)
     return true;
 }
 
-/* Options whose values are KEY=FILE: the keys are parameters, the files inputs of the same name, in the same order.
- * tests/cli/refusals.bats compares the list with the help of all programs. */
-static bool is_keyed(const char *name)
+/* For people: what no option has, with "?" for characters that a terminal would obey. */
+static void show_value(const json_t *value, FILE *stream)
 {
-    static const char *const keyed[] = {"prescribe", "cut", NULL};
-    return is_among(keyed, name);
+    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    sp_print_plain(text ? text : json_is_string(value) ? json_string_value(value) : "?", stream);
+    free(text);
 }
 
-int script_options(sp_context *context, const json_t *parameters, FILE *stream)
+int script_options(sp_context *context, const json_t *parameters, bool shown, FILE *stream)
 {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)parameters, name, value)
     {
-        if (!is_option(name) || !may_be_recorded(name))
+        const bool usable = is_option(name) && may_be_recorded(name, value);
+        if (!usable && !shown)
             return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option that programs record", name);
         if (json_is_false(value) || json_is_null(value) || is_keyed(name))
             continue;
-
-        if (json_is_true(value)) {
-            fprintf(stream, " --%s", name);
-            continue;
-        }
-
         size_t count = json_is_array(value) ? json_array_size(value) : 1;
         for (size_t i = 0; i < count; i++) {
-            fprintf(stream, " --%s ", name);
-            if (!print_value(json_is_array(value) ? json_array_get(value, i) : value, stream))
+            const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+            fputs(" --", stream);
+            sp_print_plain(name, stream);
+            if (json_is_true(value))
+                continue;
+            putc(' ', stream);
+            if (print_value(one, stream))
+                continue;
+            if (shown)
+                show_value(one, stream);
+            else
                 return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is no option's value", name);
         }
     }
@@ -623,8 +682,7 @@ static int print_run(script *s, int64_t run)
             if (piped)
                 stdin_path = path; /* the name that was recorded is that of a pipe */
         }
-
-    SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), s->stream));
+    SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), false, s->stream));
     if (json_is_integer(seed))
         fprintf(s->stream, " --seed %lld", (long long)json_integer_value(seed));
 

@@ -20,7 +20,8 @@ int script_write(sp_context *context, const json_t *meta, const char *hash, cons
 void script_quote(const char *word, FILE *stream);
 
 /* Writes --name value … of recorded parameters (one value of an array after the other), each with a blank before it.
- * SP_INPUT for names and values that no option has. */
-int script_options(sp_context *context, const json_t *parameters, FILE *stream) SP_MUST_USE;
+ * For names and values that no option has: SP_INPUT, or if the command is only shown, their text with "?" for control
+ * characters. */
+int script_options(sp_context *context, const json_t *parameters, bool shown, FILE *stream) SP_MUST_USE;
 
 #endif

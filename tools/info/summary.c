@@ -136,7 +136,7 @@ static int print_command(sp_context *context, const json_t *entry, FILE *stream)
     sp_print_plain(summary_text_of(entry, "tool"), stream);
     putc(' ', stream);
     sp_print_plain(summary_text_of(entry, "version"), stream);
-    int status = script_options(context, json_object_get(entry, "parameters"), stream);
+    int status = script_options(context, json_object_get(entry, "parameters"), true, stream);
     if (json_is_integer(seed))
         fprintf(stream, " --seed %lld", (long long)json_integer_value(seed));
     if (*summary_text_of(entry, "output"))

@@ -323,6 +323,26 @@ while m.read()["cycle"] < 2: pass'
     no_faults
 }
 
+@test "a client that cuts the shared memory ends the run, whose log is whole; the name of another file stays" {
+    serve --rate 200 --shared "/supple-test-$$" --record log.npz
+    client "/supple-test-$$" <<-'END'
+	import os, sys
+	from osc import *
+	Shared(sys.argv[2])
+	os.truncate('/dev/shm' + sys.argv[2], 0)
+	END
+    served 4 "^(simserve: listens[^"$'\n'"]*"$'\n'")?simserve: scene.json: --shared: a client made the memory /supple-test-$$ shorter\$"
+    [ ! -e "/dev/shm/supple-test-$$" ] || fault 'the memory is still there'
+    simverify log.npz > /dev/null || fault 'the log is damaged'
+    serve --rate 200 --shared "/supple-test-$$"
+    rm "/dev/shm/supple-test-$$"
+    echo other > "/dev/shm/supple-test-$$"
+    kill "$server"
+    served 0 'accepted'
+    [ "$(cat "/dev/shm/supple-test-$$")" = other ] || fault 'the file of another program was removed'
+    no_faults
+}
+
 @test "a port in use, a name that exists, a server without any interface" {
     serve --rate 50 --shared "/supple-test-$$"
     client "/supple-test-$$" <<< 'import sys; from osc import *; Shared(sys.argv[2])'

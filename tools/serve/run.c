@@ -130,6 +130,10 @@ static void cycle(server *s)
     if (s->recorder)
         serve_record_step(s->recorder, time, scene_checksum(&s->scene, s->q));
     serve_clock_done(&s->clock);
+    if (serve_shared_check(s->shared, s->context) != SP_OK) {
+        close_log(s, s->context->message);
+        tool_fail(SP_SYSTEM, s->path, "%s", s->context->message);
+    }
 }
 
 void server_run(server *s, const serve_choice *choice)

@@ -80,6 +80,7 @@ void serve_clock_done(serve_clock *clock);
 serve_shared *serve_shared_open(server *s, const char *name);
 void serve_shared_receive(serve_shared *shared, server *s);
 void serve_shared_publish(serve_shared *shared, const server *s);
+int serve_shared_check(const serve_shared *shared, sp_context *context) SP_MUST_USE; /* SP_SYSTEM: a client cut it */
 void serve_shared_close(serve_shared *shared);
 
 serve_udp *serve_udp_open(server *s, bool given, const char *address, int64_t port);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct serve_shared {
@@ -19,11 +20,49 @@ struct serve_shared {
 };
 
 static const char *shared_name; /* while it exists */
+static struct stat made;        /* the file behind it */
 
+/* Another server may have made the name again after someone removed it. */
 static void remove_name(void)
 {
-    if (shared_name)
+    struct stat there;
+    const int file = shared_name ? shm_open(shared_name, O_RDONLY | O_CLOEXEC, 0) : -1;
+    if (file < 0)
+        return;
+    if (fstat(file, &there) == 0 && there.st_dev == made.st_dev && there.st_ino == made.st_ino)
         shm_unlink(shared_name);
+    close(file);
+}
+
+/* A client may make the file shorter. What touches the memory next gets SIGBUS: memory of our own takes its place, and
+ * the run ends after the step. */
+static struct {
+    void *from;
+    size_t size;
+    volatile sig_atomic_t cut;
+} mapped;
+
+static void on_bus_error(int number, siginfo_t *about, void *unused)
+{
+    (void)unused;
+    const char *at = about->si_addr, *from = mapped.from;
+    const int error = errno;
+    if (!from || at < from || at >= from + mapped.size ||
+        mmap(mapped.from, mapped.size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
+        signal(number, SIG_DFL); /* the fault comes again, and ends the program */
+    else
+        mapped.cut = 1;
+    errno = error;
+}
+
+static void watch_memory(void *memory, size_t size)
+{
+    mapped.from = memory;
+    mapped.size = size;
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 static uint64_t align(uint64_t size)
@@ -62,7 +101,7 @@ static int create(const char *name)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = errno;
-    if (file >= 0) {
+    if (file >= 0 && fstat(file, &made) == 0) {
         shared_name = name;
         tool_also_remove(remove_name);
     }
@@ -88,6 +127,7 @@ static void *map(const char *name, uint64_t size)
     if (memory == MAP_FAILED)
         tool_fail(SP_SYSTEM, NULL, "--shared: cannot map %s: %s", name, strerror(errno));
     close(file);
+    watch_memory(memory, size);
     return memory;
 }
 
@@ -176,6 +216,13 @@ void serve_shared_publish(serve_shared *shared, const server *s)
         supple_shared_write(shared->memory, shared->header.output_offset, 0, s->now, (size_t)s->now_size);
 }
 
+int serve_shared_check(const serve_shared *shared, sp_context *context)
+{
+    if (!shared || !mapped.cut)
+        return SP_OK;
+    return sp_fail(context, SP_SYSTEM, "--shared: a client made the memory %s shorter", shared_name);
+}
+
 void serve_shared_close(serve_shared *shared)
 {
     if (!shared)
@@ -184,5 +231,6 @@ void serve_shared_close(serve_shared *shared)
     __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
     remove_name();
     shared_name = NULL;
+    mapped.from = NULL;
     munmap(shared->memory, shared->header.size);
 }

@@ -455,13 +455,18 @@ supple_status supple_body_evaluate(supple_body *body, const double *q, double *f
     SP_REQUIRE_FINITE(body->r, q);
 
     const int threads = sp_blas_alone_begin();
-    const int status = body->unloaded ? SP_OK : sp_body_make_model(body, false, &body->unloaded);
+    int status = body->unloaded ? SP_OK : sp_body_make_model(body, false, &body->unloaded);
 
     if (status == SP_OK) {
         const sp_system *system = &body->unloaded->model.system;
         const double stored = system->force(system->self, q, force ? force : body->product);
         if (energy)
             *energy = stored;
+        double sum = stored;
+        for (int64_t i = 0; i < body->r; i++)
+            sum += fabs((force ? force : body->product)[i]);
+        if (!isfinite(sum))
+            status = sp_fail(&body->context, SP_NUMERICAL, "the force or the energy is not finite: q is too large");
         if (stiffness)
             for (int64_t j = 0; j < body->r; j++) {
                 memset(body->unit, 0, (size_t)body->r * sizeof *body->unit);

@@ -193,7 +193,8 @@ supple_status supple_body_warnings(const supple_body *body, char *text, size_t *
 
 /* The parts of the equation of motion, for an integrator of one's own: internal force f(q) [r], stiffness K(q) [r, r,
  * column major], both without springs, stored energy in J, and mass UᵀMU [r, r]. Each pointer behind q may be NULL. The
- * motion is not affected. The first call, and the first one after another material was set, allocates. */
+ * motion is not affected. SUPPLE_NUMERICAL if the force or the energy is not finite. The first call, and the first one
+ * after another material was set, allocates. */
 supple_status supple_body_evaluate(supple_body *body, const double *q, double *force, double *stiffness,
                                    double *energy) SUPPLE_MUST_USE;
 supple_status supple_body_mass(supple_body *body, double *mass) SUPPLE_MUST_USE;

@@ -323,6 +323,11 @@ static void forces_are_gradients(const supple_body_files *files, double most)
 static void evaluation_polynomials(void)
 {
     forces_are_gradients(&polynomials, 2);
+    supple_body *body = opened(&polynomials);
+    double q[64] = {1e150}, f[64], energy; /* whose fourth power is too large for a double */
+    REFUSED(supple_body_evaluate(body, q, f, NULL, &energy), SUPPLE_NUMERICAL, "q is too large");
+    REFUSED(supple_body_evaluate(body, q, NULL, NULL, NULL), SUPPLE_NUMERICAL, "q is too large");
+    supple_body_close(body);
 }
 
 static void evaluation_cubature(void)

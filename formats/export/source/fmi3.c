@@ -35,6 +35,8 @@ typedef struct model_saved {
     unsigned char body[offsetof(model_state, scratch)];
 } model_saved;
 
+#define MODEL_SERIALIZED (sizeof(model_saved) + sizeof(uint64_t))
+
 typedef struct model_instance {
     enum kind kind;
     enum mode mode;
@@ -976,20 +978,32 @@ FMI3_API fmi3Status FMI3(FreeFMUState)(fmi3Instance instance, fmi3FMUState *stat
     return fmi3OK;
 }
 
+/* FNV-1a of the bytes, which follows a serialized state. */
+static uint64_t model_checksum(const void *data, size_t count)
+{
+    const unsigned char *bytes = data;
+    uint64_t sum = 0xcbf29ce484222325;
+    for (size_t i = 0; i < count; i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3;
+    return sum;
+}
+
 FMI3_API fmi3Status FMI3(SerializedFMUStateSize)(fmi3Instance instance, fmi3FMUState state, size_t *size)
 {
     if (!instance || !state || !size)
         return model_say(instance, fmi3Error, "fmi3SerializedFMUStateSize", "an argument is NULL");
-    *size = sizeof(model_saved);
+    *size = MODEL_SERIALIZED;
     return fmi3OK;
 }
 
 FMI3_API fmi3Status FMI3(SerializeFMUState)(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size)
 {
-    if (!instance || !state || !bytes || size < sizeof(model_saved))
+    if (!instance || !state || !bytes || size < MODEL_SERIALIZED)
         return model_say(instance, fmi3Error, "fmi3SerializeFMUState", "the state needs %lu bytes, not %lu",
-                         (unsigned long)sizeof(model_saved), (unsigned long)size);
+                         (unsigned long)MODEL_SERIALIZED, (unsigned long)size);
+    const uint64_t sum = model_checksum(state, sizeof(model_saved));
     memcpy(bytes, state, sizeof(model_saved));
+    memcpy(bytes + sizeof(model_saved), &sum, sizeof sum);
     return fmi3OK;
 }
 
@@ -999,13 +1013,15 @@ FMI3_API fmi3Status FMI3(DeserializeFMUState)(fmi3Instance instance, const fmi3B
     static const char call[] = "fmi3DeserializeFMUState";
     const model_instance *it = instance;
     model_saved from;
-
-    if (!it || !bytes || !state || size != sizeof from)
-        return model_say(it, fmi3Error, call, "a state has %lu bytes, not %lu", (unsigned long)sizeof from,
+    uint64_t sum;
+    if (!it || !bytes || !state || size != MODEL_SERIALIZED)
+        return model_say(it, fmi3Error, call, "a state has %lu bytes, not %lu", (unsigned long)MODEL_SERIALIZED,
                          (unsigned long)size);
     memcpy(&from, bytes, sizeof from);
-
+    memcpy(&sum, bytes + sizeof from, sizeof sum);
     const char *fault = model_saved_fault(it, &from);
+    if (!fault && sum != model_checksum(&from, sizeof from))
+        fault = "its bytes are damaged";
     if (fault)
         return model_say(it, fmi3Error, call, "%s", fault);
 

@@ -754,6 +754,8 @@ int model_step(model_state *state, const model_real *force)
 {
     model_scratch *w = &state->scratch;
     model_begin_step(state, force);
+    if (!model_finite(model_dot(w->external, w->external)))
+        return MODEL_NOT_FINITE;
     const int status = state->semi_implicit ? model_iterate_once(state) : model_converge(state);
     if (status != MODEL_OK)
         return status;

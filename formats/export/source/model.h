@@ -32,7 +32,7 @@ enum {
     MODEL_OK = 0,
     MODEL_NOT_CONVERGED = 1, /* Newton's method did not converge in the permitted iterations: take a smaller step */
     MODEL_NOT_DEFINITE = 2,  /* the matrix of a semi-implicit step is not positive definite: take a smaller step */
-    MODEL_NOT_FINITE = 3,    /* a force or the result is not a finite number */
+    MODEL_NOT_FINITE = 3,    /* a force or the result, or its square, is not a finite number */
     MODEL_BAD_ARGUMENT = 4   /* an option out of range, or a probe that does not exist */
 };
 
@@ -115,7 +115,8 @@ int model_step(model_state *state, const model_real *force);
 
 /* The internal force f [MODEL_R], the tangent stiffness K [MODEL_R * MODEL_R], which is symmetric, and the strain
  * energy at q [MODEL_R], or for q = NULL at the coordinates of the state. Of the state only the factors and the scratch
- * are used. One evaluation serves all three, for as long as q remains the same. */
+ * are used. One evaluation serves all three, for as long as q remains the same. Of coordinates so large that their
+ * fourth powers overflow they are not finite numbers. */
 void model_force(model_state *state, const model_real *q, model_real *f);
 void model_stiffness(model_state *state, const model_real *q, model_real *K);
 model_real model_energy(model_state *state, const model_real *q);

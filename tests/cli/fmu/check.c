@@ -363,6 +363,11 @@ static void check_states(void)
     refused(SetFMUState(it, NULL), fmi3Error, "NULL");
     refused(SerializeFMUState(it, state, bytes, size - 1), fmi3Error, "bytes");
     refused(DeserializeFMUState(it, bytes, size - 1, &other), fmi3Error, "bytes");
+    for (size_t i = 0; i < size; i++) { /* each bit matters, those of padding too */
+        bytes[i] ^= (fmi3Byte)(1 << i % 8);
+        refused(DeserializeFMUState(it, bytes, size, &other), fmi3Error, "");
+        bytes[i] ^= (fmi3Byte)(1 << i % 8);
+    }
     bytes[3] ^= 1;
     refused(DeserializeFMUState(it, bytes, size, &other), fmi3Error, "another FMU");
     bytes[3] ^= 1;

@@ -121,9 +121,13 @@ static void check_arguments(void)
     check(memcmp(&state, &other, sizeof state) == 0, "a refused option changes the state", 0);
     for (int semi = 0; semi < 2; semi++) {
         check(model_set_semi_implicit(&state, semi) == MODEL_OK, "semi-implicit", semi);
-        check(model_step(&state, q) != MODEL_OK && largest(3 * MODEL_R, state.q) == 0, "a force that is not finite",
-              semi);
+        for (int large = 0; large < 2; large++) {
+            q[0] = (model_real)(large ? MODEL_SINGLE ? 1e38 : 1e308 : nan);
+            check(model_step(&state, q) == MODEL_NOT_FINITE && largest(3 * MODEL_R, state.q) == 0,
+                  "a force that is not finite", semi);
+        }
     }
+    q[0] = (model_real)nan;
     check(model_start(&state, q) == MODEL_NOT_FINITE && largest(3 * MODEL_R, state.q) == 0, "NaN at the start", 0);
     q[0] = 0;
     check(model_set_semi_implicit(&state, 0) == MODEL_OK && model_set_newton(&state, 1e-10, 1) == MODEL_OK &&

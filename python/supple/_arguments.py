@@ -82,6 +82,8 @@ def integer_list(name: str, value: Any, count: Optional[int] = None) -> np.ndarr
 
 
 def _array(name: str, value: Any, kinds: str, what: str) -> np.ndarray:
+    if np.ma.is_masked(value):
+        raise ValueError(f'{name}: some of its values are masked; fill them first')
     try:
         array = np.asarray(value)
     except ValueError as error:

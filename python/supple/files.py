@@ -50,7 +50,10 @@ class File(dict):
 def _array(raw: bytes) -> np.ndarray:
     if raw[:7] != b'\x93NUMPY\x01':
         raise ValueError('not an .npy array of version 1')
-    return np.load(io.BytesIO(raw), allow_pickle=False)
+    try:
+        return np.load(io.BytesIO(raw), allow_pickle=False)
+    except (MemoryError, OverflowError):  # a header that states more numbers than follow it
+        raise ValueError('damaged: it states more numbers than it has') from None
 
 
 def _members(path: Any) -> Iterator[Tuple[str, bytes]]:

@@ -32,6 +32,13 @@ read_by_python() {
     grep -q '^cut-long.npz energy f8 8192x4 ' python.txt && grep -q '^cut-motion.npz pose f8 8x6x7 ' python.txt || fault "$(grep cut- python.txt)"
     grep -qE '^held.npz reaction f8 5001x[1-9]x6 ' python.txt || fault "$(grep held.npz python.txt)"
     head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is incomplete
+    # a header that states 8 EiB
+    "$PYTHON" -c 'import zipfile
+head = b"{\x27descr\x27: \x27<f8\x27, \x27fortran_order\x27: False, \x27shape\x27: (1152921504606846976,), }"
+head += b" " * (117 - len(head)) + b"\n"
+zipfile.ZipFile("vast.npz", "w").writestr("a.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"1" * 64)'
+    PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" -c 'import supple; supple.load("vast.npz")' 2> message && fault 'a header of 8 EiB was read'
+    [[ $(tail -n 1 message) == 'ValueError: vast.npz: '* ]] || fault "$(tail -n 1 message)"
     PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" -c 'import supple; supple.load("cut.npz", partial=True)' 2> message && fault 'a cut block was read'
     grep -q 'ValueError: cut.npz: the trajectory has no whole block' message || fault "$(tail -n 1 message)"
     no_faults

@@ -412,6 +412,7 @@ class WrongCalls(Test):
         self.wrong(ValueError, r'damping: expected the shape \[2\], not \[3\]', start, damping=(0, 0, 0))
         self.wrong(ValueError, 'damping: .*negative', start, damping=(0, -1))
         self.wrong(ValueError, r'q: expected the shape \[6\], not \[5\]', start, q=[0] * 5)
+        self.wrong(ValueError, 'q: some of its values are masked', start, q=np.ma.masked_equal([1, 0, 2, 3, 4, 5], 0))
         self.wrong(TypeError, 'qdot: expected numbers, not', start, qdot=['a'] * 6)
         for options in ({'step': -1}, {'step': float('nan')}, {'damping': (0, float('inf'))}, {'beta': 2},
                         {'tolerance': -1}):

@@ -27,6 +27,24 @@ static int check_columns(sp_context *context, const sp_array *array, void *objec
     return check_size(context, array->shape[0], array->shape[1]);
 }
 
+/* Each vertex once, so that there are not more of them than the mesh has; which of them are free the mesh knows. */
+static int check_ordering(sp_context *context, const sp_array *array, void *object)
+{
+    const sp_columns *columns = object;
+    const int64_t vertices = columns->rows / 3, count = array->shape[0], *vertex = array->data;
+    sp_pool scratch = {0};
+    bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
+    int status = seen || vertices == 0 ? SP_OK : sp_fail_memory(context);
+    for (int64_t i = 0; i < count && status == SP_OK; i++) { /* the range was checked before */
+        if (seen[vertex[i]])
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld a second time", (long long)i,
+                             (long long)vertex[i]);
+        seen[vertex[i]] = true;
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
 static int write_columns(sp_writer *writer, const char *name, const void *object)
 {
     const sp_columns *columns = object;
@@ -47,7 +65,7 @@ static const sp_member_rule modes[] = {
     {"U", "3 nv, r", SP_F8, COLUMNS, .unit = "1/√kg", .meaning = "modes in columns"},
     {"eigenvalue", "r", SP_F8, AT(eigenvalue), .unit = "rad²/s²", .meaning = "λ = ω² of Kψ = λMψ, ascending"},
     {"residual", "r", SP_F8, AT(residual), FROM(0), .meaning = "≥ 0: ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂)"},
-    {"ordering", "nf", SP_I8, OPTIONAL, AT(ordering), BELOW("nv"),
+    {"ordering", "nf", SP_I8, OPTIONAL, AT(ordering), BELOW("nv"), .check = check_ordering,
      .meaning = "the vertices with a free degree of freedom"},
     {0}};
 

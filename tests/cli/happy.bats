@@ -247,7 +247,10 @@ has_members() {
         "$PYTHON" "$forge" a.npz bad.npz "$statement" || fault 'forge.py'
         code=0
         simverify free.npz bad.npz > said 2>&1 || code=$?
-        [ $code = 1 ] && grep -q '^FAIL bad.npz ordering: ' said || fault "simverify, $statement: exit $code: $(< said)"
+        case $statement in
+        *:-1*) [ $code = 1 ] && grep -q '^FAIL bad.npz ordering: ' said ;; # which vertices are free the mesh says
+        *) [ $code = 3 ] && grep -q '^simverify: bad.npz: ordering: value .* a second time$' said ;;
+        esac || fault "simverify, $statement: exit $code: $(< said)"
         refused 3 '^modalderiv: bad.npz: ordering: ' modalderiv free.npz bad.npz -o out.npz
     done
     "$PYTHON" "$forge" a.npz bad.npz 'm["ordering"][2] = 10**9' || fault 'forge.py'

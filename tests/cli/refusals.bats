@@ -357,6 +357,14 @@ load common
     no_faults
 }
 
+@test "an ordering of modes that names a vertex twice, and is longer than the mesh, is refused by each reader" {
+    needs_numpy
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz 'm["ordering"] = np.tile(m["ordering"], 50)'
+    refused 3 '^masspca: bad.npz: ordering: value 150 is vertex [0-9]+ a second time$' masspca mesh.npz bad.npz deriv.npz -q -o out.npz
+    refused 3 '^simulate: bad.npz: ordering: value 150 is vertex' simulate mesh.npz --model modal --basis bad.npz --integrator exact --steps 1 -o out.npz
+    no_faults
+}
+
 @test "siminfo shows a file one of whose parameters has control characters" {
     needs_numpy
     "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz "meta['parameters']['method'] = 'a\\x1b[31mb'; meta['parameters']['\\x07'] = {}"

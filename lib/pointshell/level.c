@@ -309,9 +309,11 @@ static double project_surface(const sp_level *level, double reach, double point[
                  *face = level->normals.face + 3 * nearest.triangle;
     for (int k = 0; k < 3; k++)
         normal[k] = 0 - n[k]; /* avoids negative zeros */
+
     /* The sum of normals around a corner of a sheet that is folded on itself may vanish. */
-    for (int k = 0; k < 3 && !(sp_dot3(normal, normal) > 1e-24); k++)
-        normal[k] = -face[k];
+    if (!(sp_dot3(normal, normal) > 1e-24))
+        for (int k = 0; k < 3; k++)
+            normal[k] = -face[k];
     sp_normalize3(normal);
     return 0;
 }

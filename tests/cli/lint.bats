@@ -22,3 +22,7 @@ setup() {
 @test "every #include goes down the order of layers" {
     "$SOURCE/scripts/lint" layers
 }
+
+@test "functions have paragraphs" {
+    "$SOURCE/scripts/lint" paragraphs
+}

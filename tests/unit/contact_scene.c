@@ -1179,10 +1179,10 @@ static void stiffness_is_that_of_the_coupling_at_most(void)
         sp_contact_scene *world = new_world(&p, 2, bodies, 1, &(sp_contact_scene_pair){1, 0}, false);
         double most = 0, felt = 0, before = 0;
         for (int i = 0; i < 1500; i++) {
-            sp_pose hand;
+            sp_pose at;
             double wrench[6], device[6];
             CHECK_OK(sp_contact_scene_step(world));
-            sp_contact_scene_coupled(world, &hand, wrench, device);
+            sp_contact_scene_coupled(world, &at, wrench, device);
             felt = (device[2] - before) / (speed * step);
             before = device[2];
             if (i >= 600)

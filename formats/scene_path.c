@@ -133,10 +133,14 @@ sp_pose sp_path_at(const sp_path *path, double t, double velocity[6])
 
 sp_pose sp_path_until(const sp_path *path, double end, double t, double velocity[6])
 {
-    const double before = end - 1e-9 * fabs(end);
-    if (velocity && t > before)
+    const double rounding = 1e-9 * fabs(end), before = end - rounding;
+    const bool ends_there = path->time[path->count - 1] <= end + rounding;
+    if (!ends_there || t <= before)
+        return sp_path_at(path, t, velocity);
+
+    if (velocity)
         sp_path_at(path, before, velocity);
-    return sp_path_at(path, t, t > before ? NULL : velocity);
+    return sp_path_at(path, t, NULL);
 }
 
 bool sp_path_stops(const sp_path *path, double velocity[6])

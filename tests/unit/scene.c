@@ -776,7 +776,7 @@ static void path_velocity(void)
         CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.05 && fabs(log2(worst[1] / worst[2]) - 2) < 0.05,
               "segment %d: %g %g %g", segment, worst[0], worst[1], worst[2]);
     }
-    double v[6] = {1, 1, 1, 1, 1, 1};
+    double v[6] = {1, 1, 1, 1, 1, 1}, w[6];
     const double turn = 2 * M_PI / 3 / 2; /* (½, ½, −½, ½) turns by 120°, in 2 s, about (1, −1, 1)/√3 */
     sp_pose pose = sp_path_at(&path, 0, v);
     CHECK_NEAR(v[3], turn / sqrt(3), 1e-15);
@@ -793,6 +793,9 @@ static void path_velocity(void)
     }
     pose = sp_path_until(&path, 3, 3.5, v); /* a motion that ends at 3 s never feels that the path stops */
     CHECK(v[0] == -4 && !memcmp(&pose, &path.pose[2], sizeof pose), "%g m/s", v[0]);
+    pose = sp_path_until(&path, 2, 2.5, v); /* nor does one that ends before feel its own end */
+    sp_path_at(&path, 2.5, w);
+    CHECK(!memcmp(v, w, sizeof v), "%g m/s, not %g", v[0], w[0]);
     pose = sp_path_until(&path, 4, 3.5, v);
     SAME(v, 6, 0, 0, 0, 0, 0, 0);
     CHECK(!sp_path_stops(&path, v) && v[0] == -4, "it changed by 6 m/s before, and stops from 4.6 m/s");

@@ -77,8 +77,6 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     if ((choice->fix_parent || choice->name_parent) && domains.parents == 0)
         tool_fail(SP_INPUT, parts, "--%s-parent: the graph of the domains is no tree, no domain has a parent",
                   choice->fix_parent ? "fix" : "name");
-    say_spanning(&mesh->mesh, &domains);
-
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];
         const sp_domain_choice one = {.domain = choice->local ? domains.same[d] : d,
@@ -94,6 +92,7 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
         sp_pool_free(&pool);
     }
 
+    say_spanning(&mesh->mesh, &domains);
     sp_list_free(&list);
     sp_domains_free(&domains);
 }

@@ -323,7 +323,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 	--tolerance: 1 is out of range|--tolerance 1
 	--shard: files of training have their forces already|training.npz --training-only --shard 1/2
 	END
-    refused 2 '^simulate: --cub applies to --model cubature$' simulate mesh.npz --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
+    refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
     refused 2 '^simulate: --model cubature needs --cub' simulate mesh.npz --model cubature --basis basis.npz -o out.npz
     refused 2 '^simulate: --poly applies to --model reduced$' simulate mesh.npz --model cubature --basis basis.npz --poly poly.npz --cub cub.npz -o out.npz
     refused 2 '^simulate: basis.npz: --rank 7' simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz -r 7 -o out.npz

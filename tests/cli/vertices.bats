@@ -464,7 +464,7 @@ every_model() {
     simfull "${motion[@]}" --dt 0.003 --steps 200 -o follows.npz 2> err || fault "$(cat err)"
     grep -q 'rad in a step' err && fault "3 ms: $(cat err)"
     simfull "${motion[@]}" --dt 0.005 --steps 120 -o lost.npz 2> err || fault "$(cat err)"
-    grep -q '^simfull: fast.json: a bone turned 0.3 rad in a step: beyond 0.2 .*; take steps of 0.0033 s$' err || fault "5 ms: $(cat err)"
+    grep -q '^simfull: flesh.npz: a bone turned 0.3 rad in a step: beyond 0.2 .*; take steps of 0.0033 s$' err || fault "5 ms: $(cat err)"
     "$PYTHON" - <<-'END' || fault 'strain energies are not apart'
 	from frames import *
 	# the energy of the arc grows with the fourth power of the angle, a factor of 8

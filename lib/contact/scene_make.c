@@ -50,6 +50,7 @@ static int make_deformation(sp_contact_scene *scene, contact_body *a)
         double R[9];
         sp_quaternion_matrix(pose.q, R);
         sp_contact_scene_hang(scene, a, R, a->last_Q);
+        memcpy(a->Q, a->last_Q, (size_t)body->r * sizeof *a->Q); /* the force at the start */
     }
     return sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
 }

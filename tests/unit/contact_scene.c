@@ -1455,6 +1455,28 @@ static void contact_of_second_order(void)
     }
 }
 
+/* A body that its weight begins to bend at t = 0: q = (g/k) (1 − cos √k t), to second order in the step. */
+static void weights_act_from_the_start(void)
+{
+    const double stiffness = 300, column[3] = {0, 0, 1}, end = 0.2;
+    double error[3];
+    for (int level = 0; level < 3; level++) {
+        const double h = 2e-3 / (1 << level);
+        sp_system system = spring_system(stiffness);
+        sp_contact_scene_parameters p = parameters_of(h, 100);
+        p.gravity[2] = -GRAVITY;
+        const sp_contact_scene_body body = {
+            .motion = SP_CONTACT_SCENE_FIXED, .pose = at_place(0, 0, 0), .system = &system, .gravity = column, .r = 1};
+        sp_contact_scene *world = new_world(&p, 1, &body, 0, NULL, false);
+        for (int i = 0; i < (int)round(end / h); i++)
+            CHECK_OK(sp_contact_scene_step(world));
+        error[level] = fabs(*sp_contact_scene_q(world, 0) + GRAVITY / stiffness * (1 - cos(sqrt(stiffness) * end)));
+        sp_contact_scene_free(world);
+        sp_reduced_system_free(&system);
+    }
+    CHECK_ORDERS(error, 2, 0.05, 0.05, "deflection by the weight");
+}
+
 /* Bodies on a prescribed path deform too: a point that is moved into a plane lags behind by the deflection of its
  * spring. */
 static void soft_bodies_follow_paths(void)
@@ -2374,6 +2396,7 @@ int main(void)
     RUN(hands_hold_soft_bodies);
     RUN(soft_bodies_follow_paths);
     RUN(contact_of_second_order);
+    RUN(weights_act_from_the_start);
     RUN(lifts_are_weights);
     RUN(frames_exchange_what_they_should);
     RUN(wild_hands);

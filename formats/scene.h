@@ -143,7 +143,7 @@ sp_pose sp_path_at(const sp_path *path, double t, double velocity[6]);
 
 /* The same for a motion that ends at `end`: if the path ends there, the velocity is from then on the one just before.
  * Schemes take loads over intervals about the ends of steps, and would else feel that a path stops where the motion
- * ends. */
+ * ends. end may be INFINITY: a motion without a known end. */
 sp_pose sp_path_until(const sp_path *path, double end, double t, double velocity[6]);
 
 /* Returns true if the path arrives at its last line with a velocity [6] that is more than twice the largest change of

@@ -135,7 +135,7 @@ sp_pose sp_path_until(const sp_path *path, double end, double t, double velocity
 {
     const double rounding = 1e-9 * fabs(end), before = end - rounding;
     const bool ends_there = path->time[path->count - 1] <= end + rounding;
-    if (!ends_there || t <= before)
+    if (!ends_there || !(t > before)) /* no number without an end */
         return sp_path_at(path, t, velocity);
 
     if (velocity)

@@ -187,10 +187,10 @@ assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * 
     done_well simulate bar.npz --basis two.npz --poly two-poly.npz --frame whole.csv --dt 0.002 --steps 50 --record all -o whole.npz
     [[ $err != *'stops there'* ]] || fault "whole: $err"
     done_well simulate bar.npz --basis two.npz --poly two-poly.npz --frame half.csv --dt 0.002 --steps 50 --record all -o half.npz
-    [[ $err == *'half.csv: the frame arrives at the last line, at 0.05 s, with 10 m/s and 0 rad/s and stops there'* ]] || fault "half: $err"
+    [[ $err == *'half.csv: the path ends at 0.05 s with 10 m/s and 0 rad/s, and the frame stops there at once'* ]] || fault "half: $err"
     echo "$scene" > stop.json
     done_well simscene stop.json --dt 0.002 --steps 50 -o scene.npz
-    [[ $err == *'half.csv: the frame arrives at the last line'* ]] || fault "scene: $err"
+    [[ $err == *'half.csv: the path ends at 0.05 s with '* ]] || fault "scene: $err"
     "$PYTHON" -c "
 from frames import *
 whole, half = read('whole.npz')[1], read('half.npz')[1]

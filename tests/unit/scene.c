@@ -793,6 +793,8 @@ static void path_velocity(void)
     }
     pose = sp_path_until(&path, 3, 3.5, v); /* a motion that ends at 3 s never feels that the path stops */
     CHECK(v[0] == -4 && !memcmp(&pose, &path.pose[2], sizeof pose), "%g m/s", v[0]);
+    pose = sp_path_until(&path, INFINITY, 2.5, v);
+    CHECK(v[0] == -4, "%g m/s in a motion without an end", v[0]);
     pose = sp_path_until(&path, 2, 2.5, v); /* nor does one that ends before feel its own end */
     sp_path_at(&path, 2.5, w);
     CHECK(!memcmp(v, w, sizeof v), "%g m/s, not %g", v[0], w[0]);

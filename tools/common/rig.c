@@ -22,8 +22,8 @@ void tool_warn_of_stop(const char *file, const sp_path *path, double end)
     if (last < end && sp_path_stops(path, velocity))
         tool_warn(
             file,
-            "the frame arrives at the last line, at %g s, with %.3g m/s and %.3g rad/s and stops there, an impulse "
-            "on the body; go on to %g s, or come to rest",
+            "the path ends at %g s with %.3g m/s and %.3g rad/s, and the frame stops there at once, an impulse on the "
+            "body: let the path go on to %g s, or come to rest",
             last, sp_norm3(velocity), sp_norm3(velocity + 3), end);
 }
 

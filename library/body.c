@@ -149,6 +149,17 @@ static int take_step(void *data, int64_t number)
     return status == SP_OK ? sp_integrator_step(body->integrator) : status;
 }
 
+static void visit_motion(void *data, sp_state *state)
+{
+    supple_body *body = data;
+    sp_state_reals(state, body->vertex_force, body->r);
+    sp_state_reals(state, body->generalized_force, body->r);
+    sp_state_reals(state, body->acting_force, body->r);
+    sp_load_set_visit(&body->now->model.loads, state);
+    sp_body_visit_springs(body, state);
+    sp_integrator_visit(body->integrator, state);
+}
+
 static sp_energy_rules energy_rules(const supple_body *body)
 {
     const double time = sp_integrator_time(body->integrator);
@@ -172,6 +183,12 @@ static int watch_energy(void *data, int64_t number)
     return SP_OK;
 }
 
+static void visit_energy(void *data, sp_state *state)
+{
+    supple_body *body = data;
+    SP_STATE_VALUE(state, body->energy);
+}
+
 static void judge(void *data, sp_remarks *remarks)
 {
     const supple_body *body = data;
@@ -186,8 +203,9 @@ static void begin_run(supple_body *body)
 {
     double energy[SP_WORK_COUNT];
     body->energy = (sp_energy_watch){0};
-    body->run = (sp_run){.motion = {.self = body, .step = take_step}, .steps = -1, .every = WATCH_EVERY};
-    sp_run_watch(&body->run, (sp_observer){.self = body, .frame = watch_energy, .warn = judge});
+    body->run =
+        (sp_run){.motion = {.self = body, .step = take_step, .visit = visit_motion}, .steps = -1, .every = WATCH_EVERY};
+    sp_run_watch(&body->run, (sp_observer){.self = body, .frame = watch_energy, .visit = visit_energy, .warn = judge});
     const int threads = sp_blas_alone_begin();
     sp_integrator_energies(body->integrator, energy);
     sp_blas_alone_end(threads);
@@ -498,14 +516,8 @@ supple_status supple_body_mass(supple_body *body, double *mass)
 
 void sp_body_visit(supple_body *body, sp_state *state)
 {
-    sp_state_reals(state, body->vertex_force, body->r);
-    sp_state_reals(state, body->generalized_force, body->r);
-    sp_state_reals(state, body->acting_force, body->r);
-    sp_load_set_visit(&body->now->model.loads, state);
-    sp_body_visit_springs(body, state);
-    sp_integrator_visit(body->integrator, state);
     SP_STATE_VALUE(state, body->run.done);
-    SP_STATE_VALUE(state, body->energy);
+    sp_run_visit(&body->run, body->run.done, state);
 }
 
 bool sp_body_keep(supple_body *body, sp_state *kept)

@@ -41,8 +41,8 @@ void sp_energy_watch_begin(sp_energy_watch *watch, const double energy[SP_WORK_C
 void sp_energy_watch_add(sp_energy_watch *watch, const sp_energy_rules *rules, const double energy[SP_WORK_COUNT],
                          double bones, double time);
 
-/* Remarks on unexplained energy, and on semi-implicit steps that are far from the balance. step and semi_implicit: what
- * the user calls them, such as "--dt". */
+/* Remarks on unexplained energy, and on semi-implicit steps that are far from the balance. semi_implicit: what the user
+ * calls these, such as "--semi-implicit". */
 void sp_energy_watch_judge(const sp_energy_watch *watch, const sp_energy_rules *rules, const char *semi_implicit,
                            sp_remarks *remarks);
 

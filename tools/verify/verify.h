@@ -113,6 +113,16 @@ void verify_polynomials(verify *v, artefact *file);
 void verify_cubature(verify *v, artefact *file);
 void verify_training(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
+
+/* [vertices] the components that the mesh fixes, as bits. */
+const uint8_t *verify_fixed_bits(const sp_mesh *mesh, sp_pool *pool);
+
+/* Fixed vertices rest unless something moves them; those that move together do so as a rigid body. */
+void verify_prescribed(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh,
+                       const uint8_t *fixed, sp_pool *pool);
+
+/* The cut meshes that the options name follow each other, and copies are together in all frames before their cut. */
+void verify_cuts(verify *v, artefact *file, const sp_trajectory *trajectory);
 void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_pointshell(verify *v, artefact *file);

@@ -381,19 +381,19 @@ load common
         while read -r name _ text _; do
             [[ $text == files || $text == keyed ]] || continue
             name=${name%%,*} name=${name#--}
-            grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name --$name of $tool"
+            grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script_words.c" || fault "tools/info/script_words.c does not name --$name of $tool"
         done < <("$tool" --completion bash | sed -n "/<< 'END'/,/^END/{/^--/p;}")
     done
-    keyed=$(sed -n 's/.* keyed\[\] = {\(.*\)};/\1/p' "$SUPPLE_SOURCE/tools/info/script.c")
+    keyed=$(sed -n 's/.* keyed\[\] = {\(.*\)};/\1/p' "$SUPPLE_SOURCE/tools/info/script_words.c")
     for tool in $(tools); do
         while read -r name letter argument text; do
             case $argument in
             FILE | CSV)
                 [[ $text != *write* && $text != *also* ]] && continue
-                grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name --$name"
+                grep -q "\"$name\"" "$SUPPLE_SOURCE/tools/info/script_words.c" || fault "tools/info/script_words.c does not name --$name"
                 ;;
             # KEY=FILE: the part after = is an input file
-            [A-Z]*=CSV | [A-Z]*=MESH | [A-Z]*=FILE) [[ $keyed == *"\"$name\""* ]] || fault "tools/info/script.c does not know that --$name is $argument" ;;
+            [A-Z]*=CSV | [A-Z]*=MESH | [A-Z]*=FILE) [[ $keyed == *"\"$name\""* ]] || fault "tools/info/script_words.c does not know that --$name is $argument" ;;
             *) continue ;;
             esac
             count=$((count + 1))

@@ -2,11 +2,12 @@
 
 #include "base/memory.h"
 #include "formats/plain.h"
+#include "tools/info/script_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH = 600, DEEPEST = 2000, MOST = 20000, HASH = 64, UPWARDS = 20, FOLDER = 16 + 3 * UPWARDS };
+enum { PATH = 600, DEEPEST = 2000, MOST = 20000, FOLDER = 16 + 3 * SCRIPT_UPWARDS };
 static const char STDIN_NAME[] = "standard input";
 
 /* A file of the script. Several places may have the same hash: copies under another name. */
@@ -52,131 +53,6 @@ typedef struct script {
     FILE *stream;
 } script;
 
-static bool is_hash(const char *text)
-{
-    return text && strlen(text) == HASH && strspn(text, "0123456789abcdef") == HASH;
-}
-
-/* How many folders above its own a path begins. */
-static int upwards(const char *name)
-{
-    int count = 0;
-    for (; !strncmp(name, "../", 3); name += 3)
-        count++;
-    return count;
-}
-
-/* A base name; or, with `folders`, a path below its folder or one above it. */
-static bool is_name(const char *name, bool folders)
-{
-    if (!name || !*name || strlen(name) > 255 || !sp_is_plain(name) || upwards(name) > UPWARDS)
-        return false;
-    const char *at = folders ? name + 3 * upwards(name) : name;
-    if (!*at)
-        return false;
-    while (*at) {
-        size_t length = strcspn(at, "/");
-        if (length == 0 || (length == 2 && !strncmp(at, "..", 2)) || (!folders && (at[length] || !strcmp(at, "."))))
-            return false;
-        at += length;
-        if (*at && !*++at)
-            return false;
-    }
-    return true;
-}
-
-static bool is_option(const char *name)
-{
-    return name && *name >= 'a' && *name <= 'z' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
-}
-
-static bool is_among(const char *const *words, const char *word)
-{
-    while (*words && strcmp(*words, word))
-        words++;
-    return *words != NULL;
-}
-
-/* Options that name a file to be written. Programs do not record them: a record that has one among its parameters or
- * inputs is forged. tests/cli/refusals.bats compares the list with the help of all programs. */
-static bool writes(const char *name)
-{
-    static const char *const writing[] = {"output",     "write-stiffness", "write-mass",  "derivatives",
-                                          "checkpoint", "joints",          "timings",     "csv",
-                                          "reactions",  "spectrogram",     "write-fixed", NULL};
-    return is_among(writing, name);
-}
-
-/* Options whose values are KEY=FILE: the keys are parameters, the files inputs of the same name, in the same order.
- * tests/cli/refusals.bats compares the list with the help of all programs. */
-static bool is_keyed(const char *name)
-{
-    static const char *const keyed[] = {"prescribe", "cut", NULL};
-    return is_among(keyed, name);
-}
-
-/* Options that name a file to be read: an input has the name of one of these, and none has a path among the
- * parameters. tests/cli/refusals.bats compares the list with the completion of all programs that write archives. */
-static bool reads(const char *name)
-{
-    static const char *const reading[] = {"about",
-                                          "activation",
-                                          "basis",
-                                          "buckling",
-                                          "certificate",
-                                          "cub",
-                                          "cut",
-                                          "damping-times",
-                                          "factor",
-                                          "fibre",
-                                          "field",
-                                          "fixed",
-                                          "frame",
-                                          "held-out-file",
-                                          "interpolation",
-                                          "loads",
-                                          "mass",
-                                          "materials",
-                                          "mesh",
-                                          "modes",
-                                          "of",
-                                          "poly",
-                                          "prescribe",
-                                          "prescribe-vertices",
-                                          "proxies",
-                                          "replay",
-                                          "sides",
-                                          "skeleton",
-                                          "skin",
-                                          "start-file",
-                                          "start-loads",
-                                          "static-loads",
-                                          "stiffness",
-                                          "surface",
-                                          NULL};
-    return is_among(reading, name);
-}
-
-/* An option whose value is not a path, and that the script does not add by itself. --frame of modes is a word, --modes
- * of modalderiv a number; keys are those of files. */
-static bool may_be_recorded(const char *name, const json_t *value)
-{
-    static const char *const own[] = {"threads", "quiet", "seed", "help", "version", NULL};
-    const char *text = json_string_value(value);
-    if (writes(name) || is_among(own, name))
-        return false;
-    return !reads(name) || is_keyed(name) || (!text && !json_is_array(value)) ||
-           (!strcmp(name, "frame") && text && strspn(text, "abcdefghijklmnopqrstuvwxyz") == strlen(text));
-}
-
-/* Options, other than -o, whose files record how they were made. */
-static bool is_output(const char *name)
-{
-    static const char *const outputs[] = {"write-stiffness", "write-mass", "write-fixed", NULL};
-    return is_among(outputs, name);
-}
-
 static const char *text_of(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
@@ -211,27 +87,28 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
 
     if (!tool || !json_is_array(json_object_get(entry, "inputs")))
         return sp_fail(s->context, SP_INPUT, "it does not say how %.12s… was made", hash);
-    if (!is_option(tool) || !knows_tool(s->tools, tool))
+    if (!script_is_option(tool) || !knows_tool(s->tools, tool))
         return sp_fail(s->context, SP_INPUT, "%.12s… was made by \"%.40s\", which is not known here", hash, tool);
     if (is_recording(entry))
         return sp_fail(s->context, SP_INPUT, "%.12s… has what clients sent to simserve, which no script can repeat",
                        hash);
 
-    if (output && !is_output(output))
+    if (output && !script_is_output(output))
         return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that writes a file", hash, output);
 
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
-        if (is_hash(text_of(input, "sha256")) && via && name && !is_name(name, true) && strstr(name, ".."))
+        if (script_is_hash(text_of(input, "sha256")) && via && name && !script_is_name(name, true) &&
+            strstr(name, ".."))
             return sp_fail(
                 s->context, SP_INPUT,
                 "%.12s…: no script can put the input \"%.100s\" anywhere: .. may only stand at the start of a path",
                 hash, name);
-        if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
+        if (!script_is_hash(text_of(input, "sha256")) || !script_is_name(name, via != NULL))
             return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash,
                            (long long)i + 1);
-        if (option && !reads(option))
+        if (option && !script_reads(option))
             return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that reads a file", hash, option);
     }
     return SP_OK;
@@ -393,7 +270,7 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     char own[16];
 
     snprintf(own, sizeof own, "%.12s/", hash);
-    if (upwards(name) == 0 && !is_free(s, hash, folder, name))
+    if (script_upwards(name) == 0 && !is_free(s, hash, folder, name))
         folder = own;
     if (!is_free(s, hash, folder, name))
         return sp_fail(s->context, SP_INPUT, "two of its ancestors cannot be told apart: %.60s, %.12s…", name, hash);
@@ -461,8 +338,8 @@ static void find_folder(script *s, const json_t *inputs, size_t number)
         const json_t *input = json_array_get(inputs, i);
         const char *name = text_of(input, "name");
         has_via |= i > first;
-        if (i > first && upwards(name) > up)
-            up = upwards(name);
+        if (i > first && script_upwards(name) > up)
+            up = script_upwards(name);
         clash |= end > first + 1 && !is_free(s, text_of(input, "sha256"), "", name);
     }
 
@@ -485,7 +362,7 @@ static int put_input(script *s, const json_t *entry, size_t number, const char *
     *piped = number == s->group.piped && !text_of(input, "via");
     if (*piped) {
         const char *kind = text_of(json_object_get(s->history, hash), "kind");
-        snprintf(piped_name, sizeof piped_name, kind && is_option(kind) ? "%.60s.npz" : "standard-input", kind);
+        snprintf(piped_name, sizeof piped_name, kind && script_is_option(kind) ? "%.60s.npz" : "standard-input", kind);
         name = piped_name;
     }
     return put(s, hash, s->group.folder, name, path);
@@ -509,7 +386,7 @@ static int put_all(script *s, const char *hash, const char *name)
                                           (pass == 1)) SP_TRY(put_input(s, nodes[n].entry, i, &path, &piped));
         }
         if (pass == 0)
-            SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
+            SP_TRY(put(s, hash, "", script_is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
     }
 
     s->group.inputs = NULL;
@@ -577,10 +454,10 @@ int script_options(sp_context *context, const json_t *parameters, bool shown, FI
     json_t *value;
     json_object_foreach((json_t *)parameters, name, value)
     {
-        const bool usable = is_option(name) && may_be_recorded(name, value);
+        const bool usable = script_is_option(name) && script_may_be_recorded(name, value);
         if (!usable && !shown)
             return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option that programs record", name);
-        if (json_is_false(value) || json_is_null(value) || is_keyed(name))
+        if (json_is_false(value) || json_is_null(value) || script_is_keyed(name))
             continue;
         size_t count = json_is_array(value) ? json_array_size(value) : 1;
         for (size_t i = 0; i < count; i++) {
@@ -673,7 +550,7 @@ static int print_run(script *s, int64_t run)
             SP_TRY(put_input(s, entry, i, &path, &piped));
             if (option)
                 fprintf(s->stream, " --%s", option);
-            if (option && is_keyed(option)) {
+            if (option && script_is_keyed(option)) {
                 SP_TRY(print_keyed(s, entry, i, piped ? "-" : path));
             } else if (piped)
                 fputs(" -", s->stream);

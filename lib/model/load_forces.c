@@ -309,6 +309,7 @@ int sp_load_distribute(sp_context *context, const sp_fe_space *body, const sp_lo
     case SP_LOAD_SURFACE:
         add_at_surface(mesh, full, load->id, 1, load->force);
         return SP_OK;
+
     case SP_LOAD_PRESSURE:
         if (mesh->surface.triangle_count == 0 || load->set)
             return press_faces(context, mesh, load, full);
@@ -316,6 +317,7 @@ int sp_load_distribute(sp_context *context, const sp_fe_space *body, const sp_lo
         return SP_OK;
     case SP_LOAD_TRACTION:
         return pull_faces(context, mesh, load, full);
+
     case SP_LOAD_SET:
         if (load->set->kind == SP_SET_FACES)
             return pull_faces(context, mesh, load, full);
@@ -324,11 +326,13 @@ int sp_load_distribute(sp_context *context, const sp_fe_space *body, const sp_lo
         for (int64_t i = 0; i < load->set->count; i++)
             add_at_vertex(full, load->set->index[i], 1 / (double)load->set->count, load->force);
         return SP_OK;
+
     case SP_LOAD_REGION:
     case SP_LOAD_ALL:
     case SP_LOAD_ROTATION:
         return load_elements(context, body, load, full);
-    case SP_LOAD_SPRING:
+
+    case SP_LOAD_SPRING: /* a stiffness of the model, not a force on its vertices */
         break;
     }
     return SP_OK;

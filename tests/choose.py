@@ -57,15 +57,9 @@ def unit_tests(reached):
     return [name for steps, name in sorted(tests) if name != 'prepare']
 
 
-def program_distances(changed, reached):
-    """Steps to each program: its main, or a file of the folder that has its name."""
-    programs = {}
-    for path in (ROOT / 'tools').glob('*.c'):
-        own = ['tools/%s.c' % path.stem] + [p for p in reached if p.startswith('tools/%s/' % path.stem.replace('sim', '', 1))]
-        steps = [reached[p] for p in own if p in reached]
-        if steps:
-            programs[path.stem] = min(steps)
-    return programs
+def program_distances(reached):
+    """Steps to the main function of each program."""
+    return {path.stem: reached['tools/' + path.name] for path in (ROOT / 'tools').glob('*.c') if 'tools/' + path.name in reached}
 
 
 def command_line_tests(changed, programs):
@@ -92,7 +86,7 @@ def main():
         sys.exit('usage: choose.py unit|cli FILE...')
     changed = set(sys.argv[2:])
     reached = distances(changed, read_includes())
-    chosen = unit_tests(reached) if sys.argv[1] == 'unit' else command_line_tests(changed, program_distances(changed, reached))
+    chosen = unit_tests(reached) if sys.argv[1] == 'unit' else command_line_tests(changed, program_distances(reached))
     sys.stdout.writelines(line + '\n' for line in chosen)
 
 

@@ -28,7 +28,7 @@ interior() {
 	def triangles(name):
 	    m = np.load(name)
 	    return len(m['surface/triangles']) if 'surface/triangles' in m.files else 0
-	spanning, whole = map(int, re.search(r'(\d+) of (\d+) triangles of the surface span two domains', sys.argv[1]).groups())
+	spanning, whole = map(int, re.search(r'(\d+) of (\d+) triangles of the surface have corners in elements of two domains', sys.argv[1]).groups())
 	assert whole == triangles('mesh.npz')
 	assert spanning == whole - sum(triangles('domain-%d.npz' % d) for d in range(3)) > 0
 	END

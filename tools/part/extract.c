@@ -29,8 +29,8 @@ static void say_spanning(const sp_mesh *mesh, const sp_domains *domains)
         spanning += in[0] != in[1] || in[1] != in[2];
     }
     if (spanning)
-        tool_say("%lld of %lld triangles of the surface span two domains, whose elements carry their corners: no "
-                 "extracted mesh has them",
+        tool_say("%lld of %lld triangles of the surface have corners in elements of two domains, and are in no "
+                 "extracted mesh",
                  (long long)spanning, (long long)surface->triangle_count);
 }
 

@@ -147,12 +147,8 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
     tool_render_workers_close(workers, threads);
     for (int64_t i = 0; i < count && (chosen->sheet || threads == 1); i++) { /* one picture: all threads draw it */
         tool_check(tool_figure_load(figure, frame[i]), figure->motion->mesh.path);
-        tool_check(tool_sheet_draw(figure, sheet,
-                                   cell            ? cell[i]
-                                   : chosen->sheet ? i
-                                                   : 0,
-                                   frame[i]),
-                   tool_figure_file(figure));
+        const int64_t next = chosen->sheet ? i : 0;
+        tool_check(tool_sheet_draw(figure, sheet, cell ? cell[i] : next, frame[i]), tool_figure_file(figure));
         if (film)
             tool_film_add(to, &sheet->picture, shown[i]);
         else if (!chosen->sheet)

@@ -7,11 +7,38 @@
 #include <string.h>
 
 /* Products and solves with several columns give each of them the same bytes, those with fewer than LEAST do not. */
-enum { LANES = 8, LEAST = 3 };
+enum { LANES = 8, LEAST = SP_DERIVATIVES_LEAST };
 
 int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count)
 {
     return 3 * space->dof_count * (count > LEAST ? count : LEAST) + LEAST * 3 * space->mesh->vertex_count;
+}
+
+int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibility *flexibility, int64_t count,
+                            double *load, double *solution, double *product, double *residual)
+{
+    const int64_t n = K->order;
+    const int status = sp_flexibility_solve(flexibility, count, load, solution);
+    if (status != SP_OK)
+        return status;
+
+    /* The residual is computed independently of the solver; balancing removes reactions of constraints from it. */
+    sp_flexibility_balance(flexibility, count, load);
+    for (int64_t c = 0; c < count; c += LANES) {
+        const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
+        sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
+    }
+    sp_flexibility_balance(flexibility, count, product);
+
+    for (int64_t c = 0; c < count; c++) {
+        const double *f = load + c * n, *p = product + c * n;
+        double size = sqrt(sp_dense_dot(n, f, f)), sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += (p[i] - f[i]) * (p[i] - f[i]);
+        if (size > 0)
+            *residual = fmax(*residual, isnan(sum) ? INFINITY : sqrt(sum) / size); /* fmax drops NaN */
+    }
+    return SP_OK;
 }
 
 /* For at least LEAST pairs. */
@@ -31,28 +58,13 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
         for (int64_t i = 0; i < n; i++)
             load[c * n + i] = -load[c * n + i];
     }
-    status = sp_flexibility_solve(flexibility, count, load, solution);
+    status = sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, residual);
     if (status != SP_OK)
         return status;
 
-    /* The residual is computed independently of the solver; balancing removes reactions of constraints from it. */
-    sp_flexibility_balance(flexibility, count, load);
-    for (int64_t c = 0; c < count; c += LANES) {
-        const int64_t width = count - c < LANES ? count - c : LANES, at = width < LEAST ? count - LEAST : c;
-        sp_sparse_times(context, K, width < LEAST ? LEAST : width, solution + at * n, product + at * n);
-    }
-    sp_flexibility_balance(flexibility, count, product);
-
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
-    for (int64_t c = 0; c < count; c++) {
-        const double *f = load + c * n, *p = product + c * n;
-        double size = sqrt(sp_dense_dot(n, f, f)), sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += (p[i] - f[i]) * (p[i] - f[i]);
-        if (size > 0)
-            *residual = fmax(*residual, isnan(sum) ? INFINITY : sqrt(sum) / size); /* fmax drops NaN */
+    for (int64_t c = 0; c < count; c++)
         sp_fe_space_scatter(space, solution + c * n, derivative + c * rows);
-    }
     return SP_OK;
 }
 

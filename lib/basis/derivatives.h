@@ -31,4 +31,11 @@ int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, double *residual) SP_MUST_USE;
 
+/* The part of it that does not depend on where the loads come from: solution [n, count] = K⁻¹ load, with n = K->order
+ * and SP_DERIVATIVES_LEAST ≤ count ≤ SP_DERIVATIVES_WIDTH; residual is raised to the largest ‖K Φ − f‖/‖f‖ of the
+ * columns that are not 0. load loses what reactions balance; product [n, count] is scratch. */
+enum { SP_DERIVATIVES_LEAST = 3 };
+int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibility *flexibility, int64_t count,
+                            double *load, double *solution, double *product, double *residual) SP_MUST_USE;
+
 #endif

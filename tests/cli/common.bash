@@ -102,6 +102,7 @@ command_of() {
     modes) line=(modes mesh.npz -k 4) ;;
     modalderiv) line=(modalderiv mesh.npz modes.npz) ;;
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
+    odebasis) line=(odebasis K.npz M.npz hessian.npz -k 3 -r 6) ;;
     sketchsolve) line=(sketchsolve mesh.npz --loads sketch.csv) ;;
     polycoef) line=(polycoef mesh.npz basis.npz) ;;
     cubature) line=(cubature mesh.npz basis.npz --poses 100 --nested) ;;
@@ -286,6 +287,9 @@ slots() {
     motion) echo "simexport @ --to csv" ;;
     curve) echo "simcurve mesh.npz --basis basis.npz --poly poly.npz --of @" ;;
     skin) echo "simulate mesh.npz --model modal --basis modes.npz --skin @ --skeleton skeleton.json --steps 1" ;;
-    K) echo "modes mesh.npz -k 4 --stiffness @" ;;
+    K)
+        echo "modes mesh.npz -k 4 --stiffness @"
+        echo "odebasis @ M.npz hessian.npz -k 3"
+        ;;
     esac
 }

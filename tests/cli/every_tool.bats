@@ -379,7 +379,7 @@ meets() {
         [ -z "$ending" ] || refused 2 'nothing to do: no input was named' "$tool" -o "out$ending"
         [ -z "$ending" ] || refused 2 'no output was named' "${line[@]}"
         usage=$(head -n 1 "$HELP/$tool")
-        [[ $usage == *...* ]] || refused 2 'one argument too many: [abc]$' "$tool" a b c ${ending:+-o "out$ending"}
+        [[ $usage == *...* ]] || refused 2 'one argument too many: [abcd]$' "$tool" a b c d ${ending:+-o "out$ending"}
     done
     no_faults
 }

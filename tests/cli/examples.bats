@@ -23,7 +23,8 @@ setup_file() {
     simfull spoon.npz -q --loads pull.csv --dt 0.01 --steps 16 -o full.npz
     distfield bar.obj -q -n 12 -o field.npz
     pointshell spoon.npz -q --basis basis.npz --normals tangents --points 60 -o shell.npz
-    modes spoon.npz -q -k 3 --write-stiffness K.npz -o few.npz
+    modes spoon.npz -q -k 3 --write-stiffness K.npz --write-mass M.npz -o few.npz
+    "$PYTHON" "$BATS_TEST_DIRNAME/tensor.py" K.npz hessian.npz
     simexport spoon.npz -q -o bridge.veg
     simexport spoon.npz -q -o bridge.bou
     simexport basis.npz -q -o bridge.U

@@ -36,6 +36,7 @@ make_inputs() {
     cd "$DATA"
     make_models .
     make_pipeline 6 6
+    "$PYTHON" "$here/tensor.py" K.npz hessian.npz
     distfield bar.obj -q -n 6 -o field.npz
     pointshell mesh.npz -q --basis basis.npz --normals tangents --points 60 --levels 3 -o shell.npz
     make_scene "$here"

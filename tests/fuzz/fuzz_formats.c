@@ -12,6 +12,7 @@
 #include "formats/scene_trajectory.h"
 #include "formats/skin.h"
 #include "formats/sparse.h"
+#include "formats/system.h"
 #include "formats/trajectory.h"
 
 #include <stddef.h>
@@ -176,6 +177,26 @@ static void read_kinds(sp_context *context)
                 if (skin.skin.bone[k] < 0 || skin.skin.bone[k] >= skin.skin.bone_count || !(skin.skin.weight[k] >= 0))
                     abort();
             sp_skin_free(&skin.skin);
+        }
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        sp_tensor tensor;
+        if (sp_tensor_read(context, &file, -1, false, &tensor) == SP_OK) {
+            for (int64_t e = 0; e < tensor.start[tensor.order]; e++)
+                if (tensor.j[e] < 0 || tensor.j[e] > tensor.k[e] || tensor.k[e] >= tensor.order)
+                    abort();
+            sp_tensor_free(&tensor);
+        }
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        sp_system_basis basis;
+        if (sp_system_basis_read(context, &file, &basis) == SP_OK) {
+            for (int64_t e = 0; e < 2 * basis.pairs; e++)
+                if (basis.pair[e] < 0 || basis.pair[e] >= basis.count)
+                    abort();
+            sp_system_basis_free(&basis);
         }
         sp_file_free(&file);
     }

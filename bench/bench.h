@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "formats/import/surface.h"
 #include "formats/mesh.h"
-#include "linear/blas.h"
+#include "tools/process/blas.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 static inline void bench_begin(void)
 {
     sp_memory_prepare();
-    sp_blas_prepare(true);
+    process_blas_prepare(true);
 }
 
 static inline double bench_now(void)

@@ -4,10 +4,10 @@
  * 9300 vertices and 40,000 tetrahedra. Every round makes one step of each model. Ratios are those of steps in one
  * round, and their medians are printed. */
 #include "assembly/fe_space.h"
-#include "base/threads.h"
 #include "bench.h"
 #include "integrate/integrate.h"
 #include "model/conjac/conjac_internal.h"
+#include "tools/process/threads.h"
 
 enum { MODELS = 7, MOST_ROUNDS = 99, TOTAL = 0, FILL, FACTOR, SOLVE, PARTS };
 
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     const int rounds = argc > 2 ? atoi(argv[2]) : 9;
     bench_begin();
-    sp_threads_prepare();
+    process_threads_prepare();
     context.threads = argc > 1 ? atoi(argv[1]) : 1;
     for (int k = 0; k < (argc > 3 ? 1 : 2); k++) {
         sp_mesh mesh;

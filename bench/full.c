@@ -13,12 +13,12 @@
  *
  * Seconds are wall-clock time; processor time is in parentheses, and is less affected by other work on the machine. */
 #include "assembly/fe_space.h"
-#include "base/threads.h"
 #include "bench.h"
 #include "integrate/integrate.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 #include "model/models.h"
+#include "tools/process/threads.h"
 
 static void check(const sp_context *context, int status)
 {
@@ -540,7 +540,7 @@ int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
     bench_begin();
-    sp_threads_prepare();
+    process_threads_prepare();
     if (argc < 4)
         return usage();
     if (!strcmp(argv[1], "mesh")) {

@@ -2,9 +2,9 @@
  * threads (OFFSET −1: automatic, 0: the surface, else metres), and compares the spread of nearest-neighbour distances
  * with that of random samples and of the other generators. */
 #include "pointshell/pointshell.h"
-#include "base/threads.h"
 #include "bench.h"
 #include "formats/import/surface.h"
+#include "tools/process/threads.h"
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     sp_pointshell_report report;
     if (argc != 5)
         return 2;
-    sp_threads_prepare();
+    process_threads_prepare();
     bench_read_surface(&context, argv[1], &surface);
     context.threads = 2;
     double start = bench_now();

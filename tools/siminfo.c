@@ -1,11 +1,11 @@
 /* siminfo: the contents and the provenance of a file. */
 #include "formats/kinds.h"
-#include "linear/blas.h"
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"
 #include "tools/info/script.h"
 #include "tools/info/stale.h"
 #include "tools/info/summary.h"
+#include "tools/process/blas.h"
 
 #include <string.h>
 
@@ -89,10 +89,10 @@ static int judge(sp_context *context, const sp_file *file, const char *path)
 static int test_libraries(sp_context *context)
 {
     char libraries[300];
-    sp_blas_versions(libraries, sizeof libraries);
+    process_blas_versions(libraries, sizeof libraries);
     if (!tool_quiet())
         fprintf(tool_stdout(), "%s\n", libraries);
-    tool_check(sp_blas_test(context), NULL);
+    tool_check(process_blas_test(context), NULL);
     if (!tool_quiet())
         fprintf(tool_stdout(), "matrix products on several threads at once are right\n");
     return tool_end();

@@ -5,7 +5,7 @@
 
 LIBRARY is build/tests/fail-memory.so; commands stand one on a line, and work in the current folder. Each is run undisturbed, which counts its
 allocations, and then POSITIONS times (0: as many times as it has allocations) in each of three ways: one allocation fails; it and all later ones;
-one, with the spare threads of lib/base/threads.h, which are left out of the other ways. POSITIONS are the first, the last, and others drawn at random.
+one, with the spare threads of tools/process/threads.h, which are left out of the other ways. POSITIONS are the first, the last, and others drawn at random.
 
 Every such run has to end with exit 4 and one line "program: ... out of memory", or of a thread that cannot be created; the outputs, which hold the
 word "old" before, are as they were, and no file is new. Runs whose allocation was not reached, since threads do not make as many in every run, and

@@ -3,7 +3,6 @@
 #include "basis/pca.h"
 #include "basis/projection.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -222,7 +221,6 @@ static void projection_is_in_the_given_mass(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(orthonormalization_survives_near_dependence);
     RUN(pca_finds_known_singular_values);

@@ -1,6 +1,7 @@
 /* BLAS, LAPACK, CHOLMOD and ARPACK run on the calling thread alone, from one thread and from several: they end, and
  * give the same bytes for any number of threads. The sizes are above those from which OpenBLAS divides its work. */
 #include "linear/blas.h"
+#include "tools/process/blas.h"
 
 #include "base/random.h"
 #include "basis/modes.h"
@@ -171,7 +172,7 @@ static void sparse_for_any_number_of_threads(void)
 static void products_at_once(void)
 {
     for (int i = 0; i < 5; i++)
-        CHECK_OK(sp_blas_test(&context));
+        CHECK_OK(process_blas_test(&context));
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 
 #include "assembly/elastic.h"
 #include "base/vec3.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "model/load_stiffness.h"
 #include "test.h"
@@ -312,7 +311,6 @@ static void softening(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(rotation_turns_forces);
     RUN(third_derivative);

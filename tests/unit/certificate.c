@@ -2,7 +2,6 @@
 #include "reduced/certificate.h"
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "model/load_fields.h"
 #include "test.h"
@@ -234,7 +233,6 @@ static void free_bodies_are_refused(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(as_assembled);
     RUN(loads_are_found);

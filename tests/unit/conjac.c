@@ -4,7 +4,6 @@
 #include "assembly/viscous.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "model/conjac/conjac_internal.h"
 #include "test.h"
@@ -1206,7 +1205,6 @@ static void chooses_vertices(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(step_is_the_dense_one);
     RUN(mapping_is_the_derivative);
     RUN(inertia_is_projected);

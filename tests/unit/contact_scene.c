@@ -5,7 +5,6 @@
 #include "contact/scene.h"
 #include "contact/stiffness.h"
 #include "contact_models.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "reduced/linear.h"
 
@@ -2376,7 +2375,6 @@ static void memory_is_refused_with_an_estimate(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(false);
     make_models();
     RUN(heavy_ball_rests_at_its_depth);
     RUN(ball_rests_on_ball);

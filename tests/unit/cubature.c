@@ -3,7 +3,6 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/joint.h"
-#include "linear/blas.h"
 #include "linear/nnls.h"
 #include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
@@ -707,7 +706,6 @@ static void sampling(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(forces_of_poses);
     RUN(columns_and_products);

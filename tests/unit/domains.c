@@ -10,7 +10,6 @@
 #include "domains/domains.h"
 #include "formats/domains.h"
 #include "formats_test.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "mesh/mesh_sets.h"
 
@@ -515,7 +514,6 @@ static void files(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(partitions);

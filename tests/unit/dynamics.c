@@ -5,7 +5,6 @@
 #include "basis/modes.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "model/loads.h"
 #include "model/models.h"
@@ -928,7 +927,6 @@ static void many_loads_add_up_in_their_order(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(second_order_in_time);

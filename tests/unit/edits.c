@@ -1,6 +1,5 @@
 /* Materials edited at run time: the polynomials of the edited body, without recomputing them. */
 #include "bodies.h"
-#include "linear/blas.h"
 #include "reduced/edit.h"
 #include "reduced/mass.h"
 #include "test.h"
@@ -147,7 +146,6 @@ static void a_region_called_all(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(edited_is_computed_anew);

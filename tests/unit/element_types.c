@@ -6,7 +6,6 @@
 #include "assembly/element.h"
 #include "assembly/gradients.h"
 #include "base/vec3.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "mesh/element_type.h"
 #include "model/loads.h"
@@ -609,7 +608,6 @@ static void cantilevers(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(shape_functions);
     RUN(rules);

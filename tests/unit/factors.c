@@ -1,7 +1,6 @@
 /* Factors of elements on λ and μ: against regions with explicit materials, through forces and polynomials. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -218,7 +217,6 @@ static void refusals(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(fields_equal_regions);
     RUN(edited_constants);
     RUN(classes);

@@ -4,7 +4,6 @@
 #include "assembly/element.h"
 #include "bodies.h"
 #include "cubature/cubature.h"
-#include "linear/blas.h"
 #include "material/law.h"
 #include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
@@ -599,7 +598,6 @@ static void refusals(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(directions_equal_regions);
     RUN(turned_bodies);
     RUN(differences);

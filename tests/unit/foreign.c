@@ -5,7 +5,6 @@
 #include "formats/export/matrix_market.h"
 #include "formats/export/matrix_write.h"
 #include "formats/import/matrix.h"
-#include "linear/blas.h"
 #include "reduced/mass.h"
 #include "test.h"
 
@@ -763,7 +762,6 @@ static void published_surface_bases(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(npy_in_every_form);
     RUN(npy_that_is_none);

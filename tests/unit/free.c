@@ -3,7 +3,6 @@
 #include "basis/free_derivatives.h"
 #include "basis/modes.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "test.h"
 
@@ -388,7 +387,6 @@ static void foreign_stiffness_is_believed(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(cube_keeps_its_multiple_eigenvalues);
     RUN(groups_are_not_cut);

@@ -5,7 +5,6 @@
 #include "bodies.h"
 #include "cubature/cubature.h"
 #include "geometry_models.h"
-#include "linear/blas.h"
 #include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
 #include "rigid/free.h"
@@ -1178,7 +1177,6 @@ static void refusals(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(inertia_of_boxes);

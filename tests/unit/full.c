@@ -5,7 +5,6 @@
 #include "assembly/viscous.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "test.h"
 
@@ -2117,7 +2116,6 @@ static void steps_allocate_nothing(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 1; /* small bodies; see same_bytes_for_any_threads */
     RUN(orders_of_convergence);

@@ -2,7 +2,6 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/equilibrium.h"
-#include "linear/blas.h"
 #include "material/law.h"
 #include "model/models.h"
 #include "test.h"
@@ -575,7 +574,6 @@ static void threads_change_nothing(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(published_hexahedron);
     RUN(cooks_membrane);
     RUN(stretched_bars);

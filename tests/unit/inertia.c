@@ -7,7 +7,6 @@
 #include "basis/flexibility.h"
 #include "basis/modes.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "test.h"
 #ifdef SUPPLE_YANG2015
@@ -468,7 +467,6 @@ static void derivatives_solve_their_equation(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(pinning_solves_the_bordered_system);
     RUN(inertia_forces_sum_to_what_rigid_mechanics_says);

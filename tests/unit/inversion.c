@@ -2,7 +2,6 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "test.h"
 
@@ -278,7 +277,6 @@ static void energy_step_wants_cubic_forces(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(bending_far);
     RUN(statics);
     RUN(dynamics);

@@ -1,7 +1,6 @@
 /* Joined bodies: derivatives, closed forms, conservation, orders of convergence, loops, refusals. */
 #include "allocations.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "reduced/polynomial.h"
 #include "rigid/body_loads.h"
 #include "rigid/joined_internal.h"
@@ -774,7 +773,6 @@ static void refusals(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(matrix_is_the_derivative);

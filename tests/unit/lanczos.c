@@ -2,7 +2,6 @@
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "linear/dense.h"
 #include "test.h"
 
@@ -163,7 +162,6 @@ static void both_find_the_same(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(known_spectra);

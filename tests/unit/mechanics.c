@@ -3,7 +3,6 @@
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -604,7 +603,6 @@ static void stiffness_of_one_hexahedron(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(force_is_gradient_of_energy);

@@ -3,7 +3,6 @@
 #include "cubature/cubature.h"
 #include "cubature/joint.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "linear/iterate.h"
 #include "model/loads.h"
 #include "model/models.h"
@@ -726,7 +725,6 @@ static void training_that_stops_by_itself(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(iterative_solvers);
     RUN(products_with_the_stiffness);

@@ -3,7 +3,6 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "test.h"
@@ -330,7 +329,6 @@ static void refusals(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(same_steps);
     RUN(exact_steps);
     RUN(one_step);

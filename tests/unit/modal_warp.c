@@ -2,7 +2,6 @@
 #include "model/modal_warp.h"
 #include "bodies.h"
 #include "geometry/pose.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "model/warped_points.h"
 #include "test.h"
@@ -206,7 +205,6 @@ static void points_to_show(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(rigid_rotations);
     RUN(rates);
     RUN(turned_loads);

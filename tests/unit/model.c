@@ -3,7 +3,6 @@
 
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -281,7 +280,6 @@ static void gravity_refused(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(reduced_kinds);
     RUN(full_order_kinds);
     RUN(at_vertices);

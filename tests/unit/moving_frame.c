@@ -3,7 +3,6 @@
 #include "rigid/moving_frame.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "test.h"
 
@@ -275,7 +274,6 @@ static void refusals(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(forces);
     RUN(signs);
     RUN(pendulum);

@@ -2,7 +2,6 @@
  * by the KKT conditions recomputed here in long double. */
 #include "linear/nnls.h"
 #include "base/random.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -520,7 +519,6 @@ static void same_bytes(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(all_subsets);
     RUN(known_solutions);

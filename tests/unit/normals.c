@@ -5,7 +5,6 @@
 #include "bodies.h"
 #include "field_models.h"
 #include "geometry/pose.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -484,7 +483,6 @@ static void what_cannot_be(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(tangents_of_normals);
     RUN(rotations);

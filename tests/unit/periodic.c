@@ -1,7 +1,6 @@
 /* Harmonic balance, Floquet multipliers and curves: closed forms, finite differences, time integration. */
 #include "periodic/curve.h"
 
-#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -567,7 +566,6 @@ static void refusals(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(jacobian);
     RUN(multipliers);

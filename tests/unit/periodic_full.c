@@ -3,7 +3,6 @@
 #include "periodic/full.h"
 
 #include "bodies.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "periodic/curve.h"
 #include "reduced/galerkin.h"
@@ -325,7 +324,6 @@ static void resumed(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(same);
     RUN(linear);

@@ -1,7 +1,6 @@
 /* The reduced polynomials: against the projected full force, finite differences, parts, sub-bases, threads. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "reduced/galerkin.h"
 #include "reduced/linear.h"
 #include "reduced/polynomial.h"
@@ -482,7 +481,6 @@ static void batches_are_many_forces(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(equals_the_projected_force);

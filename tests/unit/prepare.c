@@ -1,9 +1,9 @@
 /* Every unit program starts as the programs do: BLAS on one thread, with the kernels of this processor. */
-#include "linear/blas.h"
+#include "tools/process/blas.h"
 
 #include <stdlib.h>
 
 __attribute__((constructor)) static void prepare(void)
 {
-    sp_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
+    process_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
 }

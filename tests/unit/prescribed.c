@@ -6,7 +6,6 @@
 #include "formats/activation.h"
 #include "formats/loads.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "model/loads.h"
 #include "model/models.h"
@@ -922,7 +921,6 @@ static void texts_refused(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(rigid_moves);
     RUN(single_moves);
     RUN(carried_along);

@@ -8,7 +8,6 @@
 #include "bodies.h"
 #include "formats/import/matrix.h"
 #include "formats/import/volume.h"
-#include "linear/blas.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -452,7 +451,6 @@ static void simple_bridge(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(beam3);

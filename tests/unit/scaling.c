@@ -7,7 +7,6 @@
 #include "basis/weights.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "test.h"
 
@@ -446,7 +445,6 @@ static void the_full_mesh_moves_alike(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(modes_derivatives_and_bases_follow_their_laws);
     RUN(polynomials_follow_their_laws);

@@ -5,7 +5,6 @@
 #include "bodies.h"
 #include "integrate/equilibrium.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "test.h"
@@ -409,7 +408,6 @@ static void pieces(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(the_densest_goes_first);
     RUN(what_lost_its_neighbours_comes_back);

@@ -3,7 +3,6 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 #include "model/models.h"
@@ -344,7 +343,6 @@ static void many_right_sides(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 1;
     RUN(same_motion);

@@ -3,7 +3,6 @@
 #include "base/state.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "model/warp/warp.h"
@@ -203,7 +202,6 @@ static void in_parts(void)
 int main(void)
 {
     context = sp_context_default();
-    sp_blas_prepare(true);
     RUN(in_and_out);
     RUN(motions);
     RUN(in_parts);

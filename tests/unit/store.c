@@ -3,7 +3,6 @@
 #include "basis/pca.h"
 #include "basis/random_projection.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -493,7 +492,6 @@ static void small_directions_keep_their_digits(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(blocks_elsewhere_give_the_same_bytes);
     RUN(a_full_disk_is_said);

@@ -4,7 +4,6 @@
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <string.h>
@@ -288,7 +287,6 @@ static void other_tensors(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(chain_has_the_known_derivatives);
     RUN(columns_do_not_depend_on_others);

@@ -5,7 +5,6 @@
 #include "assembly/element.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/models.h"
 #include "reduced/viscous.h"
 #include "test.h"
@@ -658,7 +657,6 @@ static void same_bytes_for_any_threads(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(force_is_that_of_the_stress);

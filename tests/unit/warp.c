@@ -2,13 +2,12 @@
  * BiCGStab. */
 #include "allocations.h"
 #include "assembly/elastic.h"
-#include "base/threads.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/warp/warp_internal.h"
 #include "test.h"
+#include "tools/process/threads.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -1278,8 +1277,7 @@ static void bent_bars_move(void)
 
 int main(void)
 {
-    sp_blas_prepare(true);
-    sp_threads_prepare();
+    process_threads_prepare();
     context = sp_context_default();
     context.threads = 2;
     RUN(rigid_motion_is_free);

@@ -8,8 +8,8 @@
 #undef _FILE_OFFSET_BITS /* which gives mmap the name mmap64: both are wrapped */
 #include "tools/common/internal.h"
 
-#include "base/threads.h"
 #include "tools/common/parallel.h"
+#include "tools/process/threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ static void prepare(void)
 
 static void out_of_memory(void)
 {
-    while (sp_thread_is_spare()) /* the program does without what this thread prepares */
+    while (process_thread_is_spare()) /* the program does without what this thread prepares */
         pause();
     if (!tool.ended) /* what libraries do afterwards harms no output */
         tool_out_of_memory();
@@ -160,7 +160,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 {
     prepare();
     const int error = real.pthread_create(thread, attributes, run, data);
-    while (error && sp_thread_is_spare())
+    while (error && process_thread_is_spare())
         pause();
     if (error)
         tool_fail(SP_SYSTEM, NULL, "cannot create a thread: %s", strerror(error));

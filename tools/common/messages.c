@@ -1,9 +1,9 @@
 #include "tools/common/internal.h"
 
-#include "base/threads.h"
 #include "formats/plain.h"
-#include "linear/blas.h"
 #include "tools/common/parallel.h"
+#include "tools/process/blas.h"
+#include "tools/process/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -187,17 +187,17 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
             signal(signals[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails instead */
-    sp_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
+    process_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
     tool.parameters = json_object();
     tool.inputs = json_array();
     tool.history = json_object();
     tool.warnings = json_array();
     tool_options_parse(argc, argv);
-    const char *core, *missing = sp_blas_missing(&core);
+    const char *core, *missing = process_blas_missing(&core);
     if (missing)
         tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing,
                   core);
-    if (sp_blas_without_locks()) {
+    if (process_blas_without_locks()) {
         tool_hint(
             "take its build with OpenMP (Debian: update-alternatives --config libopenblas.so.0-x86_64-linux-gnu)");
         tool_fail(SP_SYSTEM, NULL,
@@ -205,7 +205,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     }
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
-        sp_threads_prepare();
+        process_threads_prepare();
     tool.context.seed = (uint64_t)tool.seed;
     if (!tool.quiet) {
         on_terminal = isatty(STDERR_FILENO);

@@ -1,6 +1,6 @@
 #include "tools/common/internal.h"
 
-#include "linear/blas.h"
+#include "tools/process/blas.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -302,7 +302,7 @@ static void answer(const char *word, const char *next)
     }
     if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
         char libraries[300];
-        sp_blas_versions(libraries, sizeof libraries);
+        process_blas_versions(libraries, sizeof libraries);
         fprintf(tool_stdout(), "%s (Supple) %s\n%s\n", tool.spec->name, SUPPLE_VERSION, libraries);
         exit(tool_end());
     }

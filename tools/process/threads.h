@@ -1,6 +1,6 @@
-/* Initialization of OpenMP. */
-#ifndef SP_BASE_THREADS_H
-#define SP_BASE_THREADS_H
+/* What a program sets once for its process: the threads of OpenMP. */
+#ifndef TOOLS_PROCESS_THREADS_H
+#define TOOLS_PROCESS_THREADS_H
 
 #include <stdbool.h>
 
@@ -10,9 +10,9 @@
  * (measured, assembly on two busy processors). libgomp does not busy-wait when it counts more threads than processors,
  * so this function starts a few threads that sleep until the process ends. It does nothing if the user has set
  * OMP_WAIT_POLICY or GOMP_SPINCOUNT. */
-void sp_threads_prepare(void);
+void process_threads_prepare(void);
 
 /* Returns true if the calling thread is the one that starts these threads, which the program does not depend on. */
-bool sp_thread_is_spare(void);
+bool process_thread_is_spare(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* Concurrent products against plain loops. In a file of its own, since it links what calls it with OpenBLAS. */
+#include "tools/process/blas.h"
+
 #include "base/random.h"
-#include "linear/blas.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -52,7 +53,7 @@ static double products(uint64_t stream, double *work)
     return worst;
 }
 
-int sp_blas_test(sp_context *context)
+int process_blas_test(sp_context *context)
 {
     double worst[TEAM] = {0}, all = 0;
     double *work = malloc(TEAM * 3 * ENTRIES * sizeof *work);

@@ -1,4 +1,4 @@
-#include "base/threads.h"
+#include "tools/process/threads.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -23,12 +23,12 @@ static void *hold_a_team(void *data)
     return NULL;
 }
 
-bool sp_thread_is_spare(void)
+bool process_thread_is_spare(void)
 {
     return spare;
 }
 
-void sp_threads_prepare(void)
+void process_threads_prepare(void)
 {
     pthread_t thread;
     pthread_attr_t attributes;

@@ -21,6 +21,7 @@ struct sp_writer {
     bool abandoned; /* output that libarchive still writes when it closes is discarded */
     struct archive *archive;
     struct sha256_ctx hash;
+    uint32_t size; /* of the member whose local header comes next, of less than 4 GiB; 0: none */
 };
 
 static int archive_failure(sp_context *context, struct archive *archive, const char *doing)
@@ -35,18 +36,45 @@ static int archive_failure(sp_context *context, struct archive *archive, const c
                                            : "unknown error");
 }
 
+/* libarchive 3.8 leaves the sizes out of a local header, since the checksum stands behind the data, and earlier ones do
+ * not. Those who read from a pipe need them: stored data have no end of their own. */
+enum { LOCAL_HEADER = 30, SIZES = 18 };
+static bool lacks_sizes(const sp_writer *writer, const unsigned char *bytes, size_t count)
+{
+    static const unsigned char none[8] = {0};
+    return writer->size > 0 && count == LOCAL_HEADER && !memcmp(bytes, "PK\3\4", 4) &&
+           !memcmp(bytes + SIZES, none, sizeof none);
+}
+
+static void put_sizes(uint32_t size, unsigned char *header)
+{
+    for (int i = 0; i < 4; i++)
+        header[SIZES + i] = header[SIZES + 4 + i] = (unsigned char)(size >> 8 * i);
+}
+
 static la_ssize_t write_block(struct archive *archive, void *data, const void *bytes, size_t count)
 {
     sp_writer *writer = data;
-    ssize_t written;
+    unsigned char header[LOCAL_HEADER];
     if (writer->abandoned)
         return (la_ssize_t)count;
-    do
-        written = write(writer->descriptor, bytes, count);
-    while (written < 0 && errno == EINTR);
-    if (written < 0)
-        archive_set_error(archive, errno, "%s", strerror(errno));
-    return written;
+
+    if (lacks_sizes(writer, bytes, count)) {
+        memcpy(header, bytes, LOCAL_HEADER);
+        put_sizes(writer->size, header);
+        bytes = header;
+    }
+    writer->size = 0;
+
+    for (size_t done = 0; done < count;) {
+        const ssize_t written = write(writer->descriptor, (const char *)bytes + done, count - done);
+        if (written < 0 && errno != EINTR) {
+            archive_set_error(archive, errno, "%s", strerror(errno));
+            return -1;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return (la_ssize_t)count;
 }
 
 int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
@@ -100,6 +128,7 @@ static int begin_file(sp_writer *writer, const char *path, int64_t bytes)
     archive_entry_set_perm(entry, 0644);
     archive_entry_set_mtime(entry, FIXED_TIME, 0);
     int status = SP_OK;
+    writer->size = bytes < UINT32_MAX ? (uint32_t)bytes : 0;
     if (archive_write_header(writer->archive, entry) != ARCHIVE_OK)
         status = archive_failure(writer->context, writer->archive, "cannot write");
     archive_entry_free(entry);

@@ -425,6 +425,32 @@ static void same_input_same_bytes(void)
     free(b.data);
 }
 
+static uint32_t number_at(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Those who read members one after the other find the next by the size in the local header, for any version of
+ * libarchive. */
+static void local_headers_have_sizes(void)
+{
+    static const double values[3] = {1, 2, 3};
+    blob file =
+        make(NULL, (member[]){{"abc", SP_F8, false, 1, {2}, values}, {"d", SP_F8, false, 1, {3}, values}, {0}}, 0);
+    const unsigned char *at = file.data;
+    const uint32_t expected[2] = {128 + 16, 128 + 24};
+
+    for (int i = 0; i < 2; i++) {
+        const uint32_t size = number_at(at + 18);
+        CHECK(!memcmp(at, "PK\3\4", 4) && size == expected[i] && number_at(at + 22) == size, "member %d: %u bytes", i,
+              size);
+        at += 30 + (uint32_t)(at[26] | at[27] << 8) + (uint32_t)(at[28] | at[29] << 8) + size;
+        CHECK(!memcmp(at, "PK\7\10", 4) && number_at(at + 8) == size, "member %d: what stands behind it", i);
+        at += 16;
+    }
+    free(file.data);
+}
+
 static bool wants_nothing(void *data, const char *name)
 {
     (void)data;
@@ -915,6 +941,7 @@ int main(void)
     RUN(edited_materials);
     RUN(trajectory_round_trip);
     RUN(same_input_same_bytes);
+    RUN(local_headers_have_sizes);
     RUN(hash_is_as_defined);
     RUN(orders);
     RUN(refuses_other_files);

@@ -77,13 +77,19 @@ int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const 
 }
 
 /* METIS catches SIGTERM while it runs, and reports it as an invalid graph, which ours cannot be: the signal was for the
- * process, and goes on to it. METIS also puts back the handler that was there without its flags. */
+ * process, and goes on to it. METIS also puts back the handler that was there without its flags, and jumps out of its
+ * own, which leaves the signal blocked where its handler was set with BSD semantics. */
 static bool order_graph(cholmod_sparse *pattern, int64_t *order, cholmod_common *common)
 {
     struct sigaction handler;
+    sigset_t mask;
     sigaction(SIGTERM, NULL, &handler);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+
     const bool done = cholmod_l_metis(pattern, NULL, 0, 1, order, common);
+
     sigaction(SIGTERM, &handler, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (!done && common->status == CHOLMOD_INVALID)
         raise(SIGTERM);
     return done;

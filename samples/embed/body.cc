@@ -2,6 +2,7 @@
 #include <supple/supple.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>

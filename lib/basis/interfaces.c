@@ -47,13 +47,6 @@ static void second_moment(const sp_mesh *mesh, const sp_interface *interface, do
     }
 }
 
-static double determinant(double A[3][3])
-{
-    double normal[3];
-    sp_cross3(A[1], A[2], normal);
-    return sp_dot3(A[0], normal);
-}
-
 /* The vertices of a frame must not be on one line: the least eigenvalue of the moment is then 0, the others are equal
  * to the trace's half. */
 static int check_frame(sp_context *context, const sp_mesh *mesh, const sp_interface *interface)
@@ -66,7 +59,7 @@ static int check_frame(sp_context *context, const sp_mesh *mesh, const sp_interf
     const double trace = J[0][0] + J[1][1] + J[2][2];
 
     /* The product of the eigenvalues is compared with the cube of their sum. */
-    if (interface->vertex_count < 3 || !(determinant(J) > 1e-12 * trace * trace * trace))
+    if (interface->vertex_count < 3 || !(sp_determinant(J[0], J[1], J[2]) > 1e-12 * trace * trace * trace))
         return sp_fail(
             context, SP_INPUT, "interface \"%s\": a frame needs three vertices that are not on one line, it has %lld%s",
             interface->name, (long long)interface->vertex_count, interface->vertex_count < 3 ? "" : " on one line");

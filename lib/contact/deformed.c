@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mat3.h"
 #include "mesh/element_geometry.h"
 #include "pointshell/transfer.h"
 
@@ -209,12 +210,10 @@ static bool invert(const double F[3][3], double inverse[9])
         return false;
 
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            const int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
+        for (int k = 0; k < 3; k++)
             if (!(fabs(F[i][k]) <= LARGEST))
                 return false;
-            inverse[3 * k + i] = (F[a][c] * F[b][d] - F[a][d] * F[b][c]) / determinant;
-        }
+    sp_invert3(F[0], determinant, inverse);
     return true;
 }
 

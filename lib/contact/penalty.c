@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mat3.h"
 #include "contact/deformed.h"
 
 bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distance)
@@ -172,16 +173,6 @@ static void add_cross(const double v[3], const double A[9], double scale, double
     }
 }
 
-/* C = R H Rᵀ for H [3, 3]. */
-static void rotate_both(const double R[9], const double H[9], double C[9])
-{
-    double RH[9];
-    for (int i = 0; i < 9; i++)
-        RH[i] = R[i / 3 * 3] * H[i % 3] + R[i / 3 * 3 + 1] * H[3 + i % 3] + R[i / 3 * 3 + 2] * H[6 + i % 3];
-    for (int i = 0; i < 9; i++)
-        C[i] = sp_dot3(RH + i / 3 * 3, R + i % 3 * 3);
-}
-
 /* ∂d/∂p and its derivative, in the world frame, for a point at x in the frame of the distance field. */
 static void gradients(const sp_distance *distance, const double B[9], const double x[3], double g[3], double H[9])
 {
@@ -189,7 +180,7 @@ static void gradients(const sp_distance *distance, const double B[9], const doub
     sp_distance_at(distance, x, local);
     sp_rotate(B, local, g);
     sp_distance_curvature(distance, x, curvature);
-    rotate_both(B, curvature, H);
+    sp_rotate_matrix3(B, curvature, H);
 }
 
 /* ∂F/∂x and ∂F/∂ω of one point as in the header, without the terms for the rotation of its direction with the grasped

@@ -1,5 +1,6 @@
 #include "contact/scene_internal.h"
 
+#include "base/mat3.h"
 #include "contact/stiffness.h"
 
 #include <float.h>
@@ -44,7 +45,7 @@ static void weigh(sp_contact_scene *scene, contact_body *a)
     const sp_inertia *inertia = a->body->inertia;
     sp_coupled_motion *m = &scene->motion;
     const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
-    double arm[3], J[9], RJ[9], R[9];
+    double arm[3], J[9], R[9];
 
     sp_quaternion_matrix(a->pose.q, R);
     sp_rotate(R, inertia->centre, a->about);
@@ -59,12 +60,7 @@ static void weigh(sp_contact_scene *scene, contact_body *a)
     /* R J Rᵀ with J = tr(S) 1 − S */
     for (int i = 0; i < 9; i++)
         J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            RJ[3 * i + j] = R[3 * i] * J[j] + R[3 * i + 1] * J[3 + j] + R[3 * i + 2] * J[6 + j];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            m->inertia[3 * i + j] = sp_dot3(RJ + 3 * i, R + 3 * j);
+    sp_rotate_matrix3(R, J, m->inertia);
 }
 
 /* Where the body will be half a step ahead, with the velocities of now. */

@@ -1,4 +1,5 @@
 #include "material/stress.h"
+#include "base/vec3.h"
 
 #include <math.h>
 
@@ -8,12 +9,6 @@ static void expand(const double voigt[6], double scale, double matrix[3][3])
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             matrix[i][j] = scale * voigt[place[i][j]];
-}
-
-static double determinant(double m[3][3])
-{
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 }
 
 /* The mean of the eigenvalues, and the second and third invariants of the deviator d: ½ d:dᵀ ≥ 0 and det d. */
@@ -30,7 +25,7 @@ static void invariants(double m[3][3], double *mean, double *second, double *thi
     /* The invariant is below 0 by rounding only; fmax would hide a value that is not a number. */
     if (*second < 0)
         *second = 0;
-    *third = determinant(m);
+    *third = sp_determinant(m[0], m[1], m[2]);
 }
 
 /* The largest root of λ³ − second λ − third, which has three real ones, plus the mean. */
@@ -63,7 +58,7 @@ static void cauchy(const double strain[6], const double stress[6], double *mean,
         C[i][i] += 1;
 
     /* σ = F S Fᵀ / J has the invariants of C S / J, where J = √det C */
-    const double square = determinant(C), scale = square <= 0 ? 0 : 1 / sqrt(square);
+    const double square = sp_determinant(C[0], C[1], C[2]), scale = square <= 0 ? 0 : 1 / sqrt(square);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             m[i][j] = scale * (C[i][0] * S[0][j] + C[i][1] * S[1][j] + C[i][2] * S[2][j]);

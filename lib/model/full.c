@@ -1,4 +1,5 @@
 #include "assembly/elastic.h"
+#include "base/mat3.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 #include "linear/singular.h"
@@ -290,19 +291,12 @@ static int invert_blocks(full *self)
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
 
         /* Sylvester's criterion: the leading minors of a positive definite block are positive. */
-        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
-                                                                      B[1] * (B[3] * B[8] - B[5] * B[6]) +
-                                                                      B[2] * (B[3] * B[7] - B[4] * B[6]);
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = sp_determinant(B, B + 3, B + 6);
         if (!(B[0] > 0 && minor > 0 && determinant > 0))
             return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
                            (long long)vertex);
 
-        for (int c = 0; c < 3; c++)
-            for (int d = 0; d < 3; d++) { /* cofactors */
-                const int i = (d + 1) % 3, j = (d + 2) % 3, k = (c + 1) % 3, l = (c + 2) % 3;
-                self->block[9 * vertex + 3 * c + d] =
-                    (B[3 * i + k] * B[3 * j + l] - B[3 * i + l] * B[3 * j + k]) / determinant;
-            }
+        sp_invert3(B, determinant, self->block + 9 * vertex);
     }
     return SP_OK;
 }

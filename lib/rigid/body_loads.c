@@ -1,4 +1,5 @@
 #include "rigid/body_loads.h"
+#include "base/mat3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,9 +107,7 @@ static void add_force(double scale, const double total[3], const double *moment,
             Q[j] += scale * work;
     }
 
-    for (int a = 0; a < 3; a++) /* world [a, b] = Σ (R y)_a f_b */
-        for (int b = 0; b < 3; b++)
-            world[3 * a + b] = R[3 * a] * Y[b] + R[3 * a + 1] * Y[3 + b] + R[3 * a + 2] * Y[6 + b];
+    sp_multiply3(R, Y, world); /* world [a, b] = Σ (R y)_a f_b */
 
     for (int c = 0; c < 3; c++)
         force[c] = scale * total[c];

@@ -1,4 +1,5 @@
 #include "rigid/moving_frame.h"
+#include "base/mat3.h"
 
 #include <float.h>
 #include <math.h>
@@ -60,19 +61,6 @@ void sp_moving_frame_set_gravity(sp_moving_frame *frame, const double gravity[3]
     memcpy(frame->gravity, gravity, sizeof frame->gravity);
 }
 
-static void cross_matrix(const double v[3], double matrix[9])
-{
-    const double cross[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
-    memcpy(matrix, cross, sizeof cross);
-}
-
-/* Rᵀ v. */
-static void turn_back(const double R[9], const double v[3], double turned[3])
-{
-    for (int k = 0; k < 3; k++)
-        turned[k] = R[k] * v[0] + R[3 + k] * v[1] + R[6 + k] * v[2];
-}
-
 /* The frame at t ≥ 0. Where velocities jump, at lines of a path, they are the means of those before and after: of steps
  * from line to line each has half of the impulse at either end. Times k h are lines but for rounding. */
 static sp_pose frame_at(sp_pose_path *path, const void *path_data, double t, double velocity[6])
@@ -106,9 +94,9 @@ void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const doubl
     sp_quaternion_matrix(middle.q, motion->R);
     sp_quaternion_matrix(first.q, R[0]);
     sp_quaternion_matrix(last.q, R[1]);
-    turn_back(motion->R, world, motion->a);
-    turn_back(R[0], velocity[0] + 3, spin[0]);
-    turn_back(R[1], velocity[1] + 3, spin[1]);
+    sp_rotate_back(motion->R, world, motion->a);
+    sp_rotate_back(R[0], velocity[0] + 3, spin[0]);
+    sp_rotate_back(R[1], velocity[1] + 3, spin[1]);
 
     /* The mean angular velocity is that of the rotation from the first to the last pose, the angular acceleration
      * the change of the velocities in the frame's own axes. */
@@ -120,8 +108,8 @@ void sp_frame_motion_find(sp_pose_path *path, const void *path_data, const doubl
     }
 
     /* W = [ω], B = [α] + [ω][ω] */
-    cross_matrix(omega, motion->W);
-    cross_matrix(alpha, motion->B);
+    sp_cross_matrix3(omega, motion->W);
+    sp_cross_matrix3(alpha, motion->B);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             motion->B[3 * a + b] += omega[a] * omega[b] - (a == b ? sp_dot3(omega, omega) : 0);

@@ -1,5 +1,6 @@
 #include "skin/inertia.h"
 
+#include "base/mat3.h"
 #include "linear/dense.h"
 
 #include <cblas.h>
@@ -221,14 +222,6 @@ void sp_skin_inertia_free(sp_skin_inertia *inertia)
 
 /* ---- the loads ---- */
 
-/* c = a b. */
-static void multiply3(const double a[9], const double b[9], double c[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            c[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
-}
-
 /* D = R_bᵀ R_c. The rotation between a bone and itself is the identity without rounding. */
 static void between(const sp_skin_inertia *s, const sp_bone_pair *pair, double D[9])
 {
@@ -246,8 +239,8 @@ static void add_matrices(sp_skin_inertia *s, const sp_bone_pair *pair)
     double D[9], B[9], W[9];
 
     between(s, pair, D);
-    multiply3(D, motion->B, B);
-    multiply3(D, motion->W, W);
+    sp_multiply3(D, motion->B, B);
+    sp_multiply3(D, motion->W, W);
 
     /* B += Σ (D B)_ad T_ad and W += 2 Σ (D W)_ad T_ad, with T_ad [r, r] */
     for (int ad = 0; ad < 9; ad++) {
@@ -290,7 +283,7 @@ static void mean(void *self, double t0, double t1, double *f)
         const sp_frame_motion *motion = &s->motion[pair->c];
         double D[9], B[9];
         between(s, pair, D);
-        multiply3(D, motion->B, B);
+        sp_multiply3(D, motion->B, B);
 
         for (int a = 0; a < 3; a++) {
             cblas_daxpy((int)s->r, -sp_dot3(D + 3 * a, motion->a), pair->m + a * s->r, 1, f, 1);

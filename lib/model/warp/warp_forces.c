@@ -1,5 +1,6 @@
 /* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent, and
  * blocks of one color share no vertex, so that the result does not depend on the threads. */
+#include "base/mat3.h"
 #include "model/warp/warp_internal.h"
 
 #include <math.h>
@@ -69,13 +70,10 @@ SP_CLONES static void pair_rows(int64_t first, int64_t last, const int64_t *star
 /* to += scale · R from Rᵀ. */
 SP_INLINE void add_rotated(const double *R, const double *from, double scale, double *to)
 {
-    double a[9];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            a[3 * i + j] = R[3 * i] * from[j] + R[3 * i + 1] * from[3 + j] + R[3 * i + 2] * from[6 + j];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            to[3 * i + j] += scale * (a[3 * i] * R[3 * j] + a[3 * i + 1] * R[3 * j + 1] + a[3 * i + 2] * R[3 * j + 2]);
+    double rotated[9];
+    sp_rotate_matrix3(R, from, rotated);
+    for (int k = 0; k < 9; k++)
+        to[k] += scale * rotated[k];
 }
 
 SP_CLONES static void add_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,

@@ -46,7 +46,7 @@ const char *sp_keys_what(const json_t *value)
 
 void sp_keys_range(const sp_key *key, char text[SP_KEY_RANGE])
 {
-    if ((key->type != SP_KEY_NUMBER && key->type != SP_KEY_INTEGER) || isinf(key->low))
+    if ((key->type != SP_KEY_NUMBER && key->type != SP_KEY_INTEGER && key->type != SP_KEY_SPANS) || isinf(key->low))
         text[0] = 0;
     else if (isinf(key->high))
         snprintf(text, SP_KEY_RANGE, "%s %.10g", key->above ? "more than" : "at least", key->low);
@@ -108,7 +108,7 @@ int sp_keys_integer(const sp_key_reader *reader, const json_t *value, const sp_k
     return in_range(reader, key, number);
 }
 
-static int read_numbers(sp_key_reader *reader, const json_t *value, const sp_key *key, void *to)
+int sp_keys_numbers(sp_key_reader *reader, const json_t *value, const sp_key *key, void *to)
 {
     int status = SP_OK;
     const bool whole = key->type == SP_KEY_INTEGER;
@@ -143,7 +143,7 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
 
     for (int i = 0; i < 2; i++) {
         const size_t json_path = sp_keys_down(reader, "[%d]", i);
-        SP_TRY(read_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
+        SP_TRY(sp_keys_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
         sp_keys_up(reader, json_path);
     }
 
@@ -227,7 +227,7 @@ static int read_value(sp_key_reader *reader, json_t *value, const sp_key *key, v
     switch (key->type) {
     case SP_KEY_NUMBER:
     case SP_KEY_INTEGER:
-        return read_numbers(reader, value, key, to);
+        return sp_keys_numbers(reader, value, key, to);
     case SP_KEY_BOOLEAN:
         *(bool *)to = json_is_true(value);
         return json_is_boolean(value) ? SP_OK : wrong(reader, value, "true or false", key);

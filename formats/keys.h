@@ -25,6 +25,7 @@ enum sp_key_type {
     SP_KEY_PAIRS,    /* an array of arrays of two names */
     SP_KEY_INTEGERS, /* an array of integers */
     SP_KEY_REGIONS,  /* an array of names and integers */
+    SP_KEY_SPANS,    /* an array of arrays of two numbers, the start and the end of a time */
 };
 
 enum sp_key_presence {
@@ -98,6 +99,9 @@ int sp_keys_load(sp_context *context, const char *text, int64_t count, json_t **
 
 /* A string of an object, NULL if there is none. */
 const char *sp_keys_word(const json_t *object, const char *key);
+
+/* Reads numbers like a key of type SP_KEY_NUMBER or SP_KEY_INTEGER. */
+int sp_keys_numbers(sp_key_reader *reader, const json_t *value, const sp_key *key, void *to) SP_MUST_USE;
 
 /* Reads an integer like a key of type SP_KEY_INTEGER. */
 int sp_keys_integer(const sp_key_reader *reader, const json_t *value, const sp_key *key, int64_t *to) SP_MUST_USE;

@@ -583,6 +583,35 @@ static int check_traversal(reading *r, const json_t *object)
     return SP_OK;
 }
 
+/* The times in which the clutch is held: each ends after its start, and before the next one. */
+static int read_clutch(reading *r, const json_t *list)
+{
+    int status = SP_OK;
+    const sp_key span = {.type = SP_KEY_NUMBER, .count = 2, .unit = "s", .low = 0, .high = INFINITY};
+    const size_t count = json_array_size(list), json_path = sp_keys_down(&r->at, ".coupling.clutch");
+    double *time = sp_pool_raw(&r->scene->pool, (int64_t)count, 2 * sizeof *time);
+    if (!time)
+        return sp_fail_memory(r->at.context);
+
+    for (size_t i = 0; i < count; i++) {
+        double *now = time + 2 * i;
+        const size_t list_path = sp_keys_down(&r->at, "[%zu]", i);
+        SP_TRY(sp_keys_numbers(&r->at, json_array_get(list, i), &span, now));
+        if (!(now[1] > now[0]))
+            return sp_keys_fail(&r->at, "from %.10g to %.10g s, expected the start first", now[0], now[1]);
+        if (i > 0 && !(now[0] > now[-1]))
+            return sp_keys_fail(&r->at, "from %.10g s, expected more than the end of the one before, %.10g s", now[0],
+                                now[-1]);
+        sp_keys_up(&r->at, list_path);
+    }
+
+    r->scene->coupling.clutch = time;
+    r->scene->coupling.clutch_count = (int64_t)count;
+    sp_keys_up(&r->at, json_path);
+done:
+    return status;
+}
+
 static int check_coupling(reading *r, const json_t *object)
 {
     int status;
@@ -599,6 +628,9 @@ static int check_coupling(reading *r, const json_t *object)
     if (r->scene->coupling.saturation_depth < INFINITY && r->scene->coupling.saturation < INFINITY)
         return sp_keys_fail(&r->at, "it stands beside saturation, expected one of both");
     sp_keys_up(&r->at, 0);
+
+    if (json_object_get(object, "clutch"))
+        SP_TRY(read_clutch(r, json_object_get(object, "clutch")));
 done:
     return status;
 }

@@ -115,6 +115,8 @@ typedef struct sp_scene {
         double device_scale, device_force, device_torque; /* 1; N and N m at most, INFINITY: no limit */
         enum sp_scene_gradient
             gradient; /* ∂d/∂p of contact: the point's normal, as in the thesis, or the field's gradient */
+        int64_t clutch_count;
+        double *clutch; /* [clutch_count, 2] s, ascending: from when to when the clutch of the device is held (§4.5) */
     } coupling;
 } sp_scene;
 
@@ -126,15 +128,16 @@ int sp_scene_parse(sp_context *context, const char *text, int64_t count, const c
 void sp_scene_free(sp_scene *scene);
 
 /* A path `t,x,y,z,qw,qx,qy,qz` (paths.md): times increase, quaternions are normalized and kept in one hemisphere.
- * Messages name the line.
- */
+ * Messages name the line. That of a device may have a ninth column, `clutch`. */
 typedef struct sp_path {
     sp_pool pool;
     int64_t count; /* ≥ 1 */
     double *time;  /* [count] s */
     sp_pose *pose; /* [count] */
+    bool *clutch;  /* [count] it is held from the line on until the next one; NULL: there is no such column */
 } sp_path;
 int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path) SP_MUST_USE;
+int sp_path_parse_device(sp_context *context, const char *text, int64_t count, sp_path *path) SP_MUST_USE;
 void sp_path_free(sp_path *path);
 
 /* The pose at a time: linear and slerp between the lines, constant before the first and after the last one. velocity

@@ -172,6 +172,7 @@ static const sp_key coupling_keys[] = {
     {"device_force", NUMBER, DEFAULT, AT(device_force), .unit = "N", ABOVE(0), OR_NULL},
     {"device_torque", NUMBER, DEFAULT, AT(device_torque), .unit = "N m", ABOVE(0), OR_NULL},
     {"gradient", WORD, DEFAULT, AT(gradient), .words = &gradients},
+    {"clutch", SP_KEY_SPANS, OPTIONAL, .count = 0, .unit = "s", FROM(0)},
     {0},
 };
 static const sp_key_table coupling_table = {"coupling", coupling_keys};

@@ -12,7 +12,13 @@ static const char *const field_names[FIELDS] = {"t", "x", "y", "z", "qw", "qx", 
 typedef struct line {
     double time;
     sp_pose pose;
+    bool clutch;
 } line;
+
+/* What the lines of a path may have. */
+typedef struct path_columns {
+    bool device, clutch; /* the path of a device; with a clutch, as its first line has it */
+} path_columns;
 
 /* Checks that a line follows the previous one in time, and flips its quaternion to the hemisphere of the previous one.
  */
@@ -39,16 +45,32 @@ static int follow(sp_context *context, const sp_text *text, const line *before, 
     return SP_OK;
 }
 
+/* Checks the number of fields, which is that of the first line. */
+static int count_fields(sp_context *context, const sp_text *text, path_columns *columns, int count, int64_t index)
+{
+    const bool clutch = count == FIELDS + 1;
+    const char *const more = columns->device ? " and maybe clutch" : "";
+    if (clutch && !columns->device)
+        return sp_text_fail(context, text,
+                            "9 fields, expected t,x,y,z,qw,qx,qy,qz: only the path of a coupling has a clutch");
+    if (count != FIELDS && !clutch)
+        return sp_text_fail(context, text, "%d fields, expected t,x,y,z,qw,qx,qy,qz%s", count, more);
+    if (index > 0 && clutch != columns->clutch)
+        return sp_text_fail(context, text, "%d fields, expected %d as before: all lines have a clutch or none", count,
+                            columns->clutch ? FIELDS + 1 : FIELDS);
+    columns->clutch = clutch;
+    return SP_OK;
+}
+
 static int parse_line(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
                       int64_t index)
 {
     line *now = item;
-    int status;
-    (void)data;
+    path_columns *columns = data;
     double value[FIELDS];
+    int status;
 
-    if (count != FIELDS)
-        return sp_text_fail(context, text, "%d fields, expected t,x,y,z,qw,qx,qy,qz", count);
+    SP_TRY(count_fields(context, text, columns, count, index));
     for (int i = 0; i < FIELDS; i++)
         SP_TRY(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
 
@@ -60,13 +82,22 @@ static int parse_line(void *data, sp_context *context, const sp_text *text, cons
         return sp_text_fail(context, text, "qw,qx,qy,qz: all are 0, which is no rotation");
     if (index > 0)
         SP_TRY(follow(context, text, now - 1, now));
+
+    if (columns->clutch) {
+        double held;
+        SP_TRY(sp_text_field_number(context, text, "clutch", field[FIELDS], &held));
+        if (held != 0 && held != 1)
+            return sp_text_fail(context, text, "clutch: %g, expected 0 or 1", held);
+        now->clutch = held == 1;
+    }
 done:
     return status;
 }
 
-int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path)
+static int parse(sp_context *context, const char *text, int64_t count, bool device, sp_path *path)
 {
-    const sp_csv csv = {.header = field_names[0], .size = sizeof(line), .line = parse_line};
+    path_columns columns = {.device = device};
+    const sp_csv csv = {.header = field_names[0], .size = sizeof(line), .line = parse_line, .data = &columns};
     sp_list list = {0};
     int status;
     *path = (sp_path){0};
@@ -80,6 +111,7 @@ int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path 
     path->count = list.count;
     path->time = sp_pool_raw(&path->pool, list.count, sizeof *path->time);
     path->pose = sp_pool_raw(&path->pool, list.count, sizeof *path->pose);
+    path->clutch = columns.clutch ? sp_pool_raw(&path->pool, list.count, sizeof *path->clutch) : NULL;
     if (path->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -88,12 +120,24 @@ int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path 
     for (int64_t i = 0; i < list.count; i++) {
         path->time[i] = ((const line *)list.data)[i].time;
         path->pose[i] = ((const line *)list.data)[i].pose;
+        if (path->clutch)
+            path->clutch[i] = ((const line *)list.data)[i].clutch;
     }
 done:
     sp_list_free(&list);
     if (status != SP_OK)
         sp_path_free(path);
     return status;
+}
+
+int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path)
+{
+    return parse(context, text, count, false, path);
+}
+
+int sp_path_parse_device(sp_context *context, const char *text, int64_t count, sp_path *path)
+{
+    return parse(context, text, count, true, path);
 }
 
 void sp_path_free(sp_path *path)

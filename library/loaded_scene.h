@@ -3,6 +3,7 @@
 #ifndef SP_LIBRARY_LOADED_SCENE_H
 #define SP_LIBRARY_LOADED_SCENE_H
 
+#include "contact/clutch.h"
 #include "contact/stiffness.h"
 #include "contact/watch.h"
 #include "cubature/cubature.h"
@@ -50,6 +51,12 @@ typedef struct sp_driven_pose {
     double twist[6];
     double before[6]; /* velocity and angular velocity before that */
     double felt;      /* s: from when on a body that feels the inertial forces of its frame has the new velocities */
+
+    /* of the device that moves the manipulandum: it is held at the times of its path or scene until someone holds or
+     * releases it, or places the device */
+    sp_clutch_times clutch_times;
+    bool clutched; /* by then: */
+    sp_clutch clutch;
 } sp_driven_pose;
 
 typedef struct sp_scene_options {
@@ -122,10 +129,14 @@ enum sp_drive {
                             not free */
 };
 
-/* Places the manipulandum (SP_DRIVE_HAND), or a body whose motion is "path", at a pose (x, y, z, qw, qx, qy, qz), from
- * where it moves on with its velocity and angular velocity twist [6]; NULL: it rests. */
+/* Places the device (SP_DRIVE_HAND), or a body whose motion is "path", at a pose (x, y, z, qw, qx, qy, qz), from where
+ * it moves on with its velocity and angular velocity twist [6]; NULL: it rests. The manipulandum follows the device
+ * unless the clutch is held. If the path or the scene holds it, this pose releases it. */
 enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double pose[7],
                              const double *twist) SP_MUST_USE;
+
+/* Holds or releases the clutch of the device (contact/clutch.h), in place of the path or the scene. */
+enum sp_drive sp_scene_clutch(sp_loaded_scene *scene, bool held) SP_MUST_USE;
 
 /* The force [N, world] on a vertex of a body for sp_contact_scene_set_forces; vertex −1: at the origin of its frame. */
 enum sp_drive sp_scene_force(const sp_loaded_scene *scene, int64_t body, int64_t vertex, const double value[3],
@@ -133,6 +144,10 @@ enum sp_drive sp_scene_force(const sp_loaded_scene *scene, int64_t body, int64_t
 
 /* The velocity and angular velocity that a driven pose has now. */
 void sp_scene_driven_velocity(const sp_driven_pose *driven, double now, double velocity[6]);
+
+/* The pose of a device, with its velocity [6; NULL: not wanted], and its clutch at a time. */
+sp_pose sp_scene_device_at(const void *driven, double time, double velocity[6]);
+sp_clutch sp_scene_clutch_at(const sp_driven_pose *driven, double time);
 
 /* ---- the parts of sp_scene_load ---- */
 

@@ -383,6 +383,14 @@ supple_status supple_scene_move_body(supple_scene *scene, int64_t body, const su
     return drive(__func__, scene, body, pose, twist);
 }
 
+supple_status supple_scene_clutch(supple_scene *scene, bool held)
+{
+    REQUIRE_SCENE(scene);
+    if (sp_scene_clutch(&scene->loaded, held) != SP_DRIVE_DONE)
+        return sp_error(SUPPLE_USAGE, "%s: the scene has no coupling", __func__);
+    return SUPPLE_OK;
+}
+
 /* ---- what the last step did ---- */
 
 supple_status supple_scene_hand(const supple_scene *scene, supple_pose *hand, double *coupling, double *device)
@@ -476,6 +484,11 @@ static void visit_pose(sp_driven_pose *driven, sp_state *state)
     SP_STATE_VALUE(state, driven->twist);
     SP_STATE_VALUE(state, driven->before);
     SP_STATE_VALUE(state, driven->felt);
+    SP_STATE_VALUE(state, driven->clutched);
+    SP_STATE_VALUE(state, driven->clutch.held);
+    SP_STATE_VALUE(state, driven->clutch.kept);
+    SP_STATE_VALUE(state, driven->clutch.shift);
+    SP_STATE_VALUE(state, driven->clutch.turn);
 }
 
 static void visit(supple_scene *scene, sp_state *state)

@@ -22,7 +22,7 @@ static sp_pose pose_since(const sp_driven_pose *driven, double time)
 }
 
 /* Lengths of a device are α times those of the scene (thesis eq. 4.27). */
-static sp_pose pose_at(const void *data, double time, double velocity[6])
+sp_pose sp_scene_device_at(const void *data, double time, double velocity[6])
 {
     const sp_driven_pose *driven = data;
     if (driven->set) {
@@ -37,6 +37,23 @@ static sp_pose pose_at(const void *data, double time, double velocity[6])
             velocity[k] /= driven->scale;
     }
     return pose;
+}
+
+sp_clutch sp_scene_clutch_at(const sp_driven_pose *driven, double time)
+{
+    return driven->clutched ? driven->clutch : sp_clutch_at(&driven->clutch_times, time);
+}
+
+/* The pose that is driven: that of the device, with the offset of its clutch. */
+static sp_pose pose_at(const void *data, double time, double velocity[6])
+{
+    const sp_driven_pose *driven = data;
+    const sp_pose device = sp_scene_device_at(driven, time, velocity);
+    if (!driven->clutched && driven->clutch_times.count == 0)
+        return device;
+
+    const sp_clutch clutch = sp_scene_clutch_at(driven, time);
+    return sp_clutch_pose(&clutch, &device, velocity);
 }
 
 void sp_scene_driven_velocity(const sp_driven_pose *driven, double now, double velocity[6])
@@ -255,6 +272,40 @@ static void limit_speed(sp_coupling_parameters *p, bool dynamic, double step)
         p->angular_speed = share / step;
 }
 
+/* When the clutch of the device is held: by the lines of its path, or by the scene. */
+static int time_clutch(sp_loaded_scene *run)
+{
+    const sp_scene *scene = &run->input.scene;
+    const sp_path *path = &run->hand.path;
+    const int64_t spans = scene->coupling.clutch_count;
+    sp_clutch_times *times = &run->hand.clutch_times;
+    int64_t count = 0;
+
+    if (!path->clutch && spans == 0)
+        return SP_OK;
+    if (path->clutch && spans > 0)
+        return sp_source_fail(run->source, SP_INPUT, scene->coupling.path,
+                              "it has a clutch, and so has coupling.clutch of the scene, expected one of both");
+
+    double *time = sp_pool_new(&run->body_pool, path->clutch ? path->count : 2 * spans, sizeof *time);
+    if (!time)
+        return sp_scene_allocated(run);
+    if (path->clutch) {
+        for (int64_t i = 0; i < path->count; i++)
+            if (path->clutch[i] != (i > 0 && path->clutch[i - 1]))
+                time[count++] = path->time[i];
+    } else
+        for (; count < 2 * spans; count++)
+            time[count] = scene->coupling.clutch[count];
+
+    sp_clutch *since = sp_pool_new(&run->body_pool, count, sizeof *since);
+    if (count > 0 && !since)
+        return sp_scene_allocated(run);
+    *times = (sp_clutch_times){count, time, since};
+    sp_clutch_times_begin(times, sp_scene_device_at, &run->hand);
+    return SP_OK;
+}
+
 static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
 {
     const sp_scene *scene = &run->input.scene;
@@ -267,7 +318,9 @@ static int couple(sp_loaded_scene *run, sp_contact_scene_coupling *coupling)
     const double saturation = fmin(scene->coupling.saturation, run->stiffness * scene->coupling.saturation_depth);
 
     run->hand.scale = scene->coupling.device_scale;
-    const int status = sp_scene_input_path(run->source, &run->input, "coupling", scene->coupling.path, &run->hand.path);
+    int status = sp_scene_input_device(run->source, &run->input, &run->hand.path);
+    if (status == SP_OK)
+        status = time_clutch(run);
     if (status != SP_OK)
         return status;
 

@@ -37,6 +37,13 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
     if (!(driven->set && driven->since == now))
         sp_scene_driven_velocity(driven, now, driven->before);
 
+    /* The clutch of the path ends with the path. */
+    if (driven->clutch_times.count > 0 && !driven->clutched) {
+        driven->clutch = sp_scene_clutch_at(driven, now);
+        driven->clutched = true;
+        sp_clutch_set(&driven->clutch, false, &next);
+    }
+
     driven->pose = next;
     driven->set = true;
     driven->since = now;
@@ -47,6 +54,20 @@ enum sp_drive sp_scene_drive(sp_loaded_scene *scene, int64_t body, const double 
 
     for (int k = 0; k < 6; k++)
         driven->twist[k] = twist ? twist[k] : 0;
+    return SP_DRIVE_DONE;
+}
+
+enum sp_drive sp_scene_clutch(sp_loaded_scene *scene, bool held)
+{
+    sp_driven_pose *hand = &scene->hand;
+    if (scene->input.scene.coupling.kind == SP_SCENE_NO_COUPLING)
+        return SP_DRIVE_NOT_DRIVEN;
+
+    const double now = sp_contact_scene_time(scene->contact);
+    const sp_pose device = sp_scene_device_at(hand, now, NULL);
+    hand->clutch = sp_scene_clutch_at(hand, now);
+    hand->clutched = true;
+    sp_clutch_set(&hand->clutch, held, &device);
     return SP_DRIVE_DONE;
 }
 

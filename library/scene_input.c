@@ -73,15 +73,27 @@ int sp_scene_input_basis(sp_source *source, sp_scene_input *scene, int64_t model
     return status;
 }
 
-int sp_scene_input_path(sp_source *source, sp_scene_input *scene, const char *name, const char *path, sp_path *poses)
+static int read_path(sp_source *source, sp_scene_input *scene, const char *name, const char *path, bool device,
+                     sp_path *poses)
 {
     sp_pool pool = {0};
     int64_t count;
     char *text;
     int status;
     SP_TRY(source->text(source, path, sp_scene_input_key(scene, name, "path"), false, &pool, &count, &text));
-    SP_TRY(sp_source_about(source, path, sp_path_parse(source->context, text, count, poses)));
+    SP_TRY(sp_source_about(source, path,
+                           (device ? sp_path_parse_device : sp_path_parse)(source->context, text, count, poses)));
 done:
     sp_pool_free(&pool);
     return status;
+}
+
+int sp_scene_input_path(sp_source *source, sp_scene_input *scene, const char *name, const char *path, sp_path *poses)
+{
+    return read_path(source, scene, name, path, false, poses);
+}
+
+int sp_scene_input_device(sp_source *source, sp_scene_input *scene, sp_path *poses)
+{
+    return read_path(source, scene, "coupling", scene->scene.coupling.path, true, poses);
 }

@@ -28,8 +28,9 @@ int sp_scene_input_mesh(sp_source *source, sp_scene_input *scene, int64_t model,
 int sp_scene_input_basis(sp_source *source, sp_scene_input *scene, int64_t model, const sp_mesh_input *mesh,
                          sp_columns_input *basis) SP_MUST_USE;
 
-/* A path of poses in CSV: that of a body, or of the manipulandum (name "coupling"). */
+/* A path of poses in CSV: that of a body, or that of the device (name "coupling"), which may have a clutch. */
 int sp_scene_input_path(sp_source *source, sp_scene_input *scene, const char *name, const char *path,
                         sp_path *poses) SP_MUST_USE;
+int sp_scene_input_device(sp_source *source, sp_scene_input *scene, sp_path *poses) SP_MUST_USE;
 
 #endif

@@ -99,12 +99,19 @@ typedef struct supple_point_force {
 supple_status supple_scene_set_forces(supple_scene *scene, int64_t count,
                                       const supple_point_force *force) SUPPLE_MUST_USE;
 
-/* Where the manipulandum is: it takes the place of the path in the scene. twist [6]: its velocity and angular velocity,
- * with which it moves on until the next call; NULL: it rests. Lengths are those of the scene. SUPPLE_USAGE if no body
- * is coupled. */
+/* Where the manipulandum is, if the clutch of the device was never held, else where the device is: it takes the place
+ * of the path in the scene. twist [6]: its velocity and angular velocity, with which it moves on until the next call;
+ * NULL: it rests. Lengths are those of the scene. SUPPLE_USAGE if no body is coupled. */
 supple_status supple_scene_move_hand(supple_scene *scene, const supple_pose *hand, const double *twist) SUPPLE_MUST_USE;
 
-/* The same for a body whose motion is "path". */
+/* The clutch of the device: true while it is held, false from its release on. While it is held, the poses of
+ * supple_scene_move_hand, or the path, move the device and not the manipulandum, which stays where it is. After the
+ * release the manipulandum continues from there, with the motion of the device in the world. It takes the place of the
+ * clutch in the path or the scene; so does supple_scene_move_hand, which releases that one. SUPPLE_USAGE if no body is
+ * coupled. */
+supple_status supple_scene_clutch(supple_scene *scene, bool held) SUPPLE_MUST_USE;
+
+/* The same as supple_scene_move_hand for a body whose motion is "path". */
 supple_status supple_scene_move_body(supple_scene *scene, int64_t body, const supple_pose *pose,
                                      const double *twist) SUPPLE_MUST_USE;
 

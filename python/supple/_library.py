@@ -169,6 +169,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     'supple_scene_set_gravity': (_Status, _SCENE, _ARRAY),
     'supple_scene_set_forces': (_Status, _SCENE, c_int64, _ARRAY),
     'supple_scene_move_hand': (_Status, _SCENE, POINTER(Pose), _ARRAY),
+    'supple_scene_clutch': (_Status, _SCENE, c_bool),
     'supple_scene_move_body': (_Status, _SCENE, c_int64, POINTER(Pose), _ARRAY),
     'supple_scene_hand': (_Status, _SCENE, POINTER(Pose), _ARRAY, _ARRAY),
     'supple_scene_contact_force': (_Status, _SCENE, c_int64, _ARRAY),

@@ -208,9 +208,15 @@ class Scene(Object):
         pose, velocity = _pose(position, rotation, twist)
         self._library.supple_scene_move_hand(self._handle, pose, _arguments.address(velocity))
 
+    def clutch(self, held: bool) -> None:
+        """Holds or releases the clutch of the device. While it is held, the poses of move_hand, or the path, move the
+        device and not the manipulandum, which stays where it is. After the release the manipulandum continues from
+        there, with the motion of the device in the world."""
+        self._library.supple_scene_clutch(self._handle, bool(held))
+
     def move_body(self, body: BodyName, position: ArrayLike, rotation: ArrayLike = (1, 0, 0, 0),
                   twist: Optional[ArrayLike] = None) -> None:
-        """The same for a body whose motion is "path"."""
+        """The same as move_hand for a body whose motion is "path"."""
         pose, velocity = _pose(position, rotation, twist)
         self._library.supple_scene_move_body(self._handle, self._number(body), pose, _arguments.address(velocity))
 

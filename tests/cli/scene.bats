@@ -197,6 +197,74 @@ come_to_rest() {
     no_faults
 }
 
+@test "with the clutch held the device goes back, and the body stays" {
+    # The device goes 0.1 m up within 0.5 s, back with the clutch held, and up again; likewise by a quarter of a turn about z. The manipulandum
+    # never goes back: 0.2 m and half a turn. A path that begins with the clutch held leaves out its first motion.
+    local up=0,0,0.1,0.70710678118654752,0,0,0.70710678118654752 down=0,0,0,1,0,0,0
+    printf 't,x,y,z,qw,qx,qy,qz,clutch\n0,%s,0\n0.5,%s,1\n1,%s,0\n1.5,%s,0\n' $down $up $down $up > up.csv
+    printf 't,x,y,z,qw,qx,qy,qz,clutch\n0,%s,1\n0.5,%s,0\n1,%s,1\n1.5,%s,1\n' $down $up $down $up > late.csv
+    printf 't,x,y,z,qw,qx,qy,qz\n0,%s\n0.5,%s\n1,%s\n1.5,%s\n' $down $up $down $up > none.csv
+    local brick='"brick": {"kind": "rigid", "box": {"half": [0.1, 0.1, 0.1]}, "mass": 1, "mass_centre": [0, 0, 0], "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}'
+    coupled() { # coupled KIND PATH REST: its coupling has these further keys
+        scene '"stiffness": 1000' "$brick" '{"name": "brick", "model": "brick", "motion": "coupled"}' \
+            ", \"coupling\": {\"kind\": \"$1\", \"body\": \"brick\", \"path\": \"$2.csv\", \"stiffness\": 400, \"torque_stiffness\": 40, \"damping\": 40, \"torque_damping\": 1${3-}}"
+        sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
+    }
+    step_of() { # the way of the body in the last step
+        awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "brick.z") column = i} {before = now; now = $column} END {print now - before}' "$1"
+    }
+    moved() { # moved NAME Z HALF: the manipulandum and the body are there, with this half of an angle
+        done_well simscene scene.json --dt 0.001 --steps 2500 -q -o "$1.npz"
+        done_well simexport scene.json "$1.npz" --coordinates --to csv -o "$1.csv"
+        near "$(last hand_z "$1.csv")" "$2" 1e-14 "$1: manipulandum"
+        near "$(last hand_qz "$1.csv")" "$3" 1e-14 "$1: its rotation"
+        near "$(last brick.z "$1.csv")" "$2" 1e-9 "$1: body"
+        near "$(last brick.qz "$1.csv")" "$3" 1e-9 "$1: its rotation"
+        near "$(step_of "$1.csv")" 0 1e-9 "$1: its last step"
+    }
+    for kind in static dynamic; do
+        coupled $kind up
+        moved up-$kind 0.2 1
+        coupled $kind late
+        moved late-$kind -0.1 -0.70710678118654752
+        coupled $kind none ', "clutch": [[0.5, 1]]'
+        moved key-$kind 0.2 1
+        cmp <(cut -d, -f 2- up-$kind.csv) <(cut -d, -f 2- key-$kind.csv) || fault "$kind: the key is not the column"
+        coupled $kind none ', "device_scale": 2, "clutch": [[0.5, 1]]' # lengths of the device are halved, angles are not
+        moved scaled-$kind 0.1 1
+        # Late in that time the body has come to rest: with its mass it overshoots as v t e^(-20 t), critically damped, from v = 0.2 m/s.
+        coupled $kind up
+        done_well simscene scene.json --dt 0.001 --steps 900 -q -o half.npz
+        done_well simexport scene.json half.npz --coordinates --to csv -o half.csv
+        near "$(last hand_z half.csv)" 0.1 1e-15 "$kind: the manipulandum with the clutch held"
+        near "$(last brick.z half.csv)" 0.1 3e-5 "$kind: the body with the clutch held"
+        near "$(step_of half.csv)" 0 5e-7 "$kind: its step with the clutch held"
+    done
+    # a column of zeros is no column
+    sed '2,$s/1$/0/' up.csv > zero.csv
+    coupled dynamic none
+    moved none 0.1 0.70710678118654752
+    coupled dynamic zero
+    moved zero 0.1 0.70710678118654752
+    cmp none.csv zero.csv || fault "a clutch that is never held changes something"
+
+    local refused=(simscene scene.json --dt 0.001 --steps 5 -o out.npz)
+    coupled static up ', "clutch": [[0.5, 1]]'
+    refused 3 'up.csv: it has a clutch, and so has coupling.clutch of the scene, expected one of both' "${refused[@]}"
+    coupled static none ', "clutch": [[0.5, 1], [0.75, 2]]'
+    refused 3 'scene.json: coupling.clutch\[1\]: from 0.75 s, expected more than the end of the one before, 1 s' "${refused[@]}"
+    coupled static bad
+    sed '3s/1$/2/' up.csv > bad.csv
+    refused 3 'bad.csv: line 3: clutch: 2, expected 0 or 1' "${refused[@]}"
+    sed '3s/,1$//' up.csv > bad.csv
+    refused 3 'bad.csv: line 3: 8 fields, expected 9 as before: all lines have a clutch or none' "${refused[@]}"
+    scene '"stiffness": 1000' "$brick" '{"name": "brick", "model": "brick", "motion": "path", "path": "up.csv"}'
+    refused 3 'up.csv: line 2: 9 fields, expected t,x,y,z,qw,qx,qy,qz: only the path of a coupling has a clutch' "${refused[@]}"
+    scene '"stiffness": 1000' "$brick" '{"name": "brick", "model": "brick", "motion": "free", "clutch": [[0, 1]]}'
+    refused 3 'scene.json: bodies\[0\].clutch: unknown key' "${refused[@]}"
+    no_faults
+}
+
 @test "a hand holds a deformable body with points or with a distance field, or a path prescribes its motion" {
     pointshell mesh.npz -q --basis basis.npz --points 8000 -o soft-shell.npz
     pointshell mesh.npz -q --basis basis.npz --points 30 --levels 1 -o proxies.npz

@@ -1,5 +1,6 @@
-/* libFuzzer entry for sp_scene_parse and sp_path_parse: the lowest bit of the first byte selects the reader, the rest
- * is the text. Stops when a parse that succeeded breaks what scene.h promises, or one that failed says nothing. */
+/* libFuzzer entry for sp_scene_parse, sp_path_parse and sp_path_parse_device: the lowest bits of the first byte select
+ * the reader, 0 or 2, 1 and 3, and the rest is the text. Stops when a parse that succeeded breaks what scene.h
+ * promises, or one that failed says nothing. */
 #include "formats/scene.h"
 
 #include <math.h>
@@ -68,6 +69,9 @@ static void check_scene(const sp_scene *s)
     }
     require((s->coupling.kind == SP_SCENE_NO_COUPLING) == (coupled < 0) &&
             (coupled < 0 || s->coupling.body == coupled));
+    for (int64_t i = 0; i < 2 * s->coupling.clutch_count; i++)
+        require(isfinite(s->coupling.clutch[i]) && s->coupling.clutch[i] >= 0 &&
+                (i == 0 || s->coupling.clutch[i] > s->coupling.clutch[i - 1]));
     require(s->pair_count == 0 || s->pairs_given);
     for (int64_t i = 0; i < s->pair_count; i++) {
         const sp_scene_pair *p = &s->pairs[i];
@@ -87,6 +91,7 @@ static void check_path(const sp_path *path)
                      t = path->time[i] + 0.25 * (next - path->time[i]);
         const sp_pose pose = sp_path_at(path, t, velocity);
         require(is_pose(&pose));
+        require(!path->clutch || path->clutch[i] == 0 || path->clutch[i] == 1);
         for (int k = 0; k < 6; k++)
             require(isfinite(velocity[k]));
     }
@@ -101,11 +106,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int status;
     if (data[0] & 1) {
         sp_path path;
-        status = sp_path_parse(&context, text, (int64_t)size - 1, &path);
-        if (status == SP_OK)
+        const bool device = data[0] & 2;
+        status = (device ? sp_path_parse_device : sp_path_parse)(&context, text, (int64_t)size - 1, &path);
+        if (status == SP_OK) {
             check_path(&path);
-        else
-            require(!path.pool.first);
+            require(device || !path.clutch);
+        } else
+            require(!path.pool.first && !path.clutch);
         sp_path_free(&path);
     } else {
         sp_scene scene;

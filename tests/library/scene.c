@@ -94,6 +94,8 @@ static void wrong_calls(void)
     scene = opened("rigid.json", 0.001);
     REFUSED(supple_scene_move_hand(scene, &still, NULL), SUPPLE_USAGE, "no coupling");
     REFUSED(supple_scene_hand(scene, NULL, NULL, NULL), SUPPLE_USAGE, "no coupling");
+    REFUSED(supple_scene_clutch(scene, true), SUPPLE_USAGE, "no coupling");
+    REFUSED(supple_scene_clutch(NULL, true), SUPPLE_USAGE, "scene is NULL");
     supple_scene_close(scene);
 }
 
@@ -121,6 +123,75 @@ static void a_hand_as_its_path(void)
     CHECK_NEAR(at.rotation[3], sin(0.001), 1e-12); /* half of 2 rad/s for a step */
     supple_scene_close(file);
     supple_scene_close(moved);
+}
+
+static supple_pose hand_of(const supple_scene *scene)
+{
+    supple_pose at = {{0}, {0}};
+    GOOD(supple_scene_hand(scene, &at, NULL, NULL));
+    return at;
+}
+
+/* With the clutch held the device goes away and turns, by poses and by a velocity, and the manipulandum rests; then it
+ * goes on from there. A state that was saved meanwhile has the clutch. The first pose ends the clutch of the file. */
+static void a_clutch(void)
+{
+    supple_scene *scene = opened("scene.json", 0.001), *other = opened("scene.json", 0.001);
+    const supple_pose start = {{3, -2, 0.5}, {1, 0, 0, 0}}, away = {{1, 1, 1}, {0.6, 0, 0, 0.8}},
+                      turned = {{1, 1.5, 1}, {0, 0, 0, 1}};
+    supple_pose at;
+    size_t size = 0;
+    GOOD(supple_scene_move_hand(scene, &start, NULL));
+    steps(scene, 1);
+    GOOD(supple_scene_clutch(scene, true));
+    GOOD(supple_scene_move_hand(scene, &away, (double[6]){1, 2, 3, 1, 0, 0}));
+    steps(scene, 20);
+    at = hand_of(scene);
+    CHECK(!memcmp(&at, &start, sizeof at), "it moved to %g", at.position[0]);
+
+    GOOD(supple_scene_save(scene, NULL, &size));
+    void *state = malloc(size);
+    GOOD(supple_scene_save(scene, state, &size));
+    GOOD(supple_scene_load(other, state, size));
+    supple_scene *both[] = {scene, other};
+    for (int i = 0; i < 2; i++) {
+        GOOD(supple_scene_move_hand(both[i], &away, NULL));
+        GOOD(supple_scene_clutch(both[i], false));
+        GOOD(supple_scene_move_hand(both[i], &turned, NULL));
+        steps(both[i], 5);
+        at = hand_of(both[i]);
+        /* 0.5 m along y, and the turn about z from (0.6, 0.8) to (0, 1) */
+        CHECK_NEAR(at.position[0], 3, 1e-15);
+        CHECK_NEAR(at.position[1], -1.5, 1e-15);
+        CHECK_NEAR(at.rotation[0], 0.8, 1e-15);
+        CHECK_NEAR(at.rotation[3], 0.6, 1e-15);
+    }
+    CHECK(same(scene, other), "they differ");
+    supple_scene_close(scene);
+    supple_scene_close(other);
+    free(state);
+
+    write_file("held.csv", "0,3,-2,0.5,1,0,0,0,1\n1,4,-2,0.5,1,0,0,0,1\n");
+    write_file(
+        "held.json",
+        "{\"models\": {\"box\": {\"kind\": \"rigid\", \"box\": {\"half\": [1, 1, 1]}}},\n"
+        "\"bodies\": [{\"name\": \"box\", \"model\": \"box\", \"motion\": \"coupled\", \"position\": [3, -2, 0.5]}],\n"
+        "\"contact\": {\"stiffness\": 1},\n"
+        "\"coupling\": {\"kind\": \"static\", \"body\": \"box\", \"path\": \"held.csv\", \"stiffness\": 100,\n"
+        "\"torque_stiffness\": 1}}");
+    scene = opened("held.json", 0.001);
+    steps(scene, 100);
+    at = hand_of(scene);
+    CHECK(!memcmp(&at, &start, sizeof at), "it moved to %g", at.position[0]);
+    GOOD(supple_scene_move_hand(scene, &away, NULL));
+    steps(scene, 1);
+    at = hand_of(scene);
+    CHECK_NEAR(at.position[0], 3, 1e-15);
+    GOOD(supple_scene_move_hand(scene, &turned, NULL));
+    steps(scene, 1);
+    at = hand_of(scene);
+    CHECK_NEAR(at.position[1], -1.5, 1e-15);
+    supple_scene_close(scene);
 }
 
 /* F = m a for a body of 1 kg about its centre, from rest. */
@@ -672,6 +743,7 @@ int main(int argc, char **argv)
         return print_run(argv + 2);
     RUN(wrong_calls);
     RUN(a_hand_as_its_path);
+    RUN(a_clutch);
     RUN(a_force_moves_a_mass);
     RUN(a_couple_turns);
     RUN(work_becomes_energy);

@@ -168,6 +168,11 @@ static json_t *schema_of(const sp_key *key)
         json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:[s, s], s:i}}", "type", "array", "minItems", 1,
                                                  "items", "type", "string", "integer", "minimum", 0));
         break;
+    case SP_KEY_SPANS:
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:s, s:i, s:i, s:{s:s, s:o}}}", "type", "array",
+                                                 "minItems", 1, "items", "type", "array", "minItems", 2, "maxItems", 2,
+                                                 "items", "type", "number", "minimum", json_of(key->low)));
+        break;
     case SP_KEY_PAIRS:
         json_object_update_new(schema, json_pack("{s:s, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array", "items", "type",
                                                  "array", "minItems", 2, "maxItems", 2, "items", "type", "string"));
@@ -246,7 +251,8 @@ static void row_of(const sp_key *key, char row[1000])
                                         "array of objects",
                                         "array of pairs",
                                         "array of integers",
-                                        "array of names or integers"};
+                                        "array of names or integers",
+                                        "array of intervals"};
     char type[100], standard[200] = "–", range[200] = "";
     if (key->count)
         snprintf(type, sizeof type, "%d %ss", key->count, types[key->type]);

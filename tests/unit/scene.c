@@ -46,7 +46,8 @@ static const char full[] =
     "  'torque_saturation': 0.5, 'static_damping': 0.75, 'damping': 3, 'torque_damping': 4, 'speed': 1, "
     "'angular_speed': 6, 'threshold': "
     "0.01, 'length': 0.125,"
-    "  'device_scale': 0.5, 'device_force': 7, 'device_torque': 0.7, 'gradient': 'field'}}";
+    "  'device_scale': 0.5, 'device_force': 7, 'device_torque': 0.7, 'gradient': 'field', 'clutch': [[0, 0.5], "
+    "[1, 2.5], [3, 4]]}}";
 
 /* The smallest scene. */
 static const char least[] = "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': "
@@ -158,6 +159,8 @@ static void every_key(void)
          6, 0.01, 0.125);
     SAME(((const double[]){s.coupling.device_scale, s.coupling.device_force, s.coupling.device_torque}), 3, 0.5, 7,
          0.7);
+    CHECK(s.coupling.clutch_count == 3, "%lld", (long long)s.coupling.clutch_count);
+    SAME(s.coupling.clutch, 6, 0, 0.5, 1, 2.5, 3, 4);
     sp_scene_free(&s);
     CHECK(!s.models && !s.bodies && !s.pool.first, "freed");
 }
@@ -334,6 +337,18 @@ static void values_refused(void)
     REFUSE("coupling.saturation_depth: 0 m, expected more than 0", {"coupling.saturation_depth", "0"});
     REFUSE("coupling.saturation_depth: it stands beside saturation, expected one of both",
            {"coupling.saturation_depth", "0.01"});
+    REFUSE("coupling.clutch: a number, expected an array", {"coupling.clutch", "1"});
+    REFUSE("coupling.clutch: it is empty", {"coupling.clutch", "[]"});
+    REFUSE("coupling.clutch[1]: a number, expected 2 numbers", {"coupling.clutch[1]", "1"});
+    REFUSE("coupling.clutch[0]: 3 values, expected 2 numbers", {"coupling.clutch[0]", "[1, 2, 3]"});
+    REFUSE("coupling.clutch[0][0]: -1 s, expected at least 0", {"coupling.clutch[0][0]", "-1"});
+    REFUSE("coupling.clutch[0][1]: true, expected a number", {"coupling.clutch[0][1]", "true"});
+    REFUSE("coupling.clutch[2]: from 3 to 3 s, expected the start first", {"coupling.clutch[2][1]", "3"});
+    REFUSE("coupling.clutch[1]: from 0.5 s, expected more than the end of the one before, 0.5 s",
+           {"coupling.clutch[1][0]", "0.5"});
+    REFUSE("bodies[2].clutch: unknown key, expected one of motion, name, model, path, inertial, position, orientation, "
+           "velocity, angular_velocity, copies, loads",
+           {"bodies[2].clutch", "[[0, 1]]"});
     REFUSE("coupling.static_damping: 1, expected 0 to less than 1", {"coupling.static_damping", "1"});
     REFUSE("coupling.kind: \"\\?\" is none of static, dynamic", {"coupling.kind", "'\\\\?'"});
 }
@@ -691,6 +706,10 @@ static int read_path(const char *text, sp_path *path)
     return sp_path_parse(&context, text, (int64_t)strlen(text), path);
 }
 
+static const char device_path[] = "t,x,y,z,qw,qx,qy,qz,clutch\n"
+                                  "0,0,0,0,1,0,0,0,1\n0.5,1,0,0,1,0,0,0,1 # still held\n"
+                                  "1,2,0,0,1,0,0,0,0\n1.5,3,0,0,1,0,0,0, 1.0\n";
+
 static double dot4(const double a[4], const double b[4])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
@@ -841,6 +860,47 @@ static void path_long(void)
     free(text);
 }
 
+/* The path of a device, with a column and without. */
+static void path_clutch(void)
+{
+    const bool held[] = {true, true, false, true};
+    sp_path path;
+    CHECK_OK(sp_path_parse_device(&context, device_path, (int64_t)strlen(device_path), &path));
+    CHECK(path.count == 4 && path.clutch, "%lld lines", (long long)path.count);
+    for (int i = 0; path.clutch && i < 4; i++)
+        CHECK(path.clutch[i] == held[i] && path.pose[i].x[0] == i, "line %d", i);
+    sp_path_free(&path);
+    CHECK(!path.clutch, "freed");
+    CHECK_OK(sp_path_parse_device(&context, "0,0,0,0,1,0,0,0", 15, &path));
+    CHECK(path.count == 1 && !path.clutch, "there is none");
+    sp_path_free(&path);
+}
+
+static void device_path_fails(const char *text, const char *message)
+{
+    sp_path path;
+    context.message[0] = 0;
+    const int status = sp_path_parse_device(&context, text, (int64_t)strlen(text), &path);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status,
+          context.message, message);
+    CHECK(!path.pool.first && path.count == 0 && !path.clutch, "something is left");
+}
+
+static void device_paths_refused(void)
+{
+    device_path_fails("0,0,0,0,1,0,0\n", "line 1: 7 fields, expected t,x,y,z,qw,qx,qy,qz and maybe clutch");
+    device_path_fails("0,0,0,0,1,0,0,0,0,0\n", "line 1: 10 fields, expected t,x,y,z,qw,qx,qy,qz and maybe clutch");
+    device_path_fails("0,0,0,0,1,0,0,0,2\n", "line 1: clutch: 2, expected 0 or 1");
+    device_path_fails("0,0,0,0,1,0,0,0,-1\n", "line 1: clutch: -1, expected 0 or 1");
+    device_path_fails("0,0,0,0,1,0,0,0,0\n1,0,0,0,1,0,0,0,0.5\n", "line 2: clutch: 0.5, expected 0 or 1");
+    device_path_fails("0,0,0,0,1,0,0,0,\n", "line 1: clutch: \"\" is not a number");
+    device_path_fails("0,0,0,0,1,0,0,0,held\n", "line 1: clutch: \"held\" is not a number");
+    device_path_fails("0,0,0,0,1,0,0,0,1\n1,0,0,0,1,0,0,0\n",
+                      "line 2: 8 fields, expected 9 as before: all lines have a clutch or none");
+    device_path_fails("0,0,0,0,1,0,0,0\n1,0,0,0,1,0,0,0,1\n",
+                      "line 2: 9 fields, expected 8 as before: all lines have a clutch or none");
+}
+
 static void path_fails(const char *text, const char *message)
 {
     sp_path path;
@@ -856,8 +916,11 @@ static void paths_refused(void)
     path_fails("", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
     path_fails("t,x,y,z,qw,qx,qy,qz\n# only this\n", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
     path_fails("t,x\n0,0,0,0,1,0,0\n", "line 2: 7 fields, expected t,x,y,z,qw,qx,qy,qz");
-    path_fails("0,0,0,0,1,0,0,0,0\n", "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz");
-    path_fails("0,0,0,0,1,0,0,0,\n", "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("0,0,0,0,1,0,0,0,0\n",
+               "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz: only the path of a coupling has a clutch");
+    path_fails("0,0,0,0,1,0,0,0,\n",
+               "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz: only the path of a coupling has a clutch");
+    path_fails("0,0,0,0,1,0,0,0,0,0\n", "line 1: 10 fields, expected t,x,y,z,qw,qx,qy,qz");
     path_fails("0,0,0,0,1,0,0,0\nt,x,y,z,qw,qx,qy,qz\n", "line 2: t: \"t\" is not a number");
     path_fails("0,0,,0,1,0,0,0\n", "line 1: y: \"\" is not a number");
     path_fails("0,0,0,nan,1,0,0,0\n", "line 1: z: \"nan\" is not a number");
@@ -894,6 +957,8 @@ int main(void)
     RUN(path_between);
     RUN(path_velocity);
     RUN(path_long);
+    RUN(path_clutch);
     RUN(paths_refused);
+    RUN(device_paths_refused);
     return test_end();
 }

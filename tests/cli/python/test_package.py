@@ -39,7 +39,7 @@ def kind(declaration):
         return {ctypes.POINTER(handle)} if declaration.count('*') == 2 else {handle}
     if base in structures:
         return {ctypes.POINTER(structures[base]) if pointer else structures[base]}
-    plain = {'double': ctypes.c_double, 'int64_t': ctypes.c_int64, 'size_t': ctypes.c_size_t}
+    plain = {'bool': ctypes.c_bool, 'double': ctypes.c_double, 'int64_t': ctypes.c_int64, 'size_t': ctypes.c_size_t}
     if pointer:  # of an array, of a number that is a result, of text or bytes
         if base in ('char', 'void'):
             return {ctypes.c_char_p}

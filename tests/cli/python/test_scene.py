@@ -191,6 +191,19 @@ class Driving(Test):
         scene.step(10)
         np.testing.assert_allclose(scene.hand().position, [3, -1.99, 0.6], atol=1e-12)
 
+    def test_clutch(self):
+        scene = supple.Scene('scene.json', step=0.001)
+        scene.move_hand([3, -2, 0.6])
+        scene.clutch(True)
+        scene.move_hand([0, 0, 0], [0, 1, 0, 0])
+        scene.step(5)
+        np.testing.assert_array_equal(scene.hand().position, [3, -2, 0.6])
+        scene.clutch(False)
+        scene.move_hand([0, 0.25, 0], [0, 1, 0, 0])
+        scene.step(5)
+        np.testing.assert_allclose(scene.hand().position, [3, -1.75, 0.6], atol=1e-15)
+        np.testing.assert_allclose(scene.hand().rotation, [1, 0, 0, 0], atol=1e-15)
+
     def test_body_on_a_path(self):
         pathlib.Path('path.csv').write_text('t,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n')
         scene = falling(bodies=[{'name': 'ball', 'model': 'ball', 'motion': 'path', 'path': 'path.csv'}])
@@ -280,6 +293,7 @@ class WrongCalls(Test):
                             (lambda: scene.set_gravity([0, 0, nan]), 'not finite'),
                             (lambda: scene.positions('arm', 99999), 'vertex 99999 of'),
                             (lambda: falling().hand(), 'no coupling'),
+                            (lambda: falling().clutch(True), 'no coupling'),
                             (lambda: falling().move_hand([0, 0, 0]), 'no coupling')):
             with self.refused(supple.Status.USAGE, words):
                 call()
@@ -293,8 +307,8 @@ class WrongCalls(Test):
                      lambda: scene.state('arm'), lambda: scene.positions(0), lambda: scene.coordinates(0),
                      lambda: scene.vertex_count('arm'), lambda: scene.set_gravity([0, 0, 0]),
                      lambda: scene.set_forces('arm', None, [[0, 0, 1]]), lambda: scene.set_forces([], None, []),
-                     lambda: scene.move_hand([0, 0, 0]), lambda: scene.move_body(0, [0, 0, 0]),
-                     lambda: scene.contact_force(0)):
+                     lambda: scene.move_hand([0, 0, 0]), lambda: scene.clutch(True),
+                     lambda: scene.move_body(0, [0, 0, 0]), lambda: scene.contact_force(0)):
             with self.refused(supple.Status.USAGE, 'the scene is closed'):
                 call()
         self.assertEqual(contacts.shape, (0,))

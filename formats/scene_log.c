@@ -17,7 +17,7 @@ static const sp_member_rule rules[] = {
     {"check/B", "n", SP_I8, AT(check), .meaning = "checksum of the state at the end of the step"},
     {"count/B", "n", SP_I8, AT(count), FROM(0), .meaning = "inputs of the step"},
     {"input/kind/B", "m", SP_I4, AT(kind), WITHIN(0, SP_SCENE_LOG_KINDS - 1), .apart = true,
-     .meaning = "0: a pose, 1: a force"},
+     .meaning = "0: a pose, 1: a force, 2: the clutch"},
     {"input/body/B", "m", SP_I4, AT(body), FROM(-1), .apart = true, .meaning = "the body, counted from 0"},
     {"input/vertex/B", "m", SP_I8, AT(vertex), FROM(-1), .apart = true,
      .meaning = "of a force: the vertex, counted from 0"},
@@ -143,7 +143,11 @@ static int check_block(sp_series_stream *stream, void *object)
                        (long long)(log->input_count - left), (long long)log->input_count);
 
     for (int64_t i = 0; i < log->input_count; i++)
-        if (log->body[i] >= log->body_count || (log->kind[i] == SP_SCENE_LOG_FORCE && log->body[i] < 0))
+        if (log->kind[i] == SP_SCENE_LOG_CLUTCH && log->body[i] != SP_SCENE_LOG_HAND)
+            return sp_fail(stream->context, SP_INPUT,
+                           "input/body/%06lld: input %lld, a clutch, is for body %d, expected -1", block, (long long)i,
+                           log->body[i]);
+        else if (log->body[i] >= log->body_count || (log->kind[i] == SP_SCENE_LOG_FORCE && log->body[i] < 0))
             return sp_fail(stream->context, SP_INPUT, "input/body/%06lld: input %lld is for body %d of %lld", block,
                            (long long)i, log->body[i], (long long)log->body_count);
     return SP_OK;

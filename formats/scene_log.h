@@ -5,12 +5,12 @@
 
 #include "formats/series.h"
 
-enum sp_scene_log_kind { SP_SCENE_LOG_POSE, SP_SCENE_LOG_FORCE, SP_SCENE_LOG_KINDS };
+enum sp_scene_log_kind { SP_SCENE_LOG_POSE, SP_SCENE_LOG_FORCE, SP_SCENE_LOG_CLUTCH, SP_SCENE_LOG_KINDS };
 enum { SP_SCENE_LOG_HAND = -1, SP_SCENE_LOG_VALUES = 13 };
 
 /* One input. A pose: x, y, z, qw, qx, qy, qz, velocity and angular velocity of a body or of the manipulandum
  * (SP_SCENE_LOG_HAND). A force: its three components, followed by zeros, on a vertex of a body; −1: at the origin of
- * its frame. */
+ * its frame. The clutch of the device (SP_SCENE_LOG_HAND): 1 held, 0 released, followed by zeros. */
 typedef struct sp_scene_log_input {
     int32_t kind, body;
     int64_t vertex;

@@ -120,6 +120,135 @@ teardown() {
     no_faults
 }
 
+# A brick that a coupling of this kind ties to a device, which has a line in each step of 5 ms for 20 s: it goes along x at 0.05 m/s, and
+# turns about z at 0.2 rad/s.
+clutch_scene() { # clutch_scene KIND KEYS FILE PATH
+    printf '{"models": {"brick": {"kind": "rigid", "box": {"half": [0.1, 0.2, 0.3]}, "mass": 1, "mass_centre": [0, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+        "bodies": [{"name": "brick", "model": "brick", "motion": "coupled", "position": [0.3, 0, 0]}],
+        "coupling": {"kind": "%s", "body": "brick", "path": "%s", "stiffness": 400, "torque_stiffness": 30, "damping": 100, "torque_damping": 10%s}}\n' \
+        "$1" "$4" "$2" > "$3"
+}
+
+@test "a clutch by messages is that of a scene and that of a path" {
+    "$PYTHON" - > hand.csv <<-'END'
+	from math import cos, sin
+	print('t,x,y,z,qw,qx,qy,qz')
+	for k in range(4001):
+	    t = k * 0.005
+	    print(*map(repr, (t, 0.3 + 0.05 * t, 0, 0, cos(0.1 * t), 0, 0, sin(0.1 * t))), sep=',')
+	END
+    for kind in static dynamic; do
+        clutch_scene $kind '' scene.json hand.csv
+        serve --rate 200 --record log.npz --steps 4000 # the length of the path
+        client <<-'END'
+	import sys
+	from osc import *
+	c = Client(sys.argv[1])
+	c.send('/subscribe')
+	last = None
+	def acts(held):  # whether the manipulandum rests, as it does then, since the last state
+	    def seen(step, found):
+	        global last
+	        before, last = last, found['/hand']
+	        return before and (before == last) == held
+	    return seen
+	at, _ = c.until(acts(False))
+	for held in (1, 0, 1, 0):
+	    c.until(lambda step, found: step[0] >= at[0] + 60)
+	    c.send('/clutch', held)
+	    at, _ = c.until(acts(held == 1))
+	c.send('/clutch', 0)  # again: no change
+	c.send('/clutch')
+	c.send('/clutch', 1, 1)
+	c.send('/clutch', 'held')
+	c.send('/clutch', 2)
+	c.send('/clutch', 0.5)
+	c.send('/clutch', float('nan'))
+	c.until(lambda step, found: step[0] >= at[0] + 60)
+	c.send('/stop')
+	END
+        served 0 '5 inputs accepted; dropped: 3 messages with wrong arguments, 3 inputs that are not finite or out of range'
+        done_well simscene scene.json --replay log.npz -q -o replayed.npz -t 1
+        "$PYTHON" -c 'import numpy' 2> /dev/null || continue
+        # the same times in the scene, and in the path
+        "$PYTHON" - > key.txt <<-'END'
+	import numpy
+	z = numpy.load('log.npz')
+	time, count = (numpy.concatenate([z[k] for k in z.files if k.startswith(name + '/')]) for name in ('time', 'count'))
+	changes = numpy.repeat(time, count)[:4]  # the fifth input changes nothing
+	print(len(time), ', "clutch": [[%r, %r], [%r, %r]]' % tuple(changes.tolist()))
+	lines = open('hand.csv').read().split('\n')[1:-1]
+	with open('column.csv', 'w') as out:
+	    print('t,x,y,z,qw,qx,qy,qz,clutch', file=out)
+	    for line in lines:
+	        print(line, sum(float(line.split(',')[0]) >= changes) % 2, sep=',', file=out)
+	END
+        read -r steps key < key.txt
+        clutch_scene $kind "$key" key.json hand.csv
+        clutch_scene $kind '' column.json column.csv
+        done_well simscene key.json --dt 0.005 --steps "$steps" -q -o key.npz
+        done_well simscene column.json --dt 0.005 --steps "$steps" -q -o column.npz -t 1
+        "$PYTHON" - "$kind" <<-'END' || fault "$kind: another motion"
+	import sys
+	import numpy
+	data = []
+	for name in ('replayed', 'key', 'column'):
+	    z = numpy.load(name + '.npz')
+	    data.append({m: numpy.concatenate([z[k] for k in z.files if k.startswith(m + '/')]) for m in ('time', 'pose', 'twist', 'hand', 'coupling', 'device')})
+	for other in data[1:]:
+	    for m in other:
+	        assert other[m].tobytes() == data[0][m].tobytes(), m
+	# What the device did with the clutch held is taken out of its motion along and about fixed axes.
+	d = data[0]
+	log = numpy.load('log.npz')
+	time, count = (numpy.concatenate([log[k] for k in log.files if k.startswith(name + '/')]) for name in ('time', 'count'))
+	changes = numpy.repeat(time, count)[:4]
+	free = d['time'] - sum(numpy.clip(d['time'], changes[i], changes[i + 1]) - changes[i] for i in (0, 2))
+	expected = numpy.zeros_like(d['hand'])
+	expected[:, 0], expected[:, 3], expected[:, 6] = 0.3 + 0.05 * free, numpy.cos(0.1 * free), numpy.sin(0.1 * free)
+	assert abs(d['hand'] - expected).max() < 1e-13, abs(d['hand'] - expected).max()
+	# The body rests at the end of both times, and moves with the device again before and after.
+	speed = numpy.linalg.norm(d['twist'][:, 0, :3], axis=1)
+	at = [int(numpy.searchsorted(d['time'], c - 1e-9)) for c in changes]
+	for held in (1, 3):
+	    assert speed[at[held]] < 0.05 * 0.05, speed[at[held]]
+	for moving in (at[0], at[2], len(speed) - 1):
+	    assert abs(speed[moving] - 0.05) < 0.05 * 0.05, speed[moving]
+	END
+    done
+    # a device that is placed by messages, and one that nobody has
+    serve --rate 200 --record live.npz
+    client <<-'END'
+	import sys
+	from osc import *
+	c = Client(sys.argv[1])
+	c.send('/subscribe')
+	still = [1.0, 0.0, 0.0, 0.0]
+	c.socket.send(bundle(message('/hand', 0.3, 0.0, 0.0, *still), message('/clutch', 1), message('/hand', 0.0, 0.1, 0.0, 0.6, 0.8, 0.0, 0.0)))
+	first = c.until(lambda step, found: found['/hand'][0] == 0.3 and found['/hand'][3] == 1)[0]
+	step, found = c.until(lambda step, found: step[0] >= first[0] + 20)
+	assert found['/hand'] == [0.3, 0, 0, 1, 0, 0, 0], found['/hand']
+	c.socket.send(bundle(message('/clutch', 0), message('/hand', 0.0, 0.1, 0.25, 0.0, 1.0, 0.0, 0.0)))
+	step, found = c.until(lambda step, found: found['/hand'][2] != 0)
+	# 0.25 m up, and the turn about x that takes (0.6, 0.8) to (0, 1)
+	assert all(abs(a - b) < 1e-15 for a, b in zip(found['/hand'], [0.3, 0, 0.25, 0.8, 0.6, 0, 0])), found['/hand']
+	c.send('/stop')
+	END
+    served 0 '5 inputs accepted; dropped: none'
+    done_well simscene scene.json --replay live.npz -q -o live-motion.npz
+    printf '{"models": {"brick": {"kind": "rigid", "box": {"half": [0.1, 0.2, 0.3]}}}, "contact": {"stiffness": 1}, "bodies": [{"name": "brick", "model": "brick"}]}\n' > scene.json
+    serve --rate 200
+    client <<-'END'
+	import sys
+	from osc import *
+	c = Client(sys.argv[1])
+	c.send('/clutch', 1)
+	c.send('/stop')
+	END
+    served 0 '0 inputs accepted; dropped: 1 inputs for what they cannot move'
+    no_faults
+}
+
 @test "a log is replayed to the same states" {
     serve --rate 200 --record log.npz # a block of the log has 4096 steps: 20 s
     client <<-'END'
@@ -163,7 +292,9 @@ teardown() {
         bad "m['count/000000'][0] = 121" 'bad.npz: count/000000: step 0 of the block has 121 inputs, of 120 left'
         bad "m['input/body/000000'][5] = 6" 'bad.npz: input/body/000000: input 5 is for body 6 of 6'
         bad "m['input/kind/000000'][0] = 1" 'bad.npz: input/body/000000: input 0 is for body -1 of 6'
-        bad "m['input/kind/000000'][0] = 2" 'bad.npz: .*input/kind/000000'
+        bad "m['input/kind/000000'][0] = 3" 'bad.npz: .*input/kind/000000'
+        bad "m['input/kind/000000'][0] = 2" 'bad.npz: input 0, of step [0-9]*, is not possible in this scene' # a clutch of 3 m
+        bad "m['input/kind/000000'][1] = 2" 'bad.npz: input/body/000000: input 1, a clutch, is for body [0-9], expected -1'
         bad "m['input/vertex/000000'][1] = 10000" 'bad.npz: input 1, of step [0-9]*, is not possible in this scene'
         bad "del meta['run']['beta']" 'bad.npz: meta: "run" is missing or incomplete'
         bad "meta['run']['step'] = -0.002" 'bad.npz: meta: "run": a value is out of range'

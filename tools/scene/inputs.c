@@ -59,6 +59,13 @@ static enum scene_refusal set_force(scene_inputs *inputs, sp_loaded_scene *scene
     return SCENE_ACCEPTED;
 }
 
+static enum scene_refusal set_clutch(sp_loaded_scene *scene, double held)
+{
+    if (held != 0 && held != 1)
+        return SCENE_NOT_A_VALUE;
+    return refusal_of(sp_scene_clutch(scene, held == 1));
+}
+
 enum scene_refusal scene_inputs_apply(scene_inputs *inputs, sp_loaded_scene *scene, const sp_scene_log_input *input)
 {
     const bool force = input->kind == SP_SCENE_LOG_FORCE;
@@ -66,6 +73,8 @@ enum scene_refusal scene_inputs_apply(scene_inputs *inputs, sp_loaded_scene *sce
         return SCENE_NOT_A_VALUE;
     if (force)
         return set_force(inputs, scene, input);
+    if (input->kind == SP_SCENE_LOG_CLUTCH)
+        return set_clutch(scene, input->value[0]);
     return refusal_of(sp_scene_drive(scene, input->body, input->value, input->value + 7));
 }
 

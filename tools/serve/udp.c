@@ -146,6 +146,15 @@ static bool take_body(serve_udp *udp, const osc_message *m)
     return m->count > 0 && get_body(udp, &m->argument[0], &body) && take_pose(udp, m, 1, body);
 }
 
+static bool take_clutch(serve_udp *udp, const osc_message *m)
+{
+    sp_scene_log_input input = {.kind = SP_SCENE_LOG_CLUTCH, .body = SP_SCENE_LOG_HAND, .vertex = -1};
+    if (m->count != 1 || !get_reals(m, 0, 1, input.value))
+        return false;
+    server_take(udp->server, &input);
+    return true;
+}
+
 static bool take_force(serve_udp *udp, const osc_message *m)
 {
     sp_scene_log_input input = {.kind = SP_SCENE_LOG_FORCE};
@@ -204,11 +213,8 @@ static void take_message(void *data, const osc_message *m)
     static const struct {
         const char *address;
         bool (*take)(serve_udp *, const osc_message *);
-    } known[] = {{"/hand", take_hand},
-                 {"/body", take_body},
-                 {"/force", take_force},
-                 {"/subscribe", take_subscribe},
-                 {"/unsubscribe", take_unsubscribe},
+    } known[] = {{"/hand", take_hand},   {"/clutch", take_clutch},       {"/body", take_body},
+                 {"/force", take_force}, {"/subscribe", take_subscribe}, {"/unsubscribe", take_unsubscribe},
                  {"/stop", take_stop}};
     serve_udp *udp = data;
     for (int i = 0; i < TOOL_COUNT(known); i++)

@@ -39,7 +39,8 @@ typedef struct supple_shared_header {
     uint64_t bodies, coordinates;        /* reduced coordinates of all bodies */
     uint64_t coupled;                    /* 1: a hand moves a body; else 0 */
     uint64_t body_offset;                /* of supple_shared_body [bodies] */
-    uint64_t input_offset, input_size;   /* of a block: supple_shared_input, then supple_shared_pose [bodies] */
+    uint64_t input_offset, input_size;   /* of a block: supple_shared_input, supple_shared_pose [bodies],
+                                            supple_shared_clutch */
     uint64_t output_offset, output_size; /* of a block: supple_shared_output, supple_shared_state [bodies],
                                             q [coordinates], their rates [coordinates] */
     double step, period;                 /* s: of the scene in a cycle; between cycles */
@@ -71,6 +72,13 @@ typedef struct supple_shared_input {
     uint64_t force_number, force_count; /* the forces are set when the number has changed */
     supple_shared_force force[SUPPLE_SHARED_FORCES];
 } supple_shared_input;
+
+/* The clutch of the device, at the end of the block: while it is held (1), poses of the hand move the device alone;
+ * from the release (0) on the manipulandum continues from where it is. It acts once, when its number has changed, after
+ * the pose of the hand. */
+typedef struct supple_shared_clutch {
+    uint64_t number, held;
+} supple_shared_clutch;
 
 /* ---- the output block: what the server writes in each cycle ---- */
 

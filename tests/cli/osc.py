@@ -152,6 +152,9 @@ class Shared:
     def hand(self, number, pose, twist=(0,) * 6, whole=True):
         self.write(0, struct.pack('<Q13d', number, *pose, *twist), whole)
 
+    def clutch(self, number, held):
+        self.write(112 + 16 + 64 * 40 + 112 * self.bodies, struct.pack('<2Q', number, held))
+
     def forces(self, number, *forces):
         self.write(112, struct.pack('<2Q', number, len(forces)) +
                    b''.join(struct.pack('<2q3d', body, vertex, *force) for body, vertex, force in forces))

@@ -103,6 +103,15 @@ teardown() {
 	assert b['hand'][0] == 3.5, b['hand']
 	m.hand(3, (3.25, -2, 0.5, 1, 0, 0, 0))
 	until(lambda now: now['hand'][0] == 3.25)
+	# with the clutch held the device goes away, and the manipulandum goes on from where it stays
+	def received():
+	    a = m.read()
+	    return until(lambda now: now['cycle'] >= a['cycle'] + 3)
+	for act, place in ((lambda: m.clutch(1, 1), 3.25), (lambda: m.hand(5, (0, 0, 0, 1, 0, 0, 0)), 3.25), (lambda: m.clutch(2, 0), 3.25),
+	                   (lambda: m.hand(6, (0.5, 0, 0, 1, 0, 0, 0)), 3.75), (lambda: m.clutch(3, 2), 3.75)):
+	    act()
+	    b = received()
+	    assert b['hand'] == (place, -2, 0.5, 1, 0, 0, 0), b['hand']
 	# wrong values are refused
 	m.hand(4, (float('nan'), -2, 0.5, 1, 0, 0, 0))
 	m.forces(2**64 - 1, *[(b, v, (1, 1, 1)) for b in (-1, 6, 2**62) for v in (-2, 0, 2**62)])
@@ -115,7 +124,7 @@ teardown() {
 	    pass
 	assert m.ended()
 	END
-    served 0 '3 inputs accepted; dropped: 1 inputs that are not finite or out of range, 9 inputs for no such body or vertex, 1 inputs for what they cannot move'
+    served 0 '7 inputs accepted; dropped: 2 inputs that are not finite or out of range, 9 inputs for no such body or vertex, 1 inputs for what they cannot move'
     [ ! -e "/dev/shm$name" ] || fault "the memory is still there"
     no_faults
 }

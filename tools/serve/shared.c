@@ -13,10 +13,10 @@
 
 struct serve_shared {
     void *memory;
-    supple_shared_header header;                 /* our own: clients can write to the one in the memory */
-    supple_shared_input *input;                  /* [input_size bytes] a copy of what clients wrote */
-    uint64_t hand_number, force_number, *number; /* that acted last; [bodies] of bodies */
-    uint64_t sequence;                           /* of the input block when it was copied last */
+    supple_shared_header header; /* our own: clients can write to the one in the memory */
+    supple_shared_input *input;  /* [input_size bytes] a copy of what clients wrote */
+    uint64_t hand_number, clutch_number, force_number, *number; /* that acted last; [bodies] of bodies */
+    uint64_t sequence;                                          /* of the input block when it was copied last */
 };
 
 static const char *shared_name; /* while it exists */
@@ -80,7 +80,7 @@ static supple_shared_header lay_out(const server *s)
                               .output_size = (uint64_t)s->now_size,
                               .step = s->scene.options.step,
                               .period = 1e-9 * (double)s->clock.period};
-    h.input_size = sizeof(supple_shared_input) + h.bodies * sizeof(supple_shared_pose);
+    h.input_size = sizeof(supple_shared_input) + h.bodies * sizeof(supple_shared_pose) + sizeof(supple_shared_clutch);
     h.input_offset = align(h.body_offset + h.bodies * sizeof(supple_shared_body));
     h.output_offset = align(h.input_offset + SUPPLE_SHARED_LINE + h.input_size);
     h.size = align(h.output_offset + SUPPLE_SHARED_LINE + h.output_size);
@@ -170,6 +170,13 @@ static void take_pose(server *s, int32_t body, const supple_shared_pose *pose)
     server_take(s, &input);
 }
 
+static void take_clutch(server *s, uint64_t held)
+{
+    sp_scene_log_input input = {.kind = SP_SCENE_LOG_CLUTCH, .body = SP_SCENE_LOG_HAND, .vertex = -1};
+    input.value[0] = (double)held;
+    server_take(s, &input);
+}
+
 static void take_forces(server *s, const supple_shared_input *in)
 {
     const uint64_t count = in->force_count < SUPPLE_SHARED_FORCES ? in->force_count : SUPPLE_SHARED_FORCES;
@@ -197,9 +204,13 @@ void serve_shared_receive(serve_shared *shared, server *s)
     shared->sequence = sequence;
     const supple_shared_input *in = shared->input;
     const supple_shared_pose *pose = (const supple_shared_pose *)(in + 1);
+    const supple_shared_clutch *clutch = (const supple_shared_clutch *)(pose + h->bodies);
     if (in->hand.number != shared->hand_number)
         take_pose(s, SP_SCENE_LOG_HAND, &in->hand);
     shared->hand_number = in->hand.number;
+    if (clutch->number != shared->clutch_number)
+        take_clutch(s, clutch->held);
+    shared->clutch_number = clutch->number;
     if (in->force_number != shared->force_number)
         take_forces(s, in);
     shared->force_number = in->force_number;

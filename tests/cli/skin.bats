@@ -164,7 +164,7 @@ assert any(abs(a[n] - w[n]).max() > 1e-6 for n in members if n.startswith('u/'))
     modes held.npz -k 5 -q -o held-modes.npz
     simulate held.npz --model modal --basis held-modes.npz --skin held-skin.npz --skeleton chain.json --gravity 0,0,-9.81 --dt 0.01 --steps 20 --record all -q -o held-motion.npz
     simverify held.npz held-modes.npz held-skin.npz held-motion.npz > said 2>&1 || fault "$(cat said)"
-    attached=$(siminfo skin.npz | awk '$1 == "skin" { n = NF - 3; print $n }')
+    attached=$(siminfo skin.npz | awk '$1 == "skin" { print $(NF - 3) }')
     [ "$(siminfo held.npz | awk '$1 == "fixed" { print $2; exit }')" = "$attached" ] || fault "$(siminfo held.npz), not $attached"
     siminfo --script held.npz > again.sh
     grep -q 'write-fixed' again.sh || fault "$(cat again.sh)"

@@ -35,7 +35,8 @@ static const tool_option mesh_options[] = {
      .help = "drop the nodes in the middles of faces and volumes"},
     {"turn", 0, TOOL_FLAG, &chosen.mesh.turn, .help = "turn elements of negative volume instead of refusing them"},
     {"keep-folded", 0, TOOL_FLAG, &chosen.mesh.keep_folded,
-     .help = "keep 8-node hexahedra that are folded at a corner but at no integration point"},
+     .help = "keep elements that are folded, but neither at the integration points of the stiffness nor so far that "
+             "their mass is not positive definite"},
     {"fixed", 0, TOOL_INPUTS, &chosen.mesh.bou, "FILE", .files = "bou",
      .help = "fixed vertices as VegaFEM .bou (numbers from 1); may be repeated"},
     {"surface", 0, TOOL_INPUT, &chosen.mesh.surface, "MODEL", .only = "interpolation",

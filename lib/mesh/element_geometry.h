@@ -48,12 +48,20 @@ static inline bool sp_in_box(const double x[3], const double low[3], const doubl
 /* The rules of the stiffness and of the mass [2 × types] of the types that the mesh has, from `pool`. */
 int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, sp_reference **references) SP_MUST_USE;
 
-/* Returns true if all Jacobians of the element are positive at the points that sp_mesh_check tests. The corners must be
- * in range. references: as above, which is faster for many elements, or NULL. */
+/* Returns true if all Jacobians of the element are positive at the points that sp_mesh_check tests, or, with
+ * mesh->folded, if its mass matrix is positive definite where they are not. The corners must be in range. references:
+ * as above, which is faster for many elements, or NULL. */
 bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element, const sp_reference *references);
 
 /* Returns true if the element is not positive as it is, but positive when mirrored. */
 bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element);
+
+/* Returns true if the Jacobian is positive at the points of the stiffness, and the mass matrix is not positive
+ * definite because of points of the mass. */
+bool sp_mesh_element_mass_indefinite(const sp_mesh *mesh, int64_t element);
+
+/* The least det J at the nodes [m³], NaN if one is NaN. */
+double sp_mesh_node_jacobian(const sp_mesh *mesh, int64_t element);
 
 /* The least det J at those points [m³] (for a tetrahedron six times its volume), NaN if one is NaN. */
 double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element);

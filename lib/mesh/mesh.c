@@ -219,12 +219,72 @@ static double worst_of_rules(const sp_mesh *mesh, int type, const int64_t *node,
     return worst;
 }
 
+/* True if the matrix ∫ N_a N_b dV by the points of the mass rule is positive definite: all pivots of its Cholesky
+ * decomposition are positive beyond rounding. */
+static bool mass_is_definite(const sp_mesh *mesh, const int64_t *node, const sp_reference *reference)
+{
+    const int nodes = sp_element_types[reference->type].nodes;
+    double L[SP_ELEMENT_NODES][SP_ELEMENT_NODES] = {{0}}, largest = 0;
+
+    for (int g = 0; g < reference->count; g++) {
+        const double weight =
+            reference->weight[g] * jacobian_at(mesh, nodes, node, (const double(*)[3])reference->slope[g]);
+        for (int a = 0; a < nodes; a++)
+            for (int b = 0; b <= a; b++)
+                L[a][b] += weight * reference->shape[g][a] * reference->shape[g][b];
+    }
+    for (int a = 0; a < nodes; a++)
+        largest = fmax(largest, fabs(L[a][a]));
+
+    for (int a = 0; a < nodes; a++)
+        for (int b = 0; b <= a; b++) {
+            double rest = L[a][b];
+            for (int c = 0; c < b; c++)
+                rest -= L[a][c] * L[b][c];
+            /* NaN is not positive either. */
+            if (a == b && !(rest > 1e-12 * largest))
+                return false;
+            L[a][b] = a == b ? sqrt(rest) : rest / L[b][b];
+        }
+    return true;
+}
+
+/* True if the points of the mass are others than those of the stiffness: an element can be folded at the first only. */
+static bool rules_differ(int type)
+{
+    return sp_element_types[type].nodes > 4 && sp_element_types[type].stiffness != sp_element_types[type].mass;
+}
+
+/* With rules that differ: positive at the points of the stiffness, with a mass that is positive definite. */
+static bool positive_in_effect(const sp_mesh *mesh, int type, const int64_t *node, const sp_reference *references,
+                               bool *stiffness_positive)
+{
+    sp_reference own;
+    if (!references)
+        sp_reference_at(type, sp_element_types[type].stiffness, &own);
+    *stiffness_positive = worst_at_points(mesh, node, references ? &references[2 * type] : &own) > 0;
+    if (!*stiffness_positive)
+        return false;
+
+    if (!references)
+        sp_reference_at(type, sp_element_types[type].mass, &own);
+    return mass_is_definite(mesh, node, references ? &references[2 * type + 1] : &own);
+}
+
 static double worst_of(const sp_mesh *mesh, int type, const int64_t *node, const sp_reference *references)
 {
     const sp_element_type *of = &sp_element_types[type];
     return of->nodes == 8   ? hex_worst(mesh, hex_points(mesh, type), node)
            : of->nodes == 4 ? 6 * sp_tet_volume(mesh->vertices, node)
                             : worst_of_rules(mesh, type, node, references);
+}
+
+static bool is_positive(const sp_mesh *mesh, int type, const int64_t *node, const sp_reference *references)
+{
+    bool stiffness_positive;
+    return worst_of(mesh, type, node, references) > 0 ||
+           (mesh->folded && rules_differ(type) &&
+            positive_in_effect(mesh, type, node, references, &stiffness_positive));
 }
 
 int sp_mesh_references(sp_context *context, const sp_mesh *mesh, sp_pool *pool, sp_reference **references)
@@ -260,7 +320,35 @@ bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element, const sp_ref
         if (surely_positive(edge))
             return true;
     }
-    return worst_of(mesh, type, node, references) > 0;
+    return is_positive(mesh, type, node, references);
+}
+
+bool sp_mesh_element_mass_indefinite(const sp_mesh *mesh, int64_t element)
+{
+    int64_t within;
+    bool stiffness_positive;
+    const int type = sp_mesh_type(mesh, element, &within);
+    return rules_differ(type) &&
+           !positive_in_effect(mesh, type, mesh->block[type].node + within * sp_element_types[type].nodes, NULL,
+                               &stiffness_positive) &&
+           stiffness_positive;
+}
+
+double sp_mesh_node_jacobian(const sp_mesh *mesh, int64_t element)
+{
+    int64_t within;
+    const int type = sp_mesh_type(mesh, element, &within), nodes = sp_element_types[type].nodes;
+    const int64_t *node = mesh->block[type].node + within * nodes;
+    double worst = INFINITY, xi[3], shape[SP_ELEMENT_NODES], slope[SP_ELEMENT_NODES][3];
+
+    for (int a = 0; a < nodes; a++) {
+        sp_element_node(type, a, xi);
+        sp_element_shape_functions(type, xi, shape, slope);
+        const double here = jacobian_at(mesh, nodes, node, (const double(*)[3])slope);
+        if (here < worst || isnan(here))
+            worst = here;
+    }
+    return worst;
 }
 
 double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element)
@@ -320,7 +408,7 @@ bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
     sp_element_mirror(type, mirror);
     for (int a = 0; a < nodes; a++)
         mirrored[a] = mesh->block[type].node[within * nodes + mirror[a]];
-    return worst_of(mesh, type, mirrored, NULL) > 0;
+    return is_positive(mesh, type, mirrored, NULL);
 }
 
 /* Weights belong to nodes, and are exchanged with them. */
@@ -428,25 +516,37 @@ int64_t sp_mesh_folded(const sp_mesh *mesh)
     return count;
 }
 
-int64_t sp_mesh_folded_corners(const sp_mesh *mesh, int64_t *worst)
+/* Counts elements, and keeps the one with the least Jacobian relative to its volume. */
+static void note_fold(const sp_mesh *mesh, int64_t element, double jacobian, sp_mesh_folds *folds)
+{
+    const double relative = jacobian / sp_mesh_element_volume(mesh, element);
+    if (folds->count++ == 0 || relative < folds->relative) {
+        folds->worst = element;
+        folds->jacobian = jacobian;
+        folds->relative = relative;
+    }
+}
+
+void sp_mesh_find_folds(const sp_mesh *mesh, sp_mesh_folds *corners, sp_mesh_folds *masses, sp_mesh_folds *nodes)
 {
     sp_mesh strict = *mesh, lenient = *mesh;
-    int64_t count = 0, lowest = -1;
-    double least = 0;
     strict.folded = false;
     lenient.folded = true;
+    *corners = *masses = *nodes = (sp_mesh_folds){.worst = -1};
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        if (!nodes_in_range(mesh, e) || sp_mesh_element_positive(&strict, e, NULL) ||
-            !sp_mesh_element_positive(&lenient, e, NULL))
+        int64_t within;
+        const int count = sp_element_types[sp_mesh_type(mesh, e, &within)].nodes;
+        if (!nodes_in_range(mesh, e))
             continue;
-        const double relative = sp_mesh_worst_jacobian(&strict, e) / sp_mesh_element_volume(mesh, e);
-        if (lowest < 0 || relative < least) {
-            lowest = e;
-            least = relative;
+
+        if (!sp_mesh_element_positive(&strict, e, NULL)) {
+            if (sp_mesh_element_positive(&lenient, e, NULL))
+                note_fold(mesh, e, sp_mesh_worst_jacobian(&strict, e), count == 8 ? corners : masses);
+        } else if (count != 4 && count != 8) {
+            const double jacobian = sp_mesh_node_jacobian(mesh, e);
+            if (!(jacobian > 0))
+                note_fold(mesh, e, jacobian, nodes);
         }
-        count++;
     }
-    if (worst)
-        *worst = lowest;
-    return count;
 }

@@ -42,7 +42,9 @@ typedef struct sp_mesh {
     uint8_t *fixed_axes; /* [fixed_count] fixed components: bit 0 x, bit 1 y, bit 2 z; 7 = all */
     sp_embedded_surface surface;
     int quadrature; /* Gauss points per axis of 8-node hexahedra (SP_HEX8): 2 or 3 */
-    bool folded;    /* 8-node hexahedra may be folded at corners, off their integration points */
+    bool folded;    /* 8-node hexahedra may be folded at corners, off their integration points; elements whose points of
+                       the mass are others than those of the stiffness may be folded at the first, if the mass matrix of
+                       each stays positive definite */
     int up;         /* the coordinate axis that points up in pictures: 'x', 'y' or 'z'; 0 means 'z' */
     int64_t material_count;
     sp_material *materials; /* [material_count], one per region */
@@ -124,14 +126,14 @@ const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_mat
 void sp_mesh_free(sp_mesh *mesh);
 
 /* Checks everything that the comments above promise: counts, indices in range, finite values, positive Jacobians at the
- * corners (unless mesh->folded) and the quadrature points of hexahedra, positive volumes of tetrahedra, no element with
- * a corner twice, a sorted list of fixed vertices, weights that sum to 1 within 1e-9 and reproduce the surface vertices
- * within `surface_tolerance` times the diagonal of the bounding box (imported weights are printed with few digits),
- * materials, factors (equal if the law does not have λ and μ, and giving a valid material), fibre directions (of length
- * 1 within 1e-6 if the region has fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a
- * material twice, sets (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their
- * counts say; nothing else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this
- * check. */
+ * corners (unless mesh->folded) of hexahedra and at the quadrature points of all elements (with mesh->folded as
+ * sp_mesh_find_folds says), positive volumes of tetrahedra, no element with a corner twice, a sorted list of fixed
+ * vertices, weights that sum to 1 within 1e-9 and reproduce the surface vertices within `surface_tolerance` times the
+ * diagonal of the bounding box (imported weights are printed with few digits), materials, factors (equal if the law
+ * does not have λ and μ, and giving a valid material), fibre directions (of length 1 within 1e-6 if the region has
+ * fibres, else 0), at least one element, no coordinate beyond 1e100 m, no name of a material twice, sets
+ * (sp_mesh_check_sets). SP_INPUT names the first violation. The arrays must be as long as their counts say; nothing
+ * else is assumed. Every other function except sp_mesh_inverted takes a mesh that passes this check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
 
 /* turn = false: returns the number of elements with a nonpositive Jacobian or volume. turn = true: reorients them by
@@ -144,10 +146,22 @@ int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn);
  * sign. */
 int64_t sp_mesh_folded(const sp_mesh *mesh);
 
-/* The number of 8-node hexahedra that are folded at a corner but at no integration point, whether or not the mesh
- * allows them. worst (NULL: not wanted) receives the one whose Jacobian falls lowest relative to its volume; −1: none.
- */
-int64_t sp_mesh_folded_corners(const sp_mesh *mesh, int64_t *worst);
+/* Elements that are folded somewhere. */
+typedef struct sp_mesh_folds {
+    int64_t count, worst; /* worst: the one whose Jacobian falls lowest relative to its volume; −1: none */
+    double jacobian;      /* of the worst, the least det J [m³] per unit of volume in natural coordinates */
+    double relative;      /* the same over its volume */
+} sp_mesh_folds;
+
+/* The elements whose Jacobian is not positive somewhere and that can be used nevertheless, in three kinds. Only a mesh
+ * with `folded` may have the first two; both are found whether or not it allows them:
+ * corners  8-node hexahedra that are folded at a corner but at no integration point
+ * masses   elements that are folded at a point of their mass but at none of their stiffness, and whose mass matrix
+ *          ∫ N_a N_b dV is positive definite nevertheless. The mass matrix of every mesh of such elements is then
+ *          positive definite, too. With a mass that is not, kinetic energies could be negative
+ * nodes    wedges and elements of second order that are folded at a node but at no integration point; any mesh may
+ *          have them, since the matrices do not depend on the Jacobian there */
+void sp_mesh_find_folds(const sp_mesh *mesh, sp_mesh_folds *corners, sp_mesh_folds *masses, sp_mesh_folds *nodes);
 
 /* Bounding box of the vertices [m]; zeros for an empty mesh. */
 void sp_mesh_box(const sp_mesh *mesh, double low[3], double high[3]);

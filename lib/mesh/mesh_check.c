@@ -178,6 +178,11 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
 
     /* The measure of the shape: a volume for tetrahedra, else the least det J. */
     double jacobian = sp_mesh_worst_jacobian(mesh, element);
+    if (mesh->folded && sp_mesh_element_mass_indefinite(mesh, element))
+        return sp_fail(context, SP_INPUT,
+                       "%s: element %lld is folded at points of its mass, where its Jacobian falls to %g m3: its mass "
+                       "matrix is not positive definite",
+                       kind, number, jacobian);
     if (count != 4)
         return sp_fail(context, SP_INPUT, "%s: element %lld is inverted or folded: its Jacobian falls to %g m3", kind,
                        number, jacobian);

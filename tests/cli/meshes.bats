@@ -344,6 +344,43 @@ walk() {
     no_faults
 }
 
+# quadratic NAME X: a tetrahedron of 10 nodes with the middle of one edge at x = X instead of 1/2
+quadratic() {
+    printf '*NODE\n1,0,0,0\n2,1,0,0\n3,0,1,0\n4,0,0,1\n5,%s,0,0\n6,.5,.5,0\n7,0,.5,0\n8,0,0,.5\n9,.5,0,.5\n10,0,.5,.5\n' "$2" > "$1"
+    printf '*ELEMENT,TYPE=C3D10,ELSET=E\n1,1,2,3,4,5,6,7,8,9,10\n*MATERIAL,NAME=M\n*ELASTIC\n1e6,.3\n*DENSITY\n1000\n' >> "$1"
+    printf '*SOLID SECTION,ELSET=E,MATERIAL=M\n*BOUNDARY\n1,1,3\n3,1,3\n4,1,3\n' >> "$1"
+}
+
+@test "tetrahedra of second order that are folded at a node, at points of the mass, or with a mass that is not positive" {
+    local ending=.npz
+    # With s for X, det J = 1 - 4 (1/2 - s) (L0 - L1). At a corner that is 1 - 4 (1/2 - s): -0.4 for s = 0.15. L0 - L1 of the
+    # points of the stiffness is at most 1/sqrt(5) = 0.447, of those of the mass at most 0.632: det J falls to -0.0114, -0.138 and -0.517.
+    quadratic node.inp .15
+    quadratic mass.inp .1
+    quadratic light.inp .05
+    quadratic deep.inp -.1
+    done_well simimport node.inp -o node.npz
+    [[ $err == *'node.inp: 1 elements are folded at a node, though at no integration point: '*'element 0 of the mesh, from 0, whose Jacobian falls to -0.4 m3'* ]] || fault "$err"
+    done_well simimport node.inp --keep-folded -o same.npz
+    same_members node.npz same.npz vertices tet10
+    siminfo same.npz --json | grep -q folded_corners && fault 'the key without a need'
+    refused 3 'mass.inp: 1 of 1 elements are folded, .* falls to -0.0113851 m3' simimport mass.inp -o out.npz
+    [[ $err == *'--keep-folded keeps them'* ]] || fault "$err"
+    done_well simimport mass.inp --keep-folded -o kept.npz
+    [[ $err == *'folded at a point of the mass, though at none of the stiffness: their mass matrices are positive definite'*'falls to -0.0113851 m3'* ]] || fault "$err"
+    done_well modes kept.npz -k 4 -o modes.npz
+    simverify kept.npz modes.npz > verified 2> err || fault "$(grep FAIL verified; cat err)"
+    # the mass of the kept element as that of the others: 1000/6 kg
+    simverify kept.npz > verified 2> err || fault "$(grep FAIL verified; cat err)"
+    grep -q 'volume as stated' verified || fault "$(< verified)"
+    refused 3 'light.inp: 1 of 1 elements are folded' simimport light.inp -q -o out.npz
+    [[ $err != *--keep-folded* ]] || fault "$err"
+    refused 3 'element 0 of the mesh, from 0: its Jacobian falls to -0.137808 m3 at a point of its mass, and its mass matrix is not positive definite' \
+        simimport light.inp --keep-folded -o out.npz
+    refused 3 'element 0 of the mesh, from 0: its Jacobian falls to -0.517078 m3$' simimport deep.inp --keep-folded -o out.npz
+    no_faults
+}
+
 @test "inverted elements are named, with their place in the file, or turned: TetGen, included files" {
     local ending=.npz
     sed 's/2 3 4 5 7/2 3 5 4 7/' block.ele > t.ele

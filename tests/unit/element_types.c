@@ -7,11 +7,13 @@
 #include "assembly/gradients.h"
 #include "base/vec3.h"
 #include "linear/cholesky.h"
+#include "mesh/element_geometry.h"
 #include "mesh/element_type.h"
 #include "model/loads.h"
 #include "pointshell/transfer.h"
 #include "reduced/polynomial.h"
 #include "typed_mesh.h"
+#include <lapacke.h>
 
 static sp_context context;
 
@@ -606,6 +608,68 @@ static void cantilevers(void)
     }
 }
 
+/* Elements with nodes that are moved at random, of the types whose mass has points of its own. Those that are folded at
+ * points of the mass only are kept if the eigenvalues of the mass matrix that assembly makes are positive. */
+static void folds_at_points_of_the_mass(void)
+{
+    static const int types[] = {SP_TET10, SP_HEX20R, SP_WEDGE6, SP_WEDGE15};
+    static const double reach[] = {0.6, 1.2, 2, 0.6}; /* of the moves, in natural coordinates */
+
+    for (int k = 0; k < 4; k++) {
+        const int t = types[k], nodes = sp_element_types[t].nodes;
+        int64_t node[SP_ELEMENT_NODES], region = 0, kept = 0, refused = 0, whole = 0, at_nodes = 0;
+        double X[SP_ELEMENT_NODES][3], mass[SP_ELEMENT_NODES * SP_ELEMENT_NODES], value[SP_ELEMENT_NODES];
+        sp_mesh mesh = {.vertex_count = nodes, .vertices = X[0], .quadrature = 2, .region = &region};
+        mesh.block[t] = (sp_element_block){1, node};
+        sp_reference stiffness, masses;
+        sp_reference_at(t, sp_element_types[t].stiffness, &stiffness);
+        sp_reference_at(t, sp_element_types[t].mass, &masses);
+
+        for (uint64_t i = 0; i < 3000; i++) {
+            for (int a = 0; a < nodes; a++) {
+                node[a] = a;
+                sp_element_node(t, a, X[a]);
+                for (int c = 0; c < 3; c++)
+                    X[a][c] += (0.02 + reach[k] * (double)(i % 50) / 50) *
+                               (sp_random_uniform(12, i, (uint64_t)(3 * a + c)) - 0.5);
+            }
+
+            sp_quadrature points;
+            const bool stiff = sp_element_quadrature(&stiffness, X[0], &points) > 0,
+                       strict = sp_mesh_element_positive(&mesh, 0, NULL);
+            sp_element_volume_mass(&masses, X[0], NULL, mass);
+            CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', nodes, mass, nodes, value) == 0, "eigenvalues");
+            /* a decision within the rounding of either is none */
+            if (fabs(value[0]) < 1e-10 * value[nodes - 1])
+                continue;
+
+            sp_mesh_folds of_corners, of_masses, of_nodes;
+            mesh.folded = true;
+            const bool lenient = sp_mesh_element_positive(&mesh, 0, NULL),
+                       indefinite = sp_mesh_element_mass_indefinite(&mesh, 0);
+            sp_mesh_find_folds(&mesh, &of_corners, &of_masses, &of_nodes);
+            mesh.folded = false;
+            CHECK(lenient == (stiff && value[0] > 0), "%s %d: %d, stiffness %d, mass %g", sp_element_types[t].name,
+                  (int)i, lenient, stiff, value[0]);
+            CHECK(indefinite == (stiff && value[0] < 0), "%s %d: %g", sp_element_types[t].name, (int)i, value[0]);
+            CHECK(!strict || lenient, "what is positive at every point has a positive mass");
+            CHECK(of_masses.count == (lenient && !strict) && of_corners.count == 0 &&
+                      of_nodes.count == (strict && !(sp_mesh_node_jacobian(&mesh, 0) > 0)),
+                  "%s %d: kinds", sp_element_types[t].name, (int)i);
+            whole += strict;
+            kept += of_masses.count;
+            at_nodes += of_nodes.count;
+            refused += indefinite;
+        }
+        NOTE("%-8s %d positive at all points, %d of them folded at a node; %d kept, %d with an indefinite mass",
+             sp_element_types[t].name, (int)whole, (int)at_nodes, (int)kept, (int)refused);
+        /* A wedge6 has as many points as nodes: by Sylvester's law of inertia one negative weight leaves a negative
+         * eigenvalue. */
+        CHECK(whole > 0 && at_nodes > 0 && (kept > 0) == (t != SP_WEDGE6) && refused > 0, "%s: every kind was met",
+              sp_element_types[t].name);
+    }
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -618,6 +682,7 @@ int main(void)
     RUN(rotations);
     RUN(lane_gradients);
     RUN(masses);
+    RUN(folds_at_points_of_the_mass);
     RUN(reduced_forces);
     RUN(pressures);
     RUN(embeddings);

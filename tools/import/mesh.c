@@ -95,20 +95,27 @@ static void name_inverted(const sp_mesh *mesh, sp_notes *notes)
             snprintf(notes->inverted, sizeof notes->inverted, "element %lld of the mesh, from 0", (long long)e);
         if (!notes->folded[0] && !sp_mesh_element_turnable(mesh, e))
             snprintf(notes->folded, sizeof notes->folded,
-                     "element %lld of the mesh, from 0: its Jacobian falls to %g m3", (long long)e,
-                     sp_mesh_worst_jacobian(mesh, e));
+                     "element %lld of the mesh, from 0: its Jacobian falls to %g m3%s", (long long)e,
+                     sp_mesh_worst_jacobian(mesh, e),
+                     sp_mesh_element_mass_indefinite(mesh, e)
+                         ? " at a point of its mass, and its mass matrix is not positive definite"
+                         : "");
     }
 }
 
 /* Turns elements of negative volume if that is wanted; returns how many there were. */
-static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh *mesh, const sp_notes *notes)
+static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh *mesh, sp_notes *notes)
 {
     int64_t inverted = sp_mesh_inverted(mesh, false), folded = inverted ? sp_mesh_folded(mesh) : 0;
 
     if (folded) {
+        sp_mesh_folds corners, masses, nodes;
+        sp_mesh_find_folds(mesh, &corners, &masses, &nodes);
+        /* The reader named the first that is folded, which may be one that is kept. */
+        if (choice->keep_folded)
+            name_inverted(mesh, notes);
         tool_hint("repair them in the program that made the mesh: turning does not help%s",
-                  choice->keep_folded || sp_mesh_folded_corners(mesh, NULL) < folded ? ""
-                                                                                     : ", --keep-folded keeps them");
+                  choice->keep_folded || corners.count + masses.count < folded ? "" : ", --keep-folded keeps them");
         tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s",
                   (long long)folded, (long long)sp_mesh_element_count(mesh), notes->folded);
     }
@@ -124,19 +131,28 @@ static int64_t turn(const char *path, const import_mesh_choice *choice, sp_mesh 
     return inverted;
 }
 
-/* What --keep-folded has kept. */
+static void warn_of_fold(const char *path, const sp_mesh_folds *folds, const char *where, const char *what)
+{
+    if (folds->count > 0)
+        tool_warn(path,
+                  "%lld elements are folded at %s: %s; the worst is element %lld of the mesh, from 0, whose Jacobian "
+                  "falls to %g m3",
+                  (long long)folds->count, where, what, (long long)folds->worst, folds->jacobian);
+}
+
+/* What --keep-folded has kept, and what needs no option. A mesh without the first does not say that it may have it. */
 static void warn_of_folded(const char *path, sp_mesh *mesh)
 {
-    int64_t worst;
-    const int64_t count = sp_mesh_folded_corners(mesh, &worst);
-    mesh->folded = false;
-    if (count == 0)
-        return;
-    tool_warn(path,
-              "%lld elements are folded at a corner, though at no integration point: results near them are poor; the "
-              "worst is element %lld of the mesh, from 0, whose Jacobian falls to %g m3",
-              (long long)count, (long long)worst, sp_mesh_worst_jacobian(mesh, worst));
-    mesh->folded = true;
+    sp_mesh_folds corners, masses, nodes;
+    sp_mesh_find_folds(mesh, &corners, &masses, &nodes);
+    mesh->folded = mesh->folded && corners.count + masses.count > 0;
+
+    if (mesh->folded) {
+        warn_of_fold(path, &corners, "a corner, though at no integration point", "results near them are poor");
+        warn_of_fold(path, &masses, "a point of the mass, though at none of the stiffness",
+                     "their mass matrices are positive definite nevertheless, but results near them are poor");
+    }
+    warn_of_fold(path, &nodes, "a node, though at no integration point", "stresses near it are poor");
 }
 
 /* --scale and --up. Files of some formats bring materials in units of their own. */
@@ -234,8 +250,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     }
     mesh.folded = choice->keep_folded;
     const int64_t turned = turn(path, choice, &mesh, &notes);
-    if (choice->keep_folded)
-        warn_of_folded(path, &mesh);
+    warn_of_folded(path, &mesh);
     if (!choice->linearize)
         change_types(context, path, choice, &mesh);
 

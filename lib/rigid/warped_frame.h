@@ -1,38 +1,27 @@
 /* Modal warping in a moving frame: inertial forces that turn with the vertices.
  *
- * The forces of rigid/moving_frame.h act on the linear displacements u = U q in the axes at rest. With modal warping
- * (model/modal_warp.h) a vertex of mass m is at x = X + Ř(w) u with the velocity v = ẋ, relative to the frame, and
- * forces act in axes that are rotated by exp([w]), so that they are
+ * The forces of rigid/moving_frame.h act on the linear displacements u = U q in the axes at rest. What modal warping
+ * (model/modal_warp.h) changes is the sum of model/warped_sum.h with the force on a unit mass
  *
- *     Uᵀ exp(−[w]) g(x, v),   g(x, v) = −m (a + B x + 2 [ω] v),
+ *     g(x, v) = −(a + B x + 2 [ω] v),
  *
  * with a, B and [ω] of the interval (rigid/moving_frame.h). The constant coefficients of the frame are those of g(X +
- * u, U q̇). This is what is missing:
+ * u, U q̇). Alone they have an error of |w| relative to g. A term of first order in w with constant coefficients would
+ * leave |w|²/2, which is not small at the rotations of one rad that warping is for. A bar of 8 m whose base swings by
+ * 0.5 rad has its tip up to 3.5 m out of line. Relative to the full-order model the tip is off by 1.07 m at most with
+ * linear modes, by 0.79 m with a warped shape and the constant coefficients alone, and by 0.32 m with this sum
+ * (tests/cli/frames.bats). Tips out of line by up to 1.9 m are off by 0.13 m with and without it.
  *
- *     Σ Uᵀ (exp(−[w]) g(X + Ř(w) u, v) − g(X + u, U q̇))
- *
- * over all vertices, each with its mass (assembly/fe_space.h). It vanishes with w. The constant coefficients alone have
- * an error of |w| relative to g. A term of first order in w with constant coefficients would leave |w|²/2, which is not
- * small at the rotations of one rad that warping is for. A bar of 8 m whose base swings by 0.5 rad has its tip up to
- * 3.5 m out of line. Relative to the full-order model the tip is off by 1.07 m at most with linear modes, by 0.79 m
- * with a warped shape and the constant coefficients alone, and by 0.32 m with this sum (tests/cli/frames.bats). Tips
- * out of line by up to 1.9 m are off by 0.13 m with and without it.
- *
- * The sum visits every vertex in every evaluation: 15 products of rows with vectors of r. Gravity without a frame
- * costs less than half of that (sp_warped_loads). */
+ * Gravity without a frame costs less than half of the sum (sp_warped_loads). */
 #ifndef SP_RIGID_WARPED_FRAME_H
 #define SP_RIGID_WARPED_FRAME_H
 
-#include "model/modal_warp.h"
+#include "model/warped_sum.h"
 #include "rigid/moving_frame.h"
 
 typedef struct sp_warped_frame {
-    sp_pool pool;
-    int64_t r, count; /* coordinates, vertices */
     sp_moving_frame *frame;
-    const double *X; /* [count, 3] m */
-    double *mass;    /* [count] kg, times the scale of the inertia */
-    double *rows;    /* [count, 6, r] those of U, and of the rotations ½ curl U */
+    sp_warped_sum sum; /* with the scale of the inertia */
     sp_external_loads inner;
 } sp_warped_frame;
 

@@ -201,7 +201,8 @@ int sp_skin_inertia_new(sp_context *context, const sp_fe_space *body, bool lumpe
 {
     builder b = {.context = context, .body = body, .skin = skin, .U = U, .lumped = lumped, .r = r, .width = 3 * r + 4};
 
-    *inertia = (sp_skin_inertia){.r = r, .bone_count = skin->bone_count, .rig = rig, .inner = *inner, .from = 1};
+    *inertia =
+        (sp_skin_inertia){.r = r, .bone_count = skin->bone_count, .skin = skin, .rig = rig, .inner = *inner, .from = 1};
     memcpy(inertia->gravity, gravity, sizeof inertia->gravity);
     inertia->motion = sp_pool_new(&inertia->pool, skin->bone_count, sizeof *inertia->motion);
     inertia->B = sp_pool_new(&inertia->pool, r * r, sizeof *inertia->B);
@@ -214,8 +215,17 @@ int sp_skin_inertia_new(sp_context *context, const sp_fe_space *body, bool lumpe
     return status;
 }
 
+int sp_skin_inertia_warp(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
+                         bool lumped, double scale, sp_skin_inertia *inertia)
+{
+    const int status = sp_warped_sum_new(context, body, warp, U, inertia->r, lumped, scale, &inertia->warped);
+    inertia->warps = status == SP_OK;
+    return status;
+}
+
 void sp_skin_inertia_free(sp_skin_inertia *inertia)
 {
+    sp_warped_sum_free(&inertia->warped);
     sp_pool_free(&inertia->pool);
     *inertia = (sp_skin_inertia){0};
 }
@@ -293,6 +303,31 @@ static void mean(void *self, double t0, double t1, double *f)
     }
 }
 
+/* g_i(x, v) of a unit mass. */
+static void inertial(const void *data, int64_t vertex, const double x[3], const double v[3], double g[3])
+{
+    const sp_skin_inertia *s = data;
+    const int64_t first = vertex * s->skin->influences, last = first + s->skin->influences;
+    double world[3] = {0}, own[3];
+
+    /* Σ_c w_c R_c (a_c + B_c x + 2 W_c v) */
+    for (int64_t k = first; k < last; k++) {
+        const sp_frame_motion *motion = &s->motion[s->skin->bone[k]];
+        for (int a = 0; a < 3; a++)
+            own[a] = motion->a[a] + sp_dot3(motion->B + 3 * a, x) + 2 * sp_dot3(motion->W + 3 * a, v);
+        for (int a = 0; a < 3; a++)
+            world[a] += s->skin->weight[k] * sp_dot3(motion->R + 3 * a, own);
+    }
+
+    /* −Σ_b w_b R_bᵀ of it */
+    memset(g, 0, 3 * sizeof *g);
+    for (int64_t k = first; k < last; k++) {
+        const double *R = s->motion[s->skin->bone[k]].R;
+        for (int a = 0; a < 3; a++)
+            g[a] -= s->skin->weight[k] * (R[a] * world[0] + R[3 + a] * world[1] + R[6 + a] * world[2]);
+    }
+}
+
 static void follow(void *self, double t0, double t1, const double *q, const double *v, double *f)
 {
     sp_skin_inertia *s = self;
@@ -306,6 +341,8 @@ static void follow(void *self, double t0, double t1, const double *q, const doub
     cblas_dgemv(CblasRowMajor, CblasNoTrans, r, r, -1, s->B, r, q, 1, 1, f, 1);
     if (v)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, r, r, -1, s->W, r, v, 1, 1, f, 1);
+    if (s->warps)
+        sp_warped_sum_add(&s->warped, inertial, s, q, v, f);
 }
 
 static bool springs(void *self, double t0, double t1)

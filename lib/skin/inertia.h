@@ -21,12 +21,20 @@
  * bone moves a vertex. Where two bones at the angle θ have equal weights, A_iᵀ A_i is cos²(θ/2) across the axis, and
  * the mass of that part of the deformation is too large by the factor 1/cos²(θ/2). Strain energy is that of U q: the
  * posed shape is free of stress. With one bone of weight 1 all is equal to a moving
- * frame. These forces are not rotated with warped vertices, as those of a frame are (rigid/warped_frame.h). */
+ * frame.
+ *
+ * With modal warping the displacement of vertex i at rest is Ř(w_i) U_i q, and forces act in axes that are rotated by
+ * exp([w_i]) at rest, before A_i. The sum of model/warped_sum.h has what that changes, with the force on a unit mass
+ *
+ *     g_i(x, v) = −A_iᵀ Σ_c w_ic R_c (a_c + B_c x + 2 W_c v)
+ *
+ * of the interval. A body that is warped to a rotated one under one bone has the forces that the rotated body has. */
 #ifndef SP_SKIN_INERTIA_H
 #define SP_SKIN_INERTIA_H
 
 #include "assembly/fe_space.h"
 #include "model/system.h"
+#include "model/warped_sum.h"
 #include "rigid/moving_frame.h"
 #include "skin/skin.h"
 
@@ -42,8 +50,11 @@ typedef struct sp_skin_inertia {
     sp_pool pool;
     int64_t r, bone_count, pair_count;
     sp_bone_pair *pairs;
+    const sp_skin *skin;
     const sp_rig *rig;
-    double gravity[3]; /* m/s², world */
+    bool warps;
+    sp_warped_sum warped; /* if it warps */
+    double gravity[3];    /* m/s², world */
     sp_external_loads inner;
     double from, to;         /* s, the interval of `motion` and of the two matrices; from > to: none */
     sp_frame_motion *motion; /* [bone_count] */
@@ -51,11 +62,17 @@ typedef struct sp_skin_inertia {
 } sp_skin_inertia;
 
 /* For a body with the consistent or the lumped mass in the basis U [3·vertices, r, column major]. scale: factor on its
- * mass. The rig must have the bones of the skin, and must outlive the result, as `inner` must, which are the other
+ * mass. The rig must have the bones of the skin. Both must outlive the result, as `inner` must, which are the other
  * loads, without gravity. */
 int sp_skin_inertia_new(sp_context *context, const sp_fe_space *body, bool lumped, double scale, int64_t r,
                         const double *U, const sp_skin *skin, const sp_rig *rig, const double gravity[3],
                         const sp_external_loads *inner, sp_skin_inertia *inertia) SP_MUST_USE;
+
+/* Modal warping of these forces, for the body, the mass, the scale and the basis that they were made for. The mesh must
+ * outlive them. To be called once, before the loads are taken. */
+int sp_skin_inertia_warp(sp_context *context, const sp_fe_space *body, const sp_modal_warp *warp, const double *U,
+                         bool lumped, double scale, sp_skin_inertia *inertia) SP_MUST_USE;
+
 void sp_skin_inertia_free(sp_skin_inertia *inertia); /* a zeroed one is allowed */
 
 /* The inner loads and the inertial forces, for an integrator. */

@@ -1,5 +1,6 @@
 /* Skins: the motion of bones, weights by diffusion, and inertial forces against differences of the blended motion. */
 #include "bodies.h"
+#include "model/modal_warp.h"
 #include "skin/inertia.h"
 #include "skin/weights.h"
 #include "test.h"
@@ -358,6 +359,218 @@ static void one_bone(void)
     sp_mesh_free(&mesh);
 }
 
+/* Blended positions of the warped shape X + Ř(w) U (q + s v) with the bones at t [3·vertices]. */
+static void blend_warped(const sp_mesh *mesh, const sp_modal_warp *warp, const sp_skin *skin, const double *U,
+                         const double *q, const double *v, double s, double t, double *x)
+{
+    const int64_t rows = 3 * mesh->vertex_count;
+    double *work = calloc((size_t)(2 * rows), 8);
+    sp_bone_motion motion[BONES];
+    memset(x, 0, (size_t)rows * sizeof *x);
+    for (int j = 0; j < R; j++)
+        for (int64_t i = 0; i < rows; i++)
+            x[i] += U[j * rows + i] * (q[j] + s * v[j]);
+    sp_modal_warp_apply(warp, x, NULL, work);
+    sp_rig_motion(&rig, t, motion);
+    for (int64_t p = 0; p < mesh->vertex_count; p++) {
+        sp_skin_blend(skin, motion, p, mesh->vertices + 3 * p, x + 3 * p, NULL);
+        for (int k = 0; k < 3; k++)
+            x[3 * p + k] += mesh->vertices[3 * p + k];
+    }
+    free(work);
+}
+
+/* −Σ m Uᵀ exp(−[w]) Aᵀ (ẍ − A ü − g), with the acceleration A ü of the deformation under bones at rest left out, since
+ * the mass matrix of the model stands for it: all by differences of blended warped positions. */
+static void warped_by_differences(const sp_fe_space *body, const sp_modal_warp *warp, const sp_skin *skin,
+                                  const double *U, const double *q, const double *v, double t, const double g[3],
+                                  double *f)
+{
+    static const double weight[5] = {-1 / 12., 16 / 12., -30 / 12., 16 / 12., -1 / 12.};
+    const sp_mesh *mesh = body->mesh;
+    const int64_t vertices = mesh->vertex_count, rows = 3 * vertices;
+    const double d = 1e-3;
+    double *x = calloc((size_t)(4 * rows), 8), *still = x + rows, *a = still + rows, *w = a + rows,
+           *mass = calloc((size_t)vertices, 8);
+    sp_bone_motion motion[BONES];
+
+    for (int side = -2; side <= 2; side++) {
+        blend_warped(mesh, warp, skin, U, q, v, side * d, t + side * d, x);
+        blend_warped(mesh, warp, skin, U, q, v, side * d, t, still);
+        for (int64_t i = 0; i < rows; i++)
+            a[i] += weight[side + 2] * (x[i] - still[i]) / (d * d) - (side == 0 ? g[i % 3] : 0);
+    }
+
+    memset(x, 0, (size_t)rows * sizeof *x);
+    for (int j = 0; j < R; j++)
+        for (int64_t i = 0; i < rows; i++)
+            x[i] += U[j * rows + i] * q[j];
+    sp_modal_warp_rotations(warp, x, w);
+    sp_fe_space_vertex_mass(body, true, mass);
+    sp_rig_motion(&rig, t, motion);
+    memset(f, 0, R * sizeof *f);
+    for (int64_t p = 0; p < vertices; p++) {
+        double turn[4], E[9];
+        sp_quaternion_from_vector(w + 3 * p, turn);
+        sp_quaternion_matrix(turn, E);
+        for (int k = 0; k < 3; k++) {
+            /* A exp([w]) e_k */
+            double column[3] = {E[k], E[3 + k], E[6 + k]}, origin[3] = {0};
+            sp_skin_blend(skin, motion, p, (const double[3]){0, 0, 0}, column, NULL);
+            sp_skin_blend(skin, motion, p, (const double[3]){0, 0, 0}, origin, NULL);
+            for (int j = 0; j < R; j++)
+                for (int l = 0; l < 3; l++)
+                    f[j] -= mass[p] * U[j * rows + 3 * p + k] * (column[l] - origin[l]) * a[3 * p + l];
+        }
+    }
+    free(x), free(mass);
+}
+
+static void sum_of_loads(const sp_external_loads *loads, double t0, double t1, const double *q, const double *v,
+                         double *f)
+{
+    double g[R];
+    loads->mean(loads->self, t0, t1, f);
+    loads->follow(loads->self, t0, t1, q, v, g);
+    for (int j = 0; j < R; j++)
+        f[j] += g[j];
+}
+
+/* Warped forces converge to those of the warped motion, and for small q to those without warping. */
+static void warped_forces(void)
+{
+    const double gravity[3] = {0.3, -0.2, -9.81}, t = 0.43;
+    const int64_t r = R;
+    const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_modal_warp warp;
+    sp_skin skin;
+    sp_skin_inertia inertia, linear;
+    double q[R], v[R], expected[R], f[R], g[R], error[3], size = 0, change = 0;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+    make_skin(mesh.vertex_count, BONES, &skin);
+    double *U = calloc((size_t)(3 * mesh.vertex_count * R), 8);
+    random_field(3 * mesh.vertex_count * R, 3, U);
+    random_field(R, 5, q);
+    random_field(R, 6, v);
+    for (int j = 0; j < R; j++) /* rotations of about one rad */
+        q[j] *= 0.3, v[j] *= 0.3;
+
+    CHECK_OK(sp_skin_inertia_new(&context, &body, true, 2, R, U, &skin, &rig, gravity, &none, &linear));
+    CHECK_OK(sp_skin_inertia_new(&context, &body, true, 2, R, U, &skin, &rig, gravity, &none, &inertia));
+    CHECK_OK(sp_skin_inertia_warp(&context, &body, &warp, U, true, 2, &inertia));
+    const sp_external_loads loads = sp_skin_inertia_loads(&inertia), flat = sp_skin_inertia_loads(&linear);
+
+    warped_by_differences(&body, &warp, &skin, U, q, v, t, gravity, expected);
+    for (int level = 0; level < 3; level++) {
+        const double h = 0.02 / (1 << level);
+        sum_of_loads(&loads, t - h / 2, t + h / 2, q, v, f);
+        sum_of_loads(&flat, t - h / 2, t + h / 2, q, v, g);
+        error[level] = 0;
+        for (int j = 0; j < R; j++) {
+            error[level] = fmax(error[level], fabs(0.5 * f[j] - expected[j])); /* 2: the scale */
+            size = fmax(size, fabs(expected[j]));
+            change = fmax(change, fabs(0.5 * (f[j] - g[j])));
+        }
+    }
+    NOTE("forces up to %.3g N m/[q], warping changes up to %.3g", size, change);
+    CHECK(error[2] < 1e-3 * size && change > 0.1 * size, "%g of %g, %g", error[2], size, change);
+    CHECK_ORDERS(error, 2, 0.05, 0.05, "warped forces");
+
+    /* What warping changes vanishes with q. */
+    for (int level = 0; level < 3; level++) {
+        double small[R], rate[R];
+        for (int j = 0; j < R; j++) {
+            small[j] = ldexp(q[j], -8 - level);
+            rate[j] = ldexp(v[j], -8 - level);
+        }
+        sum_of_loads(&loads, t, t + 0.01, small, rate, f);
+        sum_of_loads(&flat, t, t + 0.01, small, rate, g);
+        error[level] = 0;
+        for (int j = 0; j < R; j++)
+            error[level] = fmax(error[level], fabs(f[j] - g[j]));
+    }
+    CHECK_ORDERS(error, 1, 0.05, 0.05, "change of forces");
+
+    free(U);
+    sp_skin_inertia_free(&inertia);
+    sp_skin_inertia_free(&linear);
+    sp_skin_free(&skin);
+    sp_modal_warp_free(&warp);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+/* The motion of a bone after a constant rotation about its origin. */
+typedef struct turned_swing {
+    const swing *motion;
+    double turn[3];
+} turned_swing;
+
+static sp_pose along_turned(const void *data, double t, double velocity[6])
+{
+    const turned_swing *s = data;
+    double E[4];
+    sp_pose pose = along(s->motion, t, velocity);
+    sp_quaternion_from_vector(s->turn, E);
+    sp_quaternion_multiply(pose.q, E, pose.q);
+    return pose;
+}
+
+/* A body that one coordinate turns as a whole, by 0.9 rad, has the forces of the body at rest under a bone that is
+ * turned by as much. */
+static void warped_rotations(void)
+{
+    const double gravity[3] = {0.3, -0.2, -9.81}, axis[3] = {0.8, -0.4, 0.3}, q[R] = {0.9};
+    const int64_t r = R;
+    const sp_external_loads none = {.self = (void *)&r, .mean = no_force};
+    const turned_swing turned = {&swings[2], {q[0] * axis[0], q[0] * axis[1], q[0] * axis[2]}};
+    const sp_rig_bone bone = {-1, {0, 0, 0}, along_turned, &turned};
+    const sp_rig one = {1, &bones[2]}, other = {1, &bone};
+    double f[2][R], flat[R], rest[R] = {0}, still[R] = {0};
+    sp_mesh mesh;
+    sp_fe_space body;
+    sp_modal_warp warp;
+    sp_skin_inertia inertia, at_rest;
+    make_box(3, 2, 2, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_modal_warp_new(&context, &mesh, &warp));
+    const int64_t rows = 3 * mesh.vertex_count;
+    double *U = calloc((size_t)(rows * R), 8), *weight = calloc((size_t)mesh.vertex_count, 8);
+    int64_t *zero = calloc((size_t)mesh.vertex_count, sizeof *zero);
+    for (int64_t p = 0; p < mesh.vertex_count; p++) {
+        sp_cross3(axis, mesh.vertices + 3 * p, U + 3 * p);
+        weight[p] = 1;
+    }
+    random_field(rows * (R - 1), 3, U + rows);
+    const sp_skin skin = {
+        .vertex_count = mesh.vertex_count, .bone_count = 1, .influences = 1, .bone = zero, .weight = weight};
+    CHECK_OK(sp_skin_inertia_new(&context, &body, true, 1, R, U, &skin, &one, gravity, &none, &inertia));
+    CHECK_OK(sp_skin_inertia_new(&context, &body, true, 1, R, U, &skin, &other, gravity, &none, &at_rest));
+    const sp_external_loads loads = sp_skin_inertia_loads(&inertia), expected = sp_skin_inertia_loads(&at_rest);
+    sum_of_loads(&loads, 0.2, 0.23, q, still, flat);
+    CHECK_OK(sp_skin_inertia_warp(&context, &body, &warp, U, true, 1, &inertia));
+    sum_of_loads(&loads, 0.2, 0.23, q, still, f[0]);
+    sum_of_loads(&expected, 0.2, 0.23, rest, still, f[1]);
+    double worst = 0, size = 0, change = 0;
+    for (int j = 0; j < R; j++) {
+        worst = fmax(worst, fabs(f[0][j] - f[1][j]));
+        size = fmax(size, fabs(f[1][j]));
+        change = fmax(change, fabs(f[0][j] - flat[j]));
+    }
+    NOTE("forces differ by %.1e of %.2g, those without warping by %.2g", worst, size, change);
+    CHECK(worst < 1e-12 * size && change > 0.1 * size, "%g of %g, %g", worst, size, change);
+    free(U), free(weight), free(zero);
+    sp_skin_inertia_free(&inertia);
+    sp_skin_inertia_free(&at_rest);
+    sp_modal_warp_free(&warp);
+    sp_fe_space_free(&body);
+    sp_mesh_free(&mesh);
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -367,5 +580,7 @@ int main(void)
     RUN(velocities);
     RUN(forces);
     RUN(one_bone);
+    RUN(warped_forces);
+    RUN(warped_rotations);
     return test_end();
 }

@@ -15,13 +15,14 @@ sp_external_loads skin_loads(simulation *s)
 {
     const sp_external_loads loads = warp_loads(s);
     simulate_skin *skin = s->skin;
-    if (s->choice->warp)
-        tool_say("--warp does not rotate gravity and the inertial forces of --skin with the vertices, as it does those "
-                 "of --frame");
     const double scale = s->choice->model == SP_MODEL_POLYNOMIALS ? s->polynomials.density : 1;
     tool_check(sp_skin_inertia_new(s->context, s->body, s->basis.columns.lumped, scale, s->r, s->basis.columns.U,
                                    &skin->rig.file.skin, &skin->rig.rig, s->choice->gravity, &loads, &skin->inertia),
                s->choice->skin);
+    if (s->warp)
+        tool_check(sp_skin_inertia_warp(s->context, s->body, &s->warp->shape, s->basis.columns.U,
+                                        s->basis.columns.lumped, scale, &skin->inertia),
+                   s->mesh.path);
     return sp_skin_inertia_loads(&skin->inertia);
 }
 

@@ -81,10 +81,26 @@ typedef struct sp_domain_choice {
 } sp_domain_choice;
 
 /* One domain as a mesh (sp_mesh_keep), with a set of vertices for each of its interfaces, named interface-K by its
- * neighbour K. The vertices have the order of the whole mesh, on both sides of an interface. origin as for
- * sp_mesh_keep. SP_INPUT if the mesh has sets with these names already. */
+ * neighbour K. Triangles of the surface come along if the domain's elements carry all corners. The vertices have the
+ * order of the whole mesh, on both sides of an interface. origin as for sp_mesh_keep. SP_INPUT if the mesh has sets
+ * with these names already. */
 int sp_domain_extract(sp_context *context, const sp_mesh *mesh, const sp_domains *domains,
                       const sp_domain_choice *choice, sp_pool *pool, sp_mesh *part, int64_t **origin) SP_MUST_USE;
+
+/* The domain that each triangle of the embedded surface belongs to, owner [triangles]: that of the elements of its
+ * corners, and where these are in several domains, that of the element that is nearest to its centroid, of several the
+ * first. `spanning` receives the number of such triangles. */
+int sp_domains_owners(sp_context *context, const sp_mesh *mesh, const sp_domains *domains, int64_t *owner,
+                      int64_t *spanning) SP_MUST_USE;
+
+/* Adds to the mesh of a domain the triangles with corners in elements of several domains that it owns, which
+ * sp_domain_extract leaves out, so that the surfaces of all domains are the surface of the whole. Corners that the
+ * elements of other domains carry are embedded in the nearest element of this one, with weights that continue its shape
+ * functions linearly (pointshell/transfer.h). They move as the domain does, where the whole body moves them with its
+ * neighbour. gap: the largest distance [m] of such a corner from its element. Not for a mesh that was made with
+ * `local`. */
+int sp_domain_add_spanning(sp_context *context, const sp_mesh *mesh, const sp_domains *domains, int64_t domain,
+                           const int64_t *owner, sp_mesh *part, double *gap) SP_MUST_USE;
 
 /* Fills in `same` and `origin` by comparing the domains that have equal numbers of elements, vertices and interfaces.
  * A domain whose interface to its parent is another one, in the order of `local`, is not the same. */

@@ -3,6 +3,7 @@
 
 #include "mesh/cut.h"
 #include "mesh/mesh_sets.h"
+#include "pointshell/transfer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,6 +149,133 @@ int sp_domain_extract(sp_context *context, const sp_mesh *mesh, const sp_domains
 done:
     if (status != SP_OK)
         sp_mesh_free(part);
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* ---- triangles with corners in several domains ---- */
+
+static bool spans(const sp_embedded_surface *surface, const sp_domains *domains, int64_t triangle)
+{
+    const int64_t *corner = surface->triangles + 3 * triangle, *of = domains->domain;
+    const int64_t first = of[surface->element[corner[0]]];
+    return of[surface->element[corner[1]]] != first || of[surface->element[corner[2]]] != first;
+}
+
+int sp_domains_owners(sp_context *context, const sp_mesh *mesh, const sp_domains *domains, int64_t *owner,
+                      int64_t *spanning)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    sp_transfer transfer;
+
+    *spanning = 0;
+    for (int64_t t = 0; t < surface->triangle_count; t++) {
+        owner[t] = domains->domain[surface->element[surface->triangles[3 * t]]];
+        *spanning += spans(surface, domains, t);
+    }
+    if (*spanning == 0)
+        return SP_OK;
+
+    const int status = sp_transfer_new(context, mesh, &transfer);
+    for (int64_t t = 0; t < surface->triangle_count && status == SP_OK; t++) {
+        const int64_t *corner = surface->triangles + 3 * t;
+        double centroid[3] = {0};
+        sp_transferred found;
+        if (!spans(surface, domains, t))
+            continue;
+        for (int i = 0; i < 9; i++)
+            centroid[i % 3] += surface->vertices[3 * corner[i / 3] + i % 3] / 3;
+        sp_transfer_find(&transfer, centroid, &found);
+        owner[t] = domains->domain[found.element];
+    }
+    if (status == SP_OK)
+        sp_transfer_free(&transfer);
+    return status;
+}
+
+/* Numbers the vertices of the surface in the mesh of the domain: those that it has, in their order, then the other
+ * corners of the triangles that it gets; −1 for all others. Returns the number of all. */
+static int64_t number_corners(const sp_embedded_surface *surface, const sp_domains *domains, int64_t domain,
+                              const int64_t *owner, int64_t *number, int64_t *triangles)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < surface->vertex_count; v++)
+        number[v] = domains->domain[surface->element[v]] == domain ? count++ : -1;
+
+    *triangles = 0;
+    for (int64_t t = 0; t < surface->triangle_count; t++) {
+        if (owner[t] != domain || !spans(surface, domains, t))
+            continue;
+        ++*triangles;
+        for (int i = 0; i < 3; i++) {
+            int64_t *corner = &number[surface->triangles[3 * t + i]];
+            *corner = *corner < 0 ? count++ : *corner;
+        }
+    }
+    return count;
+}
+
+/* Embeds a vertex of the whole surface in the nearest element of the part; returns its distance. */
+static double embed(const sp_transfer *transfer, const double x[3], int64_t at, sp_embedded_surface *to)
+{
+    sp_transferred found;
+    sp_transfer_find(transfer, x, &found);
+
+    memcpy(to->vertices + 3 * at, x, 3 * sizeof *x);
+    memset(to->weights + to->width * at, 0, (size_t)to->width * sizeof *to->weights);
+    memcpy(to->weights + to->width * at, found.weight, (size_t)found.corners * sizeof *to->weights);
+    to->element[at] = found.element;
+    return found.gap;
+}
+
+int sp_domain_add_spanning(sp_context *context, const sp_mesh *mesh, const sp_domains *domains, int64_t domain,
+                           const int64_t *owner, sp_mesh *part, double *gap)
+{
+    const sp_embedded_surface *from = &mesh->surface, old = part->surface;
+    sp_embedded_surface *to = &part->surface;
+    sp_pool scratch = {0};
+    sp_transfer transfer;
+    int64_t *number = sp_pool_raw(&scratch, from->vertex_count, sizeof *number), added;
+    int status = SP_OK;
+
+    *gap = 0;
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    const int64_t count = number_corners(from, domains, domain, owner, number, &added);
+    if (added == 0)
+        goto done;
+
+    /* Room for what there is and what comes */
+    to->vertices = sp_pool_raw(&part->pool, count, 3 * sizeof *to->vertices);
+    to->weights = sp_pool_raw(&part->pool, count, (size_t)to->width * sizeof *to->weights);
+    to->element = sp_pool_raw(&part->pool, count, sizeof *to->element);
+    to->triangles = sp_pool_raw(&part->pool, old.triangle_count + added, 3 * sizeof *to->triangles);
+    if (part->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    memcpy(to->vertices, old.vertices, 3 * (size_t)old.vertex_count * sizeof *to->vertices);
+    memcpy(to->weights, old.weights, (size_t)(old.width * old.vertex_count) * sizeof *to->weights);
+    memcpy(to->element, old.element, (size_t)old.vertex_count * sizeof *to->element);
+    memcpy(to->triangles, old.triangles, 3 * (size_t)old.triangle_count * sizeof *to->triangles);
+
+    SP_TRY(sp_transfer_new(context, part, &transfer));
+    for (int64_t v = 0; v < from->vertex_count; v++)
+        if (number[v] >= old.vertex_count)
+            *gap = fmax(*gap, embed(&transfer, from->vertices + 3 * v, number[v], to));
+    sp_transfer_free(&transfer);
+
+    for (int64_t t = 0; t < from->triangle_count; t++) {
+        if (owner[t] != domain || !spans(from, domains, t))
+            continue;
+        for (int i = 0; i < 3; i++)
+            to->triangles[3 * to->triangle_count + i] = number[from->triangles[3 * t + i]];
+        to->triangle_count++;
+    }
+    to->vertex_count = count;
+done:
     sp_pool_free(&scratch);
     return status;
 }

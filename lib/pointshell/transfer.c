@@ -160,6 +160,7 @@ void sp_transfer_find(const sp_transfer *transfer, const double point[3], sp_tra
     const int64_t element =
         sp_box_tree_nearest(&transfer->tree, point, element_distance, (void *)transfer->mesh, &square);
     find_place(transfer->mesh, element, point, &p);
+    transferred->element = element;
     transferred->corner = sp_mesh_nodes(transfer->mesh, element, &transferred->corners);
     transferred->gap = sqrt(square);
 

@@ -16,6 +16,7 @@ void sp_transfer_free(sp_transfer *transfer);
 /* The displacement of a point is Σ_a weight_a u_a over the nodes of its element, with the gradient Σ_a u_a ⊗
  * gradient_a. */
 typedef struct sp_transferred {
+    int64_t element;
     int corners;
     const int64_t *corner;                /* [corners] the nodes of its element */
     double weight[SP_ELEMENT_NODES];      /* their sum is 1 */

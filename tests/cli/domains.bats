@@ -18,20 +18,82 @@ interior() {
     modes "$1" --interface 'interface-*' --frame "$2" -k 100000 -q -o none.npz 2>&1 | sed 's/.* only \([0-9]*\) .*/\1/'
 }
 
-@test "simpart --extract counts the triangles of the surface that no domain has" {
+@test "the surfaces of all domains are the surface of the whole: triangles with corners in several domains" {
+    local ending=.npz d
     needs_numpy
-    slices
-    try simpart mesh.npz parts.npz --extract 0-2 -o domain-%d.npz
+    # a bar of 10 x 3 x 3 pairs of triangles, none of whose edges are on the planes that divide it
+    "$PYTHON" - <<-'END' > fine.obj
+	n, index = (10, 3, 3), {}
+	def vertex(*p):
+	    return index.setdefault(tuple(3 * a / m if k == 0 else a / m for k, (a, m) in enumerate(zip(p, n))), len(index) + 1)
+	faces = []
+	for k in range(3):
+	    i, j = (k + 1) % 3, (k + 2) % 3
+	    for side in (0, n[k]):
+	        for a in range(n[i]):
+	            for b in range(n[j]):
+	                quad = []
+	                for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
+	                    p = [0, 0, 0]
+	                    p[k], p[i], p[j] = side, a + da, b + db
+	                    quad.append(vertex(*p))
+	                quad = quad if side else quad[::-1]
+	                faces += [quad[:3], [quad[0], quad[2], quad[3]]]
+	for p in index:
+	    print('v %.17g %.17g %.17g' % p)
+	for f in faces:
+	    print('f', *f)
+	END
+    done_well voxelize fine.obj -n 12 --enlarge 1 --fill --fix-half-space 1,0,0,0 -q -o fine.npz
+    done_well simpart fine.npz --plane 1,0,0,1 --plane 1,0,0,2 --tree -q -o parts.npz
+    done_well simpart fine.npz parts.npz --extract 0-2 -o domain-%d.npz
     "$PYTHON" - "$err" <<-'END' || fault "$err"
 	import re, sys
 	import numpy as np
-	def triangles(name):
-	    m = np.load(name)
-	    return len(m['surface/triangles']) if 'surface/triangles' in m.files else 0
-	spanning, whole = map(int, re.search(r'(\d+) of (\d+) triangles of the surface have corners in elements of two domains', sys.argv[1]).groups())
-	assert whole == triangles('mesh.npz')
-	assert spanning == whole - sum(triangles('domain-%d.npz' % d) for d in range(3)) > 0
+	def triangles(m):
+	    return m['surface/vertices'][m['surface/triangles']]
+	def area(x):
+	    return np.linalg.norm(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]), axis=1) / 2
+	whole, parts = np.load('fine.npz'), [np.load('domain-%d.npz' % d) for d in range(3)]
+	x, y = triangles(whole), np.concatenate([triangles(p) for p in parts])
+	# each triangle once, with its orientation: 14 m2 of six faces of 3, 3, 3, 3, 1 and 1 m2
+	key = lambda t: sorted(tuple(np.roll(c, -np.lexsort(c.T[::-1])[0], axis=0).ravel()) for c in t)
+	assert len(x) == len(y) == 2 * (4 * 30 + 2 * 9) and key(x) == key(y)
+	assert abs(sum(area(triangles(p)).sum() for p in parts) - 14) < 1e-12
+	# the count, and the domain at the centre of each triangle, which no plane passes through
+	element, names = whole['surface/element'], whole['hex']
+	centre = whole['vertices'][names].mean(1)[:, 0]
+	of = np.digitize(centre, (1, 2))
+	spans = [len(set(of[element[t]])) > 1 for t in whole['surface/triangles']]
+	found = re.search(r'(\d+) of (\d+) triangles of the surface have corners in elements of several domains: each .* up to (\S+) m from', sys.argv[1])
+	assert (int(found[1]), int(found[2])) == (sum(spans), len(x)) and sum(spans) > 0
+	for d, p in enumerate(parts):
+	    c = triangles(p).mean(1)[:, 0]
+	    # a centre at a plane is that of either side
+	    assert (np.digitize(c, (1 - 1e-9, 2 - 1e-9)) >= d).all() and (np.digitize(c, (1 + 1e-9, 2 + 1e-9)) <= d).all(), d
+	# corners are reproduced by their weights, those outside of the elements too, which are as far away as the line says
+	gap = 0
+	for d, p in enumerate(parts):
+	    X, e, w = p['vertices'], p['surface/element'], p['surface/weights']
+	    at = X[p['hex'][e]]
+	    assert abs((w[:, :, None] * at).sum(1) - p['surface/vertices']).max() < 1e-12 and abs(w.sum(1) - 1).max() < 1e-12
+	    low, high = X.min(0), X.max(0)
+	    gap = max(gap, np.linalg.norm(np.maximum(0, np.maximum(low - p['surface/vertices'], p['surface/vertices'] - high)), axis=1).max())
+	assert 0 < gap <= 0.3 and abs(float(found[3]) - gap) < 1e-3 * gap, (gap, found[3])
 	END
+    for d in 0 1 2; do
+        simverify fine.npz domain-$d.npz > verified 2> err || fault "$(grep FAIL verified; cat err)"
+    done
+    # domains of --local do not depend on their neighbours
+    done_well simpart fine.npz parts.npz --extract 0-2 --local -o local-%d.npz
+    "$PYTHON" - "$err" <<-'END' || fault "$err"
+	import re, sys
+	import numpy as np
+	spanning, whole = map(int, re.search(r'(\d+) of (\d+) triangles of the surface have corners in elements of several domains, and are in no mesh of --local', sys.argv[1]).groups())
+	assert spanning == whole - sum(len(np.load('local-%d.npz' % d)['surface/triangles']) for d in range(3)) > 0
+	END
+    done_well simpart fine.npz parts.npz --extract 0-2 -q -t 1 -o again-%d.npz
+    same_bytes domain-1.npz again-1.npz 'a second time'
     no_faults
 }
 

@@ -16,35 +16,43 @@ static void read_domains(sp_context *context, const tool_mesh *mesh, const char 
     tool_check(sp_domains_match(context, domains, sp_mesh_element_count(&mesh->mesh), mesh->mesh.vertex_count), path);
 }
 
-/* Triangles of the embedded surface whose corners are carried by elements of several domains belong to no domain: the
- * displacement of one alone does not place them. */
-static void say_spanning(const sp_mesh *mesh, const sp_domains *domains)
+/* Triangles of the embedded surface whose corners are carried by elements of several domains. */
+typedef struct spanning {
+    int64_t *owner; /* [triangles] the domain of each; NULL: they are left out */
+    int64_t count;
+    double gap; /* m, largest distance of such a corner from the elements of its domain */
+} spanning;
+
+/* With --local a domain may not depend on its neighbours, and gets no such triangle. */
+static void say_spanning(const sp_mesh *mesh, const spanning *between)
 {
-    const sp_embedded_surface *surface = &mesh->surface;
-    int64_t spanning = 0;
-    for (int64_t t = 0; t < surface->triangle_count; t++) {
-        int64_t in[3];
-        for (int i = 0; i < 3; i++)
-            in[i] = domains->domain[surface->element[surface->triangles[3 * t + i]]];
-        spanning += in[0] != in[1] || in[1] != in[2];
-    }
-    if (spanning)
-        tool_say("%lld of %lld triangles of the surface have corners in elements of two domains, and are in no "
-                 "extracted mesh",
-                 (long long)spanning, (long long)surface->triangle_count);
+    const long long count = between->count, all = mesh->surface.triangle_count;
+    if (count > 0 && !between->owner)
+        tool_say("%lld of %lld triangles of the surface have corners in elements of several domains, and are in no "
+                 "mesh of --local",
+                 count, all);
+    else if (count > 0)
+        tool_say("%lld of %lld triangles of the surface have corners in elements of several domains: each is in the "
+                 "mesh of the domain at its centre, with corners up to %.3g m from its elements",
+                 count, all, between->gap);
 }
 
 /* Writes one domain. Its parameters name it as if it were extracted alone. */
 static void write_domain(sp_context *context, const tool_mesh *mesh, const sp_domains *domains,
-                         const sp_domain_choice *choice, const char *path)
+                         const sp_domain_choice *choice, spanning *between, const char *path)
 {
     sp_mesh part;
+    double gap = 0;
     sp_pool pool = {0};
     int64_t *kept;
     char number[32];
 
     tool_output *output = tool_output_open(path);
     tool_check(sp_domain_extract(context, &mesh->mesh, domains, choice, &pool, &part, &kept), mesh->path);
+    if (between->owner)
+        tool_check(sp_domain_add_spanning(context, &mesh->mesh, domains, choice->domain, between->owner, &part, &gap),
+                   mesh->path);
+    between->gap = gap > between->gap ? gap : between->gap;
 
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();
     snprintf(number, sizeof number, "%lld", (long long)choice->domain);
@@ -77,6 +85,13 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     if ((choice->fix_parent || choice->name_parent) && domains.parents == 0)
         tool_fail(SP_INPUT, parts, "--%s-parent: the graph of the domains is no tree, no domain has a parent",
                   choice->fix_parent ? "fix" : "name");
+
+    spanning between = {0};
+    sp_pool room = {0};
+    int64_t *owner = tool_allocate_raw(&room, mesh->mesh.surface.triangle_count, sizeof *owner);
+    tool_check(sp_domains_owners(context, &mesh->mesh, &domains, owner, &between.count), mesh->path);
+    between.owner = choice->local ? NULL : owner;
+
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];
         const sp_domain_choice one = {.domain = choice->local ? domains.same[d] : d,
@@ -88,11 +103,12 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
         char *path = (char *)target;
         if (pattern)
             tool_pattern_path(target, d, &pool, &path);
-        write_domain(context, mesh, &domains, &one, path);
+        write_domain(context, mesh, &domains, &one, &between, path);
         sp_pool_free(&pool);
     }
 
-    say_spanning(&mesh->mesh, &domains);
+    say_spanning(&mesh->mesh, &between);
+    sp_pool_free(&room);
     sp_list_free(&list);
     sp_domains_free(&domains);
 }

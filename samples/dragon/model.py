@@ -119,11 +119,11 @@ def sweep(points, count, ring):
     for a in range(2, 2 + count * ring, ring):
         for k in range(ring):
             following = (k + 1) % ring
-            triangles += [(a + k, a + k + ring, a + following), (a + following, a + k + ring, a + following + ring)]
+            triangles += [(a + k, a + following, a + k + ring), (a + following, a + following + ring, a + k + ring)]
     last = 2 + count * ring
     for k in range(ring):
         following = (k + 1) % ring
-        triangles += [(0, 2 + k, 2 + following), (1, last + following, last + k)]
+        triangles += [(0, 2 + following, 2 + k), (1, last + k, last + following)]
     return tips + sections, triangles
 
 
@@ -143,7 +143,7 @@ def spike(base, tip, half_length, half_width, along):
         tuple(b + u * a + v * c for b, a, c in zip(base, along, across))
         for u, v in ((half_length, 0.0), (0.0, half_width), (-half_length, 0.0), (0.0, -half_width))
     ]
-    return corners + [tip], [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 2, 1), (0, 3, 2)]
+    return corners + [tip], [(1, 0, 4), (2, 1, 4), (3, 2, 4), (0, 3, 4), (0, 1, 2), (0, 2, 3)]
 
 
 def crest(count):

@@ -137,3 +137,26 @@ run_all() { # "this build …" says what a build has been configured without
         END { exit !(volume > 0.9 * 4.6e-5 && volume < 1.05 * 4.6e-5) }' || fault 'it faces inward'
     no_faults
 }
+
+@test "all 54 parts of the dragon face outward" {
+    # A part is closed and has vertices of its own, which follow those of the parts before it.
+    python3 "$SUPPLE_SOURCE/samples/dragon/model.py" | awk '
+        function det(a, b, c) {
+            return x[a] * (y[b] * z[c] - z[b] * y[c]) + y[a] * (z[b] * x[c] - x[b] * z[c]) + z[a] * (x[b] * y[c] - y[b] * x[c])
+        }
+        function least(a, b, c) { return a < b ? (a < c ? a : c) : (b < c ? b : c) }
+        function most(a, b, c) { return a > b ? (a > c ? a : c) : (b > c ? b : c) }
+        $1 == "v" { n++; x[n] = $2; y[n] = $3; z[n] = $4 }
+        $1 == "f" {
+            if (least($2, $3, $4) > last)
+                parts++
+            last = last > most($2, $3, $4) ? last : most($2, $3, $4)
+            volume[parts] += det($2, $3, $4) / 6
+        }
+        END {
+            for (p = 1; p <= parts; p++)
+                inward += volume[p] <= 0
+            exit !(parts == 54 && inward == 0)
+        }' || fault 'parts face inward, or are not 54'
+    no_faults
+}

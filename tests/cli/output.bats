@@ -449,6 +449,117 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     no_faults
 }
 
+@test "a signal while the outputs appear or after: the run is done, exit 0; before: the old output and the code of the signal" {
+    needs_plain_build 'LD_PRELOAD'
+    local when tool code names
+    # SIGINT comes before the first temporary file is renamed, after it was, or at the very end; there TWICE
+    cat > late.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <signal.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <unistd.h>
+	static int seen;
+	static int when(const char *moment)
+	{
+	    return strcmp(getenv("WHEN"), moment) == 0;
+	}
+	static void now(void)
+	{
+	    if (!seen++) {
+	        FILE *log = fopen(getenv("SEEN"), "w");
+	        if (log)
+	            fclose(log);
+	        raise(SIGINT);
+	    }
+	}
+	int fsync(int descriptor)
+	{
+	    if (when("before"))
+	        now();
+	    return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(descriptor);
+	}
+	int rename(const char *from, const char *to)
+	{
+	    int status = ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+	    if (when("renamed"))
+	        now();
+	    return status;
+	}
+	__attribute__((destructor)) static void at_end(void)
+	{
+	    if (when("end") || when("twice"))
+	        now();
+	    if (when("twice"))
+	        raise(SIGINT);
+	}
+	END
+    cc -shared -fPIC late.c -o late.so || fault 'cannot compile'
+    for tool in $(writers) reactions; do
+        if [ "$tool" = reactions ]; then
+            ending=.npz
+            line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 3 --reactions side.npz)
+        else
+            command_of "$tool"
+        fi
+        [ "$tool" != simserve ] || continue # takes signals as its normal end
+        "${line[@]}" -q -o "right$ending" 2> err || fault "$tool: $(< err)"
+        [ "$tool" != reactions ] || mv side.npz right-side.npz
+        for when in before renamed end twice; do
+            echo old > "late$ending"
+            echo old > side.npz
+            rm -f seen
+            code=0
+            { WHEN=$when SEEN=$PWD/seen LD_PRELOAD=$PWD/late.so "${line[@]}" -q -o "late$ending" 2> err || code=$?; } 2> /dev/null
+            [ -e seen ] || fault "$tool, $when: no signal came"
+            if [ $when = before ]; then
+                [ $code = 130 ] || fault "$tool, $when: exit $code: $(< err)"
+                cmp -s "late$ending" <(echo old) || fault "$tool, $when: the old output is gone"
+            else
+                [ $code = $([ $when = twice ] && echo 130 || echo 0) ] || fault "$tool, $when: exit $code: $(< err)"
+                same_bytes "right$ending" "late$ending" "$tool, $when"
+                [ "$tool" != reactions ] || same_bytes right-side.npz side.npz "$when"
+            fi
+            no_litter "$tool, $when"
+        done
+        rm -f "late$ending" "right$ending"
+    done
+    no_faults
+}
+
+@test "a signal between the outputs of one run changes none of them" {
+    needs_plain_build 'LD_PRELOAD'
+    local d code=0
+    # SIGINT when the second domain is closed
+    cat > between.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <signal.h>
+	int fsync(int descriptor)
+	{
+	    static int count;
+	    if (++count == 2)
+	        raise(SIGINT);
+	    return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(descriptor);
+	}
+	END
+    cc -shared -fPIC between.c -o between.so || fault 'cannot compile'
+    simpart mesh.npz --plane 1,0,0,1 --plane 1,0,0,2 --tree -q -o parts.npz
+    for d in 0 1 2; do
+        echo old > domain-$d.npz
+    done
+    { LD_PRELOAD=$PWD/between.so simpart mesh.npz parts.npz --extract 0-2 -q -o domain-%d.npz || code=$?; } 2> /dev/null
+    [ $code = 130 ] || fault "exit $code"
+    for d in 0 1 2; do
+        cmp -s domain-$d.npz <(echo old) || fault "domain $d was changed"
+        rm domain-$d.npz
+    done
+    no_litter between
+    no_faults
+}
+
 @test "a long run whose standard error is no terminal prints its progress once a minute, a short one nothing" {
     needs_plain_build 'LD_PRELOAD'
     local times

@@ -102,8 +102,8 @@ void tool_outputs_remove(void);
 /* The part about the checkpoint in the message of a process that a signal ends; NULL: none. Async-signal-safe. */
 const char *tool_checkpoint_kept(void);
 
-/* Signals are deferred while outputs are renamed: returns true, and the signal is raised again at the end.
- * Async-signal-safe. */
+/* Signals are deferred while outputs are renamed, and the first one after that, too: returns true. It is raised again
+ * if the program opens another output, and dropped if it ends, with the exit code of its work. Async-signal-safe. */
 bool tool_outputs_defer(int number);
 
 #endif

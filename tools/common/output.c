@@ -27,7 +27,7 @@ struct tool_output {
 
 static struct tool_output *open_outputs;
 static bool held; /* closed outputs wait for tool_outputs_hold(false) */
-static volatile sig_atomic_t renaming, deferred_signal;
+static volatile sig_atomic_t renaming, appeared, deferred_signal;
 
 static void (*also_remove)(void);
 
@@ -47,9 +47,19 @@ void tool_outputs_remove(void)
 
 bool tool_outputs_defer(int number)
 {
-    if (renaming)
+    /* Of the signals after the outputs have appeared the second one ends the program. */
+    const bool defer = renaming || (appeared && !deferred_signal);
+    if (defer)
         deferred_signal = number;
-    return renaming;
+    return defer;
+}
+
+/* Another output follows: the run is not at its end, and a signal that came meanwhile ends it now. */
+static void more_follows(void)
+{
+    appeared = 0;
+    if (deferred_signal)
+        raise(deferred_signal);
 }
 
 static const char *shown_name(const char *path)
@@ -181,6 +191,7 @@ static void open_temporary(tool_output *output)
 
 tool_output *tool_output_open(const char *path)
 {
+    more_follows();
     tool_output *output = calloc(1, sizeof *output);
     if (!output)
         tool_out_of_memory();
@@ -327,7 +338,8 @@ static void free_output(tool_output *output)
 }
 
 /* Several outputs appear together, when the last one is complete: a failure before that, or in between, changes none of
- * them. */
+ * them. A signal that comes while they appear or later, when nothing is left to do but to end, ends nothing: an exit
+ * code of a signal would say that the old files are there. */
 static void rename_outputs(void)
 {
     for (struct tool_output *output = open_outputs; output; output = output->next)
@@ -348,9 +360,8 @@ static void rename_outputs(void)
         open_outputs = output->next;
         free_output(output);
     }
+    appeared = 1;
     renaming = 0;
-    if (deferred_signal)
-        raise(deferred_signal);
 }
 
 void tool_outputs_hold(bool hold)

@@ -92,6 +92,8 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
     tool_check(sp_domains_owners(context, &mesh->mesh, &domains, owner, &between.count), mesh->path);
     between.owner = choice->local ? NULL : owner;
 
+    /* All domains appear together. */
+    tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
         const int64_t d = ((const int64_t *)list.data)[i];
         const sp_domain_choice one = {.domain = choice->local ? domains.same[d] : d,
@@ -107,6 +109,7 @@ void part_extract(sp_context *context, const tool_mesh *mesh, const char *parts,
         sp_pool_free(&pool);
     }
 
+    tool_outputs_hold(false);
     say_spanning(&mesh->mesh, &between);
     sp_pool_free(&room);
     sp_list_free(&list);

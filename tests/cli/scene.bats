@@ -642,3 +642,34 @@ EOF
     awk -F, 'NR > 1 && ($1 != NR - 1 || !($2 > 0)) {exit 1}' times.csv || fault 'times.csv: a line is not that of its step'
     no_faults
 }
+
+@test "a scene of many bodies says before its steps what it takes" {
+    local count stated bytes
+    for count in 5 11; do
+        cat > many.json <<-END
+	{"gravity": [0, 0, -9.81], "contact": {"stiffness": 20000}, "models": {
+	 "ball": {"kind": "rigid", "surface": "bar.obj", "density": 100, "pointshell": "shell.npz", "field": "field.npz"}},
+	 "bodies": [{"name": "b", "model": "ball", "motion": "free", "position": [0, 0, 3],
+	  "copies": {"count": [$count, 91, 10], "spacing": [8, 4, 4]}}]}
+	END
+        simscene many.json --dt 0.001 --steps 4 --every 2 -o many.npz 2> err || fault "$(< err)"
+        [ $count = 11 ] || ! grep -q 'GB of memory' err || fault "$(< err)"
+    done
+    # pose, twist and wrench of a frame are 19 numbers for each body; frames of steps 0, 2 and 4
+    stated=$(sed -n 's/^simscene: 10010 bodies take [0-9.e-]* GB of memory, and 3 frames of them \([0-9.e-]*\) GB in the output.*--every keeps fewer$/\1/p' err)
+    # of two frames more, without the names of the bodies
+    simscene many.json --dt 0.001 --steps 4 -q -o more.npz 2> err2 || fault "$(< err2)"
+    bytes=$(($(stat -c %s more.npz) - $(stat -c %s many.npz)))
+    awk -v s="$stated" -v b="$bytes" 'BEGIN { exit !(s > 0 && s * 1e9 > 0.95 * 1.5 * b && s * 1e9 < 1.05 * 1.5 * b) }' || fault "$stated GB of $bytes bytes: $(< err)"
+    # a small one whose motion is long
+    simscene scene.json --dt 0.001 --steps 100000000 -o many.npz 2> err &
+    number=$!
+    for _ in $(seq 500); do
+        ! grep -q 'GB of memory' err || break
+        sleep 0.02
+    done
+    kill $number
+    wait $number || true
+    grep -q ' bodies take .* GB of memory, and 100000001 frames of them ' err || fault "$(< err)"
+    no_faults
+}

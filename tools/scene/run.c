@@ -12,7 +12,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+
+/* From here on a scene is said to be large. */
+static const int64_t MANY_BODIES = 10000;
+static const double MANY_BYTES = 1e9;
 
 /* ---- recording ---- */
 
@@ -370,6 +375,21 @@ static void say_stiffness(const sp_loaded_scene *run)
                  c->step, bodies[c->stiffest].name, 100 * SP_CONTACT_SINKS);
 }
 
+/* A remark before the steps of a scene that fills memory or the disk: the largest memory so far, which the bodies have
+ * taken, and the size of the frames without contacts: pose, twist and wrench, q and its rate. */
+static void say_size(const sp_loaded_scene *run, const simulate_choice *choice)
+{
+    const int64_t bodies = run->input.scene.body_count;
+    const double frames = (double)(choice->steps / choice->every + 1),
+                 bytes = 8 * frames * (double)(19 * bodies + 2 * run->r);
+    struct rusage usage;
+    if ((bodies < MANY_BODIES && bytes < MANY_BYTES) || getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    tool_say("%lld bodies take %.2g GB of memory, and %.0f frames of them %.2g GB in the output, without contacts: "
+             "--every keeps fewer",
+             (long long)bodies, 1024e-9 * (double)usage.ru_maxrss, frames, 1e-9 * bytes);
+}
+
 /* Reads the scene, and records its text as an input. */
 static void load(const char *path, const simulate_choice *choice, sp_loaded_scene *run)
 {
@@ -383,6 +403,7 @@ static void load(const char *path, const simulate_choice *choice, sp_loaded_scen
                                       .memory = tool_memory_left()};
     tool_check_source(sp_scene_load(tool_source(), path, &options, run));
     say_stiffness(run);
+    say_size(run, choice);
     /* Newmark's loads reach half a step past the end of the motion. */
     for (int64_t i = 0; i < run->input.scene.body_count; i++)
         if (run->input.scene.bodies[i].inertial)

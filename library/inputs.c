@@ -4,9 +4,13 @@
 #include "formats/cubature.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
+#include "reduced/mass.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const double NOT_ORTHONORMAL = 2e-5;
 
 int sp_input_mesh(sp_source *source, const char *path, const char *key, sp_mesh_input *mesh)
 {
@@ -40,6 +44,19 @@ int sp_input_same_mass(sp_source *source, const char *path, bool lumped, bool ba
                           "it has the consistent mass, the basis %s goes by the lumped one: make it anew", basis);
 }
 
+static bool has_input(const json_t *meta, const char *option)
+{
+    size_t i;
+    const json_t *input;
+    json_array_foreach(json_object_get(meta, "inputs"), i, input)
+    {
+        const char *by = json_string_value(json_object_get(input, "option"));
+        if (by && !strcmp(by, option))
+            return true;
+    }
+    return false;
+}
+
 int sp_input_columns(sp_source *source, const char *path, const char *key, const char *const *kinds,
                      const sp_mesh_input *mesh, sp_columns_input *columns)
 {
@@ -53,6 +70,8 @@ int sp_input_columns(sp_source *source, const char *path, const char *key, const
     memcpy(columns->hash, file.hash, sizeof columns->hash);
 
     /* The origin is compared before the sizes, since it is the reason where they differ. */
+    columns->held = false;
+    columns->other_mass = has_input(file.meta, "mass");
     const char *made_from = mesh ? json_string_value(json_object_get(file.meta, "mesh")) : NULL;
     if (made_from)
         status = sp_input_made_from(source, path, "mesh", made_from, mesh->hash);
@@ -73,9 +92,40 @@ done:
 void sp_input_fix_rows(sp_source *source, const sp_mesh *mesh, sp_columns_input *columns)
 {
     const double largest = sp_mesh_fix(mesh, columns->columns.count, columns->columns.U);
+    columns->held |= largest > 0;
     if (largest > 0)
         sp_source_warn(source, columns->path, "it moves fixed vertices (by up to %.3g): those rows are taken as 0",
                        largest);
+}
+
+int sp_input_check_modes(sp_source *source, const sp_mesh_input *mesh, const sp_fe_space *space,
+                         const sp_columns_input *file)
+{
+    const sp_columns *columns = &file->columns;
+    const int64_t k = columns->count;
+    sp_pool pool = {0};
+    double error = 0;
+    int status = SP_OK;
+    if (strcmp(file->kind, "modes") || file->other_mass || file->held || columns->ritz)
+        return SP_OK;
+
+    double *gram = sp_pool_raw(&pool, k * k, sizeof *gram);
+    if (!gram)
+        status = sp_source_fail(source, SP_SYSTEM, file->path, "out of memory");
+    SP_TRY(status);
+    SP_TRY(sp_source_about(source, mesh->path,
+                           sp_reduced_mass(source->context, space, columns->lumped, k, columns->U, gram, NULL)));
+
+    for (int64_t i = 0; i < k * k; i++)
+        error = fmax(error, fabs(gram[i] - (i % (k + 1) == 0)));
+    if (!(error <= NOT_ORTHONORMAL))
+        status = sp_source_fail(source, SP_INPUT, file->path,
+                                "its modes are not orthonormal in the %s mass of %s: U'MU is off the identity by %.2g; "
+                                "they are of another mesh, or one of the files was changed",
+                                columns->lumped ? "lumped" : "consistent", mesh->path, error);
+done:
+    sp_pool_free(&pool);
+    return status;
 }
 
 /* What polynomials and cubatures record of their origin. */

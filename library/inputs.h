@@ -4,6 +4,7 @@
 #ifndef SP_LIBRARY_INPUTS_H
 #define SP_LIBRARY_INPUTS_H
 
+#include "assembly/fe_space.h"
 #include "cubature/cubature.h"
 #include "formats/columns.h"
 #include "library/source.h"
@@ -22,6 +23,8 @@ typedef struct sp_columns_input {
     const char *path;
     char kind[SP_KIND_LENGTH]; /* "modes", "derivatives", "snapshots", "basis" */
     char hash[SP_HASH_LENGTH];
+    bool other_mass; /* modes of a mass matrix that was read from a file (modes --mass) */
+    bool held;       /* sp_input_fix_rows has changed them */
 } sp_columns_input;
 
 int sp_input_mesh(sp_source *source, const char *path, const char *key, sp_mesh_input *mesh) SP_MUST_USE;
@@ -34,6 +37,14 @@ int sp_input_columns(sp_source *source, const char *path, const char *key, const
 /* Sets the rows of fixed degrees of freedom to 0, with a warning if they were not: a basis must not move fixed
  * vertices. */
 void sp_input_fix_rows(sp_source *source, const sp_mesh *mesh, sp_columns_input *columns);
+
+/* SP_INPUT for modes that are not orthonormal in the mass of the mesh: those of another mesh, whatever hashes the files
+ * state, since a reader takes the stated hash of a file for that of its content (formats/container.md). |UᵀMU − I| may
+ * be 2e-5: simimport takes columns that are printed with few digits up to 1e-5. Not checked: columns of other types,
+ * modes in a mass of their own, Ritz vectors, and modes whose rows were set to 0, with the warning of
+ * sp_input_fix_rows. Fixed vertices that a mesh lacks leave UᵀMU as it is, and are not seen. */
+int sp_input_check_modes(sp_source *source, const sp_mesh_input *mesh, const sp_fe_space *space,
+                         const sp_columns_input *columns) SP_MUST_USE;
 
 /* Polynomials, certificates and cubatures of this mesh and basis, with the mass of the basis. */
 int sp_input_polynomials(sp_source *source, const char *path, const char *key, const sp_mesh_input *mesh,

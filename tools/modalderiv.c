@@ -162,6 +162,7 @@ static void solve_alone(derivatives_problem *p)
     if (p->modes.columns.interface_count > 0)
         hold_interfaces(p);
     tool_check(sp_fe_space_new(p->context, p->held.vertex_count ? &p->held : &p->mesh.mesh, &p->body), p->mesh.path);
+    tool_check_modes(&p->mesh, &p->body, &p->modes);
     tool_check(sp_fe_space_pattern(p->context, &p->body), p->mesh.path);
     derivatives_restrict(p);
     (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(p);

@@ -104,6 +104,11 @@ double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns)
     return largest;
 }
 
+void tool_check_modes(const tool_mesh *mesh, const sp_fe_space *space, const tool_columns *columns)
+{
+    tool_check_source(sp_input_check_modes(tool_source(), mesh, space, columns));
+}
+
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *file)
 {
     sp_input_fix_rows(tool_source(), mesh, file);

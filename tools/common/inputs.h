@@ -57,6 +57,9 @@ void tool_read_columns(const char *path, const char *option, const char *const *
 /* Largest magnitude in the rows of fixed degrees of freedom. */
 double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns);
 
+/* Modes that are not orthonormal in the mass of the mesh are refused (sp_input_check_modes). */
+void tool_check_modes(const tool_mesh *mesh, const sp_fe_space *space, const tool_columns *columns);
+
 /* Sets the rows of fixed degrees of freedom to 0, with a warning if they were not: a basis must not move fixed
  * vertices. */
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);

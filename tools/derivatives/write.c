@@ -10,8 +10,14 @@ const int64_t *derivatives_permutation(derivatives_problem *p)
     if (!modes->ordering)
         return NULL;
     int64_t *permutation = tool_allocate_raw(&p->pool, p->body.dof_count, sizeof *permutation);
-    tool_check(sp_fe_space_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation),
-               p->modes.path);
+
+    /* Fixed vertices are no part of UᵀMU, by which modes of another mesh are found. */
+    const int status =
+        sp_fe_space_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation);
+    if (status == SP_INPUT)
+        tool_hint("%s has other fixed vertices than the mesh of the modes, or one of the files was changed",
+                  p->mesh.path);
+    tool_check(status, p->modes.path);
     return permutation;
 }
 

@@ -208,6 +208,8 @@ void simulation_read(simulation *s)
                     : sp_fe_space_new)(s->context, &s->mesh.mesh, &s->own_body),
                s->mesh.path);
     s->body = &s->own_body;
+    if (s->choice->model == SP_MODEL_MODAL && !tool_material_edits_given(&s->choice->edits))
+        tool_check_modes(&s->mesh, s->body, &s->basis);
 }
 
 /* The options' damping, else the mesh's where all regions agree. */

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/remarks.h"
 #include "geometry/pose.h"
 
 enum { SP_SCENE_NAME = 64 };
@@ -152,5 +153,9 @@ sp_pose sp_path_until(const sp_path *path, double end, double t, double velocity
 /* Returns true if the path arrives at its last line with a velocity [6] that is more than twice the largest change of
  * velocity at a line before, in translation or rotation: it stops there at once, unlike in the rest of its motion. */
 bool sp_path_stops(const sp_path *path, double velocity[6]);
+
+/* Adds the remark that the frame on this path stops at once, if it does so before `end` [s]. `which` begins the
+ * sentence: "the path", or the path of a body. */
+void sp_path_judge(const sp_path *path, const char *which, double end, sp_remarks *remarks);
 
 #endif

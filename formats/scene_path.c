@@ -202,3 +202,14 @@ bool sp_path_stops(const sp_path *path, double velocity[6])
     memcpy(velocity, last, sizeof last);
     return sp_norm3(last) > 2 * change[0] || sp_norm3(last + 3) > 2 * change[1];
 }
+
+void sp_path_judge(const sp_path *path, const char *which, double end, sp_remarks *remarks)
+{
+    const double last = path->time[path->count - 1];
+    double velocity[6];
+    if (last < end && sp_path_stops(path, velocity))
+        sp_remarks_add(remarks,
+                       "%s ends at %g s with %.3g m/s and %.3g rad/s, and the frame stops there at once, an impulse on "
+                       "the body: let the path go on to %g s, or come to rest",
+                       which, last, sp_norm3(velocity), sp_norm3(velocity + 3), end);
+}

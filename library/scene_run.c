@@ -1,6 +1,7 @@
 /* The steps of a scene, and what is to be said of them. */
 #include "library/loaded_scene.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int step(void *data, int64_t number)
@@ -50,6 +51,25 @@ void sp_scene_begin_run(sp_loaded_scene *scene)
                  (sp_observer){.self = scene, .step = watch_step, .frame = watch_energies, .visit = visit_watch});
 }
 
+/* Bodies that felt the end of their path, which a body that was set from outside before that did not follow. Newmark's
+ * loads reach half a step past the end of the motion. */
+static void judge_paths(const sp_loaded_scene *scene, sp_remarks *remarks)
+{
+    const sp_scene *text = &scene->input.scene;
+    const double end = sp_contact_scene_time(scene->contact) + 0.5 * scene->options.step;
+    for (int64_t i = 0; i < text->body_count; i++) {
+        const sp_driven_pose *driven = &scene->paths[i];
+        const sp_path *path = &driven->path;
+        char which[SP_REMARK_SIZE / 2];
+        if (!text->bodies[i].inertial || !text->bodies[i].path || path->count == 0 ||
+            (driven->set && driven->since <= path->time[path->count - 1]))
+            continue;
+
+        snprintf(which, sizeof which, "the path %s of %s", text->bodies[i].path, text->bodies[i].name);
+        sp_path_judge(path, which, end, remarks);
+    }
+}
+
 void sp_scene_judge(const sp_loaded_scene *scene, const char *step, const char *semi_implicit, sp_remarks *remarks)
 {
     const sp_scene *text = &scene->input.scene;
@@ -64,4 +84,5 @@ void sp_scene_judge(const sp_loaded_scene *scene, const char *step, const char *
         if (scene->paths[i].set) /* the work of poses that were set is not known */
             seen.made = 0;
     sp_contact_watch_judge(&seen, scene->contact, &advice, remarks);
+    judge_paths(scene, remarks);
 }

@@ -153,10 +153,11 @@ typedef struct supple_contact_report {
 supple_status supple_scene_report(const supple_scene *scene, supple_contact_report *report) SUPPLE_MUST_USE;
 
 /* What is to be said of the steps so far, as simscene says at its end: energy that nothing put in, contact that is too
- * stiff for the step, bodies that sink or pass through each other, a coupling that does not come to rest. Sentences in
- * English, each with a line feed at its end; an empty text if there is nothing. Copies them, with a zero behind the
- * last, to `text` of *size bytes (NULL: not), and sets *size to what is needed. It is allowed after a step has failed.
- * Energies are looked at in every 16th step, and not judged where forces were set or bodies moved by calls. */
+ * stiff for the step, bodies that sink or pass through each other, a coupling that does not come to rest, a frame that
+ * stops at once where its path ends. Sentences in English, each with a line feed at its end; an empty text if there is
+ * nothing. Copies them, with a zero behind the last, to `text` of *size bytes (NULL: not), and sets *size to what is
+ * needed. It is allowed after a step has failed. Energies are looked at in every 16th step, and not judged where forces
+ * were set or bodies moved by calls. */
 supple_status supple_scene_warnings(const supple_scene *scene, char *text, size_t *size) SUPPLE_MUST_USE;
 
 /* ---- saving: as supple_body_save and supple_body_load ---- */

@@ -260,7 +260,7 @@ class Scene(Object):
     def warnings(self) -> Tuple[str, ...]:
         """What is to be said of the steps so far, in sentences, as simscene does at its end: energy that nothing put
         in, contact that is too stiff for the step, bodies that sink or pass through each other, a coupling that does
-        not come to rest."""
+        not come to rest, a frame that stops at once where its path ends."""
         return tuple(self._save(self._library.supple_scene_warnings).rstrip(b'\0').decode().splitlines())
 
     # ---- saving ----

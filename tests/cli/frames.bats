@@ -190,7 +190,22 @@ assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * 
     [[ $err == *'half.csv: the path ends at 0.05 s with 10 m/s and 0 rad/s, and the frame stops there at once'* ]] || fault "half: $err"
     echo "$scene" > stop.json
     done_well simscene stop.json --dt 0.002 --steps 50 -o scene.npz
-    [[ $err == *'half.csv: the path ends at 0.05 s with '* ]] || fault "scene: $err"
+    [[ $err == *'stop.json: the path half.csv of bar ends at 0.05 s with 10 m/s and 0 rad/s, and the frame stops there at once'* ]] || fault "scene: $err"
+    # the server and the library say the same of as many steps
+    said=$(sed -n 's/.*\(the path half.csv of bar ends .*\)/\1/p' <<< "$err")
+    done_well simserve stop.json --rate 2000 --dt 0.002 --udp 0 --priority 0 --steps 50
+    [[ $err == *"simserve: stop.json: $said"* ]] || fault "server: $err"
+    if ! sanitized; then
+        SUPPLE_LIBRARY=$SUPPLE_BUILD/library/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -c '
+import sys, supple
+with supple.Scene("stop.json", step=0.002) as scene:
+    for _ in range(24):
+        scene.step()
+    assert not any("stops there" in w for w in scene.warnings()), scene.warnings()
+    for _ in range(26):
+        scene.step()
+    assert sys.argv[1] in scene.warnings(), scene.warnings()' "$said" 2> library.txt || fault "library: $(< library.txt)"
+    fi
     "$PYTHON" -c "
 from frames import *
 whole, half = read('whole.npz')[1], read('half.npz')[1]

@@ -17,14 +17,9 @@ void tool_read_skeleton(sp_context *context, const char *path, const char *optio
 
 void tool_warn_of_stop(const char *file, const sp_path *path, double end)
 {
-    const double last = path->time[path->count - 1];
-    double velocity[6];
-    if (last < end && sp_path_stops(path, velocity))
-        tool_warn(
-            file,
-            "the path ends at %g s with %.3g m/s and %.3g rad/s, and the frame stops there at once, an impulse on the "
-            "body: let the path go on to %g s, or come to rest",
-            last, sp_norm3(velocity), sp_norm3(velocity + 3), end);
+    sp_remarks remarks = {0};
+    sp_path_judge(path, "the path", end, &remarks);
+    tool_warn_remarks(file, &remarks);
 }
 
 static void read_skin(sp_context *context, const char *path, const tool_mesh *mesh, tool_rig *rig)

@@ -404,11 +404,6 @@ static void load(const char *path, const simulate_choice *choice, sp_loaded_scen
     tool_check_source(sp_scene_load(tool_source(), path, &options, run));
     say_stiffness(run);
     say_size(run, choice);
-    /* Newmark's loads reach half a step past the end of the motion. */
-    for (int64_t i = 0; i < run->input.scene.body_count; i++)
-        if (run->input.scene.bodies[i].inertial)
-            tool_warn_of_stop(run->input.scene.bodies[i].path, &run->paths[i].path,
-                              ((double)choice->steps + 0.5) * choice->step);
 }
 
 void simulate_scene(sp_context *context, const char *path, simulate_choice *choice,

@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ('lib', 'formats', 'include', 'library', 'tools', 'tests/unit')
+FOLDERS = ('lib', 'formats', 'include', 'api', 'tools', 'tests/unit')
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 TEST = re.compile(r'^@test (["\'])(.+?)\1 \{(?:([^\n]*)\}|\n(.*?)^\})$', re.M | re.S)
 FUNCTION = re.compile(r'^(\w+)\(\) \{\n(.*?)^\}', re.M | re.S)

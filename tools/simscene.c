@@ -1,5 +1,5 @@
 /* simscene: motion of a scene of bodies in contact. */
-#include "tools/scene/scene.h"
+#include "tools/scene/run.h"
 
 static simulate_choice chosen;
 static simulate_scene_choice scene;

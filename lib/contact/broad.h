@@ -4,7 +4,7 @@
  * and the tree is searched against itself. This takes O(n log n) operations plus those for the pairs found, whatever
  * the sizes and places of the boxes. Unbounded bodies are compared with every other box.
  *
- * Only the pairs found here have a state in a contact scene (contact/scene.h). The state is created in the step in
+ * Only the pairs found here have a state in a contact scene (scene/scene.h). The state is created in the step in
  * which the bounds (contact/bound.h) of the two bodies first overlap, and is released in the first step in which they
  * do not. While the bounds are apart no point of one body can be in contact with the other, so releasing the state
  * changes no result: temporal coherence starts anew, and a friction anchor never outlasts its contact. */

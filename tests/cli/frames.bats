@@ -196,7 +196,7 @@ assert abs(q[0] - q[1]).max() < 1e-12 * size and abs(q[0] - q[2]).max() > 0.1 * 
     done_well simserve stop.json --rate 2000 --dt 0.002 --udp 0 --priority 0 --steps 50
     [[ $err == *"simserve: stop.json: $said"* ]] || fault "server: $err"
     if ! sanitized; then
-        SUPPLE_LIBRARY=$SUPPLE_BUILD/library/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -c '
+        SUPPLE_LIBRARY=$SUPPLE_BUILD/api/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -c '
 import sys, supple
 with supple.Scene("stop.json", step=0.002) as scene:
     for _ in range(24):

@@ -17,8 +17,8 @@ load common
 
 @test "the libraries export the listed functions and no others" {
     needs_plain_build 'sanitizers add names'
-    local library=$SUPPLE_BUILD/library
-    sed -n 's/^ *\(supple_[a-z_]*\);$/\1/p' "$SUPPLE_SOURCE/library/exports.map" | sort > listed
+    local library=$SUPPLE_BUILD/api
+    sed -n 's/^ *\(supple_[a-z_]*\);$/\1/p' "$SUPPLE_SOURCE/api/exports.map" | sort > listed
     nm -D --defined-only "$library/libsupple.so.0" | awk '$2 == "T" { sub("@.*", "", $3); print $3 }' | sort > shared
     nm -g --defined-only "$library/libsupple.a" | awk 'NF == 3 { print $3 }' | sort > static
     cmp listed shared || fault "$(diff listed shared)"
@@ -31,10 +31,10 @@ load common
 
 @test "the library depends on nothing under the GPL" {
     needs_plain_build 'sanitizers add libraries'
-    local library=$SUPPLE_BUILD/library/libsupple.so.0
+    local library=$SUPPLE_BUILD/api/libsupple.so.0
     ! ldd "$library" | grep -Eiq 'cholmod|suitesparse|metis|arpack|umfpack|spqr|amd\.so|camd|colamd' || fault "$(ldd "$library")"
     ! nm -D --undefined-only "$library" | grep -Eiq 'cholmod|SuiteSparse|metis|dsaupd|dseupd' || fault "$(nm -D --undefined-only "$library")"
-    ! nm --undefined-only "$SUPPLE_BUILD/library/libsupple.a" | grep -Eiq 'cholmod|SuiteSparse|metis|dsaupd|dseupd' || fault 'the static one'
+    ! nm --undefined-only "$SUPPLE_BUILD/api/libsupple.a" | grep -Eiq 'cholmod|SuiteSparse|metis|dsaupd|dseupd' || fault 'the static one'
     no_faults
 }
 

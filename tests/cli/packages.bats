@@ -39,7 +39,7 @@ list() {
     # the number in the name of the library, and of its Debian package
     # the placeholder of the maintainer is explained to packagers as long as it is there
     ! grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/control" || grep -q '@supple\.example' "$SUPPLE_SOURCE/debian/README.source" || fault 'the address of the maintainer'
-    major=$(sed -nE "s/.*soversion: '([0-9]+)'.*/\1/p" "$SUPPLE_SOURCE/library/meson.build")
+    major=$(sed -nE "s/.*soversion: '([0-9]+)'.*/\1/p" "$SUPPLE_SOURCE/api/meson.build")
     grep -qx "Package: libsupple$major" "$SUPPLE_SOURCE/debian/control" || fault "libsupple$major"
     no_faults
 }

@@ -6,7 +6,7 @@ load common
 needs_package() {
     needs_plain_build 'the interpreter has none'
     needs_numpy
-    export SUPPLE_LIBRARY=$SUPPLE_BUILD/library/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1
+    export SUPPLE_LIBRARY=$SUPPLE_BUILD/api/libsupple.so.0 PYTHONPATH=$SUPPLE_SOURCE/python PYTHONDONTWRITEBYTECODE=1
 }
 
 # tests MODULE: runs a file of tests in the current folder.
@@ -72,8 +72,8 @@ print(body.time, *(line.split()[-1] for line in pathlib.Path("/proc/self/maps").
     (cd "$SUPPLE_SOURCE/python/supple" && printf '%s\n' *.py py.typed | sort) > listed
     (cd site/supple && printf '%s\n' *.py py.typed | sort) | cmp - listed || fault "$(ls site/supple)"
     [ -d site/supple-"$(sed -n "s/^__version__ = '\(.*\)'/\1/p" source/supple/__init__.py)".dist-info ] || fault "$(ls site)"
-    LD_LIBRARY_PATH=$SUPPLE_BUILD/library one_step "$PWD/site"
-    [[ $(< out.txt) == "0.01 $SUPPLE_BUILD/library/libsupple.so.0."* ]] || fault "$(< out.txt)"
+    LD_LIBRARY_PATH=$SUPPLE_BUILD/api one_step "$PWD/site"
+    [[ $(< out.txt) == "0.01 $SUPPLE_BUILD/api/libsupple.so.0."* ]] || fault "$(< out.txt)"
     no_faults
 }
 

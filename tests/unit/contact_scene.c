@@ -2,11 +2,11 @@
 #include "allocations.h"
 #include "assembly/fe_space.h"
 #include "bodies.h"
-#include "contact/scene.h"
-#include "contact/stiffness.h"
 #include "contact_models.h"
 #include "model/models.h"
 #include "reduced/linear.h"
+#include "scene/scene.h"
+#include "scene/stiffness.h"
 
 #include <lapacke.h>
 

@@ -3,10 +3,10 @@
 #ifndef TOOLS_COMMON_INPUTS_H
 #define TOOLS_COMMON_INPUTS_H
 
+#include "api/inputs.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
-#include "library/inputs.h"
 #include "tools/common/tool.h"
 
 /* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there.
@@ -22,7 +22,7 @@ static inline enum sp_law tool_law(int choice)
 typedef sp_mesh_input tool_mesh;
 typedef sp_columns_input tool_columns;
 
-/* Files read as tool_read reads them, with their provenance, for the readers of library/inputs.h. Failures end the
+/* Files read as tool_read reads them, with their provenance, for the readers of api/inputs.h. Failures end the
  * process. */
 sp_source *tool_source(void);
 

@@ -2,8 +2,8 @@
 #ifndef TOOLS_COMMON_SCENE_H
 #define TOOLS_COMMON_SCENE_H
 
+#include "api/scene_input.h"
 #include "geometry/surface.h"
-#include "library/scene_input.h"
 #include "tools/common/inputs.h"
 
 typedef sp_scene_input tool_scene;

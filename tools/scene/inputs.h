@@ -3,8 +3,8 @@
 #ifndef TOOLS_SCENE_INPUTS_H
 #define TOOLS_SCENE_INPUTS_H
 
+#include "api/loaded_scene.h"
 #include "formats/scene_log.h"
-#include "library/loaded_scene.h"
 
 enum { SCENE_INPUT_FORCES = 1024 };
 

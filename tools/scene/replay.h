@@ -2,7 +2,7 @@
 #ifndef TOOLS_SCENE_REPLAY_H
 #define TOOLS_SCENE_REPLAY_H
 
-#include "library/loaded_scene.h"
+#include "api/loaded_scene.h"
 #include "tools/simulate/options.h"
 
 typedef struct scene_replay scene_replay;

@@ -1,12 +1,12 @@
-#include "contact/stiffness.h"
+#include "tools/scene/run.h"
 #include "formats/scene_trajectory.h"
+#include "scene/stiffness.h"
 #include "tools/common/durations.h"
 #include "tools/common/inputs.h"
 #include "tools/common/memory_left.h"
 #include "tools/common/rig.h"
 #include "tools/scene/inputs.h"
 #include "tools/scene/replay.h"
-#include "tools/scene/scene.h"
 #include "tools/simulate/keep.h"
 
 #include <math.h>

@@ -107,7 +107,7 @@ class Declarations(unittest.TestCase):
         self.assertEqual([supple.__version__, _library.library().supple_version().decode(), header], [project] * 3)
 
     def test_soname_is_that_of_the_build(self):
-        build = (SOURCE / 'library/meson.build').read_text()
+        build = (SOURCE / 'api/meson.build').read_text()
         self.assertEqual(_library.SONAME, 'libsupple.so.' + re.search(r"soversion: '(\d+)'", build)[1])
 
     def test_modules_are_all_installed(self):

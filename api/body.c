@@ -163,11 +163,10 @@ static void visit_motion(void *data, sp_state *state)
 static sp_energy_rules energy_rules(const supple_body *body)
 {
     const double time = sp_integrator_time(body->integrator);
-    const sp_mesh *mesh = &body->mesh.mesh;
     const bool nonconservative = body->now->model.system.nonconservative;
-    return (sp_energy_rules){.rounding = time > 0 ? sp_energy_rounding(mesh, time) : INFINITY,
+    return (sp_energy_rules){.rounding = time > 0 ? body->slow_energy / (time * time) : INFINITY,
                              .unknown = body->parameters.kind == SP_STATIC,
-                             .stores_less = sp_energy_has_tension(mesh) && !nonconservative,
+                             .stores_less = sp_energy_has_tension(&body->mesh.mesh) && !nonconservative,
                              .semi_implicit = body->parameters.semi_implicit};
 }
 
@@ -203,6 +202,7 @@ static void begin_run(supple_body *body)
 {
     double energy[SP_WORK_COUNT];
     body->energy = (sp_energy_watch){0};
+    body->slow_energy = sp_energy_rounding(&body->mesh.mesh, 1);
     body->run =
         (sp_run){.motion = {.self = body, .step = take_step, .visit = visit_motion}, .steps = -1, .every = WATCH_EVERY};
     sp_run_watch(&body->run, (sp_observer){.self = body, .frame = watch_energy, .visit = visit_energy, .warn = judge});

@@ -53,6 +53,8 @@ struct supple_body {
     sp_integrator *integrator; /* NULL: not started */
     sp_run run;                /* its steps */
     sp_energy_watch energy;    /* looked at in every 16th step */
+    double slow_energy;        /* J s²: sp_energy_rounding in one second, which the mesh decides; in t seconds it is
+                                  divided by t² */
     double *q, *qdot;          /* [r] of the integrator, at addresses that stay the same */
     double *unit, *product;    /* [r] scratch */
 };

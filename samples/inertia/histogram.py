@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The cosines of all pairs of columns as a histogram, and the normal distribution of the same mean and deviation.
+"""The cosines of all pairs of columns as a histogram, and the normal distribution of the same mean and deviation. Their distance
+is the largest difference between both distribution functions (Kolmogorov and Smirnov).
 
     python3 histogram.py products.csv > histogram.csv
 
@@ -10,6 +11,14 @@ import math
 import sys
 
 BINS = 41  # an odd number: one is about 0
+
+
+def distance(cosines, mean, deviation):
+    largest, count = 0.0, len(cosines)
+    for i, c in enumerate(sorted(cosines)):
+        normal = 0.5 * (1.0 + math.erf((c - mean) / (deviation * math.sqrt(2.0))))
+        largest = max(largest, normal - i / count, (i + 1) / count - normal)
+    return largest
 
 
 def main():
@@ -25,7 +34,8 @@ def main():
     count = [0] * BINS
     for c in cosines:
         count[min(max(int((c + 1.0) / 2.0 * BINS), 0), BINS - 1)] += 1
-    print("# %d columns, %d pairs, mean %.4f, deviation %.4f" % (len(product), len(cosines), mean, deviation))
+    print("# %d columns, %d pairs, mean %.4f, deviation %.4f, distance from the normal distribution %.2f"
+          % (len(product), len(cosines), mean, deviation, distance(cosines, mean, deviation)))
     print("cosine,pairs,normal")
     for b in range(BINS):
         centre = -1.0 + (2 * b + 1) / BINS

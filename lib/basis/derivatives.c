@@ -5,9 +5,16 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* Products and solves with several columns give each of them the same bytes, those with fewer than LEAST do not. */
 enum { LANES = 8, LEAST = SP_DERIVATIVES_LEAST };
+
+/* s of processor time of all threads. */
+static double spent(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
 
 int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count)
 {
@@ -44,10 +51,11 @@ int sp_derivatives_of_loads(sp_context *context, const sp_sparse *K, sp_flexibil
 /* For at least LEAST pairs. */
 static int solve_several(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
-                         double *work, double *residual)
+                         double *work, sp_derivatives_report *report)
 {
     const int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
+    const double begin = spent();
 
     /* f = −(H:Ψ_j)Ψ_i */
     int status = sp_elastic_second(context, space, mode_count, U, count, pair, derivative);
@@ -58,9 +66,13 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
         for (int64_t i = 0; i < n; i++)
             load[c * n + i] = -load[c * n + i];
     }
-    status = sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, residual);
+    const double loaded = spent();
+    report->load_time += loaded - begin;
+
+    status = sp_derivatives_of_loads(context, K, flexibility, count, load, solution, product, &report->residual);
     if (status != SP_OK)
         return status;
+    report->solve_time += spent() - loaded;
 
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++)
@@ -70,19 +82,19 @@ static int solve_several(sp_context *context, const sp_fe_space *space, const sp
 
 int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
-                         double *work, double *residual)
+                         double *work, sp_derivatives_report *report)
 {
     const int64_t rows = 3 * space->mesh->vertex_count;
     int64_t padded[2 * LEAST];
     double *few = work + 3 * space->dof_count * LEAST;
 
     if (count >= LEAST)
-        return solve_several(context, space, K, flexibility, mode_count, U, count, pair, derivative, work, residual);
+        return solve_several(context, space, K, flexibility, mode_count, U, count, pair, derivative, work, report);
     /* Fewer pairs are repeated. */
     for (int64_t c = 0; c < LEAST; c++)
         memcpy(padded + 2 * c, pair + 2 * (c % count), 2 * sizeof *pair);
 
-    int status = solve_several(context, space, K, flexibility, mode_count, U, LEAST, padded, few, work, residual);
+    int status = solve_several(context, space, K, flexibility, mode_count, U, LEAST, padded, few, work, report);
     if (status == SP_OK)
         memcpy(derivative, few, (size_t)(count * rows) * sizeof *few);
     return status;
@@ -98,6 +110,7 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
     sp_flexibility *flexibility = NULL;
     int status;
     *report = (sp_derivatives_report){0};
+    const double begin = spent();
 
     /* A column has a load, a solution and a product in the memory. */
     int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
@@ -124,11 +137,12 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
     const sp_cholesky *const factor = sp_flexibility_factor(known ? known : flexibility);
     report->factor_nonzeros = sp_cholesky_nonzeros(factor);
     report->factor_flops = sp_cholesky_flops(factor);
+    report->factor_time = spent() - begin;
 
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
         SP_TRY(sp_solve_derivatives(context, space, &K, known ? known : flexibility, mode_count, U, count,
-                                    pair + 2 * first, derivative + first * rows, work, &report->residual));
+                                    pair + 2 * first, derivative + first * rows, work, report));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:

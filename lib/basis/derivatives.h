@@ -8,6 +8,9 @@
 typedef struct sp_derivatives_report {
     double residual; /* largest ‖KΦ + (H:Ψ_j)Ψ_i‖ / ‖(H:Ψ_j)Ψ_i‖ over all columns, recomputed with K */
     double factor_nonzeros, factor_flops;
+    /* s of processor time of all threads: for the loads −(H:Ψ_j)Ψ_i, for K with its factor, and for Φ with its residual
+     */
+    double load_time, factor_time, solve_time;
 } sp_derivatives_report;
 
 /* Solves K Φ_ij = −(H:Ψ_j)Ψ_i for Φ [3·vertices, pair_count] (0 at fixed components) with i = pair[2c], j = pair[2c+1]
@@ -23,13 +26,14 @@ int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_c
 
 /* The common part of all static derivatives: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work
- * [sp_derivatives_work(space, count)] is scratch. residual is raised to the largest ‖K Φ − f‖/‖f‖. The bytes of a
- * column of a constrained body do not depend on the other pairs. */
+ * [sp_derivatives_work(space, count)] is scratch. Of the report residual is raised to the largest ‖K Φ − f‖/‖f‖, and
+ * load_time and solve_time are increased. The bytes of a column of a constrained body do not depend on the other pairs.
+ */
 enum { SP_DERIVATIVES_WIDTH = 64 };
 int64_t sp_derivatives_work(const sp_fe_space *space, int64_t count);
 int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
-                         double *work, double *residual) SP_MUST_USE;
+                         double *work, sp_derivatives_report *report) SP_MUST_USE;
 
 /* The part of it that does not depend on where the loads come from: solution [n, count] = K⁻¹ load, with n = K->order
  * and SP_DERIVATIVES_LEAST ≤ count ≤ SP_DERIVATIVES_WIDTH; residual is raised to the largest ‖K Φ − f‖/‖f‖ of the

@@ -141,6 +141,7 @@ int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const 
     double *work = sp_pool_raw(&scratch, sp_derivatives_work(space, SP_DERIVATIVES_WIDTH), sizeof *work);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     *report = (sp_inertia_derivatives_report){0};
+    sp_derivatives_report block = {0};
 
     for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {
         /* A block has only derivatives that are made from columns before the block. */
@@ -156,7 +157,8 @@ int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const 
         }
 
         status = sp_solve_derivatives(context, space, K, flexibility, mode_count + first, all, count, pair + 2 * first,
-                                      all + (mode_count + first) * rows, work, &report->residual);
+                                      all + (mode_count + first) * rows, work, &block);
+        report->residual = block.residual;
         if (status == SP_OK)
             status = sp_progress(context, (double)(first + count) / (double)pair_count);
     }

@@ -199,6 +199,8 @@ has_members() {
 @test "modalderiv, masspca, polycoef: choices" {
     local ending=.npz
     done_well modalderiv mesh.npz modes.npz -k 2 -o a.npz
+    local parts='right-hand sides [0-9.]+ s, stiffness and factorization [0-9.]+ s, solutions [0-9.]+ s'
+    [[ $err =~ "processor time: "$parts ]] || fault "modalderiv does not say its processor times: $err"
     done_well modalderiv mesh.npz modes.npz --pairs '1,1;1,2' --pairs 2,2 --memory 1M -o b.npz
     "$PYTHON" - <<-'END' || fault 'the pairs of the first two modes, named or not, differ'
 	import sys, zipfile
@@ -271,6 +273,7 @@ has_members() {
     local ending=.npz
     modes free.npz -q -k 8 -o free-modes.npz
     done_well modalderiv free.npz free-modes.npz -o a.npz
+    [[ $err != *'processor time'* ]] || fault "times that were not measured: $err"
     # Two elastic modes were requested, and the second is a double one (the section is square): pairs in both orders.
     "$PYTHON" -c 'import sys, zipfile; d = zipfile.ZipFile("a.npz").read("pair.npy"); sys.exit(b"(9, 2)" not in d)' || fault 'not nine pairs'
     no_faults

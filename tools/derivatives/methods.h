@@ -31,6 +31,7 @@ typedef struct derivatives_problem {
     int64_t count;
     double *U; /* [3·vertices, count] */
     double residual;
+    double load_time, factor_time, solve_time; /* s of processor time; 0: not measured */
     json_t *result;
 } derivatives_problem;
 

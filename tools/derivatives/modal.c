@@ -27,6 +27,9 @@ void derivatives_modal(derivatives_problem *p)
                          p->mesh.path, &p->body, NULL);
         sp_flexibility_free(over);
         p->residual = report.residual;
+        p->load_time = report.load_time;
+        p->factor_time = report.factor_time;
+        p->solve_time = report.solve_time;
         json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
         json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", report.factor_flops));
     }

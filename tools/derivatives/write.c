@@ -59,6 +59,9 @@ void derivatives_write(derivatives_problem *p, tool_output *output)
         tool_warn(p->mesh.path, "the residual of a derivative is %.1e", p->residual);
     tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p->count, (long long)p->k,
              p->residual);
+    if (p->solve_time > 0)
+        tool_say("processor time: right-hand sides %.2f s, stiffness and factorization %.2f s, solutions %.2f s",
+                 p->load_time, p->factor_time, p->solve_time);
 
     sp_columns columns = {.rows = p->modes.columns.rows,
                           .count = p->count,

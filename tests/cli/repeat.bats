@@ -24,6 +24,7 @@ setup_file() {
     source "$BATS_TEST_DIRNAME/data.bash"
     make_models .
     make_pipeline 15 10
+    "$PYTHON" "$BATS_TEST_DIRNAME/tensor.py" K.npz hessian.npz
     make_scene "$BATS_TEST_DIRNAME"
 }
 

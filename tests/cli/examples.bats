@@ -100,7 +100,7 @@ run_all() { # "this build …" says what a build has been configured without
         count=$((count + 1))
         code=0
         # what is wrong with a command shows at once; a long computation need not end
-        (cd one && exec timeout 5 bash -c "$command") > said 2>&1 < /dev/null || code=$?
+        (cd one && exec timeout 2 bash -c "$command") > said 2>&1 < /dev/null || code=$?
         case $code in
         0 | 1 | 124) ;;
         3 | 4 | 5) failed=$((failed + 1)) && echo "$command" >> unusable ;; # to look at

@@ -246,7 +246,7 @@ at_most() {
     mkdir -p "$SUPPLE_BUILD/node"
     cp "$SUPPLE_SOURCE"/tests/node/{package.json,package-lock.json,.npmrc} "$SUPPLE_BUILD/node"
     [ -d "$SUPPLE_BUILD/node/node_modules/gltf-validator" ] ||
-        (cd "$SUPPLE_BUILD/node" && timeout 60 npm ci --no-audit --no-fund) > /dev/null 2>&1 || skip 'npm cannot install gltf-validator'
+        (cd "$SUPPLE_BUILD/node" && timeout 60 npm ci --no-audit --no-fund --fetch-retries=0 --fetch-timeout=10000) > /dev/null 2>&1 || skip 'npm cannot install gltf-validator'
     simexport mesh.npz basis.npz traj.npz -q -o v-reduced.glb
     simexport mesh.npz full.npz --color speed -q -o v-full.glb
     simexport mesh.npz modes.npz -q -o v-modes.glb

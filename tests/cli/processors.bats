@@ -4,11 +4,11 @@
 
 load common
 
-# Unit tests that take less than three seconds there. volume_broken is not among them: its limit of memory is one of the emulator.
-quick='bases continuation cut domains errors exchange export factors fill foreign formats_memory kinds loads material newton nodal_stress
-    probe quartic reference script serve targets volume volume_export volume_msh volume_nodes'
-# and those that take less than half a minute, for scripts/test --all
-longer='edits element_types inertia modal_exact model scaling sketch skeleton skeleton_file surface winding'
+# Unit tests of code with SIMD lanes or kernels of BLAS that take less than three seconds there.
+quick='bases factors fill material nodal_stress quartic reference targets'
+# and others that take less than half a minute, for scripts/test --all. volume_broken is not among them: its limit of memory is one of the emulator.
+longer='continuation cut domains edits element_types errors exchange export foreign formats_memory inertia kinds loads modal_exact model newton probe
+    scaling script serve sketch skeleton skeleton_file surface volume volume_export volume_msh volume_nodes winding'
 
 needs_emulator() {
     unset OPENBLAS_CORETYPE # kernels that fit this processor need not fit the other one

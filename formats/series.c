@@ -227,8 +227,13 @@ static int read_head(sp_series_stream *stream, const sp_member_rule *rule, sp_ar
 {
     if (sp_members_find(&stream->head, array->name) || stream->blocks)
         return sp_fail(stream->context, SP_INPUT, "%s: it occurs twice, or behind the first block", array->name);
-    array->data = sp_pool_copy(&stream->head.pool, array->data, array->count, (size_t)array->size);
-    return array->data ? add_member(stream, &stream->head, rule, array, object) : sp_fail_memory(stream->context);
+    /* Values of a type that is not read are not there, and the rule refuses them. */
+    if (array->data) {
+        array->data = sp_pool_copy(&stream->head.pool, array->data, array->count, (size_t)array->size);
+        if (!array->data)
+            return sp_fail_memory(stream->context);
+    }
+    return add_member(stream, &stream->head, rule, array, object);
 }
 
 /* Handles a member of a series, which must belong to the expected block. */

@@ -176,7 +176,8 @@ int main(int argc, char **argv)
                                                  .cells = chosen.cells,
                                                  .iterations = (int)chosen.iterations};
 
-    tool_check(sp_pointshell_make(context, &from.level, &parameters, &pointshell, &report), path);
+    tool_check(sp_pointshell_make(context, &from.level, &parameters, &pointshell, &report),
+               chosen.field ? chosen.field : path);
     if (chosen.basis)
         tool_check(sp_pointshell_transfer(context, &from.mesh.mesh, basis.columns.count, basis.columns.U,
                                           chosen.normals == NORMALS_TANGENTS, &pointshell, &motion),

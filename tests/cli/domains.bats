@@ -477,7 +477,7 @@ assert a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a)" || f
     [[ $err == *'the stiffness is not positive semidefinite: its least eigenvalue is -'* ]] || fault "no word on the stiffness: $err"
     sed 's/model-stiffness.npy/twice.npy/' model.json > other.json
     done_well simimport other.json -q -o twice.npz
-    refused 3 "other.json: its linear part is not U'KU of the mesh and the basis: they differ by 1[.]0e[+]00" simimport other.json --mesh domain-2.npz --basis leaf.npz -o out.npz
+    refused 3 "other.json: its linear part is not U'KU of domain-2.npz and leaf.npz: they differ by 1[.]0e[+]00" simimport other.json --mesh domain-2.npz --basis leaf.npz -o out.npz
     # every key is checked, also those that are not used
     while IFS='|' read -r word text; do
         sed -E "$word" model.json > other.json

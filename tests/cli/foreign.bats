@@ -274,7 +274,7 @@ need_numpy() {
 	    struct.pack_into('<d', d, 16 + 8 * i, 2 * struct.unpack_from('<d', d, 16 + 8 * i)[0])
 	open('stiff.cub', 'wb').write(d)
 	END
-    refused 3 "its linear part is not U'KU of the mesh and the basis: they differ by 1[.]0e[+]00" simimport stiff.cub --mesh mesh.npz --basis basis.npz -o out.npz
+    refused 3 "its linear part is not U'KU of mesh.npz and basis.npz: they differ by 1[.]0e[+]00" simimport stiff.cub --mesh mesh.npz --basis basis.npz -o out.npz
     no_faults
 }
 

@@ -50,15 +50,16 @@ static double deviation(int64_t r, const double *own, const double *A)
     return largest > 0 ? apart / largest : apart > 0 ? INFINITY : 0;
 }
 
-static double judge(const char *path, const char *what, const char *product, double apart)
+static double judge(const char *path, const tool_mesh *mesh, const tool_columns *basis, const char *what,
+                    const char *product, double apart)
 {
     if (!(apart <= FOREIGN)) {
-        tool_hint("are the mesh, its materials and the basis those of this file?");
-        tool_fail(SP_INPUT, path, "its %s is not %s of the mesh and the basis: they differ by %.1e", what, product,
-                  apart);
+        tool_hint("are the mesh, its materials and the basis those of %s?", path);
+        tool_fail(SP_INPUT, path, "its %s is not %s of %s and %s: they differ by %.1e", what, product, mesh->path,
+                  basis->path, apart);
     }
     if (apart > ROUNDING)
-        tool_warn(path, "its %s differs from %s of the mesh and the basis by %.1e", what, product, apart);
+        tool_warn(path, "its %s differs from %s of %s and %s by %.1e", what, product, mesh->path, basis->path, apart);
     return apart;
 }
 
@@ -72,14 +73,15 @@ void import_compare(sp_context *context, const char *path, const tool_mesh *mesh
     tool_hold_rows(&mesh->mesh, basis);
 
     tool_check(sp_reduced_stiffness(context, &body, r, basis->columns.U, own), mesh->path);
-    json_object_set_new(
-        result, "stiffness_deviation",
-        tool_real("stiffness_deviation", judge(path, "linear part", "U'KU", deviation(r, own, stiffness))));
+    json_object_set_new(result, "stiffness_deviation",
+                        tool_real("stiffness_deviation",
+                                  judge(path, mesh, basis, "linear part", "U'KU", deviation(r, own, stiffness))));
 
     if (mass) {
         tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, r, basis->columns.U, own, NULL), mesh->path);
-        json_object_set_new(result, "mass_deviation",
-                            tool_real("mass_deviation", judge(path, "mass", "U'MU", deviation(r, own, mass))));
+        json_object_set_new(
+            result, "mass_deviation",
+            tool_real("mass_deviation", judge(path, mesh, basis, "mass", "U'MU", deviation(r, own, mass))));
     }
 
     sp_fe_space_free(&body);

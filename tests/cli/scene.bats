@@ -673,3 +673,29 @@ EOF
     grep -q ' bodies take .* GB of memory, and 100000001 frames of them ' err || fault "$(< err)"
     no_faults
 }
+
+@test "texts that the fuzzers start from have every key of scenes and skeletons, and are such texts" {
+    python3 - "$SUPPLE_SOURCE" <<-'END' || fault 'keys are missing'
+	import json, sys
+	def properties(schema):
+	    if isinstance(schema, dict):
+	        return set(schema.get('properties', {})).union(*map(properties, schema.values()))
+	    return set().union(*map(properties, schema)) if isinstance(schema, list) else set()
+	def keys(value):
+	    if isinstance(value, dict):
+	        return set(value).union(*map(keys, value.values()))
+	    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+	read = lambda name: json.load(open('%s/%s.json' % (sys.argv[1], name)))
+	for schema, seeds in ('scene', ('scene', 'joints')), ('skeleton', ('skeleton',)):
+	    known, used = properties(read('formats/%s.schema' % schema)), set().union(*(keys(read('tests/fuzz/' + s)) for s in seeds))
+	    assert len(known) > 20 and not known - used, (schema, sorted(known - used))
+	END
+    # the text is taken; what it names is not there
+    for seed in scene joints; do
+        cp "$SUPPLE_SOURCE/tests/fuzz/$seed.json" seed.json
+        refused 3 '^simscene: [a-z-]*.npz: cannot open: ' simscene seed.json --steps 1 -o out.npz
+    done
+    cp "$SUPPLE_SOURCE/tests/fuzz/skeleton.json" seed.json
+    refused 3 '^simskin: seed.json: bones.0..regions.0.: "humerus" is no region, ' simskin mesh.npz seed.json -o out.npz
+    no_faults
+}

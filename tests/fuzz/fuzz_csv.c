@@ -1,6 +1,8 @@
-/* libFuzzer entry for the readers of loads, moves and activations: the first byte selects one of them, the rest is the
- * text. Stops when a parse that succeeded breaks what the headers promise, or one that failed says nothing. */
+/* libFuzzer entry for the readers of loads, moves, activations and damping times: the first byte selects one of them,
+ * the rest is the text. Stops when a parse that succeeded breaks what the headers promise, or one that failed says
+ * nothing. */
 #include "formats/activation.h"
+#include "formats/damping.h"
 #include "formats/loads.h"
 #include "formats/prescribed.h"
 
@@ -98,6 +100,14 @@ static void check_loads(int64_t count, const sp_load *loads)
     }
 }
 
+static void check_times(const sp_decay_times *times)
+{
+    require(times->count >= 1);
+    for (int64_t i = 0; i < times->count; i++)
+        require(isfinite(times->frequency[i]) && times->frequency[i] > (i > 0 ? times->frequency[i - 1] : 0) &&
+                isfinite(times->time[i]) && times->time[i] > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -127,16 +137,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sp_pool pool = {0};
     int64_t count;
     int status;
-    if (data[0] % 3 == 0) {
+    if (data[0] % 4 == 0) {
         sp_load *loads;
         status = sp_loads_parse(&context, text, length, &mesh, &pool, &count, &loads);
         if (status == SP_OK)
             check_loads(count, loads);
-    } else if (data[0] % 3 == 1) {
+    } else if (data[0] % 4 == 1) {
         sp_prescribed_vertex *moves;
         status = sp_prescribed_motion_parse(&context, text, length, &mesh, &pool, &count, &moves);
         if (status == SP_OK)
             check_moves(count, moves);
+    } else if (data[0] % 4 == 3) {
+        sp_decay_times times;
+        status = sp_damping_parse(&context, text, length, &pool, &times);
+        if (status == SP_OK)
+            check_times(&times);
     } else {
         sp_activation *activations;
         status = sp_activations_parse(&context, text, length, &mesh, &pool, &count, &activations);

@@ -52,7 +52,7 @@ static void check_model(const sp_scene_model *m)
 static void check_scene(const sp_scene *s)
 {
     int64_t coupled = -1;
-    require(s->contact.stiffness > 0 && s->contact.limit >= 1 && s->traversal.cold <= s->traversal.warm &&
+    require(s->contact.stiffness >= 0 && s->contact.limit >= 1 && s->traversal.cold <= s->traversal.warm &&
             s->traversal.cold >= 1);
     require(s->model_count > 0 && s->body_count > 0 && s->body_count <= 100000);
     for (int64_t i = 0; i < s->model_count; i++)

@@ -96,6 +96,7 @@ static void fix_list(sp_context *context, sp_mesh *mesh, const char *text)
 {
     const char *colon = strchr(text, ':');
     int axes = parse_axes(colon ? colon + 1 : "");
+
     for (const char *at = text; at != colon && *at && axes;) {
         char *end;
         long long first = strtoll(at, &end, 10), last = first;
@@ -105,12 +106,15 @@ static void fix_list(sp_context *context, sp_mesh *mesh, const char *text)
             axes = 0;
             break;
         }
+
         if (last >= mesh->vertex_count)
             tool_fail(SP_USAGE, NULL, "--fix-vertices: vertex %lld of %lld", last, (long long)mesh->vertex_count);
         for (long long v = first; v <= last; v++)
             tool_check(sp_mesh_fix_list(context, mesh, 1, (int64_t[]){v}, axes), "--fix-vertices");
+
         at = *end == ',' ? end + 1 : end;
     }
+
     if (!axes)
         tool_fail(SP_USAGE, NULL, "--fix-vertices: \"%s\" is not a list such as 0-3,17 or 0-3:xz", text);
 }
@@ -123,12 +127,15 @@ static void fix_set(sp_context *context, sp_mesh *mesh, const char *text)
     char *name = tool_allocate_copy(&pool, text, (int64_t)strlen(text) + 1, 1);
     int64_t count, *vertices;
     int axes = 7;
+
     if (colon && !sp_mesh_find_any_set(mesh, text)) {
         name[colon - text] = 0;
         axes = parse_axes(colon + 1);
     }
+
     if (!axes || (colon && !colon[1]))
         tool_fail(SP_USAGE, NULL, "--fix-set: \"%s\" is not NAME[:AXES]", text);
+
     const sp_mesh_set *set = tool_find_set(mesh, "fix-set", name);
     tool_check(sp_mesh_set_vertices(context, mesh, set, &pool, &count, &vertices), NULL);
     tool_check(sp_mesh_fix_list(context, mesh, count, vertices, axes), "--fix-set");
@@ -138,6 +145,7 @@ static void fix_set(sp_context *context, sp_mesh *mesh, const char *text)
 void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
 {
     int64_t added;
+
     for (int64_t i = 0; i < fixed.boxes.count; i++) {
         const char *text = fixed.boxes.value[i], *at = text;
         double box[6];
@@ -148,6 +156,7 @@ void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-box: no vertex lies in %s", text);
     }
+
     for (int64_t i = 0; i < fixed.half_spaces.count; i++) {
         const char *text = fixed.half_spaces.value[i], *at = text;
         double plane[4];
@@ -158,6 +167,7 @@ void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-half-space: no vertex lies in %s", text);
     }
+
     for (int64_t i = 0; i < fixed.lists.count; i++)
         fix_list(context, mesh, fixed.lists.value[i]);
     for (int64_t i = 0; i < sets.fixed.count; i++)
@@ -183,9 +193,12 @@ static const sp_material *find_material(const sp_mesh *mesh, const char *option,
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         const sp_material *here = &mesh->materials[before[e]];
         sp_material own;
+
         if (mesh->region[e] != region)
             continue;
         first = first ? first : here;
+
+        /* All but the name must agree: the new region has one material. */
         memcpy(&own, here, sizeof own);
         memcpy(own.name, first->name, sizeof own.name);
         if (memcmp(&own, first, sizeof own) != 0)
@@ -238,19 +251,23 @@ static void apply_set(sp_context *context, sp_mesh *mesh, const char *text)
 {
     sp_pool pool = {0};
     const int64_t *before = copy_regions(mesh, &pool);
+
     const char *equals = sp_mesh_find_set(mesh, text, SP_SET_ELEMENTS) ? NULL : strchr(text, '='),
                *of_set = equals ? equals + 1 : text;
     const int length = equals ? (int)(equals - text) : (int)strlen(text);
     char name[SP_NAME_LENGTH] = "";
     const sp_mesh_set *set = sp_mesh_find_set(mesh, of_set, SP_SET_ELEMENTS);
+
     if (length < 1 || length >= SP_NAME_LENGTH)
         tool_fail(SP_USAGE, NULL, "--region-set: \"%s\" is not [REGION=]NAME", text);
     if (!set)
         tool_fail(SP_USAGE, NULL, "--region-set: the mesh has no set of elements with the name \"%s\"", of_set);
+
     snprintf(name, sizeof name, "%.*s", length, text);
     const int64_t region = region_number(mesh, name);
     for (int64_t i = 0; i < set->count; i++)
         mesh->region[set->index[i]] = region;
+
     add_region(context, mesh, "region-set", name, before);
     sp_pool_free(&pool);
 }

@@ -79,10 +79,12 @@ static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
     char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
     if (!text)
         tool_out_of_memory();
+
     struct sha256_ctx hash;
     sha256_init(&hash);
     sha256_update(&hash, strlen(text), (const uint8_t *)text);
     sha256_digest(&hash, SHA256_DIGEST_SIZE, key);
+
     free(text);
     json_decref(all);
 }
@@ -118,12 +120,15 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
 {
     if (!path)
         return NULL;
+
     tool_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
     if (!checkpoint)
         tool_out_of_memory();
     *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = tool_seconds()};
+
     if (!strcmp(path, "-"))
         tool_fail(SP_USAGE, NULL, "--checkpoint: \"-\" is not a file that can be read again");
+
     tool_claim_written(path);
     checkpoint->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (checkpoint->descriptor < 0)
@@ -131,26 +136,33 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
     checkpoint->target = realpath(path, NULL);
     if (!checkpoint->target)
         system_failure(checkpoint, "open");
+
     check_file(checkpoint);
+
     uint8_t expected[HEADER], header[HEADER];
     memcpy(expected, magic, MAGIC);
     find_key(expected + MAGIC);
     int64_t got = read_bytes(checkpoint, header, HEADER);
+
     if (memcmp(header, magic, (size_t)(got < MAGIC ? got : MAGIC)))
         tool_fail(SP_INPUT, path, "it is not a checkpoint");
+
     if (got == HEADER && memcmp(header, expected, HEADER)) {
         tool_hint("remove it, or name another file, to start anew");
         tool_fail(SP_INPUT, path, "it is the checkpoint of another run: of other inputs, options or another version");
     }
+
     if (got < HEADER) { /* new, or killed while it was being made */
         if (lseek(checkpoint->descriptor, 0, SEEK_SET) < 0)
             system_failure(checkpoint, "write");
         write_bytes(checkpoint, expected, HEADER);
         synchronize_folder(checkpoint);
     }
+
     sha256_init(&checkpoint->hash);
     sha256_update(&checkpoint->hash, HEADER, expected);
     checkpoint->end = HEADER;
+
     return checkpoint;
 }
 
@@ -164,13 +176,16 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
 {
     int64_t count = 0;
     uint8_t expected[SHA256_DIGEST_SIZE], found[SHA256_DIGEST_SIZE];
+
     if (!checkpoint || !checkpoint->reading)
         return -1;
+
     bool whole = read_bytes(checkpoint, &count, sizeof count) == sizeof count;
     if (whole && (count < 0 || count > most))
         tool_checkpoint_damaged(checkpoint);
     whole = whole && read_bytes(checkpoint, to, count) == count &&
             read_bytes(checkpoint, found, sizeof found) == sizeof found;
+
     if (!whole) { /* the end, or a record that a kill cut short */
         checkpoint->reading = false;
         if (ftruncate(checkpoint->descriptor, checkpoint->end) ||
@@ -178,6 +193,7 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
             system_failure(checkpoint, "write");
         return -1;
     }
+
     sha256_update(&checkpoint->hash, sizeof count, (const uint8_t *)&count);
     sha256_update(&checkpoint->hash, (size_t)count, to);
     digest(checkpoint, expected);
@@ -185,6 +201,7 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
         tool_checkpoint_damaged(checkpoint);
     sha256_update(&checkpoint->hash, sizeof found, found);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof found;
+
     tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
     return count;
 }
@@ -194,19 +211,24 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
 {
     int64_t count = head_count + body_count;
     uint8_t value[SHA256_DIGEST_SIZE];
+
     if (!checkpoint)
         return;
+
     const void *part[] = {&count, head, body};
     const int64_t size[] = {sizeof count, head_count, body_count};
     for (int i = 0; i < 3; i++) {
         sha256_update(&checkpoint->hash, (size_t)size[i], part[i]);
         write_bytes(checkpoint, part[i], size[i]);
     }
+
     digest(checkpoint, value);
     sha256_update(&checkpoint->hash, sizeof value, value);
     write_bytes(checkpoint, value, sizeof value);
+
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof value;
     tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
+
     if (tool_seconds() - checkpoint->synced < SYNC_SECONDS)
         return;
     if (fdatasync(checkpoint->descriptor))
@@ -219,15 +241,19 @@ void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
     if (!checkpoint || !checkpoint->what)
         return;
     checkpoint->done = done;
+
+    /* Two texts in turn: a signal may come at any time, and prints the one that is whole. */
     char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], line[sizeof kept_text[0]], of[40] = "";
     if (checkpoint->all >= 0)
         snprintf(of, sizeof of, "of %lld ", (long long)checkpoint->all);
     snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path,
              (long long)done, of, checkpoint->what);
+
     FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
     if (!stream)
         tool_out_of_memory();
     sp_print_plain(line, stream);
+
     fclose(stream);
     kept = text;
 }
@@ -295,15 +321,19 @@ static bool find_record(const tool_checkpoint *checkpoint, int64_t size, int64_t
                         int64_t *count, int64_t *end)
 {
     length l;
+
     go_to(checkpoint, place);
     if (read_bytes(checkpoint, &l, sizeof l) != sizeof l || (l.count == 0 && l.complement == 0))
         return false;
+
     if (l.complement != ~l.count || l.count == INT64_MIN || (l.count < 0) != state)
         tool_checkpoint_damaged(checkpoint);
+
     *data = place + (int64_t)sizeof l;
     *count = state ? -l.count : l.count;
     if (*count > size - *data - SHA256_DIGEST_SIZE)
         return false;
+
     *end = *data + *count + SHA256_DIGEST_SIZE;
     return true;
 }
@@ -361,8 +391,10 @@ bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *dat
     uint8_t value[SHA256_DIGEST_SIZE];
     pair p;
     bool found = false;
+
     if (!checkpoint)
         return false;
+
     const int64_t size = file_size(checkpoint);
     while (find_pair(checkpoint, size, &p)) {
         /* nothing that a power failure can leave of the last pair, whose end may have come to the disk before its
@@ -373,22 +405,27 @@ bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *dat
             break;
         if (!whole)
             tool_checkpoint_damaged(checkpoint);
+
         struct sha256_ctx hash = checkpoint->hash;
         take_in(&hash, &bytes, value);
         if (last && !read_record(checkpoint, hash, p.state, p.state_count, true, state, value))
             break;
+
         piece(data, bytes.data, bytes.count);
         checkpoint->hash = hash;
         checkpoint->end = p.end;
         note_state(checkpoint, p.state, p.state_count);
         found = true;
     }
+
     found = read_last_state(checkpoint, found, state);
     sp_list_free(&bytes);
+
     checkpoint->reading = false;
     if (ftruncate(checkpoint->descriptor, checkpoint->end))
         system_failure(checkpoint, "write");
     go_to(checkpoint, checkpoint->end);
+
     return found;
 }
 
@@ -414,18 +451,23 @@ void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_
                           int64_t state_count, bool durable)
 {
     uint8_t value[SHA256_DIGEST_SIZE];
+
     if (!checkpoint)
         return;
+
     write_record(checkpoint, piece_count, piece, value);
     take_in(&checkpoint->hash, &(sp_list){.data = (void *)piece, .count = piece_count}, value);
+
     const int64_t place = checkpoint->end + (int64_t)sizeof(length), before = checkpoint->old[0],
                   before_count = checkpoint->old_count[0];
     write_record(checkpoint, -state_count, state, value);
     note_state(checkpoint, place, state_count);
+
     if (!durable)
         return;
     if (fdatasync(checkpoint->descriptor))
         system_failure(checkpoint, "write");
+
     give_back(checkpoint, before, before_count);
 }
 

@@ -27,12 +27,15 @@ static bool find(const char *path, claim *c)
 {
     struct stat about;
     *c = (claim){.path = path, .name = ""};
+
     if (!strcmp(path, "-"))
         return false;
+
     if (stat(path, &about) == 0) {
         if (!S_ISREG(about.st_mode))
             return false;
     } else {
+        /* A file that is not there is known by its folder and name. */
         const size_t length = (size_t)(tool_base_name(path) - path);
         char *folder = tool_allocate(&paths, (int64_t)length + 2, 1);
         memcpy(folder, path, length);
@@ -41,6 +44,7 @@ static bool find(const char *path, claim *c)
             return false;
         c->name = tool_base_name(path);
     }
+
     c->device = about.st_dev;
     c->number = about.st_ino;
     return true;
@@ -52,16 +56,20 @@ static void add(const claim *c, bool both_written)
 {
     for (int64_t i = 0; i < claims.count; i++) {
         const claim *other = (const claim *)claims.data + i;
+
         if (!is_same(c, other))
             continue;
+
         if (c->written != other->written)
             tool_fail(SP_USAGE, c->written ? c->path : other->path,
                       "the run reads this file and would replace it: name another file for the output");
+
         if (c->written && both_written)
             tool_fail(SP_USAGE, c->path, "two outputs have this name");
         if (!both_written)
             return;
     }
+
     claim *to = tool_list_add(&claims, 1, sizeof *to);
     *to = *c;
     to->path = tool_allocate_copy(&paths, c->path, (int64_t)strlen(c->path) + 1, 1);

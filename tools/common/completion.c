@@ -150,11 +150,14 @@ static void print_zsh_files(FILE *stream, const char *endings)
 static void print_zsh_value(FILE *stream, const tool_option *option)
 {
     const offer can = offer_of(option);
+
     if (option->type == TOOL_FLAG)
         return;
+
     fprintf(stream, ":");
     print_zsh_text(stream, option->argument ? option->argument : option->name);
     fprintf(stream, ":");
+
     if (!strcmp(can.kind, "words")) {
         fprintf(stream, "(");
         print_list(stream, can.values, "|", " ");
@@ -173,15 +176,18 @@ static void print_zsh_value(FILE *stream, const tool_option *option)
 static void print_zsh_option(FILE *stream, const tool_option *option)
 {
     const char *equals = option->type == TOOL_FLAG ? "" : "=", *plus = option->type == TOOL_FLAG ? "" : "+";
+
     fprintf(stream, "        '");
     if (tool_option_repeats(option))
         fprintf(stream, "*");
     else if (option->letter)
         fprintf(stream, "(-%c --%s)", option->letter, option->name);
+
     if (option->letter)
         fprintf(stream, "'{-%c%s,--%s%s}'[", option->letter, plus, option->name, equals);
     else
         fprintf(stream, "--%s%s[", option->name, equals);
+
     print_zsh_text(stream, option->help);
     fprintf(stream, "]");
     print_zsh_value(stream, option);
@@ -194,10 +200,13 @@ static void print_zsh(FILE *stream)
     const tool_option *option;
     const char *name = tool.spec->name;
     char endings[80];
+
     argument_endings(endings, sizeof endings);
     fprintf(stream, "#compdef %s\n# Completion for zsh.\n_%s() {\n    _arguments -s -S \\\n", name, name);
+
     for (int i = 0; (option = tool_option_at(i)); i++)
         print_zsh_option(stream, option);
+
     fprintf(stream,
             "        '(- *)'{-h,--help}'[this text]' \\\n        '(- *)'{-v,--version}'[the version]' \\\n        '*:");
     print_zsh_text(stream, tool.spec->arguments);

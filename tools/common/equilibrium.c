@@ -18,16 +18,20 @@ static const char *text_of(const json_t *object, const char *key)
 static void check_origin(const tool_equilibrium *e, const char *model)
 {
     static const char *const inputs[] = {"activation", "cut", "skeleton"};
+
     const json_t *parameters = json_object_get(e->meta, "parameters");
     if (strcmp(text_of(e->meta, "tool"), "simfull") || strcmp(text_of(parameters, "integrator"), "static"))
         tool_fail(SP_INPUT, e->path,
                   "it is not a static equilibrium of a full-order model (simfull --integrator static)");
+
     if (strcmp(text_of(parameters, "model"), model))
         tool_fail(SP_INPUT, e->path, "it was computed by simfull --model %.40s, expected --model %s",
                   text_of(parameters, "model"), model);
+
     for (int i = 0; i < TOOL_COUNT(inputs); i++)
         if (tool_meta_has_input(e->meta, inputs[i]))
             tool_fail(SP_INPUT, e->path, "it was computed with --%s, whose stiffness is not known here", inputs[i]);
+
     if (json_array_size(json_object_get(parameters, "ground")))
         tool_fail(SP_INPUT, e->path, "it was computed with --ground, whose stiffness is not known here");
     if (!(json_number_value(json_object_get(parameters, "dt")) > 0))
@@ -38,14 +42,18 @@ static void check_origin(const tool_equilibrium *e, const char *model)
 static void keep_frame(tool_equilibrium *e, const sp_trajectory *block, int64_t frames)
 {
     const int64_t last = block->frame_count - 1;
+
     if (block->point_count != block->vertex_count || block->vertex)
         tool_fail(SP_INPUT, e->path, "it records %lld of %lld vertices: leave out --record probes",
                   (long long)block->point_count, (long long)block->vertex_count);
+
     e->rows = 3 * block->vertex_count;
     if (!e->u)
         e->u = tool_allocate_raw(&e->pool, e->rows, sizeof *e->u);
     memcpy(e->u, block->u + last * e->rows, (size_t)e->rows * sizeof *e->u);
     e->time = block->time[last];
+
+    /* Vertices that are still prescribed at this frame */
     sp_pool_drop(&e->pool, e->prescribed_record);
     e->prescribed_record = tool_allocate(&e->pool, block->prescribed_count, sizeof *e->prescribed_record);
     e->prescribed = 0;
@@ -60,12 +68,15 @@ void tool_equilibrium_read(sp_context *context, int descriptor, const char *path
     sp_trajectory_stream *stream;
     sp_trajectory block;
     *e = (tool_equilibrium){.context = context, .path = path};
+
     tool_check(sp_trajectory_open(context, descriptor, false, &stream), path);
     e->meta = json_deep_copy(sp_trajectory_meta(stream));
     if (!e->meta)
         tool_out_of_memory();
+
     check_origin(e, model);
     e->step = json_number_value(json_object_get(json_object_get(e->meta, "parameters"), "dt"));
+
     for (int64_t frames = 0;;) {
         tool_check(sp_trajectory_next(stream, &block), path);
         if (block.frame_count == 0)
@@ -73,6 +84,7 @@ void tool_equilibrium_read(sp_context *context, int descriptor, const char *path
         frames += block.frame_count;
         keep_frame(e, &block, frames);
     }
+
     memcpy(e->hash, block.hash, sizeof e->hash);
     sp_trajectory_close(stream);
 }
@@ -87,17 +99,22 @@ void tool_equilibrium_free(tool_equilibrium *e)
 void tool_equilibrium_apply(const tool_equilibrium *e, const char *mesh_hash, sp_mesh *mesh)
 {
     tool_material_edits edits;
+
     tool_check_hash(e->path, "mesh", text_of(e->meta, "mesh"), mesh_hash);
     if (e->rows != 3 * mesh->vertex_count)
         tool_fail(SP_INPUT, e->path, "it is of %lld vertices, the mesh has %lld", (long long)(e->rows / 3),
                   (long long)mesh->vertex_count);
+
     tool_check(tool_material_edits_recorded(e->context, e->meta, &edits), e->path);
     if (tool_material_edits_given(&edits) && tool_edit_materials(e->context, &edits, mesh) != SP_OK)
         tool_fail(SP_INPUT, e->path, "%s", e->context->message);
+
     for (int64_t k = 0; k < e->prescribed; k++)
         if (e->prescribed_record[k].vertex >= mesh->vertex_count)
             tool_fail(SP_INPUT, e->path, "it prescribes vertex %lld of %lld", (long long)e->prescribed_record[k].vertex,
                       (long long)mesh->vertex_count);
+
+    /* One call for each combination of axes, a mask of three bits */
     for (int axes = 1; axes < 8; axes++) {
         sp_pool pool = {0};
         int64_t count = 0, *vertex = tool_allocate(&pool, e->prescribed, sizeof *vertex);

@@ -20,15 +20,18 @@ static int print_wrapped(FILE *stream, const char *text, int indent, int column)
     while (*(text += strspn(text, " "))) {
         int columns;
         const size_t length = word_length(text, &columns);
+
         if (column > indent && column + 1 + columns > HELP_WIDTH) {
             fprintf(stream, "\n");
             column = 0;
         }
+
         if (column < indent) {
             fprintf(stream, "%*s", indent - column, "");
             column = indent;
         } else if (column > indent)
             column += fprintf(stream, " ");
+
         fwrite(text, 1, length, stream);
         column += columns;
         text += length;
@@ -41,13 +44,16 @@ static int print_left(FILE *stream, const tool_option *option)
 {
     const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;
     char letter[8] = "    ", name[80];
+
     if (option->letter)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(name, sizeof name, "  %s--%s", letter, option->name);
+
     int column = fprintf(stream, "%s", name);
     if (!argument)
         return column;
     column += fprintf(stream, " ");
+
     const int indent = column;
     for (const char *at = argument; *at;) {
         const size_t length = strcspn(at, "|") + (at[strcspn(at, "|")] == '|');
@@ -74,11 +80,13 @@ static bool is_void(const tool_condition *c)
 static void print_option(FILE *stream, const tool_option *option)
 {
     int column = print_left(stream, option);
+
     if (column > HELP_INDENT - 2) {
         fprintf(stream, "\n");
         column = 0;
     }
     column = print_wrapped(stream, option->help, HELP_INDENT, column);
+
     const char *const lists[] = {tool_all.also[option - tool_all.option], option->only};
     for (int i = 0; i < 2; i++) {
         const char *at = lists[i];
@@ -92,11 +100,13 @@ static void print_option(FILE *stream, const tool_option *option)
             column = print_wrapped(stream, words, HELP_INDENT, column);
         }
     }
+
     if (option->standard) {
         char words[120];
         snprintf(words, sizeof words, "(default %s)", option->standard);
         print_wrapped(stream, words, HELP_INDENT, column);
     }
+
     fprintf(stream, "\n");
 }
 
@@ -106,8 +116,10 @@ void tool_options_help(FILE *stream, bool all)
     const tool_option *option;
     const char *title = NULL;
     bool rare = false;
+
     fprintf(stream, "Usage: %s [OPTION]… %s%s\n", spec->name, spec->arguments, tool_output_argument());
     print_wrapped(stream, spec->summary, 0, 0);
+
     for (int i = 0; (option = tool_option_at(i)); i++) {
         rare |= option->rare;
         if (option->rare && !all)
@@ -117,12 +129,15 @@ void tool_options_help(FILE *stream, bool all)
         title = tool_all.title[i];
         print_option(stream, option);
     }
+
     print_wrapped(stream,
                   rare ? "this text; --help-all prints all options, also those that few users need" : "this text",
                   HELP_INDENT, fprintf(stream, "  -h, --help"));
     fprintf(stream, "\n  -v, --version                 the versions of Supple and of its libraries\n");
+
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
+
     fprintf(stream,
             "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system,\n"
             "5 numerical failure. Manual: man %s\n",

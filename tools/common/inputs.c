@@ -67,15 +67,19 @@ void tool_read_cut(const char *path, const char *option, const tool_mesh *parent
     sp_file file;
     char cut_from[SP_HASH_LENGTH];
     int64_t count;
+
     tool_read(path, option, kinds, false, &file);
     cut->path = path;
     memcpy(cut->hash, file.hash, sizeof cut->hash);
+
     tool_check(sp_mesh_read_origin(&tool.context, &file, &file.members.pool, cut_from, &count, origin), path);
     if (!*origin)
         tool_fail(SP_INPUT, path, "it does not say which mesh it was cut from");
     tool_check_hash(path, "mesh", cut_from, parent->hash);
+
     tool_check(sp_mesh_read(&tool.context, &file, &cut->mesh), path); /* takes the pool, and origin with it */
     sp_file_free(&file);
+
     if (count != cut->mesh.vertex_count)
         tool_fail(SP_INPUT, path, "origin: it has %lld entries, the mesh %lld vertices", (long long)count,
                   (long long)cut->mesh.vertex_count);
@@ -121,17 +125,22 @@ void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
     int64_t count, elements = sp_mesh_element_count(mesh);
     if (!path)
         return;
+
     char *bytes = tool_read_bytes(path, "factor", &pool, &count);
     tool_check(sp_matrix_parse_npy_column(context, bytes, count, &pool, &matrix), path);
+
     if (matrix.rows != elements || matrix.columns > 2)
         tool_fail(SP_INPUT, path,
                   "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) or (%lld, 2) is expected",
                   (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements,
                   (long long)elements);
+
+    /* A single column is the factor of both. */
     mesh->factor = tool_allocate_raw(&mesh->pool, 2 * elements, sizeof *mesh->factor);
     for (int64_t e = 0; e < elements; e++)
         for (int i = 0; i < 2; i++)
             mesh->factor[2 * e + i] = matrix.value[matrix.columns == 2 ? i * elements + e : e];
+
     sp_pool_free(&pool);
 }
 
@@ -142,12 +151,15 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
     json_error_t error;
     if (!path)
         return NULL;
+
     char *text = tool_read_json(path, "materials", &scratch, &length);
     json_t *json = sp_json_load(text, length, &error);
     if (!json)
         tool_fail(SP_INPUT, path, "line %d: %s", error.line, error.text);
+
     sp_helix *helices = tool_allocate(pool, mesh->material_count, sizeof *helices);
     tool_check(sp_materials_edit(context, json, mesh->material_count, mesh->materials, helices), path);
+
     json_decref(json);
     sp_pool_free(&scratch);
     return helices;
@@ -158,6 +170,7 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
     sp_pool pool = {0};
     sp_matrix matrix;
     int64_t count, elements = sp_mesh_element_count(mesh);
+
     for (int64_t m = 0; helices && m < mesh->material_count; m++) {
         const double *axis = helices[m].axis;
         if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
@@ -166,17 +179,22 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
             tool_fail(SP_USAGE, NULL, "--fibre: region %s has a helix already", mesh->materials[m].name);
         tool_check(sp_mesh_wind(context, mesh, m, &helices[m]), NULL);
     }
+
     if (!path)
         return;
+
     char *bytes = tool_read_bytes(path, "fibre", &pool, &count);
     tool_check(sp_matrix_parse_npy(context, bytes, count, &pool, &matrix), path);
     if (matrix.rows != elements || matrix.columns != 3)
         tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld, 3) is expected",
                   (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements);
+
+    /* sp_matrix is column major. */
     mesh->fibre = tool_allocate_raw(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
     for (int64_t e = 0; e < elements; e++)
         for (int i = 0; i < 3; i++)
             mesh->fibre[3 * e + i] = matrix.value[i * elements + e];
+
     sp_pool_free(&pool);
 }
 

@@ -24,8 +24,10 @@ int tool_parse_region(sp_context *context, const char *option, const char *text,
 {
     const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : text;
     int length = equals && equals - text < SP_NAME_LENGTH ? (int)(equals - text) : SP_NAME_LENGTH;
+
     *first = 0;
     *last = mesh->material_count - 1;
+
     if (equals) {
         char known[SP_MATERIAL_LIST];
         const int64_t m = sp_material_find(mesh->material_count, mesh->materials, text, (size_t)length);
@@ -34,9 +36,11 @@ int tool_parse_region(sp_context *context, const char *option, const char *text,
                            sp_material_list(mesh->material_count, mesh->materials, known));
         *first = *last = m;
     }
+
     if (isspace((unsigned char)*at) || !tool_parse_numbers(&at, count, numbers) || *at || at[-1] == ',')
         return sp_fail(context, SP_USAGE, "--%s: \"%.100s\" is not %s, or REGION= and %s", option, text,
                        count > 1 ? "two numbers with a comma" : "a number", count > 1 ? "these" : "a number");
+
     return SP_OK;
 }
 
@@ -56,7 +60,9 @@ static int edit(sp_context *context, enum kind kind, const char *text, sp_mesh *
     int64_t first, last;
     double value;
     int status;
+
     SP_TRY(tool_parse_region(context, option, text, mesh, 1, &value, &first, &last));
+
     for (int64_t m = first; m <= last; m++) {
         sp_material *material = &mesh->materials[m];
         if (kind != DENSITY && !sp_law_isotropic(material->law))
@@ -87,15 +93,18 @@ static int take_texts(sp_context *context, const json_t *parameters, const char 
 {
     const json_t *list = json_object_get(parameters, name);
     size_t count = json_array_size(list);
+
     texts->count = 0;
     if (list && (!json_is_array(list) || count > sizeof texts->value / sizeof *texts->value))
         return sp_fail(context, SP_INPUT, "meta: parameters: \"%s\" is no list of texts", name);
+
     for (size_t i = 0; i < count; i++) {
         const char *text = json_string_value(json_array_get(list, i));
         if (!text)
             return sp_fail(context, SP_INPUT, "meta: parameters: \"%s\" is no list of texts", name);
         texts->value[texts->count++] = text;
     }
+
     return SP_OK;
 }
 
@@ -106,8 +115,10 @@ int tool_material_edits_recorded(sp_context *context, const json_t *meta, tool_m
     tool_texts *const texts[KINDS] = {&edits->young, &edits->poisson, &edits->density};
     int status = SP_OK;
     *edits = (tool_material_edits){0};
+
     if (!tool || (strcmp(tool, "simulate") && strcmp(tool, "simfull")))
         return SP_OK;
+
     for (int kind = 0; kind < KINDS; kind++)
         SP_TRY(take_texts(context, parameters, option_of[kind], texts[kind]));
 done:

@@ -62,14 +62,18 @@ static void show_progress(void *data, double fraction)
     static double last;
     const double time = tool_seconds(), spent = time - started;
     char text[100];
+
     if (spent < (on_terminal ? 1 : 60) || time - last < (on_terminal ? 0.25 : 60) || !(fraction > 0))
         return;
+
     last = time;
     describe_progress(fraction, spent, text, sizeof text);
+
     if (!on_terminal) {
         tool_say("%s", text);
         return;
     }
+
     fprintf(stderr, "\r\033[K%s: %s", tool.spec->name, text);
     progress_shown = true;
 }
@@ -88,10 +92,12 @@ static void say_stopped(int number)
     } names[] = {
         {SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}, {SIGXCPU, "SIGXCPU"}};
     const char *kept = tool_checkpoint_kept();
+
     if (progress_shown)
         put("\r\033[K");
     if (!kept || tool.quiet)
         return;
+
     put(tool.spec->name);
     put(": stopped by ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -157,15 +163,18 @@ __attribute__((no_sanitize("address", "undefined"))) static void drop_variables(
         "OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", "OMP_PROC_BIND=",   "OMP_PLACES=",        "GOMP_CPU_AFFINITY=",
         "OMP_STACKSIZE=",   "GOMP_STACKSIZE=", "OMP_DISPLAY_ENV=", "OPENBLAS_CORETYPE=", "OPENBLAS_VERBOSE="};
     char **next = environment;
+
     for (char **entry = environment; *entry; entry++) {
         bool drop = false, keep = false;
         for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
             drop |= begins(*entry, dropped[i]);
         for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
             keep |= begins(*entry, kept[i]);
+
         if (!drop || keep)
             *next++ = *entry;
     }
+
     *next = NULL;
 }
 
@@ -179,38 +188,48 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     tool.spec = spec;
     tool.context = sp_context_default();
     main_thread = pthread_self();
+
     reserve_stdout();
     setenv("TZ", "UTC", 1); /* libarchive writes local time into the zip */
     tzset();
+
     for (int i = 0, signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}; i < 5; i++)
         if (signal(signals[i], on_signal) == SIG_IGN)
             signal(signals[i], SIG_IGN);
+
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails instead */
+
     process_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
+
     tool.parameters = json_object();
     tool.inputs = json_array();
     tool.history = json_object();
     tool.warnings = json_array();
     tool_options_parse(argc, argv);
+
     const char *core, *missing = process_blas_missing(&core);
     if (missing)
         tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing,
                   core);
+
     if (process_blas_without_locks()) {
         tool_hint(
             "take its build with OpenMP (Debian: update-alternatives --config libopenblas.so.0-x86_64-linux-gnu)");
         tool_fail(SP_SYSTEM, NULL,
                   "OpenBLAS is its serial build without locks, which computes wrongly when several threads call it");
     }
+
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         process_threads_prepare();
     tool.context.seed = (uint64_t)tool.seed;
+
     if (!tool.quiet) {
         on_terminal = isatty(STDERR_FILENO);
         tool.context.progress = show_progress;
     }
+
     tool.context.remark = say_remark;
     return &tool.context;
 }
@@ -220,9 +239,11 @@ int tool_end(void)
     end_progress_line();
     if (tool.parsed)
         tool_conditions_judged();
+
     if (tool.data_stream && (ferror(tool.data_stream) || fclose(tool.data_stream)))
         tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
     tool.data_stream = NULL;
+
     tool.ended = true;
     tool_parallel_finish();
     json_decref(tool.parameters);
@@ -299,15 +320,18 @@ noreturn void tool_fail(int status, const char *file, const char *format, ...)
 {
     char text[700];
     fail_once(status);
+
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     if (tool_parallel_speaks(status)) {
         tool_print(name_of(file), text);
         if (*hint)
             print_plain_line(hint);
     }
+
     tool_outputs_remove();
     tool_parallel_finish();
     _exit(status);
@@ -326,8 +350,10 @@ static void hint_importer(const char *file)
     };
     const char *dot = strrchr(file, '.');
     char word[16];
+
     if (!dot || snprintf(word, sizeof word, " %s ", dot) >= (int)sizeof word)
         return;
+
     for (int i = 0; i < TOOL_COUNT(importers); i++)
         if (strcasestr(importers[i].endings, word))
             tool_hint("%s", importers[i].hint);
@@ -368,15 +394,20 @@ void tool_warn_of_cut(const char *option, const char *thing, const char *what, i
                       const double *value)
 {
     int64_t first = cut - 1, end = cut;
+
     if (cut < 1 || cut >= count || !of_one_value(value + cut - 1))
         return;
+
+    /* All columns of this value: from first + 1 to end + 1, counted from 1 */
     while (first > 0 && of_one_value(value + first - 1))
         first--;
     while (end + 1 < count && of_one_value(value + end))
         end++;
+
     char other[60] = "";
     if (first > 0)
         snprintf(other, sizeof other, ", %s %lld none of them", option, (long long)first);
+
     tool_warn(NULL,
               "%s %lld: %s %lld has the %s of %s %lld, which is left out, and rounding or the mesh chooses between "
               "them: %s %lld keeps all of them%s",

@@ -9,19 +9,24 @@ bool tool_condition_next(const char **at, tool_condition *c)
     *at += strspn(*at, " ");
     if (!**at)
         return false;
+
     const char *name = *at + (**at == '!'), *end = name + strcspn(name, " "), *stop = name + strcspn(name, " !=");
+
     if (*name == '@') {
         *c = (tool_condition){NULL, **at == '!', name + 1, (size_t)(end - name - 1)};
         *at = end;
         return true;
     }
+
     *c = (tool_condition){tool_option_find(name, (size_t)(stop - name)), **at == '!' || *stop == '!', NULL, 0};
     assert(c->of);
+
     if (stop < end) {
         c->words = strchr(stop, '=') + 1;
         c->length = (size_t)(end - c->words);
         assert(c->of->type == TOOL_CHOICE);
     }
+
     *at = end;
     return true;
 }
@@ -83,6 +88,7 @@ void tool_condition_describe(const tool_condition *c, char *text, size_t size)
 {
     int used = c->of ? snprintf(text, size, "--%s", c->of->name) : 0;
     bool first = true;
+
     for (size_t i = 0; c->words && i < c->length && used >= 0 && (size_t)used < size;) {
         const char *word = c->words + i;
         const size_t length = strcspn(word, ", "), left = size - (size_t)used;
@@ -90,6 +96,7 @@ void tool_condition_describe(const tool_condition *c, char *text, size_t size)
             used += describe_input(word, length, first, text + used, left);
         else if (tool_choice_offers(c->of, word, length))
             used += snprintf(text + used, left, "%s%.*s", first ? " " : " or ", (int)length, word);
+
         first &= c->of && !tool_choice_offers(c->of, word, length);
         i += length + 1;
     }
@@ -113,12 +120,14 @@ static bool applies(const tool_option *option, tool_condition *failed)
 static noreturn void refuse(const tool_option *option, const tool_condition *c)
 {
     char text[200];
+
     tool_condition_describe(c, text, sizeof text);
     if (c->of && c->of->open && !tool.seen[c->of - tool_all.option]) {
         size_t length;
         const char *word = choice_word(c->of, &length);
         tool_hint("without --%s it is %.*s here", c->of->name, (int)length, word);
     }
+
     tool_fail(SP_USAGE, NULL, "--%s %s %s", option->name,
               c->negative && c->words ? "does not apply to"
               : c->negative           ? "does not apply beside"

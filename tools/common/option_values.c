@@ -56,10 +56,13 @@ static int64_t parse_size(const tool_option *option, const char *text)
     errno = 0;
     double value = strtod(text, &end);
     const char *units = "KMGT", *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
     if (end == text || errno || !(value > 0) || (*end && (!unit || end[1])))
         bad_value(option, text, "a size such as 500M or 2G");
+
     for (const char *u = units; unit && u <= unit; u++)
         value *= 1024;
+
     if (value >= 0x1p62)
         bad_value(option, text, "a size that a machine can have");
     return (int64_t)value;
@@ -102,8 +105,10 @@ static void append_keyed(const tool_option *option, const char *text)
 void tool_option_set(const tool_option *option, const char *text)
 {
     const char *at = text;
+
     if (option->type != TOOL_FLAG && !*text)
         tool_fail(SP_USAGE, NULL, "--%s: its value is empty", option->name);
+
     switch (option->type) {
     case TOOL_FLAG:
         *(bool *)option->target = true;

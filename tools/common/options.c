@@ -28,10 +28,12 @@ static void add_options(const tool_table *table)
     for (int i = 0; i < table->count; i++) {
         tool_option option = table->options[i];
         assert(tool_all.count < TOOL_OPTIONS_MOST);
+
         if (table->base) {
             option.target = (char *)table->base + option.at;
             option.given = option.given_at ? (bool *)((char *)table->base + option.given_at) : NULL;
         }
+
         tool_all.title[tool_all.count] = table->title;
         tool_all.also[tool_all.count] = table->only;
         tool_all.option[tool_all.count++] = option;
@@ -41,9 +43,11 @@ static void add_options(const tool_table *table)
 static void collect_options(void)
 {
     const tool_spec *spec = tool.spec;
+
     add_options(&(tool_table){"Options", spec->options, spec->option_count, NULL, NULL});
     for (const tool_table *table = spec->tables; table && table->options; table++)
         add_options(table);
+
     const char *title = spec->tables ? "Common options" : "Options";
     for (int i = 0; i < TOOL_COUNT(common_options); i++) {
         const char letter = common_options[i].letter;
@@ -75,12 +79,15 @@ static void record(const tool_option *option, const char *text)
 {
     if (option->silent || names_files(option))
         return;
+
     json_t *value;
     const char *last = text;
+
     if (option->type == TOOL_KEYED) {
         const tool_keyed *keyed = option->target;
         last = keyed->key[keyed->count - 1];
     }
+
     switch (option->type) {
     case TOOL_FLAG:
         value = json_boolean(*(bool *)option->target);
@@ -101,6 +108,7 @@ static void record(const tool_option *option, const char *text)
     default:
         value = json_string(text);
     }
+
     json_object_set_new(tool.parameters, option->name, value);
 }
 
@@ -110,6 +118,7 @@ static void order_record(const bool *seen)
 {
     const tool_option *option;
     json_t *ordered = json_object();
+
     for (int i = 0; (option = tool_option_at(i)); i++) {
         json_t *value = json_object_get(tool.parameters, option->name);
         if (option->given && !seen[i] && !option->silent && !names_files(option) && option->type != TOOL_KEYED)
@@ -117,6 +126,7 @@ static void order_record(const bool *seen)
         else if (value)
             json_object_set(ordered, option->name, value);
     }
+
     json_decref(tool.parameters);
     tool.parameters = ordered;
 }
@@ -171,10 +181,14 @@ static int edit_distance(const char *a, size_t length, const char *b)
     enum { LONGEST = 40 };
     int row[LONGEST + 1];
     const int m = (int)length, n = (int)strlen(b);
+
     if (m > LONGEST || n > LONGEST)
         return LONGEST;
+
+    /* Levenshtein's distance by rows: row[j] is that of the first i letters of a and the first j of b. */
     for (int j = 0; j <= n; j++)
         row[j] = j;
+
     for (int i = 1; i <= m; i++) {
         int diagonal = row[0];
         row[0] = i;
@@ -185,6 +199,7 @@ static int edit_distance(const char *a, size_t length, const char *b)
             diagonal = above;
         }
     }
+
     return row[n];
 }
 
@@ -195,6 +210,7 @@ static const char *near_option(const char *word)
     const char *best = NULL;
     const size_t length = strcspn(word, "=");
     int least = length > 5 ? 3 : 2;
+
     for (int i = 0; (option = tool_option_at(i)); i++) {
         const int distance = edit_distance(word, length, option->name);
         if (distance < least || (distance == least && !best && least == 1)) {
@@ -202,6 +218,7 @@ static const char *near_option(const char *word)
             best = option->name;
         }
     }
+
     return best;
 }
 
@@ -296,16 +313,19 @@ static void answer(const char *word, const char *next)
 {
     const size_t length = strlen("--completion");
     const bool all = !strcmp(word, "--help-all");
+
     if (all || !strcmp(word, "--help") || !strcmp(word, "-h")) {
         tool_options_help(tool_stdout(), all);
         exit(tool_end());
     }
+
     if (!strcmp(word, "--version") || !strcmp(word, "-v")) {
         char libraries[300];
         process_blas_versions(libraries, sizeof libraries);
         fprintf(tool_stdout(), "%s (Supple) %s\n%s\n", tool.spec->name, SUPPLE_VERSION, libraries);
         exit(tool_end());
     }
+
     if (!strncmp(word, "--completion", length) && (!word[length] || word[length] == '=')) {
         tool_options_completion(tool_stdout(), word[length] ? word + length + 1 : next);
         exit(tool_end());
@@ -318,6 +338,7 @@ static bool parse_option(const char *word, const char *next)
 {
     const tool_option *option;
     const char *value;
+
     if (word[1] == '-') {
         const char *equals = strchr(word, '=');
         option = tool_option_find(word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
@@ -326,14 +347,17 @@ static bool parse_option(const char *word, const char *next)
         option = find_letter(word[1]);
         value = word[2] ? word + 2 : NULL;
     }
+
     if (!option)
         unknown(word);
     if (option->type == TOOL_FLAG && value)
         tool_fail(SP_USAGE, NULL, "--%s takes no value", option->name);
+
     const bool takes_next = option->type != TOOL_FLAG && !value;
     if (takes_next && !next)
         tool_fail(SP_USAGE, NULL, "--%s needs a value", option->name);
     value = takes_next ? next : value;
+
     give(option, value ? value : "", &tool.seen[option - tool_all.option]);
     return takes_next;
 }
@@ -345,10 +369,12 @@ static void choose_by_options(void)
     for (int i = 0; (option = tool_option_at(i)); i++) {
         if (!option->chooses || !tool.seen[i])
             continue;
+
         const char *word = strchr(option->chooses, '=') + 1;
         const tool_option *choice = tool_option_find(option->chooses, (size_t)(word - 1 - option->chooses));
         if (tool.seen[choice - tool_all.option])
             continue;
+
         tool_option_set(choice, word);
         record(choice, word);
     }
@@ -357,16 +383,20 @@ static void choose_by_options(void)
 static void check_arguments(void)
 {
     const tool_spec *spec = tool.spec;
+
     if (tool.argument_count < spec->least && !(spec->alone && *spec->alone)) {
         tool_hint_usage();
         tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
     }
+
     if (spec->most >= 0 && tool.argument_count > spec->most) {
         tool_hint_usage();
         hint_files();
         tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[spec->most]);
     }
+
     refuse_ending();
+
     if ((spec->common & TOOL_OUTPUT) && !tool.output) {
         tool_hint_usage();
         tool_fail(SP_USAGE, NULL, "no output was named (-o FILE, or -o - for a pipe)");
@@ -399,9 +429,11 @@ static void claim_files(void)
 void tool_options_parse(int argc, char **argv)
 {
     bool only_arguments = false;
+
     collect_options();
     set_defaults();
     tool.arguments = calloc((size_t)argc + 1, sizeof *tool.arguments);
+
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (only_arguments || word[0] != '-' || !word[1])
@@ -413,10 +445,12 @@ void tool_options_parse(int argc, char **argv)
             i += parse_option(word, i + 1 < argc ? argv[i + 1] : NULL);
         }
     }
+
     choose_by_options();
     claim_files();
     order_record(tool.seen);
     tool_options_check();
+
     tool.quiet = quiet_flag;
     check_arguments();
     tool.parsed = true;

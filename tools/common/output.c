@@ -112,14 +112,17 @@ static char *follow_links(const tool_output *output)
         char *folder = concatenate(at, folder_length(at), ".");
         refuse_planted_link(output, folder, &about);
         free(folder);
+
         ssize_t length = readlink(at, link, sizeof link - 1);
         if (length < 0)
             break;
         link[length] = 0;
+
         char *next = concatenate(at, *link == '/' ? 0 : folder_length(at), link);
         free(at);
         at = next;
     }
+
     return at;
 }
 
@@ -128,11 +131,14 @@ static char *resolve(const tool_output *output)
 {
     char *at = follow_links(output), *folder = concatenate(at, folder_length(at), "."),
          *real_folder = realpath(folder, NULL);
+
     free(folder);
     if (!real_folder) /* the failure to open the file says what is wrong */
         return at;
+
     char *slashed = concatenate(real_folder, strlen(real_folder), "/");
     char *real = concatenate(slashed, strlen(slashed), at + folder_length(at));
+
     free(real_folder);
     free(slashed);
     free(at);
@@ -146,15 +152,18 @@ static void set_rights(const tool_output *output)
     struct stat old, made;
     mode_t mask = umask(0), mode = 0666 & ~mask;
     umask(mask);
+
     if (stat(output->target, &old) == 0 && S_ISREG(old.st_mode)) {
         if (fstat(output->descriptor, &made))
             system_failure(output->path);
         mode = old.st_mode & 0777;
+
         bool same = made.st_gid == old.st_gid && made.st_uid == old.st_uid;
         if (!same && fchown(output->descriptor, old.st_uid, old.st_gid) && made.st_gid != old.st_gid &&
             fchown(output->descriptor, (uid_t)-1, old.st_gid))
             mode &= 0707 | (mode & 07) << 3;
     }
+
     if (fchmod(output->descriptor, mode))
         system_failure(output->path);
 }
@@ -178,13 +187,16 @@ static void open_temporary(tool_output *output)
     for (const struct tool_output *other = output->next; other; other = other->next)
         if (other->temporary && !strcmp(other->target, output->target))
             tool_fail(SP_USAGE, output->path, "two outputs have this name");
+
     size_t folder = folder_length(output->target);
     output->folder = concatenate(output->target, folder, ".");
     output->backup = concatenate(output->target, folder, ".supple-XXXXXX~");
     char *name = concatenate(output->target, folder, ".supple-XXXXXX");
+
     make_temporary(output, name);
     if (output->descriptor < 0)
         system_failure(output->path);
+
     memcpy(output->backup, name, strlen(name));
     set_rights(output);
 }
@@ -195,10 +207,12 @@ tool_output *tool_output_open(const char *path)
     tool_output *output = calloc(1, sizeof *output);
     if (!output)
         tool_out_of_memory();
+
     output->path = concatenate(path, strlen(path), "");
     output->next = open_outputs;
     open_outputs = output;
     tool_claim_written(path);
+
     struct stat about;
     if (!strcmp(path, "-")) {
         for (const struct tool_output *other = output->next; other; other = other->next)
@@ -212,6 +226,7 @@ tool_output *tool_output_open(const char *path)
             open(path, O_WRONLY | O_CLOEXEC); /* a device or a named pipe: nothing to rename; folders fail here */
     } else
         open_temporary(output);
+
     if (output->descriptor < 0)
         system_failure(path);
     return output;
@@ -280,6 +295,7 @@ static int save_old(void)
         if (!output->temporary)
             continue;
         output->old = link(output->target, output->backup) == 0 ? OLD_SAVED : errno == ENOENT ? OLD_NONE : OLD_LOST;
+
         if (output->index && output->old == OLD_SAVED) {
             if (unlink(output->target))
                 return -1;
@@ -347,12 +363,14 @@ static void rename_outputs(void)
             return;
     if (held)
         return;
+
     renaming = 1;
     const tool_output *failed = save_old() ? open_outputs : rename_all();
     if (!failed && synchronize_folders())
         failed = open_outputs;
     if (failed)
         rename_failure(failed);
+
     while (open_outputs) {
         struct tool_output *output = open_outputs;
         if (output->temporary && output->old == OLD_SAVED)
@@ -360,6 +378,7 @@ static void rename_outputs(void)
         open_outputs = output->next;
         free_output(output);
     }
+
     appeared = 1;
     renaming = 0;
 }
@@ -381,11 +400,14 @@ void tool_output_finish(tool_output *output, json_t *result)
         if (status != SP_OK)
             tool_fail(status, shown_name(output->path), "%s", output->context->message);
     }
+
     json_decref(result);
+
     if (output->temporary && synchronize(output->descriptor))
         system_failure(output->path);
     if (close(output->descriptor))
         system_failure(output->path);
+
     output->closed = true;
     rename_outputs();
 }

@@ -19,19 +19,23 @@ static void *open_module(void)
     static const char *const folders[] = {"", "../" SUPPLE_MODULES "/", "../lib/"};
     char program[PATH_MAX], path[PATH_MAX + 100];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
     if (length <= 0)
         return NULL;
     program[length] = 0;
     *strrchr(program, '/') = 0;
+
     for (int i = 0; i < TOOL_COUNT(folders); i++) {
         snprintf(path, sizeof path, "%s/%ssupple-slepc.so", program, folders[i]);
         if (access(path, F_OK) != 0)
             continue;
+
         void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* the plug-ins of Open MPI look for its symbols */
         if (!library)
             tool_fail(SP_SYSTEM, path, "%s", dlerror());
         return library;
     }
+
     return NULL;
 }
 
@@ -56,15 +60,18 @@ void tool_parallel_start(const char *solver)
 {
     void *library = open_module();
     const sp_parallel_module *module = library ? dlsym(library, SP_PARALLEL_SYMBOL) : NULL;
+
     if (!module || module->version != SP_PARALLEL_VERSION) {
         tool_hint("it needs the Debian packages slepc-dev, petsc-dev and libopenmpi-dev when Supple is built (meson "
                   "setup -Dslepc=enabled)");
         tool_fail(SP_USAGE, NULL, "--solver %s: this build has no module supple-slepc", solver);
     }
+
     prepare_environment();
     tool_check(module->start(&tool.context, die), NULL);
     module->place(&parallel.rank, &parallel.ranks);
     parallel.module = module;
+
     if (parallel.rank > 0) {
         tool.quiet = true;
         tool.context.progress = NULL;

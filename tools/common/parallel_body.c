@@ -25,13 +25,17 @@ void tool_parallel_open(sp_context *context, const tool_mesh *mesh, bool direct,
 {
     const sp_parallel_module *module = tool_parallel();
     sp_block_rows rows = {0};
+
     tool_parallel_agree(assemble(context, mesh, lumped, body, &rows), mesh->path);
+
     sp_fe_space_free(&body->space); /* its pattern is the largest part of the memory */
     if (!keep)
         sp_mesh_free(&body->part);
     sp_memory_return();
+
     tool_parallel_agree(module->open(context, &rows, direct, &body->solver), mesh->path);
     sp_block_rows_free(&rows);
+
     if (keep)
         tool_parallel_agree(sp_fe_space_new_prescribed(context, &body->part, &body->space), mesh->path);
 }
@@ -51,10 +55,12 @@ double *tool_parallel_gather(sp_context *context, const tool_mesh *mesh, const t
     const sp_partition *p = &body->partition;
     const int64_t rows = 3 * mesh->mesh.vertex_count;
     double *U = NULL, *all = NULL;
+
     if (p->rank == 0) {
         U = tool_allocate(pool, rows * count, sizeof *U);
         all = tool_allocate_raw(pool, 3 * p->total, sizeof *all);
     }
+
     for (int64_t c = 0; c < count; c++) {
         tool_check(tool_parallel()->gather(context, body->solver, own + c * 3 * p->count, all), NULL);
         for (int64_t i = 0; U && i < 3 * p->total; i++) {
@@ -63,6 +69,7 @@ double *tool_parallel_gather(sp_context *context, const tool_mesh *mesh, const t
                 U[c * rows + 3 * v + i % 3] = all[i];
         }
     }
+
     sp_pool_drop(pool, all);
     return U;
 }

@@ -19,8 +19,10 @@ const char *tool_place_points(const char *at, sp_list *points)
     for (;; at++) {
         double point[3], *to;
         const int64_t length = sp_place_numbers(sp_word_of(at), point);
+
         if (length == 0)
             return NULL;
+
         to = tool_list_add(points, 1, sizeof point);
         memcpy(to, point, sizeof point);
         at += length;
@@ -49,12 +51,15 @@ void tool_place_say(const double point[3], bool surface, int64_t vertex, const s
     static sp_pool paths; /* copies: the mesh may be closed before the next place is said */
     said_place place = {mesh_path, {point[0], point[1], point[2]}, surface, vertex};
     char away[SP_PLACE_TEXT];
+
     for (int64_t i = 0; i < said.count; i++)
         if (is_same((const said_place *)said.data + i, &place))
             return;
+
     if (mesh_path)
         place.mesh_path = tool_allocate_copy(&paths, mesh_path, (int64_t)strlen(mesh_path) + 1, 1);
     *(said_place *)tool_list_add(&said, 1, sizeof place) = place;
+
     sp_place_distance(mesh, distance, away);
     tool_say("near:%g,%g,%g is %svertex %lld%s%s, %s", point[0], point[1], point[2], surface ? "surface " : "",
              (long long)vertex, mesh_path ? " of " : "", mesh_path ? mesh_path : "", away);
@@ -71,8 +76,10 @@ static const char *find_nearest(const tool_place_names *names, const char *text,
 {
     sp_list points = {0};
     const char *end = tool_place_points(at, &points);
+
     if (!end)
         refuse(names, text);
+
     for (int64_t i = 0; i < points.count; i++) {
         const double *point = (const double *)points.data + 3 * i;
         int64_t vertex;
@@ -81,6 +88,7 @@ static const char *find_nearest(const tool_place_names *names, const char *text,
         tool_place_say(point, surface, vertex, names->mesh, names->mesh_path, distance);
         add(list, surface, vertex);
     }
+
     sp_list_free(&points);
     return end;
 }
@@ -90,16 +98,19 @@ static const char *parse_numbers(const tool_place_names *names, const char *text
 {
     const int64_t count = surface ? names->mesh->surface.vertex_count : names->vertex_count;
     int64_t first, last;
+
     if (!tool_parse_whole(&at, &first))
         refuse(names, text);
     last = first;
     if (*at == '-' && (at++, !tool_parse_whole(&at, &last)))
         refuse(names, text);
+
     if (last < first)
         refuse(names, text);
     if (last >= count)
         tool_fail(SP_USAGE, NULL, "--%s: %svertex %lld of %lld: they are counted from 0", names->option,
                   surface ? "surface " : "", (long long)last, (long long)count);
+
     for (int64_t v = first; v <= last; v++)
         add(list, surface, v);
     return at;
@@ -120,14 +131,18 @@ static const sp_mesh_set *longest_set(const tool_place_names *names, const char 
 {
     char name[SP_NAME_LENGTH];
     size_t longest = 0;
+
     for (int64_t i = 0; i < names->mesh->set_count; i++) {
         const size_t length = strlen(names->mesh->sets[i].name);
         if (length > longest && !strncmp(at, names->mesh->sets[i].name, length) && (!at[length] || at[length] == ','))
             longest = length;
     }
+
+    /* Where there is none, tool_find_set refuses the word up to the comma. */
     longest = longest ? longest : strcspn(at, ",");
     *end = at + longest;
     snprintf(name, sizeof name, "%.*s", (int)longest, at);
+
     return tool_find_set(names->mesh, names->option, name);
 }
 
@@ -148,9 +163,11 @@ const char *tool_place_entry(const tool_place_names *names, const char *text, co
 {
     static const char prefix[] = "surface:";
     const bool surface = !strncmp(at, prefix, sizeof prefix - 1);
+
     at += surface ? sizeof prefix - 1 : 0;
     const bool near = !strncmp(at, SP_PLACE_PREFIX, sizeof SP_PLACE_PREFIX - 1),
                set = !surface && !strncmp(at, SP_SET_PREFIX, sizeof SP_SET_PREFIX - 1);
+
     if ((surface || near || set) && !names->mesh)
         tool_fail(SP_USAGE, NULL, "--%s: %s needs the mesh: name its file too", names->option,
                   surface ? "a vertex of the surface"
@@ -158,9 +175,11 @@ const char *tool_place_entry(const tool_place_names *names, const char *text, co
                           : "a place");
     if (surface && names->mesh->surface.vertex_count == 0)
         tool_fail(SP_INPUT, names->mesh_path, "--%s: the mesh has no embedded surface", names->option);
+
     at = near  ? find_nearest(names, text, at + sizeof SP_PLACE_PREFIX - 1, surface, list)
          : set ? add_set(names, at + sizeof SP_SET_PREFIX - 1, list)
                : parse_numbers(names, text, at, surface, list);
+
     if (*at && *at != ',')
         refuse(names, text);
     return at;
@@ -170,6 +189,7 @@ void tool_places_split(const char *text, sp_pool *pool, sp_list *entries)
 {
     for (const char *at = text;; at++) {
         const char *start = at;
+
         for (const char *near = strstr(at, SP_PLACE_PREFIX); near && near < at + strcspn(at, ","); near = NULL) {
             sp_list points = {0};
             const char *end = tool_place_points(near + sizeof SP_PLACE_PREFIX - 1, &points);
@@ -177,9 +197,11 @@ void tool_places_split(const char *text, sp_pool *pool, sp_list *entries)
             sp_list_free(&points);
         }
         at += strcspn(at, ",");
+
         char *entry = tool_allocate(pool, at - start + 1, 1), **to = tool_list_add(entries, 1, sizeof *to);
         memcpy(entry, start, (size_t)(at - start));
         *to = entry;
+
         if (!*at)
             return;
     }
@@ -207,15 +229,19 @@ tool_place tool_place_axis(const tool_place_names *names, const char *text, int 
     const char *colon = strrchr(text, ':');
     sp_pool pool = {0};
     sp_list list = {0};
+
     if (!colon || colon[1] < 'x' || colon[1] > 'z' || colon[2])
         tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not VERTEX:x, :y or :z", names->option, text);
+
     char *vertex = tool_allocate_copy(&pool, text, (int64_t)strlen(text) + 1, 1);
     vertex[colon - text] = 0;
     tool_places_parse(names, vertex, &list);
     if (list.count != 1)
         tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not one vertex", names->option, text);
+
     const tool_place place = *(const tool_place *)list.data;
     *axis = colon[1] - 'x';
+
     sp_list_free(&list);
     sp_pool_free(&pool);
     return place;
@@ -237,6 +263,7 @@ int tool_place_corners(const sp_mesh *mesh, const tool_place *place, const int64
 int64_t tool_places_vertices(const tool_place_names *names, const char *text, sp_pool *pool, const int64_t **vertices)
 {
     sp_list places = {0}, list = {0};
+
     tool_places_parse(names, text, &places);
     for (int64_t i = 0; i < places.count; i++) {
         const int64_t *corner;
@@ -245,11 +272,13 @@ int64_t tool_places_vertices(const tool_place_names *names, const char *text, sp
         int64_t *to = tool_list_add(&list, corners, sizeof *to);
         memcpy(to, corner, (size_t)corners * sizeof *to);
     }
+
     int64_t *vertex = list.data, kept = 0;
     qsort(vertex, (size_t)list.count, sizeof *vertex, sp_compare_integers);
     for (int64_t i = 0; i < list.count; i++)
         if (i == 0 || vertex[i] != vertex[i - 1])
             vertex[kept++] = vertex[i];
+
     *vertices = tool_allocate_copy(pool, vertex, kept, sizeof *vertex);
     sp_list_free(&places);
     sp_list_free(&list);

@@ -18,15 +18,19 @@ int tool_open_input(const char *path)
         tool_claim_read(path, STDIN_FILENO);
         return STDIN_FILENO;
     }
+
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
+
     if (descriptor < 0)
         tool_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO ? SP_SYSTEM : SP_INPUT, path,
                   "cannot open: %s", strerror(errno));
+
     if (fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode))
         tool_fail(SP_INPUT, path, "cannot open: it is a folder");
     if (fstat(descriptor, &about) == 0 && (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(descriptor))))
         tool_fail(SP_INPUT, path, "cannot open: it is a device; inputs are files and pipes");
+
     tool_claim_read(path, descriptor);
     return descriptor;
 }
@@ -70,20 +74,26 @@ static const char *recorded_name(const char *path, bool named_inside)
 static void record_input(const char *path, const char *option, const char *hash, const json_t *meta, bool archive)
 {
     bool named_inside = option && !tool_options_has(option), ours = meta && json_object_get(meta, "tool");
+
     json_t *input = json_pack("{s:s, s:s}", "name", recorded_name(path, named_inside), "sha256", hash);
     if (!input) /* a name that is not UTF-8 */
         input = json_pack("{s:s, s:s}", "name", "unnamed", "sha256", hash);
+
     if (option)
         json_object_set_new(input, named_inside ? "via" : "option", json_string(option));
     if (archive && !ours)
         json_object_set_new(input, "archive", json_true());
+
     json_array_append_new(tool.inputs, input);
     if (!ours)
         return;
+
+    /* What a file was made of, with the history of its own inputs */
     const char *key;
     json_t *value;
     json_object_foreach(json_object_get(meta, "history"), key, value) if (!json_object_get(tool.history, key))
         json_object_set(tool.history, key, value);
+
     json_t *entry = json_object();
     const char *const kept[] = {"kind", "output", "tool", "version", "parameters", "seed", "inputs"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
@@ -132,8 +142,10 @@ static void read_rest(const char *path, int descriptor, int64_t most, const char
         do
             got = read(descriptor, to, STEP);
         while (got < 0 && errno == EINTR);
+
         if (got < 0)
             tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
+
         list->count -= STEP - got;
         if (list->count > most)
             refuse_size(path, most, what);
@@ -159,6 +171,7 @@ static char *read_bytes(const char *path, const char *option, int64_t most, cons
     struct stat about;
     const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
     sp_list list = {0};
+
     if (is_file) {
         refuse_holes(path, &about);
         if (about.st_size > most)
@@ -167,12 +180,15 @@ static char *read_bytes(const char *path, const char *option, int64_t most, cons
         most = PIPE_MOST;
         what = "from a pipe: give it as a file";
     }
+
     read_rest(path, descriptor, most, what, &list);
     tool_close_input(descriptor);
+
     char *bytes = tool_allocate(pool, list.count + 1, 1);
     memcpy(bytes, list.data, (size_t)list.count);
     *count = list.count;
     sp_list_free(&list);
+
     if (!option || *option) {
         char hash[SP_HASH_LENGTH];
         sp_hash_bytes(*count, bytes, hash);
@@ -204,6 +220,7 @@ void tool_record_as(const char *program, json_t *parameters)
     json_decref(tool.history);
     json_decref(tool.parameters);
     json_decref(tool.warnings);
+
     tool.inputs = inputs;
     tool.history = history;
     tool.parameters = parameters;

@@ -27,10 +27,12 @@ static void read_skin(sp_context *context, const char *path, const tool_mesh *me
     sp_skin_file *skin = &rig->file;
     static const char *const kinds[] = {"skin", NULL};
     sp_file file;
+
     tool_read(path, "skin", kinds, false, &file);
     tool_check(sp_skin_read(context, &file, skin), path);
     memcpy(rig->hash, file.hash, sizeof rig->hash);
     sp_file_free(&file);
+
     tool_check_hash(path, "mesh", skin->mesh, mesh->hash);
     if (skin->skin.vertex_count != mesh->mesh.vertex_count)
         tool_fail(SP_INPUT, path, "it is of %lld vertices, the mesh has %lld", (long long)skin->skin.vertex_count,
@@ -61,22 +63,28 @@ static void read_paths(sp_context *context, const char *skeleton, double end, to
     sp_rig_bone *bones = tool_allocate(&rig->pool, file->bone_count, sizeof *bones);
     rig->paths = tool_allocate(&rig->pool, file->bone_count, sizeof *rig->paths);
     rig->motion = tool_allocate(&rig->pool, file->bone_count, sizeof *rig->motion);
+
     tool_named_in(skeleton);
+
     for (int64_t b = 0; b < file->bone_count; b++) {
         sp_path *path = &rig->paths[b].path;
         int64_t length;
         if (!file->bone_paths[b])
             tool_fail(SP_INPUT, skeleton, "bones[%lld].joint: a skin needs bones that follow paths, and %s does not",
                       (long long)b, file->names[b]);
+
         const char *text = tool_read_bytes(file->bone_paths[b], "path", &rig->pool, &length);
         tool_check(sp_path_parse(context, text, length, path), file->bone_paths[b]);
+
         if (path->count > 1 && path->time[path->count - 1] < end * (1 - 1e-9))
             tool_fail(SP_INPUT, file->bone_paths[b], "the path of bone %s ends at %g s, before the motion at %g s",
                       file->names[b], path->time[path->count - 1], end);
+
         rig->paths[b].end = end > 0 ? end : INFINITY;
         bones[b] = (sp_rig_bone){.parent = file->bones[b].parent, .path = along_path, .path_data = &rig->paths[b]};
         memcpy(bones[b].at, file->bones[b].at, sizeof bones[b].at);
     }
+
     tool_named_in(NULL);
     rig->rig = (sp_rig){file->bone_count, bones};
 }

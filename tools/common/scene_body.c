@@ -17,6 +17,7 @@ const char *tool_scene_body_names(const tool_scene_trajectory *trajectory, sp_po
     const sp_scene *scene = &trajectory->scene.scene;
     char *text = tool_allocate(pool, 400, 1);
     size_t length = 0;
+
     for (int64_t b = 0; b < scene->body_count; b++) {
         if (!scene->models[scene->bodies[b].model].mesh)
             continue;
@@ -24,6 +25,7 @@ const char *tool_scene_body_names(const tool_scene_trajectory *trajectory, sp_po
             return strcat(text, ", …");
         length += (size_t)snprintf(text + length, 400 - length, "%s%s", length ? ", " : "", scene->bodies[b].name);
     }
+
     return length ? text : "none";
 }
 
@@ -41,19 +43,23 @@ static sp_pose pose_at(const tool_scene_trajectory *trajectory, int64_t body, in
 void tool_scene_body_open(tool_scene_trajectory *trajectory, const char *option, int64_t number, tool_scene_body *body)
 {
     const int64_t model = trajectory->scene.scene.bodies[number].model;
+
     *body = (tool_scene_body){.trajectory = trajectory,
                               .body = number,
                               .name = trajectory->scene.scene.bodies[number].name,
                               .start = pose_at(trajectory, number, 0)};
+
     if (!tool_scene_mesh(&trajectory->scene, model, &body->mesh))
         tool_fail(SP_USAGE, NULL,
                   "--%s: body %s has no mesh, and its points no numbers; its pose is in the columns of "
                   "simexport --coordinates",
                   option, body->name);
+
     if (tool_scene_basis(&trajectory->scene, model, &body->mesh, &body->basis)) {
         body->r = tool_scene_rank(&trajectory->scene, model, &body->basis);
         tool_hold_rows(&body->mesh.mesh, &body->basis); /* as simscene does */
     }
+
     if (trajectory->path && trajectory->motion.bodies[number].r != body->r)
         tool_fail(SP_INPUT, trajectory->path, "body %s has %lld coordinates, its model in the scene %lld", body->name,
                   (long long)trajectory->motion.bodies[number].r, (long long)body->r);

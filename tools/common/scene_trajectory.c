@@ -21,15 +21,19 @@ bool tool_is_motion(sp_context *context, const char *path)
 static void read_motion(tool_scene_trajectory *trajectory, bool partial)
 {
     const char *scene;
+
     int descriptor = tool_open_input(trajectory->path);
     tool_check(sp_scene_trajectory_read(trajectory->context, descriptor, partial, &trajectory->motion),
                trajectory->path);
     tool_close_input(descriptor);
     tool_record_archive(trajectory->path, NULL, trajectory->motion.hash, trajectory->motion.meta);
+
     if (trajectory->motion.truncated)
         tool_warn(trajectory->path, "it is cut: %lld frames can be read", (long long)trajectory->motion.frame_count);
+
     if (!trajectory->has_scene)
         return;
+
     scene = json_string_value(json_object_get(trajectory->motion.meta, "scene"));
     if (!scene || !*scene)
         tool_warn(trajectory->path, "it does not say which scene it belongs to");
@@ -41,9 +45,11 @@ static void match_bodies(const tool_scene_trajectory *trajectory)
 {
     const sp_scene_trajectory *motion = &trajectory->motion;
     const sp_scene *scene = &trajectory->scene.scene;
+
     if (motion->body_count != scene->body_count)
         tool_fail(SP_INPUT, trajectory->path, "it has %lld bodies, the scene %lld", (long long)motion->body_count,
                   (long long)scene->body_count);
+
     for (int64_t b = 0; b < motion->body_count; b++) {
         const sp_scene_trajectory_body *body = &motion->bodies[b];
         const char *name = scene->bodies[b].name, *model = scene->models[scene->bodies[b].model].name;
@@ -58,11 +64,13 @@ static void match_bodies(const tool_scene_trajectory *trajectory)
 static void find_start(tool_scene_trajectory *trajectory)
 {
     const sp_scene *scene = &trajectory->scene.scene;
+
     trajectory->start = tool_allocate(&trajectory->pool, scene->body_count, sizeof *trajectory->start);
     for (int64_t b = 0; b < scene->body_count; b++) {
         const sp_scene_body *body = &scene->bodies[b];
         sp_path path;
         trajectory->start[b] = body->pose;
+
         if (body->motion != SP_SCENE_PATH)
             continue;
         tool_scene_path(&trajectory->scene, body->name, body->path, &path);
@@ -76,6 +84,7 @@ void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *
 {
     *trajectory = (tool_scene_trajectory){
         .context = context, .low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+
     for (int64_t i = 0; i < count; i++) {
         const bool is_scene = tool_is_scene(paths[i]);
         if (is_scene ? trajectory->has_scene : trajectory->path != NULL)
@@ -83,18 +92,21 @@ void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *
         if (!is_scene && !tool_is_motion(context, paths[i]))
             tool_fail(SP_INPUT, paths[i],
                       "with a scene there is its motion, and nothing else: the scene names its other files");
+
         if (is_scene)
             tool_read_scene(context, paths[i], &trajectory->scene);
         else
             trajectory->path = paths[i];
         trajectory->has_scene |= is_scene;
     }
+
     if (trajectory->path)
         read_motion(trajectory, partial);
     if (trajectory->path && trajectory->has_scene)
         match_bodies(trajectory);
     if (!trajectory->path)
         find_start(trajectory);
+
     trajectory->body_count = trajectory->path ? trajectory->motion.body_count : trajectory->scene.scene.body_count;
     trajectory->frame_count = trajectory->path ? trajectory->motion.frame_count : 1;
 }
@@ -132,12 +144,14 @@ static void look_mesh(tool_scene_trajectory *trajectory, int64_t model, tool_loo
     tool_mesh mesh;
     tool_columns basis;
     tool_skin skin;
+
     tool_scene_mesh(&trajectory->scene, model, &mesh);
     tool_skin_open(trajectory->context, &mesh.mesh, false, &skin);
     look_surface(look, &(sp_surface){.vertex_count = skin.vertex_count,
                                      .triangle_count = skin.triangle_count,
                                      .vertices = (double *)skin.rest,
                                      .triangles = (int64_t *)skin.triangles});
+
     if (tool_scene_basis(&trajectory->scene, model, &mesh, &basis)) {
         look->r = tool_scene_rank(&trajectory->scene, model, &basis);
         look->U = tool_allocate_raw(&look->pool, look->r, 3 * (size_t)look->vertex_count * sizeof(double));
@@ -145,6 +159,7 @@ static void look_mesh(tool_scene_trajectory *trajectory, int64_t model, tool_loo
             tool_skin_values(&skin, 3, basis.columns.U + j * basis.columns.rows, look->U + j * 3 * look->vertex_count);
         sp_columns_free(&basis.columns);
     }
+
     look->up = mesh.mesh.up;
     tool_skin_close(&skin);
     sp_mesh_free(&mesh.mesh);
@@ -157,10 +172,13 @@ static void look_field(tool_scene_trajectory *trajectory, const sp_scene_model *
     sp_file file;
     sp_field field;
     sp_surface surface;
+
     tool_read(path, tool_scene_via(&trajectory->scene, model->name, key), kinds, false, &file);
+
     tool_check(sp_field_read(trajectory->context, &file, &field), path);
     tool_check(sp_isosurface(trajectory->context, &field, 0, NULL, &surface), path);
     look_surface(look, &surface);
+
     sp_surface_free(&surface);
     sp_field_free(&field);
     sp_file_free(&file);
@@ -172,7 +190,9 @@ static void look_sphere(const sp_scene_model *model, tool_look *look)
     enum { RINGS = 23, SIDES = 48 };
     const double pi = 3.14159265358979323846;
     int64_t at = 0;
+
     peek_buffer(look, 2 + RINGS * SIDES, 2 * RINGS * SIDES);
+
     for (int64_t v = 0; v < look->vertex_count; v++) {
         const int64_t ring = v == 0                        ? 0
                              : v == look->vertex_count - 1 ? RINGS + 1
@@ -184,6 +204,8 @@ static void look_sphere(const sp_scene_model *model, tool_look *look)
         for (int k = 0; k < 3; k++)
             look->rest[3 * v + k] = model->centre[k] + model->radius * unit[k];
     }
+
+    /* Bands from pole to pole: the first and the last are of triangles. */
     for (int64_t ring = 0; ring <= RINGS; ring++)
         for (int64_t side = 0; side < SIDES; side++) {
             const int64_t next = (side + 1) % SIDES, last = look->vertex_count - 1, above = 1 + (ring - 1) * SIDES,
@@ -244,31 +266,39 @@ void tool_scene_trajectory_look(tool_scene_trajectory *trajectory)
 {
     const sp_scene *scene = &trajectory->scene.scene;
     int64_t most = 0, vertices = 0, triangles = 0;
+
     if (!trajectory->has_scene)
         tool_fail(SP_USAGE, NULL, "a motion is of bodies that its scene names: name the scene too");
+
     trajectory->looks = tool_allocate(&trajectory->pool, scene->model_count, sizeof *trajectory->looks);
     for (int64_t m = 0; m < scene->model_count; m++)
         look_model(trajectory, m, &trajectory->looks[m]);
+
     trajectory->first_vertex =
         tool_allocate(&trajectory->pool, trajectory->body_count + 1, sizeof *trajectory->first_vertex);
+
     for (int64_t b = 0; b < trajectory->body_count; b++) {
         const tool_look *look = &trajectory->looks[scene->bodies[b].model];
         if (trajectory->path && trajectory->motion.bodies[b].r != look->r)
             tool_fail(SP_INPUT, trajectory->path, "body %s has %lld coordinates, its model in the scene %lld",
                       trajectory->motion.bodies[b].name, (long long)trajectory->motion.bodies[b].r, (long long)look->r);
+
         trajectory->first_vertex[b] = vertices;
         if (__builtin_add_overflow(vertices, look->vertex_count, &vertices) ||
             __builtin_add_overflow(triangles, look->triangle_count, &triangles))
             tool_out_of_memory();
         most = look->r > most ? look->r : most;
     }
+
     trajectory->first_vertex[trajectory->body_count] = trajectory->vertex_count = vertices;
     trajectory->triangle_count = triangles;
+
     trajectory->triangles = tool_allocate_raw(&trajectory->pool, triangles, 3 * sizeof *trajectory->triangles);
     trajectory->body = tool_allocate_raw(&trajectory->pool, triangles, sizeof *trajectory->body);
     trajectory->positions = tool_allocate_raw(&trajectory->pool, vertices, 3 * sizeof *trajectory->positions);
     trajectory->velocities = tool_allocate_raw(&trajectory->pool, vertices, 3 * sizeof *trajectory->velocities);
     trajectory->zero = tool_allocate(&trajectory->pool, most, sizeof *trajectory->zero);
+
     for (int64_t b = 0, at = 0; b < trajectory->body_count; b++) {
         const tool_look *look = &trajectory->looks[scene->bodies[b].model];
         for (int64_t i = 0; i < look->triangle_count; i++, at++) {
@@ -342,18 +372,22 @@ static void place_body(const tool_look *look, const sp_pose *pose, const double 
 {
     double R[9];
     const int64_t rows = 3 * look->vertex_count;
+
     sp_quaternion_matrix(pose->q, R);
     for (int64_t v = 0; v < look->vertex_count; v++) {
         double at[3], rate[3] = {0, 0, 0}, arm[3], turned[3], swept[3];
+
         memcpy(at, look->rest + 3 * v, sizeof at);
         for (int64_t j = 0; j < look->r; j++)
             for (int k = 0; k < 3; k++) {
                 at[k] += look->U[j * rows + 3 * v + k] * q[j];
                 rate[k] += look->U[j * rows + 3 * v + k] * qdot[j];
             }
+
         sp_rotate(R, at, arm);
         sp_rotate(R, rate, turned);
         sp_cross3(twist + 3, arm, swept);
+
         for (int k = 0; k < 3; k++) {
             position[3 * v + k] = pose->x[k] + arm[k];
             velocity[3 * v + k] = twist[k] + swept[k] + turned[k];
@@ -367,12 +401,15 @@ static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_
 {
     double R[9], normal[3], tangent[2][3], axis[3] = {0, 0, 0}, least[2] = {INFINITY, INFINITY},
                                            most[2] = {-INFINITY, -INFINITY}, low[3], high[3], origin[3];
+
+    /* Two tangents, the first at right angles to the axis that the normal is farthest from */
     sp_quaternion_matrix(pose->q, R);
     sp_rotate(R, model->normal, normal);
     axis[fabs(normal[0]) <= fabs(normal[1]) && fabs(normal[0]) <= fabs(normal[2]) ? 0
          : fabs(normal[1]) <= fabs(normal[2])                                     ? 1
                                                                                   : 2] = 1;
     sp_cross3(axis, normal, tangent[0]);
+
     const double length = sp_norm3(tangent[0]);
     for (int k = 0; k < 3; k++) {
         const bool empty = !(trajectory->low[k] <= trajectory->high[k]);
@@ -382,6 +419,8 @@ static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_
         origin[k] = pose->x[k] + model->offset * normal[k];
     }
     sp_cross3(normal, tangent[0], tangent[1]);
+
+    /* How far the corners of the box reach along the tangents from the origin of the plane */
     for (int c = 0; c < 8; c++)
         for (int t = 0; t < 2; t++) {
             double along = 0;
@@ -390,6 +429,7 @@ static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_
             least[t] = fmin(least[t], along);
             most[t] = fmax(most[t], along);
         }
+
     for (int c = 0; c < 4; c++) {
         double arm[3], swept[3];
         for (int k = 0; k < 3; k++) {
@@ -401,6 +441,7 @@ static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_
             position[3 * c + k] = sum;
             arm[k] = sum - pose->x[k];
         }
+
         sp_cross3(twist + 3, arm, swept);
         for (int k = 0; k < 3; k++)
             velocity[3 * c + k] = twist[k] + swept[k];
@@ -423,16 +464,19 @@ void tool_scene_trajectory_load(tool_scene_trajectory *trajectory, int64_t frame
     static const double still[6] = {0};
     const sp_scene_trajectory *motion = &trajectory->motion;
     const sp_scene *scene = &trajectory->scene.scene;
+
     for (int64_t b = 0; b < trajectory->body_count; b++) {
         const sp_scene_model *model = &scene->models[scene->bodies[b].model];
         const tool_look *look = &trajectory->looks[scene->bodies[b].model];
         const sp_pose pose = tool_scene_trajectory_pose(trajectory, b, frame);
         const double *twist = still, *q = trajectory->zero, *qdot = trajectory->zero;
+
         if (trajectory->path) {
             twist = motion->twist + 6 * (frame * trajectory->body_count + b);
             q = look->r ? motion->q + frame * motion->r + motion->bodies[b].offset : q;
             qdot = look->r ? motion->qdot + frame * motion->r + motion->bodies[b].offset : qdot;
         }
+
         double *position = trajectory->positions + 3 * trajectory->first_vertex[b],
                *velocity = trajectory->velocities + 3 * trajectory->first_vertex[b];
         if (look->rest)

@@ -25,6 +25,7 @@ static void choose_folder(const char *beside, char folder[PATH_BUFFER])
 static int open_scratch(sp_context *context, tool_scratch *scratch)
 {
     char folder[PATH_BUFFER], name[PATH_BUFFER + 32];
+
     choose_folder(scratch->beside, folder);
     scratch->descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (scratch->descriptor < 0) { /* a file system that has no nameless files */
@@ -33,6 +34,7 @@ static int open_scratch(sp_context *context, tool_scratch *scratch)
         if (scratch->descriptor >= 0)
             unlink(name);
     }
+
     if (scratch->descriptor < 0)
         return sp_fail(context, SP_SYSTEM, "scratch file in %.200s: %s", folder, strerror(errno));
     return SP_OK;
@@ -42,10 +44,12 @@ static int save_bytes(sp_context *context, int descriptor, const char *from, int
 {
     while (count > 0) {
         ssize_t done = pwrite(descriptor, from, (size_t)count, at);
+
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
             return sp_fail(context, SP_SYSTEM, "scratch file: cannot write: %s", strerror(errno));
+
         from += done;
         at += done;
         count -= done;
@@ -57,11 +61,13 @@ static int load_bytes(sp_context *context, int descriptor, char *to, int64_t cou
 {
     while (count > 0) {
         ssize_t done = pread(descriptor, to, (size_t)count, at);
+
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
             return sp_fail(context, SP_SYSTEM, "scratch file: cannot read: %s",
                            done ? strerror(errno) : "it is shorter than it was");
+
         to += done;
         at += done;
         count -= done;

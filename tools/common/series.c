@@ -19,16 +19,20 @@ bool tool_parse_whole(const char **at, int64_t *number)
 tool_frames tool_frames_parse(const char *text, int64_t every)
 {
     tool_frames frames = {0, INT64_MAX, every};
+
     if (!text)
         return frames;
+
     const char *at = text;
     bool good = tool_parse_whole(&at, &frames.first);
     frames.last = frames.first;
+
     if (good && *at == '-') {
         at++;
         frames.last = INT64_MAX;
         good = !*at || tool_parse_whole(&at, &frames.last);
     }
+
     if (!good || *at || frames.last < frames.first)
         tool_fail(SP_USAGE, NULL, "--frames: \"%s\" is not A-B, A- or A", text);
     return frames;
@@ -42,10 +46,12 @@ bool tool_frames_have(const tool_frames *frames, int64_t frame)
 void tool_parse_list(const char *option, const char *text, int64_t base, int64_t count, sp_list *list)
 {
     char all[64];
+
     if (!text) {
         snprintf(all, sizeof all, "%lld-%lld", (long long)base, (long long)(base + count - 1));
         text = all;
     }
+
     for (const char *at = text;;) {
         int64_t first, last;
         bool good = tool_parse_whole(&at, &first);
@@ -54,14 +60,17 @@ void tool_parse_list(const char *option, const char *text, int64_t base, int64_t
             at++;
             good = tool_parse_whole(&at, &last);
         }
+
         if (!good || (*at && *at != ',') || first < base || last < first)
             tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not a list such as %lld-6,9", option, text, (long long)base);
         if (last - base >= count)
             tool_fail(SP_USAGE, NULL, "--%s: %lld is out of range (%lld to %lld)", option, (long long)last,
                       (long long)base, (long long)(base + count - 1));
+
         int64_t *to = tool_list_add(list, last - first + 1, sizeof *to);
         for (int64_t i = first; i <= last; i++)
             *to++ = i - base;
+
         if (!*at++)
             return;
     }
@@ -98,7 +107,9 @@ void tool_pattern_path(const char *pattern, int64_t number, sp_pool *pool, char 
     const char *percent = strchr(pattern, '%');
     int width = 0;
     size_t length = percent ? conversion(percent, &width) : 0, size = strlen(pattern) + 32;
+
     *path = tool_allocate(pool, (int64_t)size, 1);
+
     if (!percent)
         strcpy(*path, pattern);
     else if (number < 0)

@@ -27,6 +27,7 @@ static int compare_edges(const void *a, const void *b)
 static void collect_edges(tool_skin *skin, const int64_t *element)
 {
     int64_t *edges = tool_allocate_raw(&skin->pool, 3 * skin->triangle_count, 2 * sizeof *edges), count = 0, kept = 0;
+
     for (int64_t t = 0; t < skin->triangle_count; t++)
         for (int s = 0; s < 3; s++) {
             int64_t a = skin->triangles[3 * t + s], b = skin->triangles[3 * t + (s + 1) % 3];
@@ -35,12 +36,14 @@ static void collect_edges(tool_skin *skin, const int64_t *element)
             edges[2 * count] = a < b ? a : b;
             edges[2 * count++ + 1] = a < b ? b : a;
         }
+
     qsort(edges, (size_t)count, 2 * sizeof *edges, compare_edges);
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || compare_edges(edges + 2 * i, edges + 2 * (i - 1))) {
             memmove(edges + 2 * kept, edges + 2 * i, 2 * sizeof *edges);
             kept++;
         }
+
     skin->edges = edges;
     skin->edge_count = kept;
 }
@@ -50,24 +53,31 @@ static void open_boundary(sp_context *context, tool_skin *skin)
     const sp_mesh *mesh = skin->mesh;
     int64_t *triangles, *element, *number = tool_allocate(&skin->pool, mesh->vertex_count, sizeof *number), count = 0;
     tool_check(sp_mesh_boundary(context, mesh, &skin->pool, &skin->triangle_count, &triangles, &element), NULL);
+
+    /* First a mark at each vertex of the boundary, then its number in the skin */
     for (int64_t i = 0; i < 3 * skin->triangle_count; i++)
         number[triangles[i]] = 1;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         count += number[v];
+
     int64_t *vertex = tool_allocate_raw(&skin->pool, count, sizeof *vertex);
     double *rest = tool_allocate_raw(&skin->pool, 3 * count, sizeof *rest);
+
     for (int64_t v = 0, at = 0; v < mesh->vertex_count; v++)
         if (number[v]) {
             vertex[at] = v;
             memcpy(rest + 3 * at, mesh->vertices + 3 * v, 3 * sizeof *rest);
             number[v] = at++;
         }
+
     for (int64_t i = 0; i < 3 * skin->triangle_count; i++)
         triangles[i] = number[triangles[i]];
+
     skin->vertex_count = count;
     skin->vertex = vertex;
     skin->rest = rest;
     skin->triangles = triangles;
+
     collect_edges(skin, element);
 }
 
@@ -95,10 +105,12 @@ void tool_skin_values(const tool_skin *skin, int width, const double *values, do
     const sp_embedded_surface *surface = &skin->mesh->surface;
     for (int64_t v = 0; v < skin->vertex_count; v++) {
         double *to = out + v * width;
+
         if (!skin->embedded) {
             memcpy(to, values + skin->vertex[v] * width, (size_t)width * sizeof *to);
             continue;
         }
+
         int nodes;
         const int64_t *node = sp_mesh_nodes(skin->mesh, surface->element[v], &nodes);
         memset(to, 0, (size_t)width * sizeof *to);

@@ -8,8 +8,10 @@ void tool_hint_shape(const sp_fe_space *body, const char *otherwise)
     const double bad = 1e5;  /* then conditioning takes ten of sixteen digits, the square of it */
     double aspect;
     const int64_t worst = sp_fe_space_worst(body, &aspect);
+
     if (aspect < plain && !otherwise)
         return;
+
     if (aspect < bad && otherwise)
         tool_hint("%s; the worst element is %lld, with an aspect ratio of %.2g", otherwise, (long long)worst, aspect);
     else

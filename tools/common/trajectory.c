@@ -36,20 +36,25 @@ static void spool(const char *path, int descriptor)
 {
     static char buffer[1 << 16];
     int memory = memfd_create("standard input", MFD_CLOEXEC);
+
     for (;;) {
         ssize_t got = memory < 0 ? -1 : read(descriptor, buffer, sizeof buffer);
         if (got < 0 && memory >= 0 && errno == EINTR)
             continue;
+
         if (got == 0)
             break;
+
         for (ssize_t at = 0, written; at < got; at += written)
             if ((written = write(memory, buffer + at, (size_t)(got - at))) < 0) {
                 got = -1;
                 break;
             }
+
         if (got < 0)
             tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
     }
+
     if (lseek(memory, 0, SEEK_SET) < 0 || dup2(memory, descriptor) < 0)
         tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
     close(memory);
@@ -76,15 +81,19 @@ static json_t *peek(sp_context *context, const char *path, char kind[SP_KIND_LEN
     json_t *meta = NULL;
     bool is_stdin = !strcmp(path, "-");
     int named = named_descriptor(path);
+
     if (named >= 0 && lseek(named, 0, SEEK_CUR) < 0 && errno == ESPIPE)
         spool(path, named);
+
     int descriptor = tool_open_input(path);
     off_t start = lseek(descriptor, 0, SEEK_CUR);
     if (start < 0)
         tool_fail(SP_INPUT, path, "its kind cannot be looked up: it is a pipe; give it as standard input (-)");
+
     tool_check(sp_reader_open(context, descriptor, false, &reader), path);
     tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
     tool_check(sp_file_meta(context, reader, &array, NULL, &meta), path);
+
     *kind = 0;
     if (meta)
         snprintf(kind, SP_KIND_LENGTH, "%s", json_string_value(json_object_get(meta, "kind")));
@@ -94,12 +103,15 @@ static json_t *peek(sp_context *context, const char *path, char kind[SP_KIND_LEN
                 strcpy(kind, *array.name == 'U' ? "snapshots" : "sparse");
             tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
         }
+
     sp_reader_close(reader);
     sp_pool_free(&pool);
+
     if (is_stdin) {
         lseek(descriptor, start, SEEK_SET);
         tool.stdin_used = false;
     }
+
     tool_close_input(descriptor);
     return meta;
 }
@@ -122,6 +134,7 @@ void tool_peek_input(sp_context *context, const char *path, const char *kind, ch
     char own[SP_KIND_LENGTH];
     json_t *meta = peek(context, path, own), *input;
     size_t i;
+
     *hash = 0;
     json_array_foreach(json_object_get(meta, "inputs"), i, input)
     {
@@ -129,6 +142,7 @@ void tool_peek_input(sp_context *context, const char *path, const char *kind, ch
         if (!strcmp(meta_text(json_object_get(json_object_get(meta, "history"), found), "kind"), kind))
             snprintf(hash, SP_HASH_LENGTH, "%s", found);
     }
+
     json_decref(meta);
 }
 
@@ -158,7 +172,9 @@ static void take_materials(tool_trajectory *motion, const json_t *meta)
 static void open_trajectory(tool_trajectory *motion, int flags)
 {
     const json_t *meta;
+
     motion->descriptor = tool_open_input(motion->path);
+
     if (flags & TOOL_MOTION_STREAM) {
         tool_check(
             sp_trajectory_open(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->stream),
@@ -175,7 +191,9 @@ static void open_trajectory(tool_trajectory *motion, int flags)
         if (motion->trajectory.truncated)
             tool_warn(motion->path, "it is cut short: %lld frames are whole", (long long)motion->frame_count);
     }
+
     motion->vertex_count = json_integer_value(json_object_get(meta, "vertices"));
+
     if (motion->mesh.path) {
         tool_check_hash(motion->path, "mesh", meta_text(meta, "mesh"), motion->mesh.hash);
         if (motion->mesh.mesh.vertex_count != motion->vertex_count)
@@ -190,17 +208,21 @@ static void open_columns(tool_trajectory *motion, int64_t count, const char *con
     const json_t *meta = motion->stream ? sp_trajectory_meta(motion->stream) : motion->trajectory.meta;
     const tool_mesh *mesh = motion->mesh.path ? &motion->mesh : NULL;
     int64_t r = motion->path ? json_integer_value(json_object_get(meta, "r")) : -1;
+
     if (!motion->path && count > 1)
         tool_fail(SP_USAGE, NULL, "%s and %s: one of them can be taken at a time", paths[0], paths[1]);
+
     for (int64_t i = 0; i < count && r != 0; i++) {
         tool_columns *columns = &motion->columns;
         tool_read_columns(paths[i], NULL, NULL, mesh, columns);
         bool named = !strcmp(columns->hash, meta_text(meta, "basis"));
+
         if (motion->path && !named && count > 1) {
             sp_columns_free(&columns->columns);
             *columns = (tool_columns){0};
             continue;
         }
+
         if (motion->path) {
             tool_check_hash(motion->path, "basis", meta_text(meta, "basis"), columns->hash);
             if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
@@ -211,12 +233,15 @@ static void open_columns(tool_trajectory *motion, int64_t count, const char *con
             if (mesh)
                 tool_hold_rows(&mesh->mesh, columns); /* as simulate did */
         }
+
         motion->vertex_count = columns->columns.rows / 3;
         break;
     }
+
     if (motion->path && r != 0 && count > 1 && !motion->columns.path)
         tool_fail(SP_INPUT, motion->path, "none of the %lld files is its basis (%.12s…)", (long long)count,
                   meta_text(meta, "basis"));
+
     if (motion->columns.path && motion->columns.columns.count > INT_MAX)
         tool_fail(SP_INPUT, motion->columns.path, "%lld columns are too many",
                   (long long)motion->columns.columns.count);
@@ -227,19 +252,23 @@ static void open_derivatives(tool_trajectory *motion, const char *path)
 {
     char modes[SP_HASH_LENGTH];
     tool_columns *columns = &motion->derivatives;
+
     tool_peek_input(motion->context, path, "modes", modes);
     tool_read_columns(path, NULL, NULL, motion->mesh.path ? &motion->mesh : NULL, columns);
     tool_check_hash(path, "file of modes", modes, motion->columns.hash);
+
     if (columns->columns.order != 1 || !columns->columns.pair)
         tool_fail(SP_INPUT, path, "it does not say of which two modes its columns are derivatives");
     if (columns->columns.rows != 3 * motion->vertex_count)
         tool_fail(SP_INPUT, path, "its columns have %lld rows, those of %s %lld", (long long)columns->columns.rows,
                   motion->columns.path, (long long)(3 * motion->vertex_count));
+
     for (int64_t i = 0; i < 2 * columns->columns.count; i++)
         if (columns->columns.pair[i] >= motion->columns.columns.count)
             tool_fail(SP_INPUT, path, "it has a derivative of mode %lld, %s has %lld modes",
                       (long long)columns->columns.pair[i] + 1, motion->columns.path,
                       (long long)motion->columns.columns.count);
+
     motion->frame_count += columns->columns.count;
 }
 
@@ -275,15 +304,18 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
     const char *columns[256], *modes = NULL, *derivatives = NULL;
     int64_t column_files = 0;
     *motion = (tool_trajectory){.context = context, .descriptor = -1};
+
     for (int64_t i = 0; i < count; i++) {
         char kind[SP_KIND_LENGTH];
         if ((flags & TOOL_MOTION_STREAM) && !strcmp(paths[i], "-") && lseek(STDIN_FILENO, 0, SEEK_CUR) < 0)
             strcpy(kind, "trajectory");
         else
             tool_peek_kind(context, paths[i], kind);
+
         const char **place = !strcmp(kind, "mesh")         ? &motion->mesh.path
                              : !strcmp(kind, "trajectory") ? &motion->path
                                                            : NULL;
+
         if (place && *place)
             tool_fail(SP_USAGE, NULL, "%s and %s: one %s can be taken at a time", *place, paths[i], kind);
         if (place)
@@ -295,16 +327,19 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
                       (int)(sizeof columns / sizeof *columns));
         else
             columns[column_files++] = paths[i];
+
         if (!strcmp(kind, "modes"))
             modes = paths[i];
         else if (!strcmp(kind, "derivatives"))
             derivatives = paths[i];
     }
+
     const bool pair = (flags & TOOL_MOTION_DERIVATIVES) && !motion->path && column_files == 2 && modes && derivatives;
     if (pair) {
         columns[0] = modes;
         column_files = 1;
     }
+
     if (motion->mesh.path) {
         tool_read_mesh(motion->mesh.path, NULL, &motion->mesh);
         motion->vertex_count = motion->mesh.mesh.vertex_count;
@@ -312,13 +347,16 @@ void tool_trajectory_open(sp_context *context, int64_t count, const char *const 
         motion->simulated = motion->mesh.mesh; /* all but its pool, for materials of its own */
         motion->simulated.pool = (sp_pool){0};
     }
+
     if (motion->path)
         open_trajectory(motion, flags);
+
     open_columns(motion, column_files, columns);
     if (!motion->path && motion->columns.path)
         motion->frame_count = motion->columns.columns.count;
     if (pair)
         open_derivatives(motion, derivatives);
+
     map_points(motion);
     open_warp(motion);
 }
@@ -331,18 +369,21 @@ void tool_trajectory_close(tool_trajectory *motion)
         sp_trajectory_free(&motion->trajectory);
     if (motion->descriptor >= 0)
         tool_close_input(motion->descriptor);
+
     if (motion->columns.path)
         sp_columns_free(&motion->columns.columns);
     if (motion->derivatives.path)
         sp_columns_free(&motion->derivatives.columns);
     if (motion->mesh.path)
         sp_mesh_free(&motion->mesh.mesh);
+
     if (motion->frame)
         sp_path_free(motion->frame);
     if (motion->rig)
         tool_rig_close(motion->rig);
     if (motion->warp)
         sp_modal_warp_free(motion->warp);
+
     sp_pool_free(&motion->simulated.pool);
     sp_pool_free(&motion->pool);
 }
@@ -355,6 +396,7 @@ bool tool_trajectory_have(tool_trajectory *motion, int64_t frame)
         int64_t next = motion->first + motion->trajectory.frame_count;
         tool_check(sp_trajectory_next(motion->stream, &motion->trajectory), motion->path);
         motion->first = next;
+
         if (motion->trajectory.frame_count == 0) {
             motion->frame_count = next;
             tool_record_input(motion->path, NULL, motion->trajectory.hash, motion->trajectory.meta);
@@ -378,11 +420,14 @@ static void keep_derived(const tool_trajectory *motion, sp_list *list)
     int64_t *mode = list->data, kept = 0;
     sp_pool pool = {0};
     bool *derived = tool_allocate(&pool, motion->columns.columns.count, sizeof *derived);
+
     for (int64_t i = 0; i < 2 * columns->count; i++)
         derived[columns->pair[i]] = true;
+
     for (int64_t i = 0; i < list->count; i++)
         if (derived[mode[i]])
             mode[kept++] = mode[i];
+
     list->count = kept;
     sp_pool_free(&pool);
 }
@@ -394,13 +439,16 @@ static void add_derivatives(const tool_trajectory *motion, sp_list *list)
     const int64_t modes = motion->columns.columns.count, chosen = list->count;
     sp_pool pool = {0};
     bool *wanted = tool_allocate(&pool, modes, sizeof *wanted);
+
     for (int64_t i = 0; i < chosen; i++)
         wanted[((const int64_t *)list->data)[i]] = true;
+
     for (int64_t c = 0; c < columns->count; c++)
         if (wanted[columns->pair[2 * c]] && wanted[columns->pair[2 * c + 1]]) {
             int64_t *to = tool_list_add(list, 1, sizeof *to);
             *to = modes + c;
         }
+
     sp_pool_free(&pool);
 }
 
@@ -409,19 +457,24 @@ void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t
 {
     tool_frames chosen = tool_frames_parse(frames, every);
     bool of_columns = !motion->path && motion->columns.path;
+
     assert(!columns || of_columns);
     assert((!frames && every == 1) || motion->path);
+
     if (of_columns)
         tool_parse_list("columns", columns, 1, motion->columns.columns.count, list);
+
     if (motion->derivatives.path && !columns)
         keep_derived(motion, list);
     if (motion->derivatives.path)
         add_derivatives(motion, list);
+
     for (int64_t f = 0; !of_columns && f <= chosen.last && tool_trajectory_have(motion, f); f++)
         if (tool_frames_have(&chosen, f)) {
             int64_t *to = tool_list_add(list, 1, sizeof *to);
             *to = f;
         }
+
     if (list->count == 0)
         tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
 }
@@ -466,7 +519,9 @@ static void expand(const tool_trajectory *motion, int64_t first, int64_t rows, c
 {
     enum { ROWS = 1 << 13 }; /* a piece of the result that stays in the cache */
     const sp_columns *columns = &motion->columns.columns;
+
     memset(out, 0, (size_t)rows * sizeof *out);
+
     for (int64_t at = 0; at < rows; at += ROWS) {
         int64_t part = rows - at < ROWS ? rows - at : ROWS;
         for (int64_t c = 0; c < motion->trajectory.r; c++) {
@@ -535,14 +590,18 @@ void tool_trajectory_ride(tool_trajectory *motion, const tool_ride *ride)
 {
     if (!ride->frame && !ride->world && !ride->skin)
         return;
+
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, motion->path, "a body that moves with %s needs its mesh: name the mesh too",
                   ride->skin ? "bones" : "a frame");
+
     if (ride->world && !json_is_true(json_object_get(tool_trajectory_meta(motion), "frame")))
         tool_fail(SP_INPUT, motion->path, "--world: it records no frame that the body moves with (simulate --frame)");
+
     motion->world = ride->world;
     if (!motion->warped)
         motion->warped = tool_allocate(&motion->pool, 6 * motion->vertex_count, sizeof *motion->warped);
+
     if (ride->frame)
         ride_frame(motion, ride->frame);
     else if (ride->skin)
@@ -571,14 +630,17 @@ static void to_world(const tool_trajectory *motion, int64_t frame, int64_t count
 {
     double rates[6], R[9];
     const sp_pose pose = moving_frame(motion, frame, rates);
+
     sp_quaternion_matrix(pose.q, R);
     for (int64_t p = 0; p < 3 * count; p += 3) {
         double arm[3], turned[3] = {0}, carried[3];
+
         for (int k = 0; k < 3; k++)
             for (int l = 0; l < 3; l++) {
                 turned[k] += v ? R[3 * k + l] * v[p + l] : 0;
                 arm[k] = (l ? arm[k] : 0) + R[3 * k + l] * (X[p + l] + u[p + l]);
             }
+
         sp_cross3(rates + 3, arm, carried);
         for (int k = 0; k < 3; k++) {
             u[p + k] = pose.x[k] + arm[k] - X[p + k];
@@ -632,10 +694,12 @@ void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, doub
         expand_warped(motion, frame - motion->first, motion->warped, v);
     else
         full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
+
     if (!in_frame(motion) && !motion->rig)
         return;
     if (!motion->warp || all_recorded(motion))
         full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, motion->warped);
+
     if (motion->frame)
         to_world(motion, frame, motion->vertex_count, motion->mesh.mesh.vertices, motion->warped, v);
     else
@@ -658,6 +722,7 @@ void tool_trajectory_check_probe(const tool_trajectory *motion, const char *opti
     for (int c = 0; c < count; c++) {
         if (vertex_known(motion, corner[c]))
             continue;
+
         if (motion->trajectory.r > 0)
             tool_trajectory_need_all(motion);
         tool_fail(SP_INPUT, motion->path, "--%s: vertex %lld is not among the recorded ones", option,
@@ -714,23 +779,29 @@ void tool_trajectory_probe(const tool_trajectory *motion, tool_place probe, int6
     const double *weight;
     int count = tool_place_corners(&motion->mesh.mesh, &probe, &corner, &weight);
     double rest[3] = {0}, sum[2][3] = {{0}};
+
     for (int c = 0; c < count; c++) {
         double value[2][3] = {{0}};
         const bool moved = in_frame(motion) || motion->rig;
+
         if (u || moved)
             vertex_value(motion, corner[c], frame - motion->first, trajectory->u, trajectory->q, value[0]);
         if (v || moved)
             vertex_value(motion, corner[c], frame - motion->first, trajectory->udot, trajectory->qdot, value[1]);
+
         if (motion->rig)
             to_bones(motion, frame, corner[c], 1, value[0], value[1]);
+
         for (int i = 0; i < 3; i++) {
             sum[0][i] += weight[c] * value[0][i];
             sum[1][i] += weight[c] * value[1][i];
             rest[i] += in_frame(motion) ? weight[c] * motion->mesh.mesh.vertices[3 * corner[c] + i] : 0;
         }
     }
+
     if (in_frame(motion))
         to_world(motion, frame, 1, rest, sum[0], sum[1]);
+
     if (u)
         memcpy(u, sum[0], sizeof sum[0]);
     if (v)

@@ -53,6 +53,7 @@ static candidates find_candidates(const sp_mesh *mesh, sp_pool *pool)
     candidates found = {.element = tool_allocate_raw(pool, elements, sizeof *found.element),
                         .centre = tool_allocate_raw(pool, elements, 3 * sizeof *found.centre)};
     double X[SP_ELEMENT_NODES][3];
+
     for (int64_t e = 0; e < elements; e++) {
         sp_material own;
         if (sp_mesh_material(mesh, e, &own)->fibre == SP_FIBRE_NONE)
@@ -60,6 +61,7 @@ static candidates find_candidates(const sp_mesh *mesh, sp_pool *pool)
         node_positions(mesh, e, X, found.centre + 3 * found.count);
         found.element[found.count++] = e;
     }
+
     return found;
 }
 
@@ -72,13 +74,16 @@ static void keep_inside(sp_context *context, const sp_mesh *mesh, sp_pool *pool,
                                 .triangles = mesh->surface.triangles};
     sp_winding *winding;
     int64_t kept = 0;
+
     tool_check(sp_winding_new(context, &surface, &winding), NULL);
+
     for (int64_t i = 0; i < found->count; i++)
         if (sp_winding_inside(winding, found->centre + 3 * i)) {
             memmove(found->centre + 3 * kept, found->centre + 3 * i, 3 * sizeof *found->centre);
             found->element[kept++] = found->element[i];
         }
     sp_winding_free(winding);
+
     if (kept > 0)
         found->count = kept;
     else
@@ -91,22 +96,29 @@ static void choose_fibres(sp_context *context, bool embedded, sp_pool *pool, too
     const sp_mesh *mesh = &additions->motion->simulated;
     sp_pool scratch = {0};
     candidates found = find_candidates(mesh, &scratch);
+
     if (found.count == 0)
         tool_fail(SP_INPUT, additions->motion->mesh.path, "--fibres: no material of the mesh has fibres");
+
     if (embedded)
         keep_inside(context, mesh, &scratch, &found);
+
     double volume = 0;
     for (int64_t i = 0; i < found.count; i++)
         volume += sp_mesh_element_volume(mesh, found.element[i]);
+
     const int64_t chosen = found.count < additions->fibres ? found.count : additions->fibres;
     int64_t *order = tool_allocate_raw(&scratch, chosen, sizeof *order);
     tool_check(sp_farthest_order(context, found.count, found.centre, 0, chosen, order), NULL);
+
     tool_fibre *fibre = tool_allocate_raw(pool, chosen, sizeof *fibre);
     for (int64_t i = 0; i < chosen; i++)
         set_fibre(mesh, found.element[order[i]], fibre + i);
+
     additions->fibre = fibre;
     additions->fibre_count = chosen;
     additions->half = HALF_SEGMENT * cbrt(volume / (double)chosen);
+
     sp_pool_free(&scratch);
 }
 
@@ -118,6 +130,7 @@ static void place_fibre(const tool_additions *additions, const tool_fibre *fibre
     int nodes;
     const int64_t *node = sp_mesh_nodes(mesh, fibre->element, &nodes);
     double centre[3] = {0, 0, 0}, along[3], end[2][3];
+
     memcpy(along, fibre->direction, sizeof along);
     for (int a = 0; a < nodes; a++)
         for (int k = 0; k < 3; k++) {
@@ -125,8 +138,10 @@ static void place_fibre(const tool_additions *additions, const tool_fibre *fibre
             centre[k] += (mesh->vertices[3 * node[a] + k] + moved) / nodes;
             along[k] += fibre->slope[a] * moved;
         }
+
     if (!(sp_norm3(along) > 0))
         return;
+
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 3; k++)
             end[side][k] = centre[k] + (side ? 1 : -1) * additions->half * along[k];
@@ -186,6 +201,7 @@ void tool_additions_new_frame(tool_additions *additions, sp_pool *pool)
                                                          [TOOL_FIBRES] = TOOL_MARK_BAR,
                                                          [TOOL_FORCES] = TOOL_MARK_ARROW,
                                                          [TOOL_SPRINGS] = TOOL_MARK_BAR};
+
     for (int i = 0; i < TOOL_ADDITIONS; i++)
         additions->marks[i] = tool_marks_new(kinds[i], most[i], pool);
 }
@@ -195,14 +211,18 @@ void tool_additions_place(tool_additions *additions, int64_t frame, double scale
     const tool_trajectory *motion = additions->motion;
     const sp_mesh *mesh = &motion->mesh.mesh;
     tool_marks *marks = additions->marks;
+
     for (int i = 0; i < TOOL_ADDITIONS; i++)
         marks[i].count = 0;
+
     if (additions->fixed)
         place_vertices(additions, mesh->fixed_count, mesh->fixed, HALF_MARK, scale, u, marks + TOOL_FIXED_MARKS);
     place_vertices(additions, additions->dynamic_count, additions->dynamic_vertex, HALF_CUBE, scale, u,
                    marks + TOOL_DYNAMIC_MARKS);
+
     for (int64_t i = 0; i < additions->fibre_count; i++)
         place_fibre(additions, additions->fibre + i, scale, u, marks + TOOL_FIBRES);
+
     tool_loads_place(&additions->loads, frame, scale, u, marks + TOOL_FORCES, marks + TOOL_SPRINGS);
 }
 

@@ -25,13 +25,16 @@ static const int64_t *lay_out(const tool_trajectory *motion, const sp_list *list
     const int64_t *frame = list->data, all = motion->columns.columns.count;
     int64_t *cell = tool_allocate_raw(pool, list->count, sizeof *cell),
             *place = tool_allocate(pool, all, sizeof *place);
+
     for (int64_t i = 0; i < modes; i++)
         cell[i] = place[frame[i]] = i;
+
     for (int64_t i = modes; i < list->count; i++) {
         const int64_t *pair = motion->derivatives.columns.pair + 2 * (frame[i] - all), a = place[pair[0]],
                       b = place[pair[1]];
         cell[i] = (1 + (a < b ? a : b)) * modes + (a < b ? b : a);
     }
+
     return cell;
 }
 
@@ -40,12 +43,15 @@ static int64_t modes_beside(const render_options *chosen, const tool_trajectory 
 {
     enum { MOST = 20 };
     int64_t modes = 0;
+
     if (!motion->derivatives.path)
         return 0;
     if (!chosen->sheet || strcmp(chosen->sheet, "auto") != 0)
         tool_fail(SP_USAGE, NULL, "modes and derivatives make one sheet: --sheet auto");
+
     while (modes < list->count && ((const int64_t *)list->data)[modes] < motion->columns.columns.count)
         modes++;
+
     if (modes > MOST)
         tool_fail(SP_USAGE, NULL, "a sheet with derivatives is of at most %d modes, not of %lld: choose with --columns",
                   MOST, (long long)modes);
@@ -84,16 +90,19 @@ static int64_t draw_stream(const render_options *chosen, tool_figure *figure, to
 {
     tool_frames frames = tool_frames_parse(chosen->frames, chosen->every);
     int64_t written = 0;
+
     open_sheet(chosen, figure, 1, NULL, 0, sheet);
     for (int64_t f = 0; f <= frames.last && tool_trajectory_have(figure->motion, f); f++) {
         if (f == 0)
             tool_trajectory_need_all(figure->motion);
         if (!tool_frames_have(&frames, f))
             continue;
+
         tool_check(tool_figure_load(figure, f), figure->motion->mesh.path);
         tool_check(tool_sheet_draw(figure, sheet, 0, f), tool_figure_file(figure));
         write_picture(figure->context, sheet, written++);
     }
+
     if (written == 0)
         tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)figure->motion->frame_count);
     return written;
@@ -117,11 +126,13 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
     sp_list list = {0};
     sp_pool pool = {0};
     const bool film = tool_film_named(tool_output_path());
+
     tool_trajectory_choose(figure->motion, chosen->frames, chosen->every, chosen->columns, &list);
     const int64_t modes = modes_beside(chosen, figure->motion, &list);
     const int64_t *cell = modes ? lay_out(figure->motion, &list, modes, &pool) : NULL;
     open_sheet(chosen, figure, list.count, list.data, modes, sheet);
     const int64_t *shown = film ? schedule(chosen, figure->motion, &list, &pool) : NULL;
+
     if (chosen->sheet && !modes)
         thin_out(figure->motion, sheet->columns * sheet->rows, &list);
     else if (!chosen->sheet && list.count > 1 && !pattern && !film) {
@@ -129,10 +140,13 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
         tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet",
                   (long long)list.count);
     }
+
     const int64_t *frame = list.data;
     int64_t count = list.count;
     tool_trajectory_need_all(figure->motion);
     tool_figure_prepare(figure, count, frame);
+
+    /* Without a given box or range all frames are loaded once for these, and again to be drawn. */
     bool two_passes = !chosen->box_given || (figure->color != TOOL_COLOR_NONE && !chosen->range_given);
     const int threads = (int)(count < context->threads ? count : context->threads);
     tool_render_worker *workers = tool_render_workers_new(figure, sheet, chosen->size, !chosen->sheet, threads, &pool);
@@ -140,11 +154,13 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
         tool_render_widen(figure, workers, threads, !chosen->range_given, !chosen->box_given, count, frame);
     if (figure->color != TOOL_COLOR_NONE && !chosen->range_given)
         tool_say("range of the colours: %.9g to %.9g", figure->range[0], figure->range[1]);
+
     tool_outputs_hold(true);
     tool_film *to = film ? tool_film_open(tool_output_path(), sheet->width, sheet->height, chosen->fps) : NULL;
     if (!chosen->sheet && threads > 1)
         tool_render_series(figure, workers, threads, count, frame, to, shown);
     tool_render_workers_close(workers, threads);
+
     for (int64_t i = 0; i < count && (chosen->sheet || threads == 1); i++) { /* one picture: all threads draw it */
         tool_check(tool_figure_load(figure, frame[i]), figure->motion->mesh.path);
         const int64_t next = chosen->sheet ? i : 0;
@@ -155,23 +171,29 @@ static int64_t draw_frames(const render_options *chosen, tool_figure *figure, to
             write_picture(context, sheet, i);
         tool_check(sp_progress(context, (double)(i + 1) / (double)count), NULL);
     }
+
     if (chosen->sheet)
         write_picture(context, sheet, 0);
     if (film)
         tool_film_close(to);
+
     tool_outputs_hold(false);
     sp_list_free(&list);
     sp_pool_free(&pool);
+
     return chosen->sheet ? 1 : count;
 }
 
 void tool_render_body(sp_context *context, int count, const char *const *paths, const render_options *chosen)
 {
     bool pattern = tool_pattern(tool_output_path()), from_pipe = false;
+
     for (int i = 0; i < count; i++)
         from_pipe |= !strcmp(paths[i], "-");
+
     if (chosen->range_given && !(chosen->range[1] > chosen->range[0]))
         tool_fail(SP_USAGE, NULL, "--range: %g is not below %g", chosen->range[0], chosen->range[1]);
+
     bool stream =
         from_pipe && pattern && chosen->box_given && (chosen->color == TOOL_COLOR_NONE || chosen->range_given);
 
@@ -180,10 +202,12 @@ void tool_render_body(sp_context *context, int count, const char *const *paths, 
                          TOOL_MOTION_DERIVATIVES | (chosen->partial ? TOOL_MOTION_PARTIAL : 0) |
                              (stream ? TOOL_MOTION_STREAM : 0),
                          &motion);
+
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
     tool_inputs_are(tool_trajectory_inputs(&motion));
     tool_trajectory_ride(&motion, &chosen->ride);
+
     tool_figure figure = {.context = context,
                           .motion = &motion,
                           .color = (enum tool_color)chosen->color,
@@ -201,17 +225,21 @@ void tool_render_body(sp_context *context, int count, const char *const *paths, 
                           .look = render_look(chosen, tool_film_named(tool_output_path())),
                           .range = {INFINITY, -INFINITY}};
     tool_sheet sheet = {.angle = chosen->angle, .look = figure.look, .captions = motion.path || motion.columns.path};
+
     tool_figure_open(&figure);
     if (chosen->range_given)
         memcpy(figure.range, chosen->range, sizeof figure.range);
     render_aim(chosen, motion.mesh.mesh.up, sheet.view, sheet.up);
+
     const int64_t written =
         motion.stream ? draw_stream(chosen, &figure, &sheet) : draw_frames(chosen, &figure, &sheet, pattern);
+
     if (chosen->range_given && (figure.seen[0] < figure.range[0] || figure.seen[1] > figure.range[1]))
         tool_say("--range cuts colours off: the values drawn are %.9g to %.9g", figure.seen[0], figure.seen[1]);
     if (!tool_film_named(tool_output_path()))
         tool_say("%lld picture%s of %lldx%lld", (long long)written, written == 1 ? "" : "s", (long long)sheet.width,
                  (long long)sheet.height);
+
     tool_sheet_close(&sheet);
     tool_figure_close(&figure);
     tool_trajectory_close(&motion);

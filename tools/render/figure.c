@@ -74,36 +74,45 @@ void tool_figure_open(tool_figure *figure)
     double low[3], high[3];
     bool of_columns = !motion->path && motion->columns.path,
          snapshots = of_columns && tool_columns_sized(&motion->columns);
+
     if (figure->normalize == TOOL_NORMALIZE_AUTO)
         figure->normalize = of_columns && !snapshots ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
     figure->relative = figure->normalize != TOOL_NORMALIZE_NONE;
     figure->unitless = of_columns && !snapshots;
+
     if (figure->unitless && of_elements(figure))
         tool_fail(SP_USAGE, NULL, "--color %s: %s have no size of their own, so no %s", color_name(figure),
                   motion->columns.kind, color_name(figure));
     if (figure->relative && of_elements(figure))
         tool_fail(SP_USAGE, NULL, "--color %s: --normalize gives the snapshots another size, so no %s",
                   color_name(figure), color_name(figure));
+
     tool_skin_open(figure->context, mesh, figure->elements, &figure->skin);
     figure->has_cage = figure->lines && figure->skin.embedded;
     if (figure->has_cage) {
         tool_skin_open(figure->context, mesh, true, &figure->cage);
     }
+
     sp_mesh_box(mesh, low, high);
     figure->diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
     tool_additions_open(figure->context, motion, figure->diagonal, figure->skin.embedded, pool, &figure->additions);
+
     make_frame(figure);
     figure->seen[0] = INFINITY;
     figure->seen[1] = -INFINITY;
+
     if (figure->relative) {
         figure->range[0] = 0;
         figure->range[1] = 1;
     }
+
     if (!of_elements(figure))
         return;
+
     tool_check(sp_fe_space_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
     figure->has_body = true;
     make_elements(figure);
+
     figure->volume = tool_allocate_raw(pool, elements, sizeof(double));
     for (int64_t e = 0; e < elements; e++)
         figure->volume[e] = sp_mesh_element_volume(mesh, e);
@@ -142,23 +151,29 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
     int64_t rows = 3 * motion->vertex_count;
     if (figure->normalize != TOOL_NORMALIZE_MASS)
         return;
+
     tool_check(sp_fe_space_new(figure->context, &motion->mesh.mesh, &body), path);
     tool_check(sp_fe_space_mass_compressed(figure->context, &body, false, &mass), path);
     sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
+
     double *product = tool_allocate_raw(&pool, rows, sizeof *product),
            *work = tool_allocate_raw(&pool, 2 * mass.order, sizeof *work);
     figure->weight = tool_allocate(&figure->pool, motion->frame_count, sizeof *figure->weight);
+
     for (int64_t i = 0; i < count; i++) {
         double most = 0;
         tool_trajectory_displacement(motion, frame[i], figure->u);
         sp_metric_times(figure->context, &metric, 1, figure->u, product, work);
         double norm = sqrt(sp_dense_dot(rows, figure->u, product));
+
         for (int64_t v = 0; v < motion->vertex_count; v++)
             most = fmax(most, hypot(hypot(figure->u[3 * v], figure->u[3 * v + 1]), figure->u[3 * v + 2]));
+
         figure->weight[frame[i]] = norm > 0 ? 1 / norm : 0;
         double *largest = &figure->largest[beside(motion, frame[i])];
         *largest = fmax(*largest, norm > 0 ? most / norm : 0);
     }
+
     sp_sparse_free(&mass);
     sp_fe_space_free(&body);
     sp_pool_free(&pool);
@@ -180,10 +195,13 @@ static int nodal_average(tool_figure *figure)
     double *weight = figure->nodal + mesh->vertex_count;
     const int status = sp_elastic_fields(figure->context, &figure->body, figure->u, figure->strain, figure->stress,
                                          energy ? figure->element : NULL);
+
     if (status != SP_OK)
         return status;
+
     for (int64_t e = 0; !energy && e < sp_mesh_element_count(mesh); e++)
         figure->element[e] = element_value(figure, e);
+
     memset(figure->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *figure->nodal);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
@@ -193,6 +211,7 @@ static int nodal_average(tool_figure *figure)
             weight[node[c]] += figure->volume[e];
         }
     }
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         figure->nodal[v] /= weight[v] > 0 ? weight[v] : 1;
     return SP_OK;
@@ -202,16 +221,19 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
 {
     int64_t vertices = figure->motion->vertex_count;
     double most = 0, scale = figure->scale;
+
     tool_trajectory_displacement(figure->motion, frame, figure->u);
     const int status = of_elements(figure) ? nodal_average(figure) : SP_OK;
     if (status != SP_OK)
         return status;
+
     if (!of_elements(figure))
         for (int64_t v = 0; v < vertices; v++) {
             const double *u = figure->u + 3 * v;
             figure->nodal[v] = sp_norm3(u);
             most = fmax(most, figure->nodal[v]);
         }
+
     if (figure->relative && most > 0) {
         double factor = figure->weight ? figure->weight[frame] / figure->largest[beside(figure->motion, frame)]
                                        : 1 / most; /* the largest becomes 1 */
@@ -219,9 +241,11 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
         for (int64_t v = 0; v < vertices; v++)
             figure->nodal[v] *= factor;
     }
+
     tool_skin_positions(&figure->skin, scale, figure->u, figure->positions);
     tool_skin_values(&figure->skin, 1, figure->nodal, figure->value);
     tool_additions_place(&figure->additions, frame, scale, figure->u);
+
     if (figure->has_cage)
         tool_skin_positions(&figure->cage, scale, figure->u, figure->cage_positions);
     return SP_OK;
@@ -247,12 +271,14 @@ static int draw_rest(tool_figure *figure, const sp_camera *camera, const sp_imag
 {
     if (figure->rest.width == like->width && figure->rest.height == like->height)
         return SP_OK;
+
     sp_drawing drawing = {.vertex_count = figure->skin.vertex_count,
                           .triangle_count = figure->skin.triangle_count,
                           .vertices = figure->skin.rest,
                           .triangles = figure->skin.triangles,
                           .base = {GHOST[0], GHOST[1], GHOST[2]}};
     const sp_look plain = {.samples = figure->look.samples, .dark = figure->look.dark}; /* a ghost has no shadows */
+
     sp_image_free(&figure->rest);
     const int status = sp_image_new(figure->context, like->width, like->height, &figure->rest);
     return status == SP_OK ? sp_render(figure->context, camera, &drawing, 1, &plain, &figure->rest) : status;
@@ -273,11 +299,13 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
     const tool_skin *skin = &figure->skin;
     bool colored = figure->color != TOOL_COLOR_NONE;
     double span = figure->range[1] - figure->range[0];
+
     for (int64_t v = 0; colored && v < skin->vertex_count; v++) {
         figure->seen[0] = fmin(figure->seen[0], figure->value[v]);
         figure->seen[1] = fmax(figure->seen[1], figure->value[v]);
         sp_colormap(span > 0 ? fmin(fmax((figure->value[v] - figure->range[0]) / span, 0), 1) : 0, figure->rgb + 3 * v);
     }
+
     int drawings = figure->has_cage ? 2 : 1;
     sp_drawing drawing[2 + TOOL_ADDITIONS] = {
         {.vertex_count = skin->vertex_count,
@@ -296,12 +324,15 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
          .edges = figure->cage.edges,
          .edge_count = figure->cage.edge_count},
     };
+
     drawings += tool_additions_drawings(&figure->additions, drawing + drawings);
+
     int status = sp_render(figure->context, camera, drawing, drawings, &figure->look, image);
     if (status == SP_OK && figure->ghost)
         status = draw_rest(figure, camera, image);
     if (status == SP_OK && figure->ghost)
         blend_rest(figure, image);
+
     return status;
 }
 
@@ -331,9 +362,11 @@ void tool_figure_caption(const tool_figure *figure, bool font, int64_t frame, ch
 {
     const tool_trajectory *motion = figure->motion;
     const sp_columns *columns = beside(motion, frame) ? &motion->derivatives.columns : &motion->columns.columns;
+
     *text = 0;
     if (beside(motion, frame))
         frame -= motion->columns.columns.count;
+
     if (motion->path)
         time_caption(motion, frame, text, size);
     else if (columns->eigenvalue)
@@ -354,6 +387,7 @@ void tool_figure_caption(const tool_figure *figure, bool font, int64_t frame, ch
                  : !strcmp(motion->columns.kind, "basis")   ? "basis"
                                                             : "derivative",
                  (long long)frame + 1);
+
     add_scale(figure, font, text, size);
 }
 
@@ -361,14 +395,17 @@ int64_t tool_figure_longest_caption(const tool_figure *figure, int64_t count, co
 {
     size_t longest = 0;
     char text[80] = "";
+
     if (figure->motion->path) { /* whatever the times are, so that all pictures of a motion look alike */
         add_scale(figure, false, text, sizeof text);
         return TOOL_FIGURE_TIME_LETTERS + (*text ? 2 : 0) + (int64_t)strlen(text);
     }
+
     for (int64_t i = 0; i < count; i++) {
         tool_figure_caption(figure, false, frame[i], text, sizeof text);
         longest = strlen(text) > longest ? strlen(text) : longest;
     }
+
     return (int64_t)longest;
 }
 
@@ -378,10 +415,13 @@ const char *tool_figure_quantity(const tool_figure *figure, bool font)
                                              [TOOL_COLOR_MISES] = "von Mises\nstress [Pa]",
                                              [TOOL_COLOR_STRESS] = "largest\nprincipal\nstress [Pa]",
                                              [TOOL_COLOR_STRAIN] = "largest\nprincipal\nstrain"};
+
     if (figure->color == TOOL_COLOR_ENERGY && font)
         return "energy density\n[J/m³]";
+
     if (of_elements(figure))
         return of_element[figure->color];
+
     return figure->relative   ? "displacement\n/ largest"
            : figure->unitless ? "displacement\nas in file"
                               : "displacement\n[m]";

@@ -63,11 +63,15 @@ int64_t *tool_film_schedule(int64_t fps, double speed, int64_t *count, int64_t *
                             sp_pool *pool)
 {
     enum { MOST = 1000000 };
+
     if (*count < 2)
         tool_fail(SP_USAGE, NULL, "a film needs a motion of at least two frames; -o NAME.png is a picture");
+
     const double duration = (time[*count - 1] - time[0]) / speed, pictures = floor(duration * (double)fps + 0.5) + 1;
     if (!(pictures <= MOST))
         tool_fail(SP_USAGE, NULL, "--speed: the film would have %g pictures, more than %d", pictures, MOST);
+
+    /* Each picture shows the frame nearest in time; a frame may be shown by several or by none. */
     int64_t *shown = tool_allocate(pool, *count, sizeof *shown), at = 0, kept = 0;
     for (int64_t k = 0; k < (int64_t)pictures; k++) {
         const double t = k + 1 < (int64_t)pictures ? time[0] + (double)k * speed / (double)fps : time[*count - 1];
@@ -75,11 +79,13 @@ int64_t *tool_film_schedule(int64_t fps, double speed, int64_t *count, int64_t *
             at++;
         shown[at]++;
     }
+
     for (int64_t i = 0; i < *count; i++)
         if (shown[i]) {
             shown[kept] = shown[i];
             frame[kept++] = frame[i];
         }
+
     *count = kept;
     return shown;
 }
@@ -101,21 +107,27 @@ static pid_t start(const char *path, const struct format *format, int64_t width,
                *tail[] = {"-f", format->name, "/dev/fd/3", NULL};
     const char *arguments[TOOL_COUNT(head) + TOOL_COUNT(format->arguments) + TOOL_COUNT(tail)];
     int count = 0;
+
     snprintf(size, sizeof size, "%lldx%lld", (long long)width, (long long)height);
     snprintf(rate, sizeof rate, "%lld", (long long)fps);
+
     for (int i = 0; i < TOOL_COUNT(head); i++)
         arguments[count++] = head[i];
     for (int i = 0; i < TOOL_COUNT(format->arguments) && format->arguments[i]; i++)
         arguments[count++] = format->arguments[i];
     for (int i = 0; i < TOOL_COUNT(tail); i++)
         arguments[count++] = tail[i];
+
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, broken;
     pid_t child = -1;
+
+    /* ffmpeg blocks no signal, and ends by SIGPIPE as by default. */
     sigemptyset(&none);
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
+
     if (posix_spawn_file_actions_init(&actions) || posix_spawnattr_init(&attributes) ||
         posix_spawn_file_actions_adddup2(&actions, from, IN) ||
         posix_spawn_file_actions_adddup2(&actions, errors, OUT) ||
@@ -124,9 +136,11 @@ static pid_t start(const char *path, const struct format *format, int64_t width,
         posix_spawnattr_setsigdefault(&attributes, &broken) ||
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         tool_out_of_memory();
+
     const int error = posix_spawnp(&child, "ffmpeg", &actions, &attributes, (char *const *)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
+
     if (error)
         no_ffmpeg(path, error);
     return child;
@@ -137,16 +151,21 @@ tool_film *tool_film_open(const char *path, int64_t width, int64_t height, int64
     static tool_film film;
     const struct format *format = format_of(path);
     int ends[2];
+
     if (format->even && (width % 2 || height % 2))
         tool_fail(SP_USAGE, NULL, "--size: %lldx%lld: width and height of a film in %s are even", (long long)width,
                   (long long)height, format->ending);
+
     film = (tool_film){.path = path, .output = tool_output_open(path), .width = width, .height = height, .fps = fps};
+
     film.errors = memfd_create("ffmpeg", MFD_CLOEXEC);
     if (film.errors < 0 || pipe2(ends, O_CLOEXEC))
         tool_fail(SP_SYSTEM, path, "cannot start ffmpeg: %s", strerror(errno));
+
     film.pipe = ends[1];
     film.child = start(path, format, width, height, fps, ends[0], film.errors, tool_output_descriptor(film.output));
     close(ends[0]);
+
     return &film;
 }
 
@@ -156,11 +175,14 @@ static void wait_for(tool_film *film, bool broken)
 {
     int status = 0;
     char said[300];
+
     close(film->pipe);
     while (waitpid(film->child, &status, 0) < 0 && errno == EINTR)
         ;
+
     if (!status && !broken)
         return;
+
     const ssize_t count = pread(film->errors, said, sizeof said - 1, 0);
     said[count > 0 ? count : 0] = 0;
     said[strcspn(said, "\n")] = 0;

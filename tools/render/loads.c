@@ -29,11 +29,13 @@ static outside find_outside(sp_context *context, const sp_mesh *mesh, bool embed
                    .vertices = embedded ? mesh->surface.vertices : mesh->vertices};
     const int64_t vertices = embedded ? mesh->surface.vertex_count : mesh->vertex_count;
     int64_t *triangles, *element;
+
     if (!embedded) {
         tool_check(sp_mesh_boundary(context, mesh, pool, &out.triangle_count, &triangles, &element), NULL);
         out.triangles = triangles;
         out.element = element;
     }
+
     out.normal = tool_allocate(pool, vertices, 3 * sizeof *out.normal);
     sp_vertex_normals(vertices, out.vertices, out.triangle_count, out.triangles, out.normal);
     return out;
@@ -75,11 +77,14 @@ static int64_t choose_pressure(sp_context *context, const tool_loads *loads, con
 {
     const sp_mesh *mesh = &loads->motion->mesh.mesh;
     const int64_t vertices = embedded ? mesh->surface.vertex_count : mesh->vertex_count;
+
     bool *pressed = tool_allocate(pool, vertices, sizeof *pressed);
     if (load->set)
         leave_out(context, mesh, load->set, pool, pressed);
+
     int64_t count = 0, *vertex = tool_allocate_raw(pool, vertices, sizeof *vertex), order[PRESSURE_ARROWS];
     double *place = tool_allocate_raw(pool, vertices, 3 * sizeof *place);
+
     for (int64_t i = 0; i < 3 * out->triangle_count; i++) {
         const int64_t v = out->triangles[i], e = embedded ? mesh->surface.element[v] : out->element[i / 3];
         if (pressed[v] || (load->id >= 0 && mesh->region[e] != load->id) || !(sp_norm3(out->normal + 3 * v) > 0))
@@ -88,9 +93,11 @@ static int64_t choose_pressure(sp_context *context, const tool_loads *loads, con
         memcpy(place + 3 * count, out->vertices + 3 * v, 3 * sizeof *place);
         vertex[count++] = v;
     }
+
     const int64_t chosen = count < PRESSURE_ARROWS ? count : PRESSURE_ARROWS;
     if (chosen > 0)
         tool_check(sp_farthest_order(context, count, place, 0, chosen, order), NULL);
+
     for (int64_t i = 0; i < chosen; i++) {
         const int64_t *v = vertex + order[i];
         force[i] = (tool_force){.load = load, .pulls = load->force[0] < 0};
@@ -121,10 +128,13 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
     const sp_mesh *mesh = &loads->motion->mesh.mesh;
     int64_t length, count = 0;
     double largest = 0, largest_pressure = 0;
+
     char *text = tool_read_bytes(path, "loads", pool, &length);
     tool_check(sp_loads_parse(context, text, length, mesh, pool, &loads->count, &loads->load), path);
+
     const outside of_mesh = find_outside(context, mesh, false, pool),
                   of_surface = find_outside(context, mesh, true, pool);
+
     for (int64_t i = 0; i < loads->count; i++) {
         const sp_load *load = loads->load + i;
         if (load->kind == SP_LOAD_PRESSURE)
@@ -133,12 +143,15 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
             largest = fmax(largest, sp_norm3(load->force));
         count += load->kind == SP_LOAD_PRESSURE ? PRESSURE_ARROWS : 1;
     }
+
     tool_force *force = tool_allocate(pool, count, sizeof *force);
     loads->spring = tool_allocate(pool, loads->count, sizeof *loads->spring);
+
     for (int64_t i = 0; i < loads->count; i++) {
         const sp_load *load = loads->load + i;
         tool_force *next = force + loads->force_count;
         const bool embedded = mesh->surface.triangle_count > 0 && !load->set;
+
         if (load->kind == SP_LOAD_SPRING)
             loads->spring[loads->spring_count++] = load;
         else if (load->kind == SP_LOAD_PRESSURE && load->force[0] != 0)
@@ -151,6 +164,7 @@ static void read_loads(sp_context *context, const char *path, sp_pool *pool, too
             loads->force_count++;
         }
     }
+
     loads->force = force;
 }
 
@@ -177,21 +191,25 @@ static void load_centroid(const sp_mesh *mesh, const sp_load *load, double scale
 {
     double volume = 0;
     memset(place, 0, 3 * sizeof *place);
+
     if (load->set) {
         set_centroid(mesh, load->set, scale, u, place);
         return;
     }
+
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int nodes;
         const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
         if (load->kind == SP_LOAD_REGION && mesh->region[e] != load->id)
             continue;
+
         const double own = sp_mesh_element_volume(mesh, e);
         volume += own;
         for (int a = 0; a < nodes; a++)
             for (int k = 0; k < 3; k++)
                 place[k] += own / nodes * (mesh->vertices[3 * node[a] + k] + scale * u[3 * node[a] + k]);
     }
+
     for (int k = 0; k < 3 && volume > 0; k++)
         place[k] /= volume;
 }
@@ -200,14 +218,19 @@ static void place_force(const tool_loads *loads, const tool_force *force, double
                         tool_marks *marks)
 {
     double place[3], other[3];
+
     memcpy(place, force->place, sizeof place);
+
     if (force->count == 0)
         load_centroid(&loads->motion->mesh.mesh, force->load, scale, u, place);
+
     for (int a = 0; a < force->count; a++)
         for (int k = 0; k < 3; k++)
             place[k] += scale * force->weight[a] * u[3 * force->corner[a] + k];
+
     for (int k = 0; k < 3; k++)
         other[k] = place[k] + (force->pulls ? force->arrow[k] : -force->arrow[k]);
+
     tool_marks_line(marks, force->pulls ? place : other, force->pulls ? other : place,
                     (force->load->kind == SP_LOAD_PRESSURE ? SHAFT_PRESSURE : SHAFT) * loads->diagonal);
 }

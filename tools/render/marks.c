@@ -43,16 +43,19 @@ static void connect(enum tool_mark kind, int64_t base, int64_t *to)
                          cube[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                      2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     const int64_t *own = kind == TOOL_MARK_OCTAHEDRON ? octahedron : cube;
+
     if (kind == TOOL_MARK_OCTAHEDRON || kind == TOOL_MARK_CUBE) {
         for (int k = 0; k < 3 * TRIANGLES[kind]; k++)
             to[k] = base + own[k];
         return;
     }
+
     to = mantle(cap(to, base), base, base + SIDES);
     if (kind == TOOL_MARK_BAR) {
         cap(to, base + SIDES);
         return;
     }
+
     to = mantle(to, base + SIDES, base + 2 * SIDES); /* the ring under the head */
     for (int s = 0; s < SIDES; s++)
         to = triangle(to, base + 2 * SIDES + s, base + 2 * SIDES + (s + 1) % SIDES, base + 3 * SIDES);
@@ -94,21 +97,25 @@ void tool_marks_line(tool_marks *marks, const double from[3], const double to[3]
 {
     double *corner = marks->vertices + 3 * CORNERS[marks->kind] * marks->count++;
     double along[3], axis[2][3], neck[3], helper[3] = {0, 0, 0};
+
     sp_subtract3(to, from, along);
     const double length = sp_norm3(along);
     for (int k = 0; k < 3; k++)
         along[k] /= length;
+
     helper[fabs(along[0]) < 0.6 ? 0 : 1] = 1;
     sp_cross3(helper, along, axis[0]);
     const double side = sp_norm3(axis[0]);
     for (int k = 0; k < 3; k++)
         axis[0][k] /= side;
     sp_cross3(along, axis[0], axis[1]);
+
     ring(from, axis, radius, corner);
     if (marks->kind == TOOL_MARK_BAR) {
         ring(to, axis, radius, corner + 3 * SIDES);
         return;
     }
+
     const double head = fmin(HEAD_LENGTH * radius, 0.5 * length);
     for (int k = 0; k < 3; k++)
         neck[k] = to[k] - head * along[k];

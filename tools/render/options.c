@@ -11,10 +11,12 @@ sp_look render_look(const render_options *chosen, bool film)
 {
     enum { AUTO, FINE, DRAFT, NONE };
     int shadows = chosen->shadows;
+
     if (shadows == AUTO)
         shadows = !sp_render_has_shadows() ? NONE : film ? DRAFT : FINE;
     else if (shadows != NONE && !sp_render_has_shadows())
         tool_fail(SP_USAGE, NULL, "--shadows: this build has none, they need Embree (meson setup -Dembree=enabled)");
+
     return (sp_look){.samples = (int)chosen->samples,
                      .shadow_rays = shadows == FINE    ? 8
                                     : shadows == DRAFT ? 2

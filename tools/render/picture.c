@@ -58,6 +58,7 @@ static void tick(const bar_place *bar, double value, int digits)
     char text[32];
     /* a multiple of the step may be 1e-17 instead of 0 */
     snprintf(text, sizeof text, "%.*g", digits, fabs(value) < 1e-9 * span ? 0 : value);
+
     rectangle(bar->image, bar->right, y - scale / 2, bar->right + margin, y - scale / 2 + scale,
               INKS[bar->letters->dark]);
     sp_image_text(bar->image, bar->letters->font, bar->right + margin + margin / 2, y - 7 * scale / 2, scale,
@@ -71,9 +72,11 @@ void tool_picture_bar(sp_image *image, const tool_letters *letters, const double
     int64_t margin = LETTER_WIDTH * scale, line = (LETTER_HEIGHT + 2) * scale;
     int64_t left = image->width - tool_picture_bar_width(scale) + margin, right = left + 3 * margin;
     int64_t top = image->height / 8 + 3 * line, bottom = image->height - image->height / 8;
+
     int titles = 1;
     for (const char *at = title; *at; at++)
         titles += *at == '\n';
+
     char text[32];
     for (const char *at = title; titles > 0; titles--) {
         size_t length = strcspn(at, "\n");
@@ -81,8 +84,10 @@ void tool_picture_bar(sp_image *image, const tool_letters *letters, const double
         sp_image_text(image, letters->font, left, top - titles * line - line / 2, scale, ink, text);
         at += length + (at[length] != 0);
     }
+
     if (bottom <= top)
         return;
+
     rectangle(image, left - scale, top - scale, right + scale, bottom + scale, ink);
     for (int64_t y = top; y < bottom; y++) {
         float linear[3];
@@ -93,15 +98,18 @@ void tool_picture_bar(sp_image *image, const tool_letters *letters, const double
     const double span = range[1] - range[0], room = (double)(bottom - top) / (16 * scale),
                  step = tick_step(span, fmax(1, fmin(6, floor(room))));
     const bar_place place = {image, letters, right, top, bottom, {range[0], range[1]}};
+
     if (!(span > 0)) {
         tick(&place, range[0], 3);
         return;
     }
+
     for (int i = 0; i < 8; i++) {
         const double value = (ceil(range[0] / step) + i) * step;
         if (value <= range[1])
             tick(&place, value, 6);
     }
+
     for (int i = 0; i < 2; i++)
         if (fabs(range[i] - step * rint(range[i] / step)) * (double)(bottom - top) > 11 * scale * span)
             tick(&place, range[i], 3);

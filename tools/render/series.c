@@ -40,14 +40,17 @@ tool_render_worker *tool_render_workers_new(const tool_figure *figure, const too
         tool_render_worker *w = &workers[k];
         w->context = *figure->context;
         w->context.threads = 1;
+
         tool_figure_twin(figure, &w->context, &w->figure);
         w->sheet = (tool_sheet){
             .angle = sheet->angle, .look = sheet->look, .captions = sheet->captions, .longest = sheet->longest};
         memcpy(w->sheet.view, sheet->view, sizeof sheet->view);
         memcpy(w->sheet.up, sheet->up, sizeof sheet->up);
+
         if (pictures)
             tool_sheet_open(w->figure.context, sheet->bar, size, NULL, 1, &w->sheet);
     }
+
     return workers;
 }
 
@@ -63,15 +66,18 @@ void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int thr
                        int64_t count, const int64_t *frame)
 {
     failure failed = {SP_OK, ""};
+
 #pragma omp parallel for ordered schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < count; i++) {
         tool_render_worker *w = &workers[omp_get_thread_num()];
+
         const int status = tool_figure_load(&w->figure, frame[i]);
         if (status == SP_OK)
             tool_figure_widen(&w->figure, range, view);
 #pragma omp ordered
         note(&failed, status, &w->context);
     }
+
     judge(figure->context, &failed, figure->motion->mesh.path);
     for (int k = 0; k < threads; k++) {
         const tool_figure *twin = &workers[k].figure;
@@ -79,6 +85,7 @@ void tool_render_widen(tool_figure *figure, tool_render_worker *workers, int thr
         figure->range[1] = fmax(figure->range[1], twin->range[1]);
         sp_extent_join(&figure->extent, &twin->extent);
     }
+
     for (int k = 0; k < threads; k++) {
         memcpy(workers[k].figure.range, figure->range, sizeof figure->range);
         workers[k].figure.extent = figure->extent;
@@ -108,8 +115,10 @@ void tool_render_series(tool_figure *figure, tool_render_worker *workers, int th
         uint8_t *bytes = NULL;
         int64_t size = 0;
         int before;
+
 #pragma omp atomic read
         before = failed.status;
+
         const int status = before == SP_OK ? draw_picture(w, frame[i], film, &pool, &bytes, &size) : before;
 #pragma omp ordered
         {
@@ -126,8 +135,10 @@ void tool_render_series(tool_figure *figure, tool_render_worker *workers, int th
             } else
                 note(&failed, status, &w->context);
         }
+
         sp_pool_free(&pool);
     }
+
     judge(figure->context, &failed, tool_figure_file(figure));
     for (int k = 0; k < threads; k++) {
         figure->seen[0] = fmin(figure->seen[0], workers[k].figure.seen[0]);

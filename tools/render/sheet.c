@@ -36,6 +36,7 @@ void tool_sheet_open(sp_context *context, bool with_bar, const char *size_text, 
                      tool_sheet *sheet)
 {
     int64_t size[2] = {960, 720}, cells[2] = {1, 1};
+
     if (cells_text) {
         if (!strcmp(cells_text, "auto"))
             square(count, cells);
@@ -44,8 +45,10 @@ void tool_sheet_open(sp_context *context, bool with_bar, const char *size_text, 
         size[0] = 480 * cells[0];
         size[1] = 360 * cells[1];
     }
+
     if (size_text)
         tool_sheet_pair("size", size_text, 16384, size);
+
     sheet->width = size[0];
     sheet->height = size[1];
     sheet->columns = cells[0];
@@ -56,17 +59,22 @@ void tool_sheet_open(sp_context *context, bool with_bar, const char *size_text, 
                                               sheet->longest < TOOL_PICTURE_LETTERS && (sheet->longest == 0 || with_bar)
                                                   ? TOOL_PICTURE_LETTERS
                                                   : sheet->longest);
+
     sheet->bar = with_bar;
     /* Panels stand apart from each other on a page, so that captions belong to one of them. */
     sheet->gap = cells[0] * cells[1] > 1 ? 3 * sheet->letters.scale : 0;
+
     int64_t bar = with_bar ? tool_picture_bar_width(sheet->letters.scale) : 0;
     sheet->cell_width = (sheet->width - bar - sheet->gap * (sheet->columns + 1)) / sheet->columns;
     sheet->cell_height = (sheet->height - sheet->gap * (sheet->rows + 1)) / sheet->rows;
+
     if (sheet->cell_width < 16 || sheet->cell_height < 16)
         tool_fail(SP_USAGE, NULL, "--size: %lldx%lld is too small for what it should show", (long long)size[0],
                   (long long)size[1]);
+
     if (sheet->captions || with_bar)
         sheet->letters.font = tool_font_open(context, &sheet->pool);
+
     tool_check(sp_image_new(context, sheet->width, sheet->height, &sheet->picture), NULL);
     tool_check(sp_image_new(context, sheet->cell_width, sheet->cell_height, &sheet->cell), NULL);
 }
@@ -107,6 +115,7 @@ int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int6
 {
     int status = SP_OK;
     char caption[80];
+
     if (number == 0) {
         sheet->camera = sp_extent_camera(&figure->extent);
         SP_TRY(tool_sheet_page(figure->context, sheet));
@@ -114,6 +123,7 @@ int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int6
             tool_picture_bar(&sheet->picture, &sheet->letters, figure->range,
                              tool_figure_quantity(figure, sheet->letters.font != NULL));
     }
+
     SP_TRY(tool_figure_draw(figure, &sheet->camera, &sheet->cell));
     tool_figure_caption(figure, sheet->letters.font != NULL, frame, caption, sizeof caption);
     tool_sheet_paste(sheet, number, caption);

@@ -28,11 +28,14 @@ static plane parse_plane(const char *text, const sp_field *field)
 {
     char *end;
     plane p = {.normal = *text ? *text - 'x' : -1};
+
     if (p.normal < 0 || p.normal > 2 || text[1] != '=' || !text[2])
         tool_fail(SP_USAGE, NULL, "--slice: \"%s\" is not x, y or z, = and a number from 0 to 1", text);
+
     const double fraction = strtod(text + 2, &end);
     if (*end || !(fraction >= 0 && fraction <= 1))
         tool_fail(SP_USAGE, NULL, "--slice: \"%s\" is not a number from 0 to 1", text + 2);
+
     p.across = p.normal == 0 ? 1 : 0;
     p.upward = p.normal == 2 ? 1 : 2;
     p.at = field->origin[p.normal] + fraction * field->spacing * (double)field->cells[p.normal];
@@ -67,18 +70,23 @@ static void paint(const sp_field *field, const plane *p, const double range[2], 
     const double pixel[2] = {field->spacing * (double)field->cells[p->across] / (double)image->width,
                              field->spacing * (double)field->cells[p->upward] / (double)image->height};
     const double side = fmax(pixel[0], pixel[1]);
+
     for (int64_t row = 0; row < image->height; row++)
         for (int64_t column = 0; column < image->width; column++) {
             double point[3], gradient[3];
+
             point[p->normal] = p->at;
             point[p->across] = field->origin[p->across] + pixel[0] * ((double)column + 0.5);
             point[p->upward] = field->origin[p->upward] + pixel[1] * ((double)(image->height - 1 - row) + 0.5);
+
             const double d = sp_field_interpolate(field, point, gradient);
             const double slope = fmax(hypot(gradient[p->across], gradient[p->upward]), 1e-3);
+
             const float t = (float)fmin(fabs(d) / range[d >= 0], 1),
                         light =
                             1 - (1 - LINE) * line_cover(fabs(d - step * rint(d / step)) / (side * slope), thickness),
                         surface = line_cover(fabs(d) / (side * slope), 1.5 * thickness);
+
             uint8_t *to = image->rgb + 3 * (row * image->width + column);
             for (int k = 0; k < 3; k++) {
                 const float beside =
@@ -99,42 +107,53 @@ void tool_render_slice(sp_context *context, const char *path, const char *slice,
     uint8_t *bytes;
     double range[2] = {0, 0};
     char caption[120];
+
     tool_read(path, NULL, kinds, false, &file);
     tool_check(sp_field_read(context, &file, &field), path);
+
     const plane p = parse_plane(slice, &field);
     const double sides[2] = {(double)field.cells[p.across], (double)field.cells[p.upward]},
                  longer = fmax(sides[0], sides[1]);
+
     for (int k = 0; k < 2; k++)
         size[k] = (int64_t)fmax(rint(720 * sides[k] / longer), 16);
     if (size_text)
         tool_sheet_pair("size", size_text, 16384, size);
+
     tool_letters letters = {.scale = tool_picture_scale(size[0], size[1], TOOL_PICTURE_LETTERS)};
     const int64_t strip = tool_picture_caption_height(letters.scale);
     size[1] += size_text ? 0 : strip; /* the caption is below the slice */
     if (size[1] <= strip)
         tool_fail(SP_USAGE, NULL, "--size: %lldx%lld has no room for a slice above its caption", (long long)size[0],
                   (long long)size[1]);
+
     tool_check(sp_image_new(context, size[0], size[1] - strip, &image), NULL);
     tool_check(sp_image_new(context, size[0], size[1], &picture), NULL);
     memset(picture.rgb, 255, (size_t)(3 * size[0] * size[1]));
+
     for (int64_t i = 0; i < sp_field_vertices(&field); i++) {
         double *to = &range[field.distance[i] >= 0];
         *to = fmax(*to, fabs((double)field.distance[i]));
     }
+
     for (int k = 0; k < 2; k++)
         range[k] = contours > 0 ? DARKEST * contours : range[k] > 0 ? range[k] : field.spacing;
     const double step = contours > 0 ? contours : line_step(fmax(range[0], range[1]));
+
     paint(&field, &p, range, step, &image);
     /* a plane through 0 up to rounding is called so */
     const double place = fabs(p.at) < 1e-9 * field.spacing ? 0 : p.at;
     snprintf(caption, sizeof caption, "%c = %.4g m, lines every %.4g m", 'x' + p.normal, place, step);
+
     letters.font = tool_font_open(context, &pool);
     tool_picture_paste(&picture, 0, 0, &image);
     tool_picture_caption(&picture, &letters, caption);
     sp_font_free(letters.font);
+
     tool_check(sp_png_encode(context, &picture, &pool, &bytes, &count), path);
     tool_write_bytes(tool_output_path(), bytes, count);
     tool_say("1 picture of %lldx%lld; %s", (long long)size[0], (long long)size[1], caption);
+
     sp_pool_free(&pool);
     sp_image_free(&image);
     sp_image_free(&picture);

@@ -21,8 +21,10 @@ static void place_ball(const double centre[3], double radius, int rings, double 
             v[0] = centre[0] + radius * sin(polar) * cos(turn);
             v[1] = centre[1] + radius * sin(polar) * sin(turn);
             v[2] = centre[2] + radius * cos(polar);
+
             if (i == rings)
                 continue;
+
             const int64_t a = base + i * sectors + j, b = base + i * sectors + (j + 1) % sectors;
             const int64_t two[6] = {a, a + sectors, b + sectors, a, b + sectors, b};
             for (int k = 0; k < 6; k++)
@@ -34,19 +36,23 @@ static void place_ball(const double centre[3], double radius, int rings, double 
 static void place_circle(const double centre[3], double radius, const sp_camera *camera, double *circle)
 {
     double to_eye[3], helper[3] = {0, 0, 0}, axis[2][3];
+
     sp_subtract3(camera->eye, camera->angle > 0 ? centre : camera->target, to_eye);
     const double distance = sp_norm3(to_eye);
     for (int k = 0; k < 3; k++)
         to_eye[k] /= distance;
+
     /* In a parallel view, or with the eye inside, the great circle. */
     const double part = camera->angle > 0 && distance > radius ? radius / distance : 0,
                  own = radius * sqrt(1 - part * part);
+
     helper[fabs(to_eye[0]) < 0.6 ? 0 : 1] = 1;
     sp_cross3(helper, to_eye, axis[0]);
     const double side = sp_norm3(axis[0]);
     for (int k = 0; k < 3; k++)
         axis[0][k] /= side;
     sp_cross3(to_eye, axis[0], axis[1]);
+
     for (int s = 0; s < SIDES; s++)
         for (int k = 0; k < 3; k++)
             circle[3 * s + k] = centre[k] + part * radius * to_eye[k] +
@@ -58,17 +64,21 @@ void tool_spheres_new(const sp_pointshell *shell, int level, const sp_camera *ca
 {
     const int64_t count = shell->cumulative[level - 1];
     const int rings = count <= FEW ? RINGS : FEWER_RINGS;
+
     *spheres = (tool_spheres){.count = count, .corners = (rings + 1) * 2 * rings, .triangle_count = 4 * rings * rings};
+
     spheres->vertices = tool_allocate_raw(pool, count, 3 * (size_t)spheres->corners * sizeof *spheres->vertices);
     spheres->triangles =
         tool_allocate_raw(pool, count, 3 * (size_t)spheres->triangle_count * sizeof *spheres->triangles);
     spheres->circle = tool_allocate_raw(pool, count, 3 * SIDES * sizeof *spheres->circle);
     spheres->edges = tool_allocate_raw(pool, count, 2 * SIDES * sizeof *spheres->edges);
+
     for (int64_t p = 0; p < count; p++) {
         const double *centre = shell->points + 3 * p, radius = shell->radius[sp_pointshell_node(shell, level, p)];
         place_ball(centre, radius, rings, spheres->vertices + 3 * spheres->corners * p, spheres->corners * p,
                    spheres->triangles + 3 * spheres->triangle_count * p);
         place_circle(centre, radius, camera, spheres->circle + 3 * SIDES * p);
+
         for (int s = 0; s < SIDES; s++) {
             spheres->edges[2 * (SIDES * p + s)] = SIDES * p + s;
             spheres->edges[2 * (SIDES * p + s) + 1] = SIDES * p + (s + 1) % SIDES;

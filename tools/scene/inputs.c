@@ -36,15 +36,20 @@ static enum scene_refusal set_force(scene_inputs *inputs, sp_loaded_scene *scene
     sp_contact_scene_force force;
     const enum sp_drive drive = sp_scene_force(scene, input->body, input->vertex, input->value, &force);
     int64_t i = 0;
+
     if (drive != SP_DRIVE_DONE)
         return refusal_of(drive);
     while (i < inputs->count && (inputs->at[i].body != input->body || inputs->at[i].vertex != input->vertex))
         i++;
+
     const bool zero = force.force[0] == 0 && force.force[1] == 0 && force.force[2] == 0;
     if (zero && i == inputs->count)
         return SCENE_ACCEPTED;
+
     if (i == SCENE_INPUT_FORCES)
         return SCENE_TOO_MANY;
+
+    /* A zero force is removed: the last one fills its place. */
     if (zero) {
         inputs->count--;
         inputs->at[i] = inputs->at[inputs->count];
@@ -55,6 +60,7 @@ static enum scene_refusal set_force(scene_inputs *inputs, sp_loaded_scene *scene
         inputs->at[i].vertex = input->vertex;
         inputs->force[i] = force;
     }
+
     sp_contact_scene_set_forces(scene->contact, inputs->count, inputs->force);
     return SCENE_ACCEPTED;
 }
@@ -97,16 +103,21 @@ int64_t scene_checksum(const sp_loaded_scene *scene, double *q)
         sp_pose pose;
         double twist[6];
         const int64_t r = scene->bodies[i].r;
+
         sp_contact_scene_body_now(scene->contact, i, &pose, twist, r ? q : NULL, NULL);
         sum = add_words(sum, 3, pose.x);
         sum = add_words(sum, 4, pose.q);
         sum = add_words(sum, 6, twist);
         sum = add_words(sum, r, q);
+
+        /* A second call, for the rates: one scratch array holds either. */
         if (r) {
             sp_contact_scene_body_now(scene->contact, i, &pose, twist, NULL, q);
             sum = add_words(sum, r, q);
         }
     }
+
+    /* The log keeps it as a signed integer. */
     int64_t signed_sum;
     memcpy(&signed_sum, &sum, sizeof signed_sum);
     return signed_sum;

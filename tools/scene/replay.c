@@ -19,13 +19,16 @@ scene_replay *scene_replay_open(sp_context *context, const char *path, simulate_
 {
     if (!path)
         return NULL;
+
     sp_pool pool = {0};
     scene_replay *replay = tool_allocate(&pool, 1, sizeof *replay);
     *replay = (scene_replay){.path = path, .pool = pool};
+
     const int descriptor = tool_open_input(path);
     tool_check(sp_scene_log_read(context, descriptor, &replay->log), path);
     tool_close_input(descriptor);
     tool_record_archive(path, "replay", replay->log.hash, replay->log.meta);
+
     const sp_scene_log_run *run = &replay->log.run;
     choice->steps = replay->log.step_count;
     choice->step = run->step;
@@ -36,6 +39,7 @@ scene_replay *scene_replay_open(sp_context *context, const char *path, simulate_
     choice->gamma = run->gamma;
     choice->tolerance = run->tolerance;
     choice->iterations = run->iterations;
+
     return replay;
 }
 

@@ -36,12 +36,14 @@ static void begin_record(sp_loaded_scene *run, recorder *r, json_t *meta, sp_wri
     const sp_scene *scene = &run->input.scene;
     const int64_t n = scene->body_count;
     int64_t offset = 0;
+
     r->bodies = tool_allocate(&run->pool, n, sizeof *r->bodies);
     r->pose = tool_allocate(&run->pool, n, sizeof *r->pose);
     r->twist = tool_allocate(&run->pool, 6 * n, sizeof(double));
     r->wrench = tool_allocate(&run->pool, 6 * n, sizeof(double));
     r->q = tool_allocate(&run->pool, run->r, sizeof(double));
     r->qdot = tool_allocate(&run->pool, run->r, sizeof(double));
+
     for (int64_t i = 0; i < n; i++) {
         memcpy(r->bodies[i].name, scene->bodies[i].name, sizeof r->bodies[i].name);
         memcpy(r->bodies[i].model, scene->models[scene->bodies[i].model].name, sizeof r->bodies[i].model);
@@ -49,6 +51,7 @@ static void begin_record(sp_loaded_scene *run, recorder *r, json_t *meta, sp_wri
         r->bodies[i].offset = offset;
         offset += run->bodies[i].r;
     }
+
     const sp_scene_trajectory_layout shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING,
                                               r->contacts};
     json_object_set_new(meta, "scene", json_string(run->input.hash));
@@ -72,12 +75,14 @@ static void list_contacts(const sp_loaded_scene *run, recorder *r)
             *point = more(&r->contact_points, count, sizeof *point);
     double *place = more(&r->contact_places, 3 * count, sizeof *place),
            *force = more(&r->contact_forces, 3 * count, sizeof *force);
+
     for (int64_t i = 0; i < count; i++) {
         memcpy(body + 2 * i, from[i].body, sizeof from[i].body);
         point[i] = from[i].point;
         memcpy(place + 3 * i, from[i].at, sizeof from[i].at);
         memcpy(force + 3 * i, from[i].force, sizeof from[i].force);
     }
+
     r->frame.contacts = (sp_scene_trajectory_contacts){count, body, point, place, force};
 }
 
@@ -108,17 +113,20 @@ static void visit_frame(const sp_loaded_scene *run, recorder *r, sp_state *state
 {
     const int64_t n = run->input.scene.body_count;
     sp_scene_frame *frame = &r->frame;
+
     SP_STATE_VALUE(state, frame->time);
     sp_state_bytes(state, r->pose, n * (int64_t)sizeof *r->pose);
     sp_state_reals(state, r->twist, 6 * n);
     sp_state_reals(state, r->wrench, 6 * n);
     sp_state_reals(state, r->q, run->r);
     sp_state_reals(state, r->qdot, run->r);
+
     SP_STATE_VALUE(state, frame->energy);
     SP_STATE_VALUE(state, frame->counts);
     SP_STATE_VALUE(state, frame->hand);
     SP_STATE_VALUE(state, frame->coupling);
     SP_STATE_VALUE(state, frame->device);
+
     if (r->contacts)
         visit_contacts(r, state);
 }
@@ -139,20 +147,24 @@ static void append_frame(recorder *r)
 static void record_frame(const sp_loaded_scene *run, recorder *r, sp_state *kept)
 {
     sp_scene_frame *frame = &r->frame;
+
     frame->time = sp_contact_scene_time(run->contact);
     for (int64_t i = 0; i < run->input.scene.body_count; i++) {
         sp_contact_scene_body_now(run->contact, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
                                   r->qdot + r->bodies[i].offset);
         memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->contact, i), 6 * sizeof(double));
     }
+
     memcpy(frame->energy, run->energy, sizeof frame->energy);
     sp_contact_scene_coupled(run->contact, &frame->hand, frame->coupling, frame->device);
     if (r->contacts)
         list_contacts(run, r);
+
     if (kept) {
         begin_item(ITEM_FRAME, kept);
         visit_frame(run, r, kept);
     }
+
     append_frame(r);
 }
 
@@ -214,6 +226,7 @@ static json_t *make_result(const sp_loaded_scene *run)
 {
     const sp_contact_watch *sum = &run->watch;
     json_t *result = tool_result_new();
+
     json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
     json_object_set_new(result, "pairs_by_normal", json_integer(run->pairs_by_normal));
     json_object_set_new(result, "most_nodes_visited", json_integer(sum->visited));
@@ -227,16 +240,19 @@ static json_t *make_result(const sp_loaded_scene *run)
     json_object_set_new(result, "cycles_out_of_balance", json_integer(sum->restless));
     json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
+
     json_object_set_new(result, "lowest_distance",
                         sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
     json_object_set_new(result, "penetration_by_size", tool_real("penetration_by_size", sum->sunk));
     json_object_set_new(result, "contact_stiffness", tool_real("contact_stiffness", run->stiffness));
     json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
     json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", sp_contact_watch_lean(sum)));
+
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
     json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, sum->first));
     json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, run->energy));
+
     return result;
 }
 
@@ -365,11 +381,13 @@ static void say_stiffness(const sp_loaded_scene *run)
     const sp_scene_body *bodies = run->input.scene.bodies;
     if (!(c->stiffness > 0))
         return;
+
     tool_say(
         "contact.stiffness is %.4g N/m: %s (%.3g kg) rests on %g points at a depth of %.3g m, %g %% of the size of "
         "%s",
         c->stiffness, bodies[c->heaviest].name, run->bodies[c->heaviest].inertia->mass, c->points, c->depth,
         100 * SP_CONTACT_DEPTH, bodies[c->smallest].name);
+
     if (c->stiffest >= 0)
         tool_say("contact is stable with --dt up to %.2g while %s lies on one side, up to %g %% of its size deep",
                  c->step, bodies[c->stiffest].name, 100 * SP_CONTACT_SINKS);
@@ -383,8 +401,10 @@ static void say_size(const sp_loaded_scene *run, const simulate_choice *choice)
     const double frames = (double)(choice->steps / choice->every + 1),
                  bytes = 8 * frames * (double)(19 * bodies + 2 * run->r);
     struct rusage usage;
+
     if ((bodies < MANY_BODIES && bytes < MANY_BYTES) || getrusage(RUSAGE_SELF, &usage) != 0)
         return;
+
     tool_say("%lld bodies take %.2g GB of memory, and %.0f frames of them %.2g GB in the output, without contacts: "
              "--every keeps fewer",
              (long long)bodies, 1024e-9 * (double)usage.ru_maxrss, frames, 1e-9 * bytes);
@@ -401,6 +421,7 @@ static void load(const char *path, const simulate_choice *choice, sp_loaded_scen
                                       .tolerance = choice->tolerance,
                                       .iterations = choice->iterations,
                                       .memory = tool_memory_left()};
+
     tool_check_source(sp_scene_load(tool_source(), path, &options, run));
     say_stiffness(run);
     say_size(run, choice);

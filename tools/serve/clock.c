@@ -30,13 +30,17 @@ static void take_priority(int64_t priority, int threads)
 {
     const struct sched_param wanted = {.sched_priority = (int)priority};
     int error = 0;
+
+    /* The kernel may otherwise delay a timer by 50 µs (prctl, PR_SET_TIMERSLACK). */
     prctl(PR_SET_TIMERSLACK, 1);
     if (priority == 0)
         return;
+
 #pragma omp parallel num_threads(threads)
     if (sched_setscheduler(0, SCHED_FIFO, &wanted))
 #pragma omp atomic write
         error = errno;
+
     if (error)
         tool_say("it has no real-time priority (%s): other programs may delay a cycle; see ulimit -r", strerror(error));
 }

@@ -40,10 +40,13 @@ static bool get_argument(char type, const char **at, const char *end, osc_argume
 {
     const int size = strchr("ifcrm", type) ? 4 : strchr("hdt", type) ? 8 : 0;
     *argument = (osc_argument){.type = type};
+
     if (strchr("TFNI", type))
         return true;
     if (type == 's' || type == 'S')
         return (argument->text = get_text(at, end)) != NULL;
+
+    /* A blob: its length, then its bytes, filled up to a multiple of four */
     if (type == 'b') {
         const int64_t left = end - *at, length = left >= 4 ? (int64_t)get(*at, 4) : INT64_MAX / 2;
         if (length > left - 4 || (length + 3) / 4 * 4 > left - 4)
@@ -51,13 +54,16 @@ static bool get_argument(char type, const char **at, const char *end, osc_argume
         *at += 4 + (length + 3) / 4 * 4;
         return true;
     }
+
     if (size == 0 || end - *at < size)
         return false;
+
     const uint64_t bits = get(*at, size);
     argument->number = type == 'i'                  ? (double)(int32_t)(uint32_t)bits
                        : type == 'h'                ? (double)(int64_t)bits
                        : type == 'f' || type == 'd' ? real_of(bits, size)
                                                     : 0;
+
     *at += size;
     return true;
 }
@@ -66,16 +72,20 @@ static bool read_message(const char *at, const char *end, void (*take)(void *, c
 {
     osc_message message = {.address = get_text(&at, end)};
     const char *types = message.address && at < end ? get_text(&at, end) : NULL;
+
     if (!message.address || !types || *message.address != '/' || *types != ',')
         return false;
+
     for (types++; *types; types++, message.count++) {
         osc_argument unused;
         const bool kept = message.count < OSC_ARGUMENTS;
         if (!get_argument(*types, &at, end, kept ? &message.argument[message.count] : &unused))
             return false;
     }
+
     if (at != end)
         return false;
+
     if (take)
         take(data, &message);
     return true;
@@ -86,14 +96,18 @@ static bool read_packet(const char *at, const char *end, int depth, void (*take)
 {
     if (end - at < 16 || memcmp(at, "#bundle", 8))
         return end > at && read_message(at, end, take, data);
+
     if (depth == 0)
         return false;
+
+    /* Behind "#bundle" and its time tag come elements, each with its size before it. */
     for (at += 16; at < end;) {
         const int64_t left = end - at, size = left >= 4 ? (int64_t)get(at, 4) : 0;
         if (size < 4 || size % 4 || size > left - 4 || !read_packet(at + 4, at + 4 + size, depth - 1, take, data))
             return false;
         at += 4 + size;
     }
+
     return true;
 }
 

@@ -50,10 +50,13 @@ static void *write_log(void *data)
         const bool last = atomic_load(&r->finished);
         const int64_t end = atomic_load(&r->written);
         int64_t at = atomic_load(&r->read);
+
         for (; at < end; at++) {
             write_entry(r, &r->ring[at % RING]);
             atomic_store(&r->read, at + 1);
         }
+
+        /* What was written before the end was announced has been read. */
         if (last)
             return NULL;
         nap();
@@ -76,6 +79,7 @@ serve_recorder *serve_record_open(server *s, const char *path)
 {
     if (!path)
         return NULL;
+
     const sp_scene_options *o = &s->scene.options;
     const sp_scene_log_run run = {.step = o->step,
                                   .integrator = (int64_t)o->integrator,
@@ -84,19 +88,23 @@ serve_recorder *serve_record_open(server *s, const char *path)
                                   .gamma = o->gamma,
                                   .tolerance = o->tolerance,
                                   .semi_implicit = o->semi_implicit};
+
     serve_recorder *r = tool_allocate(&s->pool, 1, sizeof *r);
     r->path = path;
     r->context = *s->context;
     r->ring = tool_allocate(&s->pool, RING, sizeof *r->ring);
+
     r->meta = tool_meta_new("scene_log");
     tool_meta_output(r->meta, "record");
     json_object_set_new(r->meta, "scene", json_string(s->scene.input.hash));
     json_object_set_new(r->meta, "bodies", json_integer(s->scene.input.scene.body_count));
+
     r->output = tool_output_open(path);
     const int status =
         sp_scene_log_begin(&r->context, tool_output_writer_of(&r->context, r->output), r->meta, &run, &r->log);
     if (status != SP_OK)
         tool_fail(status, path, "%s", r->context.message);
+
     start_thread(r);
     return r;
 }

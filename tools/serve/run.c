@@ -36,13 +36,16 @@ static void collect(server *s)
     supple_shared_state *state = server_state(s);
     double *q = server_coordinates(s), *qdot = q + scene->r;
     sp_pose pose;
+
     now->cycle = (uint64_t)s->clock.cycles;
     now->missed = (uint64_t)s->clock.missed;
     now->time = sp_contact_scene_time(scene->contact);
+
     if (scene->input.scene.coupling.kind != SP_SCENE_NO_COUPLING) {
         sp_contact_scene_coupled(scene->contact, &pose, now->coupling, now->device);
         write_pose(&pose, now->hand);
     }
+
     for (int64_t i = 0; i < scene->input.scene.body_count; i++) {
         const int64_t r = scene->bodies[i].r;
         sp_contact_scene_body_now(scene->contact, i, &pose, state[i].twist, r ? q : NULL, r ? qdot : NULL);
@@ -75,14 +78,18 @@ void server_load(server *s, const char *path, const simulate_choice *integration
                                       .tolerance = integration->tolerance,
                                       .iterations = integration->iterations,
                                       .memory = tool_memory_left()};
+
     s->path = path;
     tool_check_source(sp_scene_load(tool_source(), path, &options, &s->scene));
+
     const int64_t bodies = s->scene.input.scene.body_count;
     s->q = tool_allocate(&s->pool, scene_most_coordinates(&s->scene), sizeof *s->q);
     s->now_size = (int64_t)sizeof(supple_shared_output) + bodies * (int64_t)sizeof(supple_shared_state) +
                   2 * s->scene.r * (int64_t)sizeof(double);
+
     s->now = tool_allocate(&s->pool, s->now_size, 1);
     s->clock.period = llround(1e9 / choice->rate);
+
     collect(s);
     s->recorder = serve_record_open(s, choice->record);
     s->udp = serve_udp_open(s, choice->port_given, choice->address, choice->port);
@@ -157,16 +164,20 @@ static void report_inputs(const server *s)
                                           [SCENE_NO_TARGET] = "inputs for no such body or vertex",
                                           [SCENE_NOT_DRIVEN] = "inputs for what they cannot move",
                                           [SCENE_TOO_MANY] = "forces too many"};
+
     char text[600] = "";
     size_t at = 0;
     for (int i = 0; i < DROP_COUNT; i++)
         if (s->dropped[i])
             at += (size_t)snprintf(text + at, sizeof text - at, ", %lld %s", (long long)s->dropped[i], dropped[i]);
+
     if (s->lost)
         at += (size_t)snprintf(text + at, sizeof text - at, ", %u packets for which the socket had no room", s->lost);
+
     for (int i = SCENE_NOT_A_VALUE; i < TOOL_COUNT(refused); i++)
         if (s->refused[i])
             at += (size_t)snprintf(text + at, sizeof text - at, ", %lld %s", (long long)s->refused[i], refused[i]);
+
     tool_say("%lld packets, %lld inputs accepted; dropped: %s", (long long)s->packets,
              (long long)s->refused[SCENE_ACCEPTED], *text ? text + 2 : "none");
 }

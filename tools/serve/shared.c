@@ -80,10 +80,13 @@ static supple_shared_header lay_out(const server *s)
                               .output_size = (uint64_t)s->now_size,
                               .step = s->scene.options.step,
                               .period = 1e-9 * (double)s->clock.period};
+
+    /* A line of its own before each part holds the sequence number that its writer counts. */
     h.input_size = sizeof(supple_shared_input) + h.bodies * sizeof(supple_shared_pose) + sizeof(supple_shared_clutch);
     h.input_offset = align(h.body_offset + h.bodies * sizeof(supple_shared_body));
     h.output_offset = align(h.input_offset + SUPPLE_SHARED_LINE + h.input_size);
     h.size = align(h.output_offset + SUPPLE_SHARED_LINE + h.output_size);
+
     return h;
 }
 
@@ -100,11 +103,13 @@ static int create(const char *name)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+
     const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = errno;
     if (file >= 0 && fstat(file, &made) == 0) {
         shared_name = name;
         tool_also_remove(remove_name);
     }
+
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return file;
@@ -118,14 +123,18 @@ static void *map(const char *name, uint64_t size)
         tool_hint("if no server uses it, remove /dev/shm%s", name);
         tool_fail(SP_SYSTEM, NULL, "--shared: %s exists already", name);
     }
+
     if (file < 0)
         tool_fail(SP_SYSTEM, NULL, "--shared: cannot create %s: %s", name, strerror(errno));
+
     const int error = posix_fallocate(file, 0, (off_t)size); /* no SIGBUS later where memory is short */
     if (error)
         tool_fail(SP_SYSTEM, NULL, "--shared: no memory for %llu bytes: %s", (unsigned long long)size, strerror(error));
+
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         tool_fail(SP_SYSTEM, NULL, "--shared: cannot map %s: %s", name, strerror(errno));
+
     close(file);
     watch_memory(memory, size);
     return memory;
@@ -148,15 +157,19 @@ serve_shared *serve_shared_open(server *s, const char *name)
 {
     if (!name)
         return NULL;
+
     check_name(name);
     serve_shared *shared = tool_allocate(&s->pool, 1, sizeof *shared);
+
     shared->header = lay_out(s);
     shared->input = tool_allocate(&s->pool, (int64_t)shared->header.input_size, 1);
     shared->number = tool_allocate(&s->pool, (int64_t)shared->header.bodies, sizeof *shared->number);
+
     shared->memory = map(name, shared->header.size);
     describe_bodies(s, (supple_shared_body *)(void *)((char *)shared->memory + shared->header.body_offset));
     memcpy(shared->memory, &shared->header, sizeof shared->header);
     serve_shared_publish(shared, s);
+
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy(shared->memory, SUPPLE_SHARED_MAGIC, sizeof shared->header.magic); /* last: it is all there */
     return shared;
@@ -196,24 +209,30 @@ void serve_shared_receive(serve_shared *shared, server *s)
     if (!shared)
         return;
     const supple_shared_header *h = &shared->header;
+
     const uint64_t sequence =
         supple_shared_load((const uint64_t *)(const void *)((char *)shared->memory + h->input_offset));
     if (sequence == shared->sequence ||
         !supple_shared_read(shared->memory, h->input_offset, 0, shared->input, h->input_size, 1))
         return;
+
     shared->sequence = sequence;
     const supple_shared_input *in = shared->input;
     const supple_shared_pose *pose = (const supple_shared_pose *)(in + 1);
     const supple_shared_clutch *clutch = (const supple_shared_clutch *)(pose + h->bodies);
+
     if (in->hand.number != shared->hand_number)
         take_pose(s, SP_SCENE_LOG_HAND, &in->hand);
     shared->hand_number = in->hand.number;
+
     if (clutch->number != shared->clutch_number)
         take_clutch(s, clutch->held);
     shared->clutch_number = clutch->number;
+
     if (in->force_number != shared->force_number)
         take_forces(s, in);
     shared->force_number = in->force_number;
+
     for (uint64_t i = 0; i < h->bodies; i++) {
         if (pose[i].number != shared->number[i])
             take_pose(s, (int32_t)i, &pose[i]);

@@ -77,12 +77,15 @@ serve_udp *serve_udp_open(server *s, bool given, const char *address, int64_t po
 {
     if (!given)
         return NULL;
+
     const sp_scene *scene = &s->scene.input.scene;
     serve_udp *udp = tool_allocate(&s->pool, 1, sizeof *udp);
+
     udp->by_name = tool_allocate(&s->pool, scene->body_count, sizeof *udp->by_name);
     for (int64_t i = 0; i < scene->body_count; i++)
         udp->by_name[i] = &scene->bodies[i];
     qsort(udp->by_name, (size_t)scene->body_count, sizeof *udp->by_name, compare_names);
+
     udp->server = s;
     udp->socket = open_socket(address, port);
     return udp;
@@ -107,13 +110,16 @@ static bool get_body(const serve_udp *udp, const osc_argument *argument, int32_t
 {
     const sp_scene *scene = &udp->server->scene.input.scene;
     *body = (int32_t)scene->body_count;
+
     if (argument->type == 'i') {
         *body =
             argument->number >= 0 && argument->number < (double)scene->body_count ? (int32_t)argument->number : *body;
         return true;
     }
+
     if (argument->type != 's')
         return false;
+
     sp_scene_body wanted;
     const sp_scene_body *key = &wanted, **found;
     if (strlen(argument->text) < sizeof wanted.name) {
@@ -181,13 +187,16 @@ static bool take_subscribe(serve_udp *udp, const osc_message *m)
     double every = 1;
     subscriber *to = find_subscriber(udp);
     const bool single = m->count == 2;
+
     if (m->count > 2 || (m->count > 0 && !get_reals(m, 0, 1, &every)) || !(every >= 1 && every <= 1e9) ||
         (single && (m->argument[1].type != 's' || strcmp(m->argument[1].text, "f"))))
         return false;
+
     if (!to && udp->subscriber_count == SUBSCRIBERS) {
         udp->server->dropped[DROP_SUBSCRIBERS]++;
         return true;
     }
+
     to = to ? to : &udp->subscribers[udp->subscriber_count++];
     *to = (subscriber){
         .address = udp->from, .every = (int64_t)every, .heard = udp->server->clock.begun, .type = single ? 'f' : 'd'};
@@ -216,12 +225,14 @@ static void take_message(void *data, const osc_message *m)
     } known[] = {{"/hand", take_hand},   {"/clutch", take_clutch},       {"/body", take_body},
                  {"/force", take_force}, {"/subscribe", take_subscribe}, {"/unsubscribe", take_unsubscribe},
                  {"/stop", take_stop}};
+
     serve_udp *udp = data;
     for (int i = 0; i < TOOL_COUNT(known); i++)
         if (!strcmp(m->address, known[i].address)) {
             udp->server->dropped[DROP_ARGUMENTS] += !known[i].take(udp, m);
             return;
         }
+
     udp->server->dropped[DROP_UNKNOWN]++;
 }
 
@@ -239,10 +250,14 @@ static ssize_t next_packet(serve_udp *udp, server *s)
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
+
     const ssize_t count = recvmsg(udp->socket, &message, 0);
+
+    /* SO_RXQ_OVFL: a count comes with each packet once one has been dropped. */
     const struct cmsghdr *about = count >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (about && about->cmsg_level == SOL_SOCKET && about->cmsg_type == SO_RXQ_OVFL)
         memcpy(&s->lost, CMSG_DATA(about), sizeof s->lost);
+
     return count;
 }
 
@@ -253,10 +268,12 @@ void serve_udp_receive(serve_udp *udp, server *s)
         const ssize_t count = next_packet(udp, s);
         if (count < 0)
             return;
+
         s->packets++;
         subscriber *known = find_subscriber(udp);
         if (known)
             known->heard = s->clock.begun;
+
         if (count > MOST_BYTES)
             s->dropped[DROP_LONG]++;
         else if (!osc_read(udp->bytes, count, take_message, udp))
@@ -297,6 +314,7 @@ static void begin_datagram(outgoing *out)
 static void put(outgoing *out, const char *address, const char *name, int64_t first, int count, const double *value)
 {
     const char *types = name ? first >= 0 ? "si" : "s" : "";
+
     for (int attempt = 0; attempt < 2; attempt++) {
         osc_begin_message(&out->writer, address, types, out->to->type, count);
         if (name)
@@ -304,10 +322,12 @@ static void put(outgoing *out, const char *address, const char *name, int64_t fi
         if (first >= 0)
             osc_put_integer(&out->writer, (int32_t)first);
         osc_put_reals(&out->writer, out->to->type, count, value);
+
         if (osc_end_message(&out->writer)) {
             out->messages++;
             return;
         }
+
         send_datagram(out);
         begin_datagram(out);
     }
@@ -320,26 +340,32 @@ static void send_state(serve_udp *udp, const server *s, const subscriber *to)
     const supple_shared_state *state = server_state(s);
     const double *q = server_coordinates(s);
     outgoing out = {.udp = udp, .to = to, .server = s};
+
     begin_datagram(&out);
     if (scene->coupling.kind != SP_SCENE_NO_COUPLING) {
         put(&out, "/hand", NULL, -1, 7, now->hand);
         put(&out, "/hand/force", NULL, -1, 6, now->device);
     }
+
     for (int64_t i = 0; i < scene->body_count; i++) {
         const char *name = scene->bodies[i].name;
         double pose[13];
+
         if (scene->bodies[i].motion == SP_SCENE_FIXED && s->scene.bodies[i].r == 0)
             continue;
+
         memcpy(pose, state[i].pose, sizeof state[i].pose);
         memcpy(pose + 7, state[i].twist, sizeof state[i].twist);
         put(&out, "/pose", name, -1, 13, pose);
         put(&out, "/contact", name, -1, 6, state[i].contact);
+
         for (int64_t j = 0; j < s->scene.bodies[i].r; j += CHUNK) {
             const int64_t left = s->scene.bodies[i].r - j;
             put(&out, "/q", name, j, (int)(left < CHUNK ? left : CHUNK), q + j);
         }
         q += s->scene.bodies[i].r;
     }
+
     send_datagram(&out);
 }
 
@@ -348,10 +374,12 @@ void serve_udp_send(serve_udp *udp, const server *s)
 {
     for (int64_t i = 0; udp && i < udp->subscriber_count;) {
         subscriber *to = &udp->subscribers[i];
+
         if (s->clock.begun - to->heard > LEASE) {
             *to = udp->subscribers[--udp->subscriber_count];
             continue;
         }
+
         if (to->due-- <= 0) {
             to->due = to->every - 1;
             send_state(udp, s, to);

@@ -38,9 +38,11 @@ static void find_loads(simulation *s)
         if (s->loads[l].kind == SP_LOAD_SPRING)
             tool_fail(SP_USAGE, s->choice->loads, "load %lld is a spring, which a certificate cannot contain",
                       (long long)l + 1);
+
         tool_check(sp_load_fields_factors(s->context, s->body, &c->file.loads, l + 1, &s->loads[l],
                                           c->factor + l * count + 3, &known),
                    s->choice->loads);
+
         if (known)
             continue;
         tool_hint("polycoef --certificate --loads %s", s->choice->loads);
@@ -56,14 +58,17 @@ void certify_begin(simulation *s)
     struct simulate_certificate *c = s->certificate = tool_allocate(&s->pool, 1, sizeof *c);
     tool_check_source(
         sp_input_certificate(tool_source(), s->choice->certificate, "certificate", &s->mesh, &s->basis, &c->file));
+
     check_model(s);
     tool_check(sp_load_fields_check(s->context, s->body, &c->file.loads), s->choice->certificate);
+
     const int64_t loads = 3 + c->file.loads.count;
     c->factor = tool_allocate(&s->pool, loads * s->load_count, sizeof *c->factor);
     c->load = tool_allocate(&s->pool, loads, sizeof *c->load);
     c->part = tool_allocate(&s->pool, s->r, sizeof *c->part);
     c->acceleration = tool_allocate(&s->pool, s->r, sizeof *c->acceleration);
     c->work = tool_allocate(&s->pool, sp_certificate_columns(s->r, c->file.loads.count), sizeof *c->work);
+
     find_loads(s);
 }
 
@@ -120,9 +125,12 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
     struct simulate_certificate *c = s->certificate;
     if (!c)
         return;
+
     const bool statics = s->choice->integrator == SP_STATIC;
     const double *q = sp_integrator_q(integrator), *v = sp_integrator_v(integrator);
     apply_loads(s, sp_integrator_time(integrator));
+
+    /* The norms of the residual R (reduced/certificate.h) */
     simulation_accelerate(s, integrator, c->acceleration);
     const sp_certificate_state state = {.q = q,
                                         .rate = statics ? NULL : v,
@@ -131,6 +139,8 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
                                         .damping_stiffness = s->damping_stiffness};
     sp_certificate_norms norms;
     sp_certificate_evaluate(&c->file, &state, c->work, &norms);
+
+    /* The energy of an error e is ½ ‖e‖²_K, with ‖e‖_K = ‖R‖_K⁻¹. */
     energy[CERTIFY_BASIS] = 0.5 * norms.basis * norms.basis;
     energy[CERTIFY_QUADRATURE] = 0.5 * norms.quadrature * norms.quadrature;
     energy[CERTIFY_MOTION] = 0.5 * norms.strain * norms.strain + (statics ? 0 : kinetic(s, v));
@@ -138,6 +148,7 @@ void certify(simulation *s, const sp_integrator *integrator, certify_estimates *
         if (!isfinite(energy[k]))
             tool_fail(SP_NUMERICAL, s->choice->certificate, "the energy of the residual is not finite at %g s",
                       sp_integrator_time(integrator));
+
     add(s, energy, estimates);
 }
 
@@ -162,6 +173,7 @@ bool certify_say(const simulation *s)
     const certify_estimates *e = &s->certified;
     const double limit = s->choice->limit, whole = has_quadrature(s) ? hypot(e->basis, e->quadrature) : e->basis;
     const bool within = !(limit > 0) || whole <= limit;
+
     if (!s->certificate)
         return true;
     if (has_quadrature(s))

@@ -39,6 +39,8 @@ sp_external_loads frame_loads(simulation *s)
     simulate_frame *frame = s->frame;
     if (!frame)
         return loads;
+
+    /* An edited density is a factor on the mass and the gravity of polynomials. */
     const double scale = s->choice->model == SP_MODEL_POLYNOMIALS ? s->polynomials.density : 1;
     sp_inertia inertia;
     tool_check(sp_inertia_of_body(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, &inertia),
@@ -47,6 +49,7 @@ sp_external_loads frame_loads(simulation *s)
                                    s->choice->gravity, &loads, &frame->moving),
                s->choice->frame);
     sp_inertia_free(&inertia);
+
     if (!s->warp)
         return sp_moving_frame_loads(&frame->moving);
     tool_check(sp_warped_frame_new(s->context, s->body, &s->warp->shape, s->basis.columns.U, s->basis.columns.lumped,

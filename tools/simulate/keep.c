@@ -33,14 +33,17 @@ simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run
         return NULL;
     if (partial && access(path, F_OK))
         tool_fail(SP_INPUT, path, "--partial: there is no such checkpoint");
+
     simulate_keep *keep = calloc(1, sizeof *keep);
     if (!keep)
         tool_out_of_memory();
+
     *keep = (simulate_keep){.run = *run,
                             .path = path,
                             .checkpoint = tool_checkpoint_open(path),
                             .partial = partial,
                             .opened = tool_seconds()};
+
     keep->due = keep->opened + SHORTEST;
     keep->looked = keep->opened;
     tool_checkpoint_counts(keep->checkpoint, run->steps, run->what);
@@ -69,21 +72,25 @@ int64_t keep_resume(simulate_keep *keep)
     sp_list list = {0};
     if (!keep)
         return 0;
+
     if (tool_checkpoint_resume(keep->checkpoint, record_again, keep, &list)) {
         sp_state state = {.loading = true, .data = list};
         visit(keep, &keep->resumed, &state);
         if (state.failed || state.at != list.count || keep->resumed < 1 ||
             (keep->run.steps >= 0 && keep->resumed > keep->run.steps))
             tool_checkpoint_damaged(keep->checkpoint);
+
         if (keep->run.steps >= 0)
             tool_say("%lld of %lld %s were done before", (long long)keep->resumed, (long long)keep->run.steps,
                      keep->run.what);
         else
             tool_say("%lld %s were done before", (long long)keep->resumed, keep->run.what);
     }
+
     sp_list_free(&list);
     if (keep->partial && keep->resumed == 0)
         tool_fail(SP_INPUT, keep->path, "--partial: it keeps no %s yet", keep->run.what);
+
     tool_checkpoint_keeps(keep->checkpoint, keep->resumed);
     keep->recorded.data.count = 0;
     return keep->resumed;
@@ -123,20 +130,25 @@ void keep_step(simulate_keep *keep, int64_t done)
 {
     if (!keep)
         return;
+
     const bool last = done == keep->run.steps;
     if (!is_due(keep) && !last)
         return;
+
     const double begin = tool_seconds();
     keep->state.data.count = 0;
     visit(keep, &done, &keep->state);
     if (keep->state.failed || keep->recorded.failed)
         tool_out_of_memory();
+
     /* the last one covers only the time until the outputs are written */
     const sp_list *recorded = &keep->recorded.data, *state = &keep->state.data;
     tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count,
                          !last || begin - keep->opened > 1);
     keep->recorded.data.count = 0;
     tool_checkpoint_keeps(keep->checkpoint, done);
+
+    /* The pause keeps the cost of records at MOST_COST of the time. */
     const double end = tool_seconds(), pause = (end - begin) / MOST_COST;
     keep->due = end + (pause > SHORTEST ? pause : SHORTEST);
 }

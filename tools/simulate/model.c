@@ -30,6 +30,7 @@ static void read_basis(simulation *s)
 {
     static const char *const any[] = {"basis", "modes", "snapshots", NULL}, *const modes[] = {"modes", NULL};
     const char *const *kinds = s->choice->model == SP_MODEL_MODAL ? modes : any;
+
     if (!s->choice->basis)
         tool_hint(s->choice->model == SP_MODEL_MODAL ? "modes makes them"
                                                      : "modes and masspca make it; simfull needs none");
@@ -37,14 +38,17 @@ static void read_basis(simulation *s)
         tool_fail(SP_USAGE, NULL,
                   s->choice->model == SP_MODEL_MODAL ? "a modal model needs the modes as --basis"
                                                      : "a model in a basis needs --basis");
+
     if (!s->shared) {
         tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
         tool_hold_rows(&s->mesh.mesh, &s->basis);
     }
+
     if (s->choice->model == SP_MODEL_MODAL && !s->basis.columns.eigenvalue)
         tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
     if (s->basis.columns.about[0] && s->choice->model == SP_MODEL_MODAL)
         check_about(s);
+
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r,
@@ -72,6 +76,7 @@ static void read_polynomials(simulation *s)
     if (!s->shared)
         tool_check_source(
             sp_input_polynomials(tool_source(), s->choice->polynomials, "poly", &s->mesh, &s->basis, &s->polynomials));
+
     s->r = s->choice->r ? s->choice->r : s->polynomials.r;
     if (s->r > s->polynomials.r)
         tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates",
@@ -88,6 +93,7 @@ static void read_cubature(simulation *s)
     if (!s->choice->cubature)
         tool_fail(SP_USAGE, NULL, "--model cubature needs --cub");
     tool_check_source(sp_input_cubature(tool_source(), s->choice->cubature, "cub", &s->mesh, &s->basis, &s->cubature));
+
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
         tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r,
@@ -104,6 +110,7 @@ static void read_viscosity(simulation *s)
     const sp_mesh *mesh = &s->mesh.mesh;
     if (texts->count == 0)
         return;
+
     s->viscosity = tool_allocate(&s->pool, mesh->material_count, sizeof *s->viscosity);
     for (int64_t i = 0; i < texts->count; i++) {
         int64_t first, last;
@@ -152,6 +159,7 @@ static void read_loads(simulation *s)
         s->load_count = s->before->load_count;
         return;
     }
+
     if (!s->choice->loads)
         return;
     char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
@@ -187,6 +195,7 @@ void simulation_read(simulation *s)
         borrow(s);
     else if (!s->mesh.path)
         tool_read_mesh(tool_argument(0), NULL, &s->mesh);
+
     check_energy_step(s);
     if (s->choice->basis || simulate_in_basis(s->choice))
         read_basis(s);
@@ -194,12 +203,15 @@ void simulation_read(simulation *s)
         read_polynomials(s);
     if (s->choice->model == SP_MODEL_CUBATURE)
         read_cubature(s);
+
     if (s->shared)
         return;
+
     edit_materials(s);
     read_viscosity(s);
     read_decay(s);
     read_loads(s);
+
     const bool prescribed =
         s->choice->model == SP_MODEL_NONLINEAR ||
         s->choice->model == SP_MODEL_LINEAR; /* all vertices may have prescribed motion: a test of the material */
@@ -250,6 +262,7 @@ static sp_model_description describe(simulation *s)
                               .loads = s->loads,
                               .viscosity = s->viscosity,
                               .decay = s->decay.count > 0 ? &s->decay : NULL};
+
     if (!s->frame && !s->skin) /* which turn gravity */
         memcpy(d.gravity, c->gravity, sizeof d.gravity);
     return d;
@@ -263,6 +276,7 @@ static void check_part(const simulation *s, int status)
         [SP_PART_MESH] = s->mesh.path,    [SP_PART_BASIS] = c->basis,     [SP_PART_POLYNOMIALS] = c->polynomials,
         [SP_PART_CUBATURE] = c->cubature, [SP_PART_GROUNDS] = "--ground", [SP_PART_DYNAMIC] = "--dynamic",
         [SP_PART_LOADS] = c->loads,       [SP_PART_GRAVITY] = c->basis,   [SP_PART_ACTIVATION] = c->activation};
+
     if (status == SP_USAGE && s->model.part == SP_PART_GRAVITY) {
         tool_hint("a body of a scene with \"motion\": \"free\" has a frame that falls, and bounces with a point shell "
                   "(simscene)");
@@ -274,18 +288,22 @@ static void check_part(const simulation *s, int status)
 void simulation_make(simulation *s)
 {
     sp_model_description description = describe(s);
+
     if (s->cubature.stiffness &&
         tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
         tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness),
                    s->choice->cubature);
+
     if (s->vertices.choice)
         vertices_describe(s, &description);
     check_part(s, sp_model_new(s->context, &description, &s->model));
     sp_load_set_at_ends(&s->model.loads, s->choice->integrator == SP_STATIC);
+
     if (s->model.loads.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads,
                   "%lld loads move nothing (load %lld first): fixed or unused vertices, or regions without elements",
                   (long long)s->model.loads.idle, (long long)s->model.loads.first_idle);
+
     find_damping(s);
     if (s->vertices.choice)
         vertices_begin(s);
@@ -301,23 +319,28 @@ void simulation_accelerate(simulation *s, const sp_integrator *integrator, doubl
     const sp_load_set *set = &s->model.loads;
     const sp_system *system = &s->model.system;
     const double time = sp_integrator_time(integrator);
+
     if (!s->reduced_force)
         s->reduced_force = tool_allocate(&s->pool, 2 * s->r, sizeof *s->reduced_force);
     double *force = s->reduced_force, *part = force + s->r;
     memset(acceleration, 0, (size_t)s->r * sizeof *acceleration);
     if (s->choice->integrator == SP_STATIC)
         return;
+
+    /* M (q̈ + αq̇) = F − f(q) − β K(q) q̇ */
     system->force(system->self, sp_integrator_q(integrator), part);
     for (int64_t i = 0; i < s->r; i++)
         force[i] = simulation_gravity_share(s, time) * set->gravity[i] - part[i];
     for (int64_t l = 0; l < set->force_count; l++)
         for (int64_t i = 0; i < s->r; i++)
             force[i] += simulation_load_share(s, set->loads[l], time) * set->columns[l * s->r + i];
+
     if (s->damping_stiffness > 0) {
         system->tangent_times(system->self, sp_integrator_q(integrator), sp_integrator_v(integrator), part);
         for (int64_t i = 0; i < s->r; i++)
             force[i] -= s->damping_stiffness * part[i];
     }
+
     tool_check(system->mass_solve(system->self, force, acceleration), s->mesh.path);
 }
 

@@ -61,12 +61,14 @@ static void add_group(simulation *s, const char *name, int64_t count, const int6
     struct simulate_reactions *r = s->reactions;
     group *to = &r->groups[r->group_count];
     *to = (group){.name = name, .vertex = tool_allocate(&s->pool, count, sizeof *to->vertex)};
+
     for (int64_t i = 0, k = 0; i < count; i++) {
         while (k < mesh->fixed_count && mesh->fixed[k] < vertex[i])
             k++;
         if (k < mesh->fixed_count && mesh->fixed[k] == vertex[i])
             to->vertex[to->count++] = vertex[i];
     }
+
     r->group_count += to->count > 0;
 }
 
@@ -74,9 +76,11 @@ static void find_groups(simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
     s->reactions->groups = tool_allocate(&s->pool, mesh->set_count + 1, sizeof(group));
+
     if (mesh->fixed_count == 0)
         tool_fail(SP_INPUT, s->mesh.path, "--%s: no vertex is fixed",
                   s->choice->reactions ? "reactions" : "record-reactions");
+
     add_group(s, "fixed", mesh->fixed_count, mesh->fixed);
     for (int64_t i = 0; i < mesh->set_count; i++) {
         int64_t count, *vertex;
@@ -92,10 +96,12 @@ static void open_file(simulation *s)
 {
     static const char *const component[] = {"fx", "fy", "fz", "mx", "my", "mz"};
     struct simulate_reactions *r = s->reactions;
+
     r->output = tool_output_open(s->choice->reactions);
     r->text = open_memstream(&r->bytes, &r->length);
     if (!r->text)
         tool_out_of_memory();
+
     fprintf(r->text, "time");
     for (int64_t g = 0; g < r->group_count; g++)
         for (int c = 0; c < 6; c++)
@@ -131,12 +137,16 @@ static void find_answers(simulation *s)
     sp_pool scratch = {0};
     int64_t *node = tool_allocate_raw(&scratch, n, sizeof *node);
     r->answer = tool_allocate_raw(&s->pool, n * count, sizeof *r->answer);
+
+    /* K at rest, factored */
     tool_check(sp_elastic_stiffness(s->context, s->body, &K), s->mesh.path);
     sp_fe_space_nodes(s->body, node);
     tool_check(sp_cholesky_new(s->context, &K, node, &factor), s->mesh.path);
     if (sp_cholesky_factor(factor, &K) != SP_OK)
         tool_fail(SP_INPUT, s->mesh.path,
                   "reactions of a reduced-order model need fixed vertices that leave no rigid motion free");
+
+    /* The right sides −K_fc e */
     for (int64_t k = 0; k < count; k++) {
         support_motion(s, &r->groups[k / 6], (int)(k % 6), r->u);
         sp_elastic_tangent_times(s->context, s->body, rest, r->u, r->part);
@@ -144,6 +154,7 @@ static void find_answers(simulation *s)
         for (int64_t i = 0; i < n; i++)
             r->answer[k * n + i] = -r->answer[k * n + i];
     }
+
     tool_check(sp_cholesky_solve(factor, count, r->answer, r->answer), s->mesh.path);
     sp_cholesky_free(factor);
     sp_sparse_free(&K);
@@ -166,22 +177,29 @@ void reactions_begin(simulation *s)
     const int64_t rows = 3 * s->mesh.mesh.vertex_count;
     if (!s->choice->reactions && !s->choice->record_reactions)
         return;
+
     if (s->basis.columns.about[0])
         tool_fail(SP_INPUT, s->choice->basis,
                   "its modes are about a static equilibrium, whose reactions are not known");
+
     struct simulate_reactions *r = s->reactions = tool_allocate(&s->pool, 1, sizeof *r);
     find_groups(s);
+
     double **vectors[] = {&r->u, &r->v, &r->a, &r->force, &r->part};
     for (int i = 0; i < TOOL_COUNT(vectors); i++)
         *vectors[i] = tool_allocate(&s->pool, rows, sizeof(double));
     r->sums = tool_allocate(&s->pool, r->group_count, 6 * sizeof *r->sums);
+
     r->load_force = tool_allocate(&s->pool, rows * s->load_count, sizeof *r->load_force);
     for (int64_t l = 0; l < s->load_count; l++)
         tool_check(sp_load_distribute(s->context, s->body, &s->loads[l], r->load_force + l * rows), NULL);
+
     if (s->viscosity)
         tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &r->viscous), s->mesh.path);
+
     if (simulate_in_basis(s->choice))
         find_answers(s);
+
     if (s->choice->record_reactions)
         add_to_record(s);
     if (s->choice->reactions)
@@ -201,6 +219,7 @@ static void subtract_loads(simulation *s, double time)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
     struct simulate_reactions *r = s->reactions;
+
     for (int64_t l = 0; l < s->load_count; l++) {
         const sp_load *load = &s->loads[l];
         const double part = simulation_load_share(s, load, time);
@@ -208,6 +227,8 @@ static void subtract_loads(simulation *s, double time)
             add(s, -part, r->load_force + l * 3 * mesh->vertex_count);
             continue;
         }
+
+        /* A spring pulls towards its anchor, which may move; a step of statics has the anchor of its middle. */
         for (int c = 0; c < 3 && part > 0; c++) {
             const double when = s->choice->integrator == SP_STATIC ? time - 0.5 * s->choice->step : time,
                          moved = load->moving ? (when - load->start) / (load->end - load->start) : 0,
@@ -223,10 +244,12 @@ static void mass_times(const simulation *s, const double *from, double *to)
 {
     const int64_t vertices = s->mesh.mesh.vertex_count;
     memset(to, 0, (size_t)(3 * vertices) * sizeof *to);
+
     if (!s->model.system.lumped) {
         sp_fe_space_mass_times(s->context, s->body, 3, from, to);
         return;
     }
+
     sp_pool scratch = {0};
     double *mass = tool_allocate_raw(&scratch, vertices, sizeof *mass);
     sp_fe_space_vertex_mass(s->body, true, mass);
@@ -253,14 +276,17 @@ static void add_internal(simulation *s)
     const bool linear = s->choice->model == SP_MODEL_LINEAR || s->choice->model == SP_MODEL_MODAL;
     double *rest = NULL;
     sp_pool scratch = {0};
+
     if (linear)
         rest = tool_allocate(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *rest);
+
     const double *about = linear ? rest : r->u;
     if (linear)
         sp_elastic_tangent_times(s->context, s->body, rest, r->u, r->part);
     else
         sp_elastic_force(s->context, s->body, r->u, r->part);
     add(s, 1, r->part);
+
     if (s->damping_stiffness > 0) {
         sp_elastic_tangent_times(s->context, s->body, about, r->v, r->part);
         add(s, s->damping_stiffness, r->part);
@@ -277,7 +303,9 @@ static void sum_groups(const simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
     const struct simulate_reactions *r = s->reactions;
+
     memset(r->sums, 0, (size_t)r->group_count * 6 * sizeof *r->sums);
+
     for (int64_t g = 0; g < r->group_count; g++)
         for (int64_t i = 0; i < r->groups[g].count; i++) {
             const int64_t v = r->groups[g].vertex[i];
@@ -302,11 +330,15 @@ static void leave_unbalanced(simulation *s)
     const int64_t coordinates = s->model.r;
     sp_pool scratch = {0};
     double *along = tool_allocate_raw(&scratch, 2 * coordinates, sizeof *along), *a = along + coordinates;
+
+    /* along = Uᵀ r, where r is the force on free components */
     for (int64_t j = 0; j < coordinates; j++) {
         along[j] = 0;
         for (int64_t i = 0; i < s->body->dof_count; i++)
             along[j] += s->model.U[j * s->model.rows + s->body->free[i]] * r->force[s->body->free[i]];
     }
+
+    /* r −= M U a of a = (UᵀMU)⁻¹ along */
     tool_check(s->model.system.mass_solve(s->model.system.self, along, a), s->mesh.path);
     sp_model_at_vertices(&s->model, a, NULL, s->mesh.mesh.vertex_count, NULL, r->a);
     mass_times(s, r->a, r->part);
@@ -356,18 +388,22 @@ const double *reactions_record(simulation *s, const sp_integrator *integrator)
     struct simulate_reactions *r = s->reactions;
     if (!r)
         return NULL;
+
     memset(r->force, 0, (size_t)(3 * vertices) * sizeof *r->force);
     memset(r->a, 0, (size_t)(3 * vertices) * sizeof *r->a);
+
     sp_model_at_vertices(&s->model, sp_integrator_q(integrator), NULL, vertices, NULL, r->u);
     sp_model_at_vertices(&s->model, sp_integrator_v(integrator), NULL, vertices, NULL, r->v);
     if (a)
         sp_model_at_vertices(&s->model, a, NULL, vertices, NULL, r->a);
+
     add_inertia(s, time);
     add_internal(s);
     subtract_loads(s, time);
     sum_groups(s);
     correct(s);
     measure_balance(s);
+
     if (r->text)
         write_line(r, time);
     return r->sums;
@@ -386,6 +422,7 @@ void reactions_write(simulation *s, json_t *result)
     struct simulate_reactions *r = s->reactions;
     if (!r)
         return;
+
     if (simulate_in_basis(s->choice) && r->largest > 0) {
         const double part = r->unbalanced / r->largest;
         json_object_set_new(result, "reactions_unbalanced", tool_real("reactions_unbalanced", part));
@@ -393,9 +430,11 @@ void reactions_write(simulation *s, json_t *result)
                  "static reactions are added",
                  part);
     }
+
     sp_viscous_free(&r->viscous);
     if (!r->text)
         return;
+
     if (fclose(r->text))
         tool_out_of_memory();
     tool_output_bytes(r->output, r->bytes, (int64_t)r->length);

@@ -25,14 +25,17 @@ void simulation_choose_record(simulation *s)
 {
     bool reduced = simulate_in_basis(s->choice);
     const enum simulate_record record = (enum simulate_record)s->choice->record;
+
     if (record == RECORD_PROBES && !s->choice->probes)
         tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
+
     const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* the mesh of the recorded quantities */
     s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
     s->shape.residuals = s->choice->certificate != NULL;
     s->shape.frame = s->choice->frame != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
+
     if (record == RECORD_ALL)
         s->shape.point_count = mesh->vertex_count;
     else if (s->choice->probes)
@@ -42,6 +45,7 @@ void simulation_choose_record(simulation *s)
                                                                         .mesh = mesh,
                                                                         .mesh_path = s->mesh.path},
                                                     s->choice->probes, &s->pool, &s->shape.vertex);
+
     list_points(s);
     reactions_begin(s);
     s->u = tool_allocate(&s->pool, 3 * mesh->vertex_count, sizeof(double));
@@ -88,11 +92,13 @@ void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp
                       .udot = s->udot,
                       .reaction = s->kept_q + 2 * s->shape.r};
     double pose[7], twist[6];
+
     visit_frame(&s->shape, &frame, kept);
     *time = frame.time;
     frame_pose(s, frame.time, pose, twist);
     frame.pose = pose;
     frame.twist = twist;
+
     if (!kept->failed)
         tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
@@ -104,10 +110,14 @@ static void fill_displacements(simulation *s, const sp_integrator *integrator)
         fill_points(s, sp_integrator_q(integrator), sp_integrator_prescribed(integrator), s->u);
         return;
     }
+
+    /* The correction needs the displacements of all vertices, of which only the recorded ones stay. */
     sp_model_at_vertices(&s->model, sp_integrator_q(integrator), NULL, s->mesh.mesh.vertex_count, NULL, s->u);
     correct_displacements(s, integrator, s->u);
+
     if (!s->point)
         return;
+
     double *points = tool_allocate_raw(&s->pool, 3 * s->shape.point_count, sizeof *points);
     for (int64_t p = 0; p < s->shape.point_count; p++)
         memcpy(points + 3 * p, s->u + 3 * s->point[p], 3 * sizeof *points);
@@ -120,6 +130,7 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
 {
     double pose[7], twist[6];
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot, .pose = pose, .twist = twist};
+
     frame_pose(s, frame.time, pose, twist);
     if (s->warp)
         warp_points(s, sp_integrator_q(integrator), sp_integrator_v(integrator));
@@ -127,14 +138,17 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
         fill_displacements(s, integrator);
         fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
     }
+
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
     frame.reaction = reactions_record(s, integrator);
+
     sp_integrator_energies(integrator, energy);
     memcpy(frame.energy, energy, sizeof frame.energy);
     memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
     memset(s->estimate, 0, sizeof s->estimate);
     certify(s, integrator, &s->certified, frame.residual);
+
     if (kept)
         visit_frame(&s->shape, &frame, kept);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());

@@ -54,19 +54,24 @@ static void read_cuts(run *r, const simulate_vertices_choice *c)
         int64_t *origin;
         const char *text = c->cuts.key[i - 1];
         double time;
+
         if (!vertices_parse_numbers(text, 1, &time) || time < 0)
             tool_fail(SP_USAGE, NULL, "--cut: \"%s\" is not a time in seconds", text);
         const double from = round(time / r->choice->step);
         if (!(from < (double)r->choice->steps))
             tool_fail(SP_USAGE, NULL, "--cut: %s s does not come before the end of the motion at %g s", text,
                       (double)r->choice->steps * r->choice->step);
+
         r->from[i] = (int64_t)from;
         if (r->from[i] < r->from[i - 1])
             tool_fail(SP_USAGE, NULL, "--cut: the cut at %s s comes after a later one", text);
+
         tool_read_cut(c->cuts.file[i - 1], "cut", &before->mesh, &s->mesh, &origin);
         s->before = before;
         s->origin = origin;
     }
+
+    /* vertex_of, from the last stage backwards: a vertex of its mesh is a copy of one in each mesh before. */
     const simulation *last = &r->stages[r->stage_count - 1];
     const int64_t *later = NULL; /* of the last stage's vertices, in the stage after this */
     for (int64_t i = r->stage_count - 2; i >= 0; i--) {
@@ -96,8 +101,10 @@ static double *carry(run *r, int64_t stage, const double *before, const double *
     double *full = tool_allocate(&r->stages[0].pool, old, sizeof *full),
            *copies = tool_allocate(&r->stages[0].pool, rows, sizeof *copies),
            *q = tool_allocate(&r->stages[0].pool, to->model.system.n, sizeof *q);
+
     if (prescribed)
         memcpy(full, prescribed, (size_t)old * sizeof *full);
+
     sp_fe_space_scatter(from->body, before, full);
     for (int64_t i = 0; i < rows; i++)
         copies[i] = full[3 * to->origin[i / 3] + i % 3];
@@ -121,21 +128,25 @@ static void begin_stage(run *r, int64_t stage)
 {
     simulation *s = &r->stages[stage];
     sp_integrator *before = r->integrator;
+
     simulation_read(s);
     frame_read(s);
     skin_read(s);
     simulation_make(s);
     certify_begin(s);
     correct_begin(s);
+
     r->rules = simulation_energy_rules(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->external_loads = s->skin ? skin_loads(s) : frame_loads(s);
+
     if (!stage) {
         tool_check(sp_integrator_new(r->context, &s->model.system, &r->external_loads, &parameters, s->vertices.start,
                                      NULL, &r->integrator),
                    s->mesh.path);
         return;
     }
+
     parameters.first_step = r->from[stage];
     const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_prescribed(before)),
                  *v = carry(r, stage, sp_integrator_v(before), sp_integrator_prescribed_velocity(before));
@@ -143,6 +154,8 @@ static void begin_stage(run *r, int64_t stage)
                s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
+
+    /* The counts of the stage that ends are added to those of the next. */
     simulation_choose_record(s);
     const sp_system_report report = report_model(r, &r->stages[stage - 1], NULL, NULL);
     r->solves = report.linear_solves;
@@ -174,6 +187,7 @@ static void list_prescribed(run *r, sp_trajectory_layout *shape)
                   count = last->mesh.mesh.vertex_count;
     const uint8_t *axes = prescribed_axes(r, &first->mesh.mesh);
     sp_prescribed_record *prescribed = tool_allocate(&r->stages[0].pool, count, sizeof *prescribed);
+
     for (int64_t v = 0; v < count; v++) {
         const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
         int64_t stage = 0;
@@ -184,6 +198,7 @@ static void list_prescribed(run *r, sp_trajectory_layout *shape)
             prescribed[shape->prescribed_count++] = (sp_prescribed_record){
                 v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
     }
+
     shape->prescribed = prescribed;
 }
 
@@ -274,6 +289,7 @@ static int record(void *data, int64_t number)
     sp_skeleton *bones = s->vertices.skeleton;
     sp_state *kept = keep_recording(r->keep);
     double energy[SP_WORK_COUNT];
+
     simulation_record(s, r->integrator, r->trajectory, energy, kept);
     if (bones) {
         const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
@@ -302,9 +318,11 @@ static void record_again(void *data, sp_state *kept)
     simulation *s = &r->stages[0];
     const int64_t bones = s->vertices.bones.bone_count;
     double time;
+
     simulation_record_again(s, r->trajectory, kept, &time);
     if (!s->vertices.skeleton)
         return;
+
     if (!r->joints)
         r->joints = tool_allocate(&r->stages[0].pool, 2 * bones, sizeof *r->joints);
     sp_state_reals(kept, r->joints, bones);
@@ -362,9 +380,11 @@ static void judge_softening(void *data, sp_remarks *remarks)
     int64_t first;
     if (s->choice->model != SP_MODEL_NONLINEAR)
         return;
+
     double *u = tool_allocate_raw(&scratch, 3 * s->mesh.mesh.vertex_count, sizeof *u);
     sp_model_at_vertices(&s->model, sp_integrator_q(r->integrator), sp_integrator_prescribed(r->integrator),
                          s->mesh.mesh.vertex_count, NULL, u);
+
     const int64_t count = sp_elastic_softened(s->body, u, &first);
     if (count > 0)
         sp_remarks_add(
@@ -373,6 +393,7 @@ static void judge_softening(void *data, sp_remarks *remarks)
             "inverted: the law %s softens there, and the result depends on the mesh; take another law, such as "
             "neo-hookean",
             (long long)count, (long long)first, sp_law_name(s->mesh.mesh.materials[s->mesh.mesh.region[first]].law));
+
     sp_pool_free(&scratch);
 }
 
@@ -396,6 +417,7 @@ static void watch(run *r)
     const simulation *first = &r->stages[0];
     r->course = (sp_run){
         .motion = {r, take_step, reach_stage, visit_motion}, .steps = r->choice->steps, .every = r->choice->every};
+
     sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_estimates, .visit = visit_estimates});
     if (first->vertices.skeleton)
         sp_run_watch(&r->course, (sp_observer){.self = r, .step = watch_turn, .visit = visit_turn, .warn = judge_turn});
@@ -411,6 +433,7 @@ static void watch(run *r)
 static void add_model_report(const run *r, const simulation *s, json_t *result)
 {
     const sp_system_report report = report_model(r, s, sp_integrator_q(r->integrator), r->external);
+
     if (report.iterative) {
         json_object_set_new(result, "linear_solves", json_integer(report.linear_solves));
         json_object_set_new(result, "linear_products", json_integer(report.linear_products));
@@ -433,6 +456,7 @@ static json_t *report_result(const run *r)
     const simulation *s = &r->stages[r->now];
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     json_t *result = tool_result_new();
+
     keep_report(r->keep, result);
     json_object_set_new(result, "coordinates", json_integer(s->model.system.n));
     json_object_set_new(result, "steps", json_integer(report->steps));
@@ -444,24 +468,29 @@ static json_t *report_result(const run *r)
     json_object_set_new(result, "indefinite_matrices", json_integer(report->indefinite));
     json_object_set_new(result, "steps_in_parts", json_integer(report->parted));
     json_object_set_new(result, "smallest_part", tool_real("smallest_part", report->smallest_part));
+
     const bool limited = report->stability_limit > 0 &&
                          isfinite(report->stability_limit); /* infinite where no degree of freedom is free */
     json_object_set_new(result, "stability_limit",
                         limited ? tool_real("stability_limit", report->stability_limit) : json_null());
+
     json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_WORK_COUNT, r->energy.first));
     json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_WORK_COUNT, r->energy.last));
     json_object_set_new(result, "energy_balance",
                         r->choice->integrator == SP_STATIC ? json_null()
                                                            : tool_real("energy_balance", r->energy.balance));
+
     if (r->choice->model == SP_MODEL_CUBATURE && s->model.system.nonconservative)
         json_object_set_new(result, "growth_at_rest", tool_real("growth_at_rest", s->model.growth));
     add_model_report(r, s, result);
+
     if (s->shape.estimates) {
         json_object_set_new(result, "largest_force_estimate",
                             tool_real("largest_force_estimate", r->estimate[SP_NORM_FORCE]));
         json_object_set_new(result, "largest_energy_estimate",
                             tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
     }
+
     certify_report(s, result);
     correct_report(s, r->energy.largest, result);
     return result;
@@ -473,12 +502,15 @@ static json_t *dynamic_vertices(const simulation *first, const simulation *last)
     sp_pool pool = {0};
     bool *dynamic = tool_allocate(&pool, last->mesh.mesh.vertex_count, sizeof *dynamic);
     json_t *list = json_array();
+
     sp_conjac_system_mark(&first->model.system, dynamic);
     for (int64_t i = 0; i < last->vertices.dynamic_count; i++)
         dynamic[last->vertices.dynamic[i]] = true;
+
     for (int64_t v = 0; v < last->mesh.mesh.vertex_count; v++)
         if (dynamic[v])
             json_array_append_new(list, json_integer(v));
+
     sp_pool_free(&pool);
     return list;
 }
@@ -488,12 +520,15 @@ static json_t *trajectory_meta(const run *r)
     const simulation *s = &r->stages[0], *last = &r->stages[r->stage_count - 1];
     json_t *meta = tool_meta_new("trajectory");
     json_object_set_new(meta, "mesh", json_string(last->mesh.hash));
+
     if (s->shape.r)
         json_object_set_new(meta, "basis", json_string(s->basis.hash));
     if (isfinite(s->model.loads.end))
         json_object_set_new(meta, "load_end", json_real(s->model.loads.end));
+
     json_object_set_new(meta, "damping",
                         tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
+
     if (s->model.system.nonconservative)
         json_object_set_new(meta, "stored", json_string("work"));
     if (r->choice->model == SP_MODEL_CONJAC)

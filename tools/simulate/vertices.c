@@ -20,16 +20,19 @@ enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those 
 void vertices_check_options(const simulate_choice *choice, const simulate_vertices_choice *c)
 {
     const bool conjac = choice->model == SP_MODEL_CONJAC, warp = choice->model == SP_MODEL_WARP;
+
     if (conjac && choice->integrator != SP_LINEAR_EULER)
         tool_fail(SP_USAGE, NULL, "--model conjac needs --integrator linear-euler");
     if (conjac && !c->dynamic)
         tool_fail(SP_USAGE, NULL, "--model conjac needs --dynamic");
+
     if (warp && c->solver_given && c->solver == SP_SOLVER_DIRECT)
         tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
     if (!warp && c->solver == GRADIENTS)
         tool_fail(SP_USAGE, NULL,
                   "--solver gradients applies to --model warp; the matrices of other models are symmetric, and jacobi "
                   "is conjugate gradients");
+
     if (!warp && (conjac || c->solver == SP_SOLVER_DIRECT))
         tool_option_idle("solver-tolerance", "where no system is solved by iterations");
     if (!c->dynamic || strncmp(c->dynamic, "random:", 7))
@@ -53,6 +56,7 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
 static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
+
     bool *wanted = tool_allocate(&s->pool, mesh->vertex_count, sizeof *wanted);
     int64_t *vertex = tool_allocate(&s->pool, mesh->vertex_count, sizeof *vertex);
     if (!strcmp(name, "fixed"))
@@ -72,11 +76,13 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
                 wanted[node[a]] = true;
         }
     }
+
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (wanted[v])
             vertex[move->count++] = v;
     if (!move->count)
         tool_fail(SP_USAGE, NULL, "--prescribe: \"%s\" has no vertex", name);
+
     sp_pool_drop(&s->pool, wanted);
     move->vertex = vertex;
 }
@@ -109,6 +115,7 @@ static void read_skeleton(simulation *s)
     sp_skeleton_file *file = &s->vertices.bones;
     const char *path = s->vertices.choice->skeleton, *text;
     int64_t length;
+
     tool_read_skeleton(s->context, path, "skeleton", &s->mesh.mesh, file);
     for (int64_t b = 0; b < file->bone_count; b++)
         if (file->bones[b].kind == SP_JOINT_PATH) {
@@ -117,6 +124,8 @@ static void read_skeleton(simulation *s)
             tool_fail(SP_INPUT, path, "bones[%lld].joint: bone %s follows a path, and simfull moves bones by forces",
                       (long long)b, file->names[b]);
         }
+
+    /* The record of inputs says that the skeleton names these files. */
     tool_named_in(path);
     for (int64_t i = 0; i < file->spring_count; i++) {
         sp_path anchor;
@@ -128,6 +137,7 @@ static void read_skeleton(simulation *s)
         sp_path_free(&anchor);
     }
     tool_named_in(NULL);
+
     for (int64_t b = 0; b < file->bone_count; b++)
         claim_of_file(s, path, s->vertices.moves.rigid_count + b, file->bones[b].vertex_count, file->bones[b].vertex);
 }
@@ -163,16 +173,20 @@ static void copy_single(simulation *s)
     const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
     simulate_vertices *v = &s->vertices;
     int64_t *which = tool_allocate(&s->pool, old, sizeof *which); /* from 1 */
+
     v->single = tool_allocate(&s->pool, before->moves.vertex_count + all - old, sizeof *v->single);
+
     for (int64_t i = 0; i < before->moves.vertex_count; i++) {
         v->single[v->moves.vertex_count++] = before->single[i];
         which[before->single[i].vertex] = i + 1;
     }
+
     for (int64_t copy = old; copy < all; copy++)
         if (which[s->origin[copy]]) {
             v->single[v->moves.vertex_count] = before->single[which[s->origin[copy]] - 1];
             v->single[v->moves.vertex_count++].vertex = copy;
         }
+
     sp_pool_drop(&s->pool, which);
 }
 
@@ -182,8 +196,10 @@ static void set_prescribed(simulation *s)
     sp_mesh *mesh = &s->mesh.mesh;
     bool *fixed = tool_allocate(&s->pool, mesh->vertex_count, sizeof *fixed);
     int64_t count = 0, *vertex = tool_allocate(&s->pool, mesh->vertex_count, sizeof *vertex);
+
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         fixed[mesh->fixed[i]] = true;
+
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const int64_t group = s->vertices.group[i];
         const bool by_name = group >= 0 && group < s->vertices.choice->prescribe.count &&
@@ -191,6 +207,7 @@ static void set_prescribed(simulation *s)
         if (group >= 0 ? !by_name : group == VERTEX_ALONE && !fixed[i])
             vertex[count++] = i;
     }
+
     tool_check(sp_mesh_fix_list(s->context, mesh, count, vertex, 7), s->mesh.path);
     sp_pool_drop(&s->pool, fixed);
     sp_pool_drop(&s->pool, vertex);
@@ -202,8 +219,11 @@ void vertices_hold(simulation *s)
     const simulate_vertices_choice *c = v->choice;
     sp_prescribed_rigid *rigid = tool_allocate(&s->pool, c->prescribe.count, sizeof *rigid);
     v->group = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *v->group);
+
     for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
         v->group[i] = VERTEX_STILL;
+
+    /* Vertices that move rigidly with a path */
     v->moves =
         (sp_prescribed_motion){.vertices = s->mesh.mesh.vertices, .rigid_count = c->prescribe.count, .rigid = rigid};
     for (int64_t i = 0; i < c->prescribe.count; i++) {
@@ -213,6 +233,8 @@ void vertices_hold(simulation *s)
             tool_fail(SP_USAGE, NULL, "--prescribe: vertex %lld of \"%s\" is moved by something else already",
                       (long long)twice, c->prescribe.key[i]);
     }
+
+    /* A path and single vertices go on after a cut. */
     if (s->before) {
         v->paths = s->before->vertices.paths;
         copy_single(s);
@@ -220,13 +242,16 @@ void vertices_hold(simulation *s)
         read_paths(s);
         read_single(s);
     }
+
     for (int64_t i = 0; i < c->prescribe.count; i++) {
         rigid[i].path = along_path;
         rigid[i].path_data = &v->paths[i];
     }
+
     for (int64_t i = 0; i < v->moves.vertex_count; i++)
         claim_of_file(s, c->prescribe_vertices, VERTEX_ALONE, 1, &v->single[i].vertex);
     v->moves.single = v->single;
+
     if (c->skeleton)
         read_skeleton(s);
     set_prescribed(s);
@@ -241,8 +266,10 @@ static void describe_grounds(simulation *s, sp_model_description *description)
     /* At rest it only says where on the plane, which nothing else does. */
     const bool tangential = c->friction > 0 || s->choice->integrator == SP_STATIC;
     const double alpha = c->ground_alpha_given ? c->ground_alpha : tangential ? 0.1 : 0;
+
     if (!c->grounds.count)
         return;
+
     for (int64_t i = 0; i < c->grounds.count; i++) {
         double plane[4];
         if (!vertices_parse_numbers(c->grounds.value[i], 4, plane))
@@ -251,6 +278,7 @@ static void describe_grounds(simulation *s, sp_model_description *description)
         const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
         grounds[i].offset /= length > 0 ? length : 1; /* n.x < D with n as it was given */
     }
+
     description->ground_count = c->grounds.count;
     description->grounds = grounds;
 }
@@ -268,12 +296,16 @@ static void copy_dynamic(simulation *s)
     const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
     simulate_vertices *v = &s->vertices;
     bool *dynamic = tool_allocate(&s->pool, all, sizeof *dynamic);
+
     v->dynamic = tool_allocate(&s->pool, before->dynamic_count + all - old, sizeof *v->dynamic);
+
     for (int64_t i = 0; i < before->dynamic_count; i++)
         dynamic[before->dynamic[i]] = true;
+
     for (int64_t i = 0; i < all; i++)
         if (dynamic[s->origin[i]])
             v->dynamic[v->dynamic_count++] = i;
+
     sp_pool_drop(&s->pool, dynamic);
 }
 
@@ -283,17 +315,20 @@ static void find_near(simulation *s, const char *text, const char *at, int64_t *
     const sp_mesh *mesh = &s->mesh.mesh;
     sp_list points = {0};
     at = tool_place_points(at, &points);
+
     if (!at || *at)
         tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not near:X,Y,Z[;X,Y,Z]", text);
     if (points.count > mesh->vertex_count)
         tool_fail(SP_USAGE, NULL, "--dynamic: %lld places for %lld vertices", (long long)points.count,
                   (long long)mesh->vertex_count);
+
     for (int64_t i = 0; i < points.count; i++) {
         const double *point = (const double *)points.data + 3 * i;
         tool_check(sp_nearest_vertices(s->context, s->body, 1, point, &s->vertices.dynamic_count, vertex), "--dynamic");
         tool_place_say(point, false, *vertex, mesh, s->mesh.path,
                        sqrt(sp_distance_squared3(mesh->vertices + 3 * *vertex, point)));
     }
+
     tool_check(sp_nearest_vertices(s->context, s->body, points.count, points.data, &s->vertices.dynamic_count, vertex),
                "--dynamic");
     sp_list_free(&points);
@@ -306,13 +341,17 @@ static void choose_dynamic(simulation *s)
     simulate_vertices *v = &s->vertices;
     int64_t *vertex = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *vertex);
     char *end;
+
     v->dynamic = vertex;
+
     if (!strcmp(text, "none"))
         return;
+
     if (!strncmp(text, SP_PLACE_PREFIX, sizeof SP_PLACE_PREFIX - 1)) {
         find_near(s, text, text + sizeof SP_PLACE_PREFIX - 1, vertex);
         return;
     }
+
     if (!strncmp(text, "farthest:", 9)) {
         v->dynamic_count = parse_count(text + 9, &end);
         if (v->dynamic_count < 1 || *end || v->dynamic_count > s->mesh.mesh.vertex_count)
@@ -320,6 +359,7 @@ static void choose_dynamic(simulation *s)
         tool_check(sp_farthest_vertices(s->context, s->body, v->dynamic_count, vertex), "--dynamic");
         return;
     }
+
     if (!strncmp(text, "random:", 7)) {
         v->dynamic_count = parse_count(text + 7, &end);
         const char *at = end;
@@ -331,6 +371,7 @@ static void choose_dynamic(simulation *s)
                    "--dynamic");
         return;
     }
+
     sp_list list = {0};
     tool_parse_list("dynamic", text, 0, s->mesh.mesh.vertex_count, &list);
     v->dynamic_count = list.count;
@@ -354,11 +395,13 @@ static void read_activations(simulation *s)
     const char *path = s->choice->activation;
     simulate_vertices *v = &s->vertices;
     int64_t length;
+
     if (s->before) {
         v->activations = s->before->vertices.activations;
         v->activation_count = s->before->vertices.activation_count;
         return;
     }
+
     const char *text = tool_read_bytes(path, "activation", &s->pool, &length);
     tool_check(
         sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &v->activation_count, &v->activations),
@@ -381,6 +424,7 @@ void vertices_describe(simulation *s, sp_model_description *description)
                                                                             : SP_WARP_FACTOR};
     description->solver = s->choice->model == SP_MODEL_WARP ? SP_SOLVER_DIRECT : (enum sp_solver)c->solver;
     description->solver_tolerance = c->solver_tolerance;
+
     describe_grounds(s, description);
     if (s->choice->model == SP_MODEL_CONJAC) {
         if (!s->before)
@@ -388,6 +432,7 @@ void vertices_describe(simulation *s, sp_model_description *description)
         description->condensation = (sp_condensation){
             .count = v->dynamic_count, .vertex = v->dynamic, .gamma = c->gamma, .corrections = c->corrections};
     }
+
     description->prescribed = &v->moves;
     if (s->choice->activation) {
         read_activations(s);
@@ -404,14 +449,17 @@ static void settle(simulation *s)
     const sp_external_loads loads = sp_model_external(&s->model);
     double *external = tool_allocate(&s->pool, system->n, sizeof *external);
     v->start = tool_allocate(&s->pool, system->n, sizeof *v->start);
+
     if (loads.springs)
         loads.springs(loads.self, 0, s->choice->step);
+
     if (loads.prescribed) {
         double *u = tool_allocate(&s->pool, 3 * s->mesh.mesh.vertex_count, sizeof *u),
                *rate = tool_allocate(&s->pool, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
         loads.prescribed(loads.self, 0, u, rate);
         system->vertices.prescribe(system->self, u, rate);
     }
+
     loads.mean(loads.self, 0, s->choice->step, external);
     tool_check(sp_conjac_system_settle(system, external, 1e-10, 200, v->start), s->mesh.path);
 }
@@ -421,10 +469,12 @@ void vertices_begin(simulation *s)
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
     const int64_t added = s->choice->model == SP_MODEL_CONJAC ? sp_conjac_system_added(&s->model.system) : 0;
+
     if (added)
         tool_warn("--dynamic",
                   "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
                   (long long)added);
+
     if (c->skeleton) {
         double *mass = tool_allocate(&s->pool, s->mesh.mesh.vertex_count, sizeof *mass);
         sp_fe_space_vertex_mass(s->body, true, mass);
@@ -433,6 +483,7 @@ void vertices_begin(simulation *s)
                                    v->bones.springs, &v->skeleton),
                    c->skeleton);
     }
+
     if (c->settle && !s->before)
         settle(s);
 }
@@ -442,8 +493,10 @@ void vertices_begin(simulation *s)
 void vertices_record_joints(simulation *s, double time, const double *coordinates, const double *rates)
 {
     simulate_vertices *v = &s->vertices;
+
     if (!v->choice->joints)
         return;
+
     if (!v->joints) {
         v->joint_output = tool_output_open(v->choice->joints);
         v->joints = open_memstream(&v->joint_text, &v->joint_length);
@@ -454,6 +507,7 @@ void vertices_record_joints(simulation *s, double time, const double *coordinate
             fprintf(v->joints, ",%s,%s/rate", v->bones.names[b], v->bones.names[b]); /* names have no "/" */
         fprintf(v->joints, "\n");
     }
+
     fprintf(v->joints, "%.17g", time);
     for (int64_t b = 0; b < v->bones.bone_count; b++)
         fprintf(v->joints, ",%.17g,%.17g", coordinates[b], rates[b]);

@@ -55,7 +55,9 @@ double tool_scale(void)
 
 void tool_scale_points(int64_t count, double *points)
 {
-    for (int64_t i = 0; i < 3 * count && frame.scale != 1; i++)
+    if (frame.scale == 1)
+        return;
+    for (int64_t i = 0; i < 3 * count; i++)
         points[i] *= frame.scale;
 }
 

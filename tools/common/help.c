@@ -71,10 +71,12 @@ static int print_left(FILE *stream, const tool_option *option)
 /* Whether the choice of a condition offers none of its words: the condition says nothing in this program. */
 static bool is_void(const tool_condition *c)
 {
-    for (size_t i = 0; c->of && c->words && i < c->length; i += strcspn(c->words + i, ", ") + 1)
+    if (!c->of || !c->words)
+        return false;
+    for (size_t i = 0; i < c->length; i += strcspn(c->words + i, ", ") + 1)
         if (tool_choice_offers(c->of, c->words + i, strcspn(c->words + i, ", ")))
             return false;
-    return c->of && c->words;
+    return true;
 }
 
 static void print_option(FILE *stream, const tool_option *option)

@@ -165,13 +165,10 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
     return helices;
 }
 
-void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh)
+/* Fibres along the helices of regions. path: the file of --fibre, which cannot give other directions too. */
+static void wind_fibres(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh)
 {
-    sp_pool pool = {0};
-    sp_matrix matrix;
-    int64_t count, elements = sp_mesh_element_count(mesh);
-
-    for (int64_t m = 0; helices && m < mesh->material_count; m++) {
+    for (int64_t m = 0; m < mesh->material_count; m++) {
         const double *axis = helices[m].axis;
         if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
             continue;
@@ -179,6 +176,16 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
             tool_fail(SP_USAGE, NULL, "--fibre: region %s has a helix already", mesh->materials[m].name);
         tool_check(sp_mesh_wind(context, mesh, m, &helices[m]), NULL);
     }
+}
+
+void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    sp_matrix matrix;
+    int64_t count, elements = sp_mesh_element_count(mesh);
+
+    if (helices)
+        wind_fibres(context, path, helices, mesh);
 
     if (!path)
         return;

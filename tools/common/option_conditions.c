@@ -89,7 +89,9 @@ void tool_condition_describe(const tool_condition *c, char *text, size_t size)
     int used = c->of ? snprintf(text, size, "--%s", c->of->name) : 0;
     bool first = true;
 
-    for (size_t i = 0; c->words && i < c->length && used >= 0 && (size_t)used < size;) {
+    if (!c->words)
+        return;
+    for (size_t i = 0; i < c->length && used >= 0 && (size_t)used < size;) {
         const char *word = c->words + i;
         const size_t length = strcspn(word, ", "), left = size - (size_t)used;
         if (!c->of)

@@ -60,8 +60,9 @@ static int64_t parse_size(const tool_option *option, const char *text)
     if (end == text || errno || !(value > 0) || (*end && (!unit || end[1])))
         bad_value(option, text, "a size such as 500M or 2G");
 
-    for (const char *u = units; unit && u <= unit; u++)
-        value *= 1024;
+    if (unit)
+        for (const char *u = units; u <= unit; u++)
+            value *= 1024;
 
     if (value >= 0x1p62)
         bad_value(option, text, "a size that a machine can have");

@@ -45,8 +45,9 @@ static void collect_options(void)
     const tool_spec *spec = tool.spec;
 
     add_options(&(tool_table){"Options", spec->options, spec->option_count, NULL, NULL});
-    for (const tool_table *table = spec->tables; table && table->options; table++)
-        add_options(table);
+    if (spec->tables)
+        for (const tool_table *table = spec->tables; table->options; table++)
+            add_options(table);
 
     const char *title = spec->tables ? "Common options" : "Options";
     for (int i = 0; i < TOOL_COUNT(common_options); i++) {
@@ -226,7 +227,9 @@ static const char *near_option(const char *word)
 static const tool_sibling *sibling_with(const char *word)
 {
     const size_t length = strcspn(word, "=");
-    for (const tool_sibling *sibling = tool.spec->siblings; sibling && sibling->tool; sibling++)
+    if (!tool.spec->siblings)
+        return NULL;
+    for (const tool_sibling *sibling = tool.spec->siblings; sibling->tool; sibling++)
         for (const char *name = sibling->options; *name; name += strcspn(name, " "), name += *name == ' ')
             if (strcspn(name, " ") == length && !strncmp(name, word, length))
                 return sibling;
@@ -410,10 +413,12 @@ static void claim_option(const tool_option *option)
     const char *const *text = option->target;
     if ((option->type == TOOL_WRITTEN || option->type == TOOL_INPUT) && *text)
         tool_claim_named(*text, option->type == TOOL_WRITTEN);
-    for (int64_t i = 0; option->type == TOOL_INPUTS && i < texts->count; i++)
-        tool_claim_named(texts->value[i], false);
-    for (int64_t i = 0; option->type == TOOL_KEYED && i < keyed->count; i++)
-        tool_claim_named(keyed->file[i], false);
+    if (option->type == TOOL_INPUTS)
+        for (int64_t i = 0; i < texts->count; i++)
+            tool_claim_named(texts->value[i], false);
+    if (option->type == TOOL_KEYED)
+        for (int64_t i = 0; i < keyed->count; i++)
+            tool_claim_named(keyed->file[i], false);
 }
 
 /* No file that the command line names may be read and written. */

@@ -63,7 +63,9 @@ double *tool_parallel_gather(sp_context *context, const tool_mesh *mesh, const t
 
     for (int64_t c = 0; c < count; c++) {
         tool_check(tool_parallel()->gather(context, body->solver, own + c * 3 * p->count, all), NULL);
-        for (int64_t i = 0; U && i < 3 * p->total; i++) {
+        if (!U)
+            continue;
+        for (int64_t i = 0; i < 3 * p->total; i++) {
             const int64_t v = p->vertex[i / 3];
             if (!(p->axes[v] >> i % 3 & 1))
                 U[c * rows + 3 * v + i % 3] = all[i];

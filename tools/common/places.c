@@ -190,7 +190,8 @@ void tool_places_split(const char *text, sp_pool *pool, sp_list *entries)
     for (const char *at = text;; at++) {
         const char *start = at;
 
-        for (const char *near = strstr(at, SP_PLACE_PREFIX); near && near < at + strcspn(at, ","); near = NULL) {
+        const char *near = strstr(at, SP_PLACE_PREFIX);
+        if (near && near < at + strcspn(at, ",")) {
             sp_list points = {0};
             const char *end = tool_place_points(near + sizeof SP_PLACE_PREFIX - 1, &points);
             at = end ? end : at + strlen(at); /* what is no place is refused as a whole */

@@ -117,8 +117,9 @@ void tool_scene_body_place(const tool_scene_body *body, const tool_place *place,
     for (int k = 0; k < 3; k++)
         at[k] += u[k];
     sp_rotate(R, at, arm);
-    for (int k = 0; position && k < 3; k++)
-        position[k] = pose.x[k] + arm[k];
+    if (position)
+        for (int k = 0; k < 3; k++)
+            position[k] = pose.x[k] + arm[k];
     if (!velocity)
         return;
     static const double still[6] = {0};

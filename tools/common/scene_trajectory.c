@@ -113,8 +113,9 @@ void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *
 
 void tool_scene_trajectory_close(tool_scene_trajectory *trajectory)
 {
-    for (int64_t m = 0; trajectory->looks && m < trajectory->scene.scene.model_count; m++)
-        sp_pool_free(&trajectory->looks[m].pool);
+    if (trajectory->looks)
+        for (int64_t m = 0; m < trajectory->scene.scene.model_count; m++)
+            sp_pool_free(&trajectory->looks[m].pool);
     if (trajectory->has_scene)
         tool_scene_free(&trajectory->scene);
     sp_scene_trajectory_free(&trajectory->motion);

@@ -212,7 +212,9 @@ static void open_columns(tool_trajectory *motion, int64_t count, const char *con
     if (!motion->path && count > 1)
         tool_fail(SP_USAGE, NULL, "%s and %s: one of them can be taken at a time", paths[0], paths[1]);
 
-    for (int64_t i = 0; i < count && r != 0; i++) {
+    if (r == 0) /* without coordinates a basis is not needed */
+        return;
+    for (int64_t i = 0; i < count; i++) {
         tool_columns *columns = &motion->columns;
         tool_read_columns(paths[i], NULL, NULL, mesh, columns);
         bool named = !strcmp(columns->hash, meta_text(meta, "basis"));
@@ -238,7 +240,7 @@ static void open_columns(tool_trajectory *motion, int64_t count, const char *con
         break;
     }
 
-    if (motion->path && r != 0 && count > 1 && !motion->columns.path)
+    if (motion->path && count > 1 && !motion->columns.path)
         tool_fail(SP_INPUT, motion->path, "none of the %lld files is its basis (%.12s…)", (long long)count,
                   meta_text(meta, "basis"));
 
@@ -469,11 +471,12 @@ void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t
     if (motion->derivatives.path)
         add_derivatives(motion, list);
 
-    for (int64_t f = 0; !of_columns && f <= chosen.last && tool_trajectory_have(motion, f); f++)
-        if (tool_frames_have(&chosen, f)) {
-            int64_t *to = tool_list_add(list, 1, sizeof *to);
-            *to = f;
-        }
+    if (!of_columns)
+        for (int64_t f = 0; f <= chosen.last && tool_trajectory_have(motion, f); f++)
+            if (tool_frames_have(&chosen, f)) {
+                int64_t *to = tool_list_add(list, 1, sizeof *to);
+                *to = f;
+            }
 
     if (list->count == 0)
         tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);

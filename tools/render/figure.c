@@ -199,8 +199,9 @@ static int nodal_average(tool_figure *figure)
     if (status != SP_OK)
         return status;
 
-    for (int64_t e = 0; !energy && e < sp_mesh_element_count(mesh); e++)
-        figure->element[e] = element_value(figure, e);
+    if (!energy)
+        for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+            figure->element[e] = element_value(figure, e);
 
     memset(figure->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *figure->nodal);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -253,10 +254,12 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
 
 void tool_figure_widen(tool_figure *figure, bool range, bool view)
 {
-    for (int64_t v = 0; range && v < figure->skin.vertex_count; v++) {
-        figure->range[0] = fmin(figure->range[0], figure->value[v]);
-        figure->range[1] = fmax(figure->range[1], figure->value[v]);
-    }
+    if (range)
+        for (int64_t v = 0; v < figure->skin.vertex_count; v++) {
+            figure->range[0] = fmin(figure->range[0], figure->value[v]);
+            figure->range[1] = fmax(figure->range[1], figure->value[v]);
+        }
+
     if (view) {
         sp_extent_add(&figure->extent, figure->skin.vertex_count, figure->positions);
         if (figure->has_cage)
@@ -289,22 +292,30 @@ static void blend_rest(const tool_figure *figure, sp_image *image)
 {
     enum { COVER = 110 }; /* of 256 */
     for (int64_t i = 0; i < image->width * image->height; i++)
-        for (int k = 0; k < 3 && image->depth[i] == INFINITY; k++)
-            image->rgb[3 * i + k] =
-                (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
+        if (image->depth[i] == INFINITY)
+            for (int k = 0; k < 3; k++)
+                image->rgb[3 * i + k] =
+                    (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
+}
+
+/* The colours of the vertices by their values in the range, and the values that were seen. */
+static void color_vertices(tool_figure *figure)
+{
+    const double span = figure->range[1] - figure->range[0];
+    for (int64_t v = 0; v < figure->skin.vertex_count; v++) {
+        figure->seen[0] = fmin(figure->seen[0], figure->value[v]);
+        figure->seen[1] = fmax(figure->seen[1], figure->value[v]);
+        sp_colormap(span > 0 ? fmin(fmax((figure->value[v] - figure->range[0]) / span, 0), 1) : 0, figure->rgb + 3 * v);
+    }
 }
 
 int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image)
 {
     const tool_skin *skin = &figure->skin;
     bool colored = figure->color != TOOL_COLOR_NONE;
-    double span = figure->range[1] - figure->range[0];
 
-    for (int64_t v = 0; colored && v < skin->vertex_count; v++) {
-        figure->seen[0] = fmin(figure->seen[0], figure->value[v]);
-        figure->seen[1] = fmax(figure->seen[1], figure->value[v]);
-        sp_colormap(span > 0 ? fmin(fmax((figure->value[v] - figure->range[0]) / span, 0), 1) : 0, figure->rgb + 3 * v);
-    }
+    if (colored)
+        color_vertices(figure);
 
     int drawings = figure->has_cage ? 2 : 1;
     sp_drawing drawing[2 + TOOL_ADDITIONS] = {

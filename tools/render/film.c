@@ -42,7 +42,9 @@ static const struct format {
 static const struct format *format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < TOOL_COUNT(formats); i++)
+    if (!dot)
+        return NULL;
+    for (int i = 0; i < TOOL_COUNT(formats); i++)
         if (!strcasecmp(dot, formats[i].ending))
             return &formats[i];
     return NULL;
@@ -53,7 +55,9 @@ bool tool_film_named(const char *path)
     static const char *const others[] = {".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".svg", ".pdf", ".ppm",
                                          ".avi", ".mov",  ".mkv", ".m4v", ".mpg",  ".npz", ".csv", ".obj"};
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < TOOL_COUNT(others); i++)
+    if (!dot)
+        return false;
+    for (int i = 0; i < TOOL_COUNT(others); i++)
         if (!strcasecmp(dot, others[i]))
             tool_fail(SP_USAGE, NULL, "-o %s: pictures are .png, films .mp4, .webm or .gif", path);
     return format_of(path);

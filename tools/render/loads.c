@@ -210,8 +210,9 @@ static void load_centroid(const sp_mesh *mesh, const sp_load *load, double scale
                 place[k] += own / nodes * (mesh->vertices[3 * node[a] + k] + scale * u[3 * node[a] + k]);
     }
 
-    for (int k = 0; k < 3 && volume > 0; k++)
-        place[k] /= volume;
+    if (volume > 0)
+        for (int k = 0; k < 3; k++)
+            place[k] /= volume;
 }
 
 static void place_force(const tool_loads *loads, const tool_force *force, double scale, const double *u,

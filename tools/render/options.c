@@ -35,9 +35,11 @@ double render_opacity(const render_options *chosen)
 
 void render_check_camera(const render_options *chosen)
 {
-    for (int i = 0; chosen->box_given && i < 3; i++)
-        if (!(chosen->box[i] <= chosen->box[i + 3]))
-            tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen->box[i], chosen->box[i + 3]);
+    if (chosen->box_given)
+        for (int i = 0; i < 3; i++)
+            if (!(chosen->box[i] <= chosen->box[i + 3]))
+                tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen->box[i], chosen->box[i + 3]);
+
     if (chosen->view_given && chosen->view[0] == 0 && chosen->view[1] == 0 && chosen->view[2] == 0)
         tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
     if (chosen->up_given && chosen->up[0] == 0 && chosen->up[1] == 0 && chosen->up[2] == 0)

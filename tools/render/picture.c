@@ -130,6 +130,8 @@ void tool_picture_caption(sp_image *image, const tool_letters *letters, const ch
 void tool_picture_paste(sp_image *image, int64_t x, int64_t y, const sp_image *part)
 {
     int64_t width = part->width < image->width - x ? part->width : image->width - x;
-    for (int64_t row = 0; row < part->height && y + row < image->height && width > 0; row++)
+    if (width <= 0)
+        return;
+    for (int64_t row = 0; row < part->height && y + row < image->height; row++)
         memcpy(image->rgb + 3 * ((y + row) * image->width + x), part->rgb + 3 * row * part->width, 3 * (size_t)width);
 }

@@ -232,8 +232,9 @@ static const int64_t *schedule(picture *p, sp_list *list)
 {
     int64_t *frame = list->data;
     double *time = tool_allocate_raw(&p->pool, list->count, sizeof *time);
-    for (int64_t i = 0; i < list->count && p->trajectory.path; i++)
-        time[i] = tool_scene_trajectory_time(&p->trajectory, frame[i]);
+    if (p->trajectory.path)
+        for (int64_t i = 0; i < list->count; i++)
+            time[i] = tool_scene_trajectory_time(&p->trajectory, frame[i]);
     return tool_film_schedule(p->choice->fps, p->choice->speed, &list->count, frame, time, &p->pool);
 }
 

@@ -57,7 +57,9 @@ void scene_replay_begin(scene_replay *replay, sp_loaded_scene *scene)
 
 void scene_replay_apply(scene_replay *replay, int64_t step)
 {
-    for (int64_t i = 0; replay && i < replay->log.count[step - 1]; i++, replay->next++) {
+    if (!replay)
+        return;
+    for (int64_t i = 0; i < replay->log.count[step - 1]; i++, replay->next++) {
         const sp_scene_log_input input = sp_scene_log_at(&replay->log, replay->next);
         if (scene_inputs_apply(&replay->inputs, replay->scene, &input) != SCENE_ACCEPTED)
             tool_fail(SP_INPUT, replay->path, "input %lld, of step %lld, is not possible in this scene",

@@ -123,7 +123,9 @@ bool osc_read(const char *bytes, int64_t count, void (*take)(void *data, const o
 static void put(osc_writer *writer, uint64_t value, int size)
 {
     writer->full |= writer->room - writer->count < size;
-    for (int i = size - 1; i >= 0 && !writer->full; i--)
+    if (writer->full)
+        return;
+    for (int i = size - 1; i >= 0; i--)
         writer->bytes[writer->count++] = (char)(value >> 8 * i);
 }
 

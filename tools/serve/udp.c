@@ -264,7 +264,9 @@ static ssize_t next_packet(serve_udp *udp, server *s)
 /* As many packets as a cycle reads; the others wait in the socket. */
 void serve_udp_receive(serve_udp *udp, server *s)
 {
-    for (int i = 0; udp && i < MOST_PACKETS; i++) {
+    if (!udp)
+        return;
+    for (int i = 0; i < MOST_PACKETS; i++) {
         const ssize_t count = next_packet(udp, s);
         if (count < 0)
             return;
@@ -372,7 +374,9 @@ static void send_state(serve_udp *udp, const server *s, const subscriber *to)
 /* To those that have been heard of lately, in the cycles that they want. */
 void serve_udp_send(serve_udp *udp, const server *s)
 {
-    for (int64_t i = 0; udp && i < udp->subscriber_count;) {
+    if (!udp)
+        return;
+    for (int64_t i = 0; i < udp->subscriber_count;) {
         subscriber *to = &udp->subscribers[i];
 
         if (s->clock.begun - to->heard > LEASE) {

@@ -229,7 +229,9 @@ static void subtract_loads(simulation *s, double time)
         }
 
         /* A spring pulls towards its anchor, which may move; a step of statics has the anchor of its middle. */
-        for (int c = 0; c < 3 && part > 0; c++) {
+        if (!(part > 0))
+            continue;
+        for (int c = 0; c < 3; c++) {
             const double when = s->choice->integrator == SP_STATIC ? time - 0.5 * s->choice->step : time,
                          moved = load->moving ? (when - load->start) / (load->end - load->start) : 0,
                          anchor = load->force[c] + (load->moving ? moved * (load->anchor_end[c] - load->force[c]) : 0);

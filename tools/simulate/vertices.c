@@ -70,9 +70,11 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
                       "--prescribe: the mesh has no region \"%s\", only %s; \"fixed\" names its fixed vertices", name,
                       sp_material_list(mesh->material_count, mesh->materials, known));
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+            if (mesh->region[e] != region)
+                continue;
             int nodes;
             const int64_t *node = sp_mesh_nodes(mesh, e, &nodes);
-            for (int a = 0; a < nodes && mesh->region[e] == region; a++)
+            for (int a = 0; a < nodes; a++)
                 wanted[node[a]] = true;
         }
     }

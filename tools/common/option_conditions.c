@@ -121,6 +121,8 @@ static bool applies(const tool_option *option, tool_condition *failed)
 
 static noreturn void refuse(const tool_option *option, const tool_condition *c)
 {
+    static const char *const verbs[2][2] = {{"applies with", "applies to"},
+                                            {"does not apply beside", "does not apply to"}};
     char text[200];
 
     tool_condition_describe(c, text, sizeof text);
@@ -130,12 +132,7 @@ static noreturn void refuse(const tool_option *option, const tool_condition *c)
         tool_hint("without --%s it is %.*s here", c->of->name, (int)length, word);
     }
 
-    tool_fail(SP_USAGE, NULL, "--%s %s %s", option->name,
-              c->negative && c->words ? "does not apply to"
-              : c->negative           ? "does not apply beside"
-              : c->words              ? "applies to"
-                                      : "applies with",
-              text);
+    tool_fail(SP_USAGE, NULL, "--%s %s %s", option->name, verbs[c->negative][c->words != NULL], text);
 }
 
 static void check(const tool_option *option, bool seen)

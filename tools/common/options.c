@@ -40,6 +40,21 @@ static void add_options(const tool_table *table)
     }
 }
 
+/* The service of a program that its option of this letter belongs to; 0: every program has it. */
+static int service_of(char letter)
+{
+    switch (letter) {
+    case 'o':
+        return TOOL_OUTPUT;
+    case 't':
+        return TOOL_THREADS;
+    case 'q':
+        return 0;
+    default:
+        return TOOL_SEED;
+    }
+}
+
 static void collect_options(void)
 {
     const tool_spec *spec = tool.spec;
@@ -51,8 +66,7 @@ static void collect_options(void)
 
     const char *title = spec->tables ? "Common options" : "Options";
     for (int i = 0; i < TOOL_COUNT(common_options); i++) {
-        const char letter = common_options[i].letter;
-        const int needs = letter == 'o' ? TOOL_OUTPUT : letter == 't' ? TOOL_THREADS : letter == 'q' ? 0 : TOOL_SEED;
+        const int needs = service_of(common_options[i].letter);
         if (!needs || spec->common & needs)
             add_options(&(tool_table){title, &common_options[i], 1, NULL, needs == TOOL_SEED ? spec->seed_only : NULL});
     }

@@ -9,28 +9,28 @@
 
 sp_look render_look(const render_options *chosen, bool film)
 {
-    enum { AUTO, FINE, DRAFT, NONE };
+    static const int shadow_rays[] = {[RENDER_FINE] = 8, [RENDER_DRAFT] = 2, [RENDER_NO_SHADOWS] = 0},
+                     occlusion_rays[] = {[RENDER_FINE] = 16, [RENDER_DRAFT] = 4, [RENDER_NO_SHADOWS] = 0};
     int shadows = chosen->shadows;
 
-    if (shadows == AUTO)
-        shadows = !sp_render_has_shadows() ? NONE : film ? DRAFT : FINE;
-    else if (shadows != NONE && !sp_render_has_shadows())
+    if (shadows == RENDER_AUTO)
+        shadows = !sp_render_has_shadows() ? RENDER_NO_SHADOWS : film ? RENDER_DRAFT : RENDER_FINE;
+    else if (shadows != RENDER_NO_SHADOWS && !sp_render_has_shadows())
         tool_fail(SP_USAGE, NULL, "--shadows: this build has none, they need Embree (meson setup -Dembree=enabled)");
 
     return (sp_look){.samples = (int)chosen->samples,
-                     .shadow_rays = shadows == FINE    ? 8
-                                    : shadows == DRAFT ? 2
-                                                       : 0,
-                     .occlusion_rays = shadows == FINE    ? 16
-                                       : shadows == DRAFT ? 4
-                                                          : 0,
+                     .shadow_rays = shadow_rays[shadows],
+                     .occlusion_rays = occlusion_rays[shadows],
                      .dark = chosen->background != 0};
 }
 
 double render_opacity(const render_options *chosen)
 {
-    const bool within = chosen->fibres || chosen->dynamic, contacts = chosen->contacts == RENDER_FORCES;
-    return chosen->opacity_given ? chosen->opacity : within ? 0.35 : contacts ? 0.5 : 1;
+    if (chosen->opacity_given)
+        return chosen->opacity;
+    if (chosen->fibres || chosen->dynamic)
+        return 0.35;
+    return chosen->contacts == RENDER_FORCES ? 0.5 : 1;
 }
 
 void render_check_camera(const render_options *chosen)

@@ -22,6 +22,7 @@ typedef struct render_options {
 #define RENDER_CONTACTS "points|forces|none"
 enum render_contacts { RENDER_POINTS, RENDER_FORCES, RENDER_NO_CONTACTS };
 #define RENDER_SHADOWS "auto|fine|draft|none"
+enum render_shadows { RENDER_AUTO, RENDER_FINE, RENDER_DRAFT, RENDER_NO_SHADOWS };
 #define RENDER_BACKGROUNDS "pale|dark"
 
 /* Samples, rays and background as chosen. By themselves pictures get fine shadows and films drafts, and in a build

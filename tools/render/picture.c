@@ -1,5 +1,7 @@
 #include "tools/render/picture.h"
 
+#include "tools/common/tool.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +40,12 @@ static uint8_t srgb(float linear)
 /* 1, 2 or 5 times a power of ten, such that at most `parts` + 1 of its multiples lie in the range. */
 static double tick_step(double span, double parts)
 {
+    static const double steps[] = {1, 2, 5};
     const double power = span > 0 ? pow(10, floor(log10(span / parts))) : 1, ratio = span / parts / power;
-    return power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    for (int i = 0; i < TOOL_COUNT(steps); i++)
+        if (ratio <= steps[i])
+            return power * steps[i];
+    return power * 10;
 }
 
 typedef struct bar_place {

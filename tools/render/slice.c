@@ -51,8 +51,12 @@ static uint8_t srgb(float linear)
 /* 1, 2 or 5 times a power of ten, about a twelfth of the range. */
 static double line_step(double range)
 {
+    static const double steps[] = {1, 2, 5}, ends[] = {1.5, 3.5, 7.5}; /* the ratios below which a step is taken */
     const double power = pow(10, floor(log10(range / 12))), ratio = range / 12 / power;
-    return power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
+    for (int i = 0; i < TOOL_COUNT(steps); i++)
+        if (ratio < ends[i])
+            return power * steps[i];
+    return power * 10;
 }
 
 /* The part of a pixel that a line covers: its middle is `away` pixels from that of the pixel. */

@@ -59,10 +59,12 @@ static bool get_argument(char type, const char **at, const char *end, osc_argume
         return false;
 
     const uint64_t bits = get(*at, size);
-    argument->number = type == 'i'                  ? (double)(int32_t)(uint32_t)bits
-                       : type == 'h'                ? (double)(int64_t)bits
-                       : type == 'f' || type == 'd' ? real_of(bits, size)
-                                                    : 0;
+    if (type == 'i')
+        argument->number = (double)(int32_t)(uint32_t)bits;
+    else if (type == 'h')
+        argument->number = (double)(int64_t)bits;
+    else if (type == 'f' || type == 'd')
+        argument->number = real_of(bits, size);
 
     *at += size;
     return true;
@@ -149,14 +151,22 @@ void osc_begin_bundle(osc_writer *writer, char *bytes, int64_t room)
 
 void osc_begin_message(osc_writer *writer, const char *address, const char *first, char type, int count)
 {
-    const int64_t tags = 1 + (int64_t)strlen(first) + count, padded = tags / 4 * 4 + 4;
+    const int64_t named = (int64_t)strlen(first), tags = 1 + named + count, padded = tags / 4 * 4 + 4;
     writer->full = false;
     writer->message = writer->count;
     put(writer, 0, 4); /* its size, which osc_end_message knows */
     osc_put_text(writer, address);
     writer->full |= writer->room - writer->count < padded;
-    for (int64_t i = 0; i < padded && !writer->full; i++)
-        writer->bytes[writer->count++] = i == 0 ? ',' : i < tags - count ? first[i - 1] : i < tags ? type : 0;
+    if (writer->full)
+        return;
+
+    /* A comma, the tags, and zeros up to a multiple of four */
+    char *to = writer->bytes + writer->count;
+    memset(to, 0, (size_t)padded);
+    to[0] = ',';
+    memcpy(to + 1, first, (size_t)named);
+    memset(to + 1 + named, type, (size_t)count);
+    writer->count += padded;
 }
 
 void osc_put_integer(osc_writer *writer, int32_t value)

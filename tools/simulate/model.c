@@ -16,14 +16,17 @@
  * refused. */
 static void check_about(const simulation *s)
 {
-    const char *option = s->choice->frame     ? "frame"
-                         : s->choice->skin    ? "skin"
-                         : s->choice->warp    ? "warp"
-                         : s->choice->correct ? "static-correction"
-                                              : NULL;
-    if (option)
-        tool_fail(SP_INPUT, s->choice->basis, "its modes are about a static equilibrium, which --%s does not know",
-                  option);
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {{s->choice->frame, "frame"},
+                   {s->choice->skin, "skin"},
+                   {s->choice->warp, "warp"},
+                   {s->choice->correct, "static-correction"}};
+    for (int i = 0; i < TOOL_COUNT(options); i++)
+        if (options[i].given)
+            tool_fail(SP_INPUT, s->choice->basis, "its modes are about a static equilibrium, which --%s does not know",
+                      options[i].name);
 }
 
 static void read_basis(simulation *s)

@@ -4,7 +4,9 @@
 
 static simulate_choice chosen;
 static simulate_vertices_choice vertices;
-static int model, record;
+static int model, record; /* words of --model and --record */
+static const enum sp_model_kind models[] = {SP_MODEL_NONLINEAR, SP_MODEL_LINEAR, SP_MODEL_WARP, SP_MODEL_CONJAC};
+static const enum simulate_record records[] = {RECORD_ALL, RECORD_PROBES};
 
 #define AT(member) .target = &chosen.member
 #define FULL(member) .target = &vertices.member
@@ -24,7 +26,7 @@ static const tool_option integration_options[] = {
 };
 
 static const tool_option solver_options[] = {
-    {"solver", 0, TOOL_CHOICE, FULL(solver), .standard = "direct", .choices = "direct|jacobi|reused|gradients",
+    {"solver", 0, TOOL_CHOICE, FULL(solver), .standard = "direct", .choices = VERTICES_SOLVERS,
      .only = "model!=conjac integrator!=central",
      .help = "direct: a Cholesky factorization of every matrix; jacobi: conjugate gradients, preconditioned by the 3 x "
              "3 blocks of the diagonal; reused: by an earlier factor (warp: that at rest, rotated; its default); "
@@ -68,9 +70,9 @@ static const tool_option ground_options[] = {
 };
 
 static const tool_option warp_options[] = {
-    {"warp", 0, TOOL_CHOICE, FULL(warp), .standard = "vertex", .choices = "vertex|pair|element",
+    {"warp", 0, TOOL_CHOICE, FULL(warp), .standard = "vertex", .choices = VERTICES_WARPS,
      .help = "a rotation for every vertex, for every pair of vertices (unstable), or for every element"},
-    {"rotation", 0, TOOL_CHOICE, FULL(rotation), .standard = "polar", .choices = "polar|frame", .rare = true,
+    {"rotation", 0, TOOL_CHOICE, FULL(rotation), .standard = "polar", .choices = VERTICES_ROTATIONS, .rare = true,
      .help = "by polar decomposition, or from frames of edges"},
     {"network", 0, TOOL_FLAG, FULL(network), .rare = true,
      .help = "springs along the edges instead of the elements' stiffness"},
@@ -147,10 +149,14 @@ static const tool_spec spec = {
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
-    chosen.model = SP_MODEL_NONLINEAR + model;
-    chosen.record = RECORD_ALL + record;
+    chosen.model = (int)models[model];
+    chosen.record = (int)records[record];
+    if (chosen.integrator == SIMULATE_OWN_INTEGRATOR)
+        chosen.integrator = SP_LINEAR_EULER;
+
     simulate_check_options(&chosen);
     vertices_check_options(&chosen, &vertices);
+
     (void)simulate_mesh(context, &chosen, &vertices); /* without a certificate */
     return tool_end();
 }

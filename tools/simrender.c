@@ -68,7 +68,7 @@ static const tool_option options[] = {
      .given = &chosen.opacity_given},
     {"scale", 0, TOOL_REAL, &chosen.scale, "X", "1", .low = -1e9, .high = 1e9, .only = "@trajectory,columns",
      .help = "factor of the displacement (modes: of 12 % of the body's diagonal)"},
-    {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", "auto|largest|mass|none", .only = "@columns",
+    {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", TOOL_NORMALIZATIONS, .only = "@columns",
      .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the "
              "file; auto: none for "
              "snapshots, "

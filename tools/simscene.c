@@ -5,7 +5,7 @@ static simulate_choice chosen;
 static simulate_scene_choice scene;
 
 static const tool_option integration_options[] = {
-    {"integrator", 0, TOOL_CHOICE, &chosen.integrator, .standard = "newmark", .choices = "newmark|energy",
+    {"integrator", 0, TOOL_CHOICE, &chosen.integrator, .standard = "newmark", .choices = SIMULATE_IN_SCENES,
      .help = "of the deformation of bodies that are not free. newmark: implicit; energy: implicit, conserves energy "
              "exactly"},
 };

@@ -13,7 +13,7 @@ static const tool_option time_options[] = {
      .help = "time step in seconds (default: the time between two cycles)", .given = &chosen.step_given},
     {"steps", 0, TOOL_INTEGER, &chosen.steps, .argument = "N", .low = 1, .high = 1e12, .silent = true,
      .help = "end after so many cycles (default: when it is stopped)"},
-    {"integrator", 0, TOOL_CHOICE, &integration.integrator, .standard = "newmark", .choices = "newmark|energy",
+    {"integrator", 0, TOOL_CHOICE, &integration.integrator, .standard = "newmark", .choices = SIMULATE_IN_SCENES,
      .help = "of the deformation of bodies that are not free. newmark: implicit; energy: implicit, conserves energy "
              "exactly"},
 };

@@ -7,7 +7,7 @@ static simulate_choice chosen;
 
 #define AT(member) .target = &chosen.member
 static const tool_option model_options[] = {
-    {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = "reduced|cubature|galerkin|modal",
+    {"model", 0, TOOL_CHOICE, AT(model), .standard = "reduced", .choices = SIMULATE_REDUCED,
      .help = "reduced: the cubic polynomials of polycoef; cubature: weighted elements (hyper-reduction); galerkin: the "
              "forces of all elements, projected on the basis; modal: mode superposition"},
     {"basis", 0, TOOL_INPUT, AT(basis), .argument = "FILE", .help = "the basis; the modes of a modal model"},
@@ -30,6 +30,8 @@ static const tool_option integration_options[] = {
      .help = "the matrix of Newton's method. exact: LU factorization; symmetric: its symmetric part, Cholesky; "
              "krylov: GMRES; free: GMRES, with differences of the force (matrix-free)"},
 };
+static_assert(SP_JACOBIAN_EXACT == 0 && SP_JACOBIAN_SYMMETRIC == 1 && SP_JACOBIAN_KRYLOV == 2 && SP_JACOBIAN_FREE == 3,
+              "the words of --jacobian are in the order of enum sp_jacobian");
 
 static const tool_option force_options[] = {
     {"viscosity", 0, TOOL_TEXTS, AT(viscosity), .argument = "[REGION=]PHI,PSI",
@@ -54,7 +56,7 @@ static const tool_option force_options[] = {
 };
 
 static const tool_option output_options[] = {
-    {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = "coordinates|all|probes",
+    {"record", 0, TOOL_CHOICE, AT(record), .standard = "coordinates", .choices = SIMULATE_RECORDS,
      .help = "reduced coordinates; also the displacements of all vertices; or those of the probes only"},
     {"static-correction", 0, TOOL_FLAG, AT(correct),
      .only = "record!=coordinates !viscosity !activation !damping-times",
@@ -129,8 +131,8 @@ static const tool_spec spec = {
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
-    if (chosen.integrator > SP_BDF2)
-        chosen.integrator = SP_EXACT; /* the word behind those that all programs have */
+    if (chosen.integrator == SIMULATE_OWN_INTEGRATOR)
+        chosen.integrator = SP_EXACT;
     if (chosen.integrator == SP_EXACT && chosen.model != SP_MODEL_MODAL)
         tool_fail(SP_USAGE, NULL, "--integrator exact applies to --model modal");
     simulate_check_options(&chosen);

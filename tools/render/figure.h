@@ -11,6 +11,7 @@
 /* How columns are scaled: snapshots unchanged and others by their largest displacement (auto); each with its largest
  * displacement at AMPLITUDE diagonals; each normalized in the mass metric, and then all by one factor, so that the
  * largest displacement of all is at that size (as in Figure 6 of Barbič & James 2005); unchanged. */
+#define TOOL_NORMALIZATIONS "auto|largest|mass|none"
 enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
 
 #define TOOL_COLORS "none|displacement|energy|mises|stress|strain"

@@ -21,7 +21,7 @@ sp_look render_look(const render_options *chosen, bool film)
     return (sp_look){.samples = (int)chosen->samples,
                      .shadow_rays = shadow_rays[shadows],
                      .occlusion_rays = occlusion_rays[shadows],
-                     .dark = chosen->background != 0};
+                     .dark = chosen->background == RENDER_DARK};
 }
 
 double render_opacity(const render_options *chosen)

@@ -24,6 +24,7 @@ enum render_contacts { RENDER_POINTS, RENDER_FORCES, RENDER_NO_CONTACTS };
 #define RENDER_SHADOWS "auto|fine|draft|none"
 enum render_shadows { RENDER_AUTO, RENDER_FINE, RENDER_DRAFT, RENDER_NO_SHADOWS };
 #define RENDER_BACKGROUNDS "pale|dark"
+enum render_background { RENDER_PALE, RENDER_DARK };
 
 /* Samples, rays and background as chosen. By themselves pictures get fine shadows and films drafts, and in a build
  * without Embree none, where it is a usage error to ask for them. */

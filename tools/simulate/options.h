@@ -7,6 +7,9 @@
 #include "model/model.h"
 #include "tools/common/materials.h"
 
+#include <assert.h>
+
+#define SIMULATE_RECORDS "coordinates|all|probes"
 enum simulate_record { RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
 
 typedef struct simulate_choice {
@@ -33,9 +36,18 @@ static inline bool simulate_in_basis(const simulate_choice *choice)
     return sp_model_kind_reduced((enum sp_model_kind)choice->model);
 }
 
-/* The words of --integrator, which is in a table of each program with the methods for its models. They are in the order
- * of enum sp_integrator_kind. */
+/* The words of --model for reduced-order models; simcurve has the first three. */
+#define SIMULATE_REDUCED "reduced|cubature|galerkin|modal"
+static_assert(SP_MODEL_POLYNOMIALS == 0 && SP_MODEL_CUBATURE == 1 && SP_MODEL_GALERKIN == 2 && SP_MODEL_MODAL == 3,
+              "the words of --model are in the order of enum sp_model_kind");
+
+/* The words of --integrator, which is in a table of each program with the methods for its models; scenes have the first
+ * two. A word that a program has behind them has the number SIMULATE_OWN_INTEGRATOR. */
 #define SIMULATE_IMPLICIT "newmark|energy|central|static|euler|bdf2"
+#define SIMULATE_IN_SCENES "newmark|energy"
+enum { SIMULATE_OWN_INTEGRATOR = SP_BDF2 + 1 };
+static_assert(SP_NEWMARK == 0 && SP_ENERGY == 1 && SP_CENTRAL == 2 && SP_STATIC == 3 && SP_EULER == 4 && SP_BDF2 == 5,
+              "the words of --integrator are in the order of enum sp_integrator_kind");
 #define SIMULATE_IMPLICIT_HELP                                                                                         \
     "newmark, euler, bdf2: implicit; energy: implicit, conserves energy exactly; central: explicit central "           \
     "differences; static: equilibrium under the loads of each step"

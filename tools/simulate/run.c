@@ -540,14 +540,14 @@ static json_t *trajectory_meta(const run *r)
 
 static void say(const run *r)
 {
-    static const char *const integrators[] = {"Newmark",
-                                              "energy-conserving",
-                                              "central differences",
-                                              "static",
-                                              "implicit Euler",
-                                              "BDF2",
-                                              "linearly implicit Euler",
-                                              "exact"};
+    static const char *const integrators[] = {[SP_NEWMARK] = "Newmark",
+                                              [SP_ENERGY] = "energy-conserving",
+                                              [SP_CENTRAL] = "central differences",
+                                              [SP_STATIC] = "static",
+                                              [SP_EULER] = "implicit Euler",
+                                              [SP_BDF2] = "BDF2",
+                                              [SP_LINEAR_EULER] = "linearly implicit Euler",
+                                              [SP_EXACT] = "exact"};
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     const simulation *s = &r->stages[r->now];
     const double iterations = (double)report->newton_iterations / (double)report->steps;

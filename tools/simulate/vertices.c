@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those of enum sp_solver */
-
 void vertices_check_options(const simulate_choice *choice, const simulate_vertices_choice *c)
 {
     const bool conjac = choice->model == SP_MODEL_CONJAC, warp = choice->model == SP_MODEL_WARP;
@@ -28,7 +26,7 @@ void vertices_check_options(const simulate_choice *choice, const simulate_vertic
 
     if (warp && c->solver_given && c->solver == SP_SOLVER_DIRECT)
         tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
-    if (!warp && c->solver == GRADIENTS)
+    if (!warp && c->solver == VERTICES_GRADIENTS)
         tool_fail(SP_USAGE, NULL,
                   "--solver gradients applies to --model warp; the matrices of other models are symmetric, and jacobi "
                   "is conjugate gradients");
@@ -415,13 +413,13 @@ void vertices_describe(simulation *s, sp_model_description *description)
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
     description->warp = (sp_warp){.kind = (enum sp_warp_kind)c->warp,
-                                  .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR,
+                                  .rotation = c->rotation == VERTICES_FRAME ? SP_ROTATION_FRAME : SP_ROTATION_POLAR,
                                   .network = c->network,
                                   .corrected = c->corrected,
                                   .limit = c->stretch[0],
                                   .extra = c->stretch[1],
                                   .lumped = s->choice->lumped,
-                                  .solver = c->solver == GRADIENTS          ? SP_WARP_GRADIENTS
+                                  .solver = c->solver == VERTICES_GRADIENTS ? SP_WARP_GRADIENTS
                                             : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI
                                                                             : SP_WARP_FACTOR};
     description->solver = s->choice->model == SP_MODEL_WARP ? SP_SOLVER_DIRECT : (enum sp_solver)c->solver;

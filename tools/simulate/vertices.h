@@ -6,14 +6,29 @@
 #include "formats/scene.h"
 #include "formats/skeleton.h"
 #include "model/model.h"
+#include "model/models.h"
 #include "rigid/skeleton.h"
 #include "tools/common/tool.h"
 
+#include <assert.h>
 #include <stdio.h>
+
+/* The words of --solver, of which the last is for warp models only. */
+#define VERTICES_SOLVERS "direct|jacobi|reused|gradients"
+enum { VERTICES_GRADIENTS = SP_SOLVER_REUSED + 1 };
+static_assert(SP_SOLVER_DIRECT == 0 && SP_SOLVER_JACOBI == 1 && SP_SOLVER_REUSED == 2,
+              "the words of --solver are in the order of enum sp_solver");
+
+/* The words of --warp and --rotation. */
+#define VERTICES_WARPS "vertex|pair|element"
+static_assert(SP_WARP_VERTEX == 0 && SP_WARP_PAIR == 1 && SP_WARP_ELEMENT == 2,
+              "the words of --warp are in the order of enum sp_warp_kind");
+#define VERTICES_ROTATIONS "polar|frame"
+enum { VERTICES_POLAR, VERTICES_FRAME };
 
 /* The options. */
 typedef struct simulate_vertices_choice {
-    int solver;
+    int solver; /* enum sp_solver or VERTICES_GRADIENTS */
     bool solver_given;
     double solver_tolerance;
     tool_keyed prescribe; /* region, or "fixed", and its path */

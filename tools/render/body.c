@@ -120,68 +120,90 @@ static const int64_t *schedule(const render_options *chosen, const tool_trajecto
     return tool_film_schedule(chosen->fps, chosen->speed, &list->count, list->data, time, pool);
 }
 
-static int64_t draw_frames(const render_options *chosen, tool_figure *figure, tool_sheet *sheet, bool pattern)
+/* Frames that are drawn. */
+typedef struct frames {
+    int64_t count;
+    const int64_t *frame; /* [count] */
+    const int64_t *cell;  /* [count] of the sheet; NULL: in order */
+    const int64_t *shown; /* [count] how many pictures of the film show each frame; NULL: no film */
+} frames;
+
+/* The frames as chosen, of which a sheet takes as many as it has cells, and opens the sheet. The list is filled. */
+static frames choose_frames(const render_options *chosen, tool_figure *figure, tool_sheet *sheet, bool pattern,
+                            sp_list *list, sp_pool *pool)
 {
-    sp_context *context = figure->context;
-    sp_list list = {0};
-    sp_pool pool = {0};
+    tool_trajectory *motion = figure->motion;
     const bool film = tool_film_named(tool_output_path());
 
-    tool_trajectory_choose(figure->motion, chosen->frames, chosen->every, chosen->columns, &list);
-    const int64_t modes = modes_beside(chosen, figure->motion, &list);
-    const int64_t *cell = modes ? lay_out(figure->motion, &list, modes, &pool) : NULL;
-    open_sheet(chosen, figure, list.count, list.data, modes, sheet);
-    const int64_t *shown = film ? schedule(chosen, figure->motion, &list, &pool) : NULL;
+    tool_trajectory_choose(motion, chosen->frames, chosen->every, chosen->columns, list);
+    const int64_t modes = modes_beside(chosen, motion, list);
+    const int64_t *cell = modes ? lay_out(motion, list, modes, pool) : NULL;
+    open_sheet(chosen, figure, list->count, list->data, modes, sheet);
+    const int64_t *shown = film ? schedule(chosen, motion, list, pool) : NULL;
 
     if (chosen->sheet && !modes)
-        thin_out(figure->motion, sheet->columns * sheet->rows, &list);
-    else if (!chosen->sheet && list.count > 1 && !pattern && !film) {
+        thin_out(motion, sheet->columns * sheet->rows, list);
+    else if (!chosen->sheet && list->count > 1 && !pattern && !film) {
         tool_hint("or a film: -o motion.mp4");
         tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet",
-                  (long long)list.count);
+                  (long long)list->count);
     }
+    return (frames){list->count, list->data, cell, shown};
+}
 
-    const int64_t *frame = list.data;
-    int64_t count = list.count;
+/* One frame after the other, each by all threads: in the cells of a sheet, or as pictures of their own or of a film. */
+static void draw_in_turn(const render_options *chosen, tool_figure *figure, tool_sheet *sheet, const frames *f,
+                         tool_film *film)
+{
+    sp_context *context = figure->context;
+    for (int64_t i = 0; i < f->count; i++) {
+        tool_check(tool_figure_load(figure, f->frame[i]), figure->motion->mesh.path);
+        const int64_t next = chosen->sheet ? i : 0;
+        tool_check(tool_sheet_draw(figure, sheet, f->cell ? f->cell[i] : next, f->frame[i]), tool_figure_file(figure));
+
+        if (film)
+            tool_film_add(film, &sheet->picture, f->shown[i]);
+        else if (!chosen->sheet)
+            write_picture(context, sheet, i);
+        tool_check(sp_progress(context, (double)(i + 1) / (double)f->count), NULL);
+    }
+    if (chosen->sheet)
+        write_picture(context, sheet, 0);
+}
+
+/* All frames that are chosen; returns the number of pictures. */
+static int64_t draw_frames(const render_options *chosen, tool_figure *figure, tool_sheet *sheet, bool pattern)
+{
+    sp_list list = {0};
+    sp_pool pool = {0};
+    const frames f = choose_frames(chosen, figure, sheet, pattern, &list, &pool);
     tool_trajectory_need_all(figure->motion);
-    tool_figure_prepare(figure, count, frame);
+    tool_figure_prepare(figure, f.count, f.frame);
 
     /* Without a given box or range all frames are loaded once for these, and again to be drawn. */
-    bool two_passes = !chosen->box_given || (figure->color != TOOL_COLOR_NONE && !chosen->range_given);
-    const int threads = (int)(count < context->threads ? count : context->threads);
+    const bool find_range = figure->color != TOOL_COLOR_NONE && !chosen->range_given;
+    const int threads = (int)(f.count < figure->context->threads ? f.count : figure->context->threads);
     tool_render_worker *workers = tool_render_workers_new(figure, sheet, chosen->size, !chosen->sheet, threads, &pool);
-    if (two_passes)
-        tool_render_widen(figure, workers, threads, !chosen->range_given, !chosen->box_given, count, frame);
-    if (figure->color != TOOL_COLOR_NONE && !chosen->range_given)
+    if (!chosen->box_given || find_range)
+        tool_render_widen(figure, workers, threads, !chosen->range_given, !chosen->box_given, f.count, f.frame);
+    if (find_range)
         tool_say("range of the colours: %.9g to %.9g", figure->range[0], figure->range[1]);
 
     tool_outputs_hold(true);
-    tool_film *to = film ? tool_film_open(tool_output_path(), sheet->width, sheet->height, chosen->fps) : NULL;
-    if (!chosen->sheet && threads > 1)
-        tool_render_series(figure, workers, threads, count, frame, to, shown);
+    tool_film *film = f.shown ? tool_film_open(tool_output_path(), sheet->width, sheet->height, chosen->fps) : NULL;
+    const bool in_turn = chosen->sheet || threads == 1;
+    if (!in_turn)
+        tool_render_series(figure, workers, threads, f.count, f.frame, film, f.shown);
     tool_render_workers_close(workers, threads);
-
-    for (int64_t i = 0; i < count && (chosen->sheet || threads == 1); i++) { /* one picture: all threads draw it */
-        tool_check(tool_figure_load(figure, frame[i]), figure->motion->mesh.path);
-        const int64_t next = chosen->sheet ? i : 0;
-        tool_check(tool_sheet_draw(figure, sheet, cell ? cell[i] : next, frame[i]), tool_figure_file(figure));
-        if (film)
-            tool_film_add(to, &sheet->picture, shown[i]);
-        else if (!chosen->sheet)
-            write_picture(context, sheet, i);
-        tool_check(sp_progress(context, (double)(i + 1) / (double)count), NULL);
-    }
-
-    if (chosen->sheet)
-        write_picture(context, sheet, 0);
+    if (in_turn)
+        draw_in_turn(chosen, figure, sheet, &f, film);
     if (film)
-        tool_film_close(to);
-
+        tool_film_close(film);
     tool_outputs_hold(false);
+
     sp_list_free(&list);
     sp_pool_free(&pool);
-
-    return chosen->sheet ? 1 : count;
+    return chosen->sheet ? 1 : f.count;
 }
 
 void tool_render_body(sp_context *context, int count, const char *const *paths, const render_options *chosen)

@@ -65,8 +65,8 @@ static float line_cover(double away, double thickness)
     return (float)fmin(fmax(0.5 + 0.5 * thickness - away, 0), fmin(thickness, 1));
 }
 
-/* range: the largest distances inside and outside. Lines get thicker with the picture, and that at the surface is half
-   as thick again, so that they are seen in a picture of half the size. */
+/* range: the distances inside and outside with the darkest colours. Lines get thicker with the picture, and that at the
+   surface is half as thick again, so that they are seen in a picture of half the size. */
 static void paint(const sp_field *field, const plane *p, const double range[2], double step, sp_image *image)
 {
     const double thickness =
@@ -100,23 +100,11 @@ static void paint(const sp_field *field, const plane *p, const double range[2], 
         }
 }
 
-void tool_render_slice(sp_context *context, const char *path, const char *slice, double contours, const char *size_text)
+/* The sizes of the picture and of its letters; returns the height of the caption, which is below the slice. */
+static int64_t choose_size(const sp_field *field, const plane *p, const char *size_text, int64_t size[2],
+                           tool_letters *letters)
 {
-    static const char *const kinds[] = {"field", NULL};
-    sp_file file;
-    sp_field field;
-    sp_image image, picture;
-    sp_pool pool = {0};
-    int64_t size[2], count;
-    uint8_t *bytes;
-    double range[2] = {0, 0};
-    char caption[120];
-
-    tool_read(path, NULL, kinds, false, &file);
-    tool_check(sp_field_read(context, &file, &field), path);
-
-    const plane p = parse_plane(slice, &field);
-    const double sides[2] = {(double)field.cells[p.across], (double)field.cells[p.upward]},
+    const double sides[2] = {(double)field->cells[p->across], (double)field->cells[p->upward]},
                  longer = fmax(sides[0], sides[1]);
 
     for (int k = 0; k < 2; k++)
@@ -124,31 +112,58 @@ void tool_render_slice(sp_context *context, const char *path, const char *slice,
     if (size_text)
         tool_sheet_pair("size", size_text, 16384, size);
 
-    tool_letters letters = {.scale = tool_picture_scale(size[0], size[1], TOOL_PICTURE_LETTERS)};
-    const int64_t strip = tool_picture_caption_height(letters.scale);
-    size[1] += size_text ? 0 : strip; /* the caption is below the slice */
+    letters->scale = tool_picture_scale(size[0], size[1], TOOL_PICTURE_LETTERS);
+    const int64_t strip = tool_picture_caption_height(letters->scale);
+    size[1] += size_text ? 0 : strip;
     if (size[1] <= strip)
         tool_fail(SP_USAGE, NULL, "--size: %lldx%lld has no room for a slice above its caption", (long long)size[0],
                   (long long)size[1]);
+    return strip;
+}
 
+/* The distances inside and outside that have the darkest colours; returns the distance between contour lines. contours:
+ * that of --contours; 0: by the field. */
+static double choose_range(const sp_field *field, double contours, double range[2])
+{
+    range[0] = range[1] = 0;
+    for (int64_t i = 0; i < sp_field_vertices(field); i++) {
+        double *to = &range[field->distance[i] >= 0];
+        *to = fmax(*to, fabs((double)field->distance[i]));
+    }
+
+    for (int k = 0; k < 2; k++)
+        range[k] = contours > 0 ? DARKEST * contours : range[k] > 0 ? range[k] : field->spacing;
+    return contours > 0 ? contours : line_step(fmax(range[0], range[1]));
+}
+
+void tool_render_slice(sp_context *context, const char *path, const char *slice, double contours, const char *size_text)
+{
+    static const char *const kinds[] = {"field", NULL};
+    sp_file file;
+    sp_field field;
+    sp_image image, picture;
+    sp_pool pool = {0};
+    tool_letters letters = {0};
+    int64_t size[2], count;
+    uint8_t *bytes;
+    double range[2];
+    char caption[120];
+
+    tool_read(path, NULL, kinds, false, &file);
+    tool_check(sp_field_read(context, &file, &field), path);
+
+    const plane p = parse_plane(slice, &field);
+    const int64_t strip = choose_size(&field, &p, size_text, size, &letters);
     tool_check(sp_image_new(context, size[0], size[1] - strip, &image), NULL);
     tool_check(sp_image_new(context, size[0], size[1], &picture), NULL);
     memset(picture.rgb, 255, (size_t)(3 * size[0] * size[1]));
 
-    for (int64_t i = 0; i < sp_field_vertices(&field); i++) {
-        double *to = &range[field.distance[i] >= 0];
-        *to = fmax(*to, fabs((double)field.distance[i]));
-    }
-
-    for (int k = 0; k < 2; k++)
-        range[k] = contours > 0 ? DARKEST * contours : range[k] > 0 ? range[k] : field.spacing;
-    const double step = contours > 0 ? contours : line_step(fmax(range[0], range[1]));
-
+    const double step = choose_range(&field, contours, range);
     paint(&field, &p, range, step, &image);
+
     /* a plane through 0 up to rounding is called so */
     const double place = fabs(p.at) < 1e-9 * field.spacing ? 0 : p.at;
     snprintf(caption, sizeof caption, "%c = %.4g m, lines every %.4g m", 'x' + p.normal, place, step);
-
     letters.font = tool_font_open(context, &pool);
     tool_picture_paste(&picture, 0, 0, &image);
     tool_picture_caption(&picture, &letters, caption);

@@ -20,6 +20,7 @@ typedef struct run {
     sp_context *context;
     const simulate_choice *choice;
     sp_run course; /* its steps and observers */
+    sp_pool pool;  /* of the stages */
 
     /* the motion */
     int64_t stage_count;
@@ -578,71 +579,118 @@ static bool loads_constant(const simulation *s)
     return constant;
 }
 
-bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
+/* ---- all of it ---- */
+
+/* The stages of the motion, with the files that options of vertices name. */
+static void open_stages(run *r, const simulate_vertices_choice *vertices)
 {
-    simulate_choice own = *chosen;
-    const simulate_choice *choice = &own;
-    static const simulate_vertices_choice none = {0};
-    const simulate_vertices_choice *vertices = options ? options : &none;
-    const int64_t stages = vertices->cuts.count + 1;
-    sp_pool pool = {0};
-    simulation *stage = sp_pool_new(&pool, stages, sizeof *stage);
-    run r = {.context = context,
-             .choice = choice,
-             .stage_count = stages,
-             .stages = stage,
-             .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
-    if (pool.failed)
+    r->stage_count = vertices->cuts.count + 1;
+    r->stages = sp_pool_new(&r->pool, r->stage_count, sizeof *r->stages);
+    r->from = sp_pool_new(&r->pool, r->stage_count, sizeof *r->from);
+    if (r->pool.failed)
         tool_out_of_memory();
-    for (int64_t i = 0; i < stages; i++)
-        stage[i] = (simulation){.choice = choice, .context = context, .vertices.choice = vertices};
-    prepare(&r, vertices);
-    tool_output *output = tool_output_open(tool_output_path());
-    begin_stage(&r, 0);
-    if (own.integrator == SP_STATIC && !own.steps_given && stages == 1 && loads_constant(&stage[0]))
-        own.steps = 1; /* all steps would have the same equilibrium */
-    for (int64_t i = 1; i < stages; i++)
-        vertices_check_cut(&stage[i]);
-    simulation_choose_record(&stage[0]);
-    list_prescribed(&r, &stage[0].shape);
-    if (stage[0].model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
+
+    for (int64_t i = 0; i < r->stage_count; i++)
+        r->stages[i] = (simulation){.choice = r->choice, .context = r->context, .vertices.choice = vertices};
+    prepare(r, vertices);
+}
+
+/* Makes the first stage, and determines what is recorded of all. The choice receives the steps of statics under
+ * constant loads. */
+static void begin_motion(run *r, simulate_choice *choice)
+{
+    simulation *first = &r->stages[0];
+
+    begin_stage(r, 0);
+    if (choice->integrator == SP_STATIC && !choice->steps_given && r->stage_count == 1 && loads_constant(first))
+        choice->steps = 1; /* all steps would have the same equilibrium */
+    for (int64_t i = 1; i < r->stage_count; i++)
+        vertices_check_cut(&r->stages[i]);
+
+    simulation_choose_record(first);
+    list_prescribed(r, &first->shape);
+
+    /* exp(growth · duration) is the factor by which small motions grow. */
+    if (first->model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature,
                   "modal cubature forces are not conservative: without damping small motions grow by the factor e in "
                   "%.3g s",
-                  1 / stage[0].model.growth);
-    json_t *meta = trajectory_meta(&r);
-    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),
-               tool_output_path());
-    watch(&r);
-    tool_check(sp_run_begin(&r.course), NULL);
-    r.keep = keep_open(choice->checkpoint, choice->partial,
-                       &(simulate_kept_run){&r, choice->steps, "steps", visit_course, record_again});
-    keep_resume(r.keep);
-    const int64_t end = keep_end(r.keep, choice->steps);
-    tool_check(sp_run_to(&r.course, end), stage[0].mesh.path);
-    const int64_t now = r.now;
-    if (choice->model == SP_MODEL_CONJAC) {
-        r.external = tool_allocate(&stage[0].pool, stage[now].model.system.n, sizeof *r.external);
-        r.external_loads.mean(r.external_loads.self, (double)(end - 1) * choice->step, (double)end * choice->step,
-                              r.external);
-    }
-    say(&r);
-    const bool within = certify_say(&stage[now]);
-    tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
-    json_t *result = report_result(&r);
-    reactions_write(&stage[0], result); /* of a mesh that is not cut */
-    vertices_write_joints(&stage[0]);   /* bones are too */
+                  1 / first->model.growth);
+}
+
+/* Takes the steps that a checkpoint does not have; returns the number of the last one. */
+static int64_t take_steps(run *r)
+{
+    const simulate_choice *c = r->choice;
+
+    watch(r);
+    tool_check(sp_run_begin(&r->course), NULL);
+
+    r->keep =
+        keep_open(c->checkpoint, c->partial, &(simulate_kept_run){r, c->steps, "steps", visit_course, record_again});
+    keep_resume(r->keep);
+    const int64_t end = keep_end(r->keep, c->steps);
+    tool_check(sp_run_to(&r->course, end), r->stages[0].mesh.path);
+    return end;
+}
+
+/* The mean external forces in the last step, for the balance that a ConJac model reports. */
+static void find_last_forces(run *r, int64_t end)
+{
+    const double step = r->choice->step;
+    if (r->choice->model != SP_MODEL_CONJAC)
+        return;
+    r->external = tool_allocate(&r->stages[0].pool, r->stages[r->now].model.system.n, sizeof *r->external);
+    r->external_loads.mean(r->external_loads.self, (double)(end - 1) * step, (double)end * step, r->external);
+}
+
+static void write_results(run *r, tool_output *output)
+{
+    simulation *first = &r->stages[0];
+
+    tool_check(sp_trajectory_finish(r->trajectory), tool_output_path());
+    json_t *result = report_result(r);
+    reactions_write(first, result); /* of a mesh that is not cut */
+    vertices_write_joints(first);   /* bones are too */
     tool_output_finish(output, result);
-    keep_finish(r.keep);
+    keep_finish(r->keep);
+}
+
+static void free_run(run *r)
+{
+    simulation *first = &r->stages[0];
+
+    sp_integrator_free(r->integrator);
+    certify_free(first);
+    correct_free(first);
+    warp_free(first);
+    skin_free(first);
+    frame_free(first);                                /* a reduced-order model, which is not cut */
+    for (int64_t i = r->stage_count - 1; i >= 0; i--) /* each has files of the one before */
+        simulation_free(&r->stages[i]);
+    sp_pool_free(&r->pool);
+}
+
+bool simulate_mesh(sp_context *context, const simulate_choice *chosen, const simulate_vertices_choice *options)
+{
+    static const simulate_vertices_choice none = {0};
+    simulate_choice choice = *chosen;
+    run r = {.context = context, .choice = &choice};
+
+    open_stages(&r, options ? options : &none);
+    tool_output *output = tool_output_open(tool_output_path());
+    begin_motion(&r, &choice);
+
+    json_t *meta = trajectory_meta(&r);
+    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &r.stages[0].shape, &r.trajectory),
+               tool_output_path());
+    find_last_forces(&r, take_steps(&r));
+
+    say(&r);
+    const bool within = certify_say(&r.stages[r.now]);
+    write_results(&r, output);
+
     json_decref(meta);
-    sp_integrator_free(r.integrator);
-    certify_free(&stage[0]);
-    correct_free(&stage[0]);
-    warp_free(&stage[0]);
-    skin_free(&stage[0]);
-    frame_free(&stage[0]);                    /* a reduced-order model, which is not cut */
-    for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
-        simulation_free(&stage[i]);
-    sp_pool_free(&pool);
+    free_run(&r);
     return within;
 }

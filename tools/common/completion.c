@@ -79,14 +79,18 @@ static void print_list(FILE *stream, const char *list, const char *from, const c
 /* The endings of the files that are arguments of the program: those of every word of its usage line. */
 static void argument_endings(char *endings, size_t size)
 {
+    static const char separators[] = "[]. ";
     snprintf(endings, size, "%s", tool.spec->files ? tool.spec->files : "");
     if (tool.spec->files)
         return;
-    for (const char *at = tool.spec->arguments; *(at += strspn(at, "[]. ")); at += strcspn(at, "[]. ")) {
-        const char *more = endings_of(at, strcspn(at, "[]. "));
-        const size_t length = strlen(endings);
+
+    const char *at = tool.spec->arguments;
+    while (*(at += strspn(at, separators))) {
+        const size_t word = strcspn(at, separators), length = strlen(endings);
+        const char *more = endings_of(at, word);
         if (more && !strstr(endings, more))
             snprintf(endings + length, size - length, "%s%s", length ? " " : "", more);
+        at += word;
     }
 }
 

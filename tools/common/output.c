@@ -221,11 +221,14 @@ tool_output *tool_output_open(const char *path)
         if (isatty(tool.data_descriptor))
             tool_fail(SP_USAGE, NULL, "standard output is a terminal; name a file with -o or use a pipe");
         output->descriptor = dup(tool.data_descriptor);
-    } else if (output->target = resolve(output), stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        output->descriptor =
-            open(path, O_WRONLY | O_CLOEXEC); /* a device or a named pipe: nothing to rename; folders fail here */
-    } else
-        open_temporary(output);
+    } else {
+        output->target = resolve(output);
+        if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+            /* a device or a named pipe: nothing to rename; folders fail here */
+            output->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+        else
+            open_temporary(output);
+    }
 
     if (output->descriptor < 0)
         system_failure(path);

@@ -102,8 +102,11 @@ static const char *parse_numbers(const tool_place_names *names, const char *text
     if (!tool_parse_whole(&at, &first))
         refuse(names, text);
     last = first;
-    if (*at == '-' && (at++, !tool_parse_whole(&at, &last)))
-        refuse(names, text);
+    if (*at == '-') {
+        at++;
+        if (!tool_parse_whole(&at, &last))
+            refuse(names, text);
+    }
 
     if (last < first)
         refuse(names, text);

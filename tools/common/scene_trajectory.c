@@ -400,15 +400,15 @@ static void place_body(const tool_look *look, const sp_pose *pose, const double 
 static void place_plane(const tool_scene_trajectory *trajectory, const sp_scene_model *model, const sp_pose *pose,
                         const double twist[6], double *position, double *velocity)
 {
-    double R[9], normal[3], tangent[2][3], axis[3] = {0, 0, 0}, least[2] = {INFINITY, INFINITY},
-                                           most[2] = {-INFINITY, -INFINITY}, low[3], high[3], origin[3];
+    double R[9], normal[3], tangent[2][3], axis[3] = {0, 0, 0}, low[3], high[3], origin[3];
+    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
 
     /* Two tangents, the first at right angles to the axis that the normal is farthest from */
     sp_quaternion_matrix(pose->q, R);
     sp_rotate(R, model->normal, normal);
-    axis[fabs(normal[0]) <= fabs(normal[1]) && fabs(normal[0]) <= fabs(normal[2]) ? 0
-         : fabs(normal[1]) <= fabs(normal[2])                                     ? 1
-                                                                                  : 2] = 1;
+    int least_axis = fabs(normal[0]) <= fabs(normal[1]) ? 0 : 1;
+    least_axis = fabs(normal[least_axis]) <= fabs(normal[2]) ? least_axis : 2;
+    axis[least_axis] = 1;
     sp_cross3(axis, normal, tangent[0]);
 
     const double length = sp_norm3(tangent[0]);

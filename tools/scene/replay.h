@@ -13,7 +13,8 @@ scene_replay *scene_replay_open(sp_context *context, const char *path, simulate_
 /* Checks that the log belongs to the scene, which has been loaded. NULL is allowed here and below. */
 void scene_replay_begin(scene_replay *replay, sp_loaded_scene *scene);
 
-/* Before a step, counted from 1: what acted in it. After it: is the state that of the server? */
+/* Before a step, counted from 1: applies the inputs that acted in it. After it: ends the process unless the state is
+ * that of the server. */
 void scene_replay_apply(scene_replay *replay, int64_t step);
 void scene_replay_check(scene_replay *replay, int64_t step);
 

@@ -58,7 +58,8 @@ static void begin_record(sp_loaded_scene *run, recorder *r, json_t *meta, sp_wri
     tool_check(sp_scene_trajectory_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
 }
 
-static void *more(sp_list *list, int64_t count, size_t size)
+/* Memory of the list for so many elements, whose old contents are lost. */
+static void *resized(sp_list *list, int64_t count, size_t size)
 {
     list->count = 0;
     void *memory = sp_list_add(list, count, size);
@@ -71,10 +72,10 @@ static void list_contacts(const sp_loaded_scene *run, recorder *r)
 {
     const sp_contact_scene_contact *from;
     const int64_t count = sp_contact_scene_contacts(run->contact, &from);
-    int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body),
-            *point = more(&r->contact_points, count, sizeof *point);
-    double *place = more(&r->contact_places, 3 * count, sizeof *place),
-           *force = more(&r->contact_forces, 3 * count, sizeof *force);
+    int32_t *body = resized(&r->contact_bodies, 2 * count, sizeof *body),
+            *point = resized(&r->contact_points, count, sizeof *point);
+    double *place = resized(&r->contact_places, 3 * count, sizeof *place),
+           *force = resized(&r->contact_forces, 3 * count, sizeof *force);
 
     for (int64_t i = 0; i < count; i++) {
         memcpy(body + 2 * i, from[i].body, sizeof from[i].body);

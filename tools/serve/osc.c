@@ -30,9 +30,9 @@ static double real_of(uint64_t bits, int size)
         memcpy(&value, &bits, sizeof value);
         return value;
     }
-    const uint32_t half = (uint32_t)bits;
+    const uint32_t word = (uint32_t)bits;
     float value;
-    memcpy(&value, &half, sizeof value);
+    memcpy(&value, &word, sizeof value);
     return value;
 }
 
@@ -178,9 +178,9 @@ void osc_put_reals(osc_writer *writer, char type, int count, const double *value
 {
     for (int i = 0; i < count; i++)
         if (type == 'f') {
-            const float half = (float)value[i];
+            const float single = (float)value[i];
             uint32_t bits;
-            memcpy(&bits, &half, sizeof bits);
+            memcpy(&bits, &single, sizeof bits);
             put(writer, bits, 4);
         } else {
             uint64_t bits;

@@ -21,8 +21,8 @@ struct simulate_keep {
     tool_checkpoint *checkpoint;
     sp_state recorded, state; /* since the last record; scratch for the next one */
     double opened, due;       /* s */
-    double looked;            /* s, at the clock … */
-    int64_t unseen, most;     /* … steps since; at most so many */
+    double looked;            /* s, when the clock was read last */
+    int64_t unseen, most;     /* steps since then, and after how many of them it is read again */
     int64_t resumed;
     bool partial;
 };

@@ -111,11 +111,11 @@ static void open_file(simulation *s)
 
 /* The motion of the fixed components of a group of vertices as a rigid body: component k of translation and rotation
  * about the origin. field [3·vertices], 0 elsewhere. */
-static void support_motion(const simulation *s, const group *held, int k, double *field)
+static void support_motion(const simulation *s, const group *fixed, int k, double *field)
 {
     memset(field, 0, (size_t)(3 * s->mesh.mesh.vertex_count) * sizeof *field);
-    for (int64_t i = 0; i < held->count; i++) {
-        const int64_t v = held->vertex[i];
+    for (int64_t i = 0; i < fixed->count; i++) {
+        const int64_t v = fixed->vertex[i];
         const double axis[3] = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
         double turned[3];
         sp_cross3(axis, s->mesh.mesh.vertices + 3 * v, turned);
@@ -300,7 +300,7 @@ static void add_internal(simulation *s)
     sp_pool_free(&scratch);
 }
 
-/* Sums of the groups. */
+/* The force and the moment about the origin that hold each group. */
 static void sum_groups(const simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
@@ -311,15 +311,15 @@ static void sum_groups(const simulation *s)
     for (int64_t g = 0; g < r->group_count; g++)
         for (int64_t i = 0; i < r->groups[g].count; i++) {
             const int64_t v = r->groups[g].vertex[i];
-            double place[3], held[3], turned[3];
+            double place[3], force[3], moment[3];
             for (int c = 0; c < 3; c++) {
                 place[c] = mesh->vertices[3 * v + c] + r->u[3 * v + c];
-                held[c] = s->body->dof[3 * v + c] < 0 ? r->force[3 * v + c] : 0;
+                force[c] = s->body->dof[3 * v + c] < 0 ? r->force[3 * v + c] : 0;
             }
-            sp_cross3(place, held, turned);
+            sp_cross3(place, force, moment);
             for (int c = 0; c < 3; c++) {
-                r->sums[6 * g + c] += held[c];
-                r->sums[6 * g + 3 + c] += turned[c];
+                r->sums[6 * g + c] += force[c];
+                r->sums[6 * g + 3 + c] += moment[c];
             }
         }
 }

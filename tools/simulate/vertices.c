@@ -166,7 +166,7 @@ static void read_single(simulation *s)
                path);
 }
 
-/* Those of the simulation before, and the same for the copies of their vertices. */
+/* The motions of single vertices of the previous simulation, and the same for copies of these vertices. */
 static void copy_single(simulation *s)
 {
     const simulate_vertices *before = &s->before->vertices;
@@ -190,7 +190,8 @@ static void copy_single(simulation *s)
     sp_pool_drop(&s->pool, which);
 }
 
-/* Whole, but those that move by themselves and are held in some directions by the mesh. */
+/* Fixes the vertices that move with a region or a bone, and single ones, in all directions. Single ones that the mesh
+ * fixes keep its directions, and so do those of "fixed". */
 static void set_prescribed(simulation *s)
 {
     sp_mesh *mesh = &s->mesh.mesh;
@@ -213,7 +214,7 @@ static void set_prescribed(simulation *s)
     sp_pool_drop(&s->pool, vertex);
 }
 
-void vertices_hold(simulation *s)
+void vertices_fix(simulation *s)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
@@ -289,7 +290,7 @@ static int64_t parse_count(const char *text, char **end)
     return *end == text || count < 1 ? -1 : count;
 }
 
-/* Those of the simulation before and their copies. */
+/* The dynamic vertices of the previous simulation, and their copies. */
 static void copy_dynamic(simulation *s)
 {
     const simulate_vertices *before = &s->before->vertices;

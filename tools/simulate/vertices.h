@@ -1,5 +1,5 @@
-/* Full-order models (full, linear, warp, conjac): prescribed motion of their vertices, floor planes, bones, solvers,
- * and cuts. All functions end the process on failure. */
+/* Full-order models (nonlinear, linear, warp, conjac): prescribed motion of their vertices, floor planes, bones,
+ * solvers, and cuts. All functions end the process on failure. */
 #ifndef TOOLS_SIMULATE_VERTICES_H
 #define TOOLS_SIMULATE_VERTICES_H
 
@@ -80,7 +80,7 @@ void vertices_check_options(const struct simulate_choice *choice, const simulate
 
 /* Reads the prescribed motion of vertices and bones, or takes it from the previous simulation, and fixes these vertices
  * in the mesh, before the body is created. Copies of a vertex with a motion of its own move with it. */
-void vertices_hold(struct simulation *s);
+void vertices_fix(struct simulation *s);
 
 /* For a simulation after a cut, once the previous one has its system: selects dynamic vertices, and rejects them if the
  * system would. */

@@ -108,6 +108,8 @@ void tool_scene_body_place(const tool_scene_body *body, const tool_place *place,
     const bool moves = trajectory->path && body->r > 0;
     const int64_t first = moves ? frame * motion->r + motion->bodies[body->body].offset : 0;
     double R[9], at[3], u[3] = {0, 0, 0}, rate[3] = {0, 0, 0}, arm[3], turned[3], swept[3];
+
+    /* x + R(X + U q) */
     sp_quaternion_matrix(pose.q, R);
     rest_of(body, place, at);
     if (moves) {
@@ -122,6 +124,8 @@ void tool_scene_body_place(const tool_scene_body *body, const tool_place *place,
             position[k] = pose.x[k] + arm[k];
     if (!velocity)
         return;
+
+    /* v + ω × R(X + U q) + R U q̇ */
     static const double still[6] = {0};
     const double *twist = trajectory->path ? motion->twist + 6 * (frame * trajectory->body_count + body->body) : still;
     sp_rotate(R, rate, turned);

@@ -112,7 +112,7 @@ void sp_scene_unload(sp_loaded_scene *scene);
 
 enum { SP_DRIVE_HAND = -1 };
 
-/* The remarks of sp_contact_watch_judge (contact/watch.h). step, semi_implicit: what these options are called. */
+/* The remarks of sp_contact_watch_judge (scene/watch.h). step, semi_implicit: what these options are called. */
 void sp_scene_judge(const sp_loaded_scene *scene, const char *step, const char *semi_implicit, sp_remarks *remarks);
 
 /* Makes the run of a scene whose bodies are new: a frame every 16 steps, at which energies are looked at. */

@@ -10,7 +10,7 @@
 enum { SIDE_BY_SIDE = 8 };
 
 /* Stiffness of all contacts of a free body with respect to velocity and angular velocity about its centre of mass
- * (scene_stability.c): the matrix of the contacts that act along one direction, and the sums of κ, κ r and κ r rᵀ of
+ * (stability.c): the matrix of the contacts that act along one direction, and the sums of κ, κ r and κ r rᵀ of
  * those that act in all directions. */
 typedef struct contact_stiffness {
     double K[36], weight, first[3], second[9];
@@ -25,8 +25,8 @@ typedef struct contact_body {
     double F[3], T[3];           /* N; N m about `about` */
     double wrench[6];            /* force and torque about the origin of the frame */
     contact_stiffness stiffness; /* free bodies */
-    double size;                 /* m (contact/stiffness.h); INFINITY: none */
-    double thickness;            /* m (scene_crossing.c); INFINITY: none */
+    double size;                 /* m (scene/stiffness.h); INFINITY: none */
+    double thickness;            /* m (crossing.c); INFINITY: none */
     sp_pose was;                 /* at.pose of the last step */
     double way;                  /* m: the most that a point of the body has moved since */
     double moments[3], axes[9];  /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
@@ -61,9 +61,9 @@ typedef struct contact_pair {
     sp_contact_forces forces;
 } contact_pair;
 
-typedef struct sp_contact_scene_pairs sp_contact_scene_pairs;     /* scene_pairs.c */
-typedef struct sp_contact_scene_spheres sp_contact_scene_spheres; /* scene_spheres.c */
-typedef struct sp_contact_scene_pulses sp_contact_scene_pulses;   /* scene_pulses.c */
+typedef struct sp_contact_scene_pairs sp_contact_scene_pairs;     /* pairs.c */
+typedef struct sp_contact_scene_spheres sp_contact_scene_spheres; /* spheres.c */
+typedef struct sp_contact_scene_pulses sp_contact_scene_pulses;   /* pulses.c */
 
 struct sp_contact_scene {
     sp_pool pool;

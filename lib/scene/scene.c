@@ -201,7 +201,7 @@ static int apply_pair(sp_contact_scene *scene, const contact_pair *e)
         report->inside[1] = e->field;
     }
 
-    /* Each body bears its share of the stiffness (scene_stability.c); a damper counts as a spring of 2c/h. */
+    /* Each body bears its share of the stiffness (stability.c); a damper counts as a spring of 2c/h. */
     const sp_penalty *penalty = &scene->p.penalty;
     contact_body *const sides[2] = {a, b};
     const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / scene->p.step),

@@ -3,10 +3,10 @@
  * In a step of length h, every body that is driven by forces is predicted half a step ahead, contacts are found there,
  * and each body then takes its step with these contact forces held constant, as forces in the middle of the step: an
  * error of second order, also in the energy of bodies that are not free. Their dampers act with rates of the middle,
- * those of free bodies with the velocities at the start (scene_stability.c). For free bodies (rigid/free.h) this is the
+ * those of free bodies with the velocities at the start (stability.c). For free bodies (rigid/free.h) this is the
  * symplectic Verlet method for contact combined with a conserving method for the rest: contact among them conserves
  * linear and angular momentum. The method is explicit in the contact forces and is stable while h² λ < 4, where λ is
- * the largest eigenvalue of the contact stiffness of a body relative to its inertia (scene_stability.c). A body with
+ * the largest eigenvalue of the contact stiffness of a body relative to its inertia (stability.c). A body with
  * virtual coupling is placed where contact and coupling forces are in equilibrium (contact/coupling.h). */
 #ifndef SP_SCENE_SCENE_H
 #define SP_SCENE_SCENE_H
@@ -97,7 +97,7 @@ typedef struct sp_contact_scene_parameters {
     double gravity[3]; /* m/s² */
     sp_penalty penalty;
     double pulse;    /* m/s: points in proximity voxels of a voxmap that approach faster are stopped by impulses along
-                        their normals, which decrease the kinetic energy (scene_pulses.c); INFINITY: none */
+                        their normals, which decrease the kinetic energy (pulses.c); INFINITY: none */
     double friction; /* μ for points against distance fields (contact/friction.h); 0: none */
     sp_traversal_limits limits; /* `proximity` is set by the scene */
     sp_integrator_parameters
@@ -120,11 +120,11 @@ typedef struct sp_contact_scene_report {
     bool complete;          /* no traversal was cut short by its node budget */
     double lowest;          /* m, the least of all evaluated distances; INFINITY: no pair is near */
     double sunk;            /* the largest penetration depth of a pair, relative to the size of its smaller body
-                               (contact/stiffness.h); 0: none, or between bodies without a size */
+                               (scene/stiffness.h); 0: none, or between bodies without a size */
     double sunk_depth;      /* m, that depth, */
     int64_t sunk_bodies[2]; /* and the pair: the body of the point and the other one; −1: none */
     double stiffest;        /* h² times the largest eigenvalue of contact for a free body, over all steps so far
-                               (scene_stability.c): the step is too long from 4 on */
+                               (stability.c): the step is too long from 4 on */
     double path_work;       /* J: work of the bodies on paths on other bodies, by the rigid motions of their frames, and
                                of the inertial forces of frames on the bodies that feel them, without gravity */
     double pushed, leant;   /* N, over pairs of points and distance fields with a free body whose forces are along the
@@ -134,7 +134,7 @@ typedef struct sp_contact_scene_report {
         inside[2]; /* the first pair whose shell is entirely inside the other body: all points of the visited levels
                       penetrate, the deepest by more than the radius of the bounding sphere of all points; −1: none */
     int64_t crossed[2]; /* the first pair of a body whose points have passed through the other one since the last step,
-                           without contact at either time (scene_crossing.c); −1: none */
+                           without contact at either time (crossing.c); −1: none */
     double crossing, crossed_thickness; /* m: how far points moved in that step, and how thick the other body is */
     int degenerate;                     /* degenerate directions of the coupling (contact/coupling.h) */
     bool limited;                       /* the coupling's speed limits were active */

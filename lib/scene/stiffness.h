@@ -14,7 +14,7 @@
  * The time step. Contact with l points is stable for translation while h² λ < 4 with
  *
  *     λ = l (k + 2 c/h)/m                           against a body that does not move by forces,
- *     λ = l (k + 2 c/h) (1/m + 1/m')                against another free body of mass m' (scene_stability.c).
+ *     λ = l (k + 2 c/h) (1/m + 1/m')                against another free body of mass m' (stability.c).
  *
  * The estimate of h takes as l the number of points, by weight, that penetrate when the body lies on the side of its
  * box with the most points, by SP_CONTACT_SINKS of its size, and as m' the lightest other free body. Rotation, and

@@ -35,8 +35,8 @@ static double without(const double n[3], double v[3])
 /* The largest λ in [0, 1] with |f − λ d| ≤ most, given |f| ≤ most. */
 static double share_of(const double f[3], const double d[3], double most)
 {
-    const double a = sp_dot3(d, d), b = sp_dot3(f, d), workspace = fmax(0, most * most - sp_dot3(f, f));
-    return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * workspace)) / a)) : 0;
+    const double a = sp_dot3(d, d), b = sp_dot3(f, d), left = fmax(0, most * most - sp_dot3(f, f));
+    return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * left)) / a)) : 0;
 }
 
 /* The spring of one point [world]. On entry `s` is that of the current point and anchor, on return that after slipping.

@@ -60,8 +60,8 @@ static void sort_around(const sp_pointshell *pointshell, int64_t self, int count
     for (int i = 0; i < count; i++) {
         const int64_t item = neighbour[i];
         const double *x = pointshell->points + 3 * item, *p = pointshell->points + 3 * self,
-                     method[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
-        const double along = sp_dot3(method, tangent[0]), across = sp_dot3(method, tangent[1]),
+                     offset[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
+        const double along = sp_dot3(offset, tangent[0]), across = sp_dot3(offset, tangent[1]),
                      turned = atan2(across, along), far = square[i];
 
         /* Insertion sort by the angle in the tangent plane */
@@ -252,21 +252,21 @@ static void by_cloud(const sp_pointshell *pointshell, int64_t point, const sp_po
 static void by_neighbours(const sp_pointshell *pointshell, int64_t point, const sp_pointshell_neighbours *near,
                           int64_t i, const double *q, double normal[3])
 {
-    double p[3], method[SP_POINTSHELL_NEIGHBOURS_MAX][3], product[3];
+    double p[3], offset[SP_POINTSHELL_NEIGHBOURS_MAX][3], product[3];
     const int found = near->found[i];
     moved_point(pointshell, point, q, p);
 
     for (int n = 0; n < found; n++) {
-        moved_point(pointshell, near->neighbour[near->most * i + n], q, method[n]);
+        moved_point(pointshell, near->neighbour[near->most * i + n], q, offset[n]);
         for (int k = 0; k < 3; k++)
-            method[n][k] -= p[k];
+            offset[n][k] -= p[k];
     }
 
     normal[0] = normal[1] = normal[2] = 0;
 
     /* Twice the areas of the triangles between neighbours that follow each other around the point */
     for (int n = 0; n < found; n++) {
-        sp_cross3(method[n], method[(n + 1) % found], product);
+        sp_cross3(offset[n], offset[(n + 1) % found], product);
         if (near->convex[near->most * i + n])
             for (int k = 0; k < 3; k++)
                 normal[k] += product[k];

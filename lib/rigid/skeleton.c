@@ -48,8 +48,8 @@ struct sp_skeleton {
     sp_bone_spring *springs;
     double *theta, *rate;
     double *columns, *arriving, *matrix, *right, *solution; /* of the joint system */
-    double *J; /* [m, 3] columns at one point, those of rotation, and I times these */
-    double *rotation, *inertia_rotation;
+    double *J;                                              /* [m, 3] columns at one point */
+    double *rotation, *moment;                              /* [m, 3] columns of rotation, and R I Rᵀ times these */
 };
 
 /* ---- helpers ---- */
@@ -79,10 +79,10 @@ static void inertia_times(const double I[6], const double x[3], double y[3])
 /* y = R I Rᵀ x */
 static void world_inertia_times(const bone *b, const double x[3], double y[3])
 {
-    double own[3], inertia_rotation[3];
+    double own[3], product[3];
     sp_rotate_back(b->R, x, own);
-    inertia_times(b->inertia, own, inertia_rotation);
-    sp_rotate(b->R, inertia_rotation, y);
+    inertia_times(b->inertia, own, product);
+    sp_rotate(b->R, product, y);
 }
 
 static void to_world(const bone *b, const double X[3], double x[3])
@@ -418,7 +418,7 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
     double **const vectors[] = {&s->theta, &s->rate, &s->right, &s->solution};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         *vectors[k] = sp_pool_new(&pool, bone_count, sizeof(double));
-    double **const triples[] = {&s->J, &s->rotation, &s->inertia_rotation};
+    double **const triples[] = {&s->J, &s->rotation, &s->moment};
     for (size_t k = 0; k < sizeof triples / sizeof *triples; k++)
         *triples[k] = sp_pool_new(&pool, 3 * bone_count, sizeof(double));
 
@@ -570,14 +570,14 @@ static void fill_columns(sp_skeleton *s)
     }
 }
 
-/* Both triangles += scale JᵀJ + rotationᵀ inertia_rotation, over the joints that move bone i; rotation NULL: none. */
+/* Both triangles += scale JᵀJ + rotationᵀ moment, over the joints that move bone i; rotation NULL: none. */
 static void add_products(sp_skeleton *s, int64_t i, double scale, const double *J, const double *rotation,
-                         const double *inertia_rotation)
+                         const double *moment)
 {
     for (int64_t j = i; j >= 0; j = s->bones[j].parent)
         for (int64_t k = j; k >= 0; k = s->bones[k].parent) {
-            const double entry = scale * sp_dot3(J + 3 * j, J + 3 * k) +
-                                 (rotation ? sp_dot3(rotation + 3 * k, inertia_rotation + 3 * j) : 0);
+            const double entry =
+                scale * sp_dot3(J + 3 * j, J + 3 * k) + (rotation ? sp_dot3(rotation + 3 * k, moment + 3 * j) : 0);
             s->matrix[s->count * j + k] += entry;
             if (k != j)
                 s->matrix[s->count * k + j] += entry;
@@ -599,10 +599,10 @@ static void fill_inertia(sp_skeleton *s)
             memcpy(rotation, joint->w, 3 * sizeof *rotation);
             if (joint->kind == SP_JOINT_PRISMATIC)
                 memset(rotation, 0, 3 * sizeof *rotation);
-            world_inertia_times(b, rotation, s->inertia_rotation + 3 * j);
+            world_inertia_times(b, rotation, s->moment + 3 * j);
         }
 
-        add_products(s, i, b->mass, s->J, s->rotation, s->inertia_rotation);
+        add_products(s, i, b->mass, s->J, s->rotation, s->moment);
     }
 }
 

@@ -32,8 +32,9 @@ int sp_conjac_assemble(sp_conjac *self, const double *q, bool definite, int64_t 
 
 /* ---- columns ---- */
 
-/* Adds column j of the joint system to its quasistatic and its dynamic components. */
-static void add_joint_system(const sp_conjac *self, const double *full, double scale, double *x_d, double *x_s)
+/* Adds a column of both systems, `full` [3·vertices], to the dynamic components x_d and to the quasistatic ones x_s;
+ * NULL: not to these. */
+static void add_column(const sp_conjac *self, const double *full, double scale, double *x_d, double *x_s)
 {
     if (x_d)
         for (int64_t i = 0; i < self->map.d; i++)
@@ -51,7 +52,7 @@ static int solve_columns(sp_conjac *self, const double *residual)
     /* K_ss Z = −(K_sd, K_sh columns, K_sh v_h); the columns of J_s are filled in by the solver (mapping). */
     memset(Z + s * d, 0, (size_t)(s * (self->c - d)) * sizeof *Z);
     for (int64_t j = 0; j < m; j++)
-        add_joint_system(self, self->stiffness_columns + rows * j, -1, NULL, Z + s * (d + j));
+        add_column(self, self->stiffness_columns + rows * j, -1, NULL, Z + s * (d + j));
     if (self->moving)
         for (int64_t i = 0; i < s; i++)
             Z[s * (d + m) + i] =
@@ -75,8 +76,8 @@ static void multiply_columns(sp_conjac *self)
 
     /* The joint columns c have parts at fixed vertices: their M c and K c are added in the rows of free components. */
     for (int64_t j = 0; j < m; j++) {
-        add_joint_system(self, self->weight + rows * j, 1, self->N_d + d * (d + j), self->N + s * (d + j));
-        add_joint_system(self, self->stiffness_columns + rows * j, 1, self->A_d + d * (d + j), NULL);
+        add_column(self, self->weight + rows * j, 1, self->N_d + d * (d + j), self->N + s * (d + j));
+        add_column(self, self->stiffness_columns + rows * j, 1, self->A_d + d * (d + j), NULL);
     }
 
     if (self->moving)
@@ -164,7 +165,7 @@ static void reduce(sp_conjac *self, const sp_joint_system *joints)
         for (int kind = 0; kind < 2; kind++) {
             const double *full = (kind ? self->stiffness_columns : self->weight) + rows * j;
             memset(self->xs, 0, (size_t)s * sizeof *self->xs);
-            add_joint_system(self, full, 1, NULL, self->xs);
+            add_column(self, full, 1, NULL, self->xs);
             for (int64_t l = d; l < self->c; l++) {
                 const double part = sp_dense_dot(s, self->xs, self->Z + s * l) +
                                     (l < z ? sp_dense_dot(rows, full, joints->columns + rows * (l - d)) : 0);

@@ -425,17 +425,17 @@ void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, con
 
 void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, double *f)
 {
-    double force[3], torque[3], preconditioner_rotation[3];
+    double force[3], torque[3], angular[3];
 
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
-    sp_rotate(rigid->inverse, torque, preconditioner_rotation);
+    sp_rotate(rigid->inverse, torque, angular);
 
     /* f −= m (F/M + (J⁻¹ T) × r) */
     for (int64_t i = 0; i < w->vertices; i++) {
         const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
                              x[3 * i + 2] - rigid->centre[2]};
         double across[3];
-        sp_cross3(preconditioner_rotation, r, across);
+        sp_cross3(angular, r, across);
         for (int c = 0; c < 3; c++)
             f[3 * i + c] -= w->vertex_mass[i] * (force[c] / rigid->mass + across[c]);
     }

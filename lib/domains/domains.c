@@ -2,8 +2,8 @@
 #include "domains/domains.h"
 
 #include "base/compare.h"
+#include "base/forest.h"
 #include "base/vec3.h"
-#include "mesh/faces.h"
 
 #include <math.h>
 #include <stdlib.h>

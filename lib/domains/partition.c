@@ -2,9 +2,9 @@
 #include "domains/domains.h"
 
 #include "base/compare.h"
+#include "base/forest.h"
 #include "base/vec3.h"
 #include "linear/bisect.h"
-#include "mesh/faces.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/forest.h"
 #include "base/vec3.h"
 
 uint64_t *sp_grid_bits(sp_pool *pool, const sp_grid *grid)
@@ -101,25 +102,14 @@ int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const 
     return SP_OK;
 }
 
-static int64_t root_of(int64_t *root, int64_t r)
-{
-    while (root[r] != r) {
-        root[r] = root[root[r]];
-        r = root[r];
-    }
-    return r;
-}
-
 /* Joins the runs of two rows that overlap when one is extended by `reach` cells at both ends. */
 static void join_rows(sp_runs *runs, int64_t row, int64_t other, int32_t reach)
 {
     int64_t a = runs->start[row], b = runs->start[other];
 
     while (a < runs->start[row + 1] && b < runs->start[other + 1]) {
-        if (runs->first[a] <= runs->last[b] + reach && runs->first[b] <= runs->last[a] + reach) {
-            int64_t i = root_of(runs->root, a), j = root_of(runs->root, b);
-            runs->root[i > j ? i : j] = i < j ? i : j;
-        }
+        if (runs->first[a] <= runs->last[b] + reach && runs->first[b] <= runs->last[a] + reach)
+            sp_forest_join(runs->root, a, b);
 
         /* The run that ends first cannot meet a further run of the other row. */
         if (runs->last[a] < runs->last[b])
@@ -148,7 +138,7 @@ void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners)
     }
 
     for (int64_t r = 0; r < runs->start[rows]; r++)
-        runs->root[r] = root_of(runs->root, r);
+        runs->root[r] = sp_forest_root(runs->root, r);
 }
 
 /* An axis of the separating-axis test that lies in a plane of two coordinates (or is the triangle's normal). It does

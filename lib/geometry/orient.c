@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/forest.h"
 #include "base/vec3.h"
 
 /* The duplicate triangles that are kept are chosen for each component that is connected over edges with any number of
@@ -174,15 +175,6 @@ static bool join_doubled(sp_repair *r, sp_orient_report *report)
     return true;
 }
 
-static int64_t root_of(int64_t *parent, int64_t t)
-{
-    while (parent[t] != t) {
-        parent[t] = parent[parent[t]];
-        t = parent[t];
-    }
-    return t;
-}
-
 /* Finds components over all edges and whether they are balanced or even, and removes the dropped triangles from the
  * list of uses. All signs become +1 if the component is not balanced. */
 static void choose_doubled(sp_repair *r, sp_orient_report *report)
@@ -192,16 +184,13 @@ static void choose_doubled(sp_repair *r, sp_orient_report *report)
         r->component[t] = t;
     for (int64_t i = 0, end; i < r->use_count; i = end) {
         end = sp_edge_end(r->uses, r->use_count, i);
-        for (int64_t j = i + 1; j < end; j++) {
-            int64_t a = root_of(r->component, r->uses[j - 1].corner / 3),
-                    b = root_of(r->component, r->uses[j].corner / 3);
-            r->component[a > b ? a : b] = a < b ? a : b;
-        }
+        for (int64_t j = i + 1; j < end; j++)
+            sp_forest_join(r->component, r->uses[j - 1].corner / 3, r->uses[j].corner / 3);
     }
 
     /* A component of which no triangle is left is a surface given from both sides. */
     for (int64_t t = 0; t < r->count; t++) {
-        r->component[t] = root_of(r->component, t);
+        r->component[t] = sp_forest_root(r->component, t);
         if (r->live[t]) {
             r->balanced[r->component[t]] |= r->sign[t] != 0;
             r->even[r->component[t]] |= r->odd[t];

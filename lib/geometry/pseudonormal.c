@@ -2,24 +2,9 @@
 
 #include <math.h>
 
+#include "base/forest.h"
 #include "base/vec3.h"
 #include "geometry/edges.h"
-
-static int64_t root_of(int64_t *parent, int64_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void join(int64_t *parent, int64_t a, int64_t b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b;
-}
 
 /* The corner of a triangle (3·triangle + 0…2) at this vertex, which is one of the two ends of the given side. */
 static int64_t corner_at(const sp_surface *surface, int64_t side, int64_t vertex)
@@ -38,9 +23,10 @@ static bool join_fans(const sp_surface *surface, const sp_edge_use *uses, int64_
         if (end - i != 2 ||
             sp_edge_direction(&uses[i], surface->triangles) + sp_edge_direction(&uses[i + 1], surface->triangles) != 0)
             return false;
-        join(fan, corner_at(surface, uses[i].corner, uses[i].low), corner_at(surface, uses[i + 1].corner, uses[i].low));
-        join(fan, corner_at(surface, uses[i].corner, uses[i].high),
-             corner_at(surface, uses[i + 1].corner, uses[i].high));
+        sp_forest_join(fan, corner_at(surface, uses[i].corner, uses[i].low),
+                       corner_at(surface, uses[i + 1].corner, uses[i].low));
+        sp_forest_join(fan, corner_at(surface, uses[i].corner, uses[i].high),
+                       corner_at(surface, uses[i + 1].corner, uses[i].high));
     }
     return true;
 }
@@ -53,7 +39,7 @@ static bool one_fan_each(const sp_surface *surface, int64_t *fan, int64_t *fans)
 
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++) {
         int64_t *there = &fans[surface->triangles[i]];
-        const int64_t root = fan[i] = root_of(fan, i);
+        const int64_t root = fan[i] = sp_forest_root(fan, i);
         if (*there >= 0 && *there != root)
             return false;
         *there = root;

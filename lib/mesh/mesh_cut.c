@@ -2,6 +2,7 @@
  * face, the entries of its nodes are joined. The trees are then the groups of all vertices at once. */
 #include "mesh/cut.h"
 
+#include "base/forest.h"
 #include "base/vec3.h"
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"

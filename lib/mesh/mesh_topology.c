@@ -1,6 +1,7 @@
 /* Results that follow from the corner lists alone: the boundary of the volume and its connected components. */
 #include "mesh/mesh.h"
 
+#include "base/forest.h"
 #include "mesh/element_geometry.h"
 #include "mesh/faces.h"
 

@@ -1,5 +1,6 @@
 #include "model/floating.h"
 
+#include "base/forest.h"
 #include "mesh/cut.h"
 
 #include <lapacke.h>
@@ -18,13 +19,6 @@ typedef struct pieces {
     double *gram; /* [count, 6, 6] Gram matrix of the components at rest in the six rigid motions about the piece's
                      first corner, with lengths in units of size */
 } pieces;
-
-static int64_t root(int64_t *parent, int64_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
 
 static bool moves(const pieces *p, int64_t vertex, int c)
 {
@@ -59,14 +53,13 @@ static void join_elements(pieces *p)
                 continue;
             if (p->seen[node[a]] < 0)
                 p->seen[node[a]] = e;
-            const int64_t x = root(p->parent, p->seen[node[a]]), y = root(p->parent, e);
-            p->parent[x > y ? x : y] = x > y ? y : x;
+            sp_forest_join(p->parent, p->seen[node[a]], e);
         }
     }
 
     /* Pieces are numbered by their first element, which is their root and comes before their other elements. */
     for (int64_t e = 0; e < elements; e++) {
-        p->piece[e] = p->parent[e] == e ? p->count++ : p->piece[root(p->parent, e)];
+        p->piece[e] = p->parent[e] == e ? p->count++ : p->piece[sp_forest_root(p->parent, e)];
         if (p->parent[e] == e)
             p->first[p->piece[e]] = e;
     }

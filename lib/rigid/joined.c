@@ -1,8 +1,8 @@
 /* Joined bodies: the tree, the step, and state for callers. */
 #include "rigid/joined_internal.h"
 
+#include "base/forest.h"
 #include "linear/dense.h"
-#include "mesh/faces.h"
 
 #include <cblas.h>
 #include <float.h>

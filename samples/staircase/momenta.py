@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Momenta and energy of a free deformable body along a motion, computed from its mesh and basis as integrals over the voxels.
 
-    python3 momenta.py MESH.npz BASIS.npz MOTION.npz BODY DENSITY GRAVITY >momenta.csv
+    python3 momenta.py MESH.npz BASIS.npz MOTION.npz BODY DENSITY GRAVITY [POLY.npz] >momenta.csv
 
 DENSITY in kg/m3, GRAVITY in m/s2 along -z. Columns: time, of the angular momentum about the centre of mass lx, ly, lz (world) and its size
-l, the linear momentum less that of gravity's impulse px, py, pz, and kinetic energy.
+l, the linear momentum less that of gravity's impulse px, py, pz, and kinetic energy. With polynomials the strain energy, too, that the
+body has by them, whatever forces it moves by.
 """
 import array
 import ast
@@ -101,6 +102,21 @@ def look(moments, R, velocity, turning, q, qdot):
     return [M * dot(R[a], w) for a in range(3)], [dot(R[a], L) for a in range(3)], kinetic
 
 
+def strain_energy(poly):
+    """The energy as a function of q: half of z'Az with z of the q_i, the q_i q_j, i < j, and half of the q_i q_i (formats/polynomials.md)."""
+    parts = json.loads(bytes(read(poly, "meta")[1]))["parts"]
+    single = "gram.npy" in poly.namelist()
+    gram = [read(poly, "gram" if single else "gram/%06d" % i) for i in range(len(parts))]
+    size = gram[0][0][0]
+    A = [math.fsum(part["value"] * g[k] for part, (_, g) in zip(parts, gram)) for k in range(size * size)]
+
+    def energy(q):
+        z = q + [(0.5 if i == j else 1) * q[i] * q[j] for i in range(len(q)) for j in range(i, len(q))]
+        return 0.5 * math.fsum(z[k] * dot(A[k * size:(k + 1) * size], z) for k in range(size))
+
+    return energy
+
+
 def main():
     mesh, basis, motion = (zipfile.ZipFile(name) for name in sys.argv[1:4])
     density, gravity = float(sys.argv[5]), float(sys.argv[6])
@@ -108,7 +124,8 @@ def main():
     body = [b["name"] for b in bodies].index(sys.argv[4])
     offset, width, count = sum(b["r"] for b in bodies[:body]), sum(b["r"] for b in bodies), len(bodies)
     moments = Moments(mesh, basis, density)
-    print("time,lx,ly,lz,l,px,py,pz,kinetic")
+    strain = strain_energy(zipfile.ZipFile(sys.argv[7])) if len(sys.argv) > 7 else None
+    print("time,lx,ly,lz,l,px,py,pz,kinetic" + (",elastic" if strain else ""))
     block = 0
     while "time/%06d.npy" % block in motion.namelist():
         time, pose, twist, q, qdot = (read(motion, "%s/%06d" % (name, block))[1] for name in ("time", "pose", "twist", "q", "qdot"))
@@ -117,7 +134,8 @@ def main():
             own = slice(f * width + offset, f * width + offset + moments.r)
             P, L, kinetic = look(moments, rotation(pose[at + 3:at + 7]), v[:3], v[3:], list(q[own]), list(qdot[own]))
             P[2] += moments.mass * gravity * t
-            print(",".join("%.17g" % x for x in [t] + L + [math.sqrt(dot(L, L))] + P + [kinetic]))
+            elastic = [strain(list(q[own]))] if strain else []
+            print(",".join("%.17g" % x for x in [t] + L + [math.sqrt(dot(L, L))] + P + [kinetic] + elastic))
         block += 1
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Scenes of dragons and stairs in JSON on standard output.
 
-    python3 scene.py stairs|edge coupled|decoupled
+    python3 scene.py stairs|edge coupled|decoupled|modal-N|greedy-N
 
 stairs: fifteen dragons, turned at random, over the upper steps. edge: one of them over the edge of a single step, undamped and without a
-floor, so that it flies on after it has met that edge.
+floor, so that it flies on after it has met that edge. METHOD-N: coupled, with forces of the cubature cub-METHOD-N.npz.
 """
 import json
 import random
@@ -47,7 +47,8 @@ def dragons():
 
 def main():
     kind, motion = sys.argv[1:]
-    dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "pointshell": "shell.npz",
+    forces = {"cubature": "cub-%s.npz" % motion} if "-" in motion else {"polynomials": "poly.npz"}
+    dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", **forces, "pointshell": "shell.npz",
               "thickness": 0.06, "decoupled": motion == "decoupled"}
     # Pictures colour bodies by their model.
     models = {**{"dragon%d" % k: dragon for k in range(COLOURS if kind == "stairs" else 1)}, "step": {"kind": "rigid", "box": {"half": [DEPTH, WIDTH / 2, HEIGHT / 2]}}}

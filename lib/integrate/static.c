@@ -146,7 +146,7 @@ static int explain(sp_integrator *it, const double *equilibrium)
     char message[sizeof it->context->message];
     memcpy(message, it->context->message, sizeof message);
 
-    if (system->matrix_regular && system->matrix_regular(system->self, equilibrium, true) != SP_OK)
+    if (system->matrix_regular && system->matrix_regular(system->self, equilibrium, SP_SUSPICION_FAILED) != SP_OK)
         return SP_NUMERICAL;
     memcpy(it->context->message, message, sizeof message);
     return SP_NUMERICAL;
@@ -154,7 +154,11 @@ static int explain(sp_integrator *it, const double *equilibrium)
 
 int sp_static_find(sp_integrator *it, const double *from_load, const double *load)
 {
-    enum { SMALLEST = 1024 }; /* inverse of the smallest fraction of a load increment */
+    enum {
+        SMALLEST = 1024, /* inverse of the smallest fraction of a load increment */
+        USUAL = 10       /* Newton iterations for one of them */
+    };
+    const int64_t before = it->report.newton_iterations, steps_before = it->report.load_steps;
     const static_workspace *w = it->workspace;
     const size_t bytes = (size_t)it->n * sizeof(double);
     double done = 0, part = 1;
@@ -184,7 +188,12 @@ int sp_static_find(sp_integrator *it, const double *from_load, const double *loa
         part *= 2;
         memcpy(w->equilibrium, it->next.q, bytes);
     }
-    return it->system->matrix_regular ? it->system->matrix_regular(it->system->self, it->next.q, false) : SP_OK;
+
+    /* Newton's method that converges slowly turns the body about something: the tangents on its way are no judges. */
+    const bool slowly = it->report.newton_iterations - before > USUAL * (it->report.load_steps - steps_before);
+    return it->system->matrix_regular ? it->system->matrix_regular(it->system->self, it->next.q,
+                                                                   slowly ? SP_SUSPICION_SLOW : SP_SUSPICION_NONE)
+                                      : SP_OK;
 }
 
 void sp_static_reset(sp_integrator *it)

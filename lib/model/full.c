@@ -474,7 +474,7 @@ static int factor_tangent(full *self, const double *q)
     return SP_OK;
 }
 
-static int matrix_regular(void *data, const double *q, bool suspected)
+static int matrix_regular(void *data, const double *q, enum sp_suspicion suspicion)
 {
     full *self = data;
     const double doubtful = 1e-7; /* the matrix was factored near q, not there */
@@ -487,7 +487,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
         return SP_OK;
 
     /* with the factor at hand, which costs three solves */
-    if (self->factored && !(suspected && !self->linear)) {
+    if (self->factored && (self->linear || suspicion == SP_SUSPICION_NONE)) {
         status = sp_cholesky_singular(self->context, self->factor, &self->S, x, &relative);
         if (status != SP_OK || relative < (self->linear ? 1 : doubtful))
             return status;
@@ -512,7 +512,7 @@ static int matrix_regular(void *data, const double *q, bool suspected)
         }
     }
 
-    if (relative < 1 && !suspected)
+    if (relative < 1 && suspicion != SP_SUSPICION_FAILED)
         sp_remark(
             self->context,
             "the tangent stiffness is nearly singular: %lld vertices move almost without force, vertex %lld most, "

@@ -84,6 +84,10 @@ typedef struct sp_vertex_system {
 
 /* ---- the system ---- */
 
+/* Why the tangent at an equilibrium may be singular: no reason, Newton's method took many iterations to get there, or
+ * failed from there on. */
+enum sp_suspicion { SP_SUSPICION_NONE, SP_SUSPICION_SLOW, SP_SUSPICION_FAILED };
+
 /* Report on the linear solvers and the state of a system. Members that do not apply are zero. */
 typedef struct sp_system_report {
     bool iterative;             /* linear systems are solved by iterations, which the next two members count */
@@ -128,9 +132,9 @@ struct sp_system {
      * solves are direct. */
     void (*matrix_tolerance)(void *self, double tolerance);
     /* SP_NUMERICAL, naming vertices, if the tangent at an equilibrium q is singular to rounding (linear/singular.h), so
-     * that the equilibrium is arbitrary. It is factored anew only if the last factor is nearly singular, or if
-     * `suspected` is set. S is undefined afterwards. NULL: not known. */
-    int (*matrix_regular)(void *self, const double *q, bool suspected) SP_MUST_USE;
+     * that the equilibrium is arbitrary. It is factored anew only if the last factor is nearly singular, or if there is
+     * a reason to suspect it. S is undefined afterwards. NULL: not known. */
+    int (*matrix_regular)(void *self, const double *q, enum sp_suspicion suspicion) SP_MUST_USE;
     void (*mass_times)(void *self, const double *x, double *y);
     int (*mass_solve)(void *self, const double *b, double *x) SP_MUST_USE;
     /* y = K(q) v, without springs, which do not damp. */

@@ -274,6 +274,7 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
 # A square bar is symmetric under inversion, and centrifugal accelerations are odd: by themselves they reach one of its two first
 # bending modes by rounding only.
 @test "the Krylov space of a symmetric free body has its bending modes" {
+    has yang2015 || skip 'this build has no inertia modes'
     needs_numpy
     printf 'v %s\n' '0 0 0' '6 0 0' '6 1 0' '0 1 0' '0 0 1' '6 0 1' '6 1 1' '0 1 1' > long.obj
     printf 'f %s\n' '1 4 3 2' '5 6 7 8' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8' >> long.obj

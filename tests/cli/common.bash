@@ -122,7 +122,7 @@ command_of() {
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
     simsound)
         line=(simsound mesh.npz basis.npz tone.npz --listener 0,5,0 --rate 1000 --band 1,150) ending=.wav
-        has sound || line=(simsound mesh.npz modes.npz --listener 0,5,0) ending=.dsp
+        has sound || line=(simsound mesh.npz modes.npz --listener 0,5,0 --strike 30:0,0,1) ending=.dsp
         ;;
     simmerge) line=(simmerge training.npz) ;;
     simrender) line=(simrender mesh.npz --size 160x120 --samples 1) ending=.png ;;

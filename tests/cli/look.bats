@@ -493,6 +493,7 @@ forged() {
 }
 
 @test "simexport --to gram: inner products of columns" {
+    has yang2015 || skip 'this build has no sums over samples'
     local samples ending=.csv
     done_well simexport mesh.npz basis.npz -q --to gram -o b.csv
     [ "$(head -n 1 b.csv)" = u1,u2,u3,u4,u5,u6 ] || fault "$(head -n 1 b.csv)"

@@ -105,7 +105,7 @@ void sound_write_faust(sp_context *context, const sound_choice *choice, const so
     sp_pressure *pressure = sound_pressure(context, choice, surface, 0, rate, modes->count, &motion->columns);
     const int64_t delay = (int64_t)floor(sp_pressure_radiation(pressure)->nearest / choice->speed * rate);
     sp_partial *partials = tool_allocate(&pool, modes->count, sizeof *partials);
-    sp_faust faust = {.name = tool_base_name(tool_output_path()), .partials = partials, .delay = (double)delay / rate};
+    sp_faust faust = {.name = tool_base_name(motion->mesh.path), .partials = partials, .delay = (double)delay / rate};
     for (int64_t i = 0; i < modes->count; i++)
         faust.count += make_partial(pressure, choice, i, modes->eigenvalue[i], damping[i], rate_after(&hit, motion, i),
                                     delay, &partials[faust.count]);

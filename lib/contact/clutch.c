@@ -19,6 +19,11 @@ sp_pose sp_clutch_pose(const sp_clutch *clutch, const sp_pose *device, double ve
         return pose;
     }
 
+    /* As long as there is no offset the pose is that of the device to the last bit, which normalizing would change. */
+    const double *b = clutch->turn, *a = clutch->shift;
+    if (a[0] == 0 && a[1] == 0 && a[2] == 0 && b[1] == 0 && b[2] == 0 && b[3] == 0)
+        return *device;
+
     for (int k = 0; k < 3; k++)
         pose.x[k] = device->x[k] + clutch->shift[k];
     sp_quaternion_multiply(device->q, clutch->turn, pose.q);

@@ -206,7 +206,7 @@ clutch_scene() { # clutch_scene KIND KEYS FILE PATH
 	    data.append({m: numpy.concatenate([z[k] for k in z.files if k.startswith(m + '/')]) for m in ('time', 'pose', 'twist', 'hand', 'coupling', 'device')})
 	for other in data[1:]:
 	    for m in other:
-	        assert other[m].tobytes() == data[0][m].tobytes(), m
+	        assert other[m].tobytes() == data[0][m].tobytes(), (m, abs(other[m] - data[0][m]).reshape(len(other[m]), -1).max(1).nonzero()[0])
 	# What the device did with the clutch held is taken out of its motion along and about fixed axes.
 	d = data[0]
 	log = numpy.load('log.npz')

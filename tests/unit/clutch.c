@@ -181,6 +181,19 @@ static void poses_are_the_closed_form(void)
 
 /* At a time at which the clutch changes, the way from the pose falls with the time before and behind it: a slope of 1
  * where the manipulandum moves, no way at all where it is held. A jump would have the slope 0. */
+/* A clutch that was never held changes no bit: a scene with one, and a run in which it is held later, begin alike. */
+static void without_an_offset_the_pose_is_the_device(void)
+{
+    int64_t changed = 0;
+    for (int i = 0; i < 200; i++) {
+        const motion m = any_motion();
+        const sp_clutch clutch = sp_clutch_start();
+        const sp_pose there = motion_at(&m, 0.1 * i, NULL), pose = sp_clutch_pose(&clutch, &there, NULL);
+        changed += memcmp(&pose, &there, sizeof pose) != 0;
+    }
+    CHECK(changed == 0, "%lld of 200 poses", (long long)changed);
+}
+
 static void nothing_jumps(void)
 {
     double least = INFINITY, most = -INFINITY;
@@ -362,6 +375,7 @@ int main(void)
 {
     context = sp_context_default();
     RUN(poses_are_the_closed_form);
+    RUN(without_an_offset_the_pose_is_the_device);
     RUN(nothing_jumps);
     RUN(velocities_are_of_the_pose);
     RUN(buttons_are_times);

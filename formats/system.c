@@ -9,7 +9,7 @@
 typedef struct tensor_file {
     int64_t entries;
     int64_t *coords, *shape;
-    double *value;
+    double *value, *fill;
 } tensor_file;
 
 static int check_shape(sp_context *context, const sp_array *array, void *object)
@@ -22,9 +22,18 @@ static int check_shape(sp_context *context, const sp_array *array, void *object)
     return SP_OK;
 }
 
+/* The entries that are left out are zero. */
+static int check_fill(sp_context *context, const sp_array *array, void *object)
+{
+    const double fill = *(const double *)array->data;
+    (void)object;
+    return fill == 0 ? SP_OK : sp_fail(context, SP_INPUT, "%s: it is %.9g, expected 0", array->name, fill);
+}
+
 #define AT(member) .at = offsetof(tensor_file, member)
 static const sp_member_rule tensor_rules[] = {
     {"data", "nnz", SP_F8, AT(value), .unit = "N/m²", .meaning = "the entries"},
+    {"fill_value", "", SP_F8, OPTIONAL, AT(fill), .check = check_fill, .meaning = "0: the value at all other places"},
     {"shape", "3", SP_I8, AT(shape), .check = check_shape, .meaning = "n, n, n; n ≥ 1"},
     {"coords", "3, nnz", SP_I8, AT(coords), FROM(0), .meaning = "the indices i, j, k of each entry, from 0 to n − 1"},
     {0}};

@@ -91,6 +91,8 @@ make_chain() {
 	sys.path.insert(0, sys.argv[1])
 	import tensor
 	tensor.write('small.npz', 2, tensor.chain(2))
+	tensor.write('filled.npz', 2, tensor.chain(2), 1.0)
+	tensor.write('zeros.npz', 2, tensor.chain(2), 0.0)
 	tensor.write('outside.npz', 2, [(0, 1, 2, 1.0), (0, 2, 1, 1.0)])
 	def matrix(name, rows):
 	    n, start, index, data = len(rows), [0], [], []
@@ -114,6 +116,8 @@ make_chain() {
 	matrix('zero.npz', [[1.0, 0.0], [0.0, 0.0]])
 	END
     refused 3 '^odebasis: small.npz: shape: the tensor is of 2 unknowns, expected [0-9]+$' odebasis K.npz M.npz small.npz -o out.npz
+    refused 3 '^odebasis: filled.npz: fill_value: it is 1, expected 0$' odebasis one.npz one.npz filled.npz -k 1 -o out.npz
+    done_well odebasis one.npz one.npz zeros.npz -k 2 -q -o out.npz
     refused 3 '^odebasis: outside.npz: entry 0 has the index 2, expected 0 to 1$' odebasis one.npz one.npz outside.npz -k 1 -o out.npz
     refused 3 '^odebasis: one.npz: the matrix has 2 rows, that of K.npz has [0-9]+$' odebasis K.npz one.npz h.npz -o out.npz
     refused 3 '^odebasis: M.npz: it holds the matrix M, expected K$' odebasis M.npz K.npz h.npz -o out.npz

@@ -32,10 +32,12 @@ def array(code, shape, values):
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() + struct.pack('<%d%s' % (len(values), code), *values)
 
 
-def write(path, n, entries):
-    """A tensor of order n."""
+def write(path, n, entries, fill=None):
+    """A tensor of order n, with the value at all other places as PyData Sparse writes it (None: without)."""
     with zipfile.ZipFile(path, 'w') as archive:
         archive.writestr('data.npy', array('d', (len(entries),), [e[3] for e in entries]))
+        if fill is not None:
+            archive.writestr('fill_value.npy', array('d', (), [fill]))
         archive.writestr('shape.npy', array('q', (3,), [n, n, n]))
         archive.writestr('coords.npy', array('q', (3, len(entries)), [e[a] for a in range(3) for e in entries]))
 

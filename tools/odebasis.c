@@ -20,7 +20,7 @@ static const tool_option options[] = {
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000,
      .help = "columns of the basis (default: all independent ones)"},
     {"once", 0, TOOL_FLAG, &chosen.once,
-     .help = "each entry of HESSIAN stands for all orders of its three indices, and is there once"},
+     .help = "HESSIAN is symmetric in all three indices and has each entry only once, in one order of its indices"},
 };
 
 typedef struct system {

@@ -17,10 +17,10 @@ typedef struct sp_tensor {
 /* A tensor from `count` entries in any order: value[e] at i[e], j[e], k[e]. Entries at the same place are added in
  * their order.
  *
- * With `once` the tensor is symmetric in all three indices, and the entries stand for all permutations of their
- * indices: each is given once, in any order of its indices, and a second one is an error. Otherwise all entries are
- * given. SP_INPUT if an index is out of range, a value or a sum is not finite, or H[i][j][k] and H[i][k][j] differ by
- * more than 1e-9 of the largest entry; the mean of both is kept. */
+ * With `once` the tensor is symmetric in all three indices, and each entry is given once, with its indices in any one
+ * order; the entries with the other orders are added here, and an entry that is given twice is an error. Otherwise all
+ * entries are given. SP_INPUT if an index is out of range, a value or a sum is not finite, or H[i][j][k] and H[i][k][j]
+ * differ by more than 1e-9 of the largest entry; the mean of both is kept. */
 int sp_tensor_new(sp_context *context, int64_t order, int64_t count, const int64_t *i, const int64_t *j,
                   const int64_t *k, const double *value, bool once, sp_tensor *tensor) SP_MUST_USE;
 void sp_tensor_free(sp_tensor *tensor);

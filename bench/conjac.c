@@ -112,6 +112,7 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_fe_space 
         model *m = &models[k];
         sp_system full;
         int64_t vertex[10];
+
         m->dynamic = k == 0 ? -1 : 2 * (k - 1);
         check(context, sp_full_system_new(context, body, false, false, NULL, &full));
         if (k == 0)
@@ -121,24 +122,29 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_fe_space 
             check(context,
                   sp_conjac_system_new(context, &full, &(sp_condensation){m->dynamic, vertex, 1.0 / 3, 0}, &m->system));
         }
+
         static sp_external_loads forcings[MODELS];
         forcings[k] = (sp_external_loads){.self = &m->system, .mean = gravity};
         const sp_integrator_parameters p = {.kind = SP_LINEAR_EULER, .step = STEP, .beta = BETA, .damping_mass = 5};
         check(context, sp_integrator_new(context, &m->system, &forcings[k], &p, NULL, NULL, &m->integrator));
         check(context, sp_integrator_step(m->integrator));
     }
+
     double nonzeros, flops;
     sp_full_system_factor_size(&models[0].system, &nonzeros, &flops);
     printf("%lld vertices, %lld tetrahedra, %lld degrees of freedom, factor %.1f million entries, %.2f Gflop; %d "
            "threads, medians of %d rounds\n",
            (long long)mesh->vertex_count, (long long)mesh->block[SP_TET4].count, (long long)body->dof_count,
            1e-6 * nonzeros, 1e-9 * flops, context->threads, rounds);
+
+    /* The models take turns, so that what else the machine does falls on all of them. */
     for (int round = 0; round < rounds; round++)
         for (int k = 0; k < MODELS; k++) {
             measure(context, &models[k], round);
             models[k].ratio[round] = models[k].seconds[TOTAL][round] / models[0].seconds[TOTAL][round];
             models[k].work_ratio[round] = models[k].work[round] / models[0].work[round];
         }
+
     printf("  %-18s %9s %9s %9s %9s %9s %8s %14s %8s\n", "milliseconds", "fill", "factor", "solve", "other", "step",
            "ratio", "processor time", "ratio");
     for (int k = 0; k < MODELS; k++) {
@@ -151,10 +157,12 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_fe_space 
                part[SOLVE], part[TOTAL] - part[FILL] - part[FACTOR] - part[SOLVE], part[TOTAL],
                median(rounds, models[k].ratio), 1e3 * median(rounds, models[k].work),
                median(rounds, models[k].work_ratio));
+
         const sp_integrator_report *report = sp_integrator_reported(models[k].integrator);
         if (report->indefinite > 0)
             printf("    (%lld of %lld steps took the definite matrix)\n", (long long)report->indefinite,
                    (long long)report->steps);
+
         sp_integrator_free(models[k].integrator);
         if (k == 0)
             sp_full_system_free(&models[k].system);
@@ -168,12 +176,15 @@ int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
     const int rounds = argc > 2 ? atoi(argv[2]) : 9;
+
     bench_begin();
     process_threads_prepare();
     context.threads = argc > 1 ? atoi(argv[1]) : 1;
+
     for (int k = 0; k < (argc > 3 ? 1 : 2); k++) {
         sp_mesh mesh;
         sp_fe_space body;
+
         if (argc > 3)
             bench_read(&context, argv[3], &mesh, &body);
         else {
@@ -186,6 +197,7 @@ int main(int argc, char **argv)
             check(&context, sp_mesh_check(&context, &mesh, 1));
             check(&context, sp_fe_space_new(&context, &mesh, &body));
         }
+
         compare(&context, rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds, &mesh, &body);
         sp_fe_space_free(&body);
         sp_mesh_free(&mesh);

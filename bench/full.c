@@ -247,9 +247,11 @@ static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
     sp_integrator *integrator;
     clocked c = {.inner = &full};
     *o = (outcome){0};
+
     check(context, sp_full_system_new(context, body, false, false, NULL, &full));
     if (r.solver != SP_SOLVER_DIRECT)
         check(context, sp_full_system_solver(&full, r.solver, 0));
+
     system = clock_system(&c);
     weight w = {&full, weigh(&full)};
     double *v = swing(body);
@@ -257,6 +259,8 @@ static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
     const sp_integrator_parameters p = {
         .kind = r.kind, .step = r.step, .beta = r.kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
     check(context, sp_integrator_new(context, &system, &forcing, &p, NULL, v, &integrator));
+
+    /* The first step is left out of the means. */
     for (int k = -1; k < r.steps && !o->failed; k++) {
         if (k == 0)
             memset(&c.calls, 0, sizeof c.calls);
@@ -268,9 +272,11 @@ static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
         if (k >= 0)
             add(&o->step, start);
     }
+
     o->step = (spent){o->step.clock / r.steps, o->step.processor / r.steps};
     for (int k = 0; k < CALLS; k++)
         o->calls[k] = (spent){c.calls[k].clock / r.steps, c.calls[k].processor / r.steps};
+
     const sp_integrator_report *report = sp_integrator_reported(integrator);
     o->newton = (double)report->newton_iterations / (r.steps + 1);
     o->indefinite = (double)report->indefinite / (r.steps + 1);
@@ -278,6 +284,7 @@ static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
     sp_full_system_solves(&full, &solves, &products, &factorizations);
     o->products = solves > 0 ? (double)products / (double)solves : 0;
     o->factorizations = (double)factorizations / (r.steps + 1);
+
     sp_integrator_free(integrator);
     sp_full_system_free(&full);
     free(w.force);
@@ -301,6 +308,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     sp_sparse K;
     sp_cholesky *factor;
     spent time[PARTS][ROUNDS], part[PARTS];
+
     make_bar(context, thousands, law, 1e6, &mesh, &body);
     check(context, sp_fe_space_pattern(context, &body));
     check(context, sp_fe_space_matrix(context, &body, &K));
@@ -309,11 +317,14 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     int64_t *node = malloc((size_t)n * 8);
     sp_fe_space_nodes(&body, node);
     check(context, sp_cholesky_new(context, &K, node, &factor));
+
     for (int64_t v = 0; v < mesh.vertex_count; v++) { /* bent: 0.1 m at the tip, the inner side compressed */
         const double *X = mesh.vertices + 3 * v;
         u[3 * v] = -0.1 * X[2] * X[2];
         u[3 * v + 2] = 0.2 * X[2] * (X[0] - 0.125);
     }
+
+    /* The round -1 warms the caches; the round 0 takes its place. */
     for (int r = -1; r < ROUNDS; r++) {
         const int at = r < 0 ? 0 : r;
         const size_t bytes = (size_t)K.start[n] * 8;
@@ -323,19 +334,23 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
             sp_elastic_tangent(context, &body, u, 1, definite, f, &K);
             time[definite ? DEFINITE : TANGENT][at] = since(start);
         }
+
         spent start = now();
         check(context, sp_cholesky_factor(factor, &K));
         time[FACTORIZATION][at] = since(start);
         sp_fe_space_gather(&body, f, x);
+
         start = now();
         check(context, sp_cholesky_solve(factor, 1, x, x));
         time[SOLUTION][at] = since(start);
+
         start = now();
         sp_elastic_force(context, &body, u, f);
         time[FORCES][at] = since(start);
     }
     for (int k = 0; k < PARTS; k++)
         part[k] = median_spent(ROUNDS, time[k]);
+
     printf("%s, %lld tetrahedra, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n",
            law_name[law], (long long)mesh.block[SP_TET4].count, (long long)n, 1e-6 * sp_cholesky_nonzeros(factor),
            1e-9 * sp_cholesky_flops(factor), context->threads);
@@ -344,15 +359,19 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     print_spent("definite", part[DEFINITE]);
     print_spent("factorization", part[FACTORIZATION]);
     print_spent("solve", part[SOLUTION]);
+
     for (int definite = 0; definite < 2; definite++) {
         const spent a = part[definite ? DEFINITE : TANGENT];
         printf("  assembly%s of assembly, factorization and solve: %.1f %% (%.1f %%)\n", definite ? ", definite," : "",
                100 * a.clock / (a.clock + part[FACTORIZATION].clock + part[SOLUTION].clock),
                100 * a.processor / (a.processor + part[FACTORIZATION].processor + part[SOLUTION].processor));
     }
+
     sp_cholesky_free(factor);
     sp_sparse_free(&K);
     free(node), free(u), free(f), free(x);
+
+    /* Whole steps, and the shares of their parts. */
     static const struct {
         const char *name;
         enum sp_integrator_kind kind;
@@ -363,6 +382,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
             context, &body,
             (run){.kind = steps[k].kind, .solver = SP_SOLVER_DIRECT, .step = 5e-3, .steps = thousands < 100 ? 7 : 3},
             &o);
+
         if (o.failed) {
             printf("  %s: %s\n", steps[k].name, o.message);
             continue;
@@ -375,6 +395,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
                100 * o.calls[FACTOR].clock / o.step.clock, 100 * o.calls[FACTOR].processor / o.step.processor,
                100 * o.calls[SOLVE].clock / o.step.clock, 100 * o.calls[SOLVE].processor / o.step.processor);
     }
+
     fflush(stdout);
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
@@ -389,6 +410,7 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
         [SP_SOLVER_DIRECT] = "direct", [SP_SOLVER_JACOBI] = "jacobi", [SP_SOLVER_REUSED] = "reused"};
     sp_mesh mesh;
     sp_fe_space body;
+
     make_bar(context, thousands, law, young, &mesh, &body);
     const double edge = 0.25 / cbrt((double)mesh.block[SP_TET4].count / 24);
     printf("%s, %lld tetrahedra, %s, E %g MPa, h %g ms: sound goes %.1f edges a step\n",
@@ -397,10 +419,12 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
                               : "linearly implicit Euler",
            (long long)mesh.block[SP_TET4].count, law_name[law], 1e-6 * young, 1e3 * step,
            step * sqrt(young / 1000) / edge);
+
     for (int k = 0; k < 3; k++) {
         outcome o;
         const int steps = kind == SP_LINEAR_EULER ? 24 : thousands < 100 ? 12 : 6;
         swing_on(context, &body, (run){.kind = kind, .solver = (enum sp_solver)k, .step = step, .steps = steps}, &o);
+
         if (o.failed) {
             printf("  %-7s %s\n", name[k], o.message);
             continue;
@@ -412,6 +436,7 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
                o.newton, o.products, o.factorizations, o.indefinite);
         fflush(stdout);
     }
+
     sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
@@ -429,16 +454,20 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     spent time[PARTS][ROUNDS], part[PARTS];
     double sum = 0;
     const int rounds = round_count < ROUNDS ? round_count : ROUNDS;
+
     make_bar(context, thousands, SP_LAW_STVK, 1e6, &mesh, &body);
     check(context, sp_full_system_new(context, &body, false, false, NULL, &system));
     check(context, sp_full_system_solver(&system, SP_SOLVER_JACOBI, 1e-8));
     check(context, sp_fe_space_matrix(context, &body, &S));
+
     const int64_t n = body.dof_count, entries = S.start[n];
     const double h = 5e-3;
     double *u = calloc((size_t)(3 * mesh.vertex_count), 8), *x = malloc((size_t)n * 8), *y = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
     sp_fe_space_nodes(&body, node);
     check(context, sp_cholesky_new(context, &S, node, &factor));
+
+    /* The matrix of a step of Newmark at rest, 4/h² M + K, as a matrix and in the system. */
     check(context, sp_fe_space_mass(context, &body, false, &S));
     for (int64_t k = 0; k < entries; k++)
         S.value[k] *= 4 / (h * h);
@@ -447,10 +476,12 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     system.matrix_start(system.self, 4 / (h * h));
     system.matrix_add(system.self, x, 1, 1, false, NULL);
     check(context, system.matrix_factor(system.self));
+
     bench_random(n, 1, x);
     for (int r = -1; r < rounds; r++) {
         const int at = r < 0 ? 0 : r;
         int64_t solves, before, products, factorizations;
+
         spent start = now();
         double lane[16] = {0};
         for (int64_t k = 0; k + 16 <= entries; k += 16)
@@ -459,20 +490,25 @@ static void measure_product(sp_context *context, int thousands, int round_count)
         for (int l = 0; l < 16; l++)
             sum += lane[l];
         time[READ][at] = since(start);
+
         sp_sparse plain = S;
         plain.nodes = NULL;
         start = now();
         sp_sparse_times(context, &plain, 1, x, y);
         time[PLAIN][at] = since(start);
+
         start = now();
         sp_sparse_times(context, &S, 1, x, y);
         time[PRODUCT][at] = since(start);
+
         start = now();
         check(context, sp_cholesky_factor(factor, &S));
         time[FACTORED][at] = since(start);
+
         start = now();
         check(context, sp_cholesky_solve(factor, 1, x, y));
         time[SOLUTION][at] = since(start);
+
         sp_full_system_solves(&system, &solves, &before, &factorizations);
         start = now();
         check(context, system.matrix_solve(system.self, x, y));
@@ -483,6 +519,7 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     }
     for (int k = 0; k < PARTS; k++)
         part[k] = median_spent(rounds, time[k]);
+
     const double flops = sp_cholesky_flops(factor), nonzeros = sp_cholesky_nonzeros(factor);
     printf("%lld tetrahedra, %lld degrees of freedom, %.2fM entries, factor %.1fM, %.1f GFlop; %d threads (%g)\n",
            (long long)mesh.block[SP_TET4].count, (long long)n, 1e-6 * (double)entries, 1e-6 * nonzeros, 1e-9 * flops,
@@ -493,12 +530,14 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     print_spent("iteration, blocks of the diagonal", part[ITERATION]);
     print_spent("solve with the factor", part[SOLUTION]);
     print_spent("factorization", part[FACTORED]);
+
     const double iteration = part[SOLUTION].processor + part[ITERATION].processor;
     printf("  product / reading %.2f, iteration / product %.2f; a factorization takes as long as %.0f iterations with "
            "blocks or %.1f with a factor: %.1f flops in the time of one\n",
            part[PRODUCT].processor / part[READ].processor, part[ITERATION].processor / part[PRODUCT].processor,
            part[FACTORED].processor / part[ITERATION].processor, part[FACTORED].processor / iteration,
            flops / (4 * nonzeros + 2 * (double)entries) * iteration / part[FACTORED].processor);
+
     fflush(stdout);
     sp_cholesky_free(factor);
     sp_sparse_free(&S);
@@ -541,17 +580,22 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     bench_begin();
     process_threads_prepare();
+
     if (argc < 4)
         return usage();
+
     if (!strcmp(argv[1], "mesh")) {
         sp_mesh mesh;
         sp_fe_space body;
+
         make_bar(&context, atoi(argv[2]), SP_LAW_STVK, 1e8, &mesh, &body);
+
         const bool written = bench_write(&context, argv[3], &mesh);
         sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
         return written ? 0 : 1;
     }
+
     context.threads = atoi(argv[2]);
     if (!strcmp(argv[1], "solvers") && argc > 6)
         compare_all(&context, argv + 3, argc - 6, argv + 6);

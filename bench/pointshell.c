@@ -24,8 +24,10 @@ int main(int argc, char **argv)
     sp_level level;
     sp_pointshell pointshell;
     sp_pointshell_report report;
+
     if (argc != 5)
         return 2;
+
     process_threads_prepare();
     bench_read_surface(&context, argv[1], &surface);
     context.threads = 2;
@@ -33,11 +35,14 @@ int main(int argc, char **argv)
     must(&context, sp_level_model(&context, &surface, atof(argv[4]), 0, &level));
     printf("%s: %lld triangles; level: %.2f s, %s%.3g m\n", argv[1], (long long)surface.triangle_count,
            bench_now() - start, level.kind == SP_LEVEL_SURFACE ? "the surface, " : "offset ", level.value);
+
     const sp_pointshell_parameters p = {.method = SP_POINTSHELL_REPULSION,
                                         .points = atoll(argv[2]),
                                         .levels = atoi(argv[3]),
                                         .branching = 4,
                                         .iterations = 40};
+
+    /* Repulsion, with one and with two threads; the levels are the same for both. */
     for (int threads = 1; threads <= 2; threads++) {
         context.threads = threads;
         start = bench_now();
@@ -52,6 +57,8 @@ int main(int argc, char **argv)
                    report.level[k].repel.last_move);
         sp_pointshell_free(&pointshell);
     }
+
+    /* The other methods, with as many levels as a branching of 8 takes. */
     for (int method = SP_POINTSHELL_VERTICES; method <= SP_POINTSHELL_FARTHEST; method++) {
         sp_pointshell_parameters other = p;
         other.method = (enum sp_pointshell_method)method;
@@ -59,6 +66,7 @@ int main(int argc, char **argv)
         other.levels = 0;
         other.branching = 8;
         other.points = method == SP_POINTSHELL_SAMPLES || method == SP_POINTSHELL_FARTHEST ? p.points : 0;
+
         start = bench_now();
         must(&context, sp_pointshell_make(&context, &level, &other, &pointshell, &report));
         printf("%-9s %8lld points: %.2f s, spread %.4f, least %.2f of the mean, gap %.2f spacings\n", names[method],
@@ -67,6 +75,7 @@ int main(int argc, char **argv)
                report.gap / report.level[pointshell.levels - 1].spacing);
         sp_pointshell_free(&pointshell);
     }
+
     sp_level_free(&level);
     sp_surface_free(&surface);
     return 0;

@@ -112,6 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
+
+    /* A mesh of one tetrahedron with regions, sets and held vertices, to which the file refers. */
     int64_t fixed[4] = {0, 2, 5, 7};
     uint8_t axes[4] = {7, 2, 7, 5};
     sp_material materials[REGIONS] = {
@@ -131,12 +133,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .materials = materials,
                           .set_count = sizeof sets / sizeof *sets,
                           .sets = sets};
+
     const char *text = (const char *)data + 1;
     const int64_t length = (int64_t)size - 1;
     sp_context context = sp_context_default();
     sp_pool pool = {0};
     int64_t count;
     int status;
+
+    /* The first byte chooses the kind of file. */
     if (data[0] % 4 == 0) {
         sp_load *loads;
         status = sp_loads_parse(&context, text, length, &mesh, &pool, &count, &loads);
@@ -158,6 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (status == SP_OK)
             check_activations(count, activations);
     }
+
     sp_pool_free(&pool);
     require(status == SP_OK || (status == SP_INPUT && context.message[0]));
     return 0;

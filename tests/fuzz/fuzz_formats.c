@@ -59,10 +59,12 @@ static void read_pieces(sp_context *context)
     sp_reader *reader;
     sp_array first;
     bool good = open_file(context, false, &file), pieces_good = false;
+
     if (good) {
         good = sp_columns_read(context, &file, -1, &whole) == SP_OK;
         sp_file_free(&file);
     }
+
     rewind_file();
     if (sp_reader_open(context, descriptor, false, &reader) == SP_OK) {
         sp_columns_divert(context, reader, -1, &pieces);
@@ -76,134 +78,170 @@ static void read_pieces(sp_context *context)
         sp_columns_pieces_free(&pieces);
         sp_reader_close(reader);
     }
+
     if (good != pieces_good)
         abort();
     if (good)
         sp_columns_free(&whole);
 }
 
+static void read_columns(sp_context *context, sp_file *file)
+{
+    sp_columns columns;
+    if (sp_columns_read(context, file, -1, &columns) == SP_OK)
+        sp_columns_free(&columns);
+}
+
+static void read_matrix(sp_context *context, sp_file *file)
+{
+    sp_sparse matrix;
+    int64_t *dof;
+    char which[8];
+    if (sp_sparse_read(context, file, &matrix, &dof, which) == SP_OK)
+        sp_sparse_free(&matrix);
+}
+
+static void read_polynomials(sp_context *context, sp_file *file)
+{
+    sp_polynomials polynomials;
+    char hash[2][SP_HASH_LENGTH];
+    if (sp_polynomials_read(context, file, &polynomials, hash[0], hash[1]) == SP_OK)
+        sp_polynomials_free(&polynomials);
+    if (sp_polynomial_sums_read(context, file, &polynomials, hash[0], hash[1]) == SP_OK)
+        sp_polynomials_free(&polynomials);
+}
+
+static void read_certificate(sp_context *context, sp_file *file)
+{
+    sp_certificate certificate;
+    char hash[2][SP_HASH_LENGTH];
+    if (sp_certificate_read(context, file, -1, &certificate, hash[0], hash[1]) == SP_OK)
+        sp_certificate_free(&certificate);
+}
+
+static void read_curve(sp_context *context, sp_file *file)
+{
+    sp_curve_file curve;
+    if (sp_curve_read(context, file, &curve) != SP_OK)
+        return;
+    for (int64_t i = 0; i < curve.n; i++)
+        if (curve.stable[i] > 1 || curve.event[i] > 4 || !(curve.frequency[i] > 0))
+            abort();
+    sp_curve_file_free(&curve);
+}
+
+static void read_cubature(sp_context *context, sp_file *file)
+{
+    sp_cubature cubature;
+    char hash[2][SP_HASH_LENGTH];
+    if (sp_cubature_read(context, file, -1, &cubature, hash[0], hash[1]) == SP_OK)
+        sp_cubature_free(&cubature);
+}
+
+static void read_training(sp_context *context, sp_file *file)
+{
+    sp_poses poses;
+    int64_t first, total;
+    char hash[2][SP_HASH_LENGTH];
+    if (sp_training_read(context, file, &poses, &first, &total, hash[0], hash[1]) != SP_OK)
+        return;
+    if (first < 0 || poses.count < 1 || poses.count > total - first)
+        abort();
+    sp_poses_free(&poses);
+}
+
+static void read_mesh_and_origin(sp_context *context, sp_file *file)
+{
+    sp_mesh mesh;
+    int64_t count, *origin;
+    char hash[SP_HASH_LENGTH];
+    if (sp_mesh_read_origin(context, file, &file->members.pool, hash, &count, &origin) != SP_OK ||
+        sp_mesh_read(context, file, &mesh) != SP_OK)
+        return;
+    for (int64_t v = 0; v < count; v++)
+        if (origin[v] < 0 || origin[v] > v)
+            abort();
+    sp_mesh_free(&mesh);
+}
+
+static void read_mesh(sp_context *context, sp_file *file)
+{
+    sp_mesh mesh;
+    if (sp_mesh_read(context, file, &mesh) == SP_OK)
+        sp_mesh_free(&mesh);
+}
+
+static void read_field(sp_context *context, sp_file *file)
+{
+    sp_field field;
+    if (sp_field_read(context, file, &field) == SP_OK)
+        sp_field_free(&field);
+}
+
+static void read_pointshell(sp_context *context, sp_file *file)
+{
+    sp_pointshell pointshell;
+    if (sp_pointshell_read(context, file, &pointshell) == SP_OK)
+        sp_pointshell_free(&pointshell);
+}
+
+static void read_skin(sp_context *context, sp_file *file)
+{
+    sp_skin_file skin;
+    if (sp_skin_read(context, file, &skin) != SP_OK)
+        return;
+    const int64_t count = skin.skin.vertex_count * skin.skin.influences;
+    for (int64_t k = 0; k < count; k++)
+        if (skin.skin.bone[k] < 0 || skin.skin.bone[k] >= skin.skin.bone_count || !(skin.skin.weight[k] >= 0))
+            abort();
+    sp_skin_free(&skin.skin);
+}
+
+static void read_tensor(sp_context *context, sp_file *file)
+{
+    sp_tensor tensor;
+    if (sp_tensor_read(context, file, -1, false, &tensor) != SP_OK)
+        return;
+    for (int64_t e = 0; e < tensor.start[tensor.order]; e++)
+        if (tensor.j[e] < 0 || tensor.j[e] > tensor.k[e] || tensor.k[e] >= tensor.order)
+            abort();
+    sp_tensor_free(&tensor);
+}
+
+static void read_system_basis(sp_context *context, sp_file *file)
+{
+    sp_system_basis basis;
+    if (sp_system_basis_read(context, file, &basis) != SP_OK)
+        return;
+    for (int64_t e = 0; e < 2 * basis.pairs; e++)
+        if (basis.pair[e] < 0 || basis.pair[e] >= basis.count)
+            abort();
+    sp_system_basis_free(&basis);
+}
+
+static void read_domains(sp_context *context, sp_file *file)
+{
+    sp_domains domains;
+    char hash[SP_HASH_LENGTH];
+    if (sp_domains_read(context, file, &domains, hash) == SP_OK)
+        sp_domains_free(&domains);
+}
+
+static void (*const kinds[])(sp_context *, sp_file *) = {
+    read_columns,    read_matrix,   read_polynomials,     read_certificate,  read_curve,
+    read_cubature,   read_training, read_mesh_and_origin, read_mesh,         read_field,
+    read_pointshell, read_skin,     read_tensor,          read_system_basis, read_domains,
+};
+
+/* The reader of every kind, whatever kind the file says it is of. */
 static void read_kinds(sp_context *context)
 {
     sp_file file;
-    sp_columns columns;
-    sp_sparse matrix;
-    sp_polynomials polynomials;
-    sp_certificate certificate;
-    sp_cubature cubature;
-    sp_poses poses;
-    sp_mesh mesh;
-    sp_field field;
-    sp_pointshell pointshell;
-    sp_curve_file curve;
-    int64_t *dof, first, total;
-    char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
         sp_file_free(&file);
-    if (!open_file(context, false, &file))
-        return;
-    if (sp_columns_read(context, &file, -1, &columns) == SP_OK)
-        sp_columns_free(&columns);
-    sp_file_free(&file);
-    if (open_file(context, false, &file)) {
-        if (sp_sparse_read(context, &file, &matrix, &dof, which) == SP_OK)
-            sp_sparse_free(&matrix);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_polynomials_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
-            sp_polynomials_free(&polynomials);
-        if (sp_polynomial_sums_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
-            sp_polynomials_free(&polynomials);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_certificate_read(context, &file, -1, &certificate, hash[0], hash[1]) == SP_OK)
-            sp_certificate_free(&certificate);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_curve_read(context, &file, &curve) == SP_OK) {
-            for (int64_t i = 0; i < curve.n; i++)
-                if (curve.stable[i] > 1 || curve.event[i] > 4 || !(curve.frequency[i] > 0))
-                    abort();
-            sp_curve_file_free(&curve);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_cubature_read(context, &file, -1, &cubature, hash[0], hash[1]) == SP_OK)
-            sp_cubature_free(&cubature);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_training_read(context, &file, &poses, &first, &total, hash[0], hash[1]) == SP_OK) {
-            if (first < 0 || poses.count < 1 || poses.count > total - first)
-                abort();
-            sp_poses_free(&poses);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        int64_t count, *origin;
-        if (sp_mesh_read_origin(context, &file, &file.members.pool, hash[0], &count, &origin) == SP_OK &&
-            sp_mesh_read(context, &file, &mesh) == SP_OK) {
-            for (int64_t v = 0; v < count; v++)
-                if (origin[v] < 0 || origin[v] > v)
-                    abort();
-            sp_mesh_free(&mesh);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_mesh_read(context, &file, &mesh) == SP_OK)
-            sp_mesh_free(&mesh);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_field_read(context, &file, &field) == SP_OK)
-            sp_field_free(&field);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        if (sp_pointshell_read(context, &file, &pointshell) == SP_OK)
-            sp_pointshell_free(&pointshell);
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        sp_skin_file skin;
-        if (sp_skin_read(context, &file, &skin) == SP_OK) {
-            const int64_t count = skin.skin.vertex_count * skin.skin.influences;
-            for (int64_t k = 0; k < count; k++)
-                if (skin.skin.bone[k] < 0 || skin.skin.bone[k] >= skin.skin.bone_count || !(skin.skin.weight[k] >= 0))
-                    abort();
-            sp_skin_free(&skin.skin);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        sp_tensor tensor;
-        if (sp_tensor_read(context, &file, -1, false, &tensor) == SP_OK) {
-            for (int64_t e = 0; e < tensor.start[tensor.order]; e++)
-                if (tensor.j[e] < 0 || tensor.j[e] > tensor.k[e] || tensor.k[e] >= tensor.order)
-                    abort();
-            sp_tensor_free(&tensor);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        sp_system_basis basis;
-        if (sp_system_basis_read(context, &file, &basis) == SP_OK) {
-            for (int64_t e = 0; e < 2 * basis.pairs; e++)
-                if (basis.pair[e] < 0 || basis.pair[e] >= basis.count)
-                    abort();
-            sp_system_basis_free(&basis);
-        }
-        sp_file_free(&file);
-    }
-    if (open_file(context, false, &file)) {
-        sp_domains domains;
-        if (sp_domains_read(context, &file, &domains, hash[0]) == SP_OK)
-            sp_domains_free(&domains);
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && open_file(context, false, &file); k++) {
+        kinds[k](context, &file);
         sp_file_free(&file);
     }
 }
@@ -226,10 +264,12 @@ static void read_log(sp_context *context)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sp_context context = sp_context_default();
+
     if (descriptor < 0)
         descriptor = memfd_create("fuzz", 0);
     if (descriptor < 0 || ftruncate(descriptor, 0) != 0)
         abort();
+
     rewind_file();
     for (size_t at = 0; at < size;) {
         ssize_t wrote = write(descriptor, data + at, size - at);
@@ -237,15 +277,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         at += (size_t)wrote;
     }
+
     read_kinds(&context);
     read_pieces(&context);
     read_log(&context);
+
     for (int partial = 0; partial < 2; partial++) {
         sp_trajectory trajectory;
         sp_scene_trajectory motion;
+
         rewind_file();
         if (sp_trajectory_read(&context, descriptor, partial, &trajectory) == SP_OK)
             sp_trajectory_free(&trajectory);
+
         rewind_file();
         if (sp_scene_trajectory_read(&context, descriptor, partial, &motion) == SP_OK) {
             if (motion.with_contacts)

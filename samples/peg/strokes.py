@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The path of path.py with a device that moves by 75 mm of height only: where it comes to an end, its clutch is held for 0.3 s, in
-which it goes back to the other end, to the axis and upright.
+"""The path of path.py for a device with a range of 75 mm of height. At each end of this range the clutch is held for 0.3 s, and
+the device goes back to the other end, to the axis and upright.
 
     python3 strokes.py > strokes.csv       write its path, t,x,y,z,qw,qx,qy,qz,clutch every 10 ms
     python3 strokes.py MOTION.csv          compare the manipulandum and the peg of a motion along it with the path of path.py
